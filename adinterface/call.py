@@ -1,0 +1,342 @@
+"""One call of an operator, from the user's arguments to a flat function of native arrays, and back to results.
+
+Data flows one way: arguments -> leaves -> native arrays -> the engine -> results on the arguments' structure.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from typing import Any, Literal
+
+import numpy as np
+
+from .backend import Arrays, Backend
+from .errors import ConversionError, DisconnectedWarning, NotDifferentiableError, OutputError
+from .library import NUMPY, PYTHON, Library, complex_of, kind, widest
+from .tree import (
+    DIFFERENTIATED,
+    Constant,
+    Frozen,
+    Leaf,
+    LeafSpec,
+    Node,
+    Static,
+    Structure,
+    build,
+    build_gradient,
+    flatten,
+    handler_of,
+    paths_of,
+)
+
+#: What an operator differentiates: a real scalar; a real scalar in front of auxiliary results; every floating leaf.
+OutputKind = Literal["scalar", "scalar and aux", "tree"]
+
+
+class Call:
+    """The arguments of one call, taken apart, and what is needed to give results their form."""
+
+    def __init__(self, operator: str, backend: Backend, args: Sequence[Any], kwargs: dict[str, Any]):
+        self.operator = operator
+        self.backend = backend
+        self.leaves: list[Leaf] = []
+        self.promoted: list[int] = []
+        self.structures = tuple([self._bind(i, arg) for i, arg in enumerate(args)])
+        self.keywords = {name: self._keyword(name, value) for name, value in kwargs.items()}
+        self.active = [leaf for leaf in self.leaves if leaf.differentiated]
+        if not self.active:
+            raise NotDifferentiableError(self._nothing_differentiable())
+        self._choose_dtypes()
+        self.result_library: Library = next(
+            (leaf.library for leaf in self.active if leaf.library is not PYTHON), NUMPY
+        )
+        self.python_result = all(leaf.library is PYTHON for leaf in self.active)
+        self.taken: set[int] = set()
+
+    # arguments -> leaves
+
+    def _bind(self, i: int, arg: Any) -> Structure:
+        path = lambda: f"args[{i}]"  # noqa: E731
+        if type(arg) is not Constant:
+            handler = handler_of(arg, path=f"args[{i}]")
+            if handler is PYTHON and type(arg) is int or self._is_integer_array(handler, arg):
+                self.promoted.append(i)
+                self.leaves.append(Leaf(arg, handler, False, True))  # type: ignore[arg-type]
+                return DIFFERENTIATED
+        return flatten(arg, self.leaves, path)
+
+    @staticmethod
+    def _is_integer_array(handler: object, arg: Any) -> bool:
+        return isinstance(handler, Library) and handler is not PYTHON and kind(handler.dtype(arg)) == "integer"
+
+    def _keyword(self, name: str, value: Any) -> Structure:
+        return flatten(Constant(value), self.leaves, lambda: f"kwargs[{name!r}]")
+
+    def _nothing_differentiable(self) -> str:
+        lines = [f"{self.operator}: no argument has a gradient."]
+        for i, structure in enumerate(self.structures):
+            for path, place in paths_of(structure, f"args[{i}]"):
+                if isinstance(place, Static):
+                    lines.append(f"  {path}: {_short(place.value)} ({place.reason})")
+                elif isinstance(place, Frozen):
+                    lines.append(f"  {path}: Constant (marked as not differentiated)")
+                else:
+                    lines.append(f"  {path}: an array of integers or bools inside a tree is structure")
+        if not self.structures:
+            lines.append(f"  There is no argument at all: write {self.operator}(f, backend, x, ...).")
+        lines.append("Pass floating numbers or arrays; a model's arrays must be floating to be trained.")
+        return "\n".join(lines)
+
+    # leaves -> native arrays
+
+    def _choose_dtypes(self) -> None:
+        """Each active leaf's dtype: its own, or for a Python number and a promoted integer the widest of the call."""
+        dtypes = [leaf.library.dtype(leaf.value) for leaf in self.leaves if leaf.library is not PYTHON]
+        real = widest(dtypes)
+        self.dtypes: list[str] = []
+        for leaf in self.active:
+            own = leaf.library.dtype(leaf.value)
+            if own == "complex":
+                self.dtypes.append(complex_of(real))
+            else:
+                self.dtypes.append(real if own in ("float", "int") or kind(own) == "integer" else own)
+        self.all_dtypes = [*dtypes, *self.dtypes]
+
+    def precision(self) -> AbstractContextManager[Any]:
+        """The scope in which the engine's arrays keep the dtypes of this call."""
+        if self.backend.library is not None:
+            return self.backend.library.precision(self.all_dtypes)
+        libraries = {leaf.library for leaf in self.leaves}
+        if len(libraries) == 1:
+            return libraries.pop().precision(self.all_dtypes)
+        stack = ExitStack()
+        for library in libraries:
+            stack.enter_context(
+                library.precision([library.dtype(leaf.value) for leaf in self.leaves if leaf.library is library])
+            )
+        return stack
+
+    def native(self, *, copy: bool = False) -> Arrays:
+        """The active leaves as arrays of the engine (or of their own library, if the engine takes any)."""
+        dtypes = iter(self.dtypes)
+        self.carried: list[Any] = []
+        active: list[Any] = []
+        for leaf in self.leaves:
+            if leaf.differentiated:
+                active.append(self._to_native(leaf, next(dtypes), copy))
+            else:
+                self.carried.append(self._to_native(leaf, None, copy))
+        for leaf, array in zip(self.active, active):
+            self._take(array)
+        for array in self.carried:
+            self._take(array)
+        self.held = frozenset(i for i, leaf in enumerate(self.active) if leaf.held)
+        return tuple(active)
+
+    def _to_native(self, leaf: Leaf, dtype: str | None, copy: bool) -> Any:
+        target = self.backend.library
+        value, source = leaf.value, leaf.library
+        if leaf.held and (target is None or target is source):
+            return value
+        if target is None:
+            if source is PYTHON:
+                return np.dtype(dtype).type(value)
+            return source.asarray(value, dtype=dtype, copy=copy)
+        if source is target or source is NUMPY or source is PYTHON:
+            return target.asarray(value, dtype=dtype, like=self.backend.device, copy=copy)
+        if source.traced(value):
+            raise ConversionError(
+                f"A leaf is traced by {source.name} ({type(value).__name__}), and {type(self.backend.auto).__name__} cannot see "
+                f"through that trace. Use one engine for nested calls, or AutoFiniteDifferences() for the outer one."
+            )
+        return target.asarray(source.exported(value), dtype=dtype, like=self.backend.device, copy=copy)
+
+    def _take(self, array: Any) -> None:
+        handler = self.backend.library or handler_of(array)
+        if isinstance(handler, Library):
+            key = handler.memory(array)
+            if key is not None:
+                self.taken.add(key)
+
+    # native arrays -> the user's f -> native arrays
+
+    def function(self, f: Callable[..., Any], output: OutputKind) -> Function:
+        return Function(self, f, output)
+
+    def arguments(self, active: Iterable[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """What f is called with: the arguments with these values for the active leaves."""
+        live, carried = iter(active), iter(self.carried)
+        leaves: Iterator[Any] = iter([next(live) if leaf.differentiated else next(carried) for leaf in self.leaves])
+        args = [build(structure, leaves) for structure in self.structures]
+        return args, {name: build(structure, leaves) for name, structure in self.keywords.items()}
+
+    # results
+
+    def gradients(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
+        """The engine's gradients as a tuple of trees: the type, dtype and device of each leaf."""
+        results = iter(
+            [
+                leaf.library.restore(result, self._library_of(result), leaf.value, dtype, self.taken)
+                for leaf, dtype, result in zip(self.active, self.dtypes, gradients)
+            ]
+        )
+        return tuple([build_gradient(structure, results) for structure in self.structures])
+
+    def present(self, result: Any) -> Any:
+        """A result without a leaf's shape, in the library of the first differentiated array."""
+        source = self._library_of(result)
+        if self.python_result and source.shape(result) == () and not source.traced(result):
+            number = source.to_numpy(result).item()
+            return number
+        dtype = source.dtype(result)
+        target = self.result_library
+        if target is not source and target.name == source.name:
+            target = source
+        presented = target.restore(result, source, None, dtype, self.taken)
+        return np.asarray(presented) if isinstance(presented, np.generic) else presented
+
+    def _library_of(self, array: Any) -> Library:
+        if self.backend.library is not None and self.backend.library.owns(array):
+            return self.backend.library
+        handler = handler_of(array)
+        assert isinstance(handler, Library), type(array)
+        return handler
+
+    def warn_disconnected(self) -> None:
+        warnings.warn(
+            f"{self.operator}: the value of f depends on none of its differentiated arguments, so every gradient is zero. "
+            f"Only what is computed inside f, from the arguments that f receives, is differentiated.",
+            DisconnectedWarning,
+            stacklevel=4,
+        )
+
+
+class Function:
+    """The flat function that an engine sees: builds f's arguments, calls f, and takes its result apart."""
+
+    def __init__(self, call: Call, f: Callable[..., Any], output: OutputKind):
+        self.call, self.f, self.output = call, f, output
+        self.held = call.held
+        self.structure: Structure = DIFFERENTIATED
+        #: For each leaf of f's result: "output", "aux", or the Python number that it is.
+        self.places: list[Any] = []
+
+    def __call__(self, *active: Any) -> tuple[Arrays, Arrays]:
+        args, kwargs = self.call.arguments(active)
+        try:
+            result = self.f(*args, **kwargs)
+        except Exception as error:  # raised again as it is; a note says what the user may not know
+            self._annotate(error)
+            raise
+        return self._split(result)
+
+    def _annotate(self, error: Exception) -> None:
+        notes = [self.call.backend.note(error)]
+        if isinstance(error, (TypeError, IndexError)):
+            notes.extend(
+                f"argument {i} was an integer, so it was promoted to a float and differentiated; if f needs an integer "
+                f"there (an axis, an index, a count), wrap it in Constant(...)"
+                for i in self.call.promoted
+            )
+        known = getattr(error, "__notes__", [])
+        for note in notes:
+            if note is not None and note not in known:
+                error.add_note(note)
+
+    def _split(self, result: Any) -> tuple[Arrays, Arrays]:
+        leaves: list[Leaf] = []
+        if self.output == "tree":
+            self.structure = flatten(result, leaves, lambda: "the result of f")
+            if not any(leaf.differentiated for leaf in leaves):
+                raise OutputError(f"{self.call.operator}: f returned {describe(result)}, in which nothing has a derivative.")
+        else:
+            first, rest = result, None
+            if self.output == "scalar and aux" and isinstance(result, (tuple, dict)) and result:
+                rest = result
+                first = next(iter(result.values())) if isinstance(result, dict) else result[0]
+            self._check_scalar(first, result)
+            if rest is None:
+                self.structure = flatten(first, leaves, lambda: "the result of f")
+            else:
+                self.structure = flatten(rest, leaves, lambda: "the result of f")
+                leaves[1:] = [Leaf(leaf.value, leaf.library, False, False) for leaf in leaves[1:]]
+        self.places = [
+            "output" if leaf.differentiated else leaf.value if leaf.library is PYTHON else "aux" for leaf in leaves
+        ]
+        outputs = tuple([self._native(leaf) for leaf, place in zip(leaves, self.places) if place == "output"])
+        aux = tuple([self._native(leaf) for leaf, place in zip(leaves, self.places) if place == "aux"])
+        return outputs, aux
+
+    def _native(self, leaf: Leaf) -> Any:
+        library = self.call.backend.library
+        if library is None or leaf.library is library:
+            return leaf.value if leaf.library is not PYTHON else np.asarray(leaf.value)[()]
+        if leaf.library is NUMPY or leaf.library is PYTHON:
+            return library.asarray(leaf.value)
+        return library.asarray(leaf.library.exported(leaf.value))
+
+    def _check_scalar(self, value: Any, result: Any) -> None:
+        handler = handler_of(value, scan=False)
+        if type(value) is float:
+            return
+        operator = self.call.operator
+        if not isinstance(handler, Library) or type(value) is int:
+            if isinstance(value, (bool, int)):
+                problem, remedy = f"the {type(value).__name__} {value}", "Return a float; counts and tests have no derivative."
+            elif value is None:
+                problem, remedy = "None", "Does it lack a return statement?"
+            else:
+                problem = describe(result)
+                remedy = (
+                    "For auxiliary results beside the scalar use value_and_gradient, with the scalar first; for a tree of "
+                    "arrays use jacobian or pullback."
+                )
+            raise OutputError(f"{operator}: f must return a real scalar, but returned {problem}. {remedy}")
+        shape, dtype = handler.shape(value), handler.dtype(value)
+        if shape != ():
+            remedy = (
+                "Index it or take its sum to get a 0-d result"
+                if int(np.prod(shape)) == 1
+                else "Reduce it to a scalar (a sum or a mean)"
+            )
+            raise OutputError(
+                f"{operator}: f must return a real scalar, but returned {describe(value)}. {remedy}, or use jacobian."
+            )
+        if type(value) is complex or kind(dtype) == "complex":
+            raise OutputError(
+                f"{operator}: f must return a real scalar, but returned {describe(value)}. Return its real part or its squared "
+                f"modulus, or use jacobian for the derivative of a complex function."
+            )
+        if kind(dtype) != "real":
+            raise OutputError(
+                f"{operator}: f must return a real scalar, but returned {describe(value)}. Return a float; counts and tests "
+                f"have no derivative."
+            )
+
+    def assemble(self, outputs: Sequence[Any], aux: Sequence[Any], present: Callable[[Any], Any]) -> Any:
+        """What f returned, from its outputs and aux, each leaf presented to the user."""
+        out, other = iter(outputs), iter(aux)
+        leaves = [
+            present(next(out)) if place == "output" else present(next(other)) if place == "aux" else place
+            for place in self.places
+        ]
+        return build(self.structure, iter(leaves))
+
+
+def describe(value: Any) -> str:
+    """A value in a few words, for an error message: its library, dtype and shape, or its type."""
+    handler = handler_of(value, scan=False)
+    if isinstance(handler, Library) and handler is not PYTHON:
+        return f"a {handler.name} array of dtype {handler.dtype(value)} and shape {handler.shape(value)}"
+    if handler is PYTHON:
+        return f"the {type(value).__name__} {value}"
+    return f"a {type(value).__name__}"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return f"{type(value).__name__} {text}" if len(text) <= 40 else type(value).__name__
+
+

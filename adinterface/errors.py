@@ -1,0 +1,39 @@
+"""Errors and warnings of the front door. Each message says what was wrong, what was seen, and what to do."""
+
+from __future__ import annotations
+
+
+class AdinterfaceError(Exception):
+    """Base class of this library's own errors; each also derives from the built-in one that fits."""
+
+
+class NotDifferentiableError(AdinterfaceError, TypeError):
+    """No argument of the call has a gradient, or one could not be found where it must be."""
+
+
+class OutputError(AdinterfaceError, TypeError):
+    """f returned something that the operator cannot differentiate."""
+
+
+class PrecisionError(AdinterfaceError, TypeError):
+    """A dtype would have to be narrowed, or the numbers would be noise."""
+
+
+class ConversionError(AdinterfaceError, TypeError):
+    """A leaf cannot be handed to the chosen engine."""
+
+
+class TreeError(AdinterfaceError, ValueError):
+    """A tree has another structure, shape or dtype than the one it must match."""
+
+
+class BackendError(AdinterfaceError, TypeError):
+    """The backend argument is not a backend, or it cannot do what was asked."""
+
+
+class MissingEngineError(AdinterfaceError, ImportError):
+    """The engine of a backend is not installed."""
+
+
+class DisconnectedWarning(UserWarning):
+    """The output of f does not depend on any differentiated argument: every gradient is zero."""

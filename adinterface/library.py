@@ -1,0 +1,266 @@
+"""Array libraries: what a leaf is, and how it travels between libraries.
+
+A `Library` answers for the arrays of one package. NumPy's and Python's own numbers live here; each engine brings
+the library of its arrays through its backend. Nothing else in the core looks inside an array.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
+from types import ModuleType
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from .errors import ConversionError, NotDifferentiableError, PrecisionError
+
+Kind = Literal["real", "complex", "integer", "bool", "other"]
+
+_WIDTHS = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64, "complex64": 32, "complex128": 64}
+_COMPLEX_OF = {32: "complex64", 64: "complex128"}
+
+
+def kind(dtype: str) -> Kind:
+    """The kind of a dtype, from its name (`"float32"`, `"bfloat16"`, `"int64"`, ...)."""
+    if dtype.startswith(("float", "bfloat", "longdouble")):
+        return "real"
+    if dtype.startswith(("complex", "clongdouble")):
+        return "complex"
+    if dtype.startswith(("int", "uint")):
+        return "integer"
+    return "bool" if dtype == "bool" else "other"
+
+
+def width(dtype: str) -> int:
+    """Bits of one real component: 64 for float64 and complex128; 80 for the long double types, whatever their padding."""
+    known = _WIDTHS.get(dtype)
+    if known is not None:
+        return known
+    return 8 if dtype.startswith(("float8_", "float6_", "float4_")) else 80
+
+
+def widest(dtypes: Iterable[str]) -> str:
+    """The real dtype that a Python float takes among these: the widest floating one, float64 if there is none."""
+    best: str | None = None
+    for dtype in dtypes:
+        kind_ = kind(dtype)
+        if kind_ == "complex":
+            dtype = {32: "float32", 64: "float64"}.get(width(dtype), np.dtype(np.longdouble).name)
+        elif kind_ != "real":
+            continue
+        if best is None or width(dtype) > width(best):
+            best = dtype
+        elif width(dtype) == width(best) and dtype != best:
+            best = "float32"  # float16 beside bfloat16: neither holds the other, as in NumPy and JAX promotion
+    return best or "float64"
+
+
+def complex_of(dtype: str) -> str:
+    """The complex dtype with components of a real dtype; complex64 for the half precisions, which have none."""
+    return _COMPLEX_OF.get(max(width(dtype), 32), np.dtype(np.clongdouble).name)
+
+
+class Library(ABC):
+    """The arrays of one package.
+
+    Laws, for an array x of this library: `asarray(to_numpy(x), dtype(x))` equals x; `own(x, taken)` equals x and,
+    where arrays are mutable, overlaps nothing in `taken`; `asarray` never narrows.
+    """
+
+    name: ClassVar[str]
+    types: ClassVar[tuple[type, ...]]
+    mutable: ClassVar[bool] = True
+
+    def owns(self, x: object) -> bool:
+        """Whether x is an array (or a tracer) of this library."""
+        return isinstance(x, self.types)
+
+    @abstractmethod
+    def dtype(self, x: Any) -> str:
+        """The dtype's name, as NumPy or ml_dtypes spell it."""
+
+    def shape(self, x: Any) -> tuple[int, ...]:
+        return tuple(x.shape)
+
+    def traced(self, x: Any) -> bool:
+        """Whether x carries an engine's trace, so that turning it into numbers would lose a derivative."""
+        return False
+
+    @abstractmethod
+    def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
+        """The numbers of x, without a copy where that is possible; perhaps read-only."""
+
+    def exported(self, x: Any) -> Any:
+        """x in a form that another library can adopt: a NumPy array, or an object with `__dlpack__`."""
+        return self.to_numpy(x)
+
+    @abstractmethod
+    def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
+        """An array of this library with the numbers of x, on the device of `like`.
+
+        x is an array of this library, a NumPy array, a Python number, or what another library's `exported` gave.
+        With `copy` the result shares no memory with x. Raises PrecisionError for a dtype that this library lacks.
+        """
+
+    def own(self, x: Any, taken: set[int]) -> Any:
+        """x as a result: dense, writable, and overlapping nothing whose memory is in `taken`, where it is then noted."""
+        return x
+
+    def memory(self, x: Any) -> int | None:
+        """A key of the memory that x lives in; None where memory is not shared."""
+        return None
+
+    @abstractmethod
+    def namespace(self, x: Any) -> ModuleType:
+        """The Array API namespace of x."""
+
+    def precision(self, dtypes: Iterable[str]) -> AbstractContextManager[Any]:
+        """The scope in which arrays of these dtypes keep them."""
+        return nullcontext()
+
+    def evaluation(self, leaves: Iterable[Any]) -> AbstractContextManager[Any]:
+        """The scope in which f is evaluated for its value alone, as finite differences do."""
+        return nullcontext()
+
+    def restore(self, result: Any, source: Library, like: Any, dtype: str, taken: set[int]) -> Any:
+        """A result of the library `source` as an array of this one: the dtype given, on the device of `like`."""
+        if source is not self:
+            if source.traced(result):
+                return source.asarray(result, dtype=dtype)
+            result = source.exported(source.own(result, taken))
+            result = self.asarray(result, dtype=dtype, like=like, copy=not source.mutable)
+        elif self.dtype(result) != dtype or like is not None:
+            result = self.asarray(result, dtype=dtype, like=like)
+        return self.own(result, taken)
+
+
+def unsupported_dtype(dtype: str, engine: str, supported: Iterable[str]) -> PrecisionError:
+    """The error for a dtype that an engine does not have."""
+    return PrecisionError(
+        f"{engine} has no {dtype}, and nothing is narrowed silently. Convert the leaf yourself to one of "
+        f"{', '.join(supported)}, or use AutoFiniteDifferences(), which keeps every dtype."
+    )
+
+
+class NumpyLibrary(Library):
+    """NumPy's arrays and scalars: the one library that the core itself needs."""
+
+    name = "numpy"
+    types = (np.ndarray, np.generic)
+
+    def owns(self, x: object) -> bool:
+        return type(x) is np.ndarray or isinstance(x, (np.generic, np.memmap))
+
+    def dtype(self, x: Any) -> str:
+        name: str = x.dtype.name
+        return name
+
+    def shape(self, x: Any) -> tuple[int, ...]:
+        shape: tuple[int, ...] = x.shape
+        return shape
+
+    def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
+        return np.asarray(x)
+
+    def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
+        if not isinstance(x, np.ndarray) and hasattr(x, "__dlpack__") and not isinstance(x, np.generic):
+            x = np.from_dlpack(x)
+        target = np.dtype(_extended(dtype)) if dtype is not None else None
+        if target is not None and isinstance(like, (np.ndarray, np.generic)) and like.dtype.name == dtype:
+            target = like.dtype  # keeps the byte order
+        if target is not None and target.kind != "c" and np.iscomplexobj(x):
+            x = np.real(x)
+        array = np.array(x, dtype=target, copy=True) if copy else np.asarray(x, dtype=target)
+        return array[()] if isinstance(like, np.generic) and array.ndim == 0 else array
+
+    def own(self, x: Any, taken: set[int]) -> Any:
+        if isinstance(x, np.generic):
+            return x
+        dense = x.flags.c_contiguous or x.flags.f_contiguous
+        key = self.memory(x)
+        if not (x.flags.writeable and dense and (x.flags.owndata or _sole_view(x))) or key in taken:
+            x = x.copy(order="K") if dense else np.ascontiguousarray(x)
+            key = self.memory(x)
+        if key is not None:
+            taken.add(key)
+        return x
+
+    def memory(self, x: Any) -> int | None:
+        # An empty array overlaps nothing, and several may have one address.
+        return x.__array_interface__["data"][0] if isinstance(x, np.ndarray) and x.size else None
+
+    def namespace(self, x: Any) -> ModuleType:
+        import array_api_compat.numpy as namespace  # here, because it takes longer to import than this whole package
+
+        return namespace
+
+
+def _sole_view(x: np.ndarray[Any, Any]) -> bool:
+    """Whether x views all of a buffer that came from another library (whose own `own` has already made it free)."""
+    return x.base is not None and not isinstance(x.base, np.ndarray)
+
+
+def _extended(dtype: str) -> Any:
+    """A dtype name that NumPy may know only through ml_dtypes."""
+    if dtype.startswith(("bfloat", "float8_", "float6_", "float4_")):
+        import ml_dtypes
+
+        return getattr(ml_dtypes, dtype)
+    return dtype
+
+
+class PythonNumbers(Library):
+    """Python's own float and complex (and int, where it stands as an argument of its own)."""
+
+    name = "python"
+    types = (float, complex, int)
+
+    def owns(self, x: object) -> bool:
+        return type(x) in (float, complex, int)
+
+    def dtype(self, x: Any) -> str:
+        return "complex" if type(x) is complex else "float" if type(x) is float else "int"
+
+    def shape(self, x: Any) -> tuple[int, ...]:
+        return ()
+
+    def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
+        return np.asarray(x)
+
+    def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
+        if dtype is not None and kind(dtype) == "complex":
+            return complex(x)
+        return float(x.real if np.iscomplexobj(x) else x)
+
+    def restore(self, result: Any, source: Library, like: Any, dtype: str, taken: set[int]) -> Any:
+        if source.traced(result):
+            return source.asarray(result, dtype=dtype)
+        return self.asarray(source.to_numpy(result), dtype=dtype)
+
+    def namespace(self, x: Any) -> ModuleType:
+        return NUMPY.namespace(x)
+
+
+NUMPY = NumpyLibrary()
+PYTHON = PythonNumbers()
+
+
+def check_ndarray(x: np.ndarray[Any, Any], path: str) -> None:
+    """Refuse arrays whose meaning a gradient would lose: subclasses, and dtypes that hide floating numbers."""
+    if type(x) is not np.ndarray and not isinstance(x, np.memmap):
+        raise ConversionError(
+            f"{path} is a {type(x).__module__}.{type(x).__qualname__}, a subclass of numpy.ndarray whose meaning an "
+            f"engine would drop. Pass numpy.asarray(x), or wrap it in Constant(...)."
+        )
+    if x.dtype.kind == "O" or (x.dtype.names and _has_floats(x.dtype)):
+        what = "object" if x.dtype.kind == "O" else "structured"
+        raise NotDifferentiableError(
+            f"{path} is a NumPy array of {what} dtype, which no engine differentiates. Convert it to floating arrays "
+            f"(for example x.astype(float), or a dict of fields), or wrap it in Constant(...)."
+        )
+
+
+def _has_floats(dtype: np.dtype[Any]) -> bool:
+    return any(field[0].kind in "fc" or _has_floats(field[0]) for field in (dtype.fields or {}).values())

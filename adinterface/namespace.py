@@ -1,0 +1,38 @@
+"""`array_namespace`: one f for every engine."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from .library import NUMPY, PYTHON, Library
+from .tree import handler_of
+
+
+def array_namespace(*arrays: Any) -> Any:
+    """The Array API namespace of these arrays: `xp = array_namespace(x); xp.sum(xp.sin(x))` runs on every engine.
+
+    Answers for NumPy, JAX and torch arrays, for the boxes of autograd, and for any other library that
+    array-api-compat knows. Python numbers and None are ignored; if nothing else is there, NumPy answers. Where an
+    engine's tracer stands beside NumPy arrays, the tracer decides. The namespace also has `einsum`.
+    Raises TypeError if two libraries meet that do not mix.
+    """
+    found: dict[str, tuple[Library, Any]] = {}
+    unknown: list[Any] = []
+    for x in arrays:
+        handler = None if x is None else handler_of(x, scan=False)
+        if isinstance(handler, Library):
+            found.setdefault(handler.name, (handler, x))
+        elif x is not None:
+            unknown.append(x)
+    if unknown:
+        import array_api_compat
+
+        return array_api_compat.array_namespace(*arrays)
+    others = [pair for name, pair in found.items() if name not in (NUMPY.name, PYTHON.name)]
+    if len(others) > 1:
+        names = " and ".join(sorted(library.name for library, _ in others))
+        raise TypeError(f"array_namespace: {names} arrays do not mix; convert them to one library first.")
+    library, x = others[0] if others else (NUMPY, None)
+    namespace: ModuleType = library.namespace(x)
+    return namespace

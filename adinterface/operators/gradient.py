@@ -1,0 +1,88 @@
+"""`gradient` and `value_and_gradient`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..auto import AutoBackend
+from ..call import Call, Function, OutputKind
+from ..registry import find
+
+
+class ValueAndGradient(NamedTuple):
+    """The result of `value_and_gradient`."""
+
+    #: All that f returned.
+    value: Any
+    #: One entry for each positional argument.
+    gradient: tuple[Any, ...]
+
+
+def gradient(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    """The gradient of a real scalar function with respect to every positional argument.
+
+    Returns a tuple with one entry for each argument, of that argument's own type, structure, shapes, dtypes and
+    devices: a dict for a dict, a dataclass for a dataclass, an `nn.Module` for an `nn.Module`, a float for a float
+    or an int. A leaf without a gradient (a string, a callable, an integer inside a tree) is None there; so is an
+    argument wrapped in `Constant`. A floating leaf that f does not use has zeros.
+
+    f: called with the arguments, their arrays in the engine's own form; returns a real 0-d scalar.
+    backend: `AutoJax()`, `AutoTorch()`, `AutoAutograd()`, `AutoFiniteDifferences()`, or another package's.
+    kwargs: handed to f, never differentiated.
+
+    For a complex leaf the gradient is dL/dRe + i dL/dIm, on every engine. An integer argument is promoted to float.
+    Reverse-mode engines call f once.
+
+    Raises NotDifferentiableError if no argument has a gradient, OutputError if f does not return a real scalar,
+    MissingEngineError if the engine is not installed, PrecisionError for a dtype the engine lacks, and whatever f
+    raises. Warns with DisconnectedWarning if the value does not depend on any argument, where the engine can tell.
+
+    >>> from adinterface import AutoFiniteDifferences, gradient
+    >>> [round(g, 6) for g in gradient(lambda a, b, c: a * b * c, AutoFiniteDifferences(), 2.0, 3.0, 5.0)]
+    [15.0, 10.0, 6.0]
+    """
+    call, _, _, _, gradients = _differentiate("gradient", f, backend, "scalar", args, kwargs)
+    return gradients
+
+
+def value_and_gradient(
+    f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any
+) -> ValueAndGradient:
+    """`(value, gradient)` from one and the same evaluation of f.
+
+    f may return a tuple, a namedtuple or a dict whose first entry is the real scalar to differentiate; the rest is
+    auxiliary. `value` is all that f returned: its arrays in the library of the first differentiated array (NumPy if
+    there is none), Python numbers if all differentiated leaves are Python numbers. `gradient` is as from `gradient`,
+    and so are the errors.
+
+    >>> from adinterface import AutoFiniteDifferences, value_and_gradient
+    >>> value, grads = value_and_gradient(lambda x, y: {"div": x / y, "mul": x * y}, AutoFiniteDifferences(), 3.0, 4.0)
+    >>> value
+    {'div': 0.75, 'mul': 12.0}
+    """
+    call, function, outputs, aux, gradients = _differentiate(
+        "value_and_gradient", f, backend, "scalar and aux", args, kwargs
+    )
+    with call.precision():
+        value = function.assemble(outputs, aux, call.present)
+    return ValueAndGradient(value, gradients)
+
+
+def _differentiate(
+    operator: str,
+    f: Callable[..., Any],
+    auto: AutoBackend,
+    output: OutputKind,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> tuple[Call, Function, tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
+    backend = find(auto)
+    call = Call(operator, backend, args, kwargs)
+    with call.precision():
+        leaves = call.native()
+        function = call.function(f, output)
+        outputs, aux, gradients, connected = backend.gradient(function, leaves)
+        if not connected:
+            call.warn_disconnected()
+        return call, function, outputs, aux, call.gradients(gradients)

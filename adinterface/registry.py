@@ -1,0 +1,92 @@
+"""The one door for engines: backends are found by entry point and loaded at first use.
+
+The name of an entry point in the group `adinterface.backends` is the import name of its engine, so that the core can
+tell which engines a program already uses without importing any.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import sys
+from importlib.metadata import EntryPoint, entry_points
+
+from .auto import AutoBackend
+from .backend import Backend
+from .errors import BackendError, MissingEngineError
+
+GROUP = "adinterface.backends"
+
+
+@functools.lru_cache(maxsize=1)
+def _entry_points() -> dict[str, list[EntryPoint]]:
+    found: dict[str, list[EntryPoint]] = {}
+    for point in entry_points(group=GROUP):
+        others = found.setdefault(point.name, [])
+        if point.value not in (other.value for other in others):  # an editable install may be listed twice
+            others.append(point)
+    return found
+
+
+def names() -> list[str]:
+    """The names under which backends are installed, in alphabetical order."""
+    return sorted(_entry_points())
+
+
+@functools.cache
+def backend_class(name: str) -> type[Backend]:
+    """The backend that an installed package offers under this name.
+
+    Raises BackendError if there is none or more than one, ImportError if its engine is not installed.
+    """
+    points = _entry_points().get(name, [])
+    if len(points) > 1:
+        claims = " and ".join(sorted(f"{point.value} ({point.dist.name if point.dist else '?'})" for point in points))
+        raise BackendError(f"Two packages offer a backend named {name!r}: {claims}. Uninstall one of them.")
+    if not points:
+        raise BackendError(
+            f"No installed package offers a backend named {name!r} (entry-point group {GROUP!r}); installed are "
+            f"{', '.join(names()) or 'none'}. If you work on adinterface itself, install it: pip install -e ."
+        )
+    loaded = points[0].load()
+    if not (isinstance(loaded, type) and issubclass(loaded, Backend)):
+        raise BackendError(f"The entry point {points[0].value!r} of backend {name!r} is not a subclass of adinterface.Backend.")
+    return loaded
+
+
+@functools.lru_cache(maxsize=256)
+def backend_of(auto: AutoBackend) -> Backend:
+    """The backend that a value such as `AutoJax()` chooses."""
+    try:
+        cls = backend_class(auto.name)
+    except ImportError as error:
+        if error.name is None or error.name.partition(".")[0] != auto.name:
+            raise
+        raise MissingEngineError(
+            f"{type(auto).__name__} needs {auto.name}, which is not installed: {auto.install()}", name=error.name
+        ) from error
+    return cls(auto)
+
+
+def find(auto: object) -> Backend:
+    """As `backend_of`, with an error for whatever is not a backend value."""
+    if isinstance(auto, AutoBackend):
+        return backend_of(auto)
+    seen = f"the class {auto.__name__}" if isinstance(auto, type) else repr(auto)
+    if isinstance(auto, type) and issubclass(auto, AutoBackend):
+        remedy = f"Write {auto.__name__}()."
+    elif callable(auto) and not isinstance(auto, type):
+        remedy = "The order of arguments is operator(f, backend, *args)."
+    else:
+        remedy = "Pass an object such as AutoJax(), AutoTorch(), AutoAutograd() or AutoFiniteDifferences()."
+    raise BackendError(f"The second argument must be a backend, not {seen}. {remedy}")
+
+
+def loaded_backends() -> list[type[Backend]]:
+    """The backends whose engine this program has imported already."""
+    return [backend_class(name) for name in _entry_points() if name in sys.modules]
+
+
+def is_installed(name: str) -> bool:
+    """Whether the engine of this name could be imported; it is not imported for that."""
+    return name in sys.modules or importlib.util.find_spec(name) is not None

@@ -1,0 +1,358 @@
+"""Trees: an argument comes apart into leaves and a `Structure`, and results are built on that structure again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from . import registry
+from .errors import NotDifferentiableError, TreeError
+from .library import NUMPY, PYTHON, Library, check_ndarray, kind
+from .nodes import BUILT_IN, NodeType, Registered, hidden_array, is_floating_array
+
+T = TypeVar("T")
+
+
+class Constant:
+    """Marks a value that is not differentiated: an argument, or any node inside one.
+
+    f receives what it wraps; the gradient there is None. A frozen layer of a model, an axis, a batch of data:
+
+    >>> from adinterface import AutoFiniteDifferences, Constant, gradient
+    >>> gradient(lambda x, n: x**n, AutoFiniteDifferences(), 3.0, Constant(2))[1] is None
+    True
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any):
+        self.value = value
+
+    def __repr__(self) -> str:
+        return f"Constant({self.value!r})"
+
+
+# Structures ----------------------------------------------------------------------------------------------------------
+
+
+class LeafSpec:
+    """A place that a numeric leaf fills: differentiated, or only carried along."""
+
+    __slots__ = ("differentiated",)
+
+    def __init__(self, differentiated: bool):
+        self.differentiated = differentiated
+
+
+DIFFERENTIATED, CARRIED = LeafSpec(True), LeafSpec(False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Static:
+    """A value without a gradient, kept as it is."""
+
+    value: Any
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frozen:
+    """A Constant inside a tree: its content is carried along, its gradient is None as a whole."""
+
+    inner: Structure
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    type: NodeType
+    data: Any
+    children: tuple[Structure, ...]
+
+
+Structure = LeafSpec | Static | Frozen | Node
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A numeric leaf where it was found."""
+
+    value: Any
+    library: Library
+    held: bool
+    differentiated: bool
+
+
+# Handlers ------------------------------------------------------------------------------------------------------------
+
+_registered: dict[type, Registered] = {}
+_handlers: dict[type, Library | NodeType] = {}
+
+
+def register_node(
+    cls: type[T],
+    flatten: Callable[[T], tuple[Iterable[Any], Any]],
+    unflatten: Callable[[Any, Sequence[Any]], T],
+) -> type[T]:
+    """Make instances of a class into nodes of trees.
+
+    `flatten(obj)` gives `(children, data)`: children are trees, data is everything else. `unflatten(data, children)`
+    builds an object again; it meets numbers, an engine's arrays, gradients, and None, so it should check nothing.
+    Returns the class. Raises ValueError if the class is registered already.
+    """
+    if cls in _registered:
+        raise ValueError(f"{cls.__qualname__} is registered already; a class has one way to come apart.")
+    _registered[cls] = Registered(cls, flatten, unflatten)
+    _handlers.pop(cls, None)
+    return cls
+
+
+def handler_of(value: Any, *, scan: bool = True, path: str = "argument") -> Library | NodeType | None:
+    """Who handles this value: the library of a leaf, the type of a node, or None for an opaque value.
+
+    With `scan`, an opaque object that holds floating arrays raises NotDifferentiableError.
+    """
+    cls = type(value)
+    known = _handlers.get(cls)
+    if known is not None:
+        return known
+    found = _find_handler(value, path)
+    if found is not None:
+        _handlers[cls] = found
+    elif scan:
+        _check_opaque(value, path)
+    return found
+
+
+_OPAQUE_AT_SIGHT = (str, bytes, bool, type(None), type)
+
+
+def _find_handler(value: Any, path: str) -> Library | NodeType | None:
+    cls = type(value)
+    if cls in _OPAQUE_AT_SIGHT:
+        return None
+    if NUMPY.owns(value):
+        return NUMPY
+    if isinstance(value, np.ndarray) and cls not in _registered:
+        check_ndarray(value, path)
+    if PYTHON.owns(value):
+        return PYTHON
+    if cls in _registered:
+        return _registered[cls]
+    engines = registry.loaded_backends()
+    for backend in engines:
+        for library in backend.libraries:
+            if library.owns(value):
+                return library
+    for node_type in BUILT_IN[:4]:  # plain containers are ours, whatever an engine's own registry says of them
+        if node_type.matches(value):
+            return node_type
+    for backend in engines:
+        for node_type in backend.node_types:
+            if node_type.matches(value):
+                return node_type
+    for node_type in BUILT_IN[4:]:
+        if node_type.matches(value):
+            return node_type
+    return None
+
+
+def _check_opaque(value: Any, path: str) -> None:
+    import functools
+
+    if type(value) in _OPAQUE_AT_SIGHT or type(value) is functools.partial:
+        return
+    inner = hidden_array(value, is_floating_array)
+    if inner is not None:
+        cls = type(value)
+        raise NotDifferentiableError(
+            f"{path} is a {cls.__module__}.{cls.__qualname__}, which adinterface cannot look into, but {path}{inner} "
+            f"is a floating array: it would silently have no gradient. Register the class with "
+            f"register_node({cls.__qualname__}, flatten, unflatten), make it a dataclass, or wrap it in Constant(...)."
+        )
+
+
+# Flattening ----------------------------------------------------------------------------------------------------------
+
+
+def flatten(
+    value: Any, leaves: list[Leaf], path: Callable[[], str], *, differentiated: bool = True, held: bool = False
+) -> Structure:
+    """Append the numeric leaves of a tree to `leaves`, in its own order, and return its structure.
+
+    `path` is called only for an error message.
+    """
+    if type(value) is Constant:
+        return Frozen(_flatten_constant(value.value, leaves, path))
+    handler = _handlers.get(type(value))
+    if handler is None:
+        handler = handler_of(value, path=_Later(path))  # type: ignore[arg-type]
+        if handler is None:
+            return Static(value, _reason(value))
+    if isinstance(handler, NodeType):
+        children, data = handler.flatten(value)
+        held = held or handler.held
+        return Node(
+            handler,
+            data,
+            tuple(
+                [
+                    flatten(child, leaves, _child_path(path, handler, data, children, i), differentiated=differentiated, held=held)
+                    for i, child in enumerate(children)
+                ]
+            ),
+        )
+    return _flatten_leaf(value, handler, leaves, path, differentiated, held)
+
+
+def _flatten_leaf(
+    value: Any, library: Library, leaves: list[Leaf], path: Callable[[], str], differentiated: bool, held: bool
+) -> Structure:
+    if library is PYTHON:
+        if not differentiated or type(value) is int:
+            return Static(value, "an int inside a tree is structure" if type(value) is int else "inside a Constant")
+        leaves.append(Leaf(value, library, held, True))
+        return DIFFERENTIATED
+    kind_ = kind(library.dtype(value))
+    if kind_ == "other":
+        if library is NUMPY and isinstance(value, np.ndarray) and differentiated:
+            check_ndarray(value, path())
+        return Static(value, f"dtype {library.dtype(value)}")
+    floating = differentiated and kind_ in ("real", "complex")
+    leaves.append(Leaf(value, library, held, floating))
+    return DIFFERENTIATED if floating else CARRIED
+
+
+def _flatten_constant(value: Any, leaves: list[Leaf], path: Callable[[], str]) -> Structure:
+    """As `flatten`, but nothing is differentiated and an opaque object may hold whatever it likes."""
+    if type(value) is Constant:
+        return _flatten_constant(value.value, leaves, path)
+    if isinstance(value, np.ndarray) and not NUMPY.owns(value):
+        return Static(value, "inside a Constant")
+    handler = handler_of(value, scan=False)
+    if handler is None or (isinstance(handler, NodeType) and handler.held):
+        return Static(value, "inside a Constant")
+    if isinstance(handler, NodeType):
+        children, data = handler.flatten(value)
+        return Node(handler, data, tuple([_flatten_constant(child, leaves, path) for child in children]))
+    return _flatten_leaf(value, handler, leaves, path, False, False)
+
+
+class _Later(str):
+    """A path that is only computed if an error message prints it."""
+
+    def __new__(cls, path: Callable[[], str]) -> _Later:
+        new = super().__new__(cls)
+        new._path = path  # type: ignore[attr-defined]
+        return new
+
+    def __str__(self) -> str:
+        return self._path()  # type: ignore[attr-defined,no-any-return]
+
+    def __format__(self, spec: str) -> str:
+        return str(self)
+
+
+def _child_path(
+    path: Callable[[], str], handler: NodeType, data: Any, children: Sequence[Any], i: int
+) -> Callable[[], str]:
+    return lambda: path() + handler.paths(data, len(children))[i]
+
+
+def _reason(value: Any) -> str:
+    if isinstance(value, bool):
+        return "a bool is structure"
+    if value is None:
+        return "None is structure"
+    return f"{type(value).__name__} has no gradient"
+
+
+# Building ------------------------------------------------------------------------------------------------------------
+
+
+def build(structure: Structure, leaves: Iterator[Any]) -> Any:
+    """The tree with these leaves; Constants are unwrapped, static values kept."""
+    if isinstance(structure, LeafSpec):
+        return next(leaves)
+    if isinstance(structure, Node):
+        return structure.type.unflatten(structure.data, [build(child, leaves) for child in structure.children])
+    return build(structure.inner, leaves) if isinstance(structure, Frozen) else structure.value
+
+
+def build_gradient(structure: Structure, gradients: Iterator[Any]) -> Any:
+    """The tree of gradients: one for each differentiated leaf, None for everything else."""
+    if isinstance(structure, LeafSpec):
+        return next(gradients) if structure.differentiated else None
+    if isinstance(structure, Node):
+        return structure.type.gradient(structure.data, [build_gradient(child, gradients) for child in structure.children])
+    return None
+
+
+def paths_of(structure: Structure, path: str) -> Iterator[tuple[str, LeafSpec | Static | Frozen]]:
+    """Every place of a structure with its path."""
+    if isinstance(structure, Node):
+        keys = structure.type.paths(structure.data, len(structure.children))
+        for key, child in zip(keys, structure.children):
+            yield from paths_of(child, path + key)
+    else:
+        yield path, structure
+
+
+# What users do with trees of gradients -------------------------------------------------------------------------------
+
+
+def sum_shared(model: Any, gradients: Any) -> Any:
+    """Add up the gradients of what is one object in the model.
+
+    Arrays that stand at several places of a model are several variables to `gradient`. If they are one parameter
+    (tied weights), its gradient is the sum of theirs: this gives that sum at each of the places. `gradients` has the
+    structure of `model`, as `gradient` returns it; the result has the structure of `gradients`.
+    Raises TreeError if the two do not match.
+
+    >>> import numpy as np
+    >>> from adinterface import tree
+    >>> w = np.ones(1)
+    >>> tree.sum_shared({"a": w, "b": w}, {"a": np.array([24.0]), "b": np.array([48.0])})
+    {'a': array([72.]), 'b': array([72.])}
+    """
+    owners: list[Any] = []
+    parts: list[Any] = []
+    structure = _pair(model, gradients, owners, parts, "gradients")
+    totals: dict[int, Any] = {}
+    for owner, part in zip(owners, parts):
+        totals[id(owner)] = totals[id(owner)] + part if id(owner) in totals else part
+    taken: set[int] = set()
+    sums: list[Any] = []
+    for owner in owners:
+        total = totals[id(owner)]
+        library = handler_of(total)
+        sums.append(library.own(total, taken) if isinstance(library, Library) and library is not PYTHON else total)
+    return build_gradient(structure, iter(sums))
+
+
+def _pair(model: Any, other: Any, owners: list[Any], parts: list[Any], path: str) -> Structure:
+    """Walk a model and a tree of its structure side by side, collecting the leaves that have a gradient."""
+    if type(model) is Constant or other is None:
+        return Static(model, "no gradient")
+    handler = handler_of(model)
+    if not isinstance(handler, NodeType):
+        owners.append(model)
+        parts.append(other)
+        return DIFFERENTIATED
+    if type(model) is not type(other):
+        raise TreeError(f"{path} is a {type(other).__name__}, but the model has a {type(model).__name__} there.")
+    children, data = handler.flatten(model)
+    others = [child.value if type(child) is Constant else child for child in handler.flatten(other)[0]]
+    if len(children) != len(others):
+        raise TreeError(f"{path} has {len(others)} children, but the model has {len(children)} there.")
+    keys = handler.paths(data, len(children))
+    return Node(
+        handler,
+        data,
+        tuple([_pair(child, o, owners, parts, path + key) for child, o, key in zip(children, others, keys)]),
+    )
+
+
+__all__ = ["Constant", "register_node", "sum_shared"]

@@ -1,0 +1,6 @@
+"""The HIPS autograd engine of adinterface."""
+
+from .backend import AutogradBackend
+from .library import AutogradLibrary
+
+__all__ = ["AutogradBackend", "AutogradLibrary"]

@@ -1,0 +1,136 @@
+"""HIPS autograd behind the contract: one trace with a root for each leaf, one backward pass for all outputs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import autograd.numpy as anp
+import numpy as np
+from autograd.core import JVPNode, VJPNode, add_outgrads
+from autograd.tracer import isbox, new_box, trace_stack
+from autograd.util import toposort
+
+from adinterface.backend import Arrays, Backend, FlatFunction, Pullback, Pushforward
+
+from .library import AutogradLibrary
+
+
+class AutogradBackend(Backend):
+    libraries = (AutogradLibrary(),)
+
+    def pullback(self, function: FlatFunction, leaves: Arrays) -> Pullback:
+        roots = [VJPNode.new_root() for _ in leaves]
+        with _new_trace() as trace:
+            outputs, aux = function(*[new_box(leaf, trace, root) for leaf, root in zip(leaves, roots)])
+            ends = [_node(output, trace) for output in outputs]
+            outputs = tuple([_unboxed(output, trace) for output in outputs])
+            aux = tuple([_unboxed(array, trace) for array in aux])
+
+        def back(cotangents: Arrays) -> Arrays:
+            # autograd transposes the derivative; its adjoint in the real inner product is the conjugate of that.
+            seeds = [(end, _conj(c)) for end, c in zip(ends, cotangents) if end is not None]
+            found = _backward(seeds)
+            return tuple(
+                [_conj(found[root]) if root in found else np.zeros(anp.shape(x), x.dtype) for root, x in zip(roots, leaves)]
+            )
+
+        return Pullback(outputs, aux, back, any(end is not None for end in ends))
+
+    def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
+        with _new_trace() as trace:
+            boxes = [new_box(leaf, trace, JVPNode.new_root(tangent)) for leaf, tangent in zip(leaves, tangents)]
+            outputs, aux = function(*boxes)
+            nodes = [_node(output, trace) for output in outputs]
+            outputs = tuple([_unboxed(output, trace) for output in outputs])
+            aux = tuple([_unboxed(array, trace) for array in aux])
+        tangents_out = tuple(
+            [node.g if node is not None else np.zeros(anp.shape(y), y.dtype) for node, y in zip(nodes, outputs)]
+        )
+        return Pushforward(outputs, tangents_out, aux)
+
+    def note(self, error: Exception) -> str | None:
+        message = str(error)
+        if "ArrayBox" in message and "item assignment" in message:
+            return _NO_ASSIGNMENT
+        if isinstance(error, ValueError) and "setting an array element with a sequence" in message:
+            return _NO_ASSIGNMENT
+        if isinstance(error, TypeError) and ("ArrayBox" in message or "ufunc" in message):
+            return (
+                "NumPy was called on an array that autograd is tracing. Take the functions from the array: "
+                "xp = adinterface.array_namespace(x), then xp.sin(x)."
+            )
+        return None
+
+
+_NO_ASSIGNMENT = (
+    "autograd cannot differentiate item assignment. Build the array with xp.stack, xp.concat or xp.where "
+    "(xp = adinterface.array_namespace(x))."
+)
+
+
+# autograd numbers its traces by a global depth that is not safe between threads and is left too high if f raises.
+# While any of ours is open the depth only grows, so an inner trace always has the larger number; the last to close
+# puts it back where the first found it.
+
+_lock = threading.Lock()
+_open = 0
+_base = -1
+
+
+@contextmanager
+def _new_trace() -> Iterator[int]:
+    global _open, _base
+    with _lock:
+        if _open == 0:
+            _base = trace_stack.top
+        _open += 1
+        trace_stack.top += 1
+        number: int = trace_stack.top
+    try:
+        yield number
+    finally:
+        with _lock:
+            _open -= 1
+            if _open == 0:
+                trace_stack.top = _base
+
+
+def _node(x: Any, trace: int) -> Any:
+    """The node of a box of this trace; None for what does not depend on its roots."""
+    return x._node if isbox(x) and x._trace == trace else None
+
+
+def _unboxed(x: Any, trace: int) -> Any:
+    return x._value if isbox(x) and x._trace == trace else x
+
+
+class _Sink:
+    """Stands behind all outputs, so that one topological order serves them together."""
+
+    def __init__(self, parents: Sequence[Any]):
+        self.parents = parents
+
+
+def _backward(seeds: Sequence[tuple[Any, Any]]) -> dict[Any, Any]:
+    """Propagate the seeds to the roots: autograd's `backward_pass` for several ends and several roots."""
+    collected: dict[Any, Any] = {}
+    for end, cotangent in seeds:
+        collected[end] = add_outgrads(collected.get(end), cotangent)
+    found: dict[Any, Any] = {}
+    order = toposort(_Sink([end for end, _ in seeds]))
+    next(order)  # the sink itself
+    for node in order:
+        gradient = collected.pop(node)[0]
+        if not node.parents:
+            found[node] = gradient
+            continue
+        for parent, contribution in zip(node.parents, node.vjp(gradient)):
+            collected[parent] = add_outgrads(collected.get(parent), contribution)
+    return found
+
+
+def _conj(x: Any) -> Any:
+    return anp.conj(x) if np.iscomplexobj(x) else x

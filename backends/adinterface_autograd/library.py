@@ -1,0 +1,43 @@
+"""autograd's arrays: NumPy arrays, and the boxes that stand for them while f is traced."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from autograd.numpy.numpy_boxes import ArrayBox
+from autograd.tracer import getval
+
+from adinterface.library import NUMPY, Library, kind
+
+from . import namespace as box_namespace
+
+
+class AutogradLibrary(Library):
+    name = "autograd"
+    types = (ArrayBox,)
+
+    def dtype(self, x: Any) -> str:
+        name: str = x.dtype.name
+        return name
+
+    def traced(self, x: Any) -> bool:
+        return isinstance(x, ArrayBox)
+
+    def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
+        return np.asarray(getval(x))
+
+    def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
+        if not isinstance(x, ArrayBox):
+            return NUMPY.asarray(x, dtype=dtype, copy=copy)
+        if dtype is None or x.dtype.name == dtype:
+            return x
+        real = kind(dtype) != "complex" and np.iscomplexobj(getval(x))
+        return (box_namespace.real(x) if real else x).astype(dtype)
+
+    def memory(self, x: Any) -> int | None:
+        return NUMPY.memory(x)
+
+    def namespace(self, x: Any) -> ModuleType:
+        return box_namespace

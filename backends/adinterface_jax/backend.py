@@ -1,0 +1,70 @@
+"""JAX behind the contract."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from adinterface.auto import AutoJax
+from adinterface.backend import Arrays, Backend, FlatFunction, Pullback, Pushforward
+
+from .library import JaxLibrary
+from .nodes import Pytree
+
+
+class JaxBackend(Backend):
+    libraries = (JaxLibrary(),)
+    node_types = (Pytree(),)
+
+    def __init__(self, auto: AutoJax):
+        super().__init__(auto)
+        self.device = auto.device
+
+    def pullback(self, function: FlatFunction, leaves: Arrays) -> Pullback:
+        connected = True
+
+        def seen(*inner: Any) -> tuple[Arrays, Arrays]:
+            nonlocal connected
+            outputs, aux = function(*inner)
+            connected = any(isinstance(output, jax.core.Tracer) for output in outputs)
+            return outputs, aux
+
+        outputs, transposed, aux = jax.vjp(seen, *leaves, has_aux=True)
+
+        def back(cotangents: Arrays) -> Arrays:
+            # JAX transposes the derivative; its adjoint in the real inner product is the conjugate of that.
+            return tuple([_conj(gradient) for gradient in transposed(tuple([_conj(c) for c in cotangents]))])
+
+        return Pullback(outputs, aux, back, connected)
+
+    def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
+        outputs, tangents_out, aux = jax.jvp(function, leaves, tangents, has_aux=True)
+        return Pushforward(outputs, tangents_out, aux)
+
+    def note(self, error: Exception) -> str | None:
+        if isinstance(error, jax.errors.TracerArrayConversionError):
+            return (
+                "NumPy was called on a JAX array that is being differentiated. Take the functions from the array: "
+                "xp = adinterface.array_namespace(x), then xp.sin(x)."
+            )
+        if isinstance(error, (jax.errors.ConcretizationTypeError, jax.errors.TracerBoolConversionError)):
+            return (
+                "Under jax.jit or jax.vmap the numbers are not known when f runs. Use jax.numpy.where or jax.lax.cond "
+                "instead of a branch on a value."
+            )
+        if isinstance(error, TypeError) and "item assignment" in str(error):
+            return (
+                "JAX arrays cannot be written to. Build the array with xp.stack, xp.concat or xp.where, or use "
+                "x = x.at[i].set(value)."
+            )
+        return None
+
+    @classmethod
+    def devices(cls) -> list[str]:
+        return [str(device) for device in jax.devices()]
+
+
+def _conj(x: Any) -> Any:
+    return jnp.conj(x) if jnp.iscomplexobj(x) else x

@@ -1,0 +1,95 @@
+"""JAX's arrays: precision scopes, conversions, devices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
+from types import ModuleType
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax._src.core import trace_state_clean  # JAX has no public name for this question
+
+from adinterface.errors import PrecisionError
+from adinterface.library import Library, kind, unsupported_dtype, width
+
+_LACKING = ("longdouble", "clongdouble", np.dtype(np.longdouble).name, np.dtype(np.clongdouble).name)
+_SUPPORTED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+
+
+class JaxLibrary(Library):
+    name = "jax"
+    types = (jax.Array,)
+    mutable = False
+
+    def dtype(self, x: Any) -> str:
+        name: str = x.dtype.name
+        return name
+
+    def traced(self, x: Any) -> bool:
+        return isinstance(x, jax.core.Tracer)
+
+    def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
+        return np.asarray(x)
+
+    def exported(self, x: Any) -> Any:
+        return x if x.size else np.asarray(x)  # DLPack, without a copy; empty arrays have no memory to share
+
+    def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
+        if isinstance(x, jax.Array):
+            if dtype is not None and x.dtype.name != dtype:
+                with self.precision((dtype,)):
+                    x = (x.real if kind(dtype) != "complex" and jnp.iscomplexobj(x) else x).astype(_canonical(dtype))
+        else:
+            x = self._adopted(x, dtype, copy)
+        if like is None or isinstance(x, jax.core.Tracer) or isinstance(like, jax.core.Tracer):
+            return x
+        target = like.sharding if isinstance(like, jax.Array) else like
+        return x if x.sharding == target else jax.device_put(x, target)
+
+    def _adopted(self, x: Any, dtype: str | None, copy: bool) -> jax.Array:
+        """A NumPy array, a Python number or a DLPack object as a JAX array."""
+        if not isinstance(x, (np.ndarray, np.generic, float, complex, int)):
+            with self.precision((str(x.dtype).rpartition(".")[2],)):
+                adopted = jnp.from_dlpack(x, copy=True if copy else None)
+            return adopted if dtype is None else self.asarray(adopted, dtype=dtype)
+        if isinstance(x, (np.ndarray, np.generic)):
+            if x.dtype.name in _LACKING:
+                raise unsupported_dtype(x.dtype.name, "JAX", _SUPPORTED)
+            if not x.dtype.isnative:
+                x = x.astype(x.dtype.newbyteorder("="))
+            x = self._index_width(x)
+            dtype = dtype or x.dtype.name
+        if dtype in _LACKING:
+            raise unsupported_dtype(str(dtype), "JAX", _SUPPORTED)
+        with self.precision(() if dtype is None else (dtype,)):
+            return jnp.asarray(x, dtype=None if dtype is None else _canonical(dtype))
+
+    @staticmethod
+    def _index_width(x: Any) -> Any:
+        """64-bit integers take JAX's default width, as everywhere in JAX, but never a value that does not fit."""
+        if x.dtype.name in ("int64", "uint64") and not jax.config.jax_enable_x64 and x.size:
+            narrow = np.iinfo("int32" if x.dtype.kind == "i" else "uint32")
+            if x.max() > narrow.max or x.min() < narrow.min:
+                raise PrecisionError(
+                    f"An array of dtype {x.dtype.name} holds values that do not fit {narrow.dtype}, which JAX uses in a call "
+                    f"without 64-bit floats. Make a floating leaf float64, or set jax_enable_x64."
+                )
+        return x
+
+    def namespace(self, x: Any) -> ModuleType:
+        return jnp
+
+    def precision(self, dtypes: Iterable[str]) -> AbstractContextManager[Any]:
+        if jax.config.jax_enable_x64 or not trace_state_clean():
+            return nullcontext()
+        if any(width(dtype) == 64 for dtype in dtypes if kind(dtype) in ("real", "complex")):
+            return jax.enable_x64(True)
+        return nullcontext()
+
+
+def _canonical(dtype: str) -> Any:
+    """The dtype that JAX gives it in the present precision: inside someone's trace, theirs."""
+    return jax.dtypes.canonicalize_dtype(dtype)

@@ -1,0 +1,128 @@
+"""PyTorch behind the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from adinterface.auto import AutoTorch
+from adinterface.backend import Arrays, Backend, FlatFunction, Pullback, Pushforward
+
+from .library import TorchLibrary, nesting
+from .nodes import ModuleNode
+
+
+class TorchBackend(Backend):
+    libraries = (TorchLibrary(),)
+    node_types = (ModuleNode(),)
+
+    def __init__(self, auto: AutoTorch):
+        super().__init__(auto)
+        self.device = auto.device
+        self.create_graph = auto.create_graph
+
+    def pullback(self, function: FlatFunction, leaves: Arrays) -> Pullback:
+        return self._pullback(function, leaves, once=False)
+
+    def gradient(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays, bool]:
+        outputs, aux, back, connected = self._pullback(function, leaves, once=True)
+        return outputs, aux, back((torch.ones_like(outputs[0]),)), connected
+
+    def _pullback(self, function: FlatFunction, leaves: Arrays, once: bool) -> Pullback:
+        """`once`: `back` will be called a single time, so the graph is freed on the way, as `backward` does."""
+        if _inside_functorch():
+            return _functorch_pullback(function, leaves)
+        keep = self.create_graph or (
+            torch.is_grad_enabled() and (nesting.depth > 0 or any(leaf.grad_fn is not None for leaf in leaves))
+        )
+        with _recording():
+            inputs = tuple(
+                [leaf if i in function.held else _alias(leaf, keep) for i, leaf in enumerate(leaves)]
+            )
+            outputs, aux = function(*inputs)
+        connected = [output.requires_grad for output in outputs]
+
+        def back(cotangents: Arrays) -> Arrays:
+            if not any(connected):
+                return tuple([torch.zeros_like(leaf) for leaf in inputs])
+            with torch.inference_mode(False), torch.set_grad_enabled(keep):
+                return torch.autograd.grad(
+                    [output for output, live in zip(outputs, connected) if live],
+                    inputs,
+                    [_outside_inference(c) for c, live in zip(cotangents, connected) if live],
+                    retain_graph=not once or keep,
+                    create_graph=keep,
+                    allow_unused=True,
+                    materialize_grads=True,
+                )
+
+        if not keep:
+            aux = tuple([array.detach() for array in aux])
+        shown = outputs if keep else tuple([output.detach() for output in outputs])
+        return Pullback(shown, aux, back, any(connected))
+
+    def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
+        with torch.inference_mode(False):
+            leaves = tuple([_outside_inference(leaf) for leaf in leaves])
+            tangents = tuple([_outside_inference(tangent) for tangent in tangents])
+            outputs, tangents_out, aux = torch.func.jvp(function, leaves, tangents, has_aux=True)
+        return Pushforward(outputs, tangents_out, aux)
+
+    def note(self, error: Exception) -> str | None:
+        message = str(error)
+        if isinstance(error, RuntimeError) and "numpy()" in message and "grad" in message:
+            return (
+                "NumPy was called on a tensor that is being differentiated. Take the functions from the array: "
+                "xp = adinterface.array_namespace(x), then xp.sin(x)."
+            )
+        if isinstance(error, RuntimeError) and "leaf Variable that requires grad" in message:
+            return (
+                "f writes into its own argument, which torch cannot differentiate. Write into a copy: x = x.clone(), "
+                "then x[i] = value."
+            )
+        return None
+
+    @classmethod
+    def devices(cls) -> list[str]:
+        return ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
+
+
+def _inside_functorch() -> bool:
+    return torch._C._functorch.peek_interpreter_stack() is not None
+
+
+@contextmanager
+def _recording() -> Iterator[None]:
+    """f runs with gradients on, whatever the caller's mode; results of calls inside f stay in the graph."""
+    nesting.depth += 1
+    try:
+        with torch.inference_mode(False), torch.enable_grad():
+            yield
+    finally:
+        nesting.depth -= 1
+
+
+def _outside_inference(x: torch.Tensor) -> torch.Tensor:
+    return x.clone() if x.is_inference() else x
+
+
+def _alias(leaf: torch.Tensor, keep: bool) -> torch.Tensor:
+    """Another tensor on the same memory: what f captured of the same array is not differentiated along with it."""
+    if keep and leaf.requires_grad:
+        return leaf.view_as(leaf)
+    return _outside_inference(leaf).detach().requires_grad_()
+
+
+def _functorch_pullback(function: FlatFunction, leaves: Arrays) -> Pullback:
+    """Inside torch.func.grad, vmap, jvp: torch.autograd.grad refuses to run there."""
+    with torch.enable_grad():
+        outputs, transposed, aux = torch.func.vjp(function, *leaves, has_aux=True)
+
+    def back(cotangents: Arrays) -> Arrays:
+        gradients: Any = transposed(tuple(cotangents))
+        return tuple(gradients)
+
+    return Pullback(outputs, aux, back)

@@ -1,0 +1,132 @@
+"""torch's tensors: conversions without copies, dense and writable results, devices."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import torch
+
+from adinterface.errors import ConversionError
+from adinterface.library import Library, kind, unsupported_dtype
+
+DTYPES: dict[str, torch.dtype] = {
+    str(dtype).removeprefix("torch."): dtype for dtype in vars(torch).values() if isinstance(dtype, torch.dtype)
+}
+_NAMES = {dtype: name for name, dtype in reversed(DTYPES.items())} | {
+    getattr(torch, str(dtype).removeprefix("torch.")): str(dtype).removeprefix("torch.") for dtype in DTYPES.values()
+}
+_SUPPORTED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+
+
+class Nesting(threading.local):
+    """How many calls of this library are recording f in this thread: inside one, results stay in its graph."""
+
+    depth = 0
+
+
+nesting = Nesting()
+
+
+def is_wrapped(x: torch.Tensor) -> bool:
+    """Whether x belongs to a functorch transformation (torch.func.grad, vmap, ...)."""
+    wrapped: bool = torch._C._functorch.is_functorch_wrapped_tensor(x)
+    return wrapped
+
+
+class TorchLibrary(Library):
+    name = "torch"
+    types = (torch.Tensor,)
+
+    def dtype(self, x: Any) -> str:
+        return _NAMES[x.dtype]
+
+    def traced(self, x: Any) -> bool:
+        return x.grad_fn is not None or is_wrapped(x)
+
+    def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
+        x = x.detach().cpu().resolve_conj().resolve_neg()
+        if x.dtype is torch.bfloat16:  # which NumPy knows only through ml_dtypes
+            import ml_dtypes
+
+            bits: np.ndarray[Any, Any] = x.view(torch.int16).numpy()
+            return bits.view(ml_dtypes.bfloat16)
+        array: np.ndarray[Any, Any] = x.numpy()
+        return array
+
+    def exported(self, x: Any) -> Any:
+        return self.to_numpy(x) if x.device.type == "cpu" else x.detach().resolve_conj().resolve_neg()
+
+    def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
+        if isinstance(x, torch.Tensor):
+            if x.layout is not torch.strided:
+                raise ConversionError(f"A torch tensor has layout {x.layout}; pass x.to_dense(), or wrap it in Constant(...).")
+            if copy:
+                x = x.detach().clone()
+        else:
+            x = self._adopted(x, dtype, copy)
+        if dtype is not None and _NAMES[x.dtype] != dtype:
+            if dtype not in DTYPES:
+                raise unsupported_dtype(dtype, "PyTorch", _SUPPORTED)
+            x = (x.real if x.is_complex() and kind(dtype) != "complex" else x).to(DTYPES[dtype])
+        device = like.device if isinstance(like, torch.Tensor) else like
+        return x if device is None or x.device == torch.device(device) else x.to(device)
+
+    def _adopted(self, x: Any, dtype: str | None, copy: bool) -> torch.Tensor:
+        """A NumPy array, a Python number or a DLPack object as a tensor that shares its memory where it can."""
+        if isinstance(x, (float, complex, int)) and not isinstance(x, np.generic):
+            return torch.tensor(x, dtype=DTYPES[dtype] if dtype is not None else torch.float64)
+        if not isinstance(x, (np.ndarray, np.generic)):
+            shared = torch.from_dlpack(x)
+            return shared.clone() if copy else shared
+        array = np.asarray(x)
+        if array.dtype.name == "bfloat16":
+            return torch.from_numpy(np.array(array).view(np.int16)).view(torch.bfloat16)
+        if array.dtype.name not in DTYPES or array.dtype.kind not in "fciub":
+            raise unsupported_dtype(array.dtype.name, "PyTorch", _SUPPORTED)
+        shareable = array.flags.writeable and array.dtype.isnative and all(stride >= 0 for stride in array.strides)
+        if copy or not shareable:
+            array = np.array(array, dtype=array.dtype.newbyteorder("="))
+        return torch.from_numpy(array)
+
+    def own(self, x: Any, taken: set[int]) -> Any:
+        if self.traced(x):
+            return x
+        x = x.detach().resolve_conj().resolve_neg()
+        if not _is_dense(x) or (key := self.memory(x)) in taken:
+            x = x.clone(memory_format=torch.contiguous_format)
+            key = self.memory(x)
+        if key is not None:
+            taken.add(key)
+        return x
+
+    def memory(self, x: Any) -> int | None:
+        if is_wrapped(x):
+            return None
+        return x.untyped_storage().data_ptr() or None
+
+    def namespace(self, x: Any) -> ModuleType:
+        import array_api_compat.torch as namespace  # here, because it is slow to import
+
+        return namespace
+
+    def evaluation(self, leaves: Iterable[Any]) -> AbstractContextManager[Any]:
+        if nesting.depth or any(isinstance(leaf, torch.Tensor) and self.traced(leaf) for leaf in leaves):
+            return nullcontext()
+        return torch.no_grad()
+
+
+def _is_dense(x: torch.Tensor) -> bool:
+    """Whether the elements fill their memory without gaps or overlaps, in any order of the axes."""
+    if x.is_contiguous():
+        return True
+    expected = 1
+    for stride, size in sorted((stride, size) for stride, size in zip(x.stride(), x.shape) if size != 1):
+        if stride != expected:
+            return False
+        expected *= size
+    return True

@@ -1,0 +1,1 @@
+"""Scenarios and checks that any engine must pass."""

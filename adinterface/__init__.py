@@ -1,8 +1,8 @@
 """One function, any engine: `gradient(f, backend, *args)` on nested models, with JAX, PyTorch, autograd or differences."""
 
 from . import tree
-from .auto import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch
-from .backend import Backend, FlatFunction, Pullback, Pushforward
+from .auto import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, SecondOrder
+from .backend import Backend, FlatFunction, Linearized, Pullback, Pushforward
 from .errors import (
     AdinterfaceError,
     BackendError,
@@ -15,7 +15,26 @@ from .errors import (
     TreeError,
 )
 from .namespace import array_namespace
+from .operators.derivative import (
+    ValueAndDerivative,
+    ValueDerivativeAndSecondDerivative,
+    derivative,
+    second_derivative,
+    value_and_derivative,
+    value_derivative_and_second_derivative,
+)
 from .operators.gradient import ValueAndGradient, gradient, value_and_gradient
+from .operators.hessian import (
+    GradientAndHvp,
+    ValueGradientAndHessian,
+    diagonal_hessian,
+    gradient_and_hvp,
+    hessian,
+    hvp,
+    value_gradient_and_hessian,
+)
+from .operators.jacobian import ValueAndJacobian, jacobian, value_and_jacobian
+from .operators.pullback import Back, Push, ValueAndBack, ValueAndPush, ValueAndTangent, linearize, pullback, pushforward
 from .tree import Constant, register_node
 
 __version__ = "0.1.0"
@@ -27,24 +46,50 @@ __all__ = [
     "AutoFiniteDifferences",
     "AutoJax",
     "AutoTorch",
+    "Back",
     "Backend",
     "BackendError",
     "Constant",
     "ConversionError",
     "DisconnectedWarning",
     "FlatFunction",
+    "GradientAndHvp",
+    "Linearized",
     "MissingEngineError",
     "NotDifferentiableError",
     "OutputError",
     "PrecisionError",
     "Pullback",
+    "Push",
     "Pushforward",
+    "SecondOrder",
     "TreeError",
+    "ValueAndBack",
+    "ValueAndDerivative",
     "ValueAndGradient",
+    "ValueAndJacobian",
+    "ValueAndPush",
+    "ValueAndTangent",
+    "ValueDerivativeAndSecondDerivative",
+    "ValueGradientAndHessian",
     "__version__",
     "array_namespace",
+    "derivative",
+    "diagonal_hessian",
     "gradient",
+    "gradient_and_hvp",
+    "hessian",
+    "hvp",
+    "jacobian",
+    "linearize",
+    "pullback",
+    "pushforward",
     "register_node",
+    "second_derivative",
     "tree",
+    "value_and_derivative",
     "value_and_gradient",
+    "value_and_jacobian",
+    "value_derivative_and_second_derivative",
+    "value_gradient_and_hessian",
 ]

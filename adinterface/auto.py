@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal
+
+#: The direction in which an engine propagates derivatives; None lets the operator choose by sizes.
+Mode = Literal["forward", "reverse"] | None
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,14 @@ class AutoBackend:
 
     name: ClassVar[str]
 
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name == "mode" and value not in (None, "forward", "reverse"):
+                raise ValueError(f"{type(self).__name__}: mode must be 'forward', 'reverse' or None, not {value!r}.")
+            if field.name == "chunk_size" and value is not None and (type(value) is not int or value < 1):
+                raise ValueError(f"{type(self).__name__}: chunk_size must be a positive int or None, not {value!r}.")
+
     @classmethod
     def install(cls) -> str:
         """The command that installs the engine."""
@@ -37,10 +48,15 @@ class _Ours(AutoBackend):
 class AutoJax(_Ours):
     """JAX.
 
+    mode: `"forward"` (jvp) or `"reverse"` (vjp); None lets the operator choose.
+    chunk_size: how many rows or columns of a Jacobian or Hessian are computed in one batch; None takes as many as
+        need at most 64 MiB of seeds.
     device: a `jax.Device` or `Sharding` to compute on; None leaves each array where it is.
     """
 
     name = "jax"
+    mode: Mode = None
+    chunk_size: int | None = None
     device: Any = None
 
 
@@ -48,20 +64,31 @@ class AutoJax(_Ours):
 class AutoTorch(_Ours):
     """PyTorch.
 
+    mode: `"forward"` (`torch.func.jvp`) or `"reverse"` (`torch.autograd.grad`; forward derivatives by transposing it,
+        which is faster on torch for long chains of small operations); None lets the operator choose.
+    chunk_size: how many rows or columns of a Jacobian or Hessian are computed in one batch; 1 avoids batching
+        altogether; None takes as many as need at most 64 MiB of seeds.
     create_graph: results stay in torch's graph, so that torch can differentiate them again.
     device: where to compute (`"cuda"`, `torch.device(...)`); None leaves each tensor where it is.
     """
 
     name = "torch"
+    mode: Mode = None
+    chunk_size: int | None = None
     create_graph: bool = False
     device: Any = None
 
 
 @dataclass(frozen=True)
 class AutoAutograd(_Ours):
-    """HIPS autograd: NumPy code, on the CPU."""
+    """HIPS autograd: NumPy code, on the CPU.
+
+    mode: `"forward"` (its forward rules; where one is missing, the transpose of the reverse rule) or `"reverse"`
+        (forward derivatives by transposing the reverse pass); None lets the operator choose.
+    """
 
     name = "autograd"
+    mode: Mode = None
 
 
 @dataclass(frozen=True)
@@ -78,6 +105,19 @@ class AutoFiniteDifferences(_Ours):
     name = "finite_differences"
     relative_step: float | None = None
     native: AutoBackend | None = None
+
+
+@dataclass(frozen=True)
+class SecondOrder(AutoBackend):
+    """Two backends for second derivatives: `outer` differentiates the gradient that `inner` gives.
+
+    `SecondOrder(AutoJax(mode="forward"), AutoJax(mode="reverse"))` is forward over reverse. Finite differences may
+    stand outside any engine. First-order operators use `inner`.
+    """
+
+    outer: AutoBackend
+    inner: AutoBackend
+    name = "second_order"
 
 
 BUILT_IN: tuple[type[AutoBackend], ...] = (AutoJax, AutoTorch, AutoAutograd, AutoFiniteDifferences)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-from .auto import AutoBackend
+from .auto import AutoBackend, Mode
 from .library import Library
 from .nodes import NodeType
 
@@ -40,6 +41,8 @@ class Pullback(NamedTuple):
     back: Callable[[Arrays], Arrays]
     #: False only if the engine knows that no output depends on any leaf.
     connected: bool = True
+    #: As `back`, for stacks of cotangents (a leading axis on each), in one batched call; None if the engine cannot.
+    back_stacked: Callable[[Arrays], Arrays] | None = None
 
 
 class Pushforward(NamedTuple):
@@ -48,6 +51,17 @@ class Pushforward(NamedTuple):
     outputs: Arrays
     tangents: Arrays
     aux: Arrays
+
+
+class Linearized(NamedTuple):
+    """The result of `Backend.linearize`."""
+
+    outputs: Arrays
+    aux: Arrays
+    #: `push(tangents)`: one native array for each output; may be called again and again.
+    push: Callable[[Arrays], Arrays]
+    #: As `push`, for stacks of tangents, in one batched call; None if the engine cannot.
+    push_stacked: Callable[[Arrays], Arrays] | None = None
 
 
 class Backend(ABC):
@@ -71,29 +85,60 @@ class Backend(ABC):
     #: The library of the arrays that the engine computes with; None if it takes each leaf in its own library.
     library: Library | None
 
+    #: `back` can itself be differentiated by `pullback` (with `differentiable=True`): the transpose of the transpose
+    #: is then a pushforward that needs no second evaluation of f.
+    transposes: ClassVar[bool] = False
+    #: Without a `mode`, take pushforwards by transposing `pullback` even if `pushforward` is there.
+    prefers_transposing: ClassVar[bool] = False
+    #: The modes of the outer and the inner derivative in second-order operators, unless the user's `mode` says.
+    second_order: ClassVar[tuple[Mode, Mode]] = (None, None)
+
     def __init__(self, auto: AutoBackend):
         self.auto = auto
         self.library = self.libraries[0] if self.libraries else None
+        self.mode: Mode = getattr(auto, "mode", None)
+        self.chunk_size: int | None = getattr(auto, "chunk_size", None)
+        #: Where native arrays are put; None leaves them where they are.
+        self.device: Any = getattr(auto, "device", None)
 
-    #: Where native arrays are put; an engine with devices reads it from its options.
-    device: Any = None
+    def pullback(self, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
+        """Evaluate `function` once, and give the map from cotangents of its outputs to cotangents of the leaves.
 
-    def pullback(self, function: FlatFunction, leaves: Arrays) -> Pullback:
-        """Evaluate `function` once, and give the map from cotangents of its outputs to cotangents of the leaves."""
+        With `differentiable`, `back` may be called inside another `pullback` of this backend; an engine that does not
+        transpose can ignore it.
+        """
         raise NotImplementedError
 
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
         """Evaluate `function` and its derivative in the direction `tangents` (native arrays like the leaves)."""
         raise NotImplementedError
 
+    def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
+        """Evaluate `function`, and give its derivative as a linear map; by default each push is a `pushforward`."""
+        from .operators.derive import linearize_by_pushforward
+
+        return linearize_by_pushforward(self, function, leaves)
+
+    def pair(self) -> tuple[Backend, Backend]:
+        """The outer and the inner backend for second derivatives with this backend alone."""
+        if not hasattr(self.auto, "mode") or self.mode is not None:
+            return self, self
+        from .registry import backend_of
+
+        outer, inner = self.second_order
+        return (
+            backend_of(replace(self.auto, mode=outer)),  # type: ignore[call-arg]
+            backend_of(replace(self.auto, mode=inner)),  # type: ignore[call-arg]
+        )
+
     def gradient(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays, bool]:
         """For a function with one real scalar output: `(outputs, aux, gradients, connected)`.
 
         An engine overrides this only where it can do it faster than by `pullback`.
         """
-        from .operators.derive import gradient
+        from .operators.derive import gradient_by_pullback
 
-        return gradient(self, function, leaves)
+        return gradient_by_pullback(self, function, leaves)
 
     def note(self, error: Exception) -> str | None:
         """What a user should know about an error that f raised under this engine; None if there is nothing to say."""

@@ -5,6 +5,7 @@ Data flows one way: arguments -> leaves -> native arrays -> the engine -> result
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
@@ -12,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .auto import BUILT_IN
 from .backend import Arrays, Backend
 from .errors import ConversionError, DisconnectedWarning, NotDifferentiableError, OutputError
 from .library import NUMPY, PYTHON, Library, complex_of, kind, widest
@@ -43,6 +45,7 @@ class Call:
         self.backend = backend
         self.leaves: list[Leaf] = []
         self.promoted: list[int] = []
+        self.active_arguments: list[int] = []
         self.structures = tuple([self._bind(i, arg) for i, arg in enumerate(args)])
         self.keywords = {name: self._keyword(name, value) for name, value in kwargs.items()}
         self.active = [leaf for leaf in self.leaves if leaf.differentiated]
@@ -58,14 +61,20 @@ class Call:
     # arguments -> leaves
 
     def _bind(self, i: int, arg: Any) -> Structure:
-        path = lambda: f"args[{i}]"  # noqa: E731
+        before = len(self.leaves)
+        structure = self._flatten(i, arg)
+        if any(leaf.differentiated for leaf in self.leaves[before:]):
+            self.active_arguments.append(i)
+        return structure
+
+    def _flatten(self, i: int, arg: Any) -> Structure:
         if type(arg) is not Constant:
             handler = handler_of(arg, path=f"args[{i}]")
             if handler is PYTHON and type(arg) is int or self._is_integer_array(handler, arg):
                 self.promoted.append(i)
                 self.leaves.append(Leaf(arg, handler, False, True))  # type: ignore[arg-type]
                 return DIFFERENTIATED
-        return flatten(arg, self.leaves, path)
+        return flatten(arg, self.leaves, lambda: f"args[{i}]")
 
     @staticmethod
     def _is_integer_array(handler: object, arg: Any) -> bool:
@@ -88,6 +97,32 @@ class Call:
             lines.append(f"  There is no argument at all: write {self.operator}(f, backend, x, ...).")
         lines.append("Pass floating numbers or arrays; a model's arrays must be floating to be trained.")
         return "\n".join(lines)
+
+    def require_one(self) -> None:
+        """Only the first argument may be differentiated."""
+        if self.active_arguments != [0]:
+            others = ", ".join(f"args[{i}]" for i in self.active_arguments if i != 0)
+            problem = f"but {others} would be, too" if 0 in self.active_arguments else "but args[0] has no gradient"
+            raise NotDifferentiableError(
+                f"{self.operator} differentiates exactly one argument, the first, {problem}. Wrap every further argument "
+                f"in Constant(...), or pass one tuple or dict that holds them all."
+            )
+
+    def require_real(self, remedy: str = "Pass its real and imaginary parts as two real arrays.") -> None:
+        """Second derivatives with respect to complex numbers are not defined here."""
+        if not any(kind(dtype) == "complex" for dtype in self.dtypes):
+            return
+        dtypes = iter(self.dtypes)
+        for i, structure in enumerate(self.structures):
+            for path in self._active_paths(structure, f"args[{i}]"):
+                if kind(next(dtypes)) == "complex":
+                    raise NotDifferentiableError(
+                        f"{self.operator} is taken with respect to real arguments only, but {path} is complex. {remedy}"
+                    )
+
+    @staticmethod
+    def _active_paths(structure: Structure, path: str) -> list[str]:
+        return [path for path, place in paths_of(structure, path) if place is DIFFERENTIATED]
 
     # leaves -> native arrays
 
@@ -129,17 +164,23 @@ class Call:
             else:
                 self.carried.append(self._to_native(leaf, None, copy))
         for leaf, array in zip(self.active, active):
-            self._take(array)
+            self.take(array)
         for array in self.carried:
-            self._take(array)
+            self.take(array)
         self.held = frozenset(i for i, leaf in enumerate(self.active) if leaf.held)
-        return tuple(active)
+        self.leaves_native = tuple(active)
+        return self.leaves_native
 
     def _to_native(self, leaf: Leaf, dtype: str | None, copy: bool) -> Any:
         target = self.backend.library
         value, source = leaf.value, leaf.library
-        if leaf.held and (target is None or target is source):
-            return value
+        if leaf.held:
+            if target is None or target is source:
+                return value
+            raise ConversionError(
+                f"A {type(value).__name__} belongs to an object whose code computes with {source.name} alone, so "
+                f"{type(self.backend.auto).__name__} cannot take it. Use {_auto_name(source)}(), or AutoFiniteDifferences()."
+            )
         if target is None:
             if source is PYTHON:
                 return np.dtype(dtype).type(value)
@@ -153,7 +194,8 @@ class Call:
             )
         return target.asarray(source.exported(value), dtype=dtype, like=self.backend.device, copy=copy)
 
-    def _take(self, array: Any) -> None:
+    def take(self, array: Any) -> None:
+        """Note that results must not overlap this array."""
         handler = self.backend.library or handler_of(array)
         if isinstance(handler, Library):
             key = handler.memory(array)
@@ -163,7 +205,8 @@ class Call:
     # native arrays -> the user's f -> native arrays
 
     def function(self, f: Callable[..., Any], output: OutputKind) -> Function:
-        return Function(self, f, output)
+        self.last_function = Function(self, f, output)
+        return self.last_function
 
     def arguments(self, active: Iterable[Any]) -> tuple[list[Any], dict[str, Any]]:
         """What f is called with: the arguments with these values for the active leaves."""
@@ -183,6 +226,11 @@ class Call:
             ]
         )
         return tuple([build_gradient(structure, results) for structure in self.structures])
+
+    def stacks(self, stacks: Sequence[Any]) -> tuple[Any, ...]:
+        """Stacks of gradients: as gradients, with a leading axis, so that a number becomes an array."""
+        entries = iter([self.present(stack) for stack in stacks])
+        return tuple([build_gradient(structure, entries) for structure in self.structures])
 
     def present(self, result: Any) -> Any:
         """A result without a leaf's shape, in the library of the first differentiated array."""
@@ -315,6 +363,15 @@ class Function:
                 f"have no derivative."
             )
 
+    def frozen(self) -> Function:
+        """This function as it was last called, for maps that outlive the call."""
+        return copy.copy(self)
+
+    def assemble_tangent(self, tangents: Sequence[Any], present: Callable[[Any], Any]) -> Any:
+        """A tangent of f's result, in its structure."""
+        entries = iter([present(tangent) for tangent in tangents])
+        return build_gradient(self.structure, entries)
+
     def assemble(self, outputs: Sequence[Any], aux: Sequence[Any], present: Callable[[Any], Any]) -> Any:
         """What f returned, from its outputs and aux, each leaf presented to the user."""
         out, other = iter(outputs), iter(aux)
@@ -333,6 +390,10 @@ def describe(value: Any) -> str:
     if handler is PYTHON:
         return f"the {type(value).__name__} {value}"
     return f"a {type(value).__name__}"
+
+
+def _auto_name(library: Library) -> str:
+    return next((cls.__name__ for cls in BUILT_IN if cls.name == library.name), f"a backend of {library.name}")
 
 
 def _short(value: Any) -> str:

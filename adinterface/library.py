@@ -88,6 +88,10 @@ class Library(ABC):
         """Whether x carries an engine's trace, so that turning it into numbers would lose a derivative."""
         return False
 
+    def value_under_trace(self, x: Any) -> np.ndarray[Any, Any] | None:
+        """The numbers that a traced x stands for; None where the engine has not computed them yet."""
+        return None
+
     @abstractmethod
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
         """The numbers of x, without a copy where that is possible; perhaps read-only."""

@@ -29,8 +29,6 @@ class NodeType(ABC):
 
     #: f reaches the children through the object itself, and an engine may differentiate them where they are.
     held: ClassVar[bool] = False
-    #: The engine whose arrays alone may stand in this container; None for any.
-    engine: ClassVar[str | None] = None
 
     @abstractmethod
     def matches(self, value: object) -> bool:

@@ -1,67 +1,438 @@
-"""Operators of the flat contract, each derived once from `pullback` or `pushforward`. Engines override for speed only."""
+"""The operators of the flat contract, each derived once from `pullback` or `pushforward`.
+
+Everything here sees native arrays only. Engines override for speed; what they leave out is made here: a pushforward
+from a pullback (by transposing it, or row by row), a pullback from pushforwards (column by column), and from these
+gradients, Jacobians and the building blocks of second derivatives.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
-from ..backend import Arrays, Backend, FlatFunction, gives
+from ..backend import Arrays, Backend, FlatFunction, Linearized, Pullback, Pushforward, gives
 from ..errors import BackendError
 from ..library import Library, complex_of, kind
 from ..tree import handler_of
 
+#: Seeds of a batched Jacobian or Hessian take at most this many bytes, unless `chunk_size` says otherwise.
+SEED_BYTES = 64 * 2**20
+
+Stacked = Callable[[Arrays], Arrays]
+
+
+# What `explain` listens to.
+
+_steps: ContextVar[list[str] | None] = ContextVar("steps", default=None)
+
+
+@contextmanager
+def recorded() -> Iterator[list[str]]:
+    """The steps that are taken inside, in words."""
+    steps: list[str] = []
+    token = _steps.set(steps)
+    try:
+        yield steps
+    finally:
+        _steps.reset(token)
+
+
+def _record(backend: Backend, step: str) -> None:
+    steps = _steps.get()
+    if steps is not None:
+        steps.append(f"{type(backend.auto).__name__}: {step}")
+
+
+# Arrays --------------------------------------------------------------------------------------------------------------
+
 
 def library_of(backend: Backend, array: Any) -> Library:
     """The library of a native array."""
-    if backend.library is not None:
+    if backend.library is not None and backend.library.owns(array):
         return backend.library
     handler = handler_of(array)
     assert isinstance(handler, Library), type(array)
     return handler
 
 
+def size_of(backend: Backend, array: Any) -> int:
+    return int(np.prod(library_of(backend, array).shape(array), dtype=np.int64))
+
+
+def is_complex(backend: Backend, array: Any) -> bool:
+    return kind(library_of(backend, array).dtype(array)) == "complex"
+
+
+def full_like(backend: Backend, array: Any, value: float, count: int | None = None) -> Any:
+    """An array like this one, or a stack of `count` of them, filled with one number."""
+    library = library_of(backend, array)
+    shape = library.shape(array) if count is None else (count, *library.shape(array))
+    return library.asarray(np.full(shape, value), dtype=library.dtype(array), like=array)
+
+
+# The primitives, from one another ------------------------------------------------------------------------------------
+
+
+def pullback(backend: Backend, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
+    """The engine's pullback, or one made of pushforwards: one for each real component of the leaves, in every `back`."""
+    if gives(backend, "pullback") and backend.mode != "forward":
+        _record(backend, "one pullback (one evaluation of f)")
+        return backend.pullback(function, leaves, differentiable=differentiable)
+    linear = linearize(backend, function, leaves)
+    _record(backend, "back: one pushforward for each real number in the arguments")
+    back = _adjoint(backend, push_stacked(backend, linear), leaves)
+    return Pullback(linear.outputs, linear.aux, back)
+
+
+def linearize(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
+    """The engine's linear map, or one made of its pullback."""
+    if _goes_forward(backend):
+        _record(backend, "linearize")
+        return backend.linearize(function, leaves)
+    if backend.transposes:
+        _record(backend, "one pullback, transposed into a linear map (one evaluation of f)")
+        return transposed(backend, backend.pullback(function, leaves, differentiable=True))
+    if not gives(backend, "pullback"):
+        raise BackendError(f"{type(backend).__name__} defines neither pullback nor pushforward; it must give one of them.")
+    _record(backend, "one pullback; push: one back for each real number in the result")
+    pulled = backend.pullback(function, leaves)
+    return Linearized(pulled.outputs, pulled.aux, _adjoint(backend, back_stacked(backend, pulled), pulled.outputs))
+
+
+def pushforward(backend: Backend, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
+    """The engine's pushforward, or one made of its pullback."""
+    if _goes_forward(backend):
+        _record(backend, "one pushforward")
+        return backend.pushforward(function, leaves, tangents)
+    linear = linearize(backend, function, leaves)
+    return Pushforward(linear.outputs, linear.push(tangents), linear.aux)
+
+
+def _goes_forward(backend: Backend) -> bool:
+    if not gives(backend, "pushforward"):
+        return False
+    if backend.mode is not None and gives(backend, "pullback"):
+        return backend.mode == "forward"
+    return not backend.prefers_transposing
+
+
+def linearize_by_pushforward(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
+    """Evaluates f once for its value, and once more in every push."""
+    outputs, aux = function(*leaves)
+    return Linearized(outputs, aux, lambda tangents: backend.pushforward(function, leaves, tangents).tangents)
+
+
+def transposed(backend: Backend, pulled: Pullback) -> Linearized:
+    """The derivative as the adjoint of its own adjoint: `back` is linear, so its pullback at any point is the push."""
+
+    class Back:
+        held: frozenset[int] = frozenset()
+
+        def __call__(self, *cotangents: Any) -> tuple[Arrays, Arrays]:
+            return pulled.back(cotangents), ()
+
+    zeros = tuple([full_like(backend, output, 0.0) for output in pulled.outputs])
+    again = backend.pullback(Back(), zeros)
+    return Linearized(pulled.outputs, pulled.aux, again.back, again.back_stacked)
+
+
+# Stacks --------------------------------------------------------------------------------------------------------------
+
+
+def back_stacked(backend: Backend, pulled: Pullback) -> Stacked:
+    return pulled.back_stacked or _looped(backend, pulled.back)
+
+
+def push_stacked(backend: Backend, linear: Linearized) -> Stacked:
+    return linear.push_stacked or _looped(backend, linear.push)
+
+
+def _looped(backend: Backend, apply: Callable[[Arrays], Arrays]) -> Stacked:
+    """One call for each entry of the stacks, for engines that have no batched one."""
+
+    def stacked(stacks: Arrays) -> Arrays:
+        count = library_of(backend, stacks[0]).shape(stacks[0])[0]
+        rows = [apply(tuple([stack[i] for stack in stacks])) for i in range(count)]
+        return tuple([stack_arrays(backend, column) for column in zip(*rows)])
+
+    return stacked
+
+
+def _namespace(backend: Backend, arrays: Sequence[Any]) -> Any:
+    """The namespace of these arrays; one that is traced decides for the others."""
+    libraries = [library_of(backend, array) for array in arrays]
+    for library, array in zip(libraries, arrays):
+        if library.traced(array):
+            return library.namespace(array)
+    return libraries[0].namespace(arrays[0])
+
+
+def stack_arrays(backend: Backend, arrays: Sequence[Any]) -> Any:
+    xp = _namespace(backend, arrays)
+    return xp.stack([xp.asarray(array) for array in arrays])
+
+
+class Components:
+    """The real components of some arrays, numbered: all of the first, then of the second, ...
+
+    A complex array counts twice where `doubled` says so: first along 1, then along i.
+    """
+
+    def __init__(self, backend: Backend, arrays: Arrays, doubled: Sequence[bool]):
+        self.backend, self.arrays = backend, arrays
+        self.sizes = [size_of(backend, array) for array in arrays]
+        self.ranges: list[list[tuple[int, complex]]] = []
+        offset = 0
+        for size, double in zip(self.sizes, doubled):
+            units = (1.0, 1.0j) if double else (1.0,)
+            self.ranges.append([(offset + n * size, unit) for n, unit in enumerate(units)])
+            offset += size * len(units)
+        self.count = offset
+
+    def chunks(self) -> Iterator[tuple[int, int]]:
+        """Ranges of component numbers whose seeds fit the budget."""
+        step = self.backend.chunk_size
+        if step is None:
+            row = sum(self.sizes) * 8 or 8
+            step = max(1, SEED_BYTES // row)
+        for start in range(0, self.count, step):
+            yield start, min(start + step, self.count)
+
+    def seeds(self, start: int, stop: int) -> Arrays:
+        """The basis vectors of components start to stop, as stacks like the arrays."""
+        seeds: list[Any] = []
+        for array, size, ranges in zip(self.arrays, self.sizes, self.ranges):
+            library = library_of(self.backend, array)
+            dtype = library.dtype(array)
+            # JAX takes no float16 hint from the numbers, so they travel as doubles and are cast on arrival.
+            stack = np.zeros((stop - start, size), dtype="complex128" if kind(dtype) == "complex" else "float64")
+            for offset, unit in ranges:
+                numbers = np.arange(max(start, offset), min(stop, offset + size))
+                stack[numbers - start, numbers - offset] = unit
+            seeds.append(library.asarray(stack.reshape(stop - start, *library.shape(array)), dtype=dtype, like=array))
+        return tuple(seeds)
+
+    def mapped(self, apply: Stacked) -> list[Any]:
+        """`apply` to every basis vector: for each result, a stack over all components."""
+        parts = [apply(self.seeds(start, stop)) for start, stop in self.chunks()]
+        if len(parts) == 1:
+            return list(parts[0])
+        results: list[Any] = []
+        for column in zip(*parts):
+            xp = _namespace(self.backend, column)
+            results.append(xp.concat([xp.asarray(part) for part in column]))
+        return results
+
+
+def _adjoint(backend: Backend, apply: Stacked, domain: Arrays) -> Callable[[Arrays], Arrays]:
+    """The adjoint of a linear map from `domain` in the real inner product, by applying the map to a basis."""
+
+    def adjoint(codomain: Arrays) -> Arrays:
+        components = Components(backend, domain, [is_complex(backend, array) for array in domain])
+        parts: list[Any] = []
+        for start, stop in components.chunks():
+            total: Any = None
+            for image, weight in zip(apply(components.seeds(start, stop)), codomain):
+                xp = _namespace(backend, (image, weight))
+                product = xp.real(xp.conj(image) * weight) if is_complex(backend, image) else image * weight
+                term = xp.sum(xp.reshape(product, (stop - start, -1)), axis=1)
+                total = term if total is None else total + term
+            parts.append(total)
+        results: list[Any] = []
+        if parts:
+            xp = _namespace(backend, parts)
+            flat = parts[0] if len(parts) == 1 else xp.concat(parts)
+        for array, size, ranges in zip(domain, components.sizes, components.ranges):
+            if size == 0:
+                results.append(full_like(backend, array, 0.0))
+                continue
+            result = sum_units([(flat[offset : offset + size], unit) for offset, unit in ranges])
+            results.append(xp.reshape(result, library_of(backend, array).shape(array)))
+        return tuple(results)
+
+    return adjoint
+
+
+def sum_units(parts: Sequence[tuple[Any, complex]]) -> Any:
+    """The sum of real parts times 1 and i."""
+    return parts[0][0] if len(parts) == 1 else parts[0][0] + 1j * parts[1][0]
+
+
+# Gradients and Jacobians ---------------------------------------------------------------------------------------------
+
+
 def gradient(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays, bool]:
     """`(outputs, aux, gradients, connected)` of a function with one real scalar output."""
-    if gives(backend, "pullback"):
-        outputs, aux, back, connected = backend.pullback(function, leaves)
-        return outputs, aux, back((_one_like(backend, outputs[0]),)), connected
-    if gives(backend, "pushforward"):
-        return _forward_gradient(backend, function, leaves)
-    raise BackendError(f"{type(backend).__name__} defines neither pullback nor pushforward; it must give one of them.")
+    if gives(backend, "pullback") and backend.mode != "forward":
+        _record(backend, "one pullback of 1 (one evaluation of f)")
+        return backend.gradient(function, leaves)
+    outputs, aux, blocks = jacobian(backend, function, leaves)
+    return outputs, aux, tuple(blocks[0]), True
 
 
-def _one_like(backend: Backend, output: Any) -> Any:
+def gradient_by_pullback(
+    backend: Backend, function: FlatFunction, leaves: Arrays
+) -> tuple[Arrays, Arrays, Arrays, bool]:
+    pulled = backend.pullback(function, leaves)
+    seed = full_like(backend, pulled.outputs[0], 1.0)
+    return pulled.outputs, pulled.aux, pulled.back((seed,)), pulled.connected
+
+
+def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]]:
+    """`(outputs, aux, blocks)`, where `blocks[k][n]` has the shape of output k followed by that of leaf n.
+
+    Real outputs: rows in the gradient convention (d/dRe + i d/dIm for a complex leaf). Complex outputs of complex
+    leaves: the holomorphic derivative. Complex outputs of real leaves: the complex derivative.
+    """
+    if not gives(backend, "pullback") or backend.mode == "forward":
+        return _by_columns(backend, linearize(backend, function, leaves), leaves)
+    pulled = pullback(backend, function, leaves, differentiable=backend.transposes)
+    inputs = sum(size_of(backend, leaf) for leaf in leaves)
+    outputs = sum(size_of(backend, output) for output in pulled.outputs)
+    if backend.mode is None and backend.transposes and inputs < outputs:
+        _record(backend, "transposed into a linear map, because the inputs are fewer than the outputs")
+        return _by_columns(backend, transposed(backend, pulled), leaves)
+    return _by_rows(backend, pulled, leaves)
+
+
+def _by_rows(backend: Backend, pulled: Pullback, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]]:
+    outputs = pulled.outputs
+    some_real = not all(is_complex(backend, leaf) for leaf in leaves)
+    doubled = [some_real and is_complex(backend, output) for output in outputs]
+    components = Components(backend, outputs, doubled)
+    _record(backend, f"{components.count} rows of the Jacobian")
+    rows = components.mapped(back_stacked(backend, pulled)) if components.count else []
+    blocks: list[list[Any]] = []
+    for k, output in enumerate(outputs):
+        size, ranges = components.sizes[k], components.ranges[k]
+        blocks.append([])
+        for n, leaf in enumerate(leaves):
+            shape = (*library_of(backend, output).shape(output), *library_of(backend, leaf).shape(leaf))
+            if size == 0:
+                blocks[k].append(_empty(backend, shape, output, leaf))
+                continue
+            xp = _namespace(backend, (rows[n],))
+            part = rows[n][ranges[0][0] : ranges[0][0] + size]
+            if is_complex(backend, output):
+                if is_complex(backend, leaf):
+                    part = xp.conj(part)
+                else:
+                    part = sum_units([(rows[n][offset : offset + size], unit) for offset, unit in ranges])
+            blocks[k].append(xp.reshape(part, shape))
+    return outputs, pulled.aux, blocks
+
+
+def _by_columns(backend: Backend, linear: Linearized, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]]:
+    outputs = linear.outputs
+    some_real = not all(is_complex(backend, output) for output in outputs)
+    doubled = [some_real and is_complex(backend, leaf) for leaf in leaves]
+    components = Components(backend, leaves, doubled)
+    _record(backend, f"{components.count} columns of the Jacobian")
+    columns = components.mapped(push_stacked(backend, linear)) if components.count else []
+    blocks: list[list[Any]] = []
+    for k, output in enumerate(outputs):
+        blocks.append([])
+        for n, leaf in enumerate(leaves):
+            shape = (*library_of(backend, output).shape(output), *library_of(backend, leaf).shape(leaf))
+            size, ranges = components.sizes[n], components.ranges[n]
+            if size == 0 or 0 in shape:
+                blocks[k].append(_empty(backend, shape, output, leaf))
+                continue
+            xp = _namespace(backend, (columns[k],))
+            if is_complex(backend, output) or len(ranges) == 1:
+                part = columns[k][ranges[0][0] : ranges[0][0] + size]
+            else:
+                part = sum_units([(columns[k][offset : offset + size], unit) for offset, unit in ranges])
+            blocks[k].append(xp.reshape(xp.moveaxis(part, 0, -1), shape))
+    return outputs, linear.aux, blocks
+
+
+def _empty(backend: Backend, shape: tuple[int, ...], output: Any, leaf: Any) -> Any:
     library = library_of(backend, output)
-    return library.asarray(np.ones((), dtype="float64"), dtype=library.dtype(output), like=output)
+    dtype = library.dtype(output)
+    if is_complex(backend, leaf) and kind(dtype) == "real":
+        dtype = complex_of(dtype)
+    return library.asarray(np.zeros(shape, dtype="complex128" if kind(dtype) == "complex" else "float64"), dtype=dtype)
 
 
-def _forward_gradient(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays, bool]:
-    """One pushforward for each real component of the leaves; along i for the imaginary parts."""
-    zeros = [_basis(backend, leaf, None, 0) for leaf in leaves]
-    outputs, _, aux = backend.pushforward(function, leaves, tuple(zeros))
-    gradients: list[Any] = []
-    for n, leaf in enumerate(leaves):
-        library = library_of(backend, leaf)
-        dtype, shape = library.dtype(leaf), library.shape(leaf)
-        complex_leaf = kind(dtype) == "complex"
-        slopes = np.zeros(int(np.prod(shape)), dtype="complex128" if complex_leaf else "float64")
-        for i in range(slopes.size):
-            for unit in (1, 1j) if complex_leaf else (1,):
-                tangents = tuple([_basis(backend, leaf, i, unit) if m == n else zero for m, zero in enumerate(zeros)])
-                slope = backend.pushforward(function, leaves, tangents).tangents[0]
-                slopes[i] += unit * float(library_of(backend, slope).to_numpy(slope))
-        gradients.append(library.asarray(slopes.reshape(shape), dtype=dtype, like=leaf))
-    return outputs, aux, tuple(gradients), True
+# Second derivatives --------------------------------------------------------------------------------------------------
 
 
-def _basis(backend: Backend, leaf: Any, i: int | None, unit: complex) -> Any:
-    library = library_of(backend, leaf)
-    dtype = library.dtype(leaf)
-    basis = np.zeros(int(np.prod(library.shape(leaf))), dtype="complex128" if kind(dtype) == "complex" else "float64")
-    if i is not None:
-        basis[i] = unit
-    return library.asarray(basis.reshape(library.shape(leaf)), dtype=dtype, like=leaf)
+class GradientFunction:
+    """The gradient of a scalar flat function as a flat function: outputs are the gradients, aux is `(value, *aux)`."""
+
+    def __init__(self, inner: Backend, function: FlatFunction):
+        self.inner, self.function = inner, function
+        self.held = function.held
+
+    def __call__(self, *leaves: Any) -> tuple[Arrays, Arrays]:
+        outputs, aux, gradients, _ = gradient(self.inner, self.function, leaves)
+        return gradients, (*outputs, *aux)
 
 
-__all__ = ["complex_of", "gradient", "library_of"]
+class DerivativeFunction:
+    """The derivative of a flat function of one real number: outputs are the derivatives, aux is `(*outputs, *aux)`."""
+
+    def __init__(self, inner: Backend, function: FlatFunction):
+        self.inner, self.function = inner, function
+        self.held = function.held
+        self.outputs = 0
+
+    def __call__(self, *leaves: Any) -> tuple[Arrays, Arrays]:
+        outputs, tangents, aux = derivative(self.inner, self.function, leaves)
+        self.outputs = len(outputs)
+        return tangents, (*outputs, *aux)
+
+
+def derivative(backend: Backend, function: FlatFunction, leaves: Arrays) -> Pushforward:
+    """The pushforward of 1."""
+    return pushforward(backend, function, leaves, (full_like(backend, leaves[0], 1.0),))
+
+
+def hessian_map(outer: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
+    """The Hessian as a linear map: outputs are the gradient, and push is `v -> H v`.
+
+    In reverse mode it is the pullback of the gradient, since the Hessian is symmetric.
+    """
+    if gives(outer, "pullback") and outer.mode == "reverse":
+        pulled = pullback(outer, function, leaves)
+        return Linearized(pulled.outputs, pulled.aux, pulled.back, pulled.back_stacked)
+    return linearize(outer, function, leaves)
+
+
+def hvp(outer: Backend, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
+    if gives(outer, "pullback") and outer.mode == "reverse":
+        pulled = pullback(outer, function, leaves)
+        return Pushforward(pulled.outputs, pulled.back(tangents), pulled.aux)
+    return pushforward(outer, function, leaves, tangents)
+
+
+def hessian_diagonal(outer: Backend, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays]:
+    """`(gradients, aux, diagonals)`; never more of the Hessian in memory than one chunk of its rows."""
+    linear = hessian_map(outer, function, leaves)
+    apply = push_stacked(outer, linear)
+    components = Components(outer, leaves, [False] * len(leaves))
+    _record(outer, f"{components.count} products of the Hessian with a basis vector")
+    parts: list[Any] = []
+    for start, stop in components.chunks():
+        seeds = components.seeds(start, stop)
+        total: Any = None
+        for image, seed in zip(apply(seeds), seeds):
+            xp = _namespace(outer, (image, seed))
+            term = xp.sum(xp.reshape(image * seed, (stop - start, -1)), axis=1)
+            total = term if total is None else total + term
+        parts.append(total)
+    diagonals: list[Any] = []
+    for array, size, ranges in zip(leaves, components.sizes, components.ranges):
+        if size == 0:
+            diagonals.append(full_like(outer, array, 0.0))
+            continue
+        xp = _namespace(outer, parts)
+        flat = parts[0] if len(parts) == 1 else xp.concat(parts)
+        offset = ranges[0][0]
+        diagonals.append(xp.reshape(flat[offset : offset + size], library_of(outer, array).shape(array)))
+    return linear.outputs, linear.aux, tuple(diagonals)

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from ..auto import AutoBackend
 from ..call import Call, Function, OutputKind
-from ..registry import find
+from ..order import first_order
+from . import derive
 
 
 class ValueAndGradient(NamedTuple):
@@ -77,12 +78,12 @@ def _differentiate(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> tuple[Call, Function, tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
-    backend = find(auto)
+    backend = first_order(auto)
     call = Call(operator, backend, args, kwargs)
     with call.precision():
         leaves = call.native()
         function = call.function(f, output)
-        outputs, aux, gradients, connected = backend.gradient(function, leaves)
+        outputs, aux, gradients, connected = derive.gradient(backend, function, leaves)
         if not connected:
             call.warn_disconnected()
         return call, function, outputs, aux, call.gradients(gradients)

@@ -9,19 +9,24 @@ from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
-from autograd.core import JVPNode, VJPNode, add_outgrads
+from autograd.core import VJPNode, add_outgrads
 from autograd.tracer import isbox, new_box, trace_stack
 from autograd.util import toposort
 
 from adinterface.backend import Arrays, Backend, FlatFunction, Pullback, Pushforward
 
+from .forward import ForwardNode
 from .library import AutogradLibrary
 
 
 class AutogradBackend(Backend):
     libraries = (AutogradLibrary(),)
 
-    def pullback(self, function: FlatFunction, leaves: Arrays) -> Pullback:
+    transposes = True
+    prefers_transposing = True
+    second_order = ("reverse", "reverse")
+
+    def pullback(self, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
         roots = [VJPNode.new_root() for _ in leaves]
         with _new_trace() as trace:
             outputs, aux = function(*[new_box(leaf, trace, root) for leaf, root in zip(leaves, roots)])
@@ -41,7 +46,7 @@ class AutogradBackend(Backend):
 
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
         with _new_trace() as trace:
-            boxes = [new_box(leaf, trace, JVPNode.new_root(tangent)) for leaf, tangent in zip(leaves, tangents)]
+            boxes = [new_box(leaf, trace, ForwardNode.new_root(tangent)) for leaf, tangent in zip(leaves, tangents)]
             outputs, aux = function(*boxes)
             nodes = [_node(output, trace) for output in outputs]
             outputs = tuple([_unboxed(output, trace) for output in outputs])

@@ -28,6 +28,9 @@ class AutogradLibrary(Library):
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
         return np.asarray(getval(x))
 
+    def value_under_trace(self, x: Any) -> np.ndarray[Any, Any] | None:
+        return self.to_numpy(x)
+
     def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
         if not isinstance(x, ArrayBox):
             return NUMPY.asarray(x, dtype=dtype, copy=copy)

@@ -1,10 +1,12 @@
 """Central differences behind the contract. f is a black box: any library, any engine inside it.
 
-Source of the step: Press et al., Numerical Recipes, 3rd ed., section 5.7 (the cube root of the machine epsilon).
+Source of the step: Press et al., Numerical Recipes, 3rd ed., section 5.7: eps^(1/3) balances the truncation and the
+rounding error of a first difference, eps^(1/4) those of a difference of differences.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -12,77 +14,83 @@ from typing import Any
 import numpy as np
 
 from adinterface.auto import AutoFiniteDifferences
-from adinterface.backend import Arrays, Backend, FlatFunction, Pushforward
+from adinterface.backend import Arrays, Backend, FlatFunction, Linearized, Pushforward
 from adinterface.errors import PrecisionError
-from adinterface.library import Library, kind, width
-from adinterface.operators.derive import library_of
+from adinterface.library import kind, width
+from adinterface.operators.derive import library_of, size_of
 from adinterface.registry import backend_of, loaded_backends
 
-_EPSILON = {64: 2.0**-52, 32: 2.0**-23, 16: 2.0**-10, 80: float(np.finfo(np.longdouble).eps)}
+_EPSILON = {64: 2.0**-52, 32: 2.0**-23, 16: 2.0**-10, 80: float(np.finfo(np.longdouble).eps), 8: 2.0**-3}
 
 
 class FiniteDifferencesBackend(Backend):
     def __init__(self, auto: AutoFiniteDifferences):
         super().__init__(auto)
         self.relative_step = auto.relative_step
+        self.root = 3
         if auto.native is not None:
             native = backend_of(auto.native)
             self.library = native.library
             self.device = native.device
 
-    def gradient(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays, bool]:
-        with _evaluation(leaves):
-            outputs, aux = function(*leaves)
-            self._check_precision(leaves, outputs)
-            gradients = []
-            for n, leaf in enumerate(leaves):
-
-                def value(x: Any, n: int = n) -> Any:
-                    (output,), _ = function(*leaves[:n], x, *leaves[n + 1 :])
-                    return output
-
-                gradients.append(self._slopes(value, leaf))
-        return outputs, aux, tuple(gradients), True
-
-    def _slopes(self, value: Any, leaf: Any) -> Any:
-        """The central difference quotient for each component of one leaf."""
-        library = library_of(self, leaf)
-        dtype, shape = library.dtype(leaf), library.shape(leaf)
-        units = (1.0, 1.0j) if kind(dtype) == "complex" else (1.0,)
-        traced = library.traced(leaf)
-        step = self._step(dtype)
-        size = int(np.prod(shape))
-        total: Any = None  # slopes that an outer engine traces
-        slopes = np.zeros(size, dtype="complex128" if len(units) == 2 else "float64" if width(dtype) <= 64 else "longdouble")
-        numbers = None if traced else np.ravel(library.to_numpy(leaf))
-        for i in range(size):
-            for unit in units:
-                if numbers is None:
-                    ahead, behind, distance = _moved_trace(library, leaf, i, unit, step)
-                else:
-                    ahead, behind, distance = _moved(library, leaf, numbers, i, unit, step)
-                up, down = value(ahead), value(behind)
-                source = library_of(self, up)
-                if traced or source.traced(up):
-                    basis = np.zeros(size, dtype=slopes.dtype)
-                    basis[i] = unit
-                    direction = source.asarray(basis.reshape(shape), dtype=None if slopes.dtype.kind == "c" else source.dtype(up))
-                    term = (up - down) / distance * direction
-                    total = term if total is None else total + term
-                else:
-                    difference = source.to_numpy(up).astype(slopes.real.dtype) - source.to_numpy(down).astype(slopes.real.dtype)
-                    slopes[i] += unit * (difference / distance)
-        if total is not None:
-            return total
-        return library.asarray(slopes.reshape(shape), dtype=dtype, like=leaf)
+    def pair(self) -> tuple[Backend, Backend]:
+        coarse = copy.copy(self)
+        coarse.root = 4
+        return coarse, coarse
 
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
-        raise NotImplementedError
+        linear = self.linearize(function, leaves)
+        return Pushforward(linear.outputs, linear.push(tangents), linear.aux)
 
-    def _step(self, dtype: str) -> float:
-        if self.relative_step is not None:
-            return self.relative_step
-        return float(_EPSILON.get(width(dtype), 2.0**-3) ** (1 / 3))
+    def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
+        with _evaluation(leaves):
+            outputs, aux = function(*leaves)
+        self._check_precision(leaves, outputs)
+
+        def push(tangents: Arrays) -> Arrays:
+            step = self._step(leaves, tangents)
+            if step is None:  # along zero
+                return tuple([output * 0 for output in outputs])
+            ahead = [leaf + step * tangent for leaf, tangent in zip(leaves, tangents)]
+            behind = [leaf - step * tangent for leaf, tangent in zip(leaves, tangents)]
+            with _evaluation(leaves):
+                up, _ = function(*self._same_dtype(ahead, leaves))
+                down, _ = function(*self._same_dtype(behind, leaves))
+            return tuple([(a - b) / (2 * step) for a, b in zip(up, down)])
+
+        return Linearized(outputs, aux, push)
+
+    def _step(self, leaves: Arrays, tangents: Arrays) -> Any:
+        """h for the points x + h v and x - h v: relative to the largest component of x that v moves, at least to 1.
+
+        None if v is zero. If x or v are traced by an outer engine the step is a number all the same, since the
+        derivative of the step has no part in the derivative of f; where x is unknown it is taken for 1.
+        """
+        scale, length, relative = 1.0, 0.0, 0.0
+        for leaf, tangent in zip(leaves, tangents):
+            library = library_of(self, leaf)
+            if size_of(self, leaf) == 0:
+                continue
+            epsilon = _EPSILON[width(library.dtype(leaf))]
+            v = _known(self, tangent)
+            moves = np.ones(library.shape(leaf)) if v is None else np.abs(v)
+            if not np.any(moves):
+                continue
+            relative = max(relative, self.relative_step or epsilon ** (1 / self.root))
+            length = max(length, float(np.max(moves)))
+            x = _known(self, leaf)
+            if x is not None:
+                scale = max(scale, float(np.max(np.abs(x), where=moves != 0, initial=0.0)))
+        return relative * scale / length if length else None
+
+    def _same_dtype(self, moved: list[Any], leaves: Arrays) -> Arrays:
+        """Arithmetic may have turned a 0-d array into a scalar, or float16 into more."""
+        same: list[Any] = []
+        for array, leaf in zip(moved, leaves):
+            library = library_of(self, leaf)
+            source = library_of(self, array)
+            same.append(array if source is not library else library.asarray(array, dtype=library.dtype(leaf), like=leaf))
+        return tuple(same)
 
     def _check_precision(self, leaves: Arrays, outputs: Arrays) -> None:
         finest = max(width(library_of(self, leaf).dtype(leaf)) for leaf in leaves)
@@ -95,34 +103,13 @@ class FiniteDifferencesBackend(Backend):
                 )
 
 
-def _moved(
-    library: Library, leaf: Any, numbers: np.ndarray[Any, Any], i: int, unit: complex, step: float
-) -> tuple[Any, Any, Any]:
-    """The leaf with component i moved ahead and behind, and the distance between the two as the dtype rounds it."""
-    h = step * max(1.0, float(abs(numbers[i])))
-    ahead, behind = numbers.copy(), numbers.copy()
-    ahead[i] += numbers.dtype.type(unit * h) if numbers.dtype.kind == "c" else numbers.dtype.type(h)
-    behind[i] -= numbers.dtype.type(unit * h) if numbers.dtype.kind == "c" else numbers.dtype.type(h)
-    apart = ahead[i] - behind[i]
-    distance = np.imag(apart) if unit == 1.0j else np.real(apart)
-    shape, dtype = library.shape(leaf), library.dtype(leaf)
-    return (
-        library.asarray(ahead.reshape(shape), dtype=dtype, like=leaf),
-        library.asarray(behind.reshape(shape), dtype=dtype, like=leaf),
-        np.asarray(distance, dtype="longdouble" if width(dtype) > 64 else "float64")[()],
-    )
-
-
-def _moved_trace(library: Library, leaf: Any, i: int, unit: complex, step: float) -> tuple[Any, Any, Any]:
-    """As `_moved`, in the arithmetic of an outer engine that traces the leaf."""
-    xp = library.namespace(leaf)
-    shape, dtype = library.shape(leaf), library.dtype(leaf)
-    basis = np.zeros(int(np.prod(shape)), dtype="complex128" if kind(dtype) == "complex" else "float64")
-    basis[i] = unit
-    direction = library.asarray(basis.reshape(shape), dtype=dtype)
-    modulus = xp.sum(xp.abs(leaf * direction))
-    h = step * xp.where(modulus > 1, modulus, xp.ones_like(modulus))
-    return leaf + h * direction, leaf - h * direction, 2 * h
+def _known(backend: Backend, array: Any) -> Any:
+    """The numbers of an array; None if an outer engine traces it without them."""
+    library = library_of(backend, array)
+    if not library.traced(array):
+        numbers = library.to_numpy(array)
+        return numbers.astype("complex128" if kind(library.dtype(array)) == "complex" else "float64")
+    return library.value_under_trace(array)
 
 
 @contextmanager

@@ -7,8 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from adinterface.auto import AutoJax
-from adinterface.backend import Arrays, Backend, FlatFunction, Pullback, Pushforward
+from adinterface.backend import Arrays, Backend, FlatFunction, Linearized, Pullback, Pushforward
 
 from .library import JaxLibrary
 from .nodes import Pytree
@@ -17,12 +16,10 @@ from .nodes import Pytree
 class JaxBackend(Backend):
     libraries = (JaxLibrary(),)
     node_types = (Pytree(),)
+    transposes = True
+    second_order = ("forward", "reverse")
 
-    def __init__(self, auto: AutoJax):
-        super().__init__(auto)
-        self.device = auto.device
-
-    def pullback(self, function: FlatFunction, leaves: Arrays) -> Pullback:
+    def pullback(self, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
         connected = True
 
         def seen(*inner: Any) -> tuple[Arrays, Arrays]:
@@ -37,11 +34,19 @@ class JaxBackend(Backend):
             # JAX transposes the derivative; its adjoint in the real inner product is the conjugate of that.
             return tuple([_conj(gradient) for gradient in transposed(tuple([_conj(c) for c in cotangents]))])
 
-        return Pullback(outputs, aux, back, connected)
+        return Pullback(outputs, aux, back, connected, jax.vmap(back))
 
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
         outputs, tangents_out, aux = jax.jvp(function, leaves, tangents, has_aux=True)
         return Pushforward(outputs, tangents_out, aux)
+
+    def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
+        outputs, linear, aux = jax.linearize(function, *leaves, has_aux=True)
+
+        def push(tangents: Arrays) -> Arrays:
+            return tuple(linear(*tangents))
+
+        return Linearized(outputs, aux, push, jax.vmap(push))
 
     def note(self, error: Exception) -> str | None:
         if isinstance(error, jax.errors.TracerArrayConversionError):

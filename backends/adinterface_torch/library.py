@@ -48,6 +48,9 @@ class TorchLibrary(Library):
     def traced(self, x: Any) -> bool:
         return x.grad_fn is not None or is_wrapped(x)
 
+    def value_under_trace(self, x: Any) -> np.ndarray[Any, Any] | None:
+        return None if is_wrapped(x) else self.to_numpy(x)
+
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
         x = x.detach().cpu().resolve_conj().resolve_neg()
         if x.dtype is torch.bfloat16:  # which NumPy knows only through ml_dtypes
@@ -66,7 +69,7 @@ class TorchLibrary(Library):
             if x.layout is not torch.strided:
                 raise ConversionError(f"A torch tensor has layout {x.layout}; pass x.to_dense(), or wrap it in Constant(...).")
             if copy:
-                x = x.detach().clone()
+                x = x.clone() if self.traced(x) else x.detach().clone()
         else:
             x = self._adopted(x, dtype, copy)
         if dtype is not None and _NAMES[x.dtype] != dtype:

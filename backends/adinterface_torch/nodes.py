@@ -27,7 +27,6 @@ class ModuleNode(NodeType):
     """
 
     held = True
-    engine = "torch"
 
     def matches(self, value: object) -> bool:
         return isinstance(value, nn.Module)

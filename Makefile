@@ -1,0 +1,57 @@
+# Everything starts from a bare machine: Python 3.11 or newer, make, and a package index.
+# The first call creates .venv with the versions of constraints.txt; later calls find it ready.
+
+PYTHON ?= python3
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt
+SOURCES := adinterface backends conformance docs/demo
+
+# The arrays of the demo and of the tests are small: threads would only wait for each other.
+export OMP_NUM_THREADS ?= 1
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help demo test lint docs check clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.demo-ready ## train on real digits with three engines, compare the gradients of four
+	@$(BIN)/python docs/demo/digits.py
+
+test: lint docs check ## everything: lint, docs, tests with coverage
+
+lint: $(VENV)/.test-ready ## ruff and mypy
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy $(SOURCES)
+
+docs: $(VENV)/.test-ready ## build the documentation into docs/_build/html; warnings are errors
+	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+
+# What runs in a subprocess, and each engine's own threads, is not measured; the tests of one file stay in one process.
+check: $(VENV)/.test-ready ## only the tests, with coverage
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --cov --cov-report=term
+
+clean: ## remove the environment and whatever was built
+	rm -rf $(VENV) build dist docs/_build demo_output .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.torch-ready: constraints.txt
+	@echo "Setting up $(VENV) with the versions of constraints.txt; the first time this takes a few minutes."
+	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "adinterface needs Python 3.11 or newer: make PYTHON=python3.11")'
+	@$(PYTHON) -m venv $(VENV)
+	@$(INSTALL) --upgrade pip
+# torch first and alone: only so does the pin decide which build is taken, before another package asks for torch.
+	@$(INSTALL) torch
+	@touch $@
+
+$(VENV)/.demo-ready: $(VENV)/.torch-ready pyproject.toml
+	@$(INSTALL) -e '.[all,demo]'
+	@touch $@
+
+$(VENV)/.test-ready: $(VENV)/.demo-ready
+	@$(INSTALL) -e '.[test,docs]'
+	@touch $@

@@ -1,0 +1,140 @@
+"""Cotangents and tangents that a user gives: checked against the tree they must match, and made native."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .backend import Arrays, Backend
+from .errors import TreeError
+from .library import NUMPY, PYTHON, Library, kind, width
+from .nodes import NodeType
+from .operators.derive import full_like, library_of
+from .tree import Constant, Frozen, LeafSpec, Node, Static, Structure, handler_of
+
+
+class Match:
+    """Collects a native array for each leaf of a structure from a tree of the same structure; None anywhere is zero.
+
+    arrays: the native arrays that the result must resemble, in order.
+    stacked: whether every given leaf has one more axis in front.
+    """
+
+    def __init__(self, backend: Backend, arrays: Arrays, what: str, stacked: bool = False):
+        self.backend, self.what, self.stacked = backend, what, stacked
+        self.expected: Iterator[Any] = iter(arrays)
+        self.found: list[Any] = []
+        self.count: int | None = None
+
+    def finish(self) -> Arrays:
+        """The native arrays; zeros (or stacks of them) where the user gave None."""
+        if self.stacked and self.count is None:
+            raise TreeError(f"{self.what}: a stack needs at least one array with a leading axis.")
+        return tuple(
+            [
+                full_like(self.backend, array, 0.0, self.count if self.stacked else None) if given is None else given
+                for array, given in self.found
+            ]
+        )
+
+    def walk(self, structure: Structure, given: Any, path: str) -> None:
+        if type(given) is Constant:
+            given = given.value
+        if isinstance(structure, Static) or (isinstance(structure, LeafSpec) and not structure.differentiated):
+            self._no_tangent(given, path)
+        elif isinstance(structure, Frozen):
+            self._skip(given, path, structure)
+        elif isinstance(structure, LeafSpec):
+            array = next(self.expected)
+            self.found.append((array, None if given is None else self._leaf(array, given, path)))
+        else:
+            self._node(structure, given, path)
+
+    def _node(self, structure: Node, given: Any, path: str) -> None:
+        keys = structure.type.paths(structure.data, len(structure.children))
+        if given is None:
+            children: Sequence[Any] = [None] * len(keys)
+        else:
+            handler = handler_of(given, scan=False)
+            if handler is not structure.type:
+                raise TreeError(f"{path} must be a {_container(structure)}, or None for zero, not a {type(given).__name__}.")
+            assert isinstance(handler, NodeType)
+            children, data = handler.flatten(given)
+            seen = handler.paths(data, len(children))
+            if sorted(seen) != sorted(keys):
+                missing = [key for key in keys if key not in seen]
+                extra = [key for key in seen if key not in keys]
+                raise TreeError(
+                    f"{path} has another structure than {self.what} must have: "
+                    + "; ".join(
+                        [f"{', '.join(missing)} missing"] * bool(missing) + [f"{', '.join(extra)} not expected"] * bool(extra)
+                    )
+                    + "."
+                )
+            if seen != keys:
+                by_key = dict(zip(seen, children))
+                children = [by_key[key] for key in keys]
+        for child, key, item in zip(structure.children, keys, children):
+            self.walk(child, item, path + key)
+
+    def _no_tangent(self, given: Any, path: str) -> None:
+        if given is not None and isinstance(handler_of(given, scan=False), Library):
+            raise TreeError(f"{path} has no derivative, so {self.what} must be None there, not {_describe(given)}.")
+
+    def _skip(self, given: Any, path: str, structure: Frozen) -> None:
+        if given is not None and isinstance(structure.inner, LeafSpec):
+            raise TreeError(f"{path} is a Constant, so {self.what} must be None there, not {_describe(given)}.")
+
+    def _leaf(self, array: Any, given: Any, path: str) -> Any:
+        library = library_of(self.backend, array)
+        handler = handler_of(given, scan=False)
+        if isinstance(handler, NodeType) and type(given) in (list, tuple):
+            given, handler = _numbers(given), NUMPY
+        if not isinstance(handler, Library):
+            raise TreeError(f"{path} must be an array of shape {library.shape(array)}, or None for zero, not a {type(given).__name__}.")
+        expected = library.shape(array)
+        shape = handler.shape(given)
+        if self.stacked:
+            if len(shape) != len(expected) + 1 or shape[1:] != expected or self.count not in (None, shape[0]):
+                n = self.count if self.count is not None else "n"
+                raise TreeError(f"{path} must be a stack of shape {(n, *expected)}, not {shape}.".replace("('n'", "(n"))
+            self.count = shape[0]
+        elif shape != expected:
+            raise TreeError(f"{path} must have shape {expected}, not {shape}.")
+        self._check_dtype(library.dtype(array), handler, given, path)
+        value = given if handler is library or handler is PYTHON or handler is NUMPY else handler.exported(given)
+        return library.asarray(value, dtype=library.dtype(array), like=array)
+
+    @staticmethod
+    def _check_dtype(expected: str, handler: Library, given: Any, path: str) -> None:
+        dtype = handler.dtype(given)
+        if dtype in ("float", "int") or kind(dtype) in ("integer", "bool"):
+            return
+        complex_given = dtype == "complex" or kind(dtype) == "complex"
+        if complex_given and kind(expected) != "complex":
+            raise TreeError(f"{path} must be real (dtype {expected}), not {dtype}.")
+        if dtype != "complex" and width(dtype) > width(expected):
+            raise TreeError(f"{path} must have dtype {expected}, not {dtype}, which would be narrowed.")
+
+
+def _numbers(given: Any) -> np.ndarray[Any, Any]:
+    """Nested lists of numbers as an array; None among them is zero."""
+
+    def filled(item: Any) -> Any:
+        return [filled(entry) for entry in item] if isinstance(item, (list, tuple)) else 0.0 if item is None else item
+
+    return np.asarray(filled(given))
+
+
+def _container(structure: Node) -> str:
+    data = structure.data
+    cls = data[0] if isinstance(data, tuple) and data and isinstance(data[0], type) else data
+    return cls.__name__ if isinstance(cls, type) else type(structure.type).__name__.strip("_").lower()
+
+
+def _describe(given: Any) -> str:
+    from .call import describe
+
+    return describe(given)

@@ -1,0 +1,40 @@
+"""Which two backends give a second derivative."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .auto import AutoBackend, SecondOrder
+from .backend import Backend
+from .errors import BackendError
+from .registry import find
+
+
+def first_order(auto: Any) -> Backend:
+    """The backend of a first-order operator: the inner one of a pair."""
+    return find(auto.inner if isinstance(auto, SecondOrder) else auto)
+
+
+def second_order(auto: Any) -> tuple[Backend, Backend]:
+    """`(outer, inner)`; raises BackendError for a pair that cannot work."""
+    if not isinstance(auto, SecondOrder):
+        return find(auto).pair()
+    outer, inner = find(auto.outer), find(auto.inner)
+    if auto.outer == auto.inner and outer.library is None:
+        return outer.pair()  # differences of differences need wider steps
+    if outer.library is not None and inner.library is not None and outer.library is not inner.library:
+        raise BackendError(
+            f"{auto!r} cannot work: {_name(auto.outer)} cannot see through the arrays of {_name(auto.inner)}. Pairs that do: one "
+            f"engine twice, such as SecondOrder({_name(auto.inner)}(), {_name(auto.inner)}()), with any modes; or finite "
+            f"differences outside, SecondOrder(AutoFiniteDifferences(), {_name(auto.inner)}())."
+        )
+    return outer, inner
+
+
+def carrier(outer: Backend, inner: Backend) -> Backend:
+    """The one of the two whose arrays f receives."""
+    return inner if inner.library is not None else outer
+
+
+def _name(auto: AutoBackend) -> str:
+    return type(auto).__name__

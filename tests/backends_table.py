@@ -1,0 +1,101 @@
+"""The backends that every rule is tested on, their tolerances, and the comparison of trees.
+
+`each_backend` parametrizes a test with `backend`: all four; `each_engine`: those that differentiate (not differences).
+`assert_tree(actual, expected, rtol)` compares type, structure, dtype, shape and numbers, and names the path.
+`global_state()` is what the engines keep globally, as plain values that compare.
+"""
+
+import dataclasses
+import numbers
+
+import jax
+import numpy as np
+import pytest
+import torch
+from autograd.tracer import trace_stack
+
+from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch
+
+ENGINES = {"jax": AutoJax(), "torch": AutoTorch(), "autograd": AutoAutograd()}
+BACKENDS = ENGINES | {"finite": AutoFiniteDifferences()}
+
+each_backend = pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS.keys())
+each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES.keys())
+
+# Relative to the largest number of a leaf: what the engine's own arithmetic explains, in units of the dtype.
+_EXACT = {64: 1e-10, 32: 1e-5, 16: 2e-2}
+_DIFFERENCES = {64: 1e-7, 32: 2e-3, 16: 0.3}
+
+
+def rtol_of(backend, dtype="float64"):
+    """The relative tolerance of a gradient from this backend for leaves of this dtype (its name, or a dtype)."""
+    name = getattr(dtype, "name", str(dtype)).removeprefix("torch.")
+    bits = 32 if name in ("float32", "complex64") else 16 if name in ("float16", "bfloat16") else 64
+    return (_DIFFERENCES if isinstance(backend, AutoFiniteDifferences) else _EXACT)[bits]
+
+
+def assert_tree(actual, expected, rtol=1e-10, path="result"):
+    """Same type, structure, dtype, shape and device; the same numbers within `rtol` of the leaf's largest one."""
+    if isinstance(expected, jax.Array):
+        assert isinstance(actual, jax.Array), f"{path}: {type(actual)}, expected a JAX array"
+        assert actual.sharding == expected.sharding, f"{path}: {actual.sharding}, expected {expected.sharding}"
+    else:
+        assert type(actual) is type(expected), f"{path}: {actual!r} is {type(actual)}, expected {type(expected)}"
+    if isinstance(expected, dict):
+        assert list(actual) == list(expected), f"{path}: keys {list(actual)}, expected {list(expected)}"
+        for key in expected:
+            assert_tree(actual[key], expected[key], rtol, f"{path}[{key!r}]")
+    elif isinstance(expected, (list, tuple)):
+        assert len(actual) == len(expected), f"{path}: length {len(actual)}, expected {len(expected)}"
+        for i, (a, e) in enumerate(zip(actual, expected)):
+            assert_tree(a, e, rtol, f"{path}[{i}]")
+    elif dataclasses.is_dataclass(expected):
+        for field in dataclasses.fields(expected):
+            assert_tree(getattr(actual, field.name), getattr(expected, field.name), rtol, f"{path}.{field.name}")
+    elif isinstance(expected, (np.ndarray, np.generic, jax.Array, torch.Tensor)):
+        assert actual.dtype == expected.dtype, f"{path}: dtype {actual.dtype}, expected {expected.dtype}"
+        assert actual.shape == expected.shape, f"{path}: shape {actual.shape}, expected {expected.shape}"
+        if isinstance(expected, torch.Tensor):
+            assert actual.device == expected.device, f"{path}: on {actual.device}, expected {expected.device}"
+        assert_numbers(actual, expected, rtol, path)
+    elif isinstance(expected, numbers.Number):
+        assert_numbers(actual, expected, rtol, path)
+    else:
+        assert actual is expected or actual == expected, f"{path}: {actual!r}, expected {expected!r}"
+
+
+def assert_numbers(actual, expected, rtol=1e-10, path="result"):
+    """The numbers alone, of whatever library."""
+    a, e = as_wide(actual), as_wide(expected)
+    assert a.shape == e.shape, f"{path}: shape {a.shape}, expected {e.shape}"
+    largest = np.max(np.abs(e), initial=0.0)
+    atol = rtol * (largest if largest > 0 else 1.0)
+    np.testing.assert_allclose(a, e, rtol=rtol, atol=atol, err_msg=path)
+
+
+def as_wide(x):
+    """x as a NumPy array of float64, complex128 or longdouble."""
+    if isinstance(x, torch.Tensor):
+        x = x.detach().cpu().resolve_conj().resolve_neg()
+        x = x.to(torch.complex128 if x.is_complex() else torch.float64).numpy()
+    x = np.asarray(x)
+    if x.dtype in (np.longdouble, np.clongdouble):
+        return x
+    return x.astype("complex128" if x.dtype.kind == "c" else "float64")
+
+
+def global_state(*, random=False):
+    """The engines' global state as this thread sees it; with `random` the states of the random generators too."""
+    state = {
+        "jax x64": jax.config.jax_enable_x64,
+        "torch grad mode": torch.is_grad_enabled(),
+        "torch inference mode": torch.is_inference_mode_enabled(),
+        "torch default dtype": torch.get_default_dtype(),
+        "autograd trace depth": trace_stack.top,
+        "numpy error state": np.geterr(),
+    }
+    if random:
+        _, keys, position, *_ = np.random.get_state()  # noqa: NPY002
+        state["numpy random state"] = (keys.tobytes(), position)
+        state["torch random state"] = torch.get_rng_state().numpy().tobytes()
+    return state

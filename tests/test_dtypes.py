@@ -1,0 +1,424 @@
+"""Numbers: each leaf keeps its library, dtype, shape and device; one complex convention; nothing narrowed silently."""
+
+import datetime
+import enum
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+import pytest
+import torch
+from backends_table import BACKENDS, as_wide, assert_numbers, assert_tree, each_backend, rtol_of
+
+from adinterface import (
+    AutoFiniteDifferences,
+    AutoJax,
+    Constant,
+    NotDifferentiableError,
+    PrecisionError,
+    array_namespace,
+    gradient,
+    value_and_gradient,
+)
+
+# Leaves: how to make an array of each library ------------------------------------------------------------------------
+
+
+def to_numpy(numbers):
+    return np.array(numbers)
+
+
+def to_jax(numbers):
+    with jax.enable_x64(True):
+        return jnp.array(numbers)
+
+
+def to_torch(numbers):
+    return torch.from_numpy(np.array(numbers))
+
+
+def to_python(numbers):
+    return numbers.item()
+
+
+ARRAYS = {"numpy": to_numpy, "jax": to_jax, "torch": to_torch}
+REAL = ("float32", "float64")
+COMPLEX = ("complex64", "complex128")
+LEAVES = [
+    pytest.param(library, dtype, shape, id=f"{library}-{dtype}-{shape}")
+    for library in ARRAYS
+    for dtype in REAL + COMPLEX
+    for shape in ((), (2, 3))
+] + [pytest.param("python", dtype, (), id=f"python-{dtype}") for dtype in ("float64", "complex128")]
+each_leaf = pytest.mark.parametrize(("library", "dtype", "shape"), LEAVES)
+
+
+def numbers(dtype, shape):
+    """Numbers of a dtype and shape, neither zero nor special."""
+    size = int(np.prod(shape))
+    real = np.linspace(0.4, 1.3, size)
+    values = real + 1j * np.linspace(-0.7, 0.9, size) if dtype.startswith("complex") else real
+    return values.reshape(shape).astype(dtype)
+
+
+def make(library, values):
+    return (ARRAYS | {"python": to_python})[library](values)
+
+
+# Functions, each with its gradient in NumPy (dL/dRe + i dL/dIm) ------------------------------------------------------
+
+FACTOR = 0.5 - 2.0j
+
+
+def sum_of_waves(x):
+    xp = array_namespace(x)
+    return xp.sum(xp.sin(x) * x)
+
+
+def sum_of_squared_moduli(z):
+    xp = array_namespace(z)
+    return xp.sum(3 * xp.abs(z) ** 2)
+
+
+def real_part_of_a_holomorphic_function(z):
+    xp = array_namespace(z)
+    return xp.sum(xp.real(FACTOR * z * z))
+
+
+def a_mixture_of_z_and_its_conjugate(z):
+    xp = array_namespace(z)
+    return xp.sum(xp.real(FACTOR * z * z * xp.conj(z)) + xp.imag(z) * xp.real(z))
+
+
+def real_leaf_in_complex_arithmetic(x):
+    xp = array_namespace(x)
+    return xp.sum(xp.real(xp.exp(1j * x) * FACTOR))
+
+
+FUNCTIONS = {
+    "real": [
+        (sum_of_waves, lambda x: np.sin(x) + x * np.cos(x)),
+        (real_leaf_in_complex_arithmetic, lambda x: np.real(1j * np.exp(1j * x) * FACTOR)),
+    ],
+    "complex": [
+        (sum_of_squared_moduli, lambda z: 6 * z),
+        (real_part_of_a_holomorphic_function, lambda z: np.conj(2 * FACTOR * z)),
+        (
+            a_mixture_of_z_and_its_conjugate,
+            lambda z: np.conj(2 * FACTOR * z * np.conj(z)) + FACTOR * z * z + (z.imag + 1j * z.real),
+        ),
+    ],
+}
+
+
+@each_backend
+@each_leaf
+def test_a_leaf_keeps_library_dtype_shape_and_device(library, dtype, shape, backend):
+    values = numbers(dtype, shape)
+    for f, derivative in FUNCTIONS["complex" if dtype.startswith("complex") else "real"]:
+        leaf = make(library, values)
+        wide = as_wide(values)
+        (result,) = gradient(f, backend, leaf)
+        assert_tree(result, make(library, np.asarray(derivative(wide)).astype(dtype)), rtol_of(backend, dtype), f.__name__)
+
+
+@each_backend
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_a_numpy_scalar_comes_back_as_one(dtype, backend):
+    leaf = np.dtype(dtype).type(1.25)
+    (result,) = gradient(sum_of_squared_moduli, backend, leaf)
+    assert_tree(result, np.dtype(dtype).type(7.5), rtol_of(backend, dtype))
+
+
+# Precision -----------------------------------------------------------------------------------------------------------
+
+X = np.linspace(0.3, 1.9, 5)
+SLOPES = np.sin(X) + X * np.cos(X)
+
+
+def test_float64_is_exact_through_jax_and_the_global_flag_stays_off():
+    assert not jax.config.jax_enable_x64
+    for leaf in (X, to_torch(X), to_jax(X)):
+        (result,) = gradient(sum_of_waves, AutoJax(), leaf)
+        assert_numbers(result, SLOPES, 1e-12)
+        assert not jax.config.jax_enable_x64
+
+
+@each_backend
+def test_eight_threads_with_mixed_precisions_do_not_meet(backend):
+    barrier = threading.Barrier(8)
+
+    def work(i):
+        dtype = REAL[i % 2]
+        leaf = X.astype(dtype)
+        barrier.wait()
+        for _ in range(10):
+            seen = []
+
+            def f(x):
+                seen.append(str(x.dtype).removeprefix("torch."))  # noqa: B023
+                return sum_of_waves(x)
+
+            value, (result,) = value_and_gradient(f, backend, leaf)
+            tolerance = (
+                1e-12 if dtype == "float64" and not isinstance(backend, AutoFiniteDifferences) else rtol_of(backend, dtype)
+            )
+            assert_tree(result, SLOPES.astype(dtype), tolerance)
+            assert value.dtype == dtype
+            assert set(seen) == {dtype}
+            assert not jax.config.jax_enable_x64
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
+    assert not jax.config.jax_enable_x64
+
+
+single, double = np.ones(2, dtype="float32"), np.ones(2, dtype="float64")
+
+
+@each_backend
+@pytest.mark.parametrize(
+    ("others", "keywords", "dtype"),
+    [
+        ((), {}, "float64"),
+        ((single,), {}, "float32"),
+        ((single, double), {}, "float64"),
+        ((np.ones(2, dtype="complex64"),), {}, "float32"),
+        ((single, Constant(double)), {}, "float64"),
+        ((single,), {"data": double}, "float64"),
+        ((Constant(single),), {}, "float32"),
+        ((Constant(np.arange(2)),), {}, "float64"),
+    ],
+    ids=["alone", "f4", "f4 f8", "c8", "f4 Constant(f8)", "f4 keyword f8", "Constant(f4)", "Constant(i8)"],
+)
+def test_a_python_float_takes_the_widest_dtype_of_the_call(others, keywords, dtype, backend):
+    seen = set()
+
+    def f(*args, **kwargs):
+        number = args[-1]
+        xp = array_namespace(number)
+        seen.add(str(number.dtype).removeprefix("torch."))
+        total = number * number
+        for other in args[:-1]:
+            total = total + xp.sum(xp.abs(other) ** 2)
+        return total
+
+    *_, result = gradient(f, backend, *others, 1.5, **keywords)
+    assert_tree(result, 3.0, rtol_of(backend, dtype))
+    assert seen == {dtype}
+
+
+@dataclass
+class Damped:
+    weight: Any
+    damping: Any
+
+
+@each_backend
+@pytest.mark.parametrize("library", ARRAYS)
+def test_a_float32_model_with_a_python_float_stays_float32(library, backend):
+    model = Damped(make(library, numbers("float32", (3,))), 0.5)
+    seen = set()
+
+    def f(m):
+        xp = array_namespace(m.weight, m.damping)
+        product = m.damping * m.weight
+        seen.add(str(product.dtype).removeprefix("torch."))
+        return xp.sum(product * product)
+
+    value, (grads,) = value_and_gradient(f, backend, model)
+    w = numbers("float32", (3,)).astype("float64")
+    assert_tree(grads.weight, make(library, (0.5 * w).astype("float32")), rtol_of(backend, "float32"))
+    assert_tree(grads.damping, float(np.sum(w * w)), rtol_of(backend, "float32"))
+    assert str(value.dtype).removeprefix("torch.") == "float32"
+    assert seen == {"float32"}
+
+
+def test_a_float32_model_with_a_python_float_goes_through_scan():
+    def f(m):
+        last, _ = jax.lax.scan(lambda carry, w: (carry * m.damping + w, None), jnp.zeros((), dtype="float32"), m.weight)
+        return last
+
+    value, (grads,) = value_and_gradient(f, AutoJax(), Damped(np.array([1, 2, 3], dtype="float32"), 0.5))
+    assert_tree(value, np.array(0.25 + 1 + 3, dtype="float32"))
+    assert_tree(grads, Damped(np.array([0.25, 0.5, 1], dtype="float32"), 2 * 0.5 + 2))
+
+
+@pytest.mark.parametrize("backend", [AutoFiniteDifferences(), AutoFiniteDifferences(native=AutoJax())], ids=["own", "native"])
+def test_differences_refuse_a_value_with_less_precision_than_the_arguments(backend):
+    with pytest.raises(PrecisionError, match="float32"):
+        gradient(lambda x: array_namespace(x).sum(x).astype("float32"), backend, X)
+
+
+# Integers ------------------------------------------------------------------------------------------------------------
+
+
+def squares(*leaves):
+    return sum(array_namespace(x).sum(x * x) for x in leaves)
+
+
+INTEGERS = [
+    pytest.param((3,), (6.0,), id="Python int"),
+    pytest.param((np.array([1, 2]),), (np.array([2.0, 4.0]),), id="int64 array"),
+    pytest.param((np.array([1, 2], dtype="uint8"),), (np.array([2.0, 4.0]),), id="uint8 array"),
+    pytest.param((np.int64(3),), (np.float64(6.0),), id="NumPy int"),
+    pytest.param((torch.tensor([1, 2]),), (torch.tensor([2.0, 4.0], dtype=torch.float64),), id="torch int64"),
+    pytest.param((jnp.array([1, 2]),), (to_jax([2.0, 4.0]),), id="JAX int32"),
+    pytest.param((single, 3), (2 * single, 6.0), id="Python int beside float32"),
+    pytest.param((single, np.array([1, 2])), (2 * single, np.array([2, 4], dtype="float32")), id="int64 array beside float32"),
+    pytest.param((double, np.array([1, 2])), (2 * double, np.array([2.0, 4.0])), id="int64 array beside float64"),
+]
+
+
+@each_backend
+@pytest.mark.parametrize(("args", "expected"), INTEGERS)
+def test_a_bare_integer_is_promoted_to_what_a_python_float_would_take(args, expected, backend):
+    dtype = "float32" if args[0] is single else "float64"
+    assert_tree(gradient(squares, backend, *args), expected, rtol_of(backend, dtype))
+
+
+class Mode(enum.IntEnum):
+    FAST = 1
+
+
+STRUCTURE = [3, True, np.bool_(True), np.array([1, 2]), np.array([True]), Mode.FAST, torch.tensor([1, 2]), jnp.array([1, 2])]
+
+
+@each_backend
+@pytest.mark.parametrize("value", STRUCTURE, ids=lambda value: type(value).__name__)
+def test_integers_and_bools_inside_a_tree_are_structure(value, backend):
+    tree = {"x": 2.0, "n": value}
+    seen = []
+
+    def f(t):
+        seen.append(t["n"])
+        return t["x"] * t["x"]
+
+    assert_tree(gradient(f, backend, tree), ({"x": 4.0, "n": None},), rtol_of(backend))
+    assert np.array_equal(as_wide(seen[0]), as_wide(value))
+    if type(value) in (int, bool, Mode):
+        assert seen[0] is value
+
+
+NEVER_PROMOTED = [
+    True,
+    np.bool_(True),
+    np.array([True, False]),
+    torch.tensor([True]),
+    jnp.array([True]),
+    Mode.FAST,
+    np.timedelta64(3, "s"),
+    np.array([3], dtype="timedelta64[s]"),
+    datetime.timedelta(seconds=3),
+    jax.random.key(0),
+    "text",
+    None,
+]
+
+
+@each_backend
+@pytest.mark.parametrize("value", NEVER_PROMOTED, ids=lambda value: f"{type(value).__name__} {getattr(value, 'dtype', '')}")
+def test_what_is_no_number_is_never_promoted(value, backend):
+    assert_tree(gradient(lambda x, other: x * x, backend, 2.0, value), (4.0, None), rtol_of(backend))
+    with pytest.raises(NotDifferentiableError, match=r"args\[0\]"):
+        gradient(lambda x: 0.0, backend, value)
+
+
+# The table of special leaves: kept, or an error ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Special:
+    name: str
+    leaf: Any
+    #: The backends that refuse the leaf with PrecisionError; all others keep it.
+    refused: tuple[str, ...] = ()
+
+
+def expanded(x):
+    return np.broadcast_to(x, (2, 3))
+
+
+_base = np.linspace(0.5, 1.5, 12)
+_frozen = _base.copy()
+_frozen.flags.writeable = False
+_torch = torch.from_numpy(_base.copy())
+
+SPECIAL = [
+    Special("numpy float16", _base.astype("float16")),
+    Special("jax float16", jnp.asarray(_base, dtype="float16")),
+    Special("torch float16", _torch.to(torch.float16)),
+    Special("numpy bfloat16", _base.astype(ml_dtypes.bfloat16), refused=("autograd",)),
+    Special("jax bfloat16", jnp.asarray(_base, dtype="bfloat16"), refused=("autograd",)),
+    Special("torch bfloat16", _torch.to(torch.bfloat16), refused=("autograd",)),
+    Special("longdouble", _base.astype("longdouble"), refused=("jax", "torch")),
+    Special("longdouble scalar", np.longdouble(1.5), refused=("jax", "torch")),
+    Special("clongdouble", _base.astype("clongdouble") * (1 + 1j), refused=("jax", "torch")),
+    Special("big-endian float32", _base.astype(">f4")),
+    Special("big-endian float64", _base.astype(">f8")),
+    Special("big-endian complex128", _base.astype(">c16") * (1 + 1j)),
+    Special("negative strides", _base[::-1]),
+    Special("negative strides, two axes", _base.reshape(3, 4)[::-1, ::-2]),
+    Special("read-only", _frozen),
+    Special("numpy 0-d", np.array(1.5)),
+    Special("jax 0-d", to_jax(1.5)),
+    Special("torch 0-d", torch.tensor(1.5)),
+    Special("numpy (0,)", np.zeros(0)),
+    Special("numpy (0, 3)", np.zeros((0, 3), dtype="float32")),
+    Special("jax (0, 3)", jnp.zeros((0, 3))),
+    Special("torch (0, 3)", torch.zeros(0, 3)),
+    Special("numpy every second", _base[::2]),
+    Special("numpy Fortran order", np.asfortranarray(_base.reshape(3, 4))),
+    Special("numpy transposed", _base.reshape(3, 4).T),
+    Special("numpy stride 0", expanded(_base[:3])),
+    Special("torch every second", _torch[::2]),
+    Special("torch transposed", _torch.reshape(3, 4).T),
+    Special("torch stride 0", _torch[:3].expand(2, 3)),
+    Special("torch conjugate view", torch.complex(_torch, _torch).conj()),
+    Special("torch negative view", torch.complex(_torch, _torch).conj().imag),
+    Special("torch requiring grad", _torch.clone().requires_grad_()),
+    Special("torch Parameter", torch.nn.Parameter(_torch.clone())),
+]
+TABLE = [
+    pytest.param(special, backend, name in special.refused, id=f"{special.name}-{name}")
+    for special in SPECIAL
+    for name, backend in BACKENDS.items()
+]
+
+
+def sum_of_squares(x):
+    xp = array_namespace(x)
+    return xp.sum(xp.real(x * xp.conj(x)) if np.iscomplexobj(as_numpy(x)) else x * x)
+
+
+def as_numpy(x):
+    """Something that knows whether x is complex."""
+    return np.zeros((), dtype=str(x.dtype).removeprefix("torch.") if "complex" in str(x.dtype) else "float64")
+
+
+@pytest.mark.parametrize(("special", "backend", "refused"), TABLE)
+def test_a_special_leaf_is_kept_or_refused_never_narrowed(special, backend, refused):
+    leaf = special.leaf
+    if refused:
+        with pytest.raises(PrecisionError, match="Convert the leaf") as info:
+            gradient(sum_of_squares, backend, leaf)
+        assert str(leaf.dtype).removeprefix("torch.") in str(info.value)
+        assert "AutoFiniteDifferences()" in str(info.value)
+        return
+    (result,) = gradient(sum_of_squares, backend, leaf)
+    assert isinstance(result, type(leaf)) or isinstance(leaf, (jax.Array, torch.nn.Parameter))
+    assert result.dtype == leaf.dtype
+    assert result.shape == leaf.shape
+    assert_numbers(result, 2 * as_wide(leaf), rtol_of(backend, leaf.dtype))
+
+
+@pytest.mark.parametrize(("name", "rtol"), [("autograd", 1e-18), ("finite", 1e-11)])
+def test_longdouble_keeps_its_precision(name, rtol):
+    leaf = np.array([1, 2, 3], dtype="longdouble") / 3
+    (result,) = gradient(lambda x: array_namespace(x).sum(x**3), BACKENDS[name], leaf)
+    assert_tree(result, 3 * leaf**2, rtol)

@@ -1,0 +1,656 @@
+"""Models of the engines' own libraries: torch's modules, Equinox's modules, Optax."""
+
+import contextlib
+import copy
+import dataclasses
+import re
+import threading
+import warnings
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+import torch
+from backends_table import ENGINES, assert_numbers, assert_tree, each_backend, rtol_of
+from torch import nn
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    Constant,
+    ConversionError,
+    array_namespace,
+    gradient,
+    tree,
+    value_and_gradient,
+)
+
+each_torch_backend = pytest.mark.parametrize("backend", [AutoTorch(), AutoFiniteDifferences()], ids=["torch", "finite"])
+
+DATA = torch.tensor([[1.0, -2.0], [0.5, 3.0], [2.0, 0.25]], dtype=torch.float64)
+WEIGHTS = torch.tensor([[1.0, -0.5], [2.0, 1.5], [-1.0, 0.75]], dtype=torch.float64)
+
+
+class Tied(nn.Module):
+    """An autoencoder whose decoder is the encoder's weight, seen under two names."""
+
+    def __init__(self):
+        super().__init__()
+        self.encoder, self.decoder = nn.Linear(2, 2), nn.Linear(2, 2)
+        self.decoder.weight = self.encoder.weight
+
+    def forward(self, x):
+        return self.decoder(torch.tanh(self.encoder(x)))
+
+
+class WithExtras(nn.Module):
+    """A parameter of its own, one that is not used, a buffer, and attributes that are not tensors."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.tensor(1.5))
+        self.unused = nn.Parameter(torch.ones(3))
+        self.register_buffer("offset", torch.tensor([0.5, -0.5]))
+        self.activation, self.name, self.blocks = torch.tanh, "extras", nn.ModuleList([nn.Linear(2, 2)])
+        self.table = nn.ParameterDict({"k": nn.Parameter(torch.ones(2))})
+
+    def forward(self, x):
+        return self.scale * self.activation(self.blocks[0](x) + self.offset) * self.table["k"]
+
+
+def _frozen():
+    module = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 2))
+    module[2].requires_grad_(False)
+    module[0].bias.requires_grad_(False)
+    return module
+
+
+def _old_weight_norm():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        return nn.utils.weight_norm(nn.Linear(2, 2))
+
+
+#: name: makes a module that maps (3, 2) to (3, 2)
+MODULES = {
+    "linear": lambda: nn.Linear(2, 2),
+    "sequential": lambda: nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 2)),
+    "frozen": _frozen,
+    "tied": Tied,
+    "extras": WithExtras,
+    "batch norm": lambda: nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)),
+    "layer norm": lambda: nn.Sequential(nn.Linear(2, 2), nn.LayerNorm(2)),
+    "LSTM": lambda: nn.LSTM(2, 2),
+    "two-layer GRU": lambda: nn.GRU(2, 2, num_layers=2),
+    "attention": lambda: nn.MultiheadAttention(2, 1),
+    "weight norm": lambda: nn.utils.parametrizations.weight_norm(nn.Linear(2, 2)),
+    "orthogonal": lambda: nn.utils.parametrizations.orthogonal(nn.Linear(2, 2)),
+    "old weight norm": _old_weight_norm,
+}
+
+
+def _make(name):
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        return MODULES[name]().double()
+
+
+def _loss(module, data=DATA):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        result = module(data, data, data) if isinstance(module, nn.MultiheadAttention) else module(data)
+    result = result[0] if isinstance(result, tuple) else result
+    return (WEIGHTS * result).sum() + (result**2).sum()
+
+
+def _backward(module):
+    """The gradients that torch itself finds, by name; on a copy, so that the module stays as it is."""
+    fresh = _loss_on_copy(module)
+    return {name: torch.zeros_like(p) if p.grad is None else p.grad for name, p in fresh.named_parameters()}
+
+
+def _loss_on_copy(module):
+    memo = {id(v): v.detach().clone() for m in module.modules() for v in vars(m).values() if torch.is_tensor(v)}
+    fresh = copy.deepcopy(module, memo)
+    fresh.zero_grad()
+    _loss(fresh).backward()
+    return fresh
+
+
+def _state(module):
+    return {name: value.detach().clone() for name, value in module.state_dict().items()}
+
+
+# nn.Module ------------------------------------------------------------------------------------------------------------
+
+
+@each_torch_backend
+@pytest.mark.parametrize("name", MODULES)
+def test_the_gradient_of_a_module_is_a_module_of_its_class_with_gradients_for_parameters(name, backend):
+    module = _make(name)
+    (found,) = gradient(_loss, backend, module)
+    assert type(found) is type(module)
+    assert found is not module
+    expected = _backward(module)
+    assert [n for n, _ in found.named_parameters()] == [n for n, _ in module.named_parameters()] == list(expected)
+    for parameter, mine in zip(found.parameters(), module.parameters()):
+        assert type(parameter) is nn.Parameter
+        assert not parameter.requires_grad
+        assert parameter.grad_fn is None
+        assert parameter.dtype == mine.dtype
+        assert parameter.untyped_storage().data_ptr() != mine.untyped_storage().data_ptr()
+    # A bias in front of a BatchNorm has gradient zero, so the measure is the largest number of all.
+    assert_numbers(_flat(found.parameters()), _flat(expected.values()), 10 * rtol_of(backend))
+
+
+def _flat(tensors):
+    return torch.cat([tensor.detach().flatten() for tensor in tensors])
+
+
+@each_torch_backend
+@pytest.mark.parametrize("name", MODULES)
+def test_the_users_module_is_not_written_to(name, backend):
+    module = _make(name)
+    before, parameters = _state(module), list(module.parameters())
+    flags = [p.requires_grad for p in parameters]
+    gradient(_loss, backend, module)
+    assert all(p is q for p, q in zip(module.parameters(), parameters))
+    assert [p.requires_grad for p in module.parameters()] == flags
+    assert all(p.grad is None for p in module.parameters())
+    after = _state(module)
+    running = {key for key in before if "running" in key or "tracked" in key}
+    for key in before.keys() - running:
+        assert torch.equal(before[key], after[key]), key
+    _loss(module).backward()  # still a working module
+
+
+@each_torch_backend
+def test_the_users_grad_fields_are_untouched(backend):
+    module = _make("sequential")
+    mine = [torch.full_like(p, 7.0) for p in module.parameters()]
+    for parameter, grad in zip(module.parameters(), mine):
+        parameter.grad = grad
+    (found,) = gradient(_loss, backend, module)
+    for parameter, grad in zip(module.parameters(), mine):
+        assert parameter.grad is grad
+        assert torch.equal(grad, torch.full_like(grad, 7.0))
+    assert all(parameter.grad is None for parameter in found.parameters())
+
+
+@each_torch_backend
+def test_frozen_parameters_are_zeros_so_that_the_parameters_of_both_stay_aligned(backend):
+    module = _make("frozen")
+    (found,) = gradient(_loss, backend, module)
+    aligned = list(zip(module.parameters(), found.parameters(), strict=True))
+    for parameter, grad in aligned:
+        assert grad.shape == parameter.shape
+        assert bool((grad == 0).all()) == (not parameter.requires_grad)
+    assert [p.requires_grad for p in module.parameters()] == [True, False, False, False, True, True]
+
+
+@each_torch_backend
+def test_an_unused_parameter_has_zeros(backend):
+    (found,) = gradient(_loss, backend, _make("extras"))
+    assert torch.equal(found.unused, torch.zeros(3, dtype=torch.float64))
+
+
+@each_torch_backend
+def test_tied_parameters_are_one_parameter(backend):
+    module = _make("tied")
+    (found,) = gradient(_loss, backend, module)
+    assert found.encoder.weight is found.decoder.weight
+    assert len(list(found.parameters())) == len(list(module.parameters())) == 3
+
+
+@each_torch_backend
+def test_buffers_keep_their_value_and_other_attributes_stay(backend):
+    module = _make("extras")
+    (found,) = gradient(_loss, backend, module)
+    assert torch.equal(found.offset, module.offset)
+    assert found.offset is not module.offset
+    assert found.activation is torch.tanh
+    assert found.name == "extras"
+    assert not hasattr(found, "grad")
+
+
+def test_a_batch_norm_updates_once_in_the_users_module_as_in_torch():
+    module = _make("batch norm")
+    expected = _state(_loss_on_copy(module))
+    (found,) = gradient(_loss, AutoTorch(), module)
+    assert module[1].num_batches_tracked.item() == 1
+    assert_numbers(module[1].running_mean, expected["1.running_mean"])
+    assert_numbers(module[1].running_var, expected["1.running_var"])
+    assert torch.equal(found[1].running_mean, module[1].running_mean)  # buffers keep their value
+
+
+def test_finite_differences_work_on_private_copies_so_that_a_batch_norm_of_the_user_stays_as_it_is():
+    module = _make("batch norm")
+    before = _state(module)
+    gradient(_loss, AutoFiniteDifferences(), module)
+    assert_tree(_state(module), before, 0.0)
+
+
+@each_torch_backend
+def test_a_batch_norm_in_evaluation_mode_is_left_as_it_is(backend):
+    module = _make("batch norm").eval()
+    before = _state(module)
+    (found,) = gradient(_loss, backend, module)
+    assert_tree(_state(module), before, 0.0)
+    assert not found.training
+
+
+def test_f_receives_the_users_own_module_under_reverse_mode():
+    module, seen = _make("extras"), []
+    gradient(lambda m, d: seen.extend([m, d["k"]]) or _loss(m) + _loss(d["k"]), AutoTorch(), module, {"k": module})
+    assert seen[0] is module
+    assert seen[1] is module
+
+
+def test_finite_differences_hand_f_a_private_copy_that_shares_nothing_with_the_users_module():
+    module = _make("sequential")
+
+    def f(m):
+        assert type(m) is type(module)
+        assert m is not module
+        with torch.no_grad():
+            value = _loss(m)
+            for buffer in m.parameters():
+                buffer.data.zero_()
+        return value
+
+    before = _state(module)
+    gradient(f, AutoFiniteDifferences(), module)
+    assert_tree(_state(module), before, 0.0)
+
+
+@each_torch_backend
+def test_the_value_comes_from_the_same_call(backend):
+    module = _make("sequential")
+    value, (found,) = value_and_gradient(_loss, backend, module)
+    assert isinstance(value, torch.Tensor)
+    assert not value.requires_grad
+    assert_numbers(value, _loss(module))
+    assert type(found) is nn.Sequential
+
+
+@dataclasses.dataclass(frozen=True)
+class Model:
+    net: object
+    scale: object
+    name: str = "model"
+
+
+@each_torch_backend
+def test_a_module_may_stand_in_a_tree_beside_other_leaves(backend):
+    module, scale = _make("linear"), np.array([2.0, -1.0])
+    model = {"m": [Model(module, scale)], "rate": 3.0}
+
+    def f(m):
+        inner = m["m"][0]
+        return m["rate"] * ((inner.net(DATA) ** 2).sum(0) * torch.as_tensor(inner.scale)).sum()
+
+    (found,) = gradient(f, backend, model)
+    fresh = copy.deepcopy(module)
+    squares = (fresh(DATA) ** 2).sum(0)
+    (3.0 * (squares * torch.as_tensor(scale)).sum()).backward()
+    squares = squares.detach().numpy()
+    rtol = 10 * rtol_of(backend)
+    assert type(found["m"][0]) is Model
+    assert found["m"][0].name is None
+    assert_numbers(found["m"][0].net.weight, fresh.weight.grad, rtol)
+    assert_numbers(found["m"][0].net.bias, fresh.bias.grad, rtol)
+    assert_tree(found["m"][0].scale, 3.0 * squares, rtol)
+    assert_tree(found["rate"], float(squares @ scale), rtol)
+
+
+@each_torch_backend
+def test_a_module_may_be_one_of_several_arguments(backend):
+    module, other = _make("linear"), _make("sequential")
+    first, data, second = gradient(lambda m, x, n: _loss(m, x) + _loss(n, x), backend, module, DATA, other)
+    rtol = 10 * rtol_of(backend)
+    for found, mine in ((first, module), (second, other)):
+        assert_numbers(found.get_parameter("weight" if mine is module else "0.weight"),
+                       _backward(mine)["weight" if mine is module else "0.weight"], rtol)  # fmt: skip
+    inputs = DATA.clone().requires_grad_()
+    (_loss(module, inputs) + _loss(other, inputs)).backward()
+    assert_tree(data, inputs.grad, rtol)
+
+
+@each_torch_backend
+@pytest.mark.parametrize("place", ["argument", "tree"])
+def test_a_constant_module_is_used_but_has_no_gradient(place, backend):
+    module, seen = _make("linear"), []
+    wrapped = Constant(module) if place == "argument" else [Constant(module)]
+
+    def f(m, x):
+        m = m if place == "argument" else m[0]
+        seen.append(m)
+        return _loss(m, x)
+
+    none, data = gradient(f, backend, wrapped, DATA)
+    assert none is None if place == "argument" else none == [None]
+    assert all(m is module for m in seen)
+    inputs = DATA.clone().requires_grad_()
+    _loss(module, inputs).backward()
+    assert_tree(data, inputs.grad, 10 * rtol_of(backend))
+
+
+@each_torch_backend
+def test_a_module_as_a_keyword_is_not_differentiated(backend):
+    module, seen = _make("linear"), []
+    gradient(lambda x, model: seen.append(model) or _loss(model, x), backend, DATA, model=module)
+    assert all(m is module for m in seen)
+
+
+@each_torch_backend
+@pytest.mark.parametrize("mode", [torch.inference_mode, torch.no_grad, contextlib.nullcontext])
+@pytest.mark.parametrize("made", ["before", "inside"])
+@pytest.mark.parametrize("name", ["linear", "sequential"])
+def test_the_callers_grad_mode_does_not_matter(name, made, mode, backend):
+    # A parameter that is made in inference mode is an inference tensor, which torch does not record.
+    module = _make(name)
+    expected = _backward(module)
+    with mode():
+        if made == "inside":
+            module = _make(name)
+        (found,) = gradient(_loss, backend, module)
+    for key, parameter in found.named_parameters():
+        assert_numbers(parameter, expected[key], 10 * rtol_of(backend), key)
+
+
+@each_torch_backend
+def test_many_threads_may_differentiate_one_module_at_once(backend):
+    module = _make("sequential")
+    expected, results = _backward(module), [None] * 8
+
+    def work(i):
+        results[i] = gradient(_loss, backend, module)[0]
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for found in results:
+        for name, parameter in found.named_parameters():
+            assert_numbers(parameter, expected[name], 10 * rtol_of(backend), name)
+
+
+def test_a_module_is_the_same_after_f_raised():
+    module = _make("sequential")
+    before = _state(module)
+
+    def f(m):
+        _loss(m)
+        raise KeyError("mine")
+
+    for backend in (AutoTorch(), AutoFiniteDifferences()):
+        with pytest.raises(KeyError, match="mine"):
+            gradient(f, backend, module)
+        assert_tree(_state(module), before, 0.0)
+
+
+def test_a_torch_optimizer_steps_with_the_gradients():
+    module, twin = _make("tied"), _make("tied")
+    for parameter, grad in zip(module.parameters(), gradient(_loss, AutoTorch(), module)[0].parameters(), strict=True):
+        parameter.grad = grad
+    _loss(twin).backward()
+    for model in (module, twin):
+        torch.optim.Adam(model.parameters(), lr=0.1).step()
+    assert_tree(_state(module), _state(twin), 1e-12)
+
+
+# Engines and wrappers that cannot take a module -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "backend",
+    [AutoJax(), AutoAutograd(), AutoFiniteDifferences(native=AutoJax())],
+    ids=["jax", "autograd", "finite over jax"],
+)
+@pytest.mark.parametrize("place", [lambda m: m, lambda m: {"k": [m]}], ids=["argument", "tree"])
+def test_a_module_with_another_engine_is_an_error_that_names_the_backends_that_take_it(place, backend):
+    with pytest.raises(ConversionError, match=r"Linear.*AutoTorch\(\).*AutoFiniteDifferences\(\)"):
+        gradient(_loss, backend, place(_make("linear")))
+
+
+def _scripted():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return torch.jit.script(nn.Linear(2, 2))
+
+
+def _compiled():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return torch.compile(nn.Linear(2, 2))
+
+
+_WRAPS = (
+    "{} wraps a Linear: its hooks do not run here, or it cannot be rebuilt around gradients. Pass the inner module, "
+    "model.{}, and call the wrapper inside f if you need it."
+)
+WRAPPERS = {
+    "ScriptModule": (
+        _scripted,
+        "RecursiveScriptModule: a ScriptModule cannot be rebuilt around gradients. Pass the module it was made from; "
+        "torch.compile it inside f if you need the speed.",
+    ),
+    "DataParallel": (lambda: nn.DataParallel(nn.Linear(2, 2)), _WRAPS.format("DataParallel", "module")),
+    "torch.compile": (_compiled, _WRAPS.format("OptimizedModule", "_orig_mod")),
+}
+
+
+@each_torch_backend
+@pytest.mark.parametrize("place", [lambda m: m, lambda m: [m], lambda m: nn.Sequential(m)], ids=["argument", "list", "module"])
+@pytest.mark.parametrize("name", WRAPPERS)
+def test_a_wrapper_that_cannot_be_rebuilt_is_an_error_that_names_the_inner_module(name, place, backend):
+    make, message = WRAPPERS[name]
+    with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
+        gradient(_loss, backend, place(make()))
+
+
+def test_a_wrapper_may_be_a_constant():
+    wrapped = _compiled()
+    none, _ = gradient(lambda m, x: _loss(m._orig_mod, x), AutoTorch(), Constant(wrapped.double()), DATA)
+    assert none is None
+
+
+def test_a_users_attribute_named_module_is_not_a_wrapper():
+    class Mine(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.module = nn.Linear(2, 2)
+
+        def forward(self, x):
+            return self.module(x)
+
+    module = Mine().double()
+    (found,) = gradient(_loss, AutoTorch(), module)
+    assert_numbers(found.module.weight, _backward(module)["module.weight"])
+
+
+# sum_shared -----------------------------------------------------------------------------------------------------------
+
+
+@each_torch_backend
+def test_sum_shared_adds_a_parameter_that_stands_in_a_module_and_outside_it(backend):
+    module = _make("tied")
+    model = {"net": module, "weight": module.encoder.weight}
+    (found,) = gradient(lambda m: _loss(m["net"]) + 3 * (m["weight"] ** 2).sum(), backend, model)
+    summed = tree.sum_shared(model, found)
+    expected = _backward(module)["encoder.weight"] + 6 * module.encoder.weight.detach()
+    assert type(summed["net"]) is Tied
+    assert summed["net"].encoder.weight is summed["net"].decoder.weight
+    for place in (summed["net"].encoder.weight, summed["weight"]):
+        assert_numbers(place, expected, 10 * rtol_of(backend))
+    assert_numbers(summed["net"].encoder.bias, found["net"].encoder.bias)
+
+
+@each_torch_backend
+def test_sum_shared_counts_tied_parameters_of_one_module_once(backend):
+    module = _make("tied")
+    (found,) = gradient(_loss, backend, module)
+    summed = tree.sum_shared(module, found)
+    for (name, mine), (_, theirs) in zip(summed.named_parameters(), found.named_parameters(), strict=True):
+        assert_numbers(mine, theirs, 1e-15, name)
+
+
+# Equinox and Optax ----------------------------------------------------------------------------------------------------
+
+
+class Stateful(eqx.Module):
+    """Static fields, numbers, an integer array, an activation function, a tuple of layers."""
+
+    weight: jax.Array
+    layers: tuple
+    rate: float
+    counts: jax.Array
+    activation: object
+    size: int = eqx.field(static=True)
+    name: str = eqx.field(static=True, default="stateful")
+
+    def __call__(self, x):
+        for layer in self.layers:
+            x = self.activation(layer(x))
+        return self.rate * self.weight @ x * self.size + self.counts.sum()
+
+
+def _equinox(name):
+    first, second = jax.random.split(jax.random.key(0))
+    if name == "MLP":
+        return eqx.nn.MLP(2, 2, 4, 2, key=first)
+    if name == "GRU cell":
+        return eqx.nn.GRUCell(2, 2, key=first)
+    layers = (eqx.nn.Linear(2, 3, key=first), eqx.nn.LayerNorm(3), eqx.nn.Linear(3, 2, key=second))
+    return Stateful(jnp.eye(2), layers, 0.5, jnp.arange(2), jax.nn.tanh, 2)
+
+
+def _equinox_loss(model):
+    x = jnp.asarray([1.0, -0.5])
+    return jnp.sum((model(x, x) if isinstance(model, eqx.nn.GRUCell) else model(x)) ** 2)
+
+
+each_equinox = pytest.mark.parametrize("name", ["MLP", "GRU cell", "stateful"])
+
+
+@each_equinox
+def test_an_equinox_gradient_is_that_of_filter_grad(name):
+    model = _equinox(name)
+    # A Python float is differentiated here; filter_grad takes arrays only.
+    arrays = eqx.tree_at(lambda m: m.rate, model, jnp.asarray(model.rate)) if name == "stateful" else model
+    (found,), expected = gradient(_equinox_loss, AutoJax(), arrays), eqx.filter_grad(_equinox_loss)(arrays)
+    assert type(found) is type(model)
+    assert jax.tree.structure(found) == jax.tree.structure(expected)
+    for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+        assert a.dtype == b.dtype
+        assert_numbers(a, b, 1e-6)
+
+
+def test_functions_and_integers_of_an_equinox_module_have_none_and_static_fields_stay():
+    (found,) = gradient(_equinox_loss, AutoJax(), _equinox("stateful"))
+    assert found.activation is None
+    assert found.counts is None
+    assert (found.size, found.name) == (2, "stateful")
+    assert type(found.rate) is float
+
+
+@each_equinox
+@pytest.mark.parametrize("optimizer", [optax.sgd(0.1, momentum=0.9), optax.adam(0.1)], ids=["sgd", "adam"])
+def test_an_equinox_gradient_goes_through_optax_and_apply_updates_as_that_of_filter_grad(optimizer, name):
+    model = _equinox(name)
+    model = eqx.tree_at(lambda m: m.rate, model, jnp.asarray(model.rate)) if name == "stateful" else model
+
+    def trained(differentiate):
+        mine, state = model, optimizer.init(eqx.filter(model, eqx.is_inexact_array))
+        for _ in range(2):
+            updates, state = optimizer.update(differentiate(mine), state, mine)
+            mine = eqx.apply_updates(mine, updates)
+        return mine
+
+    found = trained(lambda m: gradient(_equinox_loss, AutoJax(), m)[0])
+    expected = trained(eqx.filter_grad(_equinox_loss))
+    assert jax.tree.structure(found) == jax.tree.structure(expected)
+    for a, b in zip(jax.tree.leaves(eqx.filter(found, eqx.is_array)), jax.tree.leaves(eqx.filter(expected, eqx.is_array))):
+        assert a.dtype == b.dtype
+        assert_numbers(a, b, 1e-5)
+
+
+def test_optax_updates_plain_trees_too():
+    model = {"w": jnp.ones(2), "b": jnp.zeros(())}
+    optimizer = optax.adam(0.1)
+    (found,) = gradient(lambda m: jnp.sum(m["w"] * 2) + m["b"], AutoJax(), model)
+    updates, _ = optimizer.update(found, optimizer.init(model), model)
+    stepped = optax.apply_updates(model, updates)
+    assert_tree((stepped["w"], stepped["b"]), (jnp.full(2, 0.9), jnp.asarray(-0.1)), 1e-5)
+
+
+class Neutral(eqx.Module):
+    """An Equinox module whose code runs on every engine."""
+
+    weight: object
+    bias: object
+    activation: object
+    size: int = eqx.field(static=True)
+
+    def __call__(self, x):
+        return self.activation(self.weight @ x + self.bias) * self.size
+
+
+def _tanh(x):
+    return array_namespace(x).tanh(x)
+
+
+@each_backend
+@pytest.mark.parametrize("library", [np.asarray, jnp.asarray], ids=["numpy", "jax"])
+def test_an_engine_neutral_equinox_module_runs_on_every_backend(library, backend):
+    weight, bias = np.array([[1.0, -2.0], [0.5, 1.5]], "float32"), np.array([0.1, -0.2], "float32")
+    model = Neutral(library(weight), library(bias), _tanh, 2)
+
+    def f(m):
+        assert type(m) is Neutral
+        assert m.activation is _tanh
+        return (m(m.weight[0]) ** 2).sum()
+
+    (found,) = gradient(f, backend, model)
+    reference = Neutral(weight.astype("float64"), bias.astype("float64"), _tanh, 2)
+    (expected,) = gradient(f, ENGINES["autograd"], reference)
+    assert type(found) is Neutral
+    assert (found.size, found.activation) == (2, None)
+    for name in ("weight", "bias"):
+        leaf = getattr(found, name)
+        assert isinstance(leaf, type(getattr(model, name)))
+        assert leaf.dtype == np.float32
+        assert_numbers(leaf, getattr(expected, name), rtol_of(backend, "float32"), name)
+
+
+@each_backend
+def test_a_class_of_jaxs_pytree_registry_is_a_node(backend):
+    (found,) = gradient(lambda m: m.a * m.a + m.b["k"].sum(), backend, Flattened(3.0, {"k": np.ones(2)}))
+    assert type(found) is Flattened
+    assert_tree((found.a, found.b), (6.0, {"k": np.ones(2)}), rtol_of(backend))
+
+
+@jax.tree_util.register_pytree_node_class
+class Flattened:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def tree_flatten(self):
+        return (self.a, self.b), None
+
+    @classmethod
+    def tree_unflatten(cls, data, children):
+        return cls(*children)
+
+
+def test_an_equinox_module_may_be_a_constant():
+    model = _equinox("MLP")
+    none, x = gradient(lambda m, x: jnp.sum(m(x) ** 2), AutoJax(), Constant(model), jnp.ones(2))
+    assert none is None
+    assert_numbers(x, jax.grad(lambda x: jnp.sum(model(x) ** 2))(jnp.ones(2)), 1e-6)

@@ -1,0 +1,786 @@
+"""Trees: every container comes apart into leaves and is built again as itself, with gradients in the leaves' places.
+
+Each row of a table is one structure, tested on every backend. The leaves of a structure are summed by `total`, with the
+weights 1, 2, 3, ... and squared, so that a leaf's gradient tells its place: leaf number k has gradient 2 k x.
+"""
+
+import collections
+import dataclasses
+import enum
+import functools
+import re
+import types
+
+import attrs
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+from backends_table import assert_numbers, assert_tree, each_backend, rtol_of
+
+from adinterface import (
+    Constant,
+    ConversionError,
+    NotDifferentiableError,
+    TreeError,
+    gradient,
+    register_node,
+    tree,
+)
+
+X = np.array([1.0, 2.0])
+Y = np.array([[3.0, -1.0, 0.5]])
+
+
+def total(*leaves):
+    """The weighted sum of squares: the gradient of leaf k (from 1) is 2 k x."""
+    return sum(k * (leaf * leaf).sum() if getattr(leaf, "shape", ()) else k * leaf * leaf for k, leaf in enumerate(leaves, 1))
+
+
+# Classes --------------------------------------------------------------------------------------------------------------
+
+
+class Color(enum.Enum):
+    RED = 1
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+
+
+class Fraction(float, enum.Enum):
+    HALF = 0.5
+
+
+class Pair(collections.namedtuple("Pair", "first second")):
+    __slots__ = ()
+
+
+@dataclasses.dataclass
+class Plain:
+    w: object
+    b: object = 1.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    w: object
+    b: object = 1.0
+
+
+@dataclasses.dataclass(slots=True)
+class Slotted:
+    w: object
+    b: object = 1.0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FrozenSlotted:
+    w: object
+    b: object = 1.0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Child(FrozenSlotted):
+    c: object = 2.0
+
+
+@dataclasses.dataclass
+class KeywordOnly:
+    w: object
+    b: object = dataclasses.field(default=1.0, kw_only=True)
+
+
+@dataclasses.dataclass
+class Private:
+    __w: object
+    b: object = 1.0
+
+    @property
+    def w(self):
+        return self.__w
+
+
+@dataclasses.dataclass
+class WithStatic:
+    w: object
+    shape: tuple = dataclasses.field(default=(3, 4), metadata={"static": True})
+    table: object = dataclasses.field(default_factory=lambda: X, metadata={"static": True})
+    rate: float = dataclasses.field(default=0.5, metadata={"static": True})
+
+
+@dataclasses.dataclass
+class Checked:
+    w: object
+    count: int = 3
+
+    def __post_init__(self):
+        if self.count is None or self.w.sum() != 3.0:
+            raise ValueError("this is not a model but its gradient")
+
+
+@dataclasses.dataclass
+class Unset:
+    w: object
+    later: object = dataclasses.field(init=False)
+
+
+@dataclasses.dataclass(slots=True)
+class UnsetSlot:
+    w: object
+    later: object = dataclasses.field(init=False)
+
+
+@attrs.frozen
+class AttrsFrozen:
+    w: object
+    b: object = 1.0
+
+
+@attrs.define
+class AttrsSlots:
+    w: object
+    b: object = 1.0
+
+    def __attrs_post_init__(self):
+        if self.b is None or np.ndim(self.w) != 1:
+            raise ValueError("this is not a model but its gradient")
+
+
+@attrs.define(slots=False)
+class AttrsDict:
+    w: object
+    b: object = 1.0
+
+
+@attrs.frozen
+class AttrsStatic:
+    w: object
+    shape: tuple = attrs.field(default=(3, 4), metadata={"static": True})
+
+
+class Opaque:
+    """Not a node: a plain class."""
+
+    def __init__(self, w=None):
+        self.w = w
+
+    def method(self):
+        return self.w
+
+
+class OpaqueSlots:
+    __slots__ = ("__secret", "w")
+
+    def __init__(self, w=None, secret=None):
+        self.w = w
+        self.__secret = secret
+
+
+class Registered:
+    def __init__(self, w, name):
+        self.w, self.name = w, name
+
+
+register_node(Registered, lambda node: ((node.w,), node.name), lambda name, children: Registered(*children, name))
+
+
+# What comes back ------------------------------------------------------------------------------------------------------
+
+#: name: (the argument, its leaves in order)
+STRUCTURES = {
+    "bare array": (X, lambda m: [m]),
+    "float": (3.0, lambda m: [m]),
+    "list": ([X, 3.0], lambda m: [m[0], m[1]]),
+    "tuple": ((X, 3.0), lambda m: [m[0], m[1]]),
+    "one-tuple": ((X,), lambda m: [m[0]]),
+    "namedtuple": (Pair(X, 3.0), lambda m: [m.first, m.second]),
+    "dict": ({"z": X, "a": 3.0}, lambda m: [m["z"], m["a"]]),
+    "dict with mixed keys": (
+        {"b": X, 3: Y, (1, "t"): 2.0, None: 4.0, True: X, Color.RED: 1.5, frozenset(): X},
+        lambda m: [m["b"], m[3], m[(1, "t")], m[None], m[True], m[Color.RED], m[frozenset()]],
+    ),
+    "OrderedDict": (collections.OrderedDict(z=X, a=Y, m=3.0), lambda m: [m["z"], m["a"], m["m"]]),
+    "defaultdict": (collections.defaultdict(list, {"z": X, "a": Y}), lambda m: [m["z"], m["a"]]),
+    "dataclass": (Plain(X, Y), lambda m: [m.w, m.b]),
+    "frozen dataclass": (Frozen(X, Y), lambda m: [m.w, m.b]),
+    "slotted dataclass": (Slotted(X, Y), lambda m: [m.w, m.b]),
+    "frozen slotted dataclass": (FrozenSlotted(X, Y), lambda m: [m.w, m.b]),
+    "frozen slotted child": (Child(X, Y, 3.0), lambda m: [m.w, m.b, m.c]),
+    "keyword-only field": (KeywordOnly(X, b=Y), lambda m: [m.w, m.b]),
+    "private field": (Private(X, Y), lambda m: [m.w, m.b]),
+    "nested": ({"layers": [Plain(X, Frozen(Y, 2.0)), (Slotted(X),)]}, lambda m: [
+        m["layers"][0].w, m["layers"][0].b.w, m["layers"][0].b.b, m["layers"][1][0].w, m["layers"][1][0].b]),
+    "0-d array and scalar": ([np.array(2.0), np.float64(3.0)], lambda m: [m[0], m[1]]),
+    "empty array": ({"x": X, "e": np.zeros((0, 3))}, lambda m: [m["x"], m["e"]]),
+}  # fmt: skip
+
+
+def _expected(structure):
+    """The gradient that `total` gives: the k-th leaf, in the order of `leaves`, is 2 k x."""
+    argument, leaves = structure
+    factors = {}
+    for k, leaf in enumerate(leaves(argument), 1):
+        factors.setdefault(id(leaf), []).append(2 * k)
+    seen = collections.Counter()
+
+    def walk(node):
+        if isinstance(node, (float, np.ndarray, np.generic)):
+            factor = factors[id(node)][seen[id(node)]]
+            seen[id(node)] += 1
+            return np.asarray(factor * node) if isinstance(node, np.ndarray) else factor * node
+        if isinstance(node, dict):
+            new = [(key, walk(value)) for key, value in node.items()]
+            return collections.defaultdict(node.default_factory, new) if hasattr(node, "default_factory") else type(node)(new)
+        if hasattr(node, "_fields"):
+            return node._make(map(walk, node))
+        if isinstance(node, (list, tuple)):
+            return type(node)(map(walk, node))
+        return dataclasses.replace(node, **{
+            field.name: walk(getattr(node, field.name)) for field in dataclasses.fields(node) if not field.name.startswith("_")
+        })  # fmt: skip
+
+    return walk(argument)
+
+
+@each_backend
+@pytest.mark.parametrize("name", [name for name in STRUCTURES if name != "private field"])
+def test_the_gradient_has_the_type_structure_and_order_of_its_argument(name, backend):
+    argument, leaves = STRUCTURES[name]
+    (found,) = gradient(lambda m: total(*leaves(m)), backend, argument)
+    assert_tree(found, _expected(STRUCTURES[name]), rtol_of(backend))
+
+
+@each_backend
+def test_a_private_field_is_found_under_its_mangled_name(backend):
+    (found,) = gradient(lambda m: total(m.w, m.b), backend, Private(X, Y))
+    assert type(found) is Private
+    assert_tree((found.w, found.b), (2 * X, 4 * Y), rtol_of(backend))
+
+
+@each_backend
+def test_a_defaultdict_keeps_its_factory(backend):
+    (found,) = gradient(lambda m: total(m["z"]), backend, collections.defaultdict(list, {"z": X}))
+    assert found.default_factory is list
+
+
+@each_backend
+def test_f_receives_the_structure_that_was_passed(backend):
+    argument = {"p": Pair(X, [Frozen(X)]), "d": collections.defaultdict(set, {"k": X}), None: Color.RED, "s": "text", "n": 7}
+
+    def f(m):
+        assert type(m) is dict
+        assert list(m) == list(argument)
+        assert type(m["p"]) is Pair
+        assert type(m["p"].second[0]) is Frozen
+        assert m["d"].default_factory is set
+        assert m[None] is Color.RED
+        assert (type(m["s"]), m["s"], type(m["n"]), m["n"]) == (str, "text", int, 7)
+        return m["p"].first.sum()
+
+    gradient(f, backend, argument)
+
+
+# name: a value without a gradient
+NO_GRADIENT = {
+    "None": None,
+    "str": "softmax",
+    "bytes": b"x",
+    "int": 3,
+    "bool": True,
+    "enum": Color.RED,
+    "int enum": Level.LOW,
+    "float enum": Fraction.HALF,
+    "function": len,
+    "lambda": lambda x: x,
+    "class": Plain,
+    "partial": functools.partial(max, X),
+    "bound method": Opaque(X).method,
+    "bound method of a dataclass": Plain(X).__init__,
+    "ufunc": np.sin,
+    "module": np,
+    "integer array": np.arange(3),
+    "bool array": np.array([True]),
+    "string array": np.array(["a"]),
+    "datetime array": np.array(["2024-01-01"], dtype="datetime64[D]"),
+    "timedelta": np.timedelta64(3, "D"),
+    "structured integers": np.zeros(2, dtype=[("a", "int32")]),
+    "range": range(3),
+    "set": {1, 2},
+    "slice": slice(1, 2),
+    "dtype": np.dtype("float32"),
+    "opaque": Opaque(3),
+    "opaque with integers": Opaque([np.arange(3), {"a": "s"}]),
+    "opaque with slots": OpaqueSlots("s"),
+    "random key": jax.random.key(0),
+    "old random key": jax.random.PRNGKey(0),
+    "integer tensor": torch.arange(3),
+    "integer JAX array": jnp.arange(3),
+}
+
+
+# A bare integer argument is promoted to a float.
+PROMOTED = ("int", "integer array", "integer tensor", "integer JAX array", "old random key")
+
+
+@each_backend
+@pytest.mark.parametrize("name", NO_GRADIENT)
+def test_a_value_without_a_gradient_passes_untouched_and_its_gradient_is_none(name, backend):
+    value = NO_GRADIENT[name]
+    array = isinstance(value, (np.ndarray, np.generic, jax.Array, torch.Tensor))
+
+    def f(m):
+        if not array:  # integer arrays are carried into the engine's arrays
+            assert m["value"] is value
+            assert m["again"].b is value
+        return total(m["x"])
+
+    (found,) = gradient(f, backend, {"value": value, "x": X, "again": Plain(X, value)})
+    assert_tree(found, {"value": None, "x": 2 * X, "again": Plain(0 * X, None)}, rtol_of(backend))
+
+
+@each_backend
+@pytest.mark.parametrize("name", [name for name in NO_GRADIENT if name not in PROMOTED])
+def test_a_value_without_a_gradient_may_be_an_argument_of_its_own(name, backend):
+    found = gradient(lambda x, value: total(x), backend, X, NO_GRADIENT[name])
+    assert_tree(found, (2 * X, None), rtol_of(backend))
+
+
+@each_backend
+@pytest.mark.parametrize("empty", [{}, [], (), collections.OrderedDict(), Opaque, None], ids=str)
+def test_an_empty_container_is_kept(empty, backend):
+    expected = None if empty is Opaque else empty
+    (found,) = gradient(lambda m: total(m["x"]), backend, {"e": empty, "x": X, "l": [empty]})
+    assert_tree(found, {"e": expected, "x": 2 * X, "l": [expected]}, rtol_of(backend))
+
+
+@each_backend
+def test_static_fields_are_kept_in_the_gradient_and_never_differentiated(backend):
+    model = WithStatic(X)
+
+    def f(m):
+        assert m.table is X
+        assert m.rate is model.rate
+        assert m.shape is model.shape
+        return total(m.w)
+
+    (found,) = gradient(f, backend, model)
+    assert found.shape == (3, 4)
+    assert found.table is X
+    assert found.rate == 0.5
+    assert_tree(found.w, 2 * X, rtol_of(backend))
+
+
+@each_backend
+def test_post_init_does_not_run_on_gradients_nor_on_the_engines_arrays(backend):
+    (found,) = gradient(lambda m: total(m.w), backend, Checked(X))
+    assert type(found) is Checked
+    assert found.count is None
+    assert_tree(found.w, 2 * X, rtol_of(backend))
+
+
+@each_backend
+@pytest.mark.parametrize("cls", [Unset, UnsetSlot])
+def test_an_unset_field_stays_unset(cls, backend):
+    def f(m):
+        assert not hasattr(m, "later")
+        return total(m.w)
+
+    (found,) = gradient(f, backend, cls(X))
+    assert not hasattr(found, "later")
+    assert_tree(found.w, 2 * X, rtol_of(backend))
+
+
+@each_backend
+@pytest.mark.parametrize("cls", [AttrsFrozen, AttrsSlots, AttrsDict])
+def test_attrs_classes_are_nodes_built_without_their_init(cls, backend):
+    (found,) = gradient(lambda m: total(m.w), backend, cls(X, "name"))
+    assert type(found) is cls
+    assert found.b is None
+    assert_tree(found.w, 2 * X, rtol_of(backend))
+
+
+@each_backend
+def test_static_attrs_fields_are_kept(backend):
+    (found,) = gradient(lambda m: total(m.w), backend, AttrsStatic(X))
+    assert found.shape == (3, 4)
+    assert_tree(found.w, 2 * X, rtol_of(backend))
+
+
+@each_backend
+def test_attributes_that_are_not_fields_are_copied(backend):
+    model = Plain(X)
+    model.label = "first"
+    seen = []
+    (found,) = gradient(lambda m: seen.append(m.label) or total(m.w), backend, model)
+    assert set(seen) == {"first"}
+    assert found.label == "first"
+
+
+@each_backend
+@pytest.mark.parametrize("wrap", [lambda x: [x], lambda x: (x,), lambda x: {"k": x}, lambda x: Plain(x, None)],
+                         ids=["list", "tuple", "dict", "dataclass"])  # fmt: skip
+def test_trees_may_be_50_deep(wrap, backend):
+    def innermost(m):
+        for _ in range(50):
+            m = m.w if isinstance(m, Plain) else m["k"] if isinstance(m, dict) else m[0]
+        return m
+
+    def deep(x):
+        for _ in range(50):
+            x = wrap(x)
+        return x
+
+    (found,) = gradient(lambda m: total(innermost(m)), backend, deep(X))
+    assert_tree(found, deep(2 * X), rtol_of(backend))
+
+
+@each_backend
+def test_trees_may_have_1000_leaves(backend):
+    numbers = [1 + i / 500 for i in range(500)]
+    model = {f"layer {i}": [number, np.array([number, 0.5])] for i, number in enumerate(numbers)}
+    (found,) = gradient(lambda m: sum(scale * array[0] for scale, array in m.values()), backend, model)
+    expected = {f"layer {i}": [number, np.array([number, 0.0])] for i, number in enumerate(numbers)}
+    # The sum is of order 1e3, and differences carry its rounding error.
+    assert_tree(found, expected, 10 * rtol_of(backend))
+
+
+@each_backend
+def test_the_same_array_in_two_places_is_two_variables(backend):
+    (found,) = gradient(lambda m: total(m["a"], m["b"]), backend, {"a": X, "b": X})
+    assert_tree(found, {"a": 2 * X, "b": 4 * X}, rtol_of(backend))
+    assert not np.shares_memory(found["a"], found["b"])
+    assert_tree(gradient(total, backend, X, X), (2 * X, 4 * X), rtol_of(backend))
+
+
+@each_backend
+def test_views_of_one_array_are_separate_variables(backend):
+    (found,) = gradient(lambda m: total(m["all"], m["head"]), backend, {"all": Y, "head": Y[:, :1]})
+    assert_tree(found, {"all": 2 * Y, "head": 4 * Y[:, :1]}, rtol_of(backend))
+
+
+@each_backend
+def test_a_registered_class_comes_apart_as_it_says(backend):
+    seen = []
+    model = [Registered({"k": X}, "dense")]
+    (found,) = gradient(lambda m: seen.append(m[0].name) or total(m[0].w["k"]), backend, model)
+    assert type(found[0]) is Registered
+    assert found[0].name == "dense"
+    assert set(seen) == {"dense"}
+    assert_tree(found[0].w, {"k": 2 * X}, rtol_of(backend))
+
+
+def test_a_class_is_registered_once():
+    class Once:
+        pass
+
+    assert register_node(Once, lambda node: ((), None), lambda data, children: Once()) is Once
+    message = f"{Once.__qualname__} is registered already; a class has one way to come apart."
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        register_node(Once, lambda node: ((), None), lambda data, children: Once())
+
+
+@each_backend
+def test_registering_makes_an_opaque_class_a_node(backend):
+    class Late(Opaque):
+        pass
+
+    with pytest.raises(NotDifferentiableError):
+        gradient(lambda m: total(m.w), backend, Late(X))
+    register_node(Late, lambda node: ((node.w,), None), lambda data, children: Late(*children))
+    (found,) = gradient(lambda m: total(m.w), backend, Late(X))
+    assert_tree(found.w, 2 * X, rtol_of(backend))
+
+
+def test_registration_precedes_every_other_way_of_recognising_a_class():
+    @dataclasses.dataclass
+    class Both:
+        w: object
+        b: object
+
+    register_node(Both, lambda node: ((node.w,), node.b), lambda b, children: Both(*children, b))
+    (found,) = gradient(lambda m: total(m.w), next(iter(each_backend.args[1])), Both(X, X))
+    assert found.b is X
+
+
+# Constant -------------------------------------------------------------------------------------------------------------
+
+#: name: what stands in the Constant
+CONSTANTS = {
+    "array": X,
+    "float": 2.0,
+    "str": "text",
+    "tree": {"a": [X, 1.5, "s", None, 3], "b": Pair(X, Plain(X))},
+    "Constant": Constant(X),
+    "opaque object with arrays": Opaque(X),
+    "slotted opaque object with arrays": OpaqueSlots(X),
+    "list of opaque objects": [Opaque(X)],
+    "masked array": np.ma.array(X),
+    "object array": np.array([1, None]),
+    "dataclass with a hidden array": None,  # set below
+    "module": torch.nn.Linear(2, 2),
+    "partial": functools.partial(max, X),
+}
+CONSTANTS["dataclass with a hidden array"] = Plain(X)
+CONSTANTS["dataclass with a hidden array"].hidden = Y
+
+
+@each_backend
+@pytest.mark.parametrize("name", CONSTANTS)
+@pytest.mark.parametrize("place", ["argument", "dict", "dataclass"])
+def test_a_constant_may_stand_at_any_node_and_its_gradient_is_none(place, name, backend):
+    value = CONSTANTS[name]
+    inner = value.value if isinstance(value, Constant) else value
+
+    def f(m, x):
+        seen = m if place == "argument" else m["k"] if place == "dict" else m.b
+        assert not isinstance(seen, Constant)
+        assert type(seen) is type(inner) or isinstance(inner, np.ndarray)
+        if type(inner) in (str, float, Opaque, OpaqueSlots):
+            assert seen is inner
+        return total(x)
+
+    if place == "argument":
+        assert_tree(gradient(f, backend, Constant(value), X), (None, 2 * X), rtol_of(backend))
+    elif place == "dict":
+        assert_tree(gradient(f, backend, {"k": Constant(value)}, X), ({"k": None}, 2 * X), rtol_of(backend))
+    else:
+        found = gradient(f, backend, Plain(X, Constant(value)), X)
+        assert_tree(found, (Plain(0 * X, None), 2 * X), rtol_of(backend))
+
+
+@each_backend
+def test_numbers_in_a_constant_are_used_but_not_differentiated(backend):
+    (found,) = gradient(
+        lambda m: (m["c"][0] * m["x"] * m["c"][1]).sum(), backend, {"c": Constant([X, 3.0]), "x": X}
+    )
+    assert_tree(found, {"c": None, "x": 3 * X}, rtol_of(backend))
+
+
+def test_a_constant_shows_what_it_wraps():
+    assert repr(Constant([1.5, "s"])) == "Constant([1.5, 's'])"
+
+
+# Opaque objects that hold arrays --------------------------------------------------------------------------------------
+
+
+def _with(path, value, cls=Opaque):
+    return path, cls(value)
+
+
+#: name: (the path inside the object, the object)
+HIDING = {
+    "in __dict__": _with(".w", X),
+    "in slots": _with(".w", X, OpaqueSlots),
+    "in a private slot": ("._OpaqueSlots__secret", OpaqueSlots(secret=X)),
+    "in a list attribute": _with(".w[0]", [X]),
+    "in a dict in a list": _with(".w[1]['k']", [0, {"k": X}]),
+    "in a tuple": _with(".w[0]", (X,)),
+    "in a deque": _with(".w[0]", collections.deque([X])),
+    "in another opaque object": _with(".w.w", Opaque(X)),
+    "in a dataclass": _with(".w.w", Plain(X, None)),
+    "a float32 array": _with(".w", X.astype("float32")),
+    "a complex array": _with(".w", 1j * X),
+    "a JAX array": _with(".w", jnp.ones(2)),
+    "a tensor": _with(".w", torch.ones(2)),
+    "in a SimpleNamespace": (".w", types.SimpleNamespace(w=X)),
+    "in a deque of its own": ("[0]", collections.deque([X])),
+    "in a dict's subclass": ("['k']", type("Bag", (dict,), {})(k=X)),
+    "in a list's subclass": ("[0]", type("Bag", (list,), {})([X])),
+}
+
+
+def _opaque_message(path, inner, value):
+    cls = type(value)
+    return (
+        f"{path} is a {cls.__module__}.{cls.__qualname__}, which adinterface cannot look into, but {path}{inner} is a floating "
+        f"array: it would silently have no gradient. Register the class with register_node({cls.__qualname__}, flatten, "
+        f"unflatten), make it a dataclass, or wrap it in Constant(...)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("place", "path"),
+    [
+        (lambda value: (value,), "args[0]"),
+        (lambda value: (X, value), "args[1]"),
+        (lambda value: ([X, value],), "args[0][1]"),
+        (lambda value: ({"x": X, "o": value},), "args[0]['o']"),
+        (lambda value: (Plain(X, value),), "args[0].b"),
+        (lambda value: (Pair(X, (value,)),), "args[0].second[0]"),
+    ],
+    ids=["argument", "second argument", "list", "dict", "dataclass", "namedtuple"],
+)
+@pytest.mark.parametrize("name", HIDING)
+def test_an_opaque_object_that_holds_floating_arrays_is_an_error_wherever_it_stands(name, place, path):
+    inner, value = HIDING[name]
+    for backend in each_backend.args[1]:
+        with pytest.raises(NotDifferentiableError, match=f"^{re.escape(_opaque_message(path, inner, value))}$"):
+            gradient(lambda *args: 1.0, backend, *place(value))
+
+
+def test_an_object_that_holds_itself_is_looked_through_once():
+    knot = Opaque()
+    knot.w = [knot]
+    assert_tree(gradient(lambda x, k: total(x), next(iter(each_backend.args[1])), X, knot), (2 * X, None))
+
+
+@each_backend
+@pytest.mark.parametrize("cls", [Plain, AttrsDict])
+@pytest.mark.parametrize(("hidden", "inner"), [(Y, ""), ({"a": [Y]}, "['a'][0]"), (Opaque(Y), ".w")])
+def test_an_attribute_that_is_not_a_field_must_not_hold_a_floating_array(cls, hidden, inner, backend):
+    model = cls(X, 1.0)
+    model.cache = hidden
+    message = (
+        f"{cls.__qualname__}.cache{inner} is an attribute that is not a field but holds a floating array, which would silently "
+        f"have no gradient. Declare it as a field, mark it static with field(metadata={{'static': True}}), register the "
+        f"class with register_node, or wrap the object in Constant(...)."
+    )
+    for arguments in ((model,), ([model],), (X, {"k": model})):
+        with pytest.raises(NotDifferentiableError, match=f"^{re.escape(message)}$"):
+            gradient(lambda *args: 1.0, backend, *arguments)
+
+
+# Arrays that are refused ----------------------------------------------------------------------------------------------
+
+
+class Labelled(np.ndarray):
+    pass
+
+
+SUBCLASSES = {
+    "numpy.ma.MaskedArray": lambda: np.ma.array(X, mask=[0, 1]),
+    "numpy.matrix": lambda: X.reshape(1, 2).view(np.matrix),
+    f"{__name__}.Labelled": lambda: X.view(Labelled),
+    "numpy.rec.recarray": lambda: np.rec.array([(1.0,)], dtype=[("a", float)]),
+}
+PLACES = [(lambda value: (X, value), "args[1]"), (lambda value: ([X, {"m": value}],), "args[0][1]['m']")]
+
+
+@each_backend
+@pytest.mark.parametrize(("place", "path"), PLACES, ids=["argument", "inside"])
+@pytest.mark.parametrize("name", SUBCLASSES)
+def test_a_subclass_of_ndarray_is_an_error_that_names_the_remedy(name, place, path, backend):
+    message = (
+        f"{path} is a {name}, a subclass of numpy.ndarray whose meaning an engine would drop. Pass numpy.asarray(x), or wrap "
+        f"it in Constant(...)."
+    )
+    with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
+        gradient(lambda *args: 1.0, backend, *place(SUBCLASSES[name]()))
+
+
+@each_backend
+@pytest.mark.parametrize(("place", "path"), PLACES, ids=["argument", "inside"])
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [
+        (np.array([1.0, None]), "object"),
+        (np.array([Opaque(X)]), "object"),
+        (np.zeros(2, dtype=[("a", float)]), "structured"),
+        (np.zeros(2, dtype=[("a", int), ("b", [("c", "complex64")])]), "structured"),
+    ],
+    ids=["objects", "opaque objects", "structured", "nested structure"],
+)
+def test_an_array_of_objects_or_of_hidden_floats_is_an_error_that_names_the_remedy(value, what, place, path, backend):
+    message = (
+        f"{path} is a NumPy array of {what} dtype, which no engine differentiates. Convert it to floating arrays (for example "
+        f"x.astype(float), or a dict of fields), or wrap it in Constant(...)."
+    )
+    with pytest.raises(NotDifferentiableError, match=f"^{re.escape(message)}$"):
+        gradient(lambda *args: 1.0, backend, *place(value))
+
+
+# Paths ----------------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Model:
+    layers: object
+
+
+class Layer(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.Sequential(torch.nn.Linear(1, 1))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "path"),
+    [
+        ((Model([Plain(1, None), Plain("s", None)]),), "args[0].layers[1].w: str 's'"),
+        (("a", Model({"k": Frozen("s", None)})), "args[1].layers['k'].w: str 's'"),
+        (({3: "s", (1, None): [True]},), "args[0][(1, None)][0]: bool True"),
+        ((Pair(1, "s"),), "args[0].second: str 's'"),
+        (([Registered("s", 0)],), "args[0][0]<Registered child 0>: str 's'"),
+        ((AttrsSlots.__new__(AttrsSlots), ["s"]), "args[1][0]: str 's'"),
+        ((Layer().requires_grad_(False),), "args[0].layers[0].weight: Constant"),
+    ],
+)
+def test_messages_name_a_leaf_by_the_path_that_one_would_write(arguments, path):
+    for backend in each_backend.args[1]:
+        if isinstance(arguments[0], torch.nn.Module) and type(backend).__name__ not in ("AutoTorch", "AutoFiniteDifferences"):
+            continue
+        with pytest.raises(NotDifferentiableError, match=re.escape(f"\n  {path}")):
+            gradient(lambda *args: 1.0, backend, *arguments)
+
+
+# tree.sum_shared ------------------------------------------------------------------------------------------------------
+
+
+@each_backend
+def test_sum_shared_gives_what_is_one_array_the_sum_at_each_of_its_places(backend):
+    model = {"a": X, "b": [Frozen(X, 3.0)], "c": X.copy(), "s": "text"}
+    grads = gradient(lambda m: total(m["a"], m["b"][0].w, m["c"], m["b"][0].b), backend, model)
+    (found,) = (tree.sum_shared(model, grads[0]),)
+    expected = {"a": 6 * X, "b": [Frozen(6 * X, 24.0)], "c": 6 * X, "s": None}
+    assert_tree(found, expected, rtol_of(backend))
+    assert not np.shares_memory(found["a"], found["b"][0].w)
+    assert_tree(tree.sum_shared((model,), grads), (expected,), rtol_of(backend))
+
+
+@pytest.mark.parametrize("array", [jnp.ones(2), torch.ones(2, dtype=torch.float64)], ids=["jax", "torch"])
+@each_backend
+def test_sum_shared_knows_the_arrays_of_every_library(array, backend):
+    model = (array, {"k": array})
+    found = tree.sum_shared(model, gradient(lambda m: total(m[0], m[1]["k"]), backend, model)[0])
+    assert type(found[0]) is type(array)
+    assert found[0].dtype == array.dtype
+    rtol = rtol_of(backend, array.dtype)
+    assert_numbers(found[0], [6.0, 6.0], rtol)
+    assert_numbers(found[1]["k"], [6.0, 6.0], rtol)
+
+
+@each_backend
+def test_sum_shared_goes_by_the_identity_of_the_parameters_never_of_the_gradients(backend):
+    one = np.ones(2)
+    model = {"a": X, "b": X.copy()}
+    assert_tree(tree.sum_shared(model, {"a": one, "b": one}), {"a": one, "b": one})
+
+
+def test_sum_shared_leaves_constants_and_what_has_no_gradient_at_none():
+    model = {"a": X, "c": Constant(X), "n": None}
+    assert_tree(tree.sum_shared(model, {"a": X, "c": None, "n": None}), {"a": X, "c": None, "n": None})
+
+
+def test_equal_python_numbers_are_not_one_object_to_sum_shared():
+    # Whether two literals are one object is CPython's business: numbers have no identity.
+    model = {"a": 1.0, "b": 1.0}
+    assert tree.sum_shared(model, {"a": 2.0, "b": 3.0}) == {"a": 2.0, "b": 3.0}
+
+
+@pytest.mark.parametrize(
+    ("model", "gradients", "message"),
+    [
+        ([X], (X,), "gradients is a tuple, but the model has a list there."),
+        ([{"k": [X]}], [{"k": (X,)}], "gradients[0]['k'] is a tuple, but the model has a list there."),
+        (Plain([X]), Plain({"a": X}), "gradients.w is a dict, but the model has a list there."),
+        ([X, X], [X], "gradients has 1 children, but the model has 2 there."),
+        ({"m": [X, X]}, {"m": []}, "gradients['m'] has 0 children, but the model has 2 there."),
+        ({"a": X, "b": X}, {"a": X, "c": X}, "gradients has the keys 'a', 'c', but the model has 'a', 'b' there."),
+        ([X], [[X]], "gradients[0] is a list, but the model has a ndarray there."),
+    ],
+)
+def test_sum_shared_of_trees_that_do_not_match_is_an_error_that_names_the_place(model, gradients, message):
+    with pytest.raises(TreeError, match=f"^{re.escape(message)}$"):
+        tree.sum_shared(model, gradients)

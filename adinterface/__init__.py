@@ -23,6 +23,7 @@ from .operators.derivative import (
     value_and_derivative,
     value_derivative_and_second_derivative,
 )
+from .operators.explain import Explanation, LeafReport, explain
 from .operators.gradient import ValueAndGradient, gradient, value_and_gradient
 from .operators.hessian import (
     GradientAndHvp,
@@ -52,8 +53,10 @@ __all__ = [
     "Constant",
     "ConversionError",
     "DisconnectedWarning",
+    "Explanation",
     "FlatFunction",
     "GradientAndHvp",
+    "LeafReport",
     "Linearized",
     "MissingEngineError",
     "NotDifferentiableError",
@@ -76,6 +79,7 @@ __all__ = [
     "array_namespace",
     "derivative",
     "diagonal_hessian",
+    "explain",
     "gradient",
     "gradient_and_hvp",
     "hessian",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any, Literal
 
 import numpy as np
@@ -17,13 +17,12 @@ from .auto import BUILT_IN
 from .backend import Arrays, Backend
 from .errors import ConversionError, DisconnectedWarning, NotDifferentiableError, OutputError
 from .library import NUMPY, PYTHON, Library, complex_of, kind, widest
+from .record import note_call
 from .tree import (
     DIFFERENTIATED,
     Constant,
     Frozen,
     Leaf,
-    LeafSpec,
-    Node,
     Static,
     Structure,
     build,
@@ -57,6 +56,7 @@ class Call:
         )
         self.python_result = all(leaf.library is PYTHON for leaf in self.active)
         self.taken: set[int] = set()
+        note_call(self)
 
     # arguments -> leaves
 
@@ -163,9 +163,7 @@ class Call:
                 active.append(self._to_native(leaf, next(dtypes), copy))
             else:
                 self.carried.append(self._to_native(leaf, None, copy))
-        for leaf, array in zip(self.active, active):
-            self.take(array)
-        for array in self.carried:
+        for array in (*active, *self.carried):
             self.take(array)
         self.held = frozenset(i for i, leaf in enumerate(self.active) if leaf.held)
         self.leaves_native = tuple(active)
@@ -189,8 +187,8 @@ class Call:
             return target.asarray(value, dtype=dtype, like=self.backend.device, copy=copy)
         if source.traced(value):
             raise ConversionError(
-                f"A leaf is traced by {source.name} ({type(value).__name__}), and {type(self.backend.auto).__name__} cannot see "
-                f"through that trace. Use one engine for nested calls, or AutoFiniteDifferences() for the outer one."
+                f"A leaf is traced by {source.name} ({type(value).__name__}), and {type(self.backend.auto).__name__} cannot "
+                f"see through that trace. Use one engine for nested calls, or AutoFiniteDifferences() for the outer one."
             )
         return target.asarray(source.exported(value), dtype=dtype, like=self.backend.device, copy=copy)
 

@@ -93,7 +93,8 @@ class Match:
         if isinstance(handler, NodeType) and type(given) in (list, tuple):
             given, handler = _numbers(given), NUMPY
         if not isinstance(handler, Library):
-            raise TreeError(f"{path} must be an array of shape {library.shape(array)}, or None for zero, not a {type(given).__name__}.")
+            shape = library.shape(array)
+            raise TreeError(f"{path} must be an array of shape {shape}, or None for zero, not a {type(given).__name__}.")
         expected = library.shape(array)
         shape = handler.shape(given)
         if self.stacked:

@@ -252,7 +252,8 @@ def hidden_array(value: object, is_array: Callable[[object], bool]) -> str | Non
         if isinstance(node, dict):
             stack.extend((f"{path}[{key!r}]", item) for key, item in list(node.items()))
         elif isinstance(node, (list, tuple, set, frozenset)) or type(node).__name__ == "deque":
-            stack.extend((f"{path}[{i}]", item) for i, item in enumerate(node))  # type: ignore[arg-type]
+            items: Any = node
+            stack.extend((f"{path}[{i}]", item) for i, item in enumerate(items))
         if not isinstance(node, np.ndarray):
             stack.extend((f"{path}.{name}", item) for name, item in _state(node))
     return None

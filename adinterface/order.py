@@ -24,8 +24,8 @@ def second_order(auto: Any) -> tuple[Backend, Backend]:
         return outer.pair()  # differences of differences need wider steps
     if outer.library is not None and inner.library is not None and outer.library is not inner.library:
         raise BackendError(
-            f"{auto!r} cannot work: {_name(auto.outer)} cannot see through the arrays of {_name(auto.inner)}. Pairs that do: one "
-            f"engine twice, such as SecondOrder({_name(auto.inner)}(), {_name(auto.inner)}()), with any modes; or finite "
+            f"{auto!r} cannot work: {_name(auto.outer)} cannot see through the arrays of {_name(auto.inner)}. Pairs that do: "
+            f"one engine twice, such as SecondOrder({_name(auto.inner)}(), {_name(auto.inner)}()), with any modes; or finite "
             f"differences outside, SecondOrder(AutoFiniteDifferences(), {_name(auto.inner)}())."
         )
     return outer, inner

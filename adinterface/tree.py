@@ -177,9 +177,7 @@ def _check_opaque(value: Any, path: str) -> None:
 # Flattening ----------------------------------------------------------------------------------------------------------
 
 
-def flatten(
-    value: Any, leaves: list[Leaf], path: Callable[[], str], *, differentiated: bool = True, held: bool = False
-) -> Structure:
+def flatten(value: Any, leaves: list[Leaf], path: Callable[[], str], *, held: bool = False) -> Structure:
     """Append the numeric leaves of a tree to `leaves`, in its own order, and return its structure.
 
     `path` is called only for an error message.
@@ -188,7 +186,7 @@ def flatten(
         return Frozen(_flatten_constant(value.value, leaves, path))
     handler = _handlers.get(type(value))
     if handler is None:
-        handler = handler_of(value, path=_Later(path))  # type: ignore[arg-type]
+        handler = handler_of(value, path=_Later(path))
         if handler is None:
             return Static(value, _reason(value))
     if isinstance(handler, NodeType):
@@ -199,12 +197,12 @@ def flatten(
             data,
             tuple(
                 [
-                    flatten(child, leaves, _child_path(path, handler, data, children, i), differentiated=differentiated, held=held)
+                    flatten(child, leaves, _child_path(path, handler, data, children, i), held=held)
                     for i, child in enumerate(children)
                 ]
             ),
         )
-    return _flatten_leaf(value, handler, leaves, path, differentiated, held)
+    return _flatten_leaf(value, handler, leaves, path, True, held)
 
 
 def _flatten_leaf(

@@ -8,8 +8,6 @@ gradients, Jacobians and the building blocks of second derivatives.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -17,34 +15,13 @@ import numpy as np
 from ..backend import Arrays, Backend, FlatFunction, Linearized, Pullback, Pushforward, gives
 from ..errors import BackendError
 from ..library import Library, complex_of, kind
+from ..record import note_step
 from ..tree import handler_of
 
 #: Seeds of a batched Jacobian or Hessian take at most this many bytes, unless `chunk_size` says otherwise.
 SEED_BYTES = 64 * 2**20
 
 Stacked = Callable[[Arrays], Arrays]
-
-
-# What `explain` listens to.
-
-_steps: ContextVar[list[str] | None] = ContextVar("steps", default=None)
-
-
-@contextmanager
-def recorded() -> Iterator[list[str]]:
-    """The steps that are taken inside, in words."""
-    steps: list[str] = []
-    token = _steps.set(steps)
-    try:
-        yield steps
-    finally:
-        _steps.reset(token)
-
-
-def _record(backend: Backend, step: str) -> None:
-    steps = _steps.get()
-    if steps is not None:
-        steps.append(f"{type(backend.auto).__name__}: {step}")
 
 
 # Arrays --------------------------------------------------------------------------------------------------------------
@@ -80,10 +57,10 @@ def full_like(backend: Backend, array: Any, value: float, count: int | None = No
 def pullback(backend: Backend, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
     """The engine's pullback, or one made of pushforwards: one for each real component of the leaves, in every `back`."""
     if gives(backend, "pullback") and backend.mode != "forward":
-        _record(backend, "one pullback (one evaluation of f)")
+        note_step(backend, "one pullback")
         return backend.pullback(function, leaves, differentiable=differentiable)
     linear = linearize(backend, function, leaves)
-    _record(backend, "back: one pushforward for each real number in the arguments")
+    note_step(backend, "back: one pushforward for each real number in the arguments")
     back = _adjoint(backend, push_stacked(backend, linear), leaves)
     return Pullback(linear.outputs, linear.aux, back)
 
@@ -91,14 +68,14 @@ def pullback(backend: Backend, function: FlatFunction, leaves: Arrays, *, differ
 def linearize(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
     """The engine's linear map, or one made of its pullback."""
     if _goes_forward(backend):
-        _record(backend, "linearize")
+        note_step(backend, "linearize")
         return backend.linearize(function, leaves)
     if backend.transposes:
-        _record(backend, "one pullback, transposed into a linear map (one evaluation of f)")
+        note_step(backend, "one pullback, transposed into a linear map")
         return transposed(backend, backend.pullback(function, leaves, differentiable=True))
     if not gives(backend, "pullback"):
         raise BackendError(f"{type(backend).__name__} defines neither pullback nor pushforward; it must give one of them.")
-    _record(backend, "one pullback; push: one back for each real number in the result")
+    note_step(backend, "one pullback; push: one back for each real number in the result")
     pulled = backend.pullback(function, leaves)
     return Linearized(pulled.outputs, pulled.aux, _adjoint(backend, back_stacked(backend, pulled), pulled.outputs))
 
@@ -106,7 +83,7 @@ def linearize(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linea
 def pushforward(backend: Backend, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
     """The engine's pushforward, or one made of its pullback."""
     if _goes_forward(backend):
-        _record(backend, "one pushforward")
+        note_step(backend, "one pushforward")
         return backend.pushforward(function, leaves, tangents)
     linear = linearize(backend, function, leaves)
     return Pushforward(linear.outputs, linear.push(tangents), linear.aux)
@@ -157,23 +134,33 @@ def _looped(backend: Backend, apply: Callable[[Arrays], Arrays]) -> Stacked:
     def stacked(stacks: Arrays) -> Arrays:
         count = library_of(backend, stacks[0]).shape(stacks[0])[0]
         rows = [apply(tuple([stack[i] for stack in stacks])) for i in range(count)]
-        return tuple([stack_arrays(backend, column) for column in zip(*rows)])
+        return tuple([_stack(backend, column) for column in zip(*rows)])
 
     return stacked
 
 
-def _namespace(backend: Backend, arrays: Sequence[Any]) -> Any:
-    """The namespace of these arrays; one that is traced decides for the others."""
+def _deciding(backend: Backend, arrays: Sequence[Any]) -> tuple[Library, Any]:
+    """The library and namespace in which these arrays meet: that of one which is traced, else of the first."""
     libraries = [library_of(backend, array) for array in arrays]
-    for library, array in zip(libraries, arrays):
-        if library.traced(array):
-            return library.namespace(array)
-    return libraries[0].namespace(arrays[0])
+    pairs = list(zip(libraries, arrays))
+    library, array = next((pair for pair in pairs if pair[0].traced(pair[1])), pairs[0])
+    return library, library.namespace(array)
 
 
-def stack_arrays(backend: Backend, arrays: Sequence[Any]) -> Any:
-    xp = _namespace(backend, arrays)
-    return xp.stack([xp.asarray(array) for array in arrays])
+def _namespace(backend: Backend, arrays: Sequence[Any]) -> Any:
+    return _deciding(backend, arrays)[1]
+
+
+def _stack(backend: Backend, arrays: Sequence[Any]) -> Any:
+    library, xp = _deciding(backend, arrays)
+    return xp.stack([library.asarray(array) for array in arrays])
+
+
+def _concat(backend: Backend, arrays: Sequence[Any]) -> Any:
+    if len(arrays) == 1:
+        return arrays[0]
+    library, xp = _deciding(backend, arrays)
+    return xp.concat([library.asarray(array) for array in arrays])
 
 
 class Components:
@@ -219,13 +206,7 @@ class Components:
     def mapped(self, apply: Stacked) -> list[Any]:
         """`apply` to every basis vector: for each result, a stack over all components."""
         parts = [apply(self.seeds(start, stop)) for start, stop in self.chunks()]
-        if len(parts) == 1:
-            return list(parts[0])
-        results: list[Any] = []
-        for column in zip(*parts):
-            xp = _namespace(self.backend, column)
-            results.append(xp.concat([xp.asarray(part) for part in column]))
-        return results
+        return [_concat(self.backend, column) for column in zip(*parts)]
 
 
 def _adjoint(backend: Backend, apply: Stacked, domain: Arrays) -> Callable[[Arrays], Arrays]:
@@ -243,15 +224,14 @@ def _adjoint(backend: Backend, apply: Stacked, domain: Arrays) -> Callable[[Arra
                 total = term if total is None else total + term
             parts.append(total)
         results: list[Any] = []
-        if parts:
-            xp = _namespace(backend, parts)
-            flat = parts[0] if len(parts) == 1 else xp.concat(parts)
+        flat = _concat(backend, parts) if parts else None
         for array, size, ranges in zip(domain, components.sizes, components.ranges):
             if size == 0:
                 results.append(full_like(backend, array, 0.0))
                 continue
+            assert flat is not None
             result = sum_units([(flat[offset : offset + size], unit) for offset, unit in ranges])
-            results.append(xp.reshape(result, library_of(backend, array).shape(array)))
+            results.append(_namespace(backend, (result,)).reshape(result, library_of(backend, array).shape(array)))
         return tuple(results)
 
     return adjoint
@@ -268,7 +248,7 @@ def sum_units(parts: Sequence[tuple[Any, complex]]) -> Any:
 def gradient(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays, bool]:
     """`(outputs, aux, gradients, connected)` of a function with one real scalar output."""
     if gives(backend, "pullback") and backend.mode != "forward":
-        _record(backend, "one pullback of 1 (one evaluation of f)")
+        note_step(backend, "one pullback of 1")
         return backend.gradient(function, leaves)
     outputs, aux, blocks = jacobian(backend, function, leaves)
     return outputs, aux, tuple(blocks[0]), True
@@ -294,7 +274,7 @@ def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple[
     inputs = sum(size_of(backend, leaf) for leaf in leaves)
     outputs = sum(size_of(backend, output) for output in pulled.outputs)
     if backend.mode is None and backend.transposes and inputs < outputs:
-        _record(backend, "transposed into a linear map, because the inputs are fewer than the outputs")
+        note_step(backend, "transposed into a linear map, because the inputs are fewer than the outputs")
         return _by_columns(backend, transposed(backend, pulled), leaves)
     return _by_rows(backend, pulled, leaves)
 
@@ -304,7 +284,7 @@ def _by_rows(backend: Backend, pulled: Pullback, leaves: Arrays) -> tuple[Arrays
     some_real = not all(is_complex(backend, leaf) for leaf in leaves)
     doubled = [some_real and is_complex(backend, output) for output in outputs]
     components = Components(backend, outputs, doubled)
-    _record(backend, f"{components.count} rows of the Jacobian")
+    note_step(backend, f"{components.count} rows of the Jacobian")
     rows = components.mapped(back_stacked(backend, pulled)) if components.count else []
     blocks: list[list[Any]] = []
     for k, output in enumerate(outputs):
@@ -331,7 +311,7 @@ def _by_columns(backend: Backend, linear: Linearized, leaves: Arrays) -> tuple[A
     some_real = not all(is_complex(backend, output) for output in outputs)
     doubled = [some_real and is_complex(backend, leaf) for leaf in leaves]
     components = Components(backend, leaves, doubled)
-    _record(backend, f"{components.count} columns of the Jacobian")
+    note_step(backend, f"{components.count} columns of the Jacobian")
     columns = components.mapped(push_stacked(backend, linear)) if components.count else []
     blocks: list[list[Any]] = []
     for k, output in enumerate(outputs):
@@ -416,7 +396,7 @@ def hessian_diagonal(outer: Backend, function: FlatFunction, leaves: Arrays) -> 
     linear = hessian_map(outer, function, leaves)
     apply = push_stacked(outer, linear)
     components = Components(outer, leaves, [False] * len(leaves))
-    _record(outer, f"{components.count} products of the Hessian with a basis vector")
+    note_step(outer, f"{components.count} products of the Hessian with a basis vector")
     parts: list[Any] = []
     for start, stop in components.chunks():
         seeds = components.seeds(start, stop)
@@ -427,12 +407,12 @@ def hessian_diagonal(outer: Backend, function: FlatFunction, leaves: Arrays) -> 
             total = term if total is None else total + term
         parts.append(total)
     diagonals: list[Any] = []
+    flat = _concat(outer, parts) if parts else None
     for array, size, ranges in zip(leaves, components.sizes, components.ranges):
         if size == 0:
             diagonals.append(full_like(outer, array, 0.0))
             continue
-        xp = _namespace(outer, parts)
-        flat = parts[0] if len(parts) == 1 else xp.concat(parts)
-        offset = ranges[0][0]
+        assert flat is not None
+        xp, offset = _namespace(outer, (flat,)), ranges[0][0]
         diagonals.append(xp.reshape(flat[offset : offset + size], library_of(outer, array).shape(array)))
     return linear.outputs, linear.aux, tuple(diagonals)

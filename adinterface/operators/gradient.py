@@ -43,7 +43,7 @@ def gradient(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     >>> [round(g, 6) for g in gradient(lambda a, b, c: a * b * c, AutoFiniteDifferences(), 2.0, 3.0, 5.0)]
     [15.0, 10.0, 6.0]
     """
-    call, _, _, _, gradients = _differentiate("gradient", f, backend, "scalar", args, kwargs)
+    _, _, _, _, gradients = _differentiate("gradient", f, backend, "scalar", args, kwargs)
     return gradients
 
 

@@ -12,6 +12,7 @@ class ForwardNode(JVPNode):  # type: ignore[misc]
     """A node that carries a tangent."""
 
     __slots__ = ()
+    g: Any  # the tangent, in the slot of JVPNode
 
     def __init__(self, value: Any, fun: Any, args: Any, kwargs: Any, parent_argnums: Any, parents: Any):
         if fun in primitive_jvps:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
+import autograd.numpy as anp
 import numpy as np
 from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.tracer import getval
@@ -37,7 +38,7 @@ class AutogradLibrary(Library):
         if dtype is None or x.dtype.name == dtype:
             return x
         real = kind(dtype) != "complex" and np.iscomplexobj(getval(x))
-        return (box_namespace.real(x) if real else x).astype(dtype)
+        return (anp.real(x) if real else x).astype(dtype)
 
     def memory(self, x: Any) -> int | None:
         return NUMPY.memory(x)

@@ -70,7 +70,7 @@ class JaxLibrary(Library):
     @staticmethod
     def _index_width(x: Any) -> Any:
         """64-bit integers take JAX's default width, as everywhere in JAX, but never a value that does not fit."""
-        if x.dtype.name in ("int64", "uint64") and not jax.config.jax_enable_x64 and x.size:
+        if x.dtype.name in ("int64", "uint64") and not _x64() and x.size:
             narrow = np.iinfo("int32" if x.dtype.kind == "i" else "uint32")
             if x.max() > narrow.max or x.min() < narrow.min:
                 raise PrecisionError(
@@ -83,11 +83,18 @@ class JaxLibrary(Library):
         return jnp
 
     def precision(self, dtypes: Iterable[str]) -> AbstractContextManager[Any]:
-        if jax.config.jax_enable_x64 or not trace_state_clean():
+        if _x64() or not trace_state_clean():
             return nullcontext()
         if any(width(dtype) == 64 for dtype in dtypes if kind(dtype) in ("real", "complex")):
-            return jax.enable_x64(True)
+            scope: AbstractContextManager[Any] = jax.enable_x64(True)
+            return scope
         return nullcontext()
+
+
+def _x64() -> bool:
+    """Whether this thread computes in 64 bits now."""
+    wide: bool = jax.config.read("jax_enable_x64")  # type: ignore[no-untyped-call]
+    return wide
 
 
 def _canonical(dtype: str) -> Any:

@@ -81,8 +81,8 @@ class TorchBackend(Backend):
         with torch.inference_mode(False):
             leaves = tuple([_outside_inference(leaf) for leaf in leaves])
             tangents = tuple([_outside_inference(tangent) for tangent in tangents])
-            outputs, tangents_out, aux = torch.func.jvp(function, leaves, tangents, has_aux=True)
-        return Pushforward(outputs, tangents_out, aux)
+            pushed: Any = torch.func.jvp(function, leaves, tangents, has_aux=True)
+        return Pushforward(*pushed)
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
         linear = super().linearize(function, leaves)
@@ -145,7 +145,8 @@ def _alias(leaf: torch.Tensor, keep: bool) -> torch.Tensor:
 def _functorch_pullback(function: FlatFunction, leaves: Arrays) -> Pullback:
     """Inside torch.func.grad, vmap, jvp: torch.autograd.grad refuses to run there."""
     with torch.enable_grad():
-        outputs, transposed, aux = torch.func.vjp(function, *leaves, has_aux=True)
+        pulled: Any = torch.func.vjp(function, *leaves, has_aux=True)
+    outputs, transposed, aux = pulled
 
     def back(cotangents: Arrays) -> Arrays:
         gradients: Any = transposed(tuple(cotangents))

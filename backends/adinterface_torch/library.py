@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import torch
+import torch.utils.dlpack
 
 from adinterface.errors import ConversionError
 from adinterface.library import Library, kind, unsupported_dtype
@@ -43,7 +44,8 @@ class TorchLibrary(Library):
     types = (torch.Tensor,)
 
     def dtype(self, x: Any) -> str:
-        return _NAMES[x.dtype]
+        name: str = _NAMES[x.dtype]
+        return name
 
     def traced(self, x: Any) -> bool:
         return x.grad_fn is not None or is_wrapped(x)
@@ -84,7 +86,7 @@ class TorchLibrary(Library):
         if isinstance(x, (float, complex, int)) and not isinstance(x, np.generic):
             return torch.tensor(x, dtype=DTYPES[dtype] if dtype is not None else torch.float64)
         if not isinstance(x, (np.ndarray, np.generic)):
-            shared = torch.from_dlpack(x)
+            shared = torch.utils.dlpack.from_dlpack(x)
             return shared.clone() if copy else shared
         array = np.asarray(x)
         if array.dtype.name == "bfloat16":

@@ -1,0 +1,41 @@
+"""What `explain` listens to: the calls that operators make, and the steps that they take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+
+class Record:
+    """The calls and steps of one recorded operator, in order."""
+
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
+        self.steps: list[str] = []
+
+
+_active: ContextVar[Record | None] = ContextVar("record", default=None)
+
+
+@contextmanager
+def recording() -> Iterator[Record]:
+    record = Record()
+    token = _active.set(record)
+    try:
+        yield record
+    finally:
+        _active.reset(token)
+
+
+def note_call(call: Any) -> None:
+    record = _active.get()
+    if record is not None:
+        record.calls.append(call)
+
+
+def note_step(backend: Any, step: str) -> None:
+    record = _active.get()
+    if record is not None:
+        record.steps.append(f"{type(backend.auto).__name__}: {step}")

@@ -5,7 +5,7 @@ PYTHON ?= python3
 
 VENV := .venv
 BIN := $(VENV)/bin
-INSTALL := $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt
+INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
 SOURCES := adinterface backends conformance docs/demo
 
 # The arrays of the demo and of the tests are small: threads would only wait for each other.

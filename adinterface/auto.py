@@ -97,10 +97,14 @@ class AutoFiniteDifferences(_Ours):
 
     relative_step: the step for a number x is `relative_step * max(1, |x|)`. None takes the cube root of the machine
         epsilon of the leaf's dtype (6.1e-6 for float64, 4.9e-3 for float32), which balances the truncation error
-        h^2 f'''/6 against the rounding error eps |f| / h.
+        ``h^2 f'''/6`` against the rounding error ``eps |f| / h``.
         Source: Press et al., Numerical Recipes, 3rd ed., section 5.7.
     native: a backend such as `AutoJax()`, whose arrays f then receives; None hands f each leaf in its own library.
     """
+
+    @classmethod
+    def install(cls) -> str:
+        return "pip install adinterface"
 
     name = "finite_differences"
     relative_step: float | None = None

@@ -9,7 +9,7 @@ import copy
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from .tree import (
     Structure,
     build,
     build_gradient,
+    count_leaves,
     flatten,
     handler_of,
     paths_of,
@@ -34,6 +35,17 @@ from .tree import (
 
 #: What an operator differentiates: a real scalar; a real scalar in front of auxiliary results; every floating leaf.
 OutputKind = Literal["scalar", "scalar and aux", "tree"]
+
+
+class Place(NamedTuple):
+    """One place of the arguments, for messages."""
+
+    path: str
+    value: str
+    #: Why it has no gradient.
+    note: str
+    #: Its leaf, if it is differentiated.
+    leaf: Leaf | None = None
 
 
 class Call:
@@ -70,9 +82,9 @@ class Call:
     def _flatten(self, i: int, arg: Any) -> Structure:
         if type(arg) is not Constant:
             handler = handler_of(arg, path=f"args[{i}]")
-            if handler is PYTHON and type(arg) is int or self._is_integer_array(handler, arg):
+            if (handler is PYTHON and type(arg) is int) or self._is_integer_array(handler, arg):
                 self.promoted.append(i)
-                self.leaves.append(Leaf(arg, handler, False, True))  # type: ignore[arg-type]
+                self.leaves.append(Leaf(arg, handler, None, True))  # type: ignore[arg-type]
                 return DIFFERENTIATED
         return flatten(arg, self.leaves, lambda: f"args[{i}]")
 
@@ -85,14 +97,7 @@ class Call:
 
     def _nothing_differentiable(self) -> str:
         lines = [f"{self.operator}: no argument has a gradient."]
-        for i, structure in enumerate(self.structures):
-            for path, place in paths_of(structure, f"args[{i}]"):
-                if isinstance(place, Static):
-                    lines.append(f"  {path}: {_short(place.value)} ({place.reason})")
-                elif isinstance(place, Frozen):
-                    lines.append(f"  {path}: Constant (marked as not differentiated)")
-                else:
-                    lines.append(f"  {path}: an array of integers or bools inside a tree is structure")
+        lines.extend(f"  {place.path}: {place.value} ({place.note})" for place in self.places())
         if not self.structures:
             lines.append(f"  There is no argument at all: write {self.operator}(f, backend, x, ...).")
         lines.append("Pass floating numbers or arrays; a model's arrays must be floating to be trained.")
@@ -123,6 +128,24 @@ class Call:
     @staticmethod
     def _active_paths(structure: Structure, path: str) -> list[str]:
         return [path for path, place in paths_of(structure, path) if place is DIFFERENTIATED]
+
+    def places(self) -> Iterator[Place]:
+        """Every place of the arguments: its path, what stands there, and its leaf or the reason why it has no gradient."""
+        leaves = iter(self.leaves)
+        for i, structure in enumerate(self.structures):
+            for path, spec in paths_of(structure, f"args[{i}]"):
+                if isinstance(spec, Static):
+                    yield Place(path, _short(spec.value), spec.reason)
+                elif isinstance(spec, Frozen):
+                    held = [next(leaves) for _ in range(count_leaves(spec.inner))]
+                    inner = spec.inner.value if isinstance(spec.inner, Static) else None
+                    one = describe(held[0].value) if len(held) == 1 else f"{len(held)} arrays" if held else _short(inner)
+                    yield Place(path, f"Constant, {one}", "marked as not differentiated")
+                else:
+                    leaf = next(leaves)
+                    integers = kind(leaf.library.dtype(leaf.value)) == "integer"
+                    note = "integers inside a tree are structure" if integers else "a bool is structure"
+                    yield Place(path, describe(leaf.value), note, leaf if leaf.differentiated else None)
 
     # leaves -> native arrays
 
@@ -165,20 +188,22 @@ class Call:
                 self.carried.append(self._to_native(leaf, None, copy))
         for array in (*active, *self.carried):
             self.take(array)
-        self.held = frozenset(i for i, leaf in enumerate(self.active) if leaf.held)
+        self.held = frozenset(i for i, leaf in enumerate(self.active) if leaf.holder is not None)
         self.leaves_native = tuple(active)
         return self.leaves_native
 
     def _to_native(self, leaf: Leaf, dtype: str | None, copy: bool) -> Any:
         target = self.backend.library
         value, source = leaf.value, leaf.library
-        if leaf.held:
-            if target is None or target is source:
-                return value
+        if leaf.holder is not None and target is not source:
+            if target is None:
+                return source.asarray(value, copy=True)  # f must not meet the holder itself: it is called many times
             raise ConversionError(
-                f"A {type(value).__name__} belongs to an object whose code computes with {source.name} alone, so "
-                f"{type(self.backend.auto).__name__} cannot take it. Use {_auto_name(source)}(), or AutoFiniteDifferences()."
+                f"The code of {type(leaf.holder).__name__} computes with {source.name} alone, so {self.backend.auto!r} cannot "
+                f"take it. Use {_auto_name(source)}(), or AutoFiniteDifferences() without `native`."
             )
+        if leaf.holder is not None:
+            return value
         if target is None:
             if source is PYTHON:
                 return np.dtype(dtype).type(value)
@@ -190,7 +215,7 @@ class Call:
                 f"A leaf is traced by {source.name} ({type(value).__name__}), and {type(self.backend.auto).__name__} cannot "
                 f"see through that trace. Use one engine for nested calls, or AutoFiniteDifferences() for the outer one."
             )
-        return target.asarray(source.exported(value), dtype=dtype, like=self.backend.device, copy=copy)
+        return target.asarray(target.foreign(value, source), dtype=dtype, like=self.backend.device, copy=copy)
 
     def take(self, array: Any) -> None:
         """Note that results must not overlap this array."""
@@ -307,7 +332,7 @@ class Function:
                 self.structure = flatten(first, leaves, lambda: "the result of f")
             else:
                 self.structure = flatten(rest, leaves, lambda: "the result of f")
-                leaves[1:] = [Leaf(leaf.value, leaf.library, False, False) for leaf in leaves[1:]]
+                leaves[1:] = [Leaf(leaf.value, leaf.library, None, False) for leaf in leaves[1:]]
         self.places = [
             "output" if leaf.differentiated else leaf.value if leaf.library is PYTHON else "aux" for leaf in leaves
         ]
@@ -321,7 +346,7 @@ class Function:
             return leaf.value if leaf.library is not PYTHON else np.asarray(leaf.value)[()]
         if leaf.library is NUMPY or leaf.library is PYTHON:
             return library.asarray(leaf.value)
-        return library.asarray(leaf.library.exported(leaf.value))
+        return library.asarray(library.foreign(leaf.value, leaf.library))
 
     def _check_scalar(self, value: Any, result: Any) -> None:
         handler = handler_of(value, scan=False)
@@ -384,7 +409,8 @@ def describe(value: Any) -> str:
     """A value in a few words, for an error message: its library, dtype and shape, or its type."""
     handler = handler_of(value, scan=False)
     if isinstance(handler, Library) and handler is not PYTHON:
-        return f"a {handler.name} array of dtype {handler.dtype(value)} and shape {handler.shape(value)}"
+        article = "an" if handler.name[0] in "aeiou" else "a"
+        return f"{article} {handler.name} array of dtype {handler.dtype(value)} and shape {handler.shape(value)}"
     if handler is PYTHON:
         return f"the {type(value).__name__} {value}"
     return f"a {type(value).__name__}"

@@ -72,6 +72,8 @@ class Library(ABC):
     name: ClassVar[str]
     types: ClassVar[tuple[type, ...]]
     mutable: ClassVar[bool] = True
+    #: Takes arrays of other libraries by DLPack; otherwise as NumPy arrays.
+    adopts_dlpack: ClassVar[bool] = True
 
     def owns(self, x: object) -> bool:
         """Whether x is an array (or a tracer) of this library."""
@@ -100,11 +102,15 @@ class Library(ABC):
         """x in a form that another library can adopt: a NumPy array, or an object with `__dlpack__`."""
         return self.to_numpy(x)
 
+    def foreign(self, x: Any, source: Library) -> Any:
+        """An array of another library in the form that `asarray` takes."""
+        return source.exported(x) if self.adopts_dlpack else source.to_numpy(x)
+
     @abstractmethod
     def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
         """An array of this library with the numbers of x, on the device of `like`.
 
-        x is an array of this library, a NumPy array, a Python number, or what another library's `exported` gave.
+        x is an array of this library, a NumPy array, a Python number, or what `foreign` gave.
         With `copy` the result shares no memory with x. Raises PrecisionError for a dtype that this library lacks.
         """
 
@@ -133,7 +139,7 @@ class Library(ABC):
         if source is not self:
             if source.traced(result):
                 return source.asarray(result, dtype=dtype)
-            result = source.exported(source.own(result, taken))
+            result = self.foreign(source.own(result, taken), source)
             result = self.asarray(result, dtype=dtype, like=like, copy=not source.mutable)
         elif self.dtype(result) != dtype or like is not None:
             result = self.asarray(result, dtype=dtype, like=like)
@@ -153,6 +159,7 @@ class NumpyLibrary(Library):
 
     name = "numpy"
     types = (np.ndarray, np.generic)
+    adopts_dlpack = False
 
     def owns(self, x: object) -> bool:
         return type(x) is np.ndarray or isinstance(x, (np.generic, np.memmap))
@@ -169,8 +176,6 @@ class NumpyLibrary(Library):
         return np.asarray(x)
 
     def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
-        if not isinstance(x, np.ndarray) and hasattr(x, "__dlpack__") and not isinstance(x, np.generic):
-            x = np.from_dlpack(x)
         target = np.dtype(_extended(dtype)) if dtype is not None else None
         if target is not None and isinstance(like, (np.ndarray, np.generic)) and like.dtype.name == dtype:
             target = like.dtype  # keeps the byte order

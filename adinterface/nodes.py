@@ -42,6 +42,9 @@ class NodeType(ABC):
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         """A container of the same class with other children."""
 
+    def check(self, value: Any, data: Any) -> None:
+        """Refuse a container, about to be differentiated, that hides a floating array from `flatten`."""
+
     def gradient(self, data: Any, children: Sequence[Any]) -> Any:
         """The container of the children's gradients; None where a child has none."""
         return self.unflatten(data, children)
@@ -125,10 +128,14 @@ class _Fields(NodeType):
         state = dict(_state(value))
         dynamic = tuple(name for name in names if name in state and name not in static)
         children = [state.pop(name) for name in dynamic]
-        for name, other in state.items():
+        return children, (cls, dynamic, _State(state))
+
+    def check(self, value: Any, data: Any) -> None:
+        cls, _, state = data
+        static = self.names(cls)[1]
+        for name, other in state.items:
             if name not in static:
                 _refuse_hidden_arrays(other, f"{cls.__qualname__}.{name}", "an attribute that is not a field")
-        return children, (cls, dynamic, _State(state))
 
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         cls, names, state = data

@@ -84,9 +84,11 @@ def find(auto: object) -> Backend:
 
 def loaded_backends() -> list[type[Backend]]:
     """The backends whose engine this program has imported already."""
-    return [backend_class(name) for name in _entry_points() if name in sys.modules]
+    return [backend_class(name) for name in _entry_points() if sys.modules.get(name) is not None]
 
 
 def is_installed(name: str) -> bool:
-    """Whether the engine of this name could be imported; it is not imported for that."""
-    return name in sys.modules or importlib.util.find_spec(name) is not None
+    """Whether there is an importable engine of this name; it is not imported for that."""
+    if name in sys.modules:
+        return sys.modules[name] is not None
+    return importlib.util.find_spec(name) is not None

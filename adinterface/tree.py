@@ -81,7 +81,8 @@ class Leaf:
 
     value: Any
     library: Library
-    held: bool
+    #: The object through which f reaches the leaf (a module that holds its parameter), if there is one.
+    holder: Any
     differentiated: bool
 
 
@@ -177,7 +178,7 @@ def _check_opaque(value: Any, path: str) -> None:
 # Flattening ----------------------------------------------------------------------------------------------------------
 
 
-def flatten(value: Any, leaves: list[Leaf], path: Callable[[], str], *, held: bool = False) -> Structure:
+def flatten(value: Any, leaves: list[Leaf], path: Callable[[], str], *, holder: Any = None) -> Structure:
     """Append the numeric leaves of a tree to `leaves`, in its own order, and return its structure.
 
     `path` is called only for an error message.
@@ -191,27 +192,29 @@ def flatten(value: Any, leaves: list[Leaf], path: Callable[[], str], *, held: bo
             return Static(value, _reason(value))
     if isinstance(handler, NodeType):
         children, data = handler.flatten(value)
-        held = held or handler.held
+        handler.check(value, data)
+        if handler.held and holder is None:
+            holder = value
         return Node(
             handler,
             data,
             tuple(
                 [
-                    flatten(child, leaves, _child_path(path, handler, data, children, i), held=held)
+                    flatten(child, leaves, _child_path(path, handler, data, children, i), holder=holder)
                     for i, child in enumerate(children)
                 ]
             ),
         )
-    return _flatten_leaf(value, handler, leaves, path, True, held)
+    return _flatten_leaf(value, handler, leaves, path, True, holder)
 
 
 def _flatten_leaf(
-    value: Any, library: Library, leaves: list[Leaf], path: Callable[[], str], differentiated: bool, held: bool
+    value: Any, library: Library, leaves: list[Leaf], path: Callable[[], str], differentiated: bool, holder: Any
 ) -> Structure:
     if library is PYTHON:
         if not differentiated or type(value) is int:
             return Static(value, "an int inside a tree is structure" if type(value) is int else "inside a Constant")
-        leaves.append(Leaf(value, library, held, True))
+        leaves.append(Leaf(value, library, holder, True))
         return DIFFERENTIATED
     kind_ = kind(library.dtype(value))
     if kind_ == "other":
@@ -219,7 +222,7 @@ def _flatten_leaf(
             check_ndarray(value, path())
         return Static(value, f"dtype {library.dtype(value)}")
     floating = differentiated and kind_ in ("real", "complex")
-    leaves.append(Leaf(value, library, held, floating))
+    leaves.append(Leaf(value, library, holder, floating))
     return DIFFERENTIATED if floating else CARRIED
 
 
@@ -235,7 +238,7 @@ def _flatten_constant(value: Any, leaves: list[Leaf], path: Callable[[], str]) -
     if isinstance(handler, NodeType):
         children, data = handler.flatten(value)
         return Node(handler, data, tuple([_flatten_constant(child, leaves, path) for child in children]))
-    return _flatten_leaf(value, handler, leaves, path, False, False)
+    return _flatten_leaf(value, handler, leaves, path, False, None)
 
 
 class _Later(str):
@@ -298,6 +301,15 @@ def paths_of(structure: Structure, path: str) -> Iterator[tuple[str, LeafSpec | 
         yield path, structure
 
 
+def count_leaves(structure: Structure) -> int:
+    """How many numeric leaves a structure has."""
+    if isinstance(structure, LeafSpec):
+        return 1
+    if isinstance(structure, Node):
+        return sum([count_leaves(child) for child in structure.children])
+    return count_leaves(structure.inner) if isinstance(structure, Frozen) else 0
+
+
 # What users do with trees of gradients -------------------------------------------------------------------------------
 
 
@@ -318,13 +330,15 @@ def sum_shared(model: Any, gradients: Any) -> Any:
     owners: list[Any] = []
     parts: list[Any] = []
     structure = _pair(model, gradients, owners, parts, "gradients")
-    totals: dict[int, Any] = {}
-    for owner, part in zip(owners, parts):
-        totals[id(owner)] = totals[id(owner)] + part if id(owner) in totals else part
+    # Equal Python numbers may be one object without being one variable.
+    keys = [n if handler_of(owner) is PYTHON else (id(owner),) for n, owner in enumerate(owners)]
+    totals: dict[Any, Any] = {}
+    for key, part in zip(keys, parts):
+        totals[key] = totals[key] + part if key in totals else part
     taken: set[int] = set()
     sums: list[Any] = []
-    for owner in owners:
-        total = totals[id(owner)]
+    for key in keys:
+        total = totals[key]
         library = handler_of(total)
         sums.append(library.own(total, taken) if isinstance(library, Library) and library is not PYTHON else total)
     return build_gradient(structure, iter(sums))
@@ -336,6 +350,8 @@ def _pair(model: Any, other: Any, owners: list[Any], parts: list[Any], path: str
         return Static(model, "no gradient")
     handler = handler_of(model)
     if not isinstance(handler, NodeType):
+        if not isinstance(handler_of(other), Library):
+            raise TreeError(f"{path} is a {type(other).__name__}, but the model has a {type(model).__name__} there.")
         owners.append(model)
         parts.append(other)
         return DIFFERENTIATED
@@ -346,6 +362,12 @@ def _pair(model: Any, other: Any, owners: list[Any], parts: list[Any], path: str
     if len(children) != len(others):
         raise TreeError(f"{path} has {len(others)} children, but the model has {len(children)} there.")
     keys = handler.paths(data, len(children))
+    seen = handler.paths(handler.flatten(other)[1], len(children))
+    if keys != seen:
+        raise TreeError(
+            f"{path} has the keys {', '.join(key.strip('[].') for key in seen)}, but the model has "
+            f"{', '.join(key.strip('[].') for key in keys)} there."
+        )
     return Node(
         handler,
         data,

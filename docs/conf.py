@@ -13,13 +13,12 @@ project_copyright = author
 release = version = adinterface.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "demo"]
 nitpicky = False
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 
-default_role = "code"  # docstrings write code in single backticks
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
@@ -47,14 +46,26 @@ def _fields_of(obj: Any) -> set[str]:
         return names
 
 
-def _field_lists(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Render the docstrings' `name: text` lines as field lists."""
-    known = _fields_of(obj)
-    lines[:] = [
-        f":param {found[1]}: {line[found.end() :]}" if (found := _ENTRY.match(line)) and found[1] in known else line
-        for line in lines
-    ]
+def _from_plain_text(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Docstrings are plain text: code in single backticks, `name: text` for parameters and fields, no other markup."""
+    end = next((i for i, line in enumerate(lines) if line.startswith(">>>")), len(lines))
+    parts = re.split(r"(`+[^`]+`+)", "\n".join(lines[:end]))
+    parts[::2] = [re.sub(r"([|*])", r"\\\1", part) for part in parts[::2]]
+    parts[1::2] = [f"``{part.strip('`')}``" for part in parts[1::2]]
+    lines[:end] = "".join(parts).split("\n")
+    known, inside = _fields_of(obj), False
+    for i, line in enumerate(lines):
+        found = _ENTRY.match(line)
+        if found and found[1] in known:
+            lines[i] = f":param {found[1]}: {line[found.end() :]}"
+            inside = True
+        elif not line.strip():
+            inside = False
+        elif inside and not line.startswith(" "):  # the entry's sentence goes on, or another paragraph begins
+            lines[i] = f"\n{line}" if lines[i - 1].endswith(".") else f"    {line}"
+            inside = not lines[i - 1].endswith(".")
+    lines[:] = "\n".join(lines).split("\n")
 
 
 def setup(app: Any) -> None:
-    app.connect("autodoc-process-docstring", _field_lists)
+    app.connect("autodoc-process-docstring", _from_plain_text)

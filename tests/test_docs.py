@@ -22,7 +22,7 @@ from adinterface import registry
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = sorted(page for page in DOCS.glob("*.md"))
 FENCE = re.compile(
-    r"^```(?:\{code-block\} *)?(?P<kind>\w+)\n(?::caption: (?P<caption>.+)\n\n?)?(?P<code>.*?)^```$", re.M | re.S
+    r"^```(?:\{code-block\} *)?(?P<kind>\w+)\n(?::caption: (?P<caption>[^\n]+)\n\n?)?(?P<code>.*?)^```$", re.M | re.S
 )
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 

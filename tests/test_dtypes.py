@@ -49,12 +49,9 @@ def to_python(numbers):
 ARRAYS = {"numpy": to_numpy, "jax": to_jax, "torch": to_torch}
 REAL = ("float32", "float64")
 COMPLEX = ("complex64", "complex128")
-LEAVES = [
-    pytest.param(library, dtype, shape, id=f"{library}-{dtype}-{shape}")
-    for library in ARRAYS
-    for dtype in REAL + COMPLEX
-    for shape in ((), (2, 3))
-] + [pytest.param("python", dtype, (), id=f"python-{dtype}") for dtype in ("float64", "complex128")]
+LEAVES = [pytest.param(library, dtype, (2, 3), id=f"{library}-{dtype}") for library in ARRAYS for dtype in REAL + COMPLEX] + [
+    pytest.param("python", dtype, (), id=f"python-{dtype}") for dtype in ("float64", "complex128")
+]
 each_leaf = pytest.mark.parametrize(("library", "dtype", "shape"), LEAVES)
 
 

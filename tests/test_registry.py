@@ -5,12 +5,12 @@ import dataclasses
 import pickle
 import sys
 
-import adinterface
 import jax
 import numpy as np
 import pytest
 import torch
 
+import adinterface
 from adinterface import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, Backend, gradient, registry
 from adinterface.auto import BUILT_IN
 
@@ -38,7 +38,8 @@ def test_every_option_has_a_default(cls):
 
 @each_class
 def test_every_option_is_shown_by_repr(cls):
-    assert repr(cls()) == f"{cls.__name__}({', '.join(f'{f.name}={getattr(cls(), f.name)!r}' for f in dataclasses.fields(cls))})"
+    options = [f"{field.name}={getattr(cls(), field.name)!r}" for field in dataclasses.fields(cls)]
+    assert repr(cls()) == f"{cls.__name__}({', '.join(options)})"
 
 
 @each_class

@@ -118,7 +118,7 @@ MAKE = {"numpy": np.array, "torch": torch.tensor, "jax": jnp.array}
 
 
 @each_backend
-@pytest.mark.parametrize("library", MAKE)
+@pytest.mark.parametrize("library", ["numpy", "torch"])
 @pytest.mark.parametrize(("f", "arguments"), OVERLAPS, ids=NAMES)
 def test_results_are_writable_dense_and_overlap_nothing(f, arguments, library, backend):
     make = lambda: MAKE[library](np.linspace(0.5, 2, 6, dtype="float32").reshape(2, 3))

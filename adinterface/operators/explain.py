@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..auto import AutoBackend
-from ..call import Call, describe
+from ..call import Call
 from ..record import recording
-from ..tree import Frozen, Leaf, LeafSpec, Node, Static, Structure, paths_of
+from ..tree import Leaf
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def explain(
     gradient with AutoFiniteDifferences(relative_step=None, native=None)
     arguments
       args[0]['x']     differentiated  the float 3.0: reaches f as numpy float64
-      args[0]['name']  None            the str 'speed': str has no gradient
+      args[0]['name']  None            str 'speed': str has no gradient
     steps
       1. AutoFiniteDifferences: linearize
       2. AutoFiniteDifferences: 1 columns of the Jacobian
@@ -88,42 +88,19 @@ def explain(
 
 
 def _reports(call: Call) -> Iterator[LeafReport]:
-    leaves, dtypes = iter(call.leaves), iter(call.dtypes)
-    for i, structure in enumerate(call.structures):
-        for path, place in paths_of(structure, f"args[{i}]"):
-            if isinstance(place, Static):
-                yield LeafReport(path, _text(place.value), False, place.reason)
-            elif isinstance(place, Frozen):
-                held = [next(leaves) for _ in range(_count(place.inner))]
-                value = describe(held[0].value) if len(held) == 1 else f"{len(held)} arrays"
-                yield LeafReport(path, value, False, "marked as Constant")
-            else:
-                leaf = next(leaves)
-                if place.differentiated:
-                    yield LeafReport(path, describe(leaf.value), True, _conversion(call, leaf, next(dtypes), i))
-                else:
-                    yield LeafReport(path, describe(leaf.value), False, "integers and bools inside a tree are structure")
+    dtypes = iter(call.dtypes)
+    for place in call.places():
+        if place.leaf is None:
+            yield LeafReport(place.path, place.value, False, place.note)
+        else:
+            yield LeafReport(place.path, place.value, True, _conversion(call, place.path, place.leaf, next(dtypes)))
 
 
-def _conversion(call: Call, leaf: Leaf, dtype: str, i: int) -> str:
-    if leaf.held:
-        return "f reaches it through the object that holds it"
+def _conversion(call: Call, path: str, leaf: Leaf, dtype: str) -> str:
     library = call.backend.library
+    if leaf.holder is not None and library is leaf.library:
+        return f"f reaches it through the {type(leaf.holder).__name__} that holds it"
     target = leaf.library.name if library is None else library.name
     target = "numpy" if target == "python" else target
-    promoted = ", promoted from an integer" if i in call.promoted else ""
+    promoted = ", promoted from an integer" if path in [f"args[{i}]" for i in call.promoted] else ""
     return f"reaches f as {target} {dtype}{promoted}"
-
-
-def _count(structure: Structure) -> int:
-    """How many numeric leaves a structure has."""
-    if isinstance(structure, LeafSpec):
-        return 1
-    if isinstance(structure, Node):
-        return sum(_count(child) for child in structure.children)
-    return _count(structure.inner) if isinstance(structure, Frozen) else 0
-
-
-def _text(value: Any) -> str:
-    text = f"the {type(value).__name__} {value!r}"
-    return text if value is not None and len(text) <= 50 else "None" if value is None else f"a {type(value).__name__}"

@@ -10,14 +10,18 @@ import numpy as np
 from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.tracer import getval
 
-from adinterface.library import NUMPY, Library, kind
+from adinterface.library import NUMPY, Library, kind, unsupported_dtype
 
 from . import namespace as box_namespace
+
+
+_SUPPORTED = ("float16", "float32", "float64", "longdouble", "complex64", "complex128", "clongdouble")
 
 
 class AutogradLibrary(Library):
     name = "autograd"
     types = (ArrayBox,)
+    adopts_dlpack = False
 
     def dtype(self, x: Any) -> str:
         name: str = x.dtype.name
@@ -34,7 +38,10 @@ class AutogradLibrary(Library):
 
     def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
         if not isinstance(x, ArrayBox):
-            return NUMPY.asarray(x, dtype=dtype, copy=copy)
+            array = NUMPY.asarray(x, dtype=dtype, copy=copy)
+            if array.dtype.kind not in "fcbiu":
+                raise unsupported_dtype(array.dtype.name, "autograd", _SUPPORTED)
+            return array
         if dtype is None or x.dtype.name == dtype:
             return x
         real = kind(dtype) != "complex" and np.iscomplexobj(getval(x))

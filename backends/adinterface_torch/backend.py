@@ -43,7 +43,10 @@ class TorchBackend(Backend):
         )
         with _recording():
             inputs = tuple(
-                [leaf if i in function.held else _alias(leaf, keep) for i, leaf in enumerate(leaves)]
+                [
+                    leaf if i in function.held and not leaf.is_inference() else _alias(leaf, keep)
+                    for i, leaf in enumerate(leaves)
+                ]
             )
             outputs, aux = function(*inputs)
         connected = [output.requires_grad for output in outputs]

@@ -48,12 +48,14 @@ class TorchLibrary(Library):
         return name
 
     def traced(self, x: Any) -> bool:
-        return x.grad_fn is not None or is_wrapped(x)
+        # While f is recorded, the tensors it was given require gradients without having a grad_fn.
+        return x.grad_fn is not None or (nesting.depth > 0 and x.requires_grad) or is_wrapped(x)
 
     def value_under_trace(self, x: Any) -> np.ndarray[Any, Any] | None:
         return None if is_wrapped(x) else self.to_numpy(x)
 
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
+        _require_dense(x)
         x = x.detach().cpu().resolve_conj().resolve_neg()
         if x.dtype is torch.bfloat16:  # which NumPy knows only through ml_dtypes
             import ml_dtypes
@@ -68,8 +70,8 @@ class TorchLibrary(Library):
 
     def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
         if isinstance(x, torch.Tensor):
-            if x.layout is not torch.strided:
-                raise ConversionError(f"A torch tensor has layout {x.layout}; pass x.to_dense(), or wrap it in Constant(...).")
+            if dtype is not None:
+                _require_dense(x)
             if copy:
                 x = x.clone() if self.traced(x) else x.detach().clone()
         else:
@@ -110,7 +112,7 @@ class TorchLibrary(Library):
         return x
 
     def memory(self, x: Any) -> int | None:
-        if is_wrapped(x):
+        if is_wrapped(x) or x.layout is not torch.strided:
             return None
         return x.untyped_storage().data_ptr() or None
 
@@ -123,6 +125,11 @@ class TorchLibrary(Library):
         if nesting.depth or any(isinstance(leaf, torch.Tensor) and self.traced(leaf) for leaf in leaves):
             return nullcontext()
         return torch.no_grad()
+
+
+def _require_dense(x: torch.Tensor) -> None:
+    if x.layout is not torch.strided:
+        raise ConversionError(f"A torch tensor has layout {x.layout}; pass x.to_dense(), or wrap it in Constant(...).")
 
 
 def _is_dense(x: torch.Tensor) -> bool:

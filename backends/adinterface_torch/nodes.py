@@ -71,13 +71,13 @@ def _copy_around(module: nn.Module, values: dict[nn.Parameter, Any]) -> nn.Modul
 
 def _refuse_wrappers(module: nn.Module) -> None:
     for inner in module.modules():
-        wraps = next((name for name in _INNER if isinstance(inner._modules.get(name), nn.Module)), None)
         kind = type(inner)
         if isinstance(inner, torch.jit.ScriptModule):
             raise ConversionError(
                 f"{kind.__name__}: a ScriptModule cannot be rebuilt around gradients. Pass the module it was made from; "
                 f"torch.compile it inside f if you need the speed."
             )
+        wraps = next((name for name in _INNER if isinstance(inner._modules.get(name), nn.Module)), None)
         if wraps is not None and kind.__module__.startswith("torch."):
             raise ConversionError(
                 f"{kind.__name__} wraps a {type(inner._modules[wraps]).__name__}: its hooks do not run here, or it cannot be "

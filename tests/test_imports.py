@@ -1,0 +1,218 @@
+"""The import rule: tests -> conformance -> adinterface <- backends/X -> engine X, and no engine before it is used."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+CORE = ROOT / "adinterface"
+CONFORMANCE = ROOT / "conformance" / "adinterface_conformance"
+BACKENDS = {path.name: path for path in sorted((ROOT / "backends").iterdir()) if (path / "__init__.py").exists()}
+#: What each backend may import beside the standard library, NumPy, array-api-compat and the core.
+ENGINE_OF = {
+    "adinterface_jax": {"jax"},
+    "adinterface_torch": {"torch", "ml_dtypes"},
+    "adinterface_autograd": {"autograd"},
+    "adinterface_finite": set(),
+}
+ENGINES = ("jax", "torch", "autograd")
+#: What every package may import. (ml_dtypes, NumPy's bfloat16, is imported where one is met.)
+FREE = {"numpy", "array_api_compat", "adinterface"}
+
+
+def _files(folder):
+    return sorted(folder.rglob("*.py"))
+
+
+def _imported(path, package):
+    """The top-level packages that a file imports, wherever in the file; relative imports count as its own package."""
+    for node in ast.walk(ast.parse(path.read_text(), str(path))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name.partition(".")[0], node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield (package if node.level else node.module.partition(".")[0]), node.lineno
+
+
+def _foreign(folder, allowed):
+    return [
+        f"{path.relative_to(ROOT)}:{line} imports {name}"
+        for path in _files(folder)
+        for name, line in _imported(path, folder.name)
+        if name not in allowed and name != folder.name and name not in sys.stdlib_module_names
+    ]
+
+
+def _docstrings(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                yield first.value
+
+
+def _names_an_engine(path):
+    """Where the code of a file (docstrings and comments excepted) has an engine's name, or that of its backend value."""
+    tree = ast.parse(path.read_text(), str(path))
+    documentation = {id(node) for node in _docstrings(tree)}
+    for node in ast.walk(tree):
+        words = []
+        if isinstance(node, ast.Name):
+            words = [node.id]
+        elif isinstance(node, ast.Attribute):
+            words = [node.attr]
+        elif isinstance(node, ast.alias):
+            words = [*node.name.split("."), node.asname or ""]
+        elif isinstance(node, (ast.arg, ast.keyword)):
+            words = [node.arg or ""]
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            words = [node.name]
+        elif isinstance(node, ast.ImportFrom):
+            words = (node.module or "").split(".")
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
+            words = [node.value]
+        for word in words:
+            found = [engine for engine in ENGINES if engine in word.lower().replace("numpy.autograd", "")]
+            if found:
+                yield f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', '?')} names {found[0]}: {word[:60]!r}"
+
+
+# Reading the files ----------------------------------------------------------------------------------------------------
+
+
+def test_every_backend_has_its_row_in_this_file():
+    assert set(BACKENDS) == set(ENGINE_OF)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_a_backend_imports_the_core_and_its_own_engine_and_no_sibling(name):
+    assert _foreign(BACKENDS[name], FREE | ENGINE_OF[name]) == []
+
+
+def test_the_core_imports_no_engine_and_no_backend():
+    assert _foreign(CORE, FREE | {"ml_dtypes"}) == []
+
+
+def test_the_conformance_package_imports_no_engine_and_no_backend():
+    assert _foreign(CONFORMANCE, FREE | {"pytest", "hypothesis"}) == []
+
+
+def test_in_the_core_one_file_names_engines():
+    # __init__ exports the values of that file, and the registry's message shows them to who passed something else.
+    exported = {"AutoAutograd", "AutoJax", "AutoTorch"}
+    shown = "Pass an object such as AutoJax(), AutoTorch(), AutoAutograd() or AutoFiniteDifferences()."
+    found = []
+    for path in _files(CORE):
+        if path.name == "auto.py":
+            assert list(_names_an_engine(path))
+            continue
+        for place in _names_an_engine(path):
+            word = place.partition(": ")[2].strip("'\"")
+            if path.name == "__init__.py" and path.parent == CORE and word in exported:
+                continue
+            if path.name == "registry.py" and word == shown[:60]:
+                continue
+            found.append(place)
+    assert found == []
+
+
+def test_the_conformance_package_names_no_engine():
+    assert [place for path in _files(CONFORMANCE) for place in _names_an_engine(path)] == []
+
+
+@pytest.mark.parametrize("folder", [CORE, CONFORMANCE, *BACKENDS.values()], ids=lambda path: path.name)
+def test_every_package_is_typed(folder):
+    assert (folder / "py.typed").exists()
+
+
+# In a fresh process ---------------------------------------------------------------------------------------------------
+
+
+def _run(program, environment=None):
+    command = [sys.executable, "-W", "error", "-c", textwrap.dedent(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    return done.stdout.strip()
+
+
+_LOADED = """
+    import json, sys
+    {program}
+    print(json.dumps(sorted({{name.partition(".")[0] for name in sys.modules}})))
+"""
+
+
+def _loaded(program):
+    return set(json.loads(_run(textwrap.dedent(_LOADED).format(program=program)).splitlines()[-1]))
+
+
+def test_import_adinterface_imports_no_engine_and_no_backend():
+    loaded = _loaded("import adinterface")
+    assert "adinterface" in loaded
+    assert not loaded & {*ENGINES, *BACKENDS, "ml_dtypes", "equinox", "attr", "scipy", "array_api_compat"}
+
+
+def test_importing_the_conformance_package_imports_no_engine_and_no_backend():
+    loaded = _loaded("import adinterface_conformance")
+    assert not loaded & {*ENGINES, *BACKENDS}
+
+
+@pytest.mark.parametrize(
+    ("auto", "backend", "engines"),
+    [
+        ("AutoJax", "adinterface_jax", {"jax"}),
+        ("AutoTorch", "adinterface_torch", {"torch"}),
+        ("AutoAutograd", "adinterface_autograd", {"autograd"}),
+        ("AutoFiniteDifferences", "adinterface_finite", set()),
+    ],
+)
+def test_a_call_imports_its_own_backend_and_engine_alone(auto, backend, engines):
+    call = f"adinterface.gradient(lambda m: m['x'] * m['x'], adinterface.{auto}(), {{'x': 2.0, 's': 'text'}})"
+    loaded = _loaded(f"import adinterface; {call}")
+    assert loaded & set(BACKENDS) == {backend}
+    assert loaded & set(ENGINES) == engines
+
+
+def test_making_comparing_and_pickling_a_backend_value_imports_no_engine():
+    loaded = _loaded("""
+    import pickle
+    from adinterface import *
+    for value in (AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences(native=AutoJax())):
+        assert pickle.loads(pickle.dumps(value)) == value and hash(value) is not None and repr(value)
+    """.replace("\n    ", "\n"))
+    assert not loaded & {*ENGINES, *BACKENDS}
+
+
+def test_arrays_of_an_engine_that_is_already_loaded_are_recognised_whatever_the_backend():
+    loaded = _loaded("import torch, adinterface; "
+                     "g, = adinterface.gradient(lambda x: (x * x).sum(), adinterface.AutoFiniteDifferences(), torch.ones(2)); "
+                     "assert type(g) is torch.Tensor")  # fmt: skip
+    assert "jax" not in loaded
+
+
+_TIMED = """
+    import time
+    import numpy
+    start = time.process_time()  # of this process, whatever else the machine does
+    import adinterface
+    print(time.process_time() - start)
+"""
+
+
+def test_import_adinterface_takes_at_most_60_ms_beyond_numpy(tmp_path, record_property):
+    # As after an installation: the bytecode is there, and nothing else.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    environment["PYTHONPYCACHEPREFIX"] = str(tmp_path)
+
+    def measure():
+        return float(_run(_TIMED, environment=environment))
+
+    measure()  # writes the bytecode
+    seconds = min(measure() for _ in range(5))
+    record_property("import_milliseconds", round(1000 * seconds, 1))
+    print(f"import adinterface: {1000 * seconds:.1f} ms beyond NumPy")
+    assert seconds <= 0.060

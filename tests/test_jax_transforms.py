@@ -1,0 +1,148 @@
+"""`AutoJax` inside JAX's own transformations: tracers stay tracers, none leaks, and the ambient precision holds."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from backends_table import assert_numbers, assert_tree
+
+from adinterface import AutoJax, Constant, gradient, value_and_gradient
+
+X = np.linspace(0.5, 1.5, 3)
+X32 = jnp.asarray(X, dtype="float32")
+
+
+def wave(x):
+    return jnp.sum(jnp.sin(x) * jnp.exp(x))
+
+
+def first(x):
+    return (np.sin(x) + np.cos(x)) * np.exp(x)
+
+
+def second(x):
+    return 2 * np.cos(x) * np.exp(x)
+
+
+def slope(x):
+    return gradient(wave, AutoJax(), x)[0]
+
+
+TRANSFORMS = {
+    "jit": (jax.jit(slope), first),
+    "jit of jit": (jax.jit(lambda x: jax.jit(slope)(x) * 1), first),
+    "vmap": (jax.vmap(slope), first),
+    "grad": (jax.grad(lambda x: jnp.sum(slope(x))), second),
+    "jit of grad": (jax.jit(jax.grad(lambda x: jnp.sum(slope(x)))), second),
+    "vmap of grad": (jax.vmap(jax.grad(slope)), second),
+    "jacfwd": (jax.jacfwd(slope), lambda x: np.diag(second(x))),
+    "jacrev": (jax.jacrev(slope), lambda x: np.diag(second(x))),
+    "jvp": (lambda x: jax.jvp(slope, (x,), (jnp.ones_like(x),))[1], second),
+    "linearize": (lambda x: jax.linearize(slope, x)[1](jnp.ones_like(x)), second),
+    "checkpoint": (jax.grad(lambda x: jnp.sum(jax.checkpoint(slope)(x))), second),
+    "scan": (lambda x: jax.lax.scan(lambda carry, y: (carry, slope(y)), 0, x)[1], first),
+    "cond": (lambda x: jax.lax.cond(x[0] > 0, slope, lambda x: x, x), first),
+    "while_loop": (lambda x: jax.lax.fori_loop(0, 1, lambda i, y: slope(y), x), first),
+    "map": (lambda x: jax.lax.map(slope, x), first),
+}
+
+
+@pytest.mark.parametrize(("transform", "expected"), TRANSFORMS.values(), ids=TRANSFORMS.keys())
+def test_gradient_works_inside_a_transformation(transform, expected):
+    assert_tree(transform(X32), jnp.asarray(expected(X), dtype="float32"), 1e-5)
+
+
+@pytest.mark.parametrize("name", ["jit", "vmap", "grad", "scan"])  # the check is slow: JAX traces everything anew for it
+def test_no_tracer_leaks_out_of_a_transformation(name):
+    transform, _ = TRANSFORMS[name]
+    with jax.checking_leaks():
+        transform(X32)
+
+
+@pytest.mark.parametrize("name", ["jit", "vmap", "grad", "jit of grad"])
+def test_float64_holds_where_the_caller_has_it(name):
+    transform, expected = TRANSFORMS[name]
+    with jax.enable_x64(True):
+        result = transform(jnp.asarray(X))
+    assert result.dtype == "float64"
+    assert_numbers(result, expected(X), 1e-12)
+
+
+def test_jit_traces_f_once_and_results_are_tracers_inside():
+    calls = []
+
+    @jax.jit
+    def step(model):
+        def loss(m):
+            calls.append(1)
+            return jnp.sum(m["w"] ** 2) * m["scale"], {"seen": m["w"] * 2}
+
+        (value, aux), (grads,) = value_and_gradient(loss, AutoJax(), model)
+        for leaf in (value, aux["seen"], grads["w"], grads["scale"]):
+            assert isinstance(leaf, jax.core.Tracer)
+        return value, aux, grads
+
+    for _ in range(3):
+        value, aux, grads = step({"scale": 2.0, "w": X32})  # in the order in which jit returns keys
+    assert len(calls) == 1
+    assert_numbers(value, 2 * np.sum(X**2), 1e-5)
+    assert_tree(aux, {"seen": 2 * X32})
+    assert_tree(grads, {"scale": jnp.float32(np.sum(X**2)), "w": 4 * X32}, 1e-5)
+
+
+def test_python_and_numpy_leaves_beside_a_tracer_give_tracers_where_the_trace_reaches():
+    @jax.jit
+    def f(x):
+        by_x, by_float, by_array = gradient(lambda a, b, c: jnp.sum(a * b * c), AutoJax(), x, 2.0, np.ones(3, dtype="float32"))
+        assert isinstance(by_x, jax.core.Tracer)
+        assert isinstance(by_float, jax.core.Tracer)
+        assert isinstance(by_array, jax.core.Tracer)
+        return by_x, by_float, by_array
+
+    by_x, by_float, by_array = f(X32)
+    assert_numbers(by_x, np.full(3, 2.0), 1e-5)
+    assert_numbers(by_float, X.sum(), 1e-5)
+    assert_numbers(by_array, 2 * X, 1e-5)
+
+
+def test_a_captured_tracer_is_differentiated_by_the_outer_transformation():
+    inner = lambda a: gradient(lambda y: jnp.sum(y**2 * a), AutoJax(), np.ones(3, dtype="float32"))[0]
+    assert_tree(jax.grad(lambda a: jnp.sum(inner(a) * a))(X32), 4 * X32, 1e-5)
+
+
+def test_constants_and_keywords_may_be_tracers():
+    f = lambda x, c, *, k: jnp.sum(x**2 * c * k)
+    result = jax.jit(lambda c, k: gradient(f, AutoJax(), X32, Constant(c), k=k)[0])(X32, X32)
+    assert_numbers(result, 2 * X**3, 1e-5)
+
+
+def test_a_float32_call_under_jit_stays_float32_with_a_python_float():
+    result = jax.jit(lambda x: gradient(lambda x, s: jnp.sum(x * s), AutoJax(), x, 0.5))(X32)
+    assert [leaf.dtype for leaf in result] == ["float32", "float32"]
+
+
+def test_nested_calls_under_jit_give_second_derivatives():
+    hessian_diagonal = jax.jit(lambda x: gradient(lambda y: jnp.sum(slope(y)), AutoJax(), x)[0])
+    assert_tree(hessian_diagonal(X32), jnp.asarray(second(X), dtype="float32"), 1e-5)
+
+
+def test_no_tracer_leaks_out_of_an_eager_call():
+    kept = []
+
+    def f(x):
+        kept.append(x)
+        return jnp.sum(x * x), x
+
+    with jax.enable_x64(True):
+        for x in (X, 2.0, X32):
+            (value, aux), (result,) = value_and_gradient(f, AutoJax(), x)
+            assert not any(isinstance(leaf, jax.core.Tracer) for leaf in (value, aux, result))
+    assert all(isinstance(x, jax.core.Tracer) for x in kept)
+
+
+def test_ml_code_with_random_keys_runs_as_in_jax():
+    key = jax.random.key(3)
+    f = lambda x, key: jnp.sum(x * jax.random.normal(key, (3,)))
+    result, none = gradient(f, AutoJax(), X32, key)
+    assert none is None
+    assert_tree(result, jax.grad(f)(X32, key), 1e-6)

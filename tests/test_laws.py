@@ -1,0 +1,362 @@
+"""The laws of derivatives as property tests: random shapes, trees, numbers and functions, on every engine and mode.
+
+The inner product is the real one, <a, b> = Re sum(conj(a) b), over all leaves of a tree.
+"""
+
+import numpy as np
+import pytest
+from backends_table import assert_tree
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    Constant,
+    array_namespace,
+    diagonal_hessian,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    linearize,
+    pullback,
+    pushforward,
+    value_and_gradient,
+    value_and_jacobian,
+    value_gradient_and_hessian,
+)
+
+PLAIN = {"jax": AutoJax(), "torch": AutoTorch(), "autograd": AutoAutograd(), "finite": AutoFiniteDifferences()}
+FORCED = {
+    f"{name} {mode}": auto(mode=mode)
+    for name, auto in (("jax", AutoJax), ("torch", AutoTorch), ("autograd", AutoAutograd))
+    for mode in ("forward", "reverse")
+}
+BACKENDS = PLAIN | FORCED
+each_mode = pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS.keys())
+each_backend = pytest.mark.parametrize("backend", PLAIN.values(), ids=PLAIN.keys())
+each_engine = pytest.mark.parametrize("auto", [AutoJax, AutoTorch, AutoAutograd])
+
+
+def law(examples):
+    """The same examples in every run."""
+    return settings(
+        max_examples=examples, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+    )
+
+
+def first(backend):
+    return 1e-6 if isinstance(backend, AutoFiniteDifferences) else 1e-10
+
+
+def second(backend):
+    return 1e-4 if isinstance(backend, AutoFiniteDifferences) else 1e-10
+
+
+# Trees ---------------------------------------------------------------------------------------------------------------
+
+
+def leaves_of(tree):
+    """The floating leaves of a tree of dicts, tuples and lists, in order."""
+    if isinstance(tree, dict):
+        tree = list(tree.values())
+    if isinstance(tree, (tuple, list)):
+        return [leaf for child in tree for leaf in leaves_of(child)]
+    return [] if tree is None or isinstance(tree, (str, int)) else [tree]
+
+
+def mapped(function, *trees):
+    """`function` of the floating leaves of trees of one structure; None elsewhere."""
+    tree = trees[0]
+    if isinstance(tree, dict):
+        return {key: mapped(function, *(t[key] for t in trees)) for key in tree}
+    if isinstance(tree, (tuple, list)):
+        return type(tree)(mapped(function, *children) for children in zip(*trees))
+    return None if tree is None or isinstance(tree, (str, int)) else function(*trees)
+
+
+def random_like(tree, rng):
+    """Random numbers in the place of each leaf: real for a real leaf, complex for a complex one."""
+
+    def leaf(x):
+        numbers = rng.uniform(-1, 1, np.shape(x))
+        if np.iscomplexobj(x):
+            numbers = numbers + 1j * rng.uniform(-1, 1, np.shape(x))
+        return type(x)(numbers) if isinstance(x, (float, complex)) else np.asarray(numbers)
+
+    return mapped(leaf, tree)
+
+
+def inner(a, b):
+    return float(sum(np.real(np.vdot(x, y)) for x, y in zip(leaves_of(a), leaves_of(b), strict=True)))
+
+
+def norm(a):
+    return np.sqrt(inner(a, a))
+
+
+def combined(p, a, q, b):
+    """p a + q b, for trees."""
+
+    def leaf(x, y):
+        return type(x)(p * x + q * y) if isinstance(x, (float, complex)) else np.asarray(p * x + q * y)
+
+    return mapped(leaf, a, b)
+
+
+def assert_close(actual, expected, rtol):
+    """Trees whose difference is small against the larger of them (and 1)."""
+    difference = norm(combined(1, actual, -1, expected))
+    assert difference <= rtol * max(1.0, norm(expected)), (difference, actual, expected)
+
+
+SHAPES = [(), (3,), (2, 3), (0,), (1, 2)]
+
+
+@st.composite
+def trees(draw, *, complex_too=True, nonempty=False):
+    """A dict, a tuple or both, one in the other, of arrays and numbers, beside values without a gradient."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**16)))
+
+    def leaf():
+        kind = draw(st.sampled_from(["real", "complex", "number"] if complex_too else ["real", "number"]))
+        shape = () if kind == "number" else draw(st.sampled_from(SHAPES[:3] if nonempty else SHAPES))
+        numbers = rng.uniform(-1.5, 1.5, shape)
+        if kind == "number":
+            return float(numbers)
+        return np.asarray(numbers + 1j * rng.uniform(-1.5, 1.5, shape) if kind == "complex" else numbers)
+
+    form = draw(st.sampled_from(["array", "dict", "tuple", "nested"]))
+    if form == "array":
+        return leaf()
+    if form == "dict":
+        return {"w": leaf(), 3: leaf()}
+    if form == "tuple":
+        return leaf(), leaf()
+    return {"layers": [{"w": leaf(), "name": "first"}, {"w": leaf(), "size": 3}], "rest": (leaf(), None)}
+
+
+# Functions: neutral, smooth, of any tree -----------------------------------------------------------------------------
+
+
+def total(tree):
+    """A number that depends on every leaf; complex if a leaf is."""
+    result = 0.0
+    for k, x in enumerate(leaves_of(tree)):
+        xp = array_namespace(x)
+        result = result + xp.sum(xp.sin(x) * (1.0 + 0.3 * k))
+    return result
+
+
+def elementwise(tree):
+    return mapped(lambda x: array_namespace(x).sin(x) * x, tree)
+
+
+def coupled(tree):
+    t = total(tree)
+    return {"t": t, "each": [x * t * 0.5 for x in leaves_of(tree)], "count": 3}
+
+
+def not_holomorphic(tree):
+    """Conjugates and moduli: real results of complex leaves."""
+
+    def leaf(x):
+        xp = array_namespace(x)
+        return xp.real(x) * xp.cos(xp.imag(x)) if is_complex(x) else xp.exp(x * 0.5)
+
+    moduli = [leaf(x) for x in leaves_of(tree)]
+    conjugates = [array_namespace(x).conj(x) * x * x if is_complex(x) else x**3 for x in leaves_of(tree)]
+    return moduli, {"conjugates": conjugates}
+
+
+def scalar(tree):
+    """A real number, not linear in anything."""
+    t = total(tree)
+    result = 0.3 * modulus(t)
+    for x in leaves_of(tree):
+        result = result + array_namespace(x).sum(modulus(x) * 0.5)
+    return result + array_namespace(result).sin(result)
+
+
+def modulus(x):
+    if not is_complex(x):
+        return x**2
+    xp = array_namespace(x)
+    return xp.real(x) ** 2 + xp.imag(x) ** 2
+
+
+def is_complex(x):
+    return not isinstance(x, float) and "complex" in str(x.dtype)
+
+
+functions = st.sampled_from([elementwise, coupled, not_holomorphic, scalar])
+seeds = st.integers(0, 2**16)
+
+# First order ---------------------------------------------------------------------------------------------------------
+
+
+@each_mode
+@law(8)
+@given(f=functions, x=trees(), seed=seeds)
+def test_back_is_the_adjoint_of_the_pushforward(backend, f, x, seed):
+    rng = np.random.default_rng(seed)
+    v = random_like(x, rng)
+    value, tangent = pushforward(f, backend, (x,), (v,))
+    value_again, back = pullback(f, backend, x)
+    w = random_like(value, rng)
+    (pulled,) = back(w)
+    assert_tree(value_again, value, 1e-13)
+    scale = 1.0 + norm(tangent) * norm(w) + norm(v) * norm(pulled)
+    assert abs(inner(tangent, w) - inner(v, pulled)) <= first(backend) * scale
+
+
+@each_mode
+@law(6)
+@given(f=functions, x=trees(), seed=seeds)
+def test_linearize_is_the_pushforward(backend, f, x, seed):
+    v = random_like(x, np.random.default_rng(seed))
+    value, tangent = pushforward(f, backend, (x,), (v,))
+    value_again, push = linearize(f, backend, x)
+    assert_tree(value_again, value, 1e-13)
+    assert_close(push(v), tangent, first(backend))
+
+
+@each_mode
+@law(6)
+@given(f=functions, x=trees(), seed=seeds, p=st.floats(-2, 2), q=st.floats(-2, 2))
+def test_back_and_push_are_linear(backend, f, x, seed, p, q):
+    rng = np.random.default_rng(seed)
+    value, back = pullback(f, backend, x)
+    push = linearize(f, backend, x).push
+    w1, w2 = random_like(value, rng), random_like(value, rng)
+    v1, v2 = random_like(x, rng), random_like(x, rng)
+    assert_close(back(combined(p, w1, q, w2))[0], combined(p, back(w1)[0], q, back(w2)[0]), 10 * first(backend))
+    assert_close(push(combined(p, v1, q, v2)), combined(p, push(v1), q, push(v2)), 10 * first(backend))
+
+
+@each_mode
+@law(4)
+@given(f=functions, x=trees(nonempty=True), seed=seeds)
+def test_a_stack_gives_what_its_entries_give(backend, f, x, seed):
+    rng = np.random.default_rng(seed)
+    value, back = pullback(f, backend, x)
+    push = linearize(f, backend, x).push
+    ws, vs = [random_like(value, rng) for _ in range(2)], [random_like(x, rng) for _ in range(2)]
+
+    def stack(*xs):
+        return np.stack(xs)
+
+    assert_close(back.stacked(mapped(stack, *ws))[0], mapped(stack, *(back(w)[0] for w in ws)), first(backend))
+    assert_close(push.stacked(mapped(stack, *vs)), mapped(stack, *(push(v) for v in vs)), first(backend))
+
+
+@each_engine
+@law(6)
+@given(f=functions, x=trees(), seed=seeds)
+def test_forward_is_reverse(auto, f, x, seed):
+    rng = np.random.default_rng(seed)
+    forward, reverse = auto(mode="forward"), auto(mode="reverse")
+    v = random_like(x, rng)
+    value, tangent = pushforward(f, forward, (x,), (v,))
+    w = random_like(value, rng)
+    assert_close(tangent, pushforward(f, reverse, (x,), (v,)).tangent, 1e-10)
+    assert_close(pullback(f, forward, x).back(w), pullback(f, reverse, x).back(w), 1e-10)
+    assert_tree(value_and_gradient(scalar, forward, x), value_and_gradient(scalar, reverse, x), 1e-10)
+
+
+@each_engine
+@law(6)
+@given(f=st.sampled_from([coupled, scalar]), x=trees(complex_too=False))
+def test_forward_is_reverse_is_the_default_for_jacobians(auto, f, x):
+    expected = value_and_jacobian(f, auto(mode="reverse"), x)
+    assert_tree(value_and_jacobian(f, auto(mode="forward"), x), expected, 1e-10)
+    assert_tree(value_and_jacobian(f, auto(), x), expected, 1e-10)
+
+
+@each_mode
+@law(5)
+@given(x=trees(), y=trees())
+def test_the_jacobian_of_a_scalar_function_is_its_gradient(backend, x, y):
+    def f(x, y):
+        return scalar((x, y))
+
+    for jac, grad in zip(jacobian(f, backend, x, y), gradient(f, backend, x, y), strict=True):
+        assert_close(jac, mapped(np.asarray, grad), 2 * first(backend))
+
+
+@each_backend
+@law(6)
+@given(f=functions, g=functions, x=trees(), seed=seeds)
+def test_the_pullback_of_a_composition_is_the_composition_of_pullbacks(backend, f, g, x, seed):
+    between, back_f = pullback(f, backend, x)
+    value, back_g = pullback(g, backend, between)
+    whole, back = pullback(lambda x: g(f(x)), backend, x)
+    assert_close(value, whole, 1e-12)
+    w = random_like(value, np.random.default_rng(seed))
+    assert_close(back_f(back_g(w)[0]), back(w), 10 * first(backend))
+
+
+# Second order --------------------------------------------------------------------------------------------------------
+
+
+def pair_blocks(f, backend, x):
+    """The Hessian as a matrix: each block of x's tree of x's trees, reshaped; and the leaves of x."""
+    value, grad, hess = value_gradient_and_hessian(f, backend, x)
+    xs = leaves_of(x)
+    blocks = [leaves_of(row) for row in split(hess, x)]
+    matrix = np.block([[np.reshape(b, (np.size(p), np.size(q))) for b, q in zip(row, xs)] for row, p in zip(blocks, xs)])
+    for row, p in zip(blocks, xs):
+        for block, q in zip(row, xs):
+            assert np.shape(block) == np.shape(p) + np.shape(q)
+    return value, grad, matrix
+
+
+def split(hess, x):
+    """The rows of a tree of trees, one for each leaf of x."""
+    if isinstance(x, dict):
+        return [row for key in x for row in split(hess[key], x[key])]
+    if isinstance(x, (tuple, list)):
+        return [row for h, child in zip(hess, x, strict=True) for row in split(h, child)]
+    return [] if x is None or isinstance(x, (str, int)) else [hess]
+
+
+def flat(tree):
+    leaves = leaves_of(tree)
+    return np.concatenate([np.reshape(leaf, -1) for leaf in leaves])
+
+
+@each_mode
+@law(5)
+@given(x=trees(complex_too=False), seed=seeds)
+def test_the_hessian_is_symmetric_and_hvp_and_diagonal_are_its_product_and_diagonal(backend, x, seed):
+    v = random_like(x, np.random.default_rng(seed))
+    value, grad, matrix = pair_blocks(scalar, backend, x)
+    expected_value, (expected_gradient,) = value_and_gradient(scalar, backend, x)
+    scale = max(1.0, float(np.max(np.abs(matrix), initial=0.0)))
+    np.testing.assert_allclose(matrix, matrix.T, rtol=0, atol=second(backend) * scale)
+    assert_close(value, expected_value, 1e-12)
+    assert_close(grad, expected_gradient, second(backend))
+    np.testing.assert_allclose(flat(hvp(scalar, backend, x, v)), matrix @ flat(v), rtol=0, atol=10 * second(backend) * scale)
+    (diagonal,) = diagonal_hessian(scalar, backend, x)
+    np.testing.assert_allclose(flat(diagonal), np.diagonal(matrix), rtol=0, atol=second(backend) * scale)
+
+
+@each_engine
+@law(5)
+@given(x=trees(complex_too=False))
+def test_every_mode_gives_one_hessian(auto, x):
+    expected = hessian(scalar, auto(), x)
+    for mode in ("forward", "reverse"):
+        assert_tree(hessian(scalar, auto(mode=mode), x), expected, 1e-10)
+
+
+@each_backend
+@law(4)
+@given(x=trees(complex_too=False, nonempty=True), y=trees(complex_too=False, nonempty=True))
+def test_the_hessian_of_one_of_two_arguments_is_a_block_of_the_whole(backend, x, y):
+    whole = hessian(lambda both: scalar(both), backend, (x, y))
+    part = hessian(lambda x, y: scalar((x, y)), backend, x, Constant(y))
+    assert_close(part, whole[0][0], 10 * second(backend))

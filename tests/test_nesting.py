@@ -1,0 +1,323 @@
+"""Operators inside operators, on one engine and across, and torch's own modes, transformations and graphs."""
+
+import numpy as np
+import pytest
+import torch
+from backends_table import ENGINES, as_wide, assert_numbers, assert_tree, each_backend, each_engine
+
+from adinterface import (
+    AutoFiniteDifferences,
+    AutoTorch,
+    Constant,
+    ConversionError,
+    array_namespace,
+    gradient,
+    value_and_gradient,
+)
+
+X = np.linspace(0.5, 1.5, 3)
+MAKE = {"numpy": np.array, "torch": torch.tensor}
+FD = AutoFiniteDifferences()
+
+
+def total(x):
+    return array_namespace(x).sum(x)
+
+
+def slope(f, backend, x, *constants):
+    """df/dx of a scalar function of one argument."""
+    return gradient(f, backend, x, *constants)[0]
+
+
+# Higher derivatives by nesting ---------------------------------------------------------------------------------------
+
+
+def wave(x):
+    xp = array_namespace(x)
+    return total(xp.sin(x) * xp.exp(x))
+
+
+#: The derivatives of sin(x) e^x.
+WAVE = [
+    lambda x: np.sin(x) * np.exp(x),
+    lambda x: (np.sin(x) + np.cos(x)) * np.exp(x),
+    lambda x: 2 * np.cos(x) * np.exp(x),
+    lambda x: 2 * (np.cos(x) - np.sin(x)) * np.exp(x),
+    lambda x: -4 * np.sin(x) * np.exp(x),
+]
+
+
+def derivative_of_order(n, f, backend):
+    """f summed over its elements, differentiated n times by nesting calls."""
+    if n == 0:
+        return f
+    return lambda x: total(slope(derivative_of_order(n - 1, f, backend), backend, x))
+
+
+@each_engine
+@pytest.mark.parametrize("order", [2, 3, 4])
+@pytest.mark.parametrize("x", [1.2, X], ids=["float", "array"])
+def test_nested_calls_give_higher_derivatives(x, order, backend):
+    result = slope(derivative_of_order(order - 1, wave, backend), backend, x)
+    expected = WAVE[order](x)
+    assert_tree(result, float(expected) if isinstance(x, float) else expected)
+
+
+@each_engine
+def test_value_and_gradient_nest_through_their_values(backend):
+    def f(x):
+        value, (inner,) = value_and_gradient(lambda y: (total(y**3), y * 2), backend, x)
+        return value[0] + total(inner) + total(value[1])
+
+    assert_tree(slope(f, backend, X), 3 * X**2 + 6 * X + 2)
+
+
+@each_engine
+def test_nested_calls_differentiate_what_the_inner_function_captures(backend):
+    f = lambda a, b: total(slope(lambda y: total(y**2 * a), backend, b) * b)
+    a, b = X, X + 1
+    assert_tree(gradient(f, backend, a, b), (2 * b**2, 4 * a * b))
+
+
+@each_engine
+def test_nested_calls_differentiate_through_constants_and_keywords(backend):
+    def f(a):
+        (through_constant, _) = gradient(lambda y, c: total(y**2 * c), backend, X, Constant(a))
+        (through_keyword,) = gradient(lambda y, c: total(y**3 * c), backend, X, c=a)
+        return total(through_constant) + total(through_keyword)
+
+    assert_tree(slope(f, backend, X + 1), 2 * X + 3 * X**2)
+
+
+@each_engine
+@pytest.mark.parametrize("library", MAKE)
+def test_nested_calls_on_trees_keep_their_structure(library, backend):
+    model = {"w": MAKE[library](X), "scale": 2.0, "name": "text"}
+
+    def energy(m):
+        return total(m["w"] ** 2) * m["scale"] ** 2
+
+    def f(m):
+        (grads,) = gradient(energy, backend, m)
+        assert list(grads) == ["w", "scale", "name"]
+        assert grads["name"] is None
+        return total(grads["w"]) + grads["scale"]
+
+    # f = 2 s^2 sum(w) + 2 s sum(w^2)
+    expected = {"w": MAKE[library](8 + 8 * X), "scale": float(8 * X.sum() + 2 * (X**2).sum()), "name": None}
+    assert_tree(gradient(f, backend, model), (expected,))
+
+
+@each_engine
+def test_complex_leaves_nest(backend):
+    # |dL/dz|^2 of L = sum(|z|^4) is 16 |z|^6, whose gradient is 96 |z|^4 z.
+    def f(z):
+        inner = slope(lambda z: total(array_namespace(z).abs(z) ** 4), backend, z)
+        xp = array_namespace(inner)
+        return total(xp.real(inner * xp.conj(inner)))
+
+    z = X + 0.5j
+    assert_tree(slope(f, backend, z), 96 * np.abs(z) ** 4 * z)
+
+
+# Perturbation confusion ----------------------------------------------------------------------------------------------
+
+# d/dx sum(x * d/dy g(x, y) at y = 1), where an engine that mixes up the two perturbations gives another number. With y an
+# array like x, the inner derivative is taken element by element; with y a number, it is the sum over the elements of x.
+CONFUSION = [
+    pytest.param(lambda x, y: x + y, lambda x: np.ones_like(x), lambda x: np.full_like(x, x.size), id="x + y"),
+    pytest.param(lambda x, y: x * y, lambda x: 2 * x, lambda x: np.full_like(x, 2 * x.sum()), id="x y"),
+    pytest.param(lambda x, y: x**2 * y**2, lambda x: 6 * x**2, lambda x: 2 * np.sum(x**2) + 4 * x * np.sum(x), id="(x y)^2"),
+]
+
+
+@each_backend
+@pytest.mark.parametrize(("g", "by_element", "by_number"), CONFUSION)
+@pytest.mark.parametrize("y", ["array", "float"])
+@pytest.mark.parametrize("x", [3.0, X, np.array(3.0)], ids=["float", "array", "0-d array"])
+def test_perturbations_are_not_confused(x, y, g, by_element, by_number, backend):
+    def f(x):
+        one = 1.0 if y == "float" else array_namespace(x).ones_like(x)
+        return total(x * slope(lambda y: total(g(x, y)), backend, one))
+
+    reference = (by_element if y == "array" else by_number)(np.asarray(x))
+    rtol = 1e-4 if isinstance(backend, AutoFiniteDifferences) else 1e-10
+    assert_tree(slope(f, backend, x), float(reference) if isinstance(x, float) else np.asarray(reference), rtol)
+
+
+# Across engines ------------------------------------------------------------------------------------------------------
+
+
+def product_with_slope(inner, x):
+    """sum(x * w'(x)): its gradient is w' + x w''."""
+    return total(x * slope(wave, inner, x))
+
+
+@each_engine
+@pytest.mark.parametrize("x", [1.2, X, X.reshape(1, 3)], ids=["float", "vector", "matrix"])
+def test_differences_go_over_each_engine(x, backend):
+    reference = WAVE[1](x) + x * WAVE[2](x)
+    result = slope(lambda x: product_with_slope(backend, x), FD, x)
+    assert_tree(result, float(reference) if isinstance(x, float) else reference, 1e-7)
+
+
+@pytest.mark.parametrize("name", ["jax", "torch"])
+def test_native_differences_go_over_their_engine(name):
+    backend = ENGINES[name]
+    result = slope(lambda x: product_with_slope(backend, x), AutoFiniteDifferences(native=backend), X)
+    assert_tree(result, WAVE[1](X) + X * WAVE[2](X), 1e-7)
+
+
+@each_engine
+@pytest.mark.parametrize("x", [1.2, X, X.reshape(1, 3)], ids=["float", "vector", "matrix"])
+def test_each_engine_goes_over_differences_in_its_own_arithmetic(x, backend):
+    reference = WAVE[1](x) + x * WAVE[2](x)
+    result = slope(lambda x: product_with_slope(FD, x), backend, x)
+    assert_tree(result, float(reference) if isinstance(x, float) else reference, 1e-6)
+
+
+@each_engine
+def test_each_engine_goes_over_differences_of_what_their_function_captures(backend):
+    f = lambda a: total(slope(lambda y: total(y**2 * a), FD, array_namespace(a).asarray(X)))
+    assert_tree(slope(f, backend, X + 1), 2 * X, 1e-7)
+
+
+def test_differences_go_over_differences():
+    f = lambda x: total(slope(lambda y: total(y**3), AutoFiniteDifferences(relative_step=1e-3), x))
+    assert_tree(slope(f, AutoFiniteDifferences(relative_step=1e-3), X), 6 * X, 1e-6)
+
+
+MIXED = [pytest.param(ENGINES[o], ENGINES[i], id=f"{o} over {i}") for o in ENGINES for i in ENGINES if o != i]
+
+
+@pytest.mark.parametrize(("outer", "inner"), MIXED)
+def test_an_inner_call_on_another_engine_works_on_plain_numbers(outer, inner):
+    f = lambda x: total(x * array_namespace(x).asarray(slope(wave, inner, X)))
+    assert_tree(slope(f, outer, X), WAVE[1](X))
+
+
+@pytest.mark.parametrize(("outer", "inner"), MIXED)
+def test_an_inner_call_on_another_engine_refuses_the_outer_engines_tracers(outer, inner):
+    with pytest.raises(ConversionError):
+        slope(lambda x: product_with_slope(inner, x), outer, X)
+
+
+# torch: modes --------------------------------------------------------------------------------------------------------
+
+T = torch.from_numpy(X.copy())
+MODES = {"no_grad": torch.no_grad, "inference_mode": torch.inference_mode, "enable_grad": torch.enable_grad}
+
+
+@pytest.mark.parametrize("mode", MODES.values(), ids=MODES.keys())
+@pytest.mark.parametrize("x", [1.2, X, T], ids=["float", "numpy", "torch"])
+def test_torch_differentiates_in_every_grad_mode(x, mode):
+    with mode():
+        first = slope(wave, AutoTorch(), x)
+        second = slope(derivative_of_order(1, wave, AutoTorch()), AutoTorch(), x)
+        inside = slope(wave, AutoTorch(), x * 1)  # an inference tensor in inference mode
+    for result, reference in ((first, WAVE[1]), (second, WAVE[2]), (inside, WAVE[1])):
+        assert type(result) is type(x)
+        assert_numbers(result, reference(as_wide(x)))
+
+
+@pytest.mark.parametrize("mode", MODES.values(), ids=MODES.keys())
+def test_a_result_made_in_a_grad_mode_can_be_used_outside_it(mode):
+    with mode():
+        result = slope(wave, AutoTorch(), T)
+    weight = torch.ones(3, dtype=torch.float64, requires_grad=True)
+    if not result.is_inference():
+        (weight * result).sum().backward()
+        assert_numbers(weight.grad, WAVE[1](X))
+
+
+# torch: its own transformations --------------------------------------------------------------------------------------
+
+TORCH_LEVELS = {
+    "grad": (lambda f: torch.func.grad(lambda x: f(x).sum()), lambda x: WAVE[2](x)),
+    "grad of grad": (lambda f: torch.func.grad(lambda y: torch.func.grad(lambda x: f(x).sum())(y).sum()), lambda x: WAVE[3](x)),
+    "vmap": (torch.func.vmap, lambda x: WAVE[1](x)),
+    "jacrev": (torch.func.jacrev, lambda x: np.diag(WAVE[2](x))),
+    "jacfwd": (torch.func.jacfwd, lambda x: np.diag(WAVE[2](x))),
+    "vmap of grad": (lambda f: torch.func.vmap(torch.func.grad(lambda x: f(x).sum())), lambda x: WAVE[2](x)),
+}
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")  # torch's own, at first use
+@pytest.mark.parametrize(("transform", "expected"), TORCH_LEVELS.values(), ids=TORCH_LEVELS.keys())
+def test_torch_works_inside_functorch_transformations(transform, expected):
+    result = transform(lambda x: slope(wave, AutoTorch(), x))(T)
+    assert_tree(result, torch.from_numpy(np.array(expected(X))))
+    assert not torch._C._functorch.is_functorch_wrapped_tensor(result)
+
+
+def test_values_inside_functorch_transformations_are_differentiated_too():
+    def f(x):
+        (value, aux), (inner,) = value_and_gradient(lambda x: (wave(x), x**2), AutoTorch(), x)
+        return value + aux.sum() + inner.sum()
+
+    assert_tree(torch.func.grad(f)(T), torch.from_numpy(WAVE[1](X) + 2 * X + WAVE[2](X)))
+
+
+# torch: graphs -------------------------------------------------------------------------------------------------------
+
+
+def test_a_leaf_inside_a_graph_keeps_the_result_in_the_graph():
+    parameter = T.clone().requires_grad_()
+    result = slope(wave, AutoTorch(), parameter * 2)
+    assert result.grad_fn is not None
+    result.sum().backward()
+    assert_numbers(parameter.grad, 2 * WAVE[2](2 * X))
+
+
+def test_values_of_a_leaf_inside_a_graph_stay_in_the_graph():
+    parameter = T.clone().requires_grad_()
+    (value, aux), _ = value_and_gradient(lambda x: (wave(x), x**2), AutoTorch(), parameter * 2)
+    (value + aux.sum()).backward()
+    assert_numbers(parameter.grad, 2 * WAVE[1](2 * X) + 8 * X)
+
+
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode], ids=["no_grad", "inference_mode"])
+def test_without_gradients_a_leaf_inside_a_graph_gives_a_detached_result(mode):
+    leaf = T.clone().requires_grad_() * 2
+    with mode():
+        result = slope(wave, AutoTorch(), leaf)
+    assert not result.requires_grad
+    assert_numbers(result, WAVE[1](2 * X))
+
+
+def test_a_leaf_outside_a_graph_gives_a_detached_result_unless_create_graph():
+    parameter = T.clone().requires_grad_()
+    assert not slope(wave, AutoTorch(), parameter).requires_grad
+    result = slope(wave, AutoTorch(create_graph=True), parameter)
+    (second,) = torch.autograd.grad(result.sum(), parameter)
+    assert_numbers(second, WAVE[2](X))
+
+
+def test_a_gradient_penalty_reaches_captured_parameters_with_create_graph():
+    weight = torch.linspace(-1, 1, 6, dtype=torch.float64).reshape(2, 3).requires_grad_()
+
+    def energy(x):
+        return torch.tanh(weight @ x).sum()
+
+    x = T.clone().requires_grad_()
+    (reference,) = torch.autograd.grad(energy(x), x, create_graph=True)
+    (expected,) = torch.autograd.grad((reference**2).sum(), weight)
+
+    for leaf in (T, X):
+        result = slope(energy, AutoTorch(create_graph=True), leaf)
+        assert isinstance(result, torch.Tensor)
+        (penalty,) = torch.autograd.grad((result**2).sum(), weight)
+        assert_tree(penalty, expected)
+    assert not slope(energy, AutoTorch(), T).requires_grad
+
+
+def test_captured_parameters_get_no_grad_from_a_call():
+    weight = torch.ones(3, dtype=torch.float64, requires_grad=True)
+    gradient(lambda x: (weight * x).sum(), AutoTorch(), T)
+    assert weight.grad is None
+
+
+def test_an_array_that_is_argument_and_captured_is_differentiated_as_argument_alone():
+    x = T.clone().requires_grad_()
+    assert_tree(slope(lambda y: (x * y).sum(), AutoTorch(), x), T)
+    assert_tree(slope(lambda y: (x * y).sum(), AutoTorch(), T), T)

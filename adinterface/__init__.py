@@ -14,7 +14,9 @@ from .errors import (
     PrecisionError,
     TreeError,
 )
+from .library import Library
 from .namespace import array_namespace
+from .nodes import NodeType
 from .operators.derivative import (
     ValueAndDerivative,
     ValueDerivativeAndSecondDerivative,
@@ -57,8 +59,10 @@ __all__ = [
     "FlatFunction",
     "GradientAndHvp",
     "LeafReport",
+    "Library",
     "Linearized",
     "MissingEngineError",
+    "NodeType",
     "NotDifferentiableError",
     "OutputError",
     "PrecisionError",

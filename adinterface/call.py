@@ -137,10 +137,9 @@ class Call:
                 if isinstance(spec, Static):
                     yield Place(path, _short(spec.value), spec.reason)
                 elif isinstance(spec, Frozen):
-                    held = [next(leaves) for _ in range(count_leaves(spec.inner))]
-                    inner = spec.inner.value if isinstance(spec.inner, Static) else None
-                    one = describe(held[0].value) if len(held) == 1 else f"{len(held)} arrays" if held else _short(inner)
-                    yield Place(path, f"Constant, {one}", "marked as not differentiated")
+                    for _ in range(count_leaves(spec.inner)):
+                        next(leaves)
+                    yield Place(path, "Constant", "marked as not differentiated")
                 else:
                     leaf = next(leaves)
                     integers = kind(leaf.library.dtype(leaf.value)) == "integer"

@@ -67,6 +67,9 @@ class Library(ABC):
 
     Laws, for an array x of this library: `asarray(to_numpy(x), dtype(x))` equals x; `own(x, taken)` equals x and,
     where arrays are mutable, overlaps nothing in `taken`; `asarray` never narrows.
+
+    Arrays support indexing along the first axis and arithmetic with each other and with numbers. The namespace needs
+    `stack`, `concat`, `reshape`, `moveaxis` and `sum`, and for complex arrays `real` and `conj`.
     """
 
     name: ClassVar[str]

@@ -44,6 +44,7 @@ class NodeType(ABC):
 
     def check(self, value: Any, data: Any) -> None:
         """Refuse a container, about to be differentiated, that hides a floating array from `flatten`."""
+        return
 
     def gradient(self, data: Any, children: Sequence[Any]) -> Any:
         """The container of the children's gradients; None where a child has none."""

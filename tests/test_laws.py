@@ -41,10 +41,15 @@ each_backend = pytest.mark.parametrize("backend", PLAIN.values(), ids=PLAIN.keys
 each_engine = pytest.mark.parametrize("auto", [AutoJax, AutoTorch, AutoAutograd])
 
 
-def law(examples):
-    """The same examples in every run."""
+def law(backend, examples=6):
+    """The same examples in every run; fewer on JAX, which compiles each operation anew for each shape."""
+    jax = backend is AutoJax or isinstance(backend, AutoJax)
     return settings(
-        max_examples=examples, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+        max_examples=2 if jax else examples,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
     )
 
 
@@ -113,7 +118,7 @@ def assert_close(actual, expected, rtol):
     assert difference <= rtol * max(1.0, norm(expected)), (difference, actual, expected)
 
 
-SHAPES = [(), (3,), (2, 3), (0,), (1, 2)]
+SHAPES = [(), (3,), (2, 3), (0,)]
 
 
 @st.composite
@@ -199,104 +204,128 @@ seeds = st.integers(0, 2**16)
 
 
 @each_mode
-@law(8)
-@given(f=functions, x=trees(), seed=seeds)
-def test_back_is_the_adjoint_of_the_pushforward(backend, f, x, seed):
-    rng = np.random.default_rng(seed)
-    v = random_like(x, rng)
-    value, tangent = pushforward(f, backend, (x,), (v,))
-    value_again, back = pullback(f, backend, x)
-    w = random_like(value, rng)
-    (pulled,) = back(w)
-    assert_tree(value_again, value, 1e-13)
-    scale = 1.0 + norm(tangent) * norm(w) + norm(v) * norm(pulled)
-    assert abs(inner(tangent, w) - inner(v, pulled)) <= first(backend) * scale
+def test_back_is_the_adjoint_of_the_pushforward(backend):
+    @law(backend, 8)
+    @given(f=functions, x=trees(), seed=seeds)
+    def check(f, x, seed):
+        rng = np.random.default_rng(seed)
+        v = random_like(x, rng)
+        value, tangent = pushforward(f, backend, (x,), (v,))
+        value_again, back = pullback(f, backend, x)
+        w = random_like(value, rng)
+        (pulled,) = back(w)
+        assert_tree(value_again, value, 1e-13)
+        scale = 1.0 + norm(tangent) * norm(w) + norm(v) * norm(pulled)
+        assert abs(inner(tangent, w) - inner(v, pulled)) <= first(backend) * scale
+
+    check()
 
 
 @each_mode
-@law(6)
-@given(f=functions, x=trees(), seed=seeds)
-def test_linearize_is_the_pushforward(backend, f, x, seed):
-    v = random_like(x, np.random.default_rng(seed))
-    value, tangent = pushforward(f, backend, (x,), (v,))
-    value_again, push = linearize(f, backend, x)
-    assert_tree(value_again, value, 1e-13)
-    assert_close(push(v), tangent, first(backend))
+def test_linearize_is_the_pushforward(backend):
+    @law(backend, 6)
+    @given(f=functions, x=trees(), seed=seeds)
+    def check(f, x, seed):
+        v = random_like(x, np.random.default_rng(seed))
+        value, tangent = pushforward(f, backend, (x,), (v,))
+        value_again, push = linearize(f, backend, x)
+        assert_tree(value_again, value, 1e-13)
+        assert_close(push(v), tangent, first(backend))
+
+    check()
 
 
 @each_mode
-@law(6)
-@given(f=functions, x=trees(), seed=seeds, p=st.floats(-2, 2), q=st.floats(-2, 2))
-def test_back_and_push_are_linear(backend, f, x, seed, p, q):
-    rng = np.random.default_rng(seed)
-    value, back = pullback(f, backend, x)
-    push = linearize(f, backend, x).push
-    w1, w2 = random_like(value, rng), random_like(value, rng)
-    v1, v2 = random_like(x, rng), random_like(x, rng)
-    assert_close(back(combined(p, w1, q, w2))[0], combined(p, back(w1)[0], q, back(w2)[0]), 10 * first(backend))
-    assert_close(push(combined(p, v1, q, v2)), combined(p, push(v1), q, push(v2)), 10 * first(backend))
+def test_back_and_push_are_linear(backend):
+    @law(backend, 6)
+    @given(f=functions, x=trees(), seed=seeds, p=st.floats(-2, 2), q=st.floats(-2, 2))
+    def check(f, x, seed, p, q):
+        rng = np.random.default_rng(seed)
+        value, back = pullback(f, backend, x)
+        push = linearize(f, backend, x).push
+        w1, w2 = random_like(value, rng), random_like(value, rng)
+        v1, v2 = random_like(x, rng), random_like(x, rng)
+        assert_close(back(combined(p, w1, q, w2))[0], combined(p, back(w1)[0], q, back(w2)[0]), 10 * first(backend))
+        assert_close(push(combined(p, v1, q, v2)), combined(p, push(v1), q, push(v2)), 10 * first(backend))
+
+    check()
 
 
 @each_mode
-@law(4)
-@given(f=functions, x=trees(nonempty=True), seed=seeds)
-def test_a_stack_gives_what_its_entries_give(backend, f, x, seed):
-    rng = np.random.default_rng(seed)
-    value, back = pullback(f, backend, x)
-    push = linearize(f, backend, x).push
-    ws, vs = [random_like(value, rng) for _ in range(2)], [random_like(x, rng) for _ in range(2)]
+def test_a_stack_gives_what_its_entries_give(backend):
+    @law(backend, 4)
+    @given(f=functions, x=trees(nonempty=True), seed=seeds)
+    def check(f, x, seed):
+        rng = np.random.default_rng(seed)
+        value, back = pullback(f, backend, x)
+        push = linearize(f, backend, x).push
+        ws, vs = [random_like(value, rng) for _ in range(2)], [random_like(x, rng) for _ in range(2)]
 
-    def stack(*xs):
-        return np.stack(xs)
+        def stack(*xs):
+            return np.stack(xs)
 
-    assert_close(back.stacked(mapped(stack, *ws))[0], mapped(stack, *(back(w)[0] for w in ws)), first(backend))
-    assert_close(push.stacked(mapped(stack, *vs)), mapped(stack, *(push(v) for v in vs)), first(backend))
+        assert_close(back.stacked(mapped(stack, *ws))[0], mapped(stack, *(back(w)[0] for w in ws)), first(backend))
+        assert_close(push.stacked(mapped(stack, *vs)), mapped(stack, *(push(v) for v in vs)), first(backend))
+
+    check()
 
 
 @each_engine
-@law(6)
-@given(f=functions, x=trees(), seed=seeds)
-def test_forward_is_reverse(auto, f, x, seed):
-    rng = np.random.default_rng(seed)
-    forward, reverse = auto(mode="forward"), auto(mode="reverse")
-    v = random_like(x, rng)
-    value, tangent = pushforward(f, forward, (x,), (v,))
-    w = random_like(value, rng)
-    assert_close(tangent, pushforward(f, reverse, (x,), (v,)).tangent, 1e-10)
-    assert_close(pullback(f, forward, x).back(w), pullback(f, reverse, x).back(w), 1e-10)
-    assert_tree(value_and_gradient(scalar, forward, x), value_and_gradient(scalar, reverse, x), 1e-10)
+def test_forward_is_reverse(auto):
+    @law(auto, 6)
+    @given(f=functions, x=trees(), seed=seeds)
+    def check(f, x, seed):
+        rng = np.random.default_rng(seed)
+        forward, reverse = auto(mode="forward"), auto(mode="reverse")
+        v = random_like(x, rng)
+        value, tangent = pushforward(f, forward, (x,), (v,))
+        w = random_like(value, rng)
+        assert_close(tangent, pushforward(f, reverse, (x,), (v,)).tangent, 1e-10)
+        assert_close(pullback(f, forward, x).back(w), pullback(f, reverse, x).back(w), 1e-10)
+        assert_tree(value_and_gradient(scalar, forward, x), value_and_gradient(scalar, reverse, x), 1e-10)
+
+    check()
 
 
 @each_engine
-@law(6)
-@given(f=st.sampled_from([coupled, scalar]), x=trees(complex_too=False))
-def test_forward_is_reverse_is_the_default_for_jacobians(auto, f, x):
-    expected = value_and_jacobian(f, auto(mode="reverse"), x)
-    assert_tree(value_and_jacobian(f, auto(mode="forward"), x), expected, 1e-10)
-    assert_tree(value_and_jacobian(f, auto(), x), expected, 1e-10)
+def test_forward_is_reverse_is_the_default_for_jacobians(auto):
+    @law(auto, 6)
+    @given(f=st.sampled_from([coupled, scalar]), x=trees(complex_too=False))
+    def check(f, x):
+        expected = value_and_jacobian(f, auto(mode="reverse"), x)
+        assert_tree(value_and_jacobian(f, auto(mode="forward"), x), expected, 1e-10)
+        assert_tree(value_and_jacobian(f, auto(), x), expected, 1e-10)
+
+    check()
 
 
 @each_mode
-@law(5)
-@given(x=trees(), y=trees())
-def test_the_jacobian_of_a_scalar_function_is_its_gradient(backend, x, y):
-    def f(x, y):
-        return scalar((x, y))
+def test_the_jacobian_of_a_scalar_function_is_its_gradient(backend):
+    @law(backend, 5)
+    @given(x=trees(), y=trees())
+    def check(x, y):
+        def f(x, y):
+            return scalar((x, y))
 
-    for jac, grad in zip(jacobian(f, backend, x, y), gradient(f, backend, x, y), strict=True):
-        assert_close(jac, mapped(np.asarray, grad), 2 * first(backend))
+        for jac, grad in zip(jacobian(f, backend, x, y), gradient(f, backend, x, y), strict=True):
+            assert_close(jac, mapped(np.asarray, grad), 2 * first(backend))
+
+    check()
 
 
 @each_backend
-@law(6)
-@given(f=functions, g=functions, x=trees(), seed=seeds)
-def test_the_pullback_of_a_composition_is_the_composition_of_pullbacks(backend, f, g, x, seed):
-    between, back_f = pullback(f, backend, x)
-    value, back_g = pullback(g, backend, between)
-    whole, back = pullback(lambda x: g(f(x)), backend, x)
-    assert_close(value, whole, 1e-12)
-    w = random_like(value, np.random.default_rng(seed))
-    assert_close(back_f(back_g(w)[0]), back(w), 10 * first(backend))
+def test_the_pullback_of_a_composition_is_the_composition_of_pullbacks(backend):
+    @law(backend, 6)
+    @given(f=functions, g=functions, x=trees(), seed=seeds)
+    def check(f, g, x, seed):
+        between, back_f = pullback(f, backend, x)
+        value, back_g = pullback(g, backend, between)
+        whole, back = pullback(lambda x: g(f(x)), backend, x)
+        assert_close(value, whole, 1e-12)
+        w = random_like(value, np.random.default_rng(seed))
+        assert_close(back_f(back_g(w)[0]), back(w), 10 * first(backend))
+
+    check()
 
 
 # Second order --------------------------------------------------------------------------------------------------------
@@ -329,34 +358,44 @@ def flat(tree):
 
 
 @each_mode
-@law(5)
-@given(x=trees(complex_too=False), seed=seeds)
-def test_the_hessian_is_symmetric_and_hvp_and_diagonal_are_its_product_and_diagonal(backend, x, seed):
-    v = random_like(x, np.random.default_rng(seed))
-    value, grad, matrix = pair_blocks(scalar, backend, x)
-    expected_value, (expected_gradient,) = value_and_gradient(scalar, backend, x)
-    scale = max(1.0, float(np.max(np.abs(matrix), initial=0.0)))
-    np.testing.assert_allclose(matrix, matrix.T, rtol=0, atol=second(backend) * scale)
-    assert_close(value, expected_value, 1e-12)
-    assert_close(grad, expected_gradient, second(backend))
-    np.testing.assert_allclose(flat(hvp(scalar, backend, x, v)), matrix @ flat(v), rtol=0, atol=10 * second(backend) * scale)
-    (diagonal,) = diagonal_hessian(scalar, backend, x)
-    np.testing.assert_allclose(flat(diagonal), np.diagonal(matrix), rtol=0, atol=second(backend) * scale)
+def test_the_hessian_is_symmetric_and_hvp_and_diagonal_are_its_product_and_diagonal(backend):
+    @law(backend, 5)
+    @given(x=trees(complex_too=False), seed=seeds)
+    def check(x, seed):
+        v = random_like(x, np.random.default_rng(seed))
+        value, grad, matrix = pair_blocks(scalar, backend, x)
+        expected_value, (expected_gradient,) = value_and_gradient(scalar, backend, x)
+        scale = max(1.0, float(np.max(np.abs(matrix), initial=0.0)))
+        np.testing.assert_allclose(matrix, matrix.T, rtol=0, atol=second(backend) * scale)
+        assert_close(value, expected_value, 1e-12)
+        assert_close(grad, expected_gradient, second(backend))
+        product = flat(hvp(scalar, backend, x, v))
+        np.testing.assert_allclose(product, matrix @ flat(v), rtol=0, atol=10 * second(backend) * scale)
+        (diagonal,) = diagonal_hessian(scalar, backend, x)
+        np.testing.assert_allclose(flat(diagonal), np.diagonal(matrix), rtol=0, atol=second(backend) * scale)
+
+    check()
 
 
 @each_engine
-@law(5)
-@given(x=trees(complex_too=False))
-def test_every_mode_gives_one_hessian(auto, x):
-    expected = hessian(scalar, auto(), x)
-    for mode in ("forward", "reverse"):
-        assert_tree(hessian(scalar, auto(mode=mode), x), expected, 1e-10)
+def test_every_mode_gives_one_hessian(auto):
+    @law(auto, 5)
+    @given(x=trees(complex_too=False))
+    def check(x):
+        expected = hessian(scalar, auto(), x)
+        for mode in ("forward", "reverse"):
+            assert_tree(hessian(scalar, auto(mode=mode), x), expected, 1e-10)
+
+    check()
 
 
 @each_backend
-@law(4)
-@given(x=trees(complex_too=False, nonempty=True), y=trees(complex_too=False, nonempty=True))
-def test_the_hessian_of_one_of_two_arguments_is_a_block_of_the_whole(backend, x, y):
-    whole = hessian(lambda both: scalar(both), backend, (x, y))
-    part = hessian(lambda x, y: scalar((x, y)), backend, x, Constant(y))
-    assert_close(part, whole[0][0], 10 * second(backend))
+def test_the_hessian_of_one_of_two_arguments_is_a_block_of_the_whole(backend):
+    @law(backend, 4)
+    @given(x=trees(complex_too=False, nonempty=True), y=trees(complex_too=False, nonempty=True))
+    def check(x, y):
+        whole = hessian(lambda both: scalar(both), backend, (x, y))
+        part = hessian(lambda x, y: scalar((x, y)), backend, x, Constant(y))
+        assert_close(part, whole[0][0], 10 * second(backend))
+
+    check()

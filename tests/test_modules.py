@@ -416,8 +416,8 @@ def test_a_torch_optimizer_steps_with_the_gradients():
 @pytest.mark.parametrize("place", [lambda m: m, lambda m: {"k": [m]}], ids=["argument", "tree"])
 def test_a_module_with_another_engine_is_an_error_that_names_the_backends_that_take_it(place, backend):
     message = (
-        f"A Parameter belongs to an object whose code computes with torch alone, so {type(backend).__name__} cannot take it. "
-        f"Use AutoTorch(), or AutoFiniteDifferences()."
+        f"The code of Linear computes with torch alone, so {backend!r} cannot take it. "
+        f"Use AutoTorch(), or AutoFiniteDifferences() without `native`."
     )
     with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
         gradient(_loss, backend, place(_make("linear")))

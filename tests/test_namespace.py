@@ -12,10 +12,10 @@ n, t, j = np.ones(3), torch.ones(3), jnp.ones(3)
 OUTSIDE = [
     pytest.param((n,), "array_api_compat.numpy", id="numpy"),
     pytest.param((np.float32(1),), "array_api_compat.numpy", id="numpy scalar"),
-    pytest.param((t,), "array_api_compat.torch", id="torch"),
+    pytest.param((t,), "adinterface_torch.namespace", id="torch"),
     pytest.param((j,), "jax.numpy", id="jax"),
     pytest.param((1.0, 2), "array_api_compat.numpy", id="python numbers"),
-    pytest.param((1.0, None, t), "array_api_compat.torch", id="float, None, torch"),
+    pytest.param((1.0, None, t), "adinterface_torch.namespace", id="float, None, torch"),
     pytest.param((n, j), "jax.numpy", id="numpy, jax"),
     pytest.param((), "array_api_compat.numpy", id="nothing"),
 ]
@@ -28,10 +28,10 @@ def test_the_arrays_decide_the_namespace(arrays, name):
 
 INSIDE = {
     AutoJax(): "jax.numpy",
-    AutoTorch(): "array_api_compat.torch",
+    AutoTorch(): "adinterface_torch.namespace",
     AutoAutograd(): "adinterface_autograd.namespace",
     AutoFiniteDifferences(): "array_api_compat.numpy",
-    AutoFiniteDifferences(native=AutoTorch()): "array_api_compat.torch",
+    AutoFiniteDifferences(native=AutoTorch()): "adinterface_torch.namespace",
 }
 
 

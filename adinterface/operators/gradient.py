@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from ..auto import AutoBackend
 from ..call import Call, Function, OutputKind
 from ..order import first_order
 from . import derive
+from .typed import as_gradient, as_value_and_gradient
 
 
-class ValueAndGradient(NamedTuple):
+Gradients = TypeVar("Gradients", bound=tuple[Any, ...])
+
+
+class ValueAndGradient(NamedTuple, Generic[Gradients]):
     """The result of `value_and_gradient`."""
 
     #: All that f returned.
     value: Any
     #: One entry for each positional argument.
-    gradient: tuple[Any, ...]
+    gradient: Gradients
 
 
+@as_gradient
 def gradient(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
     """The gradient of a real scalar function with respect to every positional argument.
 
@@ -47,9 +52,10 @@ def gradient(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     return gradients
 
 
+@as_value_and_gradient
 def value_and_gradient(
     f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any
-) -> ValueAndGradient:
+) -> ValueAndGradient[tuple[Any, ...]]:
     """`(value, gradient)` from one and the same evaluation of f.
 
     f may return a tuple, a namedtuple or a dict whose first entry is the real scalar to differentiate; the rest is

@@ -12,6 +12,7 @@ from ..order import carrier, second_order
 from ..tree import build_gradient
 from . import derive
 from .pullback import native_tangents
+from .typed import as_gradient
 
 
 class GradientAndHvp(NamedTuple):
@@ -32,7 +33,8 @@ class ValueGradientAndHessian(NamedTuple):
 def hvp(f: Callable[..., Any], backend: AutoBackend, /, x: Any, v: Any, *constants: Any, **kwargs: Any) -> Any:
     """The Hessian of a real scalar function times a vector, without forming the Hessian; of x's type and structure.
 
-    x: a tree of real arrays. v: a tangent of x's structure and shapes (it is no argument of f); None in it is zero.
+    x: a tree of real arrays.
+    v: a tangent of x's structure and shapes (it is no argument of f); None in it is zero.
     constants: further arguments of f, each written `Constant(c)`.
 
     A plain backend takes the fastest right pair of its engine (JAX: forward over reverse; torch and autograd: reverse
@@ -78,6 +80,7 @@ def value_gradient_and_hessian(
     return _hessian("value_gradient_and_hessian", f, backend, (x, *constants), kwargs)
 
 
+@as_gradient
 def diagonal_hessian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
     """The diagonal of the Hessian of a real scalar function, in the form of `gradient`.
 

@@ -14,6 +14,7 @@ from autograd.tracer import isbox, new_box, trace_stack
 from autograd.util import toposort
 
 from adinterface.backend import Arrays, Backend, FlatFunction, Pullback, Pushforward
+from adinterface.errors import AdinterfaceError
 
 from .forward import ForwardNode
 from .library import AutogradLibrary
@@ -58,9 +59,13 @@ class AutogradBackend(Backend):
 
     def note(self, error: Exception) -> str | None:
         message = str(error)
+        if isinstance(error, AdinterfaceError):
+            return None
         if "ArrayBox" in message and "item assignment" in message:
             return _NO_ASSIGNMENT
         if isinstance(error, ValueError) and "setting an array element with a sequence" in message:
+            return _NO_ASSIGNMENT
+        if isinstance(error, TypeError) and "output" in message and "ArrayBox" in message:
             return _NO_ASSIGNMENT
         if isinstance(error, TypeError) and ("ArrayBox" in message or "ufunc" in message):
             return (

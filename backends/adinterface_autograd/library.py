@@ -14,7 +14,6 @@ from adinterface.library import NUMPY, Library, kind, unsupported_dtype
 
 from . import namespace as box_namespace
 
-
 _SUPPORTED = ("float16", "float32", "float64", "longdouble", "complex64", "complex128", "clongdouble")
 
 

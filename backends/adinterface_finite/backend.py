@@ -23,6 +23,11 @@ from adinterface.registry import backend_of, loaded_backends
 _EPSILON = {64: 2.0**-52, 32: 2.0**-23, 16: 2.0**-10, 80: float(np.finfo(np.longdouble).eps), 8: 2.0**-3}
 
 
+def epsilon(dtype: str) -> float:
+    """The distance from 1 to the next number of a dtype."""
+    return 2.0**-7 if dtype == "bfloat16" else _EPSILON[width(dtype)]
+
+
 class FiniteDifferencesBackend(Backend):
     def __init__(self, auto: AutoFiniteDifferences):
         super().__init__(auto)
@@ -71,12 +76,11 @@ class FiniteDifferencesBackend(Backend):
             library = library_of(self, leaf)
             if size_of(self, leaf) == 0:
                 continue
-            epsilon = _EPSILON[width(library.dtype(leaf))]
             v = _known(self, tangent)
             moves = np.ones(library.shape(leaf)) if v is None else np.abs(v)
             if not np.any(moves):
                 continue
-            relative = max(relative, self.relative_step or epsilon ** (1 / self.root))
+            relative = max(relative, self.relative_step or epsilon(library.dtype(leaf)) ** (1 / self.root))
             length = max(length, float(np.max(moves)))
             x = _known(self, leaf)
             if x is not None:

@@ -59,7 +59,8 @@ class JaxBackend(Backend):
                 "Under jax.jit or jax.vmap the numbers are not known when f runs. Use jax.numpy.where or jax.lax.cond "
                 "instead of a branch on a value."
             )
-        if isinstance(error, TypeError) and "item assignment" in str(error):
+        writes = isinstance(error, TypeError) and "item assignment" in str(error)
+        if writes or (isinstance(error, ValueError) and "setting an array element with a sequence" in str(error)):
             return (
                 "JAX arrays cannot be written to. Build the array with xp.stack, xp.concat or xp.where, or use "
                 "x = x.at[i].set(value)."

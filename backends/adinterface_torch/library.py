@@ -117,7 +117,7 @@ class TorchLibrary(Library):
         return x.untyped_storage().data_ptr() or None
 
     def namespace(self, x: Any) -> ModuleType:
-        import array_api_compat.torch as namespace  # here, because it is slow to import
+        from . import namespace  # here, because array_api_compat.torch is slow to import
 
         return namespace
 

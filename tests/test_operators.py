@@ -1,0 +1,666 @@
+"""The form of every operator's result: names, structures, libraries, dtypes; stacks, chunks, nesting, snapshots."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+from backends_table import assert_tree, each_backend, each_engine
+from torch import nn
+
+from adinterface import (
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    Constant,
+    SecondOrder,
+    array_namespace,
+    derivative,
+    diagonal_hessian,
+    gradient,
+    gradient_and_hvp,
+    hessian,
+    hvp,
+    jacobian,
+    linearize,
+    pullback,
+    pushforward,
+    second_derivative,
+    value_and_derivative,
+    value_and_gradient,
+    value_and_jacobian,
+    value_derivative_and_second_derivative,
+    value_gradient_and_hessian,
+)
+from adinterface.operators import derive
+
+
+def first(backend):
+    return 1e-7 if isinstance(backend, AutoFiniteDifferences) else 1e-10
+
+
+def second(backend):
+    return 2e-6 if isinstance(backend, AutoFiniteDifferences) else 1e-10
+
+
+X = np.array([0.3, 0.7, 1.1])
+M = np.array([[0.4, 0.9, 0.2], [0.8, 0.1, 0.6]])
+
+
+def cubes(x):
+    return array_namespace(x).sum(x**3)
+
+
+def sines(x):
+    return array_namespace(x).sin(x)
+
+
+def exponentials(x):
+    return array_namespace(x).exp(x)
+
+
+# Names ---------------------------------------------------------------------------------------------------------------
+
+COMPANIONS = {
+    "value_and_gradient": (value_and_gradient, (cubes, (X,)), {"gradient": lambda b: gradient(cubes, b, X)}),
+    "value_and_jacobian": (value_and_jacobian, (sines, (X,)), {"jacobian": lambda b: jacobian(sines, b, X)}),
+    "value_and_derivative": (value_and_derivative, (sines, (0.7,)), {"derivative": lambda b: derivative(sines, b, 0.7)}),
+    "value_derivative_and_second_derivative": (
+        value_derivative_and_second_derivative,
+        (sines, (0.7,)),
+        {
+            "derivative": lambda b: derivative(sines, b, 0.7),
+            "second_derivative": lambda b: second_derivative(sines, b, 0.7),
+        },
+    ),
+    "value_gradient_and_hessian": (
+        value_gradient_and_hessian,
+        (cubes, (X,)),
+        {"gradient": lambda b: gradient(cubes, b, X)[0], "hessian": lambda b: hessian(cubes, b, X)},
+    ),
+    "gradient_and_hvp": (
+        gradient_and_hvp,
+        (cubes, (X, 2 * X)),
+        {"gradient": lambda b: gradient(cubes, b, X)[0], "hvp": lambda b: hvp(cubes, b, X, 2 * X)},
+    ),
+}
+
+
+@each_backend
+@pytest.mark.parametrize("name", COMPANIONS)
+def test_companions_are_named_tuples_that_agree_with_the_plain_operators(name, backend):
+    operator, (f, args), parts = COMPANIONS[name]
+    result = operator(f, backend, *args)
+    value = {} if name == "gradient_and_hvp" else {"value": np.asarray(f(args[0]))[()]}
+    assert result._fields == (*value, *parts)
+    assert type(result).__name__ == "".join(word.capitalize() for word in name.split("_"))
+    for field, plain in parts.items():
+        assert_tree(getattr(result, field), plain(backend), second(backend))
+    if value:
+        np.testing.assert_allclose(result.value, value["value"], rtol=1e-13)
+
+
+@each_backend
+@pytest.mark.parametrize(
+    ("result", "fields"),
+    [
+        (lambda b: pullback(sines, b, X), ("value", "back")),
+        (lambda b: linearize(sines, b, X), ("value", "push")),
+        (lambda b: pushforward(sines, b, (X,), (X,)), ("value", "tangent")),
+    ],
+    ids=["pullback", "linearize", "pushforward"],
+)
+def test_linear_maps_come_with_the_value(result, fields, backend):
+    assert result(backend)._fields == fields
+    assert_tree(result(backend).value, np.sin(X), 1e-13)
+
+
+def test_back_and_push_say_what_they_are():
+    assert repr(pullback(sines, AutoFiniteDifferences(), X).back) == f"<back of sines on {AutoFiniteDifferences()!r}>"
+    assert repr(linearize(sines, AutoFiniteDifferences(), X).push) == f"<push of sines on {AutoFiniteDifferences()!r}>"
+
+
+# Structures ----------------------------------------------------------------------------------------------------------
+
+
+def two_outputs(x, c, p):
+    xp = array_namespace(x, p["m"])
+    return {"y": [x * c, 3], "z": (xp.sum(x) * p["s"] * p["m"], None, "name")}
+
+
+@each_backend
+def test_the_jacobian_of_a_tree_has_a_tuple_for_each_of_its_leaves(backend):
+    p = {"m": M, "s": 2.0, "n": 4}
+    value, jac = value_and_jacobian(two_outputs, backend, X, Constant(5.0), p)
+    zeros = np.zeros
+    y = (5.0 * np.eye(3), None, {"m": zeros((3, 2, 3)), "s": zeros(3), "n": None})
+    z = (
+        2.0 * np.repeat(M[:, :, None], 3, 2),
+        None,
+        {"m": np.sum(X) * 2.0 * np.eye(6).reshape(2, 3, 2, 3), "s": np.sum(X) * M, "n": None},
+    )
+    assert_tree(jac, {"y": [y, None], "z": (z, None, None)}, first(backend))
+    assert_tree(value, {"y": [5.0 * X, 3], "z": (np.sum(X) * 2.0 * M, None, "name")}, 1e-13)
+
+
+@each_backend
+def test_integer_arrays_in_the_value_have_no_jacobian(backend):
+    def f(x):
+        xp = array_namespace(x)
+        return {"y": x * 2.0, "n": xp.asarray([1, 2]), "flag": True}
+
+    value, jac = value_and_jacobian(f, backend, X)
+    assert_tree(jac, {"y": (2.0 * np.eye(3),), "n": None, "flag": None}, first(backend))
+    assert value["n"].dtype.kind == "i"
+    assert value["flag"] is True
+    assert pushforward(f, backend, (X,), (X,)).tangent["n"] is None
+
+
+@each_backend
+def test_the_hessian_of_a_dict_is_a_dict_of_dicts(backend):
+    def f(p):
+        return p["s"] ** 2 * array_namespace(p["m"]).sum(p["m"] ** 3)
+
+    p = {"m": M, "s": 1.5, "name": "layer"}
+    mm = np.zeros((2, 3, 2, 3))
+    for i, j in np.ndindex(2, 3):
+        mm[i, j, i, j] = 6 * M[i, j] * 1.5**2
+    ms = 2 * 1.5 * 3 * M**2
+    expected = {
+        "m": {"m": mm, "s": ms, "name": None},
+        "s": {"m": ms, "s": np.asarray(2 * np.sum(M**3)), "name": None},
+        "name": None,
+    }
+    assert_tree(hessian(f, backend, p), expected, second(backend))
+    assert_tree(diagonal_hessian(f, backend, p)[0], {"m": 6 * M * 1.5**2, "s": float(2 * np.sum(M**3)), "name": None}, 1e-5)
+
+
+@each_backend
+def test_hvp_has_the_type_of_x_and_takes_none_for_zero(backend):
+    p = {"m": M, "s": 1.5, "name": "layer"}
+
+    def f(p, scale):
+        return p["s"] ** 2 * array_namespace(p["m"]).sum(p["m"] ** 3) * scale
+
+    product = hvp(f, backend, p, {"m": M, "s": None, "name": None}, Constant(2.0))
+    expected = {"m": 12 * M**2 * 1.5**2, "s": float(2 * 2 * 1.5 * np.sum(3 * M**3)), "name": None}
+    assert_tree(product, expected, second(backend))
+    nothing = hvp(f, backend, p, None, Constant(2.0))
+    assert_tree(nothing, {"m": np.zeros((2, 3)), "s": 0.0, "name": None})
+
+
+@each_backend
+def test_derivatives_of_a_tree_have_its_structure(backend):
+    def f(t):
+        xp = array_namespace(t)
+        return {"path": xp.stack([t**2, t**3]), "rest": (xp.sin(t), 7, "label")}
+
+    cube = value_derivative_and_second_derivative(f, backend, 2.0)
+    sin, cos = float(np.sin(2.0)), float(np.cos(2.0))
+    assert_tree(cube.value, {"path": np.array([4.0, 8.0]), "rest": (sin, 7, "label")}, 1e-13)
+    assert_tree(cube.derivative, {"path": np.array([4.0, 12.0]), "rest": (cos, None, None)}, second(backend))
+    assert_tree(cube.second_derivative, {"path": np.array([2.0, 12.0]), "rest": (-sin, None, None)}, second(backend))
+    assert_tree(derivative(f, backend, 2.0), cube.derivative, second(backend))
+    assert_tree(second_derivative(f, backend, 2.0), cube.second_derivative, second(backend))
+
+
+@each_backend
+def test_a_number_may_stand_inside_a_tree_for_derivative(backend):
+    assert_tree(derivative(lambda p: p["t"] ** 2, backend, {"t": 3.0, "n": 2}), 6.0, first(backend))
+
+
+@each_backend
+def test_integers_are_promoted_in_every_operator(backend):
+    assert_tree(derivative(lambda x: x**2, backend, 3), 6.0, first(backend))
+    assert_tree(hessian(cubes, backend, np.array([1, 2])), np.diag([6.0, 12.0]), second(backend))
+    assert_tree(hvp(cubes, backend, np.array([1, 2]), np.array([1, 1])), np.array([6.0, 12.0]), second(backend))
+    assert_tree(pushforward(lambda x: x * x, backend, (3,), (1,)).tangent, 6.0, first(backend))
+    assert_tree(pullback(lambda x: x * x, backend, 3).back(1), (6.0,), first(backend))
+
+
+@each_backend
+def test_none_is_zero_at_every_level_of_cotangents_and_tangents(backend):
+    def f(x, y):
+        return {"a": (x * 2.0, y * 3.0), "b": [x * y]}
+
+    _, back = pullback(f, backend, X, 2.0)
+    zero = (np.zeros(3), 0.0)
+    assert_tree(back(None), zero)
+    assert_tree(back({"a": None, "b": None}), zero)
+    assert_tree(back({"a": (None, 1.0), "b": None}), (np.zeros(3), 3.0), first(backend))
+    assert_tree(back({"a": (None, None), "b": [X]}), (2.0 * X, float(X @ X)), first(backend))
+    _, push = linearize(f, backend, X, 2.0)
+    assert_tree(push(None, None), {"a": (np.zeros(3), 0.0), "b": [np.zeros(3)]})
+    assert_tree(push(None, 1.0), {"a": (np.zeros(3), 3.0), "b": [X]}, first(backend))
+
+
+# Libraries and dtypes ------------------------------------------------------------------------------------------------
+
+LIBRARIES = {
+    "numpy": lambda x, dtype: np.asarray(x, dtype=dtype),
+    "torch": lambda x, dtype: torch.as_tensor(x, dtype=getattr(torch, dtype)),
+    "jax": lambda x, dtype: jnp.asarray(x, dtype=dtype),
+}
+
+
+@each_backend
+@pytest.mark.parametrize(("library", "dtype"), [("numpy", "float32"), ("torch", "float64"), ("torch", "float32"), ("jax", "float32")])
+def test_results_are_in_the_library_and_dtype_of_the_argument(library, dtype, backend):
+    make = LIBRARIES[library]
+    x, v = make(X, dtype), make([1.0, 0.5, 2.0], dtype)
+    differences = isinstance(backend, AutoFiniteDifferences)
+    one, two = (1e-2, 0.3) if differences and dtype == "float32" else (1e-6, 1e-4) if differences else (1e-5, 1e-5)
+    cos = np.diag(np.cos(X))
+    assert_tree(jacobian(sines, backend, x), (make(cos, dtype),), one)
+    assert_tree(tuple(pushforward(sines, backend, (x,), (v,))), (make(np.sin(X), dtype), make(cos @ [1, 0.5, 2], dtype)), one)
+    assert_tree(pullback(sines, backend, x).back(v), (make(cos @ [1, 0.5, 2], dtype),), one)
+    assert_tree(linearize(sines, backend, x).push(v), make(cos @ [1, 0.5, 2], dtype), one)
+    triple = value_gradient_and_hessian(cubes, backend, x)
+    assert_tree(tuple(triple), (make(np.sum(X**3), dtype), make(3 * X**2, dtype), make(np.diag(6 * X), dtype)), two)
+    assert_tree(hvp(cubes, backend, x, v), make(6 * X * [1, 0.5, 2], dtype), two)
+    assert_tree(diagonal_hessian(cubes, backend, x), (make(6 * X, dtype),), two)
+
+
+@each_backend
+@pytest.mark.parametrize(("library", "other"), [("torch", "numpy"), ("numpy", "torch")])
+def test_jacobians_are_in_the_library_of_the_first_differentiated_array(library, other, backend):
+    a, b = LIBRARIES[library]([1.0, 2.0], "float64"), LIBRARIES[other]([3.0, 4.0], "float64")
+
+    def f(number, a, b):
+        if isinstance(backend, AutoFiniteDifferences):
+            a, b = torch.as_tensor(a), torch.as_tensor(b)
+            return number * a * b if library == "torch" else (number * a * b).numpy()
+        return number * a * b
+
+    by_number, by_a, by_b = jacobian(f, backend, 2.0, a, b)
+    for result, expected in ((by_number, [3.0, 8.0]), (by_a, [[6.0, 0], [0, 8.0]]), (by_b, [[2.0, 0], [0, 4.0]])):
+        assert_tree(result, LIBRARIES[library](expected, "float64"), first(backend))
+
+
+@each_backend
+def test_cotangents_and_tangents_may_be_of_another_library(backend):
+    x = torch.tensor(X)
+    assert_tree(pullback(sines, backend, x).back(np.ones(3)), (torch.cos(x),), first(backend))
+    assert_tree(pushforward(sines, backend, (X,), (torch.ones(3, dtype=torch.float64),)).tangent, np.cos(X), first(backend))
+    assert_tree(linearize(sines, backend, X).push([1.0, None, 1]), np.cos(X) * [1, 0, 1], first(backend))
+
+
+@each_backend
+def test_results_overlap_neither_each_other_nor_what_was_given(backend):
+    c = np.ones(3)
+    value, back = pullback(lambda x, y: x + y, backend, X, 2 * X)
+    a, b = back(c)
+    results = [value, a, b, *back(c), pushforward(lambda x: x, backend, (X,), (c,)).tangent]
+    arrays = [X, c, *results]
+    for n, one in enumerate(arrays):
+        assert one.flags.writeable
+        assert not any(np.shares_memory(one, other) for other in arrays[n + 1 :])
+
+
+# Snapshots -----------------------------------------------------------------------------------------------------------
+
+OVERWRITTEN = {"numpy": lambda x: np.array(x), "torch": lambda x: torch.tensor(x)}
+each_mutable = pytest.mark.parametrize("library", OVERWRITTEN)
+
+
+@each_backend
+@each_mutable
+def test_back_and_push_keep_their_answer_when_the_arguments_are_overwritten(library, backend):
+    make = OVERWRITTEN[library]
+    x, c, k = make(X), make(2 * X), make(3 * X)
+
+    def f(x, c, k):
+        xp = array_namespace(x)
+        return xp.sin(x * c) + xp.exp(x) * k
+
+    slope = make(2 * X * np.cos(2 * X * X) + 3 * X * np.exp(X))
+    _, back = pullback(f, backend, x, Constant(c), k=k)
+    _, push = linearize(f, backend, x, Constant(c), k=k)
+    for array in (x, c, k):
+        array[:] = 0.0
+    one = make(np.ones(3))
+    assert_tree(back(one), (slope, None), first(backend))
+    assert_tree(push(one, None), slope, first(backend))
+
+
+@each_backend
+@each_mutable
+@pytest.mark.parametrize("mode", ["pullback", "linearize"])
+def test_back_and_push_keep_their_answer_when_the_value_is_overwritten(mode, library, backend):
+    """The derivative of exp is its value, which engines therefore keep."""
+    x = OVERWRITTEN[library](X)
+    value, linear = {"pullback": pullback, "linearize": linearize}[mode](exponentials, backend, x)
+    value[:] = 0.0
+    one = OVERWRITTEN[library](np.ones(3))
+    result = linear(one)
+    expected = OVERWRITTEN[library](np.exp(X))
+    assert_tree(result, (expected,) if mode == "pullback" else expected, first(backend))
+
+
+@each_backend
+def test_back_can_be_called_again_after_its_result_is_overwritten(backend):
+    _, back = pullback(lambda x: x * 2.0, backend, X)
+    back(np.ones(3))[0][:] = 7.0
+    assert_tree(back(np.ones(3)), (np.full(3, 2.0),), first(backend))
+
+
+# Stacks --------------------------------------------------------------------------------------------------------------
+
+
+@each_backend
+def test_stacks_have_a_leading_axis_everywhere(backend):
+    def f(x, s):
+        return {"y": x * s, "z": x[0] * s}
+
+    cotangents = {"y": np.eye(3), "z": np.array([0.0, 1.0, 2.0])}
+    by_x, by_s = pullback(f, backend, X, 2.0).back.stacked(cotangents)
+    expected = 2.0 * np.eye(3)
+    expected[:, 0] += 2.0 * cotangents["z"]
+    assert_tree(by_x, expected, first(backend))
+    assert_tree(by_s, X + X[0] * cotangents["z"], first(backend))
+    push = linearize(f, backend, X, 2.0).push
+    tangent = push.stacked(np.eye(3), None)
+    assert_tree(tangent, {"y": 2.0 * np.eye(3), "z": np.array([2.0, 0.0, 0.0])}, first(backend))
+    assert_tree(push.stacked(None, np.ones(2)), {"y": np.stack([X, X]), "z": np.full(2, X[0])}, first(backend))
+
+
+@each_backend
+def test_an_empty_stack_gives_empty_stacks(backend):
+    empty = np.zeros((0, 3))
+    assert_tree(pullback(sines, backend, X).back.stacked(empty), (empty,))
+    assert_tree(linearize(sines, backend, X).push.stacked(empty), empty)
+
+
+# Chunks --------------------------------------------------------------------------------------------------------------
+
+
+def pairs(x):
+    xp = array_namespace(x)
+    return {"p": x[:, None] * x[None, :], "s": xp.sum(xp.sin(x))}
+
+
+@pytest.mark.parametrize("auto", [AutoJax, AutoTorch])
+@pytest.mark.parametrize("mode", [None, "forward", "reverse"])
+@pytest.mark.parametrize("size", [1, 2, 100])
+def test_every_chunk_size_gives_the_same(size, mode, auto):
+    plain, chunked = auto(mode=mode), auto(mode=mode, chunk_size=size)
+    assert_tree(jacobian(pairs, chunked, X), jacobian(pairs, plain, X), 1e-12)
+    assert_tree(hessian(cubes, chunked, X), hessian(cubes, plain, X), 1e-12)
+    assert_tree(diagonal_hessian(cubes, chunked, X), diagonal_hessian(cubes, plain, X), 1e-12)
+    assert_tree(gradient(cubes, chunked, X), gradient(cubes, plain, X), 1e-12)
+
+
+@pytest.fixture
+def seeded(monkeypatch):
+    """The bytes of each batch of seeds, and the components in it."""
+    batches = []
+    seeds = derive.Components.seeds
+
+    def counted(self, start, stop):
+        stacks = seeds(self, start, stop)
+        size = sum(derive.library_of(self.backend, stack).to_numpy(stack).nbytes for stack in stacks)
+        batches.append((size, stop - start))
+        return stacks
+
+    monkeypatch.setattr(derive.Components, "seeds", counted)
+    return batches
+
+
+@each_backend
+@pytest.mark.parametrize("dtype", ["float64", "complex128", "float32"])
+def test_a_jacobian_never_seeds_more_than_the_budget(dtype, backend, seeded, monkeypatch):
+    monkeypatch.setattr(derive, "SEED_BYTES", 400)
+    x = (np.arange(12) / 10).astype(dtype)
+    jacobian(lambda x: x * x, backend, x)
+    assert sum(components for _, components in seeded) == 12
+    assert len(seeded) > 1
+    assert max(size for size, _ in seeded) <= 400
+
+
+@each_backend
+def test_a_hessian_never_seeds_more_than_the_budget(backend, seeded, monkeypatch):
+    expected = np.diag(6 * np.arange(1.0, 13.0))
+    monkeypatch.setattr(derive, "SEED_BYTES", 400)
+    x = np.arange(1.0, 13.0)
+    assert_tree(hessian(cubes, backend, x), expected, 1e-5)
+    assert_tree(diagonal_hessian(cubes, backend, x), (np.diagonal(expected).copy(),), 1e-5)
+    assert max(size for size, _ in seeded) <= 400
+
+
+@each_backend
+def test_a_row_beyond_the_budget_is_seeded_alone(backend, seeded, monkeypatch):
+    monkeypatch.setattr(derive, "SEED_BYTES", 10)
+    jacobian(sines, backend, X)
+    assert [components for _, components in seeded] == [1, 1, 1]
+
+
+@each_backend
+def test_the_budget_of_seeds_is_64_mebibytes(backend):
+    """10,000 x 10,000 would be 0.8 GB of seeds at once."""
+    assert derive.SEED_BYTES == 64 * 2**20
+    from adinterface.registry import backend_of
+
+    chunks = list(derive.Components(backend_of(backend), (np.zeros(10_000),), [False]).chunks())
+    assert chunks[0] == (0, 64 * 2**20 // 80_000)
+    assert chunks[-1][1] == 10_000
+
+
+@pytest.mark.parametrize("auto", [AutoJax, AutoTorch])
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_chunk_size_is_the_number_of_components_in_a_batch(mode, auto, seeded):
+    jacobian(lambda x: x**2, auto(mode=mode, chunk_size=2), np.arange(5.0))
+    assert [components for _, components in seeded] == [2, 2, 1]
+
+
+# Nesting and control flow --------------------------------------------------------------------------------------------
+
+
+THIRD = {
+    "derivative of a second derivative": lambda f, b: derivative(lambda x: second_derivative(f, b, x), b, 2.0),
+    "second derivative of a derivative": lambda f, b: second_derivative(lambda x: derivative(f, b, x), b, 2.0),
+    "hessian of a gradient": lambda f, b: hessian(lambda x: gradient(f, b, x)[0], b, 2.0),
+    "derivative of an hvp": lambda f, b: derivative(lambda x: hvp(f, b, x, 1.0), b, 2.0),
+    "gradient of a hessian": lambda f, b: gradient(lambda x: hessian(f, b, x), b, 2.0)[0],
+    "jacobian of a diagonal": lambda f, b: jacobian(lambda x: diagonal_hessian(f, b, x)[0], b, 2.0)[0],
+    "pushforward of a pushforward of a pullback": lambda f, b: (
+        pushforward(
+            lambda x: pushforward(lambda y: pullback(f, b, y).back(1.0)[0], b, (x,), (1.0,)).tangent, b, (2.0,), (1.0,)
+        ).tangent
+    ),
+    "linearize of a jacobian of a derivative": lambda f, b: linearize(
+        lambda x: jacobian(lambda y: derivative(f, b, y), b, x)[0], b, 2.0
+    ).push(1.0),
+}
+
+
+@each_engine
+@pytest.mark.parametrize("name", THIRD)
+def test_third_derivatives_by_nesting(name, backend):
+    """x^4 has the third derivative 24 x, and x^4 sin(x) that of the product rule."""
+    assert_tree(THIRD[name](lambda x: x**4, backend), 48.0)
+    s, c = np.sin(2.0), np.cos(2.0)
+    expected = float(24 * 2 * s + 3 * 12 * 4 * c - 3 * 4 * 8 * s - 16 * c)
+    assert_tree(THIRD[name](lambda x: x**4 * array_namespace(x).sin(x), backend), expected, 1e-10)
+
+
+@each_engine
+def test_the_jacobian_of_a_hessian_is_the_tensor_of_third_derivatives(backend):
+    third = jacobian(lambda x: hessian(cubes, backend, x), backend, X)
+    expected = np.zeros((3, 3, 3))
+    expected[[0, 1, 2], [0, 1, 2], [0, 1, 2]] = 6.0
+    assert_tree(third, (expected,))
+
+
+@each_engine
+def test_operators_over_arrays_nest_in_a_gradient(backend):
+    def f(x):
+        xp = array_namespace(x)
+        (jac,) = jacobian(lambda y: y**2 * x, backend, x)
+        return xp.sum(jac * jac) + xp.sum(hvp(cubes, backend, x, x))
+
+    assert_tree(gradient(f, backend, X), (4 * 4 * X**3 + 12 * X,), 1e-10)
+
+
+def iterated(x, steps=6):
+    y = x
+    for _ in range(steps):
+        y = array_namespace(x).sin(y) * 1.1 + x
+    return array_namespace(x).sum(y**2)
+
+
+def test_a_hessian_goes_through_lax_scan():
+    def scanned(x):
+        y, _ = jax.lax.scan(lambda y, _: (jnp.sin(y) * 1.1 + x, None), x, None, length=6)
+        return jnp.sum(y**2)
+
+    expected = hessian(iterated, AutoTorch(), X)
+    assert_tree(hessian(scanned, AutoJax(), X), expected, 1e-10)
+    for mode in ("forward", "reverse"):
+        assert_tree(hessian(scanned, AutoJax(mode=mode), X), expected, 1e-10)
+
+
+@each_engine
+def test_a_hessian_goes_through_a_python_loop(backend):
+    assert_tree(hessian(iterated, backend, X), hessian(iterated, AutoFiniteDifferences(), X), 1e-5)
+
+
+# Modules -------------------------------------------------------------------------------------------------------------
+
+INPUTS = torch.tensor([[0.1, -0.2], [0.3, 0.4], [0.5, -0.6]], dtype=torch.float64)
+MODES = {
+    "torch": AutoTorch(),
+    "torch forward": AutoTorch(mode="forward"),
+    "torch reverse": AutoTorch(mode="reverse"),
+    "forward over reverse": SecondOrder(AutoTorch(mode="forward"), AutoTorch(mode="reverse")),
+    "reverse over forward": SecondOrder(AutoTorch(mode="reverse"), AutoTorch(mode="forward")),
+    "finite": AutoFiniteDifferences(),
+    "finite over torch": SecondOrder(AutoFiniteDifferences(), AutoTorch()),
+}
+each_torch = pytest.mark.parametrize("backend", MODES.values(), ids=MODES.keys())
+
+
+def a_module():
+    module = nn.Linear(2, 1, dtype=torch.float64)
+    with torch.no_grad():
+        module.weight.copy_(torch.tensor([[0.3, -0.7]]))
+        module.bias.copy_(torch.tensor([0.2]))
+    return module
+
+
+def loss(module):
+    return (torch.tanh(module(INPUTS)) ** 2).sum()
+
+
+def matrix_of(w):
+    """The loss as a function of one vector of parameters."""
+    return (torch.tanh(INPUTS @ w[:2] + w[2]) ** 2).sum()
+
+
+W = torch.tensor([0.3, -0.7, 0.2], dtype=torch.float64)
+H = torch.func.hessian(matrix_of)(W)
+G = torch.func.grad(matrix_of)(W)
+
+
+def vector(module):
+    return torch.cat([p.detach().reshape(-1) for p in (module.weight, module.bias)])
+
+
+def assert_plain_gradients(module):
+    assert type(module) is nn.Linear
+    for parameter in module.parameters():
+        assert isinstance(parameter, nn.Parameter)
+        assert not parameter.requires_grad
+        assert parameter.grad_fn is None
+
+
+def loose(backend):
+    finite = isinstance(backend, AutoFiniteDifferences) or isinstance(getattr(backend, "outer", None), AutoFiniteDifferences)
+    return 1e-5 if finite else 1e-10
+
+
+@each_torch
+def test_hvp_of_a_module_is_a_module(backend):
+    module = a_module()
+    (v,) = gradient(loss, backend, module)
+    grads, product = gradient_and_hvp(loss, backend, module, v)
+    torch.testing.assert_close(vector(grads), G, rtol=0, atol=loose(backend))
+    torch.testing.assert_close(vector(product), H @ G, rtol=0, atol=loose(backend))
+    (diagonal,) = diagonal_hessian(loss, backend, module)
+    torch.testing.assert_close(vector(diagonal), torch.diagonal(H), rtol=0, atol=loose(backend))
+
+
+@each_torch
+def test_results_for_a_module_are_modules_outside_any_graph(backend):
+    module = a_module()
+    (v,) = gradient(loss, backend, module)
+    results = [v, *gradient_and_hvp(loss, backend, module, v), *diagonal_hessian(loss, backend, module)]
+    for result in results:
+        assert_plain_gradients(result)
+    assert all(p.requires_grad and p.grad is None for p in module.parameters())
+
+
+@each_torch
+def test_the_hessian_of_a_module_is_a_module_of_modules(backend):
+    value, _, hess = value_gradient_and_hessian(loss, backend, a_module())
+    assert type(hess) is nn.Linear
+    assert tuple(hess.weight.bias.shape) == (1, 2, 1)
+    rows = [torch.cat([b.detach().reshape(n, -1) for b in (row.weight, row.bias)], 1) for row, n in ((hess.weight, 2), (hess.bias, 1))]
+    torch.testing.assert_close(torch.cat(rows), H, rtol=0, atol=loose(backend))
+    assert value.grad_fn is None
+
+
+@each_torch
+def test_pullbacks_and_pushforwards_of_a_module(backend):
+    module = a_module()
+
+    def f(module, x):
+        return torch.tanh(module(x))
+
+    slope = 1 - torch.tanh(module(INPUTS).detach()) ** 2
+    value, back = pullback(f, backend, module, Constant(INPUTS))
+    grads, none = back(torch.ones(3, 1, dtype=torch.float64))
+    assert none is None
+    assert_plain_gradients(grads)
+    torch.testing.assert_close(vector(grads), torch.cat([(slope * INPUTS).sum(0), slope.sum(0)]), rtol=0, atol=loose(backend))
+    again, tangent = pushforward(f, backend, (module, Constant(INPUTS)), (grads, None))
+    expected = slope * (INPUTS @ grads.weight.T + grads.bias)
+    torch.testing.assert_close(tangent, expected, rtol=0, atol=loose(backend))
+    jac, none = jacobian(f, backend, module, Constant(INPUTS))
+    assert tuple(jac.weight.shape) == (3, 1, 1, 2)
+    torch.testing.assert_close(jac.weight[:, 0, 0].detach(), slope * INPUTS, rtol=0, atol=loose(backend))
+    assert not any(t.requires_grad for t in (value, again, tangent, jac.weight))
+
+
+@each_torch
+def test_a_tensor_that_requires_grad_gets_results_outside_any_graph(backend):
+    x = torch.tensor(X, requires_grad=True)
+    weight = torch.ones(3, dtype=torch.float64, requires_grad=True)
+
+    def f(x):
+        return torch.sin(x) * weight
+
+    def s(x):
+        return (x**3 * weight).sum()
+
+    results = [
+        *jacobian(f, backend, x),
+        *pushforward(f, backend, (x,), (torch.ones_like(x),)),
+        *pullback(f, backend, x).back(torch.ones_like(x)),
+        linearize(f, backend, x).push(torch.ones_like(x)),
+        *value_gradient_and_hessian(s, backend, x),
+        hvp(s, backend, x, torch.ones_like(x)),
+        *diagonal_hessian(s, backend, x),
+    ]
+    assert [r.requires_grad for r in results] == [False] * len(results)
+
+
+@each_torch
+def test_a_frozen_parameter_takes_no_part_and_a_gradient_module_is_a_direction(backend):
+    module = a_module()
+    module.bias.requires_grad_(False)
+    (v,) = gradient(loss, backend, module)
+    product = hvp(loss, backend, module, v)
+    torch.testing.assert_close(product.weight.detach()[0], H[:2, :2] @ G[:2], rtol=0, atol=loose(backend))
+    assert torch.count_nonzero(product.bias) == 0
+    tangent = pushforward(loss, backend, (module,), (v,)).tangent
+    torch.testing.assert_close(tangent, G[:2] @ G[:2], rtol=0, atol=loose(backend))

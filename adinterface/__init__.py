@@ -2,7 +2,7 @@
 
 from . import tree
 from .auto import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, SecondOrder
-from .backend import Backend, FlatFunction, Linearized, Pullback, Pushforward
+from .backend import Backend, FlatFunction, KnownFailure, Linearized, Pullback, Pushforward
 from .errors import (
     AdinterfaceError,
     BackendError,
@@ -58,6 +58,7 @@ __all__ = [
     "Explanation",
     "FlatFunction",
     "GradientAndHvp",
+    "KnownFailure",
     "LeafReport",
     "Library",
     "Linearized",

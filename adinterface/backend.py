@@ -64,6 +64,18 @@ class Linearized(NamedTuple):
     push_stacked: Callable[[Arrays], Arrays] | None = None
 
 
+class KnownFailure(NamedTuple):
+    """Something that an engine cannot do, as data: the conformance table shows the reason and the link.
+
+    scenario, check: patterns with `*`, as in `fnmatch`; a check's name is that of its function.
+    """
+
+    scenario: str
+    check: str
+    reason: str
+    link: str
+
+
 class Backend(ABC):
     """One engine. Derive from it, name the class in an entry point of the group `adinterface.backends`.
 
@@ -82,6 +94,8 @@ class Backend(ABC):
     libraries: ClassVar[tuple[Library, ...]] = ()
     #: The node types that this engine brings.
     node_types: ClassVar[tuple[NodeType, ...]] = ()
+    #: What the engine is known not to do, or to do in its own way.
+    known_failures: ClassVar[tuple[KnownFailure, ...]] = ()
     #: The library of the arrays that the engine computes with; None if it takes each leaf in its own library.
     library: Library | None
 
@@ -142,6 +156,11 @@ class Backend(ABC):
 
     def note(self, error: Exception) -> str | None:
         """What a user should know about an error that f raised under this engine; None if there is nothing to say."""
+        return None
+
+    @classmethod
+    def handwritten(cls, operator: str, f: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[], Any] | None:
+        """What a good user would write with the engine alone, for the benchmark to compare with; None if nothing."""
         return None
 
     @classmethod

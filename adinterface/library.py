@@ -6,6 +6,7 @@ the library of its arrays through its backend. Nothing else in the core looks in
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
@@ -22,6 +23,7 @@ _WIDTHS = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64, "complex
 _COMPLEX_OF = {32: "complex64", 64: "complex128"}
 
 
+@functools.cache
 def kind(dtype: str) -> Kind:
     """The kind of a dtype, from its name (`"float32"`, `"bfloat16"`, `"int64"`, ...)."""
     if dtype.startswith(("float", "bfloat", "longdouble")):
@@ -33,6 +35,13 @@ def kind(dtype: str) -> Kind:
     return "bool" if dtype == "bool" else "other"
 
 
+@functools.cache
+def dtype_name(dtype: np.dtype[Any]) -> str:
+    """NumPy computes the name anew each time it is asked."""
+    return dtype.name
+
+
+@functools.cache
 def width(dtype: str) -> int:
     """Bits of one real component: 64 for float64 and complex128; 80 for the long double types, whatever their padding."""
     known = _WIDTHS.get(dtype)
@@ -168,8 +177,7 @@ class NumpyLibrary(Library):
         return type(x) is np.ndarray or isinstance(x, (np.generic, np.memmap))
 
     def dtype(self, x: Any) -> str:
-        name: str = x.dtype.name
-        return name
+        return dtype_name(x.dtype)
 
     def shape(self, x: Any) -> tuple[int, ...]:
         shape: tuple[int, ...] = x.shape

@@ -9,17 +9,22 @@ from __future__ import annotations
 import functools
 import importlib.util
 import sys
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 from .auto import AutoBackend
 from .backend import Backend
 from .errors import BackendError, MissingEngineError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "adinterface.backends"
 
 
 @functools.lru_cache(maxsize=1)
 def _entry_points() -> dict[str, list[EntryPoint]]:
+    from importlib.metadata import entry_points  # here, because it takes longer to import than this whole package
+
     found: dict[str, list[EntryPoint]] = {}
     for point in entry_points(group=GROUP):
         others = found.setdefault(point.name, [])

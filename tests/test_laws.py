@@ -6,7 +6,7 @@ The inner product is the real one, <a, b> = Re sum(conj(a) b), over all leaves o
 import numpy as np
 import pytest
 from backends_table import assert_tree
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from adinterface import (
@@ -14,7 +14,6 @@ from adinterface import (
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
-    Constant,
     array_namespace,
     diagonal_hessian,
     gradient,
@@ -28,6 +27,9 @@ from adinterface import (
     value_and_jacobian,
     value_gradient_and_hessian,
 )
+
+# torch says so of some complex functions in a batch; the numbers are right.
+pytestmark = pytest.mark.filterwarnings("ignore:There is a performance drop because we have not yet implemented the batching")
 
 PLAIN = {"jax": AutoJax(), "torch": AutoTorch(), "autograd": AutoAutograd(), "finite": AutoFiniteDifferences()}
 FORCED = {
@@ -45,7 +47,8 @@ def law(backend, examples=6):
     """The same examples in every run; fewer on JAX, which compiles each operation anew for each shape."""
     jax = backend is AutoJax or isinstance(backend, AutoJax)
     return settings(
-        max_examples=2 if jax else examples,
+        max_examples=min(examples, 4) if jax else examples,
+        phases=(Phase.generate,) if jax else (Phase.generate, Phase.shrink),
         derandomize=True,
         deadline=None,
         database=None,
@@ -385,17 +388,5 @@ def test_every_mode_gives_one_hessian(auto):
         expected = hessian(scalar, auto(), x)
         for mode in ("forward", "reverse"):
             assert_tree(hessian(scalar, auto(mode=mode), x), expected, 1e-10)
-
-    check()
-
-
-@each_backend
-def test_the_hessian_of_one_of_two_arguments_is_a_block_of_the_whole(backend):
-    @law(backend, 4)
-    @given(x=trees(complex_too=False, nonempty=True), y=trees(complex_too=False, nonempty=True))
-    def check(x, y):
-        whole = hessian(lambda both: scalar(both), backend, (x, y))
-        part = hessian(lambda x, y: scalar((x, y)), backend, x, Constant(y))
-        assert_close(part, whole[0][0], 10 * second(backend))
 
     check()

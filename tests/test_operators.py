@@ -230,8 +230,8 @@ def test_none_is_zero_at_every_level_of_cotangents_and_tangents(backend):
     assert_tree(back({"a": (None, 1.0), "b": None}), (np.zeros(3), 3.0), first(backend))
     assert_tree(back({"a": (None, None), "b": [X]}), (2.0 * X, float(X @ X)), first(backend))
     _, push = linearize(f, backend, X, 2.0)
-    assert_tree(push(None, None), {"a": (np.zeros(3), 0.0), "b": [np.zeros(3)]})
-    assert_tree(push(None, 1.0), {"a": (np.zeros(3), 3.0), "b": [X]}, first(backend))
+    assert_tree(push(None, None), {"a": (np.zeros(3), np.array(0.0)), "b": [np.zeros(3)]})
+    assert_tree(push(None, 1.0), {"a": (np.zeros(3), np.array(3.0)), "b": [X]}, first(backend))
 
 
 # Libraries and dtypes ------------------------------------------------------------------------------------------------
@@ -244,7 +244,9 @@ LIBRARIES = {
 
 
 @each_backend
-@pytest.mark.parametrize(("library", "dtype"), [("numpy", "float32"), ("torch", "float64"), ("torch", "float32"), ("jax", "float32")])
+@pytest.mark.parametrize(
+    ("library", "dtype"), [("numpy", "float32"), ("torch", "float64"), ("torch", "float32"), ("jax", "float32")]
+)
 def test_results_are_in_the_library_and_dtype_of_the_argument(library, dtype, backend):
     make = LIBRARIES[library]
     x, v = make(X, dtype), make([1.0, 0.5, 2.0], dtype)
@@ -299,7 +301,18 @@ def test_results_overlap_neither_each_other_nor_what_was_given(backend):
 
 # Snapshots -----------------------------------------------------------------------------------------------------------
 
-OVERWRITTEN = {"numpy": lambda x: np.array(x), "torch": lambda x: torch.tensor(x)}
+
+
+def aligned(x):
+    """A NumPy array at an address that engines can adopt without a copy."""
+    room = np.empty(x.size + 16)
+    start = -room.ctypes.data % 64 // 8
+    array = room[start : start + x.size].reshape(x.shape)
+    array[:] = x
+    return array
+
+
+OVERWRITTEN = {"numpy": aligned, "torch": lambda x: torch.from_numpy(aligned(x))}
 each_mutable = pytest.mark.parametrize("library", OVERWRITTEN)
 
 
@@ -542,8 +555,8 @@ each_torch = pytest.mark.parametrize("backend", MODES.values(), ids=MODES.keys()
 def a_module():
     module = nn.Linear(2, 1, dtype=torch.float64)
     with torch.no_grad():
-        module.weight.copy_(torch.tensor([[0.3, -0.7]]))
-        module.bias.copy_(torch.tensor([0.2]))
+        module.weight.copy_(torch.tensor([[0.3, -0.7]], dtype=torch.float64))
+        module.bias.copy_(torch.tensor([0.2], dtype=torch.float64))
     return module
 
 
@@ -604,8 +617,9 @@ def test_the_hessian_of_a_module_is_a_module_of_modules(backend):
     value, _, hess = value_gradient_and_hessian(loss, backend, a_module())
     assert type(hess) is nn.Linear
     assert tuple(hess.weight.bias.shape) == (1, 2, 1)
-    rows = [torch.cat([b.detach().reshape(n, -1) for b in (row.weight, row.bias)], 1) for row, n in ((hess.weight, 2), (hess.bias, 1))]
-    torch.testing.assert_close(torch.cat(rows), H, rtol=0, atol=loose(backend))
+    of_weight, of_bias = ([row.weight.detach(), row.bias.detach()] for row in (hess.weight, hess.bias))
+    matrix = torch.cat([torch.cat([b.reshape(n, -1) for b in row], 1) for row, n in ((of_weight, 2), (of_bias, 1))])
+    torch.testing.assert_close(matrix, H, rtol=0, atol=loose(backend))
     assert value.grad_fn is None
 
 

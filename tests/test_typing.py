@@ -31,7 +31,10 @@ class {name}(Protocol):
     __name__: str
 '''
 
-OVERLOAD = "    @overload\n    def __call__(self, f: Callable[..., Any], backend: AutoBackend, /, {parameters}**kwargs: Any) -> {result}: ...\n"
+OVERLOAD = """\
+    @overload
+    def __call__(self, f: Callable[..., Any], backend: AutoBackend, /, {parameters}**kwargs: Any) -> {result}: ...
+"""
 
 #: The type of an argument and of its gradient, most precise first; a type variable stands for every other type.
 ENTRIES = (("Constant", "None"), ("int", "float"), (None, None))

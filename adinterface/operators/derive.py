@@ -7,6 +7,7 @@ gradients, Jacobians and the building blocks of second derivatives.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -37,7 +38,7 @@ def library_of(backend: Backend, array: Any) -> Library:
 
 
 def size_of(backend: Backend, array: Any) -> int:
-    return int(np.prod(library_of(backend, array).shape(array), dtype=np.int64))
+    return math.prod(library_of(backend, array).shape(array))
 
 
 def is_complex(backend: Backend, array: Any) -> bool:
@@ -247,8 +248,9 @@ def sum_units(parts: Sequence[tuple[Any, complex]]) -> Any:
 
 def gradient(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays, bool]:
     """`(outputs, aux, gradients, connected)` of a function with one real scalar output."""
-    if gives(backend, "pullback") and backend.mode != "forward":
-        note_step(backend, "one pullback of 1")
+    own = type(backend).gradient is not Backend.gradient
+    if backend.mode != "forward" and (own or gives(backend, "pullback")):
+        note_step(backend, "one pullback of 1" if gives(backend, "pullback") else "gradient, leaf by leaf")
         return backend.gradient(function, leaves)
     outputs, aux, blocks = jacobian(backend, function, leaves)
     return outputs, aux, tuple(blocks[0]), True
@@ -269,23 +271,23 @@ def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple[
     leaves: the holomorphic derivative. Complex outputs of real leaves: the complex derivative.
     """
     if not gives(backend, "pullback") or backend.mode == "forward":
-        return _by_columns(backend, linearize(backend, function, leaves), leaves)
+        return columns(backend, linearize(backend, function, leaves), leaves)
     pulled = pullback(backend, function, leaves, differentiable=backend.transposes)
     inputs = sum(size_of(backend, leaf) for leaf in leaves)
     outputs = sum(size_of(backend, output) for output in pulled.outputs)
     if backend.mode is None and backend.transposes and inputs < outputs:
         note_step(backend, "transposed into a linear map, because the inputs are fewer than the outputs")
-        return _by_columns(backend, transposed(backend, pulled), leaves)
-    return _by_rows(backend, pulled, leaves)
+        return columns(backend, transposed(backend, pulled), leaves)
+    return rows(backend, pulled, leaves)
 
 
-def _by_rows(backend: Backend, pulled: Pullback, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]]:
+def rows(backend: Backend, pulled: Pullback, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]]:
     outputs = pulled.outputs
     some_real = not all(is_complex(backend, leaf) for leaf in leaves)
     doubled = [some_real and is_complex(backend, output) for output in outputs]
     components = Components(backend, outputs, doubled)
     note_step(backend, f"{components.count} rows of the Jacobian")
-    rows = components.mapped(back_stacked(backend, pulled)) if components.count else []
+    stacks = components.mapped(back_stacked(backend, pulled)) if components.count else []
     blocks: list[list[Any]] = []
     for k, output in enumerate(outputs):
         size, ranges = components.sizes[k], components.ranges[k]
@@ -295,24 +297,24 @@ def _by_rows(backend: Backend, pulled: Pullback, leaves: Arrays) -> tuple[Arrays
             if size == 0:
                 blocks[k].append(_empty(backend, shape, output, leaf))
                 continue
-            xp = _namespace(backend, (rows[n],))
-            part = rows[n][ranges[0][0] : ranges[0][0] + size]
+            xp = _namespace(backend, (stacks[n],))
+            part = stacks[n][ranges[0][0] : ranges[0][0] + size]
             if is_complex(backend, output):
                 if is_complex(backend, leaf):
                     part = xp.conj(part)
                 else:
-                    part = sum_units([(rows[n][offset : offset + size], unit) for offset, unit in ranges])
+                    part = sum_units([(stacks[n][offset : offset + size], unit) for offset, unit in ranges])
             blocks[k].append(xp.reshape(part, shape))
     return outputs, pulled.aux, blocks
 
 
-def _by_columns(backend: Backend, linear: Linearized, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]]:
+def columns(backend: Backend, linear: Linearized, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]]:
     outputs = linear.outputs
     some_real = not all(is_complex(backend, output) for output in outputs)
     doubled = [some_real and is_complex(backend, leaf) for leaf in leaves]
     components = Components(backend, leaves, doubled)
     note_step(backend, f"{components.count} columns of the Jacobian")
-    columns = components.mapped(push_stacked(backend, linear)) if components.count else []
+    stacks = components.mapped(push_stacked(backend, linear)) if components.count else []
     blocks: list[list[Any]] = []
     for k, output in enumerate(outputs):
         blocks.append([])
@@ -322,11 +324,11 @@ def _by_columns(backend: Backend, linear: Linearized, leaves: Arrays) -> tuple[A
             if size == 0 or 0 in shape:
                 blocks[k].append(_empty(backend, shape, output, leaf))
                 continue
-            xp = _namespace(backend, (columns[k],))
+            xp = _namespace(backend, (stacks[k],))
             if is_complex(backend, output) or len(ranges) == 1:
-                part = columns[k][ranges[0][0] : ranges[0][0] + size]
+                part = stacks[k][ranges[0][0] : ranges[0][0] + size]
             else:
-                part = sum_units([(columns[k][offset : offset + size], unit) for offset, unit in ranges])
+                part = sum_units([(stacks[k][offset : offset + size], unit) for offset, unit in ranges])
             blocks[k].append(xp.reshape(xp.moveaxis(part, 0, -1), shape))
     return outputs, linear.aux, blocks
 

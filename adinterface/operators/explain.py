@@ -67,7 +67,7 @@ def explain(
       args[0]['x']     differentiated  the float 3.0: reaches f as numpy float64
       args[0]['name']  None            str 'speed': str has no gradient
     steps
-      1. AutoFiniteDifferences: linearize
+      1. AutoFiniteDifferences: gradient, leaf by leaf
       2. AutoFiniteDifferences: 1 columns of the Jacobian
     evaluations of f: 3
     """

@@ -11,7 +11,6 @@ from ..order import first_order
 from . import derive
 from .typed import as_gradient, as_value_and_gradient
 
-
 Gradients = TypeVar("Gradients", bound=tuple[Any, ...])
 
 

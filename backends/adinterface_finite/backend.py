@@ -7,7 +7,7 @@ rounding error of a first difference, eps^(1/4) those of a difference of differe
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -17,7 +17,7 @@ from adinterface.auto import AutoFiniteDifferences
 from adinterface.backend import Arrays, Backend, FlatFunction, Linearized, Pushforward
 from adinterface.errors import PrecisionError
 from adinterface.library import kind, width
-from adinterface.operators.derive import library_of, size_of
+from adinterface.operators.derive import columns, library_of, size_of
 from adinterface.registry import backend_of, loaded_backends
 
 _EPSILON = {64: 2.0**-52, 32: 2.0**-23, 16: 2.0**-10, 80: float(np.finfo(np.longdouble).eps), 8: 2.0**-3}
@@ -48,10 +48,31 @@ class FiniteDifferencesBackend(Backend):
         return Pushforward(linear.outputs, linear.push(tangents), linear.aux)
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
+        outputs, aux = self._value(function, leaves)
+        return Linearized(outputs, aux, self._push(function, leaves, outputs))
+
+    def gradient(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays, bool]:
+        """Leaf by leaf: a direction that moves one leaf of a thousand should not touch the others."""
+        outputs, aux = self._value(function, leaves)
+        gradients: list[Any] = []
+        for n, leaf in enumerate(leaves):
+
+            def alone(x: Any, n: int = n) -> tuple[Arrays, Arrays]:
+                return function(*leaves[:n], x, *leaves[n + 1 :])
+
+            linear = Linearized(outputs, aux, self._push(alone, (leaf,), outputs))
+            gradients.append(columns(self, linear, (leaf,))[2][0][0])
+        return outputs, aux, tuple(gradients), True
+
+    def _value(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays]:
         with _evaluation(leaves):
             outputs, aux = function(*leaves)
         self._check_precision(leaves, outputs)
+        return outputs, aux
 
+    def _push(
+        self, function: Callable[..., tuple[Arrays, Arrays]], leaves: Arrays, outputs: Arrays
+    ) -> Callable[[Arrays], Arrays]:
         def push(tangents: Arrays) -> Arrays:
             step = self._step(leaves, tangents)
             if step is None:  # along zero
@@ -63,7 +84,7 @@ class FiniteDifferencesBackend(Backend):
                 down, _ = function(*self._same_dtype(behind, leaves))
             return tuple([(a - b) / (2 * step) for a, b in zip(up, down)])
 
-        return Linearized(outputs, aux, push)
+        return push
 
     def _step(self, leaves: Arrays, tangents: Arrays) -> Any:
         """h for the points x + h v and x - h v: relative to the largest component of x that v moves, at least to 1.

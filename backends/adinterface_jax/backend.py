@@ -56,8 +56,9 @@ class JaxBackend(Backend):
             )
         if isinstance(error, (jax.errors.ConcretizationTypeError, jax.errors.TracerBoolConversionError)):
             return (
-                "Under jax.jit or jax.vmap the numbers are not known when f runs. Use jax.numpy.where or jax.lax.cond "
-                "instead of a branch on a value."
+                "JAX cannot turn a traced array into a Python number or a truth value here. Keep it an array "
+                "(xp.sum(x), not float(xp.sum(x))); under jax.jit or jax.vmap use jax.numpy.where or jax.lax.cond instead "
+                "of a branch on a value."
             )
         writes = isinstance(error, TypeError) and "item assignment" in str(error)
         if writes or (isinstance(error, ValueError) and "setting an array element with a sequence" in str(error)):

@@ -13,7 +13,7 @@ import numpy as np
 from jax._src.core import trace_state_clean  # JAX has no public name for this question
 
 from adinterface.errors import PrecisionError
-from adinterface.library import Library, kind, unsupported_dtype, width
+from adinterface.library import Library, dtype_name, kind, unsupported_dtype, width
 
 _LACKING = ("longdouble", "clongdouble", np.dtype(np.longdouble).name, np.dtype(np.clongdouble).name)
 _SUPPORTED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
@@ -25,8 +25,7 @@ class JaxLibrary(Library):
     mutable = False
 
     def dtype(self, x: Any) -> str:
-        name: str = x.dtype.name
-        return name
+        return dtype_name(x.dtype)
 
     def traced(self, x: Any) -> bool:
         return isinstance(x, jax.core.Tracer)

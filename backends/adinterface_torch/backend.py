@@ -51,7 +51,7 @@ class TorchBackend(Backend):
             outputs, aux = function(*inputs)
         connected = [output.requires_grad for output in outputs]
 
-        def back(cotangents: Arrays, batch: tuple[int, ...] = ()) -> Arrays:
+        def back(cotangents: Arrays) -> Arrays:
             graph = keep or (differentiable and nesting.depth > 0)
             gradients: Sequence[torch.Tensor | None] = [None] * len(inputs)
             if any(connected):
@@ -63,17 +63,16 @@ class TorchBackend(Backend):
                         retain_graph=not once or graph,
                         create_graph=graph,
                         allow_unused=True,
-                        is_grads_batched=bool(batch),
                     )
             return tuple(
-                [
-                    torch.zeros((*batch, *leaf.shape), dtype=leaf.dtype, device=leaf.device) if gradient is None else gradient
-                    for gradient, leaf in zip(gradients, inputs)
-                ]
+                [torch.zeros_like(leaf) if gradient is None else gradient for gradient, leaf in zip(gradients, inputs)]
             )
 
         def back_stacked(cotangents: Arrays) -> Arrays:
-            return back(cotangents, (cotangents[0].shape[0],))
+            # Only the backward pass is batched, so f may do what vmap cannot. torch.func.vmap, because the vmap behind
+            # `is_grads_batched` runs a loop for matrix products.
+            stacks: Any = torch.func.vmap(lambda *c: back(c))(*cotangents)
+            return tuple(stacks)
 
         if not keep:
             aux = tuple([array.detach() for array in aux])

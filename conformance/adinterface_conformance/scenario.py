@@ -1,0 +1,42 @@
+"""A scenario: one function at one point, as data. What any engine must get right about it stands in `checks`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One function at one point.
+
+    name: unique, `family/words-with-dashes`.
+    operator: one of adinterface's operators, such as `gradient` or `hessian`.
+    f: in neutral style, with `xp = adinterface.array_namespace(x)`; it gets arguments of any engine.
+    args: NumPy arrays, Python numbers, trees of them, and `Constant(...)`; for `hvp` `(x, v)`, for `pullback` the
+        arguments only (see `seed`), for `pushforward` and `linearize` too (see `tangents`).
+    expected: what the operator returns, in closed form or computed with NumPy by other means; None if only the laws
+        are checked.
+    seed: the cotangent of a `pullback`; tangents: those of a `pushforward` or `linearize`, one for each argument.
+    tags: such as `tree`, `complex`, `empty`, `float32`, `kink`, `second-order`, `many-leaves`, `neural-net`,
+        `control-flow`, `value-dependent` (a branch on a value, which a compiler refuses).
+    rtol: the relative accuracy of an engine that differentiates exactly, in the scenario's own dtype.
+    """
+
+    name: str
+    operator: Callable[..., Any]
+    f: Callable[..., Any]
+    args: tuple[Any, ...]
+    expected: Any = None
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    seed: Any = None
+    tangents: tuple[Any, ...] | None = None
+    tags: frozenset[str] = frozenset()
+    rtol: float = 1e-9
+    #: For a kink: what each engine answers, by the name of its backend (`AutoBackend.name`), with the law it follows.
+    documented: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def family(self) -> str:
+        return self.name.partition("/")[0]

@@ -1,0 +1,221 @@
+"""How often each operator evaluates f, on each backend: one table, which the docs show."""
+
+import numpy as np
+import pytest
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    Constant,
+    SecondOrder,
+    derivative,
+    diagonal_hessian,
+    explain,
+    gradient,
+    gradient_and_hvp,
+    hessian,
+    hvp,
+    jacobian,
+    linearize,
+    pullback,
+    pushforward,
+    second_derivative,
+    value_and_derivative,
+    value_and_gradient,
+    value_and_jacobian,
+    value_derivative_and_second_derivative,
+    value_gradient_and_hessian,
+)
+
+#: n numbers in the argument (4), m in the result of a function that gives an array (3), or 1 number for derivatives.
+N, M = 4, 3
+X, V, W = np.arange(1.0, N + 1), np.ones(N), np.ones(M)
+
+
+def scalar(x):
+    return (x**3).sum()
+
+
+def array(x):
+    return x[:M] ** 2 * x[N - 1]
+
+
+def number(x):
+    return x**3
+
+
+OPERATORS = {
+    "gradient": (gradient, scalar, (X,)),
+    "value_and_gradient": (value_and_gradient, scalar, (X,)),
+    "jacobian": (jacobian, array, (X,)),
+    "value_and_jacobian": (value_and_jacobian, array, (X,)),
+    "pullback": (pullback, array, (X,)),
+    "pushforward": (pushforward, array, ((X,), (V,))),
+    "linearize": (linearize, array, (X,)),
+    "derivative": (derivative, number, (2.0,)),
+    "value_and_derivative": (value_and_derivative, number, (2.0,)),
+    "second_derivative": (second_derivative, number, (2.0,)),
+    "value_derivative_and_second_derivative": (value_derivative_and_second_derivative, number, (2.0,)),
+    "hvp": (hvp, scalar, (X, V)),
+    "gradient_and_hvp": (gradient_and_hvp, scalar, (X, V)),
+    "hessian": (hessian, scalar, (X,)),
+    "value_gradient_and_hessian": (value_gradient_and_hessian, scalar, (X,)),
+    "diagonal_hessian": (diagonal_hessian, scalar, (X,)),
+}
+
+DIFFERENCES = AutoFiniteDifferences()
+BACKENDS = {
+    "AutoJax()": AutoJax(),
+    'AutoJax(mode="forward")': AutoJax(mode="forward"),
+    'AutoJax(mode="reverse")': AutoJax(mode="reverse"),
+    "AutoTorch()": AutoTorch(),
+    'AutoTorch(mode="reverse")': AutoTorch(mode="reverse"),
+    "AutoAutograd()": AutoAutograd(),
+    'AutoAutograd(mode="reverse")': AutoAutograd(mode="reverse"),
+    "AutoFiniteDifferences()": DIFFERENCES,
+    "SecondOrder(AutoFiniteDifferences(), AutoJax())": SecondOrder(DIFFERENCES, AutoJax()),
+    "SecondOrder(AutoFiniteDifferences(), AutoTorch())": SecondOrder(DIFFERENCES, AutoTorch()),
+}
+
+ONCE = dict.fromkeys(OPERATORS, "1")
+#: Central differences: the value, and two evaluations for each direction; differences of gradients likewise.
+BY_DIFFERENCES = {
+    "gradient": "1 + 2n",
+    "value_and_gradient": "1 + 2n",
+    "jacobian": "1 + 2n",
+    "value_and_jacobian": "1 + 2n",
+    "pullback": "1",
+    "pushforward": "3",
+    "linearize": "1",
+    "derivative": "3",
+    "value_and_derivative": "3",
+    "second_derivative": "9",
+    "value_derivative_and_second_derivative": "9",
+    "hvp": "3 (1 + 2n)",
+    "gradient_and_hvp": "3 (1 + 2n)",
+    "hessian": "(1 + 2n)^2",
+    "value_gradient_and_hessian": "(1 + 2n)^2",
+    "diagonal_hessian": "(1 + 2n)^2",
+}
+OVER_AN_ENGINE = ONCE | {
+    "second_derivative": "3",
+    "value_derivative_and_second_derivative": "3",
+    "hvp": "3",
+    "gradient_and_hvp": "3",
+    "hessian": "1 + 2n",
+    "value_gradient_and_hessian": "1 + 2n",
+    "diagonal_hessian": "1 + 2n",
+}
+
+#: For each backend and operator, how often the call itself evaluates f.
+EVALUATIONS = dict.fromkeys(BACKENDS, ONCE) | {
+    "AutoFiniteDifferences()": BY_DIFFERENCES,
+    "SecondOrder(AutoFiniteDifferences(), AutoJax())": OVER_AN_ENGINE,
+    "SecondOrder(AutoFiniteDifferences(), AutoTorch())": OVER_AN_ENGINE,
+}
+
+#: How often `back` and `push`, and their stacks of k, evaluate f again.
+AFTERWARDS = {name: ("0", "0", "0", "0") for name in BACKENDS if not name.startswith("SecondOrder")} | {
+    "AutoFiniteDifferences()": ("2n", "2", "2nk", "2k")
+}
+
+
+def count_of(formula, k=2):
+    """`3 (1 + 2n)` as a number, for the sizes of this file."""
+    text = formula.replace("^", "**").replace(" (", "*(").replace("2nk", f"2*{N}*{k}").replace("2n", f"2*{N}")
+    return eval(text.replace("2k", f"2*{k}"))
+
+
+class Counting:
+    def __init__(self, f):
+        self.f, self.count = f, 0
+
+    def __call__(self, *args):
+        self.count += 1
+        return self.f(*args)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_call_evaluates_f_as_often_as_the_table_says(backend, operator):
+    function, f, args = OPERATORS[operator]
+    counting = Counting(f)
+    function(counting, BACKENDS[backend], *args)
+    assert counting.count == count_of(EVALUATIONS[backend][operator])
+
+
+@pytest.mark.parametrize("backend", AFTERWARDS)
+def test_back_and_push_evaluate_f_as_often_as_the_table_says(backend):
+    back_count, push_count, back_stacked, push_stacked = map(count_of, AFTERWARDS[backend])
+    counting = Counting(array)
+    back = pullback(counting, BACKENDS[backend], X).back
+    push = linearize(counting, BACKENDS[backend], X).push
+    uses = [
+        (lambda: back(W), back_count),
+        (lambda: back(W), back_count),
+        (lambda: push(V), push_count),
+        (lambda: push(V), push_count),
+        (lambda: back.stacked(np.stack([W, W])), back_stacked),
+        (lambda: push.stacked(np.stack([V, V])), push_stacked),
+    ]
+    for use, expected in uses:
+        before = counting.count
+        use()
+        assert counting.count - before == expected
+
+
+@pytest.mark.parametrize("mode", ["torch", "autograd"])
+def test_forward_mode_without_linearization_evaluates_f_for_each_batch_or_direction(mode):
+    """torch: the value, and one batched pass for all columns; autograd: the value, and one pass for each column."""
+    for operator, expected in {
+        "pushforward": {"torch": 1, "autograd": 1},
+        "derivative": {"torch": 1, "autograd": 1},
+        "linearize": {"torch": 1, "autograd": 1},
+        "jacobian": {"torch": 2, "autograd": 1 + N},
+        "value_and_jacobian": {"torch": 2, "autograd": 1 + N},
+        "gradient": {"torch": 2, "autograd": 1 + N},
+    }.items():
+        function, f, args = OPERATORS[operator]
+        counting = Counting(f)
+        function(counting, {"torch": AutoTorch, "autograd": AutoAutograd}[mode](mode="forward"), *args)
+        assert (operator, counting.count) == (operator, expected[mode])
+
+
+COMPANIONS = {
+    "value_and_gradient": "gradient",
+    "value_and_jacobian": "jacobian",
+    "value_and_derivative": "derivative",
+    "value_derivative_and_second_derivative": "second_derivative",
+    "gradient_and_hvp": "hvp",
+    "value_gradient_and_hessian": "hessian",
+}
+
+
+@pytest.mark.parametrize("companion", COMPANIONS)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_companion_evaluates_f_no_more_often_than_the_plain_operator(backend, companion):
+    counts = []
+    for name in (companion, COMPANIONS[companion]):
+        function, f, args = OPERATORS[name]
+        counting = Counting(f)
+        function(counting, BACKENDS[backend], *args)
+        counts.append(counting.count)
+    assert counts[0] <= counts[1]
+
+
+@pytest.mark.parametrize("backend", [AutoJax(), AutoTorch(), AutoAutograd()], ids=["jax", "torch", "autograd"])
+def test_a_gradient_evaluates_f_once_for_any_number_of_arguments(backend):
+    counting = Counting(lambda x, p, c: (x**2).sum() * p["a"] * p["b"] * c)
+    gradient(counting, backend, X, {"a": 1.0, "b": 2.0}, Constant(3.0))
+    assert counting.count == 1
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("backend", ["AutoJax()", "AutoTorch()", "AutoAutograd()", "AutoFiniteDifferences()"])
+def test_explain_counts_the_same_evaluations(backend, operator, capsys):
+    function, f, args = OPERATORS[operator]
+    report = explain(function, f, BACKENDS[backend], *args)
+    assert report.evaluations == count_of(EVALUATIONS[backend][operator])
+    assert capsys.readouterr().out.endswith(f"evaluations of f: {report.evaluations}\n")

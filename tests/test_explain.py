@@ -1,0 +1,311 @@
+"""`explain`: the text that it prints and the data that it returns."""
+
+import numpy as np
+import pytest
+import torch
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    Constant,
+    Explanation,
+    LeafReport,
+    NotDifferentiableError,
+    SecondOrder,
+    array_namespace,
+    derivative,
+    diagonal_hessian,
+    explain,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    linearize,
+    pullback,
+    pushforward,
+    second_derivative,
+    value_and_gradient,
+)
+
+X = np.array([0.3, 0.7, 1.1])
+
+
+def cubes(x):
+    return array_namespace(x).sum(x**3)
+
+
+def repeated(t):
+    return array_namespace(t).stack([t, t * t, t * t * t])
+
+
+JAX = "AutoJax(mode=None, chunk_size=None, device=None)"
+TORCH = "AutoTorch(mode=None, chunk_size=None, create_graph=False, device=None)"
+ARRAY = "args[0]  differentiated  a numpy array of dtype float64 and shape (3,): reaches f as"
+
+#: What is called, and the page of text: operator, arguments, steps, evaluations.
+PAGES = {
+    "a gradient on JAX": (
+        lambda: explain(gradient, cubes, AutoJax(), X),
+        f"""\
+gradient with {JAX}
+arguments
+  {ARRAY} jax float64
+steps
+  1. AutoJax: one pullback of 1
+evaluations of f: 1
+""",
+    ),
+    "a model with everything in it on torch": (
+        lambda: explain(
+            value_and_gradient,
+            lambda p, n, *constants, scale: (p["w"] * p["s"]).sum() * n,
+            AutoTorch(),
+            {"w": X.astype("float32"), "s": 2.0, "count": 3, "index": np.arange(2), "name": "layer", "f": np.sin, "no": None, "yes": True},
+            3,
+            Constant(X),
+            Constant({"a": X, "b": X}),
+            scale=2.0,
+        ),
+        """\
+value_and_gradient with AutoTorch(mode=None, chunk_size=None, create_graph=False, device=None)
+arguments
+  args[0]['w']      differentiated  a numpy array of dtype float32 and shape (3,): reaches f as torch float32
+  args[0]['s']      differentiated  the float 2.0: reaches f as torch float64
+  args[0]['count']  None            int 3: an int inside a tree is structure
+  args[0]['index']  None            a numpy array of dtype int64 and shape (2,): integers inside a tree are structure
+  args[0]['name']   None            str 'layer': str has no gradient
+  args[0]['f']      None            ufunc <ufunc 'sin'>: ufunc has no gradient
+  args[0]['no']     None            NoneType None: None is structure
+  args[0]['yes']    None            bool True: a bool is structure
+  args[1]           differentiated  the int 3: reaches f as torch float64, promoted from an integer
+  args[2]           None            Constant: marked as not differentiated
+  args[3]           None            Constant: marked as not differentiated
+steps
+  1. AutoTorch: one pullback of 1
+evaluations of f: 1
+""",
+    ),
+    "a wide jacobian on JAX": (
+        lambda: explain(jacobian, lambda x: x[:2] ** 2, AutoJax(), X),
+        f"""\
+jacobian with {JAX}
+arguments
+  {ARRAY} jax float64
+steps
+  1. AutoJax: one pullback
+  2. AutoJax: 2 rows of the Jacobian
+evaluations of f: 1
+""",
+    ),
+    "a tall jacobian on torch": (
+        lambda: explain(jacobian, repeated, AutoTorch(), 0.5),
+        f"""\
+jacobian with {TORCH}
+arguments
+  args[0]  differentiated  the float 0.5: reaches f as torch float64
+steps
+  1. AutoTorch: one pullback
+  2. AutoTorch: transposed into a linear map, because the inputs are fewer than the outputs
+  3. AutoTorch: 1 columns of the Jacobian
+evaluations of f: 1
+""",
+    ),
+    "a forward jacobian on autograd": (
+        lambda: explain(jacobian, lambda x: x**2, AutoAutograd(mode="forward"), X),
+        f"""\
+jacobian with AutoAutograd(mode='forward')
+arguments
+  {ARRAY} autograd float64
+steps
+  1. AutoAutograd: linearize
+  2. AutoAutograd: 3 columns of the Jacobian
+evaluations of f: 4
+""",
+    ),
+    "a pushforward on JAX": (
+        lambda: explain(pushforward, cubes, AutoJax(), (X,), (X,)),
+        f"""\
+pushforward with {JAX}
+arguments
+  {ARRAY} jax float64
+steps
+  1. AutoJax: one pushforward
+evaluations of f: 1
+""",
+    ),
+    "a pushforward on autograd": (
+        lambda: explain(pushforward, cubes, AutoAutograd(), (X,), (X,)),
+        f"""\
+pushforward with AutoAutograd(mode=None)
+arguments
+  {ARRAY} autograd float64
+steps
+  1. AutoAutograd: one pullback, transposed into a linear map
+evaluations of f: 1
+""",
+    ),
+    "a pullback by differences": (
+        lambda: explain(pullback, cubes, AutoFiniteDifferences(), torch.tensor(X)),
+        """\
+pullback with AutoFiniteDifferences(relative_step=None, native=None)
+arguments
+  args[0]  differentiated  a torch array of dtype float64 and shape (3,): reaches f as torch float64
+steps
+  1. AutoFiniteDifferences: linearize
+  2. AutoFiniteDifferences: back: one pushforward for each real number in the arguments
+evaluations of f: 1
+""",
+    ),
+    "a derivative by differences": (
+        lambda: explain(derivative, lambda t: t**3, AutoFiniteDifferences(), 2.0),
+        """\
+derivative with AutoFiniteDifferences(relative_step=None, native=None)
+arguments
+  args[0]  differentiated  the float 2.0: reaches f as numpy float64
+steps
+  1. AutoFiniteDifferences: one pushforward
+evaluations of f: 3
+""",
+    ),
+    "a hessian on JAX": (
+        lambda: explain(hessian, cubes, AutoJax(), X),
+        f"""\
+hessian with {JAX}
+arguments
+  {ARRAY} jax float64
+steps
+  1. AutoJax: linearize
+  2. AutoJax: one pullback of 1
+  3. AutoJax: 3 columns of the Jacobian
+evaluations of f: 1
+""",
+    ),
+    "a product by differences of gradients": (
+        lambda: explain(hvp, cubes, SecondOrder(AutoFiniteDifferences(), AutoTorch()), X, X),
+        f"""\
+hvp with {SecondOrder(AutoFiniteDifferences(), AutoTorch())!r}
+arguments
+  {ARRAY} torch float64
+steps
+  1. AutoFiniteDifferences: one pushforward
+  2. AutoTorch: one pullback of 1
+  3. AutoTorch: one pullback of 1
+  4. AutoTorch: one pullback of 1
+evaluations of f: 3
+""",
+    ),
+    "a diagonal on torch": (
+        lambda: explain(diagonal_hessian, cubes, AutoTorch(), X),
+        f"""\
+diagonal_hessian with {TORCH}
+arguments
+  {ARRAY} torch float64
+steps
+  1. AutoTorch: one pullback
+  2. AutoTorch: one pullback of 1
+  3. AutoTorch: 3 products of the Hessian with a basis vector
+evaluations of f: 1
+""",
+    ),
+    "a second derivative on JAX": (
+        lambda: explain(second_derivative, lambda t: t**3, AutoJax(), 2.0),
+        f"""\
+second_derivative with {JAX}
+arguments
+  args[0]  differentiated  the float 2.0: reaches f as jax float64
+steps
+  1. AutoJax: one pushforward
+  2. AutoJax: one pullback, transposed into a linear map
+evaluations of f: 1
+""",
+    ),
+    "a gradient of a module": (
+        lambda: explain(
+            gradient,
+            lambda m, x: m(x).sum(),
+            AutoTorch(),
+            torch.nn.Linear(2, 1),
+            Constant(torch.ones(2)),
+        ),
+        f"""\
+gradient with {TORCH}
+arguments
+  args[0].weight  differentiated  a torch array of dtype float32 and shape (1, 2): f reaches it through the Linear that holds it
+  args[0].bias    differentiated  a torch array of dtype float32 and shape (1,): f reaches it through the Linear that holds it
+  args[1]         None            Constant: marked as not differentiated
+steps
+  1. AutoTorch: one pullback of 1
+evaluations of f: 1
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_explain_prints_a_page(page, capsys):
+    call, text = PAGES[page]
+    report = call()
+    assert capsys.readouterr().out == text
+    assert str(report) + "\n" == text
+
+
+def test_explain_returns_data():
+    report = explain(linearize, lambda p: p["x"] ** p["n"], AutoFiniteDifferences(), {"x": X, "n": 2})
+    assert report == Explanation(
+        operator="linearize",
+        backend=AutoFiniteDifferences(),
+        leaves=(
+            LeafReport("args[0]['x']", "a numpy array of dtype float64 and shape (3,)", True, "reaches f as numpy float64"),
+            LeafReport("args[0]['n']", "int 2", False, "an int inside a tree is structure"),
+        ),
+        steps=("AutoFiniteDifferences: linearize",),
+        evaluations=1,
+    )
+
+
+def test_explain_calls_f_as_often_as_it_says():
+    calls = 0
+
+    def f(x):
+        nonlocal calls
+        calls += 1
+        return cubes(x)
+
+    for backend in (AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences()):
+        before = calls
+        assert explain(hessian, f, backend, X).evaluations == calls - before
+
+
+def test_explain_raises_what_the_call_raises_and_prints_nothing(capsys):
+    with pytest.raises(NotDifferentiableError, match=r"^gradient: no argument has a gradient\."):
+        explain(gradient, cubes, AutoJax(), Constant(X))
+    error = RuntimeError("from f")
+
+    def f(x):
+        raise error
+
+    with pytest.raises(RuntimeError) as caught:
+        explain(gradient, f, AutoJax(), X)
+    assert caught.value is error
+    assert capsys.readouterr().out == ""
+
+
+def test_explain_takes_callables_without_a_name(capsys):
+    import functools
+
+    class Model:
+        def __call__(self, x):
+            return cubes(x)
+
+    for f in (Model(), functools.partial(lambda k, x: k * cubes(x), 2.0)):
+        assert explain(gradient, f, AutoTorch(), X).evaluations == 1
+
+
+def test_explain_is_about_the_outer_call_and_counts_the_steps_inside_f():
+    report = explain(gradient, lambda x: cubes(gradient(cubes, AutoJax(), x)[0]), AutoJax(), X)
+    assert report.operator == "gradient"
+    assert [leaf.path for leaf in report.leaves] == ["args[0]"]
+    assert report.steps == ("AutoJax: one pullback of 1", "AutoJax: one pullback of 1")
+    assert report.evaluations == 1

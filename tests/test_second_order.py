@@ -1,0 +1,244 @@
+"""Which pairs of backends give a second derivative, which is the default, and what is refused."""
+
+import numpy as np
+import pytest
+from backends_table import assert_numbers, assert_tree, each_backend
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    BackendError,
+    Constant,
+    NotDifferentiableError,
+    SecondOrder,
+    array_namespace,
+    diagonal_hessian,
+    gradient,
+    gradient_and_hvp,
+    hessian,
+    hvp,
+    jacobian,
+    second_derivative,
+    value_derivative_and_second_derivative,
+    value_gradient_and_hessian,
+)
+from adinterface.registry import backend_of
+
+ENGINES = {"jax": AutoJax, "torch": AutoTorch, "autograd": AutoAutograd}
+MODES = (None, "forward", "reverse")
+DIFFERENCES = AutoFiniteDifferences()
+
+X = {"m": np.array([[0.4, 0.9], [0.8, 0.3]]), "s": 1.5}
+V = {"m": np.array([[1.0, -0.5], [0.25, 2.0]]), "s": 0.5}
+C = np.array([1.0, 2.0])
+
+
+def f(x, c):
+    """(c^T m c)^2 s^3, whose derivatives are closed formulas."""
+    return (c @ x["m"] @ c) ** 2 * x["s"] ** 3
+
+
+Q = float(C @ X["m"] @ C)
+CC = np.outer(C, C)
+VALUE = Q**2 * 1.5**3
+GRADIENT = {"m": 2 * Q * CC * 1.5**3, "s": 3 * Q**2 * 1.5**2}
+MM, MS, SS = 2 * np.multiply.outer(CC, CC) * 1.5**3, 6 * Q * CC * 1.5**2, 6 * Q**2 * 1.5
+HESSIAN = {"m": {"m": MM, "s": MS}, "s": {"m": MS, "s": np.asarray(SS)}}
+HVP = {"m": np.tensordot(MM, V["m"], 2) + MS * V["s"], "s": float(np.sum(MS * V["m"]) + SS * V["s"])}
+DIAGONAL = {"m": 2 * CC**2 * 1.5**3, "s": float(SS)}
+
+
+def curve(t):
+    xp = array_namespace(t)
+    return {"sin": xp.sin(t), "powers": xp.stack([t**2, t**4])}
+
+
+def check_all(backend, rtol):
+    """Every second-order operator against the formulas."""
+    constant = Constant(C)
+    triple = value_gradient_and_hessian(f, backend, X, constant)
+    assert_tree(tuple(triple), (np.asarray(VALUE), GRADIENT, HESSIAN), rtol)
+    assert_tree(hessian(f, backend, X, constant), HESSIAN, rtol)
+    assert_tree(tuple(gradient_and_hvp(f, backend, X, V, constant)), (GRADIENT, HVP), rtol)
+    assert_tree(hvp(f, backend, X, V, constant), HVP, rtol)
+    assert_tree(diagonal_hessian(f, backend, X, constant), (DIAGONAL, None), rtol)
+    second = {"sin": -float(np.sin(0.7)), "powers": np.array([2.0, 12 * 0.49])}
+    assert_tree(second_derivative(curve, backend, 0.7), second, rtol)
+    value, first, again = value_derivative_and_second_derivative(curve, backend, 0.7)
+    assert_tree(value, {"sin": float(np.sin(0.7)), "powers": np.array([0.49, 0.7**4])}, 1e-13)
+    assert_tree(first, {"sin": float(np.cos(0.7)), "powers": np.array([1.4, 4 * 0.7**3])}, rtol)
+    assert_tree(again, second, rtol)
+
+
+@pytest.mark.parametrize("inner", MODES)
+@pytest.mark.parametrize("outer", MODES)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_pair_of_modes_works_on_each_engine(engine, outer, inner):
+    auto = ENGINES[engine]
+    check_all(SecondOrder(auto(mode=outer), auto(mode=inner)), 1e-10)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_plain_backend_with_a_mode_is_that_mode_twice(engine, mode):
+    check_all(ENGINES[engine](mode=mode), 1e-10)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_differences_go_over_each_engine(engine, mode):
+    check_all(SecondOrder(DIFFERENCES, ENGINES[engine](mode=mode)), 1e-7)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_differences_in_the_engines_arrays_go_over_the_engine(engine):
+    auto = ENGINES[engine]()
+    check_all(SecondOrder(AutoFiniteDifferences(native=auto), auto), 1e-7)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_each_engine_goes_over_differences_in_its_arithmetic(engine, mode):
+    check_all(SecondOrder(ENGINES[engine](mode=mode), DIFFERENCES), 1e-5)
+
+
+@pytest.mark.parametrize("backend", [DIFFERENCES, SecondOrder(DIFFERENCES, DIFFERENCES)], ids=["plain", "pair"])
+def test_differences_go_over_differences_with_wider_steps(backend):
+    check_all(backend, 2e-6)
+
+
+# Defaults ------------------------------------------------------------------------------------------------------------
+
+DEFAULTS = {
+    "jax": (AutoJax(chunk_size=3), AutoJax(mode="forward", chunk_size=3), AutoJax(mode="reverse", chunk_size=3)),
+    "torch": (AutoTorch(chunk_size=3), AutoTorch(mode="reverse", chunk_size=3), AutoTorch(mode="reverse", chunk_size=3)),
+    "autograd": (AutoAutograd(), AutoAutograd(mode="reverse"), AutoAutograd(mode="reverse")),
+    "jax forward": (AutoJax(mode="forward"), AutoJax(mode="forward"), AutoJax(mode="forward")),
+    "torch reverse": (AutoTorch(mode="reverse"), AutoTorch(mode="reverse"), AutoTorch(mode="reverse")),
+    "finite": (DIFFERENCES, DIFFERENCES, DIFFERENCES),
+}
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_the_default_pair_of_a_plain_backend_keeps_its_other_options(name):
+    auto, *expected = DEFAULTS[name]
+    assert [backend.auto for backend in backend_of(auto).pair()] == expected
+
+
+@each_backend
+def test_first_order_operators_use_the_inner_backend(backend):
+    pair = SecondOrder(DIFFERENCES, backend)
+    x = np.array([0.3, 0.7])
+    assert_tree(gradient(lambda x: (x**3).sum(), pair, x), gradient(lambda x: (x**3).sum(), backend, x), 0)
+    assert_tree(jacobian(lambda x: x**3, pair, x), jacobian(lambda x: x**3, backend, x), 0)
+
+
+@each_backend
+def test_a_pair_is_a_value(backend):
+    import pickle
+
+    pair = SecondOrder(DIFFERENCES, backend)
+    assert pickle.loads(pickle.dumps(pair)) == pair
+    assert hash(pair) == hash(SecondOrder(AutoFiniteDifferences(), backend))
+    assert eval(repr(pair)) == pair
+
+
+# What cannot work ----------------------------------------------------------------------------------------------------
+
+SECOND = {
+    "hessian": lambda f, b, x: hessian(f, b, x),
+    "value_gradient_and_hessian": lambda f, b, x: value_gradient_and_hessian(f, b, x),
+    "hvp": lambda f, b, x: hvp(f, b, x, x),
+    "gradient_and_hvp": lambda f, b, x: gradient_and_hvp(f, b, x, x),
+    "diagonal_hessian": lambda f, b, x: diagonal_hessian(f, b, x),
+    "second_derivative": lambda f, b, x: second_derivative(f, b, x),
+    "value_derivative_and_second_derivative": lambda f, b, x: value_derivative_and_second_derivative(f, b, x),
+}
+
+
+def never(x):
+    raise AssertionError("f was called")
+
+
+@pytest.mark.parametrize("operator", SECOND)
+@pytest.mark.parametrize("inner", ENGINES)
+@pytest.mark.parametrize("outer", ENGINES)
+def test_one_engine_over_another_raises_at_once_and_says_which_pairs_work(outer, inner, operator):
+    if outer == inner:
+        return
+    pair = SecondOrder(ENGINES[outer](), ENGINES[inner]())
+    o, i = ENGINES[outer].__name__, ENGINES[inner].__name__
+    with pytest.raises(BackendError) as caught:
+        SECOND[operator](never, pair, 0.7)
+    assert str(caught.value) == (
+        f"{pair!r} cannot work: {o} cannot see through the arrays of {i}. Pairs that do: one engine twice, such as "
+        f"SecondOrder({i}(), {i}()), with any modes; or finite differences outside, "
+        f"SecondOrder(AutoFiniteDifferences(), {i}())."
+    )
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner"),
+    [
+        (AutoFiniteDifferences(native=AutoJax()), AutoTorch()),
+        (AutoTorch(), AutoFiniteDifferences(native=AutoJax())),
+        (AutoFiniteDifferences(native=AutoTorch()), AutoFiniteDifferences(native=AutoAutograd())),
+    ],
+    ids=["outside", "inside", "both"],
+)
+def test_differences_in_the_arrays_of_one_engine_do_not_mix_with_another(outer, inner):
+    with pytest.raises(BackendError, match="cannot work") as caught:
+        hessian(never, SecondOrder(outer, inner), 0.7)
+    assert str(caught.value).startswith(f"{SecondOrder(outer, inner)!r} cannot work: ")
+
+
+@pytest.mark.parametrize("place", ["outer", "inner"])
+def test_what_is_not_a_backend_is_an_error_in_a_pair_too(place):
+    pair = SecondOrder(**({"outer": AutoJax(), "inner": AutoJax()} | {place: "jax"}))
+    with pytest.raises(BackendError) as caught:
+        hessian(never, pair, 0.7)
+    assert str(caught.value) == (
+        "The second argument must be a backend, not 'jax'. Pass an object such as AutoJax(), AutoTorch(), AutoAutograd() "
+        "or AutoFiniteDifferences()."
+    )
+
+
+@each_backend
+@pytest.mark.parametrize("operator", SECOND)
+def test_complex_numbers_have_no_second_derivative_here(operator, backend):
+    remedy = "Pass its real and imaginary parts as two real arrays."
+    if "derivative" in operator:
+        remedy = (
+            "A holomorphic derivative is a jacobian; otherwise pass the real and imaginary parts as two real arguments."
+        )
+    with pytest.raises(NotDifferentiableError) as caught:
+        SECOND[operator](never, backend, np.array(1 + 2j))
+    assert str(caught.value) == (
+        f"{operator} is taken with respect to real arguments only, but args[0] is complex. {remedy}"
+    )
+
+
+@each_backend
+def test_a_complex_leaf_deep_in_a_tree_is_named(backend):
+    x = {"a": np.ones(2), "layers": [1.0, {"w": np.ones(2) + 1j}]}
+    with pytest.raises(NotDifferentiableError) as caught:
+        hessian(never, backend, x)
+    assert str(caught.value) == (
+        "hessian is taken with respect to real arguments only, but args[0]['layers'][1]['w'] is complex. "
+        "Pass its real and imaginary parts as two real arrays."
+    )
+
+
+@each_backend
+def test_complex_constants_and_values_inside_f_are_allowed(backend):
+    def g(x, c):
+        xp = array_namespace(x, c)
+        z = xp.exp(1j * x) * c
+        return xp.sum(xp.real(z) ** 2)
+
+    x, c = np.array([0.3, 0.7]), 1.0 + 2.0j
+    # real(exp(ix) c) = cos x - 2 sin x = sqrt(5) cos(x + a); the second derivative of its square is -10 cos(2x + 2a)
+    a = np.angle(c)
+    assert_numbers(hessian(g, backend, x, Constant(c)), np.diag(-10 * np.cos(2 * x + 2 * a)), 1e-5)

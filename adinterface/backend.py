@@ -104,6 +104,8 @@ class Backend(ABC):
     transposes: ClassVar[bool] = False
     #: Without a `mode`, take pushforwards by transposing `pullback` even if `pushforward` is there.
     prefers_transposing: ClassVar[bool] = False
+    #: Without a `mode`, a Jacobian of at most so many inputs is taken by `pushforward_stacked`, whatever the outputs.
+    forward_below: ClassVar[int] = 0
     #: The modes of the outer and the inner derivative in second-order operators, unless the user's `mode` says.
     second_order: ClassVar[tuple[Mode, Mode]] = (None, None)
 
@@ -125,6 +127,13 @@ class Backend(ABC):
 
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
         """Evaluate `function` and its derivative in the direction `tangents` (native arrays like the leaves)."""
+        raise NotImplementedError
+
+    def pushforward_stacked(self, function: FlatFunction, leaves: Arrays, stacks: Arrays) -> Pushforward:
+        """As `pushforward` for stacks of tangents (a leading axis on each), in one evaluation of `function`.
+
+        `outputs` and `aux` have no such axis. An engine without batching leaves it out.
+        """
         raise NotImplementedError
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:

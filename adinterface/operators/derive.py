@@ -270,10 +270,15 @@ def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple[
     Real outputs: rows in the gradient convention (d/dRe + i d/dIm for a complex leaf). Complex outputs of complex
     leaves: the holomorphic derivative. Complex outputs of real leaves: the complex derivative.
     """
-    if not gives(backend, "pullback") or backend.mode == "forward":
+    forward = not gives(backend, "pullback") or backend.mode == "forward"
+    inputs = sum(size_of(backend, leaf) for leaf in leaves)
+    if forward or (backend.mode is None and inputs <= backend.forward_below):
+        pushed = _push_all(backend, function, leaves)
+        if pushed is not None:
+            return pushed
+    if forward:
         return columns(backend, linearize(backend, function, leaves), leaves)
     pulled = pullback(backend, function, leaves, differentiable=backend.transposes)
-    inputs = sum(size_of(backend, leaf) for leaf in leaves)
     outputs = sum(size_of(backend, output) for output in pulled.outputs)
     if backend.mode is None and backend.transposes and inputs < outputs:
         note_step(backend, "transposed into a linear map, because the inputs are fewer than the outputs")
@@ -315,6 +320,24 @@ def columns(backend: Backend, linear: Linearized, leaves: Arrays) -> tuple[Array
     components = Components(backend, leaves, doubled)
     note_step(backend, f"{components.count} columns of the Jacobian")
     stacks = components.mapped(push_stacked(backend, linear)) if components.count else []
+    return outputs, linear.aux, _column_blocks(backend, components, stacks, outputs, leaves)
+
+
+def _push_all(
+    backend: Backend, function: FlatFunction, leaves: Arrays
+) -> tuple[Arrays, Arrays, list[list[Any]]] | None:
+    """All columns in one batch, from one evaluation of f; None if the engine cannot or they are too many for one."""
+    components = Components(backend, leaves, [is_complex(backend, leaf) for leaf in leaves])
+    if not gives(backend, "pushforward_stacked") or backend.chunk_size == 1 or len(list(components.chunks())) != 1:
+        return None
+    note_step(backend, f"{components.count} columns of the Jacobian in one batch of pushforwards")
+    outputs, stacks, aux = backend.pushforward_stacked(function, leaves, components.seeds(0, components.count))
+    return outputs, aux, _column_blocks(backend, components, stacks, outputs, leaves)
+
+
+def _column_blocks(
+    backend: Backend, components: Components, stacks: Sequence[Any], outputs: Arrays, leaves: Arrays
+) -> list[list[Any]]:
     blocks: list[list[Any]] = []
     for k, output in enumerate(outputs):
         blocks.append([])
@@ -330,7 +353,7 @@ def columns(backend: Backend, linear: Linearized, leaves: Arrays) -> tuple[Array
             else:
                 part = sum_units([(stacks[k][offset : offset + size], unit) for offset, unit in ranges])
             blocks[k].append(xp.reshape(xp.moveaxis(part, 0, -1), shape))
-    return outputs, linear.aux, blocks
+    return blocks
 
 
 def _empty(backend: Backend, shape: tuple[int, ...], output: Any, leaf: Any) -> Any:

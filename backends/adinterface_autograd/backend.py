@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,6 +17,7 @@ from adinterface.backend import Arrays, Backend, FlatFunction, Pullback, Pushfor
 from adinterface.errors import AdinterfaceError
 
 from .forward import ForwardNode
+from .handwritten import one_shot
 from .library import AutogradLibrary
 
 
@@ -56,6 +57,10 @@ class AutogradBackend(Backend):
             [node.g if node is not None else np.zeros(anp.shape(y), y.dtype) for node, y in zip(nodes, outputs)]
         )
         return Pushforward(outputs, tangents_out, aux)
+
+    @classmethod
+    def handwritten(cls, operator: str, f: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[], Any] | None:
+        return one_shot(operator, f, args)
 
     def note(self, error: Exception) -> str | None:
         message = str(error)

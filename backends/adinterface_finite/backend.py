@@ -20,6 +20,8 @@ from adinterface.library import kind, width
 from adinterface.operators.derive import columns, library_of, size_of
 from adinterface.registry import backend_of, loaded_backends
 
+from .handwritten import one_shot
+
 _EPSILON = {64: 2.0**-52, 32: 2.0**-23, 16: 2.0**-10, 80: float(np.finfo(np.longdouble).eps), 8: 2.0**-3}
 
 
@@ -85,6 +87,10 @@ class FiniteDifferencesBackend(Backend):
             return tuple([(a - b) / (2 * step) for a, b in zip(up, down)])
 
         return push
+
+    @classmethod
+    def handwritten(cls, operator: str, f: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[], Any] | None:
+        return one_shot(operator, f, args)
 
     def _step(self, leaves: Arrays, tangents: Arrays) -> Any:
         """h for the points x + h v and x - h v: relative to the largest component of x that v moves, at least to 1.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -9,6 +10,7 @@ import jax.numpy as jnp
 
 from adinterface.backend import Arrays, Backend, FlatFunction, Linearized, Pullback, Pushforward
 
+from .handwritten import one_shot
 from .library import JaxLibrary
 from .nodes import Pytree
 
@@ -17,6 +19,7 @@ class JaxBackend(Backend):
     libraries = (JaxLibrary(),)
     node_types = (Pytree(),)
     transposes = True
+    forward_below = 32
     second_order = ("forward", "reverse")
 
     def pullback(self, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
@@ -40,6 +43,12 @@ class JaxBackend(Backend):
         outputs, tangents_out, aux = jax.jvp(function, leaves, tangents, has_aux=True)
         return Pushforward(outputs, tangents_out, aux)
 
+    def pushforward_stacked(self, function: FlatFunction, leaves: Arrays, stacks: Arrays) -> Pushforward:
+        def push(tangents: Arrays) -> Any:
+            return jax.jvp(function, leaves, tangents, has_aux=True)
+
+        return Pushforward(*jax.vmap(push, out_axes=(None, 0, None))(stacks))
+
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
         outputs, linear, aux = jax.linearize(function, *leaves, has_aux=True)
 
@@ -47,6 +56,10 @@ class JaxBackend(Backend):
             return tuple(linear(*tangents))
 
         return Linearized(outputs, aux, push, jax.vmap(push))
+
+    @classmethod
+    def handwritten(cls, operator: str, f: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[], Any] | None:
+        return one_shot(operator, f, args)
 
     def note(self, error: Exception) -> str | None:
         if isinstance(error, jax.errors.TracerArrayConversionError):

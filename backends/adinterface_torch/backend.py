@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,6 +11,7 @@ import torch
 from adinterface.auto import AutoTorch
 from adinterface.backend import Arrays, Backend, FlatFunction, Linearized, Pullback, Pushforward
 
+from .handwritten import one_shot
 from .library import TorchLibrary, nesting
 from .nodes import ModuleNode
 
@@ -86,18 +87,23 @@ class TorchBackend(Backend):
             pushed: Any = torch.func.jvp(function, leaves, tangents, has_aux=True)
         return Pushforward(*pushed)
 
+    def pushforward_stacked(self, function: FlatFunction, leaves: Arrays, stacks: Arrays) -> Pushforward:
+        def push(*tangents: Any) -> Any:
+            return tuple(self.pushforward(function, leaves, tangents))
+
+        # Random numbers are the same for every tangent, as they must be.
+        pushed: Any = torch.func.vmap(push, out_dims=(None, 0, None), randomness="same")(*stacks)
+        return Pushforward(*pushed)
+
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
         linear = super().linearize(function, leaves)
+        if self.chunk_size == 1:
+            return linear
+        return linear._replace(push_stacked=lambda stacks: self.pushforward_stacked(function, leaves, stacks).tangents)
 
-        def push_stacked(tangents: Arrays) -> Arrays:
-            # One evaluation for the whole stack; random numbers are the same for every tangent, as they must be.
-            def push(*tangent: Any) -> Arrays:
-                return self.pushforward(function, leaves, tangent).tangents
-
-            pushed: Any = torch.func.vmap(push, randomness="same")(*tangents)
-            return tuple(pushed)
-
-        return linear._replace(push_stacked=None if self.chunk_size == 1 else push_stacked)
+    @classmethod
+    def handwritten(cls, operator: str, f: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[], Any] | None:
+        return one_shot(operator, f, args)
 
     def note(self, error: Exception) -> str | None:
         message = str(error)

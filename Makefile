@@ -14,10 +14,10 @@ export OMP_NUM_THREADS ?= 1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint docs check clean
+.PHONY: help demo test lint docs check benchmark clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.demo-ready ## train on real digits with three engines, compare the gradients of four
 	@$(BIN)/python docs/demo/digits.py
@@ -35,8 +35,11 @@ docs: $(VENV)/.test-ready ## build the documentation into docs/_build/html; warn
 check: $(VENV)/.test-ready ## only the tests, with coverage
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --cov --cov-report=term
 
+benchmark: $(VENV)/.test-ready ## time and peak memory beside hand-written engine code, a few minutes
+	@$(BIN)/python -m adinterface_conformance.benchmark --memory --json benchmark.json --plot benchmark.png
+
 clean: ## remove the environment and whatever was built
-	rm -rf $(VENV) build dist docs/_build demo_output .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist docs/_build demo_output benchmark.json benchmark.png .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.torch-ready: constraints.txt

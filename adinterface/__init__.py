@@ -3,6 +3,8 @@
 from . import tree
 from .auto import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, SecondOrder
 from .backend import Backend, FlatFunction, KnownFailure, Linearized, Pullback, Pushforward
+from .checking import GradientCheck, check_gradient
+from .comparison import Comparison, compare
 from .errors import (
     AdinterfaceError,
     BackendError,
@@ -52,12 +54,14 @@ __all__ = [
     "Back",
     "Backend",
     "BackendError",
+    "Comparison",
     "Constant",
     "ConversionError",
     "DisconnectedWarning",
     "Explanation",
     "FlatFunction",
     "GradientAndHvp",
+    "GradientCheck",
     "KnownFailure",
     "LeafReport",
     "Library",
@@ -82,6 +86,8 @@ __all__ = [
     "ValueGradientAndHessian",
     "__version__",
     "array_namespace",
+    "check_gradient",
+    "compare",
     "derivative",
     "diagonal_hessian",
     "explain",

@@ -420,6 +420,8 @@ def _auto_name(library: Library) -> str:
 
 
 def _short(value: Any) -> str:
+    if value is None:
+        return "None"
     text = repr(value)
     return f"{type(value).__name__} {text}" if len(text) <= 40 else type(value).__name__
 

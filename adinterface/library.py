@@ -151,8 +151,10 @@ class Library(ABC):
         if source is not self:
             if source.traced(result):
                 return source.asarray(result, dtype=dtype)
-            result = self.foreign(source.own(result, taken), source)
-            result = self.asarray(result, dtype=dtype, like=like, copy=not source.mutable)
+            free = source.own(result, taken)
+            result = self.asarray(self.foreign(free, source), dtype=dtype, like=like, copy=not source.mutable)
+            if (key := source.memory(free)) is not None and self.memory(result) == key:
+                return result  # the same memory, which `own` has just freed for it
         elif self.dtype(result) != dtype or like is not None:
             result = self.asarray(result, dtype=dtype, like=like)
         return self.own(result, taken)

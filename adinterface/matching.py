@@ -40,12 +40,14 @@ class Match:
         )
 
     def walk(self, structure: Structure, given: Any, path: str) -> None:
-        if type(given) is Constant:
+        constant = type(given) is Constant
+        if constant:
             given = given.value
         if isinstance(structure, Static) or (isinstance(structure, LeafSpec) and not structure.differentiated):
             self._no_tangent(given, path)
         elif isinstance(structure, Frozen):
-            self._skip(given, path, structure)
+            if not constant:  # a module's gradient has its frozen parameters there
+                self._skip(given, path)
         elif isinstance(structure, LeafSpec):
             array = next(self.expected)
             self.found.append((array, None if given is None else self._leaf(array, given, path)))
@@ -83,15 +85,17 @@ class Match:
         if given is not None and isinstance(handler_of(given, scan=False), Library):
             raise TreeError(f"{path} has no derivative, so {self.what} must be None there, not {_describe(given)}.")
 
-    def _skip(self, given: Any, path: str, structure: Frozen) -> None:
-        if given is not None and isinstance(structure.inner, LeafSpec):
+    def _skip(self, given: Any, path: str) -> None:
+        if given is not None:
             raise TreeError(f"{path} is a Constant, so {self.what} must be None there, not {_describe(given)}.")
 
     def _leaf(self, array: Any, given: Any, path: str) -> Any:
         library = library_of(self.backend, array)
         handler = handler_of(given, scan=False)
+        numbers = False
         if isinstance(handler, NodeType) and type(given) in (list, tuple):
             given, handler = _numbers(given), NUMPY
+            numbers = True
         if not isinstance(handler, Library):
             shape = library.shape(array)
             raise TreeError(f"{path} must be an array of shape {shape}, or None for zero, not a {type(given).__name__}.")
@@ -104,13 +108,15 @@ class Match:
             self.count = shape[0]
         elif shape != expected:
             raise TreeError(f"{path} must have shape {expected}, not {shape}.")
-        self._check_dtype(library.dtype(array), handler, given, path)
+        self._check_dtype(library.dtype(array), handler, given, path, numbers)
         value = given if handler is library or handler is PYTHON or handler is NUMPY else handler.exported(given)
         return library.asarray(value, dtype=library.dtype(array), like=array)
 
     @staticmethod
-    def _check_dtype(expected: str, handler: Library, given: Any, path: str) -> None:
+    def _check_dtype(expected: str, handler: Library, given: Any, path: str, numbers: bool = False) -> None:
         dtype = handler.dtype(given)
+        if numbers:  # Python's own, which take the dtype that is expected
+            dtype = {"float64": "float", "complex128": "complex"}.get(dtype, dtype)
         if dtype in ("float", "int") or kind(dtype) in ("integer", "bool"):
             return
         complex_given = dtype == "complex" or kind(dtype) == "complex"

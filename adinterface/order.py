@@ -19,6 +19,11 @@ def second_order(auto: Any) -> tuple[Backend, Backend]:
     """`(outer, inner)`; raises BackendError for a pair that cannot work."""
     if not isinstance(auto, SecondOrder):
         return find(auto).pair()
+    if isinstance(auto.outer, SecondOrder) or isinstance(auto.inner, SecondOrder):
+        raise BackendError(
+            "SecondOrder takes two first-order backends. For a third derivative nest the calls: the derivative of a function "
+            "that computes a second derivative."
+        )
     outer, inner = find(auto.outer), find(auto.inner)
     if auto.outer == auto.inner and outer.library is None:
         return outer.pair()  # differences of differences need wider steps

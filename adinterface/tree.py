@@ -266,7 +266,7 @@ def _reason(value: Any) -> str:
     if isinstance(value, bool):
         return "a bool is structure"
     if value is None:
-        return "None is structure"
+        return "it is structure"
     return f"{type(value).__name__} has no gradient"
 
 

@@ -82,7 +82,7 @@ def _softmax(x):
 _END = "Pass floating numbers or arrays; a model's arrays must be floating to be trained."
 NOTHING = {
     "no argument": ((), ["There is no argument at all: write gradient(f, backend, x, ...)."]),
-    "None": ((None,), ["args[0]: NoneType None (None is structure)"]),
+    "None": ((None,), ["args[0]: None (it is structure)"]),
     "bool": ((True,), ["args[0]: bool True (a bool is structure)"]),
     "str": (("text",), ["args[0]: str 'text' (str has no gradient)"]),
     "long str": (("t" * 60,), ["args[0]: str (str has no gradient)"]),
@@ -102,7 +102,7 @@ NOTHING = {
     "empty tree": (({}, [()]), []),
     "several": (
         (None, {"a": ["s", 3], "b": Constant(1.0)}, False),
-        ["args[0]: NoneType None (None is structure)", "args[1]['a'][0]: str 's' (str has no gradient)",
+        ["args[0]: None (it is structure)", "args[1]['a'][0]: str 's' (str has no gradient)",
          "args[1]['a'][1]: int 3 (an int inside a tree is structure)",
          "args[1]['b']: Constant (marked as not differentiated)", "args[2]: bool False (a bool is structure)"]),
 }  # fmt: skip

@@ -44,6 +44,17 @@ JAX = "AutoJax(mode=None, chunk_size=None, device=None)"
 TORCH = "AutoTorch(mode=None, chunk_size=None, create_graph=False, device=None)"
 ARRAY = "args[0]  differentiated  a numpy array of dtype float64 and shape (3,): reaches f as"
 
+MODEL = {
+    "w": X.astype("float32"),
+    "s": 2.0,
+    "count": 3,
+    "index": np.arange(2),
+    "name": "layer",
+    "f": np.sin,
+    "no": None,
+    "yes": True,
+}
+
 #: What is called, and the page of text: operator, arguments, steps, evaluations.
 PAGES = {
     "a gradient on JAX": (
@@ -62,7 +73,7 @@ evaluations of f: 1
             value_and_gradient,
             lambda p, n, *constants, scale: (p["w"] * p["s"]).sum() * n,
             AutoTorch(),
-            {"w": X.astype("float32"), "s": 2.0, "count": 3, "index": np.arange(2), "name": "layer", "f": np.sin, "no": None, "yes": True},
+            MODEL,
             3,
             Constant(X),
             Constant({"a": X, "b": X}),
@@ -77,7 +88,7 @@ arguments
   args[0]['index']  None            a numpy array of dtype int64 and shape (2,): integers inside a tree are structure
   args[0]['name']   None            str 'layer': str has no gradient
   args[0]['f']      None            ufunc <ufunc 'sin'>: ufunc has no gradient
-  args[0]['no']     None            NoneType None: None is structure
+  args[0]['no']     None            None: it is structure
   args[0]['yes']    None            bool True: a bool is structure
   args[1]           differentiated  the int 3: reaches f as torch float64, promoted from an integer
   args[2]           None            Constant: marked as not differentiated
@@ -88,9 +99,9 @@ evaluations of f: 1
 """,
     ),
     "a wide jacobian on JAX": (
-        lambda: explain(jacobian, lambda x: x[:2] ** 2, AutoJax(), X),
+        lambda: explain(jacobian, lambda x: x[:2] ** 2, AutoJax(mode="reverse"), X),
         f"""\
-jacobian with {JAX}
+jacobian with AutoJax(mode='reverse', chunk_size=None, device=None)
 arguments
   {ARRAY} jax float64
 steps
@@ -176,9 +187,8 @@ hessian with {JAX}
 arguments
   {ARRAY} jax float64
 steps
-  1. AutoJax: linearize
+  1. AutoJax: 3 columns of the Jacobian in one batch of pushforwards
   2. AutoJax: one pullback of 1
-  3. AutoJax: 3 columns of the Jacobian
 evaluations of f: 1
 """,
     ),

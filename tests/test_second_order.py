@@ -242,3 +242,12 @@ def test_complex_constants_and_values_inside_f_are_allowed(backend):
     # real(exp(ix) c) = cos x - 2 sin x = sqrt(5) cos(x + a); the second derivative of its square is -10 cos(2x + 2a)
     a = np.angle(c)
     assert_numbers(hessian(g, backend, x, Constant(c)), np.diag(-10 * np.cos(2 * x + 2 * a)), 1e-5)
+
+
+def test_a_pair_of_pairs_is_an_error_that_names_the_way_to_third_derivatives():
+    with pytest.raises(BackendError) as caught:
+        hessian(lambda x: (x**3).sum(), SecondOrder(AutoJax(), SecondOrder(AutoJax(), AutoJax())), np.ones(2))
+    assert str(caught.value) == (
+        "SecondOrder takes two first-order backends. For a third derivative nest the calls: the derivative of a function "
+        "that computes a second derivative."
+    )

@@ -134,10 +134,17 @@ def _looped(backend: Backend, apply: Callable[[Arrays], Arrays]) -> Stacked:
 
     def stacked(stacks: Arrays) -> Arrays:
         count = library_of(backend, stacks[0]).shape(stacks[0])[0]
+        if count == 0:  # one call tells the shapes
+            return tuple([_stack(backend, [x])[:0] for x in apply(tuple([_zero_entry(backend, stack) for stack in stacks]))])
         rows = [apply(tuple([stack[i] for stack in stacks])) for i in range(count)]
         return tuple([_stack(backend, column) for column in zip(*rows)])
 
     return stacked
+
+
+def _zero_entry(backend: Backend, stack: Any) -> Any:
+    library = library_of(backend, stack)
+    return library.asarray(np.zeros(library.shape(stack)[1:]), dtype=library.dtype(stack), like=stack)
 
 
 def _deciding(backend: Backend, arrays: Sequence[Any]) -> tuple[Library, Any]:
@@ -185,7 +192,7 @@ class Components:
         """Ranges of component numbers whose seeds fit the budget."""
         step = self.backend.chunk_size
         if step is None:
-            row = sum(self.sizes) * 8 or 8
+            row = sum(size * (16 if is_complex(self.backend, x) else 8) for size, x in zip(self.sizes, self.arrays)) or 8
             step = max(1, SEED_BYTES // row)
         for start in range(0, self.count, step):
             yield start, min(start + step, self.count)

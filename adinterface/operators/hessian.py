@@ -122,7 +122,7 @@ def _hvp(
 ) -> GradientAndHvp:
     outer, call, function, leaves = _prepare(operator, f, auto, (x, *constants), kwargs)
     with call.precision():
-        tangents = native_tangents(call, (v, *[None] * len(constants)))
+        tangents = native_tangents(call, (v, *[None] * len(constants)), name="v")
         gradients, products, _ = derive.hvp(outer, function, leaves, tangents)
         return GradientAndHvp(call.gradients(gradients)[0], call.gradients(products)[0])
 

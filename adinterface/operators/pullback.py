@@ -98,7 +98,7 @@ class Push:
         return f"<push of {getattr(self._function.f, '__name__', self._function.f)!s} on {self._call.backend.auto!r}>"
 
 
-def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False) -> Arrays:
+def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False, name: str | None = None) -> Arrays:
     """One native tangent for each active leaf of the call."""
     if len(tangents) != len(call.structures):
         raise TreeError(
@@ -107,7 +107,7 @@ def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False) 
         )
     match = Match(call.backend, call.leaves_native, "the tangent", stacked)
     for i, (structure, tangent) in enumerate(zip(call.structures, tangents)):
-        match.walk(structure, tangent, f"tangents[{i}]")
+        match.walk(structure, tangent, name or f"tangents[{i}]")
     native = match.finish()
     for tangent in native:
         call.take(tangent)
@@ -135,6 +135,8 @@ def pullback(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
         leaves = call.native(copy=True)
         function = call.function(f, "tree")
         pulled = derive.pullback(engine, function, leaves)
+        for output in pulled.outputs:
+            call.take(output)  # which back may need
         value = function.assemble(pulled.outputs, pulled.aux, call.present)
     return ValueAndBack(value, Back(call, function.frozen(), pulled))
 
@@ -188,6 +190,8 @@ def linearize(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwar
         leaves = call.native(copy=True)
         function = call.function(f, "tree")
         linear = derive.linearize(engine, function, leaves)
+        for output in linear.outputs:
+            call.take(output)  # which push may need
         value = function.assemble(linear.outputs, linear.aux, call.present)
     return ValueAndPush(value, Push(call, function.frozen(), linear))
 

@@ -17,7 +17,7 @@ from adinterface.auto import AutoFiniteDifferences
 from adinterface.backend import Arrays, Backend, FlatFunction, Linearized, Pushforward
 from adinterface.errors import PrecisionError
 from adinterface.library import kind, width
-from adinterface.operators.derive import columns, library_of, size_of
+from adinterface.operators.derive import columns, full_like, library_of, size_of
 from adinterface.registry import backend_of, loaded_backends
 
 from .handwritten import one_shot
@@ -78,7 +78,7 @@ class FiniteDifferencesBackend(Backend):
         def push(tangents: Arrays) -> Arrays:
             step = self._step(leaves, tangents)
             if step is None:  # along zero
-                return tuple([output * 0 for output in outputs])
+                return tuple([full_like(self, output, 0.0) for output in outputs])
             ahead = [leaf + step * tangent for leaf, tangent in zip(leaves, tangents)]
             behind = [leaf - step * tangent for leaf, tangent in zip(leaves, tangents)]
             with _evaluation(leaves):

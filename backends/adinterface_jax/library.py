@@ -42,17 +42,17 @@ class JaxLibrary(Library):
                 with self.precision((dtype,)):
                     x = (x.real if kind(dtype) != "complex" and jnp.iscomplexobj(x) else x).astype(_canonical(dtype))
         else:
-            x = self._adopted(x, dtype, copy)
+            x = self._adopted(x, dtype)
         if like is None or isinstance(x, jax.core.Tracer) or isinstance(like, jax.core.Tracer):
             return x
         target = like.sharding if isinstance(like, jax.Array) else like
         return x if x.sharding == target else jax.device_put(x, target)
 
-    def _adopted(self, x: Any, dtype: str | None, copy: bool) -> jax.Array:
+    def _adopted(self, x: Any, dtype: str | None) -> jax.Array:
         """A NumPy array, a Python number or a DLPack object as a JAX array."""
         if not isinstance(x, (np.ndarray, np.generic, float, complex, int)):
             with self.precision((str(x.dtype).rpartition(".")[2],)):
-                adopted = jnp.from_dlpack(x, copy=True if copy else None)
+                adopted = jnp.from_dlpack(x, copy=True)
             return adopted if dtype is None else self.asarray(adopted, dtype=dtype)
         if isinstance(x, (np.ndarray, np.generic)):
             if x.dtype.name in _LACKING:
@@ -64,7 +64,9 @@ class JaxLibrary(Library):
         if dtype in _LACKING:
             raise unsupported_dtype(str(dtype), "JAX", _SUPPORTED)
         with self.precision(() if dtype is None else (dtype,)):
-            return jnp.asarray(x, dtype=None if dtype is None else _canonical(dtype))
+            # Always a copy: jnp.asarray shares the memory of a NumPy array that lies on a 64-byte boundary, and what the
+            # caller writes there later would change an array that JAX, computing on meanwhile, takes for immutable.
+            return jnp.array(x, dtype=None if dtype is None else _canonical(dtype), copy=True)
 
     @staticmethod
     def _index_width(x: Any) -> Any:

@@ -39,9 +39,7 @@ class TorchBackend(Backend):
         """`once`: `back` will be called a single time, so the graph is freed on the way, as `backward` does."""
         if _inside_functorch():
             return _functorch_pullback(function, leaves)
-        keep = self.create_graph or (
-            torch.is_grad_enabled() and (nesting.depth > 0 or any(leaf.grad_fn is not None for leaf in leaves))
-        )
+        keep = self._keeps(leaves)
         with _recording():
             inputs = tuple(
                 [
@@ -85,7 +83,18 @@ class TorchBackend(Backend):
             leaves = tuple([_outside_inference(leaf) for leaf in leaves])
             tangents = tuple([_outside_inference(tangent) for tangent in tangents])
             pushed: Any = torch.func.jvp(function, leaves, tangents, has_aux=True)
-        return Pushforward(*pushed)
+        return Pushforward(*[self._shown(part, leaves) for part in pushed])
+
+    def _shown(self, results: Arrays, leaves: Arrays) -> Arrays:
+        """Results of forward mode, which torch keeps in the graph of every leaf and captured tensor that requires grad."""
+        if _inside_functorch() or self._keeps(leaves):
+            return tuple(results)
+        return tuple([result.detach() for result in results])
+
+    def _keeps(self, leaves: Arrays) -> bool:
+        return self.create_graph or (
+            torch.is_grad_enabled() and (nesting.depth > 0 or any(leaf.grad_fn is not None for leaf in leaves))
+        )
 
     def pushforward_stacked(self, function: FlatFunction, leaves: Arrays, stacks: Arrays) -> Pushforward:
         def push(*tangents: Any) -> Any:
@@ -93,10 +102,11 @@ class TorchBackend(Backend):
 
         # Random numbers are the same for every tangent, as they must be.
         pushed: Any = torch.func.vmap(push, out_dims=(None, 0, None), randomness="same")(*stacks)
-        return Pushforward(*pushed)
+        return Pushforward(*[self._shown(part, leaves) for part in pushed])
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
         linear = super().linearize(function, leaves)
+        linear = linear._replace(outputs=self._shown(linear.outputs, leaves), aux=self._shown(linear.aux, leaves))
         if self.chunk_size == 1:
             return linear
         return linear._replace(push_stacked=lambda stacks: self.pushforward_stacked(function, leaves, stacks).tangents)

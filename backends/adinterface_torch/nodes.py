@@ -46,9 +46,18 @@ class ModuleNode(NodeType):
         for parameter, child in zip(data.parameters(), children):
             if child is None:
                 child = torch.zeros_like(parameter, memory_format=torch.contiguous_format)
+            if isinstance(child, nn.Module):  # a row of a Hessian
+                gradients[parameter] = child
+                continue
             in_graph = child.requires_grad
             gradients[parameter] = child if in_graph else nn.Parameter(child, requires_grad=False)
-        return _copy_around(data, gradients)
+        built = _copy_around(data, gradients)
+        for inner in list(built.modules()):
+            for name, child in list(inner._parameters.items()):
+                if isinstance(child, nn.Module):
+                    del inner._parameters[name]
+                    inner._modules[name] = child
+        return built
 
     def paths(self, data: Any, count: int) -> list[str]:
         return [_path(name) for name, _ in data.named_parameters()]

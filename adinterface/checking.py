@@ -1,0 +1,467 @@
+"""`check_gradient`: a gradient against differences along random directions, in a handful of evaluations of f.
+
+Sources. Step: Press et al., Numerical Recipes, 3rd ed., section 5.7: eps^(1/3) balances truncation and rounding. Looking
+again with several steps: C. Ridders, Advances in Engineering Software 4 (1982), p. 75: successive steps that agree show how
+far a difference can be trusted. Directions with random signs: as in SPSA, J. Spall, IEEE Trans. Automatic Control 37 (1992).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+
+from .auto import AutoBackend, AutoFiniteDifferences
+from .call import Call, OutputKind
+from .library import width
+from .operators.derive import library_of
+from .operators.gradient import gradient
+from .order import first_order
+from .registry import find, loaded_backends
+from .tree import Frozen, Leaf, LeafSpec, Structure, flatten, paths_of
+
+Status = Literal["right", "wrong", "kink", "unclear"]
+Array = np.ndarray[Any, Any]
+#: A displacement of some leaves, by their number.
+Direction = Mapping[int, Array]
+
+#: How many leaves are checked alone although no direction that moves all of them complained.
+ALONE = 16
+#: Rounding errors of f are taken for this many units in the last place.
+_ROUNDING = 10.0
+#: Steps of the second look, in units of the first one.
+_LADDER = (8.0, 1.0, 1 / 8, 1 / 64, 1 / 512)
+
+
+# Results -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LeafCheck:
+    """The slope of f along one random direction: what the gradient says, and what differences say.
+
+    path: the leaf that the direction moves, each of its numbers by 1 or -1 (a complex one by a random unit).
+    status: `"right"`; `"wrong"`; `"kink"` if the slopes ahead and behind differ and the gradient lies between them, so
+        that any answer of an engine is as good; `"unclear"` if differences cannot tell.
+    tolerance: by how much the two slopes may differ.
+    ahead, behind: the one-sided slopes of a kink.
+    """
+
+    path: str
+    status: Status
+    gradient: float
+    differences: float
+    tolerance: float = 0.0
+    behind: float | None = None
+    ahead: float | None = None
+    note: str = ""
+
+    def __str__(self) -> str:
+        if self.status == "unclear":
+            return f"{self.path} is unclear: {self.note}"
+        if math.isnan(self.differences) and self.note:
+            return f"{self.path} is {self.status}: {self.note}"
+        numbers = f"slope {self.gradient:.8g} by the gradient, {self.differences:.8g} by differences"
+        if self.status == "right":
+            return f"{self.path} is right: {numbers}"
+        if self.status == "kink":
+            sides = f"slope {self.behind:.8g} behind, {self.ahead:.8g} ahead"
+            return f"{self.path} is at a kink: {sides}, {self.gradient:.8g} by the gradient"
+        return f"{self.path} is wrong: {numbers} (tolerance {self.tolerance:.1g}{self.note and '; ' + self.note})"
+
+
+@dataclass(frozen=True, repr=False)
+class GradientCheck:
+    """What `check_gradient` found. True if the gradient is right; prints as a page of text."""
+
+    backend: AutoBackend
+    #: The directions that moved all leaves.
+    whole: tuple[LeafCheck, ...]
+    #: The leaves that were moved alone.
+    leaves: tuple[LeafCheck, ...]
+    #: How many leaves are differentiated, and how many numbers they hold.
+    leaf_count: int
+    number_count: int
+    #: How often f was called: by the gradient, and by the differences.
+    evaluations: int
+    seed: int
+
+    @property
+    def findings(self) -> tuple[LeafCheck, ...]:
+        """Whatever is not right: leaves, or a whole direction if no leaf explains it."""
+        found = tuple([check for check in self.leaves if check.status != "right"])
+        return found or tuple([check for check in self.whole if check.status != "right"][:1])
+
+    @property
+    def wrong(self) -> tuple[LeafCheck, ...]:
+        """Where the gradient is wrong."""
+        return tuple([check for check in self.findings if check.status == "wrong"])
+
+    @property
+    def kinks(self) -> tuple[LeafCheck, ...]:
+        """Where f has a kink, so that no gradient is right or wrong."""
+        return tuple([check for check in self.findings if check.status == "kink"])
+
+    @property
+    def ok(self) -> bool:
+        """Nothing is wrong or unclear; kinks are no failure."""
+        return all(check.status == "kink" for check in self.findings)
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __repr__(self) -> str:
+        name = f"check_gradient({self.backend!r})"
+        failures = [check for check in self.findings if check.status != "kink"]
+        # The worst comes first: an assertion may show no more than the beginning.
+        verdict = f"FAILED, {failures[0]}" if failures else "ok" + ", but for kinks" * bool(self.kinks)
+        lines = [f"{name}: {verdict}"]
+        lines.extend(f"  {check}" for check in (*failures[1:], *self.kinks))
+        lines.append(
+            f"  {self.number_count} numbers in {self.leaf_count} leaves; {len(self.whole)} directions of all leaves, "
+            f"{len(self.leaves)} of one leaf; {self.evaluations} evaluations of f; seed {self.seed}"
+        )
+        return "\n".join(lines)
+
+
+# The function along a line -------------------------------------------------------------------------------------------
+
+
+class Probe:
+    """f at a point and around it. It gets what `AutoFiniteDifferences(native=backend)` would hand it."""
+
+    def __init__(
+        self, f: Callable[..., Any], auto: AutoBackend, args: tuple[Any, ...], kwargs: dict[str, Any], output: OutputKind
+    ):
+        inner = first_order(auto).auto
+        native = inner if isinstance(inner, AutoFiniteDifferences) else AutoFiniteDifferences(native=inner)
+        self.call = Call("check_gradient", find(native), args, kwargs)
+        with self.call.precision():
+            self.leaves = self.call.native(copy=True)
+        self.function = self.call.function(f, output)
+        self.paths = [place.path for place in self.call.places() if place.leaf is not None]
+        self.libraries = [library_of(self.call.backend, leaf) for leaf in self.leaves]
+        self.dtypes = [library.dtype(leaf) for library, leaf in zip(self.libraries, self.leaves)]
+        self.epsilon = max(map(epsilon, self.dtypes))
+        numbers = [library.to_numpy(leaf) for library, leaf in zip(self.libraries, self.leaves)]
+        self.storage = [array.dtype for array in numbers]
+        self.points = [widened(array) for array in numbers]
+        self.value = self.at({})
+
+    def at(self, moved: Mapping[int, Array]) -> Any:
+        """The value of f with these leaves in place of the point's own, as a NumPy scalar of at least float64."""
+        active = list(self.leaves)
+        with self.call.precision(), ExitStack() as stack:
+            for n, array in moved.items():
+                active[n] = self.libraries[n].asarray(array, dtype=self.dtypes[n], like=self.leaves[n])
+            for backend in loaded_backends():  # no engine needs to record this
+                for library in backend.libraries:
+                    stack.enter_context(library.evaluation(self.leaves))
+            output = self.function(*active)[0][0]
+            library = library_of(self.call.backend, output)
+            self.epsilon = max(self.epsilon, epsilon(library.dtype(output)))
+            return widened(library.to_numpy(output))[()]
+
+    def look(self, direction: Direction, step: float, gradients: Mapping[int, Array]) -> Look:
+        """Two evaluations: ahead and behind."""
+        ends: list[dict[int, Array]] = []
+        with np.errstate(all="ignore"):
+            for h in (step, -step):
+                ends.append({n: (self.points[n] + h * d).astype(self.storage[n]) for n, d in direction.items()})
+            ahead, behind = ends
+            up, down = self.at(ahead), self.at(behind)
+            # What rounding left of the step is what the gradient is multiplied with.
+            parts = [
+                np.real(np.conj(gradients[n]) * (widened(ahead[n]) - widened(behind[n]))) / (2 * step) for n in direction
+            ]
+            slope = float(sum([part.sum() for part in parts]))
+            typical = float(np.sqrt(sum([np.square(part).sum() for part in parts])))
+            largest = max(abs(float(v)) for v in (up, down, self.value))
+            return Look(
+                step,
+                slope,
+                float((up - down) / (2 * step)),
+                float((self.value - down) / step),
+                float((up - self.value) / step),
+                typical,
+                _ROUNDING * self.epsilon * largest / step,
+            )
+
+    def first_step(self, direction: Direction) -> float:
+        """eps^(1/3), less where many numbers move at once: a sum of n of them moves sqrt(n) times as far.
+
+        The fourth root, because the n numbers of a layer meet in sums of about sqrt(n).
+        """
+        count = max(1, sum([d.size for d in direction.values()]))
+        return float(self.epsilon ** (1 / 3) / count**0.25)
+
+
+@dataclass(frozen=True)
+class Look:
+    """Slopes along a direction, seen with one step."""
+
+    step: float
+    gradient: float
+    central: float
+    behind: float
+    ahead: float
+    #: How large a slope is to be expected from the gradient, when its parts do not cancel by chance.
+    typical: float
+    #: How much of the slope may be rounding.
+    noise: float
+
+    @property
+    def size(self) -> float:
+        return max(abs(self.gradient), abs(self.central), self.typical)
+
+    @property
+    def jump(self) -> float:
+        return abs(self.ahead - self.behind)
+
+    def settled(self, rtol: float) -> bool:
+        error = abs(self.central - self.gradient)
+        return error == 0 or (error <= rtol * self.size + self.noise and self.noise <= 0.1 * self.size)
+
+
+def kink_among(looks: Sequence[Look]) -> Look | None:
+    """The look that shows a kink, among looks from the longest step to the shortest; None if f is smooth.
+
+    The slopes ahead and behind differ by `h f''` where f is smooth, so the difference falls with the step; at a kink it
+    stays.
+    """
+    for wide, narrow in reversed(list(pairwise(looks))):
+        if math.isfinite(narrow.jump) and narrow.jump > 8 * narrow.noise:
+            return narrow if narrow.jump >= 0.5 * wide.jump else None
+    return None
+
+
+def between(look: Look, slope: float) -> bool:
+    """Whether a slope lies between the one-sided ones of a kink."""
+    low, high = sorted((look.behind, look.ahead))
+    slack = 0.05 * (high - low) + 2 * look.noise
+    return low - slack <= slope <= high + slack
+
+
+def ladder(probe: Probe, direction: Direction, step: float, gradients: Mapping[int, Array]) -> list[Look]:
+    """Looks with several steps, from the longest to the shortest; shorter ones still where f is not finite."""
+    looks: list[Look] = []
+    for _ in range(3):
+        looks = [probe.look(direction, step * factor, gradients) for factor in _LADDER]
+        if any(math.isfinite(look.central) for look in looks):
+            break
+        step *= _LADDER[-1] / 8
+    return looks
+
+
+# The check -----------------------------------------------------------------------------------------------------------
+
+
+def check_gradient(
+    f: Callable[..., Any],
+    backend: AutoBackend,
+    /,
+    *args: Any,
+    seed: int = 0,
+    directions: int = 3,
+    rtol: float | None = None,
+    **kwargs: Any,
+) -> GradientCheck:
+    """Check a backend's gradient against finite differences along random directions.
+
+    A few directions that move all leaves at once, two evaluations of f each; then up to 16 leaves alone, those of which
+    these directions say the least. If something disagrees, f is looked at again with several steps, and the leaf that
+    is wrong is searched for by halving. So the number of evaluations does not depend on how many numbers there are: a
+    model of a million parameters takes some 30. f gets the arrays that the backend would give it.
+
+    f, backend, args, kwargs: as for `gradient`; to give f a keyword named `seed`, `directions` or `rtol`, wrap it.
+    seed: of the random directions; the same seed gives the same directions.
+    directions: how many directions move all leaves.
+    rtol: how much the two slopes may differ, relative to their size; None takes eps^(2/5) of the coarsest dtype (5e-7
+        for float64, 2e-3 for float32). What rounding explains is allowed on top.
+
+    Returns a `GradientCheck`, true if the gradient is right; it names each wrong leaf with both slopes. Where f has a
+    kink (its slopes ahead and behind differ), an engine that answers anything between them is not wrong.
+    Raises what `gradient` raises, and ValueError if `directions` is less than 1.
+
+    >>> import numpy as np
+    >>> from adinterface import AutoFiniteDifferences, check_gradient
+    >>> check_gradient(lambda p: (p["x"] ** 3).sum(), AutoFiniteDifferences(), {"x": np.array([1.0, 2.0])}).ok
+    True
+    """
+    if directions < 1:
+        raise ValueError(f"check_gradient: directions must be at least 1, not {directions}.")
+    evaluations = 0
+
+    @functools.wraps(f)
+    def counted(*inner: Any, **keywords: Any) -> Any:
+        nonlocal evaluations
+        evaluations += 1
+        return f(*inner, **keywords)
+
+    result = gradient(counted, backend, *args, **kwargs)
+    probe = Probe(counted, backend, args, kwargs, "scalar")
+    check = _Check(probe, _by_path(result), seed, rtol)
+    whole, leaves = check.run(directions)
+    sizes = [point.size for point in probe.points]
+    return GradientCheck(backend, tuple(whole), tuple(leaves), len(sizes), sum(sizes), evaluations, seed)
+
+
+def _by_path(gradients: tuple[Any, ...]) -> dict[str, Array]:
+    found: dict[str, Array] = {}
+    for i, entry in enumerate(gradients):
+        found.update((path, widened(leaf.library.to_numpy(leaf.value))) for path, leaf in named_leaves(entry, f"args[{i}]"))
+    return found
+
+
+class _Check:
+    def __init__(self, probe: Probe, gradients: Mapping[str, Array], seed: int, rtol: float | None):
+        self.probe, self.seed = probe, seed
+        self.rtol = probe.epsilon**0.4 if rtol is None else rtol
+        self.drawn = 0
+        self.malformed: list[LeafCheck] = []
+        self.gradients: dict[int, Array] = {}
+        for n, (path, point) in enumerate(zip(probe.paths, probe.points)):
+            given = gradients.get(path)
+            if given is None or given.shape != point.shape:
+                seen = "there is no gradient" if given is None else f"the gradient has shape {given.shape}"
+                note = f"{seen}, but the leaf has shape {point.shape}"
+                self.malformed.append(LeafCheck(path, "wrong", math.nan, math.nan, note=note))
+            elif point.size:
+                self.gradients[n] = given
+
+    def run(self, directions: int) -> tuple[list[LeafCheck], list[LeafCheck]]:
+        again = self.probe.at({})
+        if not np.isfinite(again) or again != self.probe.value:
+            return [self._hopeless(again)], self.malformed
+        if not self.gradients:
+            return [], self.malformed
+        everything = list(self.gradients)
+        whole = [self._along(everything, "all leaves together") for _ in range(directions)]
+        if all(check.status == "right" for check in whole):
+            faint = sorted(everything, key=self._contribution)[:ALONE]
+            leaves = [self._alone(n) for n in sorted(faint)] if len(everything) > 1 else []
+        else:
+            leaves = list(self._blame(everything))
+        return whole, [*self.malformed, *leaves]
+
+    def _hopeless(self, again: Any) -> LeafCheck:
+        if np.isfinite(again):
+            note = (
+                f"f gives {self.probe.value:.17g} and then {again:.17g} at the same point. Fix its random numbers (a seed or a "
+                f"key as an argument), or switch dropout off."
+            )
+        else:
+            note = f"f is {again} at this point. Choose a point where it is finite."
+        return LeafCheck("the value of f", "unclear", math.nan, math.nan, note=note)
+
+    def _blame(self, group: list[int]) -> Iterator[LeafCheck]:
+        """Search for the leaves that disagree: one by one if they are few, else by halving."""
+        if len(group) <= ALONE:
+            yield from [self._alone(n) for n in group]
+            return
+        for half in (group[: len(group) // 2], group[len(group) // 2 :]):
+            if self._along(half, "").status != "right":
+                yield from self._blame(half)
+
+    def _contribution(self, n: int) -> float:
+        return float(np.sqrt(np.square(np.abs(self.gradients[n])).sum())) * self._scale(n)
+
+    def _scale(self, n: int) -> float:
+        return max(1.0, float(np.max(np.abs(self.probe.points[n]), initial=0.0)))
+
+    def _signs(self, n: int) -> Array:
+        point = self.probe.points[n]
+        self.drawn += 1
+        random = np.random.default_rng([self.seed, self.drawn])
+        if point.dtype.kind == "c":
+            return np.asarray(np.exp(2j * np.pi * random.random(point.shape)), point.dtype)
+        return np.asarray(random.integers(0, 2, point.shape, dtype=np.int8) * 2.0 - 1.0, point.dtype)
+
+    def _along(self, group: list[int], path: str) -> LeafCheck:
+        direction = {n: self._signs(n) * self._scale(n) for n in group}
+        return self._examine(direction, self.probe.first_step(direction), path)
+
+    def _alone(self, n: int) -> LeafCheck:
+        signs = self._signs(n)
+        direction = {n: np.ones_like(signs) if signs.size == 1 and signs.dtype.kind == "f" else signs}  # the derivative
+        return self._examine(direction, self.probe.first_step(direction) * self._scale(n), self.probe.paths[n])
+
+    def _examine(self, direction: Direction, step: float, path: str) -> LeafCheck:
+        first = self.probe.look(direction, step, self.gradients)
+        if first.settled(self.rtol):
+            return LeafCheck(path, "right", first.gradient, first.central, self.rtol * first.size + first.noise)
+        return self._judge(ladder(self.probe, direction, step, self.gradients), path)
+
+    def _judge(self, looks: list[Look], path: str) -> LeafCheck:
+        """A second look, with several steps: differences of neighbouring steps say how far each can be trusted."""
+        finite = [look for look in looks if math.isfinite(look.central)]
+        if not finite:
+            return LeafCheck(path, "unclear", looks[0].gradient, math.nan, note="f is not finite at the points around it.")
+        pairs = [(abs(a.central - b.central) + a.noise, a) for a, b in pairwise(finite)]
+        uncertainty, best = min(pairs, key=lambda pair: pair[0], default=(finite[0].noise, finite[0]))
+        for look in finite:
+            if look.noise <= uncertainty and look.settled(self.rtol):
+                return LeafCheck(path, "right", look.gradient, look.central, self.rtol * look.size + look.noise)
+        tolerance = self.rtol * best.size + 2 * uncertainty
+        error = abs(best.central - best.gradient)
+        known = uncertainty <= max(0.3 * best.size, 30 * best.noise)
+        if error <= tolerance and known:
+            return LeafCheck(path, "right", best.gradient, best.central, tolerance)
+        kink = kink_among(finite)
+        if kink is not None and between(kink, kink.gradient):
+            return LeafCheck(path, "kink", kink.gradient, kink.central, tolerance, kink.behind, kink.ahead)
+        if kink is not None:
+            note = f"f has a kink here, with slopes {kink.behind:.8g} behind and {kink.ahead:.8g} ahead"
+            return LeafCheck(path, "wrong", kink.gradient, kink.central, tolerance, kink.behind, kink.ahead, note)
+        if not error <= tolerance:  # also if the gradient is NaN
+            return LeafCheck(path, "wrong", best.gradient, best.central, tolerance)
+        last = finite[-1]
+        if abs(last.central - last.gradient) <= 0.1 * abs(finite[0].central - finite[0].gradient) + last.noise:
+            return LeafCheck(path, "right", last.gradient, last.central, tolerance)  # it comes nearer with every step
+        note = f"its differences change from step to step (by {uncertainty:.1g} of {best.central:.1g})."
+        return LeafCheck(path, "unclear", best.gradient, best.central, tolerance, note=note)
+
+
+# Numbers -------------------------------------------------------------------------------------------------------------
+
+
+def named_leaves(value: Any, root: str) -> Iterator[tuple[str, Leaf]]:
+    """The numeric leaves of a tree with their paths, those inside Constants and frozen parameters included."""
+    leaves: list[Leaf] = []
+    structure = flatten(value, leaves, lambda: root)
+    remaining = iter(leaves)
+
+    def walk(structure: Structure, path: str) -> Iterator[tuple[str, Leaf]]:
+        for where, spec in paths_of(structure, path):
+            if isinstance(spec, Frozen):
+                yield from walk(spec.inner, where)
+            elif isinstance(spec, LeafSpec):
+                yield where, next(remaining)
+
+    yield from walk(structure, root)
+
+
+def widened(array: Any) -> Array:
+    """A copy in float64 or complex128 (long doubles stay as they are)."""
+    array = np.asarray(array)
+    if array.dtype in (np.longdouble, np.clongdouble):
+        return np.array(array)
+    return np.array(array, "complex128" if array.dtype.kind == "c" else "float64")
+
+
+def epsilon(dtype: str) -> float:
+    """The distance from 1 to the next number of a floating dtype; that of float64 for Python's numbers."""
+    if dtype in ("float", "complex", "int"):
+        return 2.0**-52
+    if dtype == "bfloat16":
+        return 2.0**-7
+    return {64: 2.0**-52, 32: 2.0**-23, 16: 2.0**-10, 8: 2.0**-3}.get(width(dtype), float(np.finfo(np.longdouble).eps))
+
+
+__all__ = ["GradientCheck", "LeafCheck", "check_gradient"]

@@ -1,0 +1,130 @@
+"""A `Comparison` as plain text and as HTML."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+
+from .comparison import Comparison, Measured
+
+_HEADINGS = ("backend", "difference", "relative", "at", "first call", "later calls", "evaluations", "peak memory")
+#: How many leaves are shown; `Measured.differences` has them all.
+SHOWN = 20
+
+
+def seconds(value: float) -> str:
+    """A time in a fitting unit."""
+    for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
+        if value * factor >= 1 or unit == "µs":
+            return f"{value * factor:.3g} {unit}" if value * factor < 1000 else f"{value * factor:.0f} {unit}"
+    raise AssertionError(value)
+
+
+def number_of_bytes(value: float) -> str:
+    """A size in a fitting unit."""
+    for unit in ("B", "KiB", "MiB"):
+        if value < 1024:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1024
+    return f"{value:.1f} GiB"
+
+
+def headline(report: Comparison) -> str:
+    count = len(report.backends)
+    against = f"; reference {report.reference.name}" if report.reference else "; none of them succeeded"
+    return f"{report.operator} with {count} backend{'s' * (count != 1)}{against}"
+
+
+def summary(report: Comparison) -> list[list[str]]:
+    """One row for each backend; that of one that failed has its error in the second column."""
+    return [_row(measured, measured.backend == _reference(report)) for measured in report.backends]
+
+
+def _reference(report: Comparison) -> object:
+    return report.reference.backend if report.reference else None
+
+
+def _row(measured: Measured, reference: bool) -> list[str]:
+    if measured.error is not None:
+        lines = str(measured.error).splitlines() or [""]
+        return [measured.name, f"{type(measured.error).__name__}: {lines[0]}"]
+    worst = measured.worst
+    if reference:
+        difference = ["reference", "", ""]
+    elif worst is None:
+        difference = ["-", "-", ""]
+    else:
+        difference = [_brief(worst.absolute), _brief(worst.relative), worst.path + " (kink)" * worst.kink if worst.absolute else ""]
+    times = [seconds(measured.first_seconds), seconds(measured.later_seconds)]
+    return [measured.name, *difference, *times, str(measured.evaluations), number_of_bytes(measured.peak_bytes)]
+
+
+def _brief(number: float) -> str:
+    return "0" if number == 0 else "inf" if math.isinf(number) else f"{number:.1e}"
+
+
+def leaves(report: Comparison) -> tuple[list[str], list[list[str]], int]:
+    """The relative difference of each leaf: headings, rows of the worst leaves, and how many are left out."""
+    others = [m for m in report.backends if m.differences]
+    paths = list(dict.fromkeys(d.path for m in others for d in m.differences))
+    by_path = [{d.path: d for d in m.differences} for m in others]
+    worst = sorted(paths, key=lambda path: -max(found[path].relative for found in by_path if path in found))
+    shown = set(worst[:SHOWN])
+    rows = [
+        [path, *(_cell(found.get(path)) for found in by_path)] for path in paths if path in shown
+    ]
+    return ["leaf", *(m.name for m in others)], rows, len(paths) - len(rows)
+
+
+def _cell(difference: object) -> str:
+    return "" if difference is None else str(difference)
+
+
+def as_text(report: Comparison) -> str:
+    """Two tables: the backends, and the leaves."""
+    lines = [headline(report), "", *_aligned([list(_HEADINGS), *summary(report)])]
+    headings, rows, hidden = leaves(report)
+    if rows:
+        lines += ["", "largest difference in each leaf, absolute (relative to the leaf's largest number)"]
+        lines += _aligned([headings, *rows])
+    if hidden:
+        lines.append(f"... and {hidden} leaves that differ less")
+    return "\n".join(lines)
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    columns = max(len(row) for row in rows)
+    whole = [row for row in rows if len(row) == columns]  # an error takes the rest of its row
+    widths = [max(len(row[i]) for row in whole) for i in range(columns)]
+    widths[0] = max(len(row[0]) for row in rows)
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+    for n, row in enumerate(rows):
+        if len(row) < columns:
+            lines[n] = f"{row[0].ljust(widths[0])}  {row[1]}"
+    lines.insert(1, "  ".join("-" * width for width in widths))
+    return lines
+
+
+def as_html(report: Comparison) -> str:
+    """The same tables for a notebook."""
+    parts = [f"<p><b>{html.escape(headline(report))}</b></p>", _table(list(_HEADINGS), summary(report))]
+    headings, rows, hidden = leaves(report)
+    if rows:
+        parts.append("<p>Largest difference in each leaf, absolute (relative to the leaf's largest number)</p>")
+        parts.append(_table(headings, rows))
+    if hidden:
+        parts.append(f"<p>... and {hidden} leaves that differ less</p>")
+    return "\n".join(parts)
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    style = ' style="text-align: left"'
+    head = "".join(f"<th{style}>{html.escape(cell)}</th>" for cell in headings)
+    lines = [f"<table><thead><tr>{head}</tr></thead><tbody>"]
+    for row in rows:
+        cells = [f"<td{style}>{html.escape(cell)}</td>" for cell in row]
+        if len(row) < len(headings):
+            cells[-1] = f'<td{style[:-1]}; color: #b00020" colspan="{len(headings) - 1}">{html.escape(row[-1])}</td>'
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    return "\n".join([*lines, "</tbody></table>"])

@@ -63,9 +63,7 @@ class Call:
         if not self.active:
             raise NotDifferentiableError(self._nothing_differentiable())
         self._choose_dtypes()
-        self.result_library: Library = next(
-            (leaf.library for leaf in self.active if leaf.library is not PYTHON), NUMPY
-        )
+        self.result_library: Library = next((leaf.library for leaf in self.active if leaf.library is not PYTHON), NUMPY)
         self.python_result = all(leaf.library is PYTHON for leaf in self.active)
         self.taken: set[int] = set()
         note_call(self)
@@ -332,9 +330,7 @@ class Function:
             else:
                 self.structure = flatten(rest, leaves, lambda: "the result of f")
                 leaves[1:] = [Leaf(leaf.value, leaf.library, None, False) for leaf in leaves[1:]]
-        self.places = [
-            "output" if leaf.differentiated else leaf.value if leaf.library is PYTHON else "aux" for leaf in leaves
-        ]
+        self.places = ["output" if leaf.differentiated else leaf.value if leaf.library is PYTHON else "aux" for leaf in leaves]
         outputs = tuple([self._native(leaf) for leaf, place in zip(leaves, self.places) if place == "output"])
         aux = tuple([self._native(leaf) for leaf, place in zip(leaves, self.places) if place == "aux"])
         return outputs, aux
@@ -424,5 +420,3 @@ def _short(value: Any) -> str:
         return "None"
     text = repr(value)
     return f"{type(value).__name__} {text}" if len(text) <= 40 else type(value).__name__
-
-

@@ -35,8 +35,8 @@ Direction = Mapping[int, Array]
 ALONE = 16
 #: Rounding errors of f are taken for this many units in the last place.
 _ROUNDING = 10.0
-#: Steps of the second look, in units of the first one.
-_LADDER = (8.0, 1.0, 1 / 8, 1 / 64, 1 / 512)
+#: Steps of the second look, in units of the first one; rounding leaves the shorter dtypes less room.
+_LADDER, _SHORT_LADDER = (8.0, 1.0, 1 / 8, 1 / 64, 1 / 512), (4.0, 2.0, 1.0, 1 / 2, 1 / 4)
 
 
 # Results -------------------------------------------------------------------------------------------------------------
@@ -177,9 +177,7 @@ class Probe:
             ahead, behind = ends
             up, down = self.at(ahead), self.at(behind)
             # What rounding left of the step is what the gradient is multiplied with.
-            parts = [
-                np.real(np.conj(gradients[n]) * (widened(ahead[n]) - widened(behind[n]))) / (2 * step) for n in direction
-            ]
+            parts = [np.real(np.conj(gradients[n]) * (widened(ahead[n]) - widened(behind[n]))) / (2 * step) for n in direction]
             slope = float(sum([part.sum() for part in parts]))
             typical = float(np.sqrt(sum([np.square(part).sum() for part in parts])))
             largest = max(abs(float(v)) for v in (up, down, self.value))
@@ -233,12 +231,13 @@ def kink_among(looks: Sequence[Look]) -> Look | None:
     """The look that shows a kink, among looks from the longest step to the shortest; None if f is smooth.
 
     The slopes ahead and behind differ by `h f''` where f is smooth, so the difference falls with the step; at a kink it
-    stays.
+    stays (or grows, if f jumps). Near many kinks, as in a network of ReLUs, it falls slowly: three steps must tell the same.
     """
-    for wide, narrow in reversed(list(pairwise(looks))):
-        if math.isfinite(narrow.jump) and narrow.jump > 8 * narrow.noise:
-            return narrow if narrow.jump >= 0.5 * wide.jump else None
-    return None
+    clear = [look for look in looks if math.isfinite(look.jump) and look.jump > 8 * look.noise][-3:]
+    if len(clear) < 3:
+        return None
+    stays = all(narrow.jump >= 0.9 * wide.jump for wide, narrow in pairwise(clear))
+    return clear[-1] if stays else None
 
 
 def between(look: Look, slope: float) -> bool:
@@ -251,11 +250,12 @@ def between(look: Look, slope: float) -> bool:
 def ladder(probe: Probe, direction: Direction, step: float, gradients: Mapping[int, Array]) -> list[Look]:
     """Looks with several steps, from the longest to the shortest; shorter ones still where f is not finite."""
     looks: list[Look] = []
+    factors = _SHORT_LADDER if probe.epsilon > 1e-10 else _LADDER
     for _ in range(3):
-        looks = [probe.look(direction, step * factor, gradients) for factor in _LADDER]
+        looks = [probe.look(direction, step * factor, gradients) for factor in factors]
         if any(math.isfinite(look.central) for look in looks):
             break
-        step *= _LADDER[-1] / 8
+        step *= factors[-1] / 8
     return looks
 
 
@@ -403,29 +403,41 @@ class _Check:
         finite = [look for look in looks if math.isfinite(look.central)]
         if not finite:
             return LeafCheck(path, "unclear", looks[0].gradient, math.nan, note="f is not finite at the points around it.")
-        pairs = [(abs(a.central - b.central) + a.noise, a) for a, b in pairwise(finite)]
-        uncertainty, best = min(pairs, key=lambda pair: pair[0], default=(finite[0].noise, finite[0]))
+        windows = [finite[i : i + 3] for i in range(max(1, len(finite) - 2))]
+        uncertainty, bend, best = min([_trust(window) for window in windows], key=lambda trust: trust[0])
         for look in finite:
             if look.noise <= uncertainty and look.settled(self.rtol):
                 return LeafCheck(path, "right", look.gradient, look.central, self.rtol * look.size + look.noise)
         tolerance = self.rtol * best.size + 2 * uncertainty
         error = abs(best.central - best.gradient)
-        known = uncertainty <= max(0.3 * best.size, 30 * best.noise)
-        if error <= tolerance and known:
-            return LeafCheck(path, "right", best.gradient, best.central, tolerance)
         kink = kink_among(finite)
-        if kink is not None and between(kink, kink.gradient):
-            return LeafCheck(path, "kink", kink.gradient, kink.central, tolerance, kink.behind, kink.ahead)
-        if kink is not None:
+        if kink is not None and error > tolerance:
+            found = (kink.gradient, kink.central, tolerance, kink.behind, kink.ahead)
+            if between(kink, kink.gradient):
+                return LeafCheck(path, "kink", *found)
             note = f"f has a kink here, with slopes {kink.behind:.8g} behind and {kink.ahead:.8g} ahead"
-            return LeafCheck(path, "wrong", kink.gradient, kink.central, tolerance, kink.behind, kink.ahead, note)
-        if not error <= tolerance:  # also if the gradient is NaN
-            return LeafCheck(path, "wrong", best.gradient, best.central, tolerance)
+            return LeafCheck(path, "wrong", *found, note)
+        if not error <= tolerance + bend:  # also if the gradient is NaN
+            return LeafCheck(path, "wrong", best.gradient, best.central, tolerance + bend)
         last = finite[-1]
-        if abs(last.central - last.gradient) <= 0.1 * abs(finite[0].central - finite[0].gradient) + last.noise:
-            return LeafCheck(path, "right", last.gradient, last.central, tolerance)  # it comes nearer with every step
+        nearer = abs(last.central - last.gradient) <= 0.1 * abs(finite[0].central - finite[0].gradient) + last.noise
+        if uncertainty <= max(0.3 * best.size, 30 * best.noise) or nearer:
+            return LeafCheck(path, "right", best.gradient, best.central, tolerance + bend)
+        if kink is not None:
+            return LeafCheck(path, "kink", kink.gradient, kink.central, tolerance, kink.behind, kink.ahead)
         note = f"its differences change from step to step (by {uncertainty:.1g} of {best.central:.1g})."
         return LeafCheck(path, "unclear", best.gradient, best.central, tolerance, note=note)
+
+
+def _trust(looks: Sequence[Look]) -> tuple[float, float, Look]:
+    """How far the slopes of neighbouring steps are apart, rounding included; f's bend; and the middle look.
+
+    Where f has many kinks nearby, those ahead and those behind make errors of their own: their difference, the bend, is
+    about as large as the error of the central slope, which is their mean.
+    """
+    slopes = [look.central for look in looks]
+    middle = looks[len(looks) // 2]
+    return max(slopes) - min(slopes) + middle.noise, max(look.jump for look in looks), middle
 
 
 # Numbers -------------------------------------------------------------------------------------------------------------

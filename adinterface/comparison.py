@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -158,8 +158,10 @@ class Comparison:
         reference = self[backend]
         if reference.error is not None:
             raise ValueError(f"{reference.name} raised {type(reference.error).__name__}, so nothing can be compared with it.")
-        kinks = {d.path for m in self.backends for d in m.differences if d.kink}
-        return replace(self, reference=reference, backends=_compared(self.backends, reference, kinks))
+        paths = {d.path for m in self.backends for d in m.differences if d.kink}
+        wrong = {(m.backend, d.path) for m, d, _ in self.disagreements()}
+        kinks = {(m.backend, path) for m in self.backends for path in paths} - wrong
+        return _report(self.operator, self.backends, reference, self.dtype, kinks)
 
     # shown
 
@@ -222,9 +224,9 @@ def compare(
     dtype = _coarsest(args, kwargs, working)
     if reference is None:
         return Comparison(name, measured, None, dtype)
-    report = Comparison(name, _compared(measured, reference, set()), reference, dtype)
+    report = _report(name, measured, reference, dtype, set())
     kinks = _kinks(report, f, args, kwargs)
-    return replace(report, backends=_compared(measured, reference, kinks)) if kinks else report
+    return _report(name, measured, reference, dtype, kinks) if kinks else report
 
 
 def label(backend: AutoBackend) -> str:
@@ -233,7 +235,8 @@ def label(backend: AutoBackend) -> str:
         plain = type(backend)()
     except TypeError:  # an option without a default
         return repr(backend)
-    options = [f"{o.name}={getattr(backend, o.name)!r}" for o in fields(backend) if getattr(backend, o.name) != getattr(plain, o.name)]
+    changed = [o.name for o in fields(backend) if getattr(backend, o.name) != getattr(plain, o.name)]
+    options = [f"{name}={getattr(backend, name)!r}" for name in changed]
     return f"{type(backend).__name__}({', '.join(options)})"
 
 
@@ -365,16 +368,21 @@ def _numeric(tree: Any) -> Iterator[tuple[str, Leaf]]:
     return named_leaves(tree, "")
 
 
-def _compared(measured: Iterable[Measured], reference: Measured, kinks: set[str]) -> tuple[Measured, ...]:
-    return tuple(
-        [
-            replace(m, differences=() if m is reference or m.error else tuple(_against(m.leaves, reference.leaves, kinks)))
-            for m in measured
-        ]
-    )
+#: Where a backend may differ, since f has a kink there.
+Kinks = set[tuple[AutoBackend, str]]
 
 
-def _against(leaves: Mapping[str, Array], reference: Mapping[str, Array], kinks: set[str]) -> Iterator[LeafDifference]:
+def _report(name: str, measured: Sequence[Measured], reference: Measured, dtype: str, kinks: Kinks) -> Comparison:
+    compared: list[Measured] = []
+    for m in measured:
+        apart = () if m is reference or m.error else tuple(_against(m, reference.leaves, kinks))
+        compared.append(replace(m, differences=apart))
+    chosen = next(new for new, old in zip(compared, measured) if old is reference)
+    return Comparison(name, tuple(compared), chosen, dtype)
+
+
+def _against(measured: Measured, reference: Mapping[str, Array], kinks: Kinks) -> Iterator[LeafDifference]:
+    leaves = measured.leaves
     for path in [*reference, *(path for path in leaves if path not in reference)]:
         mine, other = leaves.get(path), reference.get(path)
         if mine is None or other is None:
@@ -382,7 +390,8 @@ def _against(leaves: Mapping[str, Array], reference: Mapping[str, Array], kinks:
         elif mine.shape != other.shape:
             note = f"shape {mine.shape}, the reference has {other.shape}"
         else:
-            yield LeafDifference(path, _largest(distances(mine, other)), _largest(other), path in kinks)
+            apart = _largest(distances(mine, other))
+            yield LeafDifference(path, apart, _largest(other), apart > 0 and (measured.backend, path) in kinks)
             continue
         yield LeafDifference(path, math.inf, 0.0 if other is None else _largest(other), note=note)
 
@@ -404,23 +413,19 @@ def _largest(array: Array) -> float:
 _SCALAR: dict[str, OutputKind] = {"gradient": "scalar", "value_and_gradient": "scalar and aux"}
 
 
-def _kinks(report: Comparison, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> set[str]:
-    """The leaves in which backends differ only because f has a kink at this point."""
-    output = _SCALAR.get(report.operator)
-    if output is None or report.reference is None:
+def _kinks(report: Comparison, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Kinks:
+    """Where backends differ only because f has a kink at this point."""
+    output, reference = _SCALAR.get(report.operator), report.reference
+    suspects = [(m, d.path) for m, d, _ in report.disagreements() if not d.note and d.path.startswith("gradient")]
+    if output is None or reference is None or not suspects:
         return set()
-    suspects: dict[str, list[Measured]] = {}
-    for measured, difference, _ in report.disagreements():
-        if not difference.note and difference.path.startswith("gradient"):
-            suspects.setdefault(difference.path, []).append(measured)
-    if not suspects:
-        return set()
+    paths = list(dict.fromkeys(path for _, path in suspects))[:_EXAMINED]
     try:
-        probe = Probe(f, report.reference.backend, args, kwargs, output)
+        probe = Probe(f, reference.backend, args, kwargs, output)
         return {
-            path
-            for path, backends in list(suspects.items())[:_EXAMINED]
-            if all(_at_kink(probe, path, m.leaves[path], report.reference.leaves[path]) for m in backends)
+            (m.backend, path)
+            for m, path in suspects
+            if path in paths and _at_kink(probe, path, m.leaves[path], reference.leaves[path])
         }
     except Exception:  # f need not allow to be evaluated elsewhere; then the difference stands as it is
         return set()
@@ -430,6 +435,8 @@ def _at_kink(probe: Probe, path: str, mine: Array, other: Array) -> bool:
     """Whether f has a kink in the direction in which two gradients differ, and both of them lie between its slopes."""
     n = probe.paths.index(path.replace("gradient", "args", 1))
     apart = mine - other
+    if not np.all(np.isfinite(apart)):
+        return False
     direction = {n: apart / np.max(np.abs(apart))}
     step = probe.first_step(direction) * max(1.0, _largest(probe.points[n]))
     kink = kink_among(ladder(probe, direction, step, {n: other}))

@@ -7,10 +7,11 @@ import math
 from typing import Any
 
 from .comparison import Comparison, Measured
+from .comparison_table import seconds
 from .errors import MissingEngineError
 
 #: Colours that are told apart with any colour vision (Okabe and Ito, 2008).
-_FIRST, _LATER, _LEAF, _ERROR = "#E69F00", "#0072B2", "#009E73", "#B00020"
+_FIRST, _LATER, _LEAF, _KINK, _ERROR = "#E69F00", "#0072B2", "#009E73", "#CC79A7", "#B00020"
 
 
 def _pyplot() -> Any:
@@ -49,21 +50,29 @@ def _is_reference(report: Comparison, measured: Measured) -> bool:
 
 def _draw_differences(report: Comparison, axes: Any) -> None:
     found = [d.relative for m in report.backends for d in m.differences if 0 < d.relative < math.inf]
-    floor = 10.0 ** (math.floor(math.log10(min(found))) - 1) if found else 1e-17
-    ceiling = 10.0 ** (math.ceil(math.log10(max(found))) + 1) if found else 1.0
+    lowest = math.floor(math.log10(min(found, default=1e-16)))
+    highest = max(math.ceil(math.log10(max(found, default=1e-15))), lowest + 1)
+    zero, infinite = 10.0 ** (lowest - 1), 10.0 ** (highest + 1)
     for row, measured in enumerate(report.backends):
         if measured.error is not None:
             _write(axes, row, f"raised {type(measured.error).__name__}", _ERROR)
         elif _is_reference(report, measured):
             _write(axes, row, "reference", "0.35")
         for difference in measured.differences:
-            x = min(max(difference.relative, floor), ceiling)
-            shape = "<" if difference.relative == 0 else ">" if math.isinf(difference.relative) else "o"
-            axes.plot(x, row, shape, color=_LEAF, alpha=0.6, markersize=7, markeredgewidth=0, clip_on=False)
+            x = min(max(difference.relative, zero), infinite)
+            shape = "X" if difference.kink else "o"
+            axes.plot(x, row, shape, color=_KINK if difference.kink else _LEAF, alpha=0.6, markersize=8, markeredgewidth=0)
+    axes.axvline(zero * 10**0.5, color="0.6", linestyle=":", linewidth=1)
     axes.set_xscale("log")
-    axes.set_xlim(floor, ceiling)
+    axes.set_xlim(zero / 10**0.5, infinite * 10**0.5)
+
+    def tick(x: float, _: int) -> str:
+        return "0" if x < 2 * zero else "∞" if x > infinite / 2 else f"$10^{{{round(math.log10(x))}}}$"
+
+    axes.xaxis.set_major_formatter(tick)
     name = report.reference.name if report.reference else "none"
-    axes.set_xlabel(f"relative difference of each leaf against {name}\n(at the left edge: none at all)")
+    kinks = "\n(crosses: f has a kink there)" * any(d.kink for m in report.backends for d in m.differences)
+    axes.set_xlabel(f"relative difference against {name}, one point for each leaf{kinks}")
 
 
 def _write(axes: Any, row: int, text: str, color: str) -> None:
@@ -79,6 +88,11 @@ def _draw_times(report: Comparison, axes: Any) -> None:
         axes.plot(measured.first_seconds, row, "o", color=_FIRST, markersize=8, label=labels.pop("first", None))
         axes.plot(measured.later_seconds, row, "D", color=_LATER, markersize=7, label=labels.pop("later", None))
     axes.set_xscale("log")
-    axes.set_xlabel("seconds")
+    low, high = axes.get_xlim()
+    if high < 10 * low:  # so that there are at least two numbers on the axis
+        axes.set_xlim(10.0 ** math.floor(math.log10(low)) / 1.2, 10.0 ** math.ceil(math.log10(high)) * 1.2)
+    axes.xaxis.set_major_formatter(lambda x, _: seconds(x))
+    axes.xaxis.set_minor_formatter("")
+    axes.set_xlabel("time of a call")
     if not labels:
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False)

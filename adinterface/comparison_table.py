@@ -55,7 +55,8 @@ def _row(measured: Measured, reference: bool) -> list[str]:
     elif worst is None:
         difference = ["-", "-", ""]
     else:
-        difference = [_brief(worst.absolute), _brief(worst.relative), worst.path + " (kink)" * worst.kink if worst.absolute else ""]
+        where = worst.path + " (kink)" * worst.kink if worst.absolute else ""
+        difference = [_brief(worst.absolute), _brief(worst.relative), where]
     times = [seconds(measured.first_seconds), seconds(measured.later_seconds)]
     return [measured.name, *difference, *times, str(measured.evaluations), number_of_bytes(measured.peak_bytes)]
 
@@ -71,9 +72,7 @@ def leaves(report: Comparison) -> tuple[list[str], list[list[str]], int]:
     by_path = [{d.path: d for d in m.differences} for m in others]
     worst = sorted(paths, key=lambda path: -max(found[path].relative for found in by_path if path in found))
     shown = set(worst[:SHOWN])
-    rows = [
-        [path, *(_cell(found.get(path)) for found in by_path)] for path in paths if path in shown
-    ]
+    rows = [[path, *(_cell(found.get(path)) for found in by_path)] for path in paths if path in shown]
     return ["leaf", *(m.name for m in others)], rows, len(paths) - len(rows)
 
 

@@ -99,7 +99,7 @@ def test_the_core_imports_no_engine_and_no_backend():
 
 
 def test_the_conformance_package_imports_no_engine_and_no_backend():
-    assert _foreign(CONFORMANCE, FREE | {"pytest", "hypothesis"}) == []
+    assert _foreign(CONFORMANCE, FREE | {"pytest", "hypothesis", "matplotlib"}) == []
 
 
 def test_in_the_core_one_file_names_engines():
@@ -122,7 +122,9 @@ def test_in_the_core_one_file_names_engines():
 
 
 def test_the_conformance_package_names_no_engine():
-    assert [place for path in _files(CONFORMANCE) for place in _names_an_engine(path)] == []
+    # The answers that are documented for a kink are data, keyed by the name of the backend.
+    files = [path for path in _files(CONFORMANCE) if path.name != "kinks.py"]
+    assert [place for path in files for place in _names_an_engine(path)] == []
 
 
 @pytest.mark.parametrize("folder", [CORE, CONFORMANCE, *BACKENDS.values()], ids=lambda path: path.name)

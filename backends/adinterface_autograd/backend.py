@@ -18,10 +18,12 @@ from adinterface.errors import AdinterfaceError
 
 from .forward import ForwardNode
 from .handwritten import one_shot
+from .known_failures import KNOWN_FAILURES
 from .library import AutogradLibrary
 
 
 class AutogradBackend(Backend):
+    known_failures = KNOWN_FAILURES
     libraries = (AutogradLibrary(),)
 
     transposes = True

@@ -11,11 +11,13 @@ import jax.numpy as jnp
 from adinterface.backend import Arrays, Backend, FlatFunction, Linearized, Pullback, Pushforward
 
 from .handwritten import one_shot
+from .known_failures import KNOWN_FAILURES
 from .library import JaxLibrary
 from .nodes import Pytree
 
 
 class JaxBackend(Backend):
+    known_failures = KNOWN_FAILURES
     libraries = (JaxLibrary(),)
     node_types = (Pytree(),)
     transposes = True

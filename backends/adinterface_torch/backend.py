@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -12,11 +13,16 @@ from adinterface.auto import AutoTorch
 from adinterface.backend import Arrays, Backend, FlatFunction, Linearized, Pullback, Pushforward
 
 from .handwritten import one_shot
+from .known_failures import KNOWN_FAILURES
 from .library import TorchLibrary, nesting
 from .nodes import ModuleNode
 
+# torch keeps the level of forward mode for the whole process: two threads inside it at once would end each other's.
+_forward_mode = threading.RLock()
+
 
 class TorchBackend(Backend):
+    known_failures = KNOWN_FAILURES
     libraries = (TorchLibrary(),)
     node_types = (ModuleNode(),)
     transposes = True
@@ -79,7 +85,7 @@ class TorchBackend(Backend):
         return Pullback(shown, aux, back, any(connected), None if self.chunk_size == 1 else back_stacked)
 
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
-        with torch.inference_mode(False):
+        with _forward_mode, torch.inference_mode(False):
             leaves = tuple([_outside_inference(leaf) for leaf in leaves])
             tangents = tuple([_outside_inference(tangent) for tangent in tangents])
             pushed: Any = torch.func.jvp(function, leaves, tangents, has_aux=True)
@@ -101,7 +107,9 @@ class TorchBackend(Backend):
             return tuple(self.pushforward(function, leaves, tangents))
 
         # Random numbers are the same for every tangent, as they must be.
-        pushed: Any = torch.func.vmap(push, out_dims=(None, 0, None), randomness="same")(*stacks)
+        batched: Any = torch.func.vmap(push, out_dims=(None, 0, None), randomness="same")  # type: ignore[arg-type]
+        with _forward_mode:
+            pushed: Any = batched(*stacks)
         return Pushforward(*[self._shown(part, leaves) for part in pushed])
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:

@@ -43,6 +43,7 @@ class ModuleNode(NodeType):
 
     def gradient(self, data: Any, children: Sequence[Any]) -> Any:
         gradients: dict[nn.Parameter, Any] = {}
+        child: Any
         for parameter, child in zip(data.parameters(), children):
             if child is None:
                 child = torch.zeros_like(parameter, memory_format=torch.contiguous_format)

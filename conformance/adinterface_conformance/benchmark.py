@@ -189,7 +189,7 @@ def main(argv: list[str] | None = None) -> int:
         _print_peak(*argv[1:])
         return 0
     parser = argparse.ArgumentParser(prog="python -m adinterface_conformance benchmark", description=__doc__)
-    parser.add_argument("--backend", action="append", help="a backend's name, such as AutoJax; by default all installed")
+    parser.add_argument("--backend", action="append", help="a backend's class, by its name; by default all")
     parser.add_argument("--operator", action="append", help="an operator's name, such as hvp; all by default")
     parser.add_argument("--seconds", type=float, default=1.0, help="how long to measure each cell (default: 1)")
     parser.add_argument("--max-size", type=int, default=1_000_000, help="leave out larger sizes")

@@ -1,0 +1,78 @@
+"""`python -m adinterface_conformance`: run the table; `python -m adinterface_conformance benchmark`: measure."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from pathlib import Path
+
+from . import report
+from .checks import CHECKS
+from .runner import Plan, backend_from, installed_backends, matching, show
+
+
+def main(argv: list[str] | None = None) -> int:
+    """The exit status: 0 if everything went as it should, 1 if not, 2 for a wrong command line."""
+    argv = sys.argv[1:] if argv is None else argv
+    if argv[:1] == ["benchmark"]:
+        return int(importlib.import_module("adinterface_conformance.benchmark").main(argv[1:]) or 0)
+    options = _parser().parse_args(argv)
+    if options.list:
+        return _list(options.scenario)
+    try:
+        backends = tuple(backend_from(text) for text in options.backend) or tuple(installed_backends())
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    from .scenarios import SCENARIOS
+
+    scenarios = tuple(scenario.name for scenario in matching(SCENARIOS, options.scenario))
+    if not scenarios or not backends:
+        print("No scenario matches." if not scenarios else "No engine is installed.", file=sys.stderr)
+        return 2
+    run = show(Plan(backends, scenarios, tuple(options.check), options.all), jobs=options.jobs)
+    for kind, write in (("json", report.write_json), ("junit", report.write_junit), ("html", report.write_html)):
+        path = getattr(options, kind)
+        if path is not None:
+            write(run, path)
+    return 0 if run.good else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m adinterface_conformance",
+        description="Check what any engine must get right: scenarios times laws, on every installed backend.",
+        epilog="`python -m adinterface_conformance benchmark` measures instead.",
+    )
+    parser.add_argument(
+        "--backend", action="append", default=[], metavar="VALUE",
+        help="such as AutoMine or 'AutoMine(mode=\"forward\")'; may be repeated; by default all that are installed",
+    )  # fmt: skip
+    parser.add_argument(
+        "--scenario", action="append", default=[], metavar="PATTERN",
+        help="a name, family, operator or tag, with * and ?; may be repeated",
+    )  # fmt: skip
+    parser.add_argument("--check", action="append", default=[], metavar="PATTERN", help="the name of a check, with * and ?")
+    parser.add_argument("--all", action="store_true", help="the dear checks on every scenario, not on a sample")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="that many processes")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all outcomes")
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="write a JUnit report")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write the support matrix as one page")
+    parser.add_argument("--list", action="store_true", help="list the scenarios and checks, and run nothing")
+    return parser
+
+
+def _list(patterns: list[str]) -> int:
+    from .scenarios import SCENARIOS
+
+    for scenario in matching(SCENARIOS, patterns):
+        print(f"{scenario.name}  {scenario.operator.__name__}  {' '.join(sorted(scenario.tags))}".rstrip())
+    print()
+    for name, check in CHECKS.items():
+        print(f"{name}  {check.summary}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,52 @@
+"""How exact an engine's answers have to be: rounding for one that differentiates, more for one that takes differences."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from typing import Any
+
+from adinterface import AutoBackend, SecondOrder, derivative
+from adinterface.backend import gives
+from adinterface.library import width
+from adinterface.registry import find
+
+#: Relative to the largest number of the result, by bits of the dtype, for derivatives of first and second order.
+#: Central differences keep two thirds of the digits (eps^(2/3)), differences of differences a half; a factor of 1000
+#: and 100 on top is for functions that bend more than a sine.
+BY_DIFFERENCES = {1: {64: 1e-7, 32: 5e-3, 16: 0.3}, 2: {64: 1e-4, 32: 5e-2, 16: 1.0}}
+
+
+def pair_of(backend: AutoBackend) -> tuple[AutoBackend, AutoBackend]:
+    """The backend values of the outer and of the inner derivative."""
+    return (backend.outer, backend.inner) if isinstance(backend, SecondOrder) else (backend, backend)
+
+
+@functools.lru_cache(maxsize=64)
+def differentiates(backend: AutoBackend) -> bool:
+    """Whether the engine differentiates f, rather than evaluating it at several points.
+
+    It does if it gives `pullback`, which no differences can, or if one evaluation of f is enough for a derivative.
+    """
+    engine = find(backend)
+    if gives(engine, "pullback"):
+        return True
+    evaluations = 0
+
+    def f(x: Any) -> Any:
+        nonlocal evaluations
+        evaluations += 1
+        return x * x
+
+    derivative(f, backend, 0.5)
+    return evaluations == 1
+
+
+def tolerance(backend: AutoBackend, order: int, rtol: float, dtypes: Iterable[str]) -> float:
+    """The relative tolerance of a derivative of this order, where an exact engine has `rtol`."""
+    outer, inner = pair_of(backend)
+    exact = differentiates(inner) and (order == 1 or differentiates(outer))
+    if exact:
+        return rtol
+    narrowest = min([width(dtype) for dtype in dtypes], default=64)
+    return max(rtol, BY_DIFFERENCES[order][64 if narrowest > 64 else max(narrowest, 16)])

@@ -1,0 +1,431 @@
+"""What must hold of every scenario on every backend: `check(scenario, backend)` returns, or raises AssertionError.
+
+To add one, write a function of a `Case` and decorate it with `check`, saying where it applies. Its name is the name of
+the check, by which known failures refer to it; its first line is what the table says of it.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import functools
+import itertools
+import pickle
+import zlib
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import adinterface
+from adinterface import AutoBackend, OutputError
+from adinterface.library import kind, width
+from adinterface.tree import handler_of
+
+from . import laws
+from .case import PARTS, SECOND_ORDER, Case, Counted, case_of, quiet
+from .scenario import Scenario
+from .state import changes, global_state, restored
+from .trees import assert_close, describe, dtype_of, is_floating, is_number, leaves_of, like, nodes, shape_of
+
+EVERY = frozenset(PARTS)
+FIRST_ORDER = EVERY - SECOND_ORDER
+MAPS = frozenset({"pullback", "pushforward", "linearize"})
+WITH_VALUE = frozenset(name for name, parts in PARTS.items() if "value" in parts)
+#: The operators that give the value beside what another one gives alone.
+PLAIN_OF = {
+    "value_and_gradient": "gradient",
+    "value_and_jacobian": "jacobian",
+    "value_and_derivative": "derivative",
+    "value_derivative_and_second_derivative": "second_derivative",
+    "gradient_and_hvp": "hvp",
+    "value_gradient_and_hessian": "hessian",
+}
+
+
+class Check(NamedTuple):
+    """One law, and where it applies."""
+
+    function: Callable[[Scenario, AutoBackend], None]
+    operators: frozenset[str]
+    #: Scenarios with one of these tags are left out.
+    without: frozenset[str]
+    #: One scenario in so many is taken, unless all are asked for: what is dear need not be repeated everywhere.
+    share: int
+    #: A further condition on the scenario.
+    condition: Callable[[Scenario, AutoBackend], bool]
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    @property
+    def summary(self) -> str:
+        return (self.function.__doc__ or "").partition("\n")[0]
+
+    def applies(self, scenario: Scenario, backend: AutoBackend, *, everything: bool = False) -> bool:
+        """Whether the law is to be checked for this scenario; with `everything` also where a sample would do."""
+        return (
+            scenario.operator.__name__ in self.operators
+            and not scenario.tags & self.without
+            and (everything or self.share == 1 or _sampled(f"{self.name} {scenario.name}", self.share))
+            and self.condition(scenario, backend)
+        )
+
+
+def _sampled(name: str, share: int) -> bool:
+    return zlib.crc32(name.encode()) % share == 0
+
+
+def _always(scenario: Scenario, backend: AutoBackend) -> bool:
+    return True
+
+
+CHECKS: dict[str, Check] = {}
+
+
+def check(
+    operators: Collection[str] = EVERY,
+    *,
+    without: Collection[str] = (),
+    share: int = 1,
+    condition: Callable[[Scenario, AutoBackend], bool] = _always,
+) -> Callable[[Callable[[Case], None]], Callable[[Scenario, AutoBackend], None]]:
+    """Make a law of a `Case` into a check, and enter it into CHECKS."""
+
+    def register(law: Callable[[Case], None]) -> Callable[[Scenario, AutoBackend], None]:
+        @functools.wraps(law)
+        def checked(scenario: Scenario, backend: AutoBackend) -> None:
+            with quiet():
+                law(case_of(scenario, backend))
+
+        entry = Check(checked, frozenset(operators), frozenset(without), share, condition)
+        CHECKS[entry.name] = entry
+        return checked
+
+    return register
+
+
+@check()
+def runs(case: Case) -> None:
+    """The operator returns; if it does not, nothing else is checked."""
+    case.run()
+
+
+# Numbers -------------------------------------------------------------------------------------------------------------
+
+
+@check(condition=lambda scenario, backend: scenario.expected is not None and backend.name not in scenario.documented)
+def formula(case: Case) -> None:
+    """The result is the closed form."""
+    _compare(case, case.scenario.expected, without_engine=bool(case.scenario.documented))
+
+
+@check(condition=lambda scenario, backend: backend.name in scenario.documented)
+def documented(case: Case) -> None:
+    """At a kink the result is what is documented for this engine."""
+    _compare(case, case.scenario.documented[case.backend.name])
+
+
+def _compare(case: Case, expected: Any, without_engine: bool = False) -> None:
+    found = case.run()
+    wanted = (expected,) if len(found) == 1 else tuple(expected)
+    assert len(wanted) == len(found), f"the scenario expects {len(wanted)} parts, {case.name} gives {len(found)}"
+    rtol, scale = case.rtol(), case.scale(found)
+    for (part, got), numbers in zip(found.items(), wanted):
+        assert_close(got, numbers, part, rtol, scale)
+
+
+@check(WITH_VALUE)
+def value(case: Case) -> None:
+    """The value is what f returns, also what is auxiliary in it."""
+    found = case.run()["value"]
+    for template, got, path in nodes(case.value, found, "value"):
+        if is_number(template) and is_number(got):
+            assert_close(got, np.asarray(template), path, max(1e-12, case.scenario.rtol))
+        else:
+            assert got is template or got == template, f"{path}: got {describe(got)}, wanted {describe(template)}"
+
+
+@check(PLAIN_OF)
+def companion(case: Case) -> None:
+    """With the value comes what the plain operator gives, for no more evaluations of f."""
+    plain = getattr(adinterface, PLAIN_OF[case.name])
+    f, counted = case.scenario.f, None
+    if case.name == "value_and_gradient" and not is_number(case.value):
+
+        def f(*args: Any, **kwargs: Any) -> Any:
+            return _first(case.scenario.f(*args, **kwargs))
+
+    counted = Counted(f)
+    found = case.run()
+    assert_close(found[PLAIN_OF[case.name]], case.apply(plain, counted), PLAIN_OF[case.name], 1e-12)
+    assert case.calls <= counted.calls, f"{case.name} evaluates f {case.calls} times, {plain.__name__} {counted.calls} times"
+
+
+def _first(returned: Any) -> Any:
+    """The scalar in front of what is auxiliary."""
+    if isinstance(returned, dict):
+        return next(iter(returned.values()))
+    return returned[0] if isinstance(returned, tuple) else returned
+
+
+@check(share=2)
+def deterministic(case: Case) -> None:
+    """A second call gives the same numbers, to the last bit."""
+    for part, got in case.again().items():
+        assert_close(got, case.run()[part], f"second {part}", 0.0)
+
+
+# Form ----------------------------------------------------------------------------------------------------------------
+
+
+@check()
+def structure(case: Case) -> None:
+    """Every result has the structure and the shapes that its arguments or f's value prescribe."""
+    for part, got in case.run().items():
+        _form(case, part, got, _same_shape)
+
+
+@check()
+def dtype(case: Case) -> None:
+    """Every result has the library, the dtype and the device that its arguments or f's value prescribe."""
+    for part, got in case.run().items():
+        _form(case, part, got, functools.partial(_same_type, case))
+
+
+#: What is asked of a leaf: `(result, the leaf of f's value, the leaves of the arguments in front of it, path)`.
+Rule = Callable[[Any, Any, tuple[Any, ...], str], None]
+
+
+def _form(case: Case, part: str, got: Any, rule: Rule) -> None:
+    """`rule` at every leaf of one part of a result, whose nodes and Nones are compared on the way."""
+    args, x = case.arguments, case.arguments[0]
+    if part == "value":
+        for template, other, path in nodes(case.value, got, part):
+            if is_floating(template):
+                assert is_number(other), f"{path}: got {describe(other)}, wanted a number"
+                rule(other, template, (), path)
+    elif part in ("tangent", "derivative", "second_derivative"):
+        like(case.value, got, part, lambda y, other, path: rule(other, y, (), path))
+    elif part == "jacobian":
+        like(case.value, got, part, lambda y, other, path: _arguments(args, other, path, rule, y))
+    elif part == "hessian":
+        like(x, got, part, lambda row, other, path: like(x, other, path, _leaf(rule, None, row), bare=True), bare=True)
+    elif part == "hvp" or (part == "gradient" and case.order == 2):
+        like(x, got, part, _leaf(rule, None), bare=True)
+    else:
+        _arguments(args, got, part, rule, None)
+
+
+def _arguments(args: tuple[Any, ...], got: Any, path: str, rule: Rule, y: Any) -> None:
+    assert type(got) is tuple, f"{path}: got {describe(got)}, wanted a tuple"
+    assert len(got) == len(args), f"{path}: got {len(got)} entries, wanted {len(args)}, one for each argument"
+    for i, (arg, other) in enumerate(zip(args, got)):
+        like(arg, other, f"{path}[{i}]", _leaf(rule, y), bare=True)
+
+
+def _leaf(rule: Rule, y: Any, *rows: Any) -> Callable[[Any, Any, str], None]:
+    def apply(x: Any, other: Any, path: str) -> None:
+        assert is_number(other), f"{path}: got {describe(other)}, wanted a number"
+        rule(other, y, (*rows, x), path)
+
+    return apply
+
+
+def _same_shape(got: Any, y: Any, xs: tuple[Any, ...], path: str) -> None:
+    wanted = sum([shape_of(leaf) for leaf in (() if y is None else (y,)) + xs], ())
+    assert shape_of(got) == wanted, f"{path}: got the shape {shape_of(got)}, wanted {wanted}"
+
+
+def _same_type(case: Case, got: Any, y: Any, xs: tuple[Any, ...], path: str) -> None:
+    plain = y is None and len(xs) == 1
+    if plain and type(xs[0]) in (int, float, complex):
+        wanted: type = complex if type(xs[0]) is complex else float
+        assert type(got) is wanted, f"{path}: got {describe(got)}, wanted a {wanted.__name__}"
+        return
+    if plain:
+        _same_library(got, xs[0], path)
+        dtype = dtype_of(xs[0])
+        wanted_dtype = case.call.dtypes[0] if kind(dtype) == "integer" else dtype
+        if kind(dtype) != "integer" or len(case.call.dtypes) == 1:
+            assert dtype_of(got) == wanted_dtype, f"{path}: got {dtype_of(got)}, wanted {wanted_dtype}"
+        return
+    leaves = xs if y is None else (y, *xs)
+    if case.call.python_result and all(shape_of(leaf) == () for leaf in leaves):
+        assert type(got) in (float, complex), f"{path}: got {describe(got)}, wanted a Python number"
+        return
+    first = next((leaf.value for leaf in case.call.active if leaf.library is case.call.result_library), np.zeros(()))
+    _same_library(got, np.asarray(first) if isinstance(first, np.generic) else first, path)
+    wide = {width(_array_dtype(leaf)) for leaf in leaves}
+    if len(wide) == 1 and not case.call.promoted:
+        own = width(dtype_of(got))
+        assert own in wide, f"{path}: got {dtype_of(got)}, wanted a dtype of {wide.pop()} bits"
+    complex_ = any(kind(_array_dtype(leaf)) == "complex" for leaf in leaves)
+    assert (kind(dtype_of(got)) == "complex") == complex_, f"{path}: got {dtype_of(got)}, wanted complex: {complex_}"
+
+
+def _array_dtype(leaf: Any) -> str:
+    name = dtype_of(leaf)
+    return {"float": "float64", "complex": "complex128", "int": "float64"}.get(name, name)
+
+
+def _same_library(got: Any, wanted: Any, path: str) -> None:
+    mine, theirs = handler_of(got, scan=False), handler_of(wanted, scan=False)
+    scalar = isinstance(wanted, np.generic)
+    right = mine is theirs and isinstance(got, np.generic) == scalar
+    assert right, f"{path}: got {describe(got)}, wanted {'a NumPy scalar' if scalar else f'a {type(wanted).__name__}'}"
+    devices = getattr(got, "device", None), getattr(wanted, "device", None)
+    assert devices[0] == devices[1], f"{path}: on {devices[0]}, wanted {devices[1]}"
+
+
+@check()
+def memory(case: Case) -> None:
+    """Results are writable and dense, and overlap neither each other nor an argument."""
+    found = [place for part, got in case.run().items() for place in leaves_of(got, part)]
+    arrays = [(path, leaf) for path, leaf in found if isinstance(leaf, np.ndarray) and leaf.size]
+    others = [(path, leaf) for path, leaf in case.inputs() if leaf.size]
+    for path, leaf in arrays:
+        assert leaf.flags.writeable, f"{path} is read-only"
+        assert leaf.flags.c_contiguous or leaf.flags.f_contiguous, f"{path} is not dense: strides {leaf.strides}"
+    spans = [(*np.lib.array_utils.byte_bounds(leaf), True, path) for path, leaf in arrays]
+    spans += [(*np.lib.array_utils.byte_bounds(leaf), False, path) for path, leaf in others]
+    for (_, end, mine, path), (start, _, other, other_path) in itertools.pairwise(sorted(spans)):
+        assert start >= end or not (mine or other), f"{path} overlaps {other_path}"
+
+
+# Laws ----------------------------------------------------------------------------------------------------------------
+
+
+@check(MAPS, without=("kink",))
+def adjointness(case: Case) -> None:
+    """<push(v), w> = <v, back(w)>, in the real inner product Re sum(conj(a) b)."""
+    laws.adjointness(case)
+
+
+@check(FIRST_ORDER - MAPS, without=("kink",), share=3)
+def consistency(case: Case) -> None:
+    """A gradient agrees with the pushforward of f, a Jacobian or derivative with its pullback."""
+    laws.adjointness(case)
+
+
+@check(("pullback", "linearize", "hvp", "gradient_and_hvp"), without=("kink",))
+def linearity(case: Case) -> None:
+    """`back`, `push` and the Hessian are linear maps, and give the same when they are called again."""
+    laws.linearity(case)
+
+
+@check(("pullback", "linearize"), share=2)
+def stacks(case: Case) -> None:
+    """A stack of cotangents or tangents gives what its entries give."""
+    laws.stacks(case)
+
+
+@check(("hessian", "value_gradient_and_hessian", "hvp", "gradient_and_hvp"), without=("kink",))
+def symmetry(case: Case) -> None:
+    """The Hessian is symmetric."""
+    laws.symmetry(case)
+
+
+@check(without=("kink",))
+def taylor(case: Case) -> None:
+    """The error of the model that the derivative makes falls as the next power of the step."""
+    laws.taylor(case)
+
+
+# Behaviour -----------------------------------------------------------------------------------------------------------
+
+
+@check(("gradient", "value_and_gradient", "pullback"), condition=lambda scenario, backend: case_of(scenario, backend).reverse)
+def evaluations(case: Case) -> None:
+    """An engine with a pullback evaluates f exactly once."""
+    case.run()
+    assert case.calls == 1, f"{case.name} evaluated f {case.calls} times, wanted once"
+    assert case.counted.calls == 1, f"back evaluated f {case.counted.calls - 1} times more, wanted never"
+
+
+@check()
+def arguments_untouched(case: Case) -> None:
+    """No argument is written to."""
+    case.run()
+    assert not case.written, f"{', '.join(case.written)} was written to"
+
+
+@check()
+def state_untouched(case: Case) -> None:
+    """No global state of Python, of NumPy or of the engine differs after the call."""
+    case.run()
+    assert not case.state_changes, "; ".join(case.state_changes)
+
+
+class Stop(Exception):
+    """Raised by a scenario's f to see what becomes of it."""
+
+
+@check(share=4)
+def exceptions(case: Case) -> None:
+    """What f raises arrives as it is, and leaves no state behind."""
+    error = Stop("raised by f")
+
+    def raising(*args: Any, **kwargs: Any) -> Any:
+        case.scenario.f(*args, **kwargs)
+        raise error
+
+    with restored():
+        before = global_state(case.backend)
+        arrived: Exception | None = None
+        try:
+            case.apply(case.scenario.operator, raising)
+        except Exception as caught:
+            arrived = caught
+        assert arrived is error, f"f raised Stop, and from {case.name} came {arrived!r}"
+        changed = changes(before, global_state(case.backend))
+    assert not changed, "; ".join(changed)
+
+
+@check(
+    ("gradient", "value_and_gradient"),
+    share=4,
+    condition=lambda scenario, backend: hasattr(_first(case_of(scenario, backend).value), "dtype"),
+)
+def refuses_what_is_no_scalar(case: Case) -> None:
+    """An f that gives an array where a scalar is due is refused, before any backward pass."""
+
+    def array(*args: Any, **kwargs: Any) -> Any:
+        returned = _first(case.scenario.f(*args, **kwargs))
+        return adinterface.array_namespace(returned).stack([returned, returned])
+
+    try:
+        returned = case.apply(case.scenario.operator, array)
+    except OutputError:
+        return
+    raise AssertionError(f"f gave an array of shape (2,), and {case.name} returned {describe(returned)}")
+
+
+@check(share=8)
+def threads(case: Case) -> None:
+    """Eight threads at once get the same numbers."""
+    expected = case.run()
+    with ThreadPoolExecutor(8) as pool:
+        # Each thread in a copy of this context, because NumPy's error state is one of its variables.
+        tasks = [pool.submit(contextvars.copy_context().run, case.again) for _ in range(8)]
+        results = [task.result() for task in tasks]
+    for n, result in enumerate(results):
+        for part, got in result.items():
+            assert_close(got, expected[part], f"thread {n}: {part}", 0.0)
+
+
+@check(share=8)
+def picklable(case: Case) -> None:
+    """The backend is a value: it survives pickling, is equal to its copy, hashes alike, and works as before."""
+    copy = pickle.loads(pickle.dumps(case.backend))
+    assert copy == case.backend, f"got {copy!r}, wanted {case.backend!r}"
+    assert hash(copy) == hash(case.backend), "the copy has another hash"
+    for part, got in case.again(copy).items():
+        assert_close(got, case.run()[part], part, 0.0)
+
+
+def checks_for(scenario: Scenario, backend: AutoBackend, *, everything: bool = False) -> Iterator[Check]:
+    """The checks that apply."""
+    return (entry for entry in CHECKS.values() if entry.applies(scenario, backend, everything=everything))
+

@@ -1,0 +1,45 @@
+"""The whole table as one parametrized test, for the test suite of whoever writes a backend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from adinterface import AutoBackend
+
+from .outcome import label_of, run_scenario
+from .scenario import Scenario
+
+
+def conformance_tests(
+    *backends: AutoBackend, scenarios: Iterable[Scenario] | None = None, everything: bool = False
+) -> Callable[..., None]:
+    """A pytest test of every scenario on these backends: `test_conformance = conformance_tests(AutoMine())`.
+
+    A scenario that fails as the backend's `known_failures` say is reported as an expected failure, with the reason;
+    one that is listed there and passes fails, and so does everything else that goes wrong.
+
+    scenarios: those to take, by default all of this package. everything: do not sample the slow checks.
+    """
+    import pytest
+
+    from .scenarios import SCENARIOS
+
+    chosen = tuple(SCENARIOS if scenarios is None else scenarios)
+    cases = [
+        pytest.param(backend, scenario, id=f"{label_of(backend)}-{scenario.name}")
+        for backend in backends
+        for scenario in chosen
+    ]
+
+    def test_conformance(backend: Any, scenario: Any) -> None:
+        outcomes = list(run_scenario(scenario, backend, everything=everything))
+        wrong = [f"{outcome.check}: {outcome.message}" for outcome in outcomes if not outcome.good]
+        if wrong:
+            pytest.fail(f"{scenario.name} ({scenario.operator.__name__}) on {backend!r}\n" + "\n".join(wrong), pytrace=False)
+        known = next((outcome for outcome in outcomes if outcome.status == "known"), None)
+        if known is not None:
+            pytest.xfail(f"{known.reason} ({known.link})")
+
+    parametrized: Callable[..., None] = pytest.mark.parametrize(("backend", "scenario"), cases)(test_conformance)
+    return parametrized

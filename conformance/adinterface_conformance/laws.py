@@ -1,0 +1,276 @@
+"""The laws of derivatives, checked along random directions: no formula is needed for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adinterface import hvp, pushforward
+
+from .case import Case
+from .trees import assert_close, floating, numbers_of
+
+Vectors = list[Any]
+
+
+def inner(a: Vectors, b: Vectors) -> float:
+    """Re sum(conj(a) b)."""
+    assert len(a) == len(b), f"{len(a)} leaves where {len(b)} are wanted"
+    return float(sum(np.sum(np.real(np.conj(numbers_of(x)) * numbers_of(y))) for x, y in zip(a, b)))
+
+
+def norm(a: Vectors) -> float:
+    return float(np.sqrt(inner(a, a)))
+
+
+def combined(p: float, a: Vectors, q: float, b: Vectors) -> Vectors:
+    """p a + q b."""
+    return [p * x + q * y for x, y in zip(a, b)]
+
+
+def _assert_equal(got: float, wanted: float, size: float, case: Case, what: str, order: int | None = None) -> None:
+    """Two numbers that are sums of products of this size."""
+    allowed = 10 * case.rtol(order) * max(size, _floor(case))
+    assert abs(got - wanted) <= allowed, f"{what}: got {got!r}, wanted {wanted!r}, off by {abs(got - wanted):.3g}"
+
+
+# First order ---------------------------------------------------------------------------------------------------------
+
+
+def adjointness(case: Case) -> None:
+    found = case.run()
+    if case.name in ("gradient", "value_and_gradient", "pullback"):
+        v = case.direction("v")
+        tangent = _push(case, v)
+        if case.name == "pullback":
+            pulled, w = floating(found["cotangents"]), floating(case.seed_like())
+        else:
+            pulled, w = floating(found["gradient"]), [np.ones(())]
+            tangent = tangent[:1]
+    else:
+        v, tangent, w = case.direction("v"), [], case.codirection("w")
+        pulled = _back(case, w)
+        if "jacobian" in found:
+            tangent = _jacobian_times(case, found["jacobian"], v)
+        elif "derivative" in found:
+            v, tangent = [np.ones_like(leaf) for leaf in case.point], floating(found["derivative"])
+        else:
+            v, tangent = case.given_leaves(), floating(found["tangent"])
+    size = norm(tangent) * norm(w) + norm(v) * norm(pulled)
+    _assert_equal(inner(tangent, w), inner(v, pulled), size, case, "<push(v), w> against <v, back(w)>")
+
+
+def _push(case: Case, v: Vectors) -> Vectors:
+    if case.name != "linearize":
+        args, kwargs = case.arguments, case.scenario.kwargs
+        return floating(pushforward(case.scenario.f, case.backend, args, case.tangents(v), **kwargs).tangent)
+    return floating(case.linearize().push(*case.tangents(v)))
+
+
+def _back(case: Case, w: Vectors) -> Vectors:
+    return floating(case.pullback().back(case.cotangent(w)))
+
+
+def _jacobian_times(case: Case, jacobian: Any, v: Vectors) -> Vectors:
+    """J v, where real values of complex arguments have their rows in the gradient convention."""
+    blocks = floating(jacobian)
+    assert len(blocks) == len(case.outputs(case.point)) * len(v), f"the Jacobian has {len(blocks)} blocks"
+    products: Vectors = []
+    for k, y in enumerate(case.outputs(case.point)):
+        total = np.zeros_like(y)
+        for block, x in zip(blocks[k * len(v) :], v):
+            assert block.shape == y.shape + x.shape, f"a block has the shape {block.shape}, wanted {y.shape + x.shape}"
+            if np.iscomplexobj(x) and not np.iscomplexobj(y):
+                total = total + np.real(np.tensordot(np.conj(block), x, x.ndim))
+            else:
+                total = total + np.tensordot(block, x, x.ndim)
+        products.append(total)
+    return products
+
+
+def linearity(case: Case) -> None:
+    found = case.run()
+    p, q = 0.75, -1.5
+    if case.name == "pullback":
+        a, b = case.codirection("a"), case.codirection("b")
+
+        def apply(w: Vectors) -> Vectors:
+            return _back(case, w)
+
+        given = floating(found["cotangents"]), floating(case.seed_like())
+    elif case.name == "linearize":
+        a, b = case.direction("a"), case.direction("b")
+
+        def apply(w: Vectors) -> Vectors:
+            return _push(case, w)
+
+        given = floating(found["tangent"]), case.given_leaves()
+    else:
+        a, b = case.direction("a"), case.given_vector()
+
+        def apply(w: Vectors) -> Vectors:
+            return _hessian_times(case, w)
+
+        given = floating(found["hvp"]), b
+    first, second = apply(a), given[0] if b is given[1] else apply(b)
+    mixed = apply(combined(p, a, q, b))
+    size = norm(first) + norm(second)
+    for n, (got, x, y) in enumerate(zip(mixed, first, second)):
+        assert_close(got, p * x + q * y, f"map({p} a + {q} b), leaf {n}", 10 * case.rtol(), max(size, _floor(case)))
+    if b is not given[1]:
+        for n, (got, wanted) in enumerate(zip(apply(given[1]), given[0])):
+            assert_close(got, wanted, f"the map applied again, leaf {n}", 10 * case.rtol(), max(norm(given[0]), _floor(case)))
+
+
+def _floor(case: Case) -> float:
+    """The least size against which an error is measured: differences have f's own, and where terms cancel all have one."""
+    return case.scale({}) or 1e-3
+
+
+def stacks(case: Case) -> None:
+    if case.name == "pullback":
+        ws = [case.codirection("a"), case.codirection("b")]
+        stacked = floating(case.pullback().back.stacked(case.stacked_cotangent(ws)))
+        rows = [_back(case, w) for w in ws]
+    else:
+        vs = [case.direction("a"), case.direction("b")]
+        stacked = floating(case.linearize().push.stacked(*case.stacked_tangents(vs)))
+        rows = [_push(case, v) for v in vs]
+    assert len(stacked) == len(rows[0]), f"{len(stacked)} leaves where {len(rows[0])} are wanted"
+    for n, got in enumerate(stacked):
+        wanted = np.stack([row[n] for row in rows])
+        assert_close(got, wanted, f"the stack, leaf {n}", 10 * case.rtol(), max(norm([wanted]), _floor(case)))
+
+
+# Second order --------------------------------------------------------------------------------------------------------
+
+
+def _hessian_times(case: Case, v: Vectors) -> Vectors:
+    constants = case.arguments[1:]
+    product = hvp(case.scenario.f, case.backend, case.arguments[0], case.tangents(v)[0], *constants, **case.scenario.kwargs)
+    return floating(product)
+
+
+def _matrix(case: Case, hessian: Any) -> Any:
+    """The Hessian as a matrix over all numbers of x."""
+    blocks, sizes = floating(hessian), [leaf.size for leaf in case.point]
+    count = len(sizes)
+    assert len(blocks) == count**2, f"the Hessian has {len(blocks)} blocks, wanted {count**2}"
+    for n, block in enumerate(blocks):
+        wanted = sizes[n // count] * sizes[n % count]
+        assert block.size == wanted, f"block {n} of the Hessian has {block.size} numbers, wanted {wanted}"
+    rows = [[blocks[i * count + j].reshape(sizes[i], sizes[j]) for j in range(count)] for i in range(count)]
+    return np.block(rows)
+
+
+def symmetry(case: Case) -> None:
+    found = case.run()
+    if "hessian" in found:
+        matrix = _matrix(case, found["hessian"])
+        size = float(np.max(np.abs(matrix), initial=0.0))
+        assert_close(matrix, matrix.T, "the Hessian against its transpose", 10 * case.rtol(), max(size, _floor(case)))
+        return
+    v, u = case.given_vector(), case.direction("u")
+    product, other = floating(found["hvp"]), _hessian_times(case, u)
+    size = norm(u) * norm(product) + norm(v) * norm(other)
+    _assert_equal(inner(u, product), inner(v, other), size, case, "<u, Hv> against <v, Hu>")
+
+
+# Taylor --------------------------------------------------------------------------------------------------------------
+
+
+class Model(NamedTuple):
+    """What a derivative says of f along a direction: `change` is h times it, or h^2 times it for second order."""
+
+    what: str
+    order: int
+    direction: Vectors
+    derivative: Vectors
+    #: What is looked at of f's outputs.
+    seen: Callable[[Vectors], Vectors]
+
+
+def _models(case: Case, found: dict[str, Any]) -> Iterator[Model]:
+    v = case.direction("v")
+
+    def all_outputs(outputs: Vectors) -> Vectors:
+        return outputs
+
+    for part, got in found.items():
+        if part == "gradient":
+            yield Model(part, 1, v, [np.asarray(inner(floating(got), v))], all_outputs)
+        elif part == "cotangents":
+            w = floating(case.seed_like())
+            yield Model(part, 1, v, [np.asarray(inner(floating(got), v))], _weighted(w))
+        elif part == "tangent":
+            yield Model(part, 1, case.given_leaves(), floating(got), all_outputs)
+        elif part == "jacobian":
+            yield Model(part, 1, v, _jacobian_times(case, got, v), all_outputs)
+        elif part == "derivative":
+            yield Model(part, 1, [np.ones_like(leaf) for leaf in case.point], floating(got), all_outputs)
+        elif part == "second_derivative":
+            yield Model(part, 2, [np.ones_like(leaf) for leaf in case.point], floating(got), all_outputs)
+        elif part == "hvp":
+            u = case.given_vector()
+            yield Model(part, 2, u, [np.asarray(inner(u, floating(got)))], all_outputs)
+        elif part == "hessian":
+            flat = np.concatenate([np.ravel(x) for x in v]).astype("float64")
+            yield Model(part, 2, v, [np.asarray(flat @ _matrix(case, got) @ flat)], all_outputs)
+        elif part == "diagonal_hessian":
+            diagonal = floating(got)
+            sizes = [x.size for x in diagonal]
+            if sum(sizes):
+                n = int(np.argmax(sizes))
+                unit = [np.zeros_like(x) for x in case.point]
+                unit[n][np.unravel_index(diagonal[n].size // 2, diagonal[n].shape)] = 1
+                yield Model(part, 2, unit, [np.asarray(inner(unit, diagonal))], all_outputs)
+
+
+def _weighted(w: Vectors) -> Callable[[Vectors], Vectors]:
+    return lambda outputs: [np.asarray(inner(w, outputs))]
+
+
+#: The two steps, and how much smaller the error must be at the second: half of what the power promises. A wrong
+#: derivative leaves an error that falls as the step (or its square) alone.
+STEPS = {1: (1e-3, 1e-4, 100 / 4), 2: (2e-2, 5e-3, 256 / 8)}
+
+
+def taylor(case: Case) -> None:
+    found = case.run()
+    point = [leaf.astype("complex128" if np.iscomplexobj(leaf) else "float64") for leaf in case.point]
+    base = case.outputs(point)
+    epsilon = max((_epsilon(y) for y in case.differentiated_leaves_at(point)), default=0.0)
+    for model in _models(case, found):
+        length = max([float(np.max(np.abs(x), initial=0.0)) for x in model.direction], default=0.0)
+        if length == 0.0:
+            continue
+        direction = [numbers_of(x) / length for x in model.direction]
+        derivative = [numbers_of(x) / length**model.order for x in model.derivative]
+        large, small, fall = STEPS[model.order]
+        seen = model.seen(base)
+        first, second = (_remainder(case, model, point, direction, derivative, step) for step in (large, small))
+        size = max(norm(seen), 1e-30)
+        floor = 100 * epsilon * max(size, float(max(np.max(np.abs(y), initial=0.0) for y in base)))
+        allowed = first / fall + floor + 10 * case.rtol() * small**model.order * max(norm(derivative), _floor(case))
+        assert second <= allowed, (
+            f"{model.what}: along a random direction the error of the model is {first:.3g} at the step {large:g} and "
+            f"{second:.3g} at {small:g}, wanted at most {allowed:.3g}"
+        )
+
+
+def _remainder(
+    case: Case, model: Model, point: Vectors, direction: Vectors, derivative: Vectors, step: float
+) -> float:
+    ahead = model.seen(case.outputs(combined(1.0, point, step, direction)))
+    here = model.seen(case.outputs(point))
+    assert len(derivative) == len(here), f"{model.what} has {len(derivative)} leaves, wanted {len(here)}"
+    if model.order == 1:
+        return norm([a - y - step * d for a, y, d in zip(ahead, here, derivative)])
+    behind = model.seen(case.outputs(combined(1.0, point, -step, direction)))
+    return norm([a - 2 * y + b - step**2 * d for a, y, b, d in zip(ahead, here, behind, derivative)])
+
+
+def _epsilon(y: Any) -> float:
+    return float(np.finfo(np.asarray(y).dtype).eps)

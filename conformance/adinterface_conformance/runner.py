@@ -1,0 +1,277 @@
+"""Running the table: which backends, which scenarios, which checks; in this process or in several; shown as it goes."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import platform
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+import adinterface
+from adinterface import AutoBackend, registry
+
+from .checks import Check
+from .outcome import Outcome, label_of, run_scenario
+from .scenario import Scenario
+
+#: What installs the packages that only the live table needs.
+EXTRA = "pip install 'adinterface[demo]'"
+
+
+@dataclass
+class Run:
+    """A run of the table, and what it was run on."""
+
+    backends: tuple[str, ...]
+    scenarios: int
+    outcomes: list[Outcome] = field(default_factory=list)
+    seconds: float = 0.0
+    versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def good(self) -> bool:
+        """Whether everything went as it should."""
+        return all(outcome.good for outcome in self.outcomes)
+
+    def counts(self, backend: str | None = None) -> Counter[str]:
+        """How many outcomes of each status."""
+        return Counter(outcome.status for outcome in self.outcomes if backend in (None, outcome.backend))
+
+
+# Choosing ------------------------------------------------------------------------------------------------------------
+
+
+def installed_backends() -> list[AutoBackend]:
+    """The values, without options, of all backends whose engine is installed: ours first."""
+    found: list[AutoBackend] = []
+    ours = [auto.name for auto in adinterface.auto.BUILT_IN]
+    for name in sorted(registry.names(), key=lambda name: (name not in ours, ours.index(name) if name in ours else 0, name)):
+        try:
+            registry.backend_class(name)
+        except ImportError:
+            continue
+        found.extend(cls() for cls in _classes().values() if cls.name == name)
+    return found
+
+
+def _classes() -> dict[str, type[AutoBackend]]:
+    """The backend values that this program knows, by the name of their class."""
+    found: dict[str, type[AutoBackend]] = {}
+    stack: list[type[AutoBackend]] = [AutoBackend]
+    while stack:
+        for cls in stack.pop().__subclasses__():
+            stack.append(cls)
+            if isinstance(getattr(cls, "name", None), str):
+                found[cls.__name__] = cls
+    return found
+
+
+def backend_from(text: str) -> AutoBackend:
+    """The value that is written `AutoMine`, `AutoMine()` or `AutoMine(mode="forward")`; nothing else is evaluated.
+
+    Raises ValueError for anything else.
+    """
+    for name in registry.names():
+        try:
+            registry.backend_class(name)
+        except ImportError:
+            continue
+    try:
+        found = _value(ast.parse(text, mode="eval").body)
+    except (SyntaxError, TypeError) as error:
+        raise ValueError(f"{text!r} is no backend: {error}") from error
+    if not isinstance(found, AutoBackend):
+        raise ValueError(f"{text!r} is no backend.")
+    return found
+
+
+def _value(node: ast.expr) -> Any:
+    if isinstance(node, ast.Name):
+        cls = _classes().get(node.id)
+        if cls is None:
+            raise ValueError(f"There is no backend {node.id!r}; there are {', '.join(sorted(_classes()))}.")
+        return cls()
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        known = _classes().get(node.func.id)
+        if known is not None:
+            options = {word.arg: _value(word.value) for word in node.keywords if word.arg is not None}
+            return known(*[_value(arg) for arg in node.args], **options)
+    return ast.literal_eval(node)
+
+
+def matching(scenarios: Iterable[Scenario], patterns: Sequence[str]) -> list[Scenario]:
+    """The scenarios whose name, family, operator or tag matches one of the patterns; all if there is none."""
+    return [
+        scenario
+        for scenario in scenarios
+        if not patterns or any(fnmatchcase(word, pattern) for pattern in patterns for word in _words(scenario))
+    ]
+
+
+def _words(scenario: Scenario) -> tuple[str, ...]:
+    return scenario.name, scenario.family, scenario.operator.__name__, *scenario.tags
+
+
+# Running -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be run; plain data, so that it travels to another process."""
+
+    backends: tuple[AutoBackend, ...]
+    scenarios: tuple[str, ...]
+    checks: tuple[str, ...] = ()
+    everything: bool = False
+
+    def wanted(self, check: Check) -> bool:
+        return not self.checks or check.name == "runs" or any(fnmatchcase(check.name, pattern) for pattern in self.checks)
+
+    def pieces(self, size: int) -> list[Plan]:
+        """Plans of one backend and a few scenarios each; the backends take turns, so that none is left to the end."""
+        starts = range(0, len(self.scenarios), size)
+        return [
+            Plan((backend,), self.scenarios[start : start + size], self.checks, self.everything)
+            for start in starts
+            for backend in self.backends
+        ]
+
+
+def outcomes_of(plan: Plan) -> Iterator[tuple[str, list[Outcome]]]:
+    """For each scenario on each backend its name and outcomes, one after the other in this process."""
+    from .scenarios import SCENARIOS
+
+    known = {scenario.name: scenario for scenario in SCENARIOS}
+    for backend in plan.backends:
+        for name in plan.scenarios:
+            yield name, list(run_scenario(known[name], backend, everything=plan.everything, wanted=plan.wanted))
+
+
+def _piece(plan: Plan, classes: tuple[str, ...]) -> list[tuple[str, list[Outcome]]]:
+    for module in classes:  # where the backend values are defined
+        importlib.import_module(module)
+    return list(outcomes_of(plan))
+
+
+def run(plan: Plan, *, jobs: int = 1, seen: Callable[[str, list[Outcome]], None] = lambda name, outcomes: None) -> Run:
+    """Run a plan; `seen` is told of each scenario as it is done."""
+    start = time.perf_counter()
+    labels = tuple(label_of(backend) for backend in plan.backends)
+    found = Run(labels, len(plan.scenarios), versions=_versions(plan.backends))
+    if jobs == 1:
+        for name, outcomes in outcomes_of(plan):
+            found.outcomes.extend(outcomes)
+            seen(name, outcomes)
+    else:
+        import multiprocessing
+
+        modules = tuple({type(backend).__module__ for backend in plan.backends})
+        with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+            pieces = [pool.submit(_piece, piece, modules) for piece in plan.pieces(16)]
+            for piece in as_completed(pieces):
+                for name, outcomes in piece.result():
+                    found.outcomes.extend(outcomes)
+                    seen(name, outcomes)
+        order = {(label, name): (i, j) for i, label in enumerate(labels) for j, name in enumerate(plan.scenarios)}
+        found.outcomes.sort(key=lambda outcome: order[outcome.backend, outcome.scenario])
+    found.seconds = time.perf_counter() - start
+    return found
+
+
+def _versions(backends: Iterable[AutoBackend]) -> dict[str, str]:
+    found = {"adinterface": adinterface.__version__, "Python": platform.python_version(), "NumPy": np.__version__}
+    for backend in backends:
+        try:
+            found[backend.name] = version(backend.name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+# Showing -------------------------------------------------------------------------------------------------------------
+
+_COLUMNS = {"passed": "green", "known": "yellow", "failed": "red", "unexpected": "magenta"}
+
+
+def _rich(module: str) -> Any:
+    """A module of the package that draws the table."""
+    try:
+        return importlib.import_module(f"rich.{module}")
+    except ImportError as error:
+        raise ImportError(f"The live table needs rich, which is not installed: {EXTRA}", name="rich") from error
+
+
+def show(plan: Plan, *, jobs: int = 1, console: Any = None) -> Run:
+    """Run a plan with a live table and a progress bar, then list what was not green. Needs rich."""
+    console = console or _rich("console").Console()
+    progress_module, live = _rich("progress"), _rich("live")
+    labels = [label_of(backend) for backend in plan.backends]
+    counts: dict[str, Counter[str]] = {label: Counter() for label in labels}
+    progress = progress_module.Progress(
+        progress_module.BarColumn(bar_width=40),
+        progress_module.MofNCompleteColumn(),
+        progress_module.TimeElapsedColumn(),
+        progress_module.TextColumn("{task.description}"),
+        console=console,
+    )
+    task = progress.add_task("", total=len(plan.backends) * len(plan.scenarios))
+
+    def drawn() -> Any:
+        return _rich("console").Group(_table(counts), progress)
+
+    with live.Live(drawn(), console=console, refresh_per_second=8) as display:
+
+        def seen(name: str, outcomes: list[Outcome]) -> None:
+            for outcome in outcomes:
+                counts[outcome.backend][outcome.status] += 1
+            progress.update(task, advance=1, description=name)
+            display.update(drawn())
+
+        found = run(plan, jobs=jobs, seen=seen)
+        progress.update(task, description="")
+        display.update(drawn())
+    _list(found, console)
+    return found
+
+
+def _table(counts: dict[str, Counter[str]]) -> Any:
+    table = _rich("table").Table(box=_rich("box").SIMPLE_HEAD, pad_edge=False)
+    table.add_column("backend")
+    for status, colour in _COLUMNS.items():
+        table.add_column(status, justify="right", style=colour)
+    for label, count in counts.items():
+        table.add_row(label, *(str(count[status]) if count[status] else "·" for status in _COLUMNS))
+    return table
+
+
+def _list(found: Run, console: Any) -> None:
+    """What is not green: known failures by their reason, everything else in full."""
+    text = _rich("text").Text
+    known: dict[tuple[str, str, str], list[Outcome]] = {}
+    for outcome in found.outcomes:
+        if outcome.status == "known":
+            known.setdefault((outcome.backend, outcome.reason, outcome.link), []).append(outcome)
+    for (backend, reason, link), outcomes in known.items():
+        names = sorted({outcome.scenario for outcome in outcomes})
+        where = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if names[4:] else "")
+        console.print(text.assemble(("known ", "yellow"), f"{backend}: {reason}"), soft_wrap=True)
+        console.print(text(f"      {link}  ({where})"), soft_wrap=True)
+    for outcome in found.outcomes:
+        if not outcome.good:
+            style = _COLUMNS[outcome.status]
+            where = f"{outcome.backend}: {outcome.scenario}, {outcome.check}"
+            console.print(text.assemble((f"{outcome.status} ", style), where), soft_wrap=True)
+            console.print(text(f"      {outcome.message}"), soft_wrap=True)
+    count = found.counts()
+    bad = f"{count['failed']} failed, {count['unexpected']} passed unexpectedly"
+    total = f"{len(found.outcomes)} checks of {found.scenarios} scenarios in {found.seconds:.0f} s"
+    console.print(f"{total}: {'everything as it should be' if found.good else bad}", highlight=False)

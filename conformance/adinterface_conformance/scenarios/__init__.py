@@ -1,0 +1,36 @@
+"""The scenarios, as data: what each engine is asked, and the answer where a formula gives it."""
+
+from __future__ import annotations
+
+from ..scenario import Scenario
+from . import arrays, complexes, control_flow, functions, kinks, networks, numbers, physics, precision, statistics, trees, zoo
+
+#: What a scenario may be tagged with, and what the tag says.
+TAGS = {
+    "complex": "an argument or the value is complex",
+    "control-flow": "a Python loop or branch",
+    "disconnected": "the value depends on no argument: engines that can tell give a DisconnectedWarning",
+    "empty": "an array without elements is among the arguments or values",
+    "float32": "computed in float32",
+    "integers": "an argument is an integer, promoted to float",
+    "kink": "f has no derivative there: each engine's own answer is in `documented`",
+    "many-leaves": "hundreds of leaves",
+    "neural-net": "a small neural network",
+    "second-order": "the operator needs two derivatives",
+    "tree": "an argument or the value is a tree",
+    "value-dependent": "a branch on a value, which a compiler refuses",
+}
+
+
+def _unique(scenarios: tuple[Scenario, ...]) -> tuple[Scenario, ...]:
+    names: set[str] = set()
+    for scenario in scenarios:
+        if scenario.name in names:
+            raise ValueError(f"Two scenarios are called {scenario.name!r}.")
+        names.add(scenario.name)
+    return scenarios
+
+
+_MODULES = (zoo, numbers, arrays, functions, complexes, trees, control_flow, precision, networks, statistics, physics, kinks)
+
+SCENARIOS: tuple[Scenario, ...] = _unique(tuple(each for module in _MODULES for each in module.SCENARIOS))

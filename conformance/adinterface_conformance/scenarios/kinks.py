@@ -1,0 +1,193 @@
+"""Points without a derivative: no answer is right, so each engine's own is written down, and a change is seen.
+
+What they follow: at ties of `max`, `min`, `maximum`, `minimum` every engine shares the cotangent equally; `where` and a
+Python branch take the side that the condition names, and a NaN on the other side spoils the product with zero; `abs`,
+`clip` and `atan2` are each engine's choice; central differences give the mean of the two one-sided slopes, and over a
+jump the jump divided by twice the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adinterface import array_namespace, gradient, jacobian, pullback, pushforward, second_derivative, value_and_gradient
+
+from .building import Operator, array, scalar, scenario
+from .numbers import elementary
+
+#: The steps of first and second differences at 0.
+_STEP, _COARSE = 2 ** (-52 / 3), 2.0**-13
+
+_nan, _inf, _half = float("nan"), float("inf"), (0.5,)
+_ORIGIN, _TIES, _ROWS_TIED = np.zeros(2), array(2, 3, 3), array([1, 1], [2, 1])
+_SHARED, _ROWS_SHARED = (array(0, 0.5, 0.5),), (array([0.5, 0.5], [1, 0]),)
+_BY_PLACE, _BY_MEAN = (array([0, 1, 0], [0, 0, 1], [1, 0, 0]),), (array([0, 0.5, 0.5], [0, 0.5, 0.5], [1, 0, 0]),)
+
+
+def sum_of_absolutes(x: Any) -> Any:
+    xp = array_namespace(x)
+    return xp.sum(xp.abs(x))
+
+
+def rectified_by_maximum(x: Any) -> Any:
+    return array_namespace(x).maximum(x, 0 * x)
+
+
+def rectified_by_where(x: Any) -> Any:
+    return array_namespace(x).where(x > 0, x, 0 * x)
+
+
+def rectified_from_zero_on(x: Any) -> Any:
+    return array_namespace(x).where(x >= 0, x, 0 * x)
+
+
+def clipped_sum(x: Any) -> Any:
+    xp = array_namespace(x)
+    return xp.sum(xp.clip(x, 0.0, 1.0))
+
+
+def sum_of_greatest_in_rows(x: Any) -> Any:
+    xp = array_namespace(x)
+    return xp.sum(xp.max(x, axis=1))
+
+
+def greater(a: Any, b: Any) -> Any:
+    return array_namespace(a, b).maximum(a, b)
+
+
+def lesser(a: Any, b: Any) -> Any:
+    return array_namespace(a, b).minimum(a, b)
+
+
+def length(x: Any) -> Any:
+    return array_namespace(x).sqrt(x @ x)
+
+
+def median(x: Any) -> Any:
+    return array_namespace(x).sort(x)[1]
+
+
+def angle(y: Any, x: Any) -> Any:
+    return array_namespace(y, x).atan2(y, x)
+
+
+def absolute_by_branch(x: Any) -> Any:
+    return x if x >= 0 else -x
+
+
+def absolute_cubed(x: Any) -> Any:
+    return array_namespace(x).abs(x) ** 3
+
+
+def rectified_and_squared(x: Any) -> Any:
+    return rectified_by_maximum(x) ** 2
+
+
+def root_beside_zero(x: Any) -> Any:
+    xp = array_namespace(x)
+    return xp.where(x > 0, xp.sqrt(x), 0 * x)
+
+
+#: name, operator, f, arguments; what jax, torch, autograd and finite_differences answer; anything else.
+ROWS: list[tuple[str, Operator, Callable[..., Any], tuple[Any, ...], tuple[Any, Any, Any, Any], dict[str, Any]]] = [
+    ("absolute", gradient, elementary("abs"), (0.0,), ((1.0,), (0.0,), (0.0,), (0.0,)), {}),
+    (
+        "absolute-by-pullback",
+        pullback,
+        elementary("abs"),
+        (0.0,),
+        ((0.0, (1.0,)), (0.0, (0.0,)), (0.0, (0.0,)), (0.0, (0.0,))),
+        {"seed": 1.0},
+    ),
+    (
+        "absolute-by-pushforward",
+        pushforward,
+        elementary("abs"),
+        (0.0,),
+        ((0.0, 1.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)),
+        {"tangents": (1.0,)},
+    ),
+    ("absolute-by-second-derivative", second_derivative, elementary("abs"), (0.0,), (0.0, 0.0, 0.0, 1 / _COARSE), {}),
+    ("absolute-by-branch", gradient, absolute_by_branch, (0.0,), ((1.0,), (1.0,), (1.0,), (0.0,)), {"branch": True}),
+    ("absolute-cubed", second_derivative, absolute_cubed, (0.0,), (0.0, 0.0, 0.0, 4 * _COARSE), {}),
+    (
+        "sum-of-absolutes",
+        gradient,
+        sum_of_absolutes,
+        (array(0, -1),),
+        ((array(1, -1),), (array(0, -1),), (array(0, -1),), (array(0, -1),)),
+        {},
+    ),
+    ("absolute-of-complex-zero", gradient, elementary("abs"), (0j,), ((0j,),) * 4, {"complex": True}),
+    ("sign", gradient, elementary("sign"), (0.0,), ((0.0,), (0.0,), (0.0,), (1 / _STEP,)), {"disconnected": True}),
+    ("root", gradient, elementary("sqrt"), (0.0,), ((_inf,), (_inf,), (_inf,), (_nan,)), {}),
+    ("power-of-one-half", gradient, lambda x: x**0.5, (0.0,), ((_inf,), (_inf,), (_inf,), (_nan,)), {}),
+    ("power-of-three-halves", gradient, lambda x: x**1.5, (0.0,), ((0.0,), (0.0,), (0.0,), (_nan,)), {}),
+    ("root-beside-zero", gradient, root_beside_zero, (0.0,), ((_nan,), (_nan,), (_nan,), (0.5 * _STEP**-0.5,)), {}),
+    ("length", gradient, length, (_ORIGIN,), (*((array(_nan, _nan),),) * 3, (array(0, 0),)), {}),
+    (
+        "angle",
+        gradient,
+        angle,
+        (0.0, 0.0),
+        ((_nan, _nan), (0.0, 0.0), (_nan, _nan), (np.pi / 2 / _STEP, -np.pi / 2 / _STEP)),
+        {},
+    ),
+    ("rectified-by-maximum", gradient, rectified_by_maximum, (0.0,), (_half,) * 4, {}),
+    ("rectified-by-where", gradient, rectified_by_where, (0.0,), ((0.0,), (0.0,), (0.0,), _half), {}),
+    ("rectified-from-zero-on", gradient, rectified_from_zero_on, (0.0,), ((1.0,), (1.0,), (1.0,), _half), {}),
+    ("rectified-and-squared", second_derivative, rectified_and_squared, (0.0,), (0.5, 0.5, 0.5, 1.0), {}),
+    (
+        "clipped-at-the-borders",
+        gradient,
+        clipped_sum,
+        (array(0, 1, 0.5),),
+        ((array(0.5, 0.5, 1),), (array(1, 1, 1),), (array(0, 0, 1),), (array(0.5, 0.5, 1),)),
+        {},
+    ),
+    ("greatest-of-ties", gradient, elementary("max"), (_TIES,), (_SHARED,) * 4, {}),
+    ("least-of-ties", gradient, elementary("min"), (-_TIES,), (_SHARED,) * 4, {}),
+    ("greatest-of-ties-and-its-value", value_and_gradient, elementary("max"), (_TIES,), ((scalar(3), _SHARED),) * 4, {}),
+    (
+        "greatest-of-ties-by-pushforward",
+        pushforward,
+        elementary("max"),
+        (_TIES,),
+        ((scalar(3), scalar(1)),) * 4,
+        {"tangents": (np.ones(3),)},
+    ),
+    ("greatest-in-tied-rows", gradient, sum_of_greatest_in_rows, (_ROWS_TIED,), (_ROWS_SHARED,) * 4, {}),
+    ("greater-of-equals", gradient, greater, (1.0, 1.0), ((0.5, 0.5),) * 4, {}),
+    ("lesser-of-equals", gradient, lesser, (1.0, 1.0), ((0.5, 0.5),) * 4, {}),
+    ("sorted-ties", jacobian, elementary("sort"), (array(1, 0.5, 0.5),), (*(_BY_PLACE,) * 3, _BY_MEAN), {}),
+    ("median-of-ties", gradient, median, (array(1, 1, 1),), (*((array(0, 1, 0),),) * 3, (array(0, 0, 0),)), {}),
+]
+
+_NAMES = ("jax", "torch", "autograd", "finite_differences")
+
+
+def _documented(operator: Operator, answers: tuple[Any, ...]) -> dict[str, Any]:
+    """The answers by backend, in the operator's own named tuples."""
+    return {name: scenario("", operator, abs, (), answer).expected for name, answer in zip(_NAMES, answers)}
+
+
+def _tags(rest: dict[str, Any]) -> set[str]:
+    branch = {"value-dependent", "control-flow"} if "branch" in rest else set()
+    return {"kink"} | branch | ({"complex", "disconnected"} & set(rest))
+
+
+SCENARIOS = [
+    scenario(
+        f"kinks/{name}",
+        operator,
+        f,
+        args,
+        documented=_documented(operator, answers),
+        tags=_tags(rest),
+        **{key: rest[key] for key in ("seed", "tangents") if key in rest},
+    )
+    for name, operator, f, args, answers, rest in ROWS
+]

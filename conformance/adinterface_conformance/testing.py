@@ -1,0 +1,195 @@
+"""`assert_backends_agree`, and the backends that are installed."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from adinterface import registry
+from adinterface.auto import BUILT_IN, AutoBackend, AutoFiniteDifferences
+from adinterface.comparison import Comparison, LeafDifference, Measured, compare, distances
+from adinterface.errors import BackendError
+from adinterface.operators.gradient import gradient
+
+#: How many numbers of a leaf, and how many leaves, a failure shows.
+_NUMBERS, _LEAVES = 6, 8
+
+
+class KinkWarning(UserWarning):
+    """Backends differ where f has a kink: none of them is wrong, but the test stands on a point without a derivative."""
+
+
+# Which backends there are --------------------------------------------------------------------------------------------
+
+
+def is_installed(auto: type[AutoBackend]) -> bool:
+    """Whether a backend of ours can be used; its engine is not imported for that."""
+    return auto is AutoFiniteDifferences or registry.is_installed(auto.name)
+
+
+@functools.cache
+def value_of(name: str) -> type[AutoBackend] | None:
+    """The class of backend values of an entry point, for which a stranger's package is imported.
+
+    It is the subclass of AutoBackend of that name, in the module of the backend class or else anywhere. None if the
+    stranger's engine is not installed. Raises BackendError if there is no such class, and what importing it raises.
+    """
+    ours = next((auto for auto in BUILT_IN if auto.name == name), None)
+    if ours is not None:
+        return ours if is_installed(ours) else None
+    try:
+        backend = registry.backend_class(name)
+    except ImportError as error:
+        if error.name is None or error.name.partition(".")[0] != name:
+            raise
+        return None
+    found = [auto for auto in _subclasses(AutoBackend) if getattr(auto, "name", None) == name]
+    found.sort(key=lambda auto: auto.__module__ != backend.__module__)
+    if not found:
+        raise BackendError(
+            f"{backend.__module__}.{backend.__qualname__} is the backend named {name!r}, but no subclass of AutoBackend has "
+            f"that name. Define its AutoBackend in {backend.__module__}, with name = {name!r}."
+        )
+    return found[0]
+
+
+def _subclasses(cls: type[AutoBackend]) -> Iterator[type[AutoBackend]]:
+    for derived in cls.__subclasses__():
+        yield derived
+        yield from _subclasses(derived)
+
+
+def installed_backends() -> list[AutoBackend]:
+    """Every installed backend with its default options: ours first, then those of other packages by name.
+
+    Under pytest, those that `--adinterface-backends` selects.
+    """
+    from . import plugin
+
+    selected = plugin.selected()
+    if selected is not None:
+        return selected
+    ours = [auto() for auto in BUILT_IN if is_installed(auto)]
+    return ours + strangers()
+
+
+def strangers() -> list[AutoBackend]:
+    """The installed backends of other packages."""
+    names = [name for name in registry.names() if name not in {auto.name for auto in BUILT_IN}]
+    return [auto() for auto in map(value_of, names) if auto is not None]
+
+
+# Agreement -----------------------------------------------------------------------------------------------------------
+
+
+def assert_backends_agree(
+    f: Callable[..., Any],
+    /,
+    *args: Any,
+    backends: Iterable[AutoBackend] | None = None,
+    operator: Callable[..., Any] = gradient,
+    rtol: float | None = None,
+    atol: float | None = None,
+    **kwargs: Any,
+) -> Comparison:
+    """Assert that an operator gives the same with several backends, and return the report of `compare`.
+
+    backends: None takes all that are installed (or selected by `--adinterface-backends`).
+    args, kwargs: what the operator takes after the backend; to give f a keyword of a name above, wrap it.
+    rtol, atol: see `Comparison.agree`.
+
+    Raises AssertionError, with the differing leaves side by side, if a backend raised an error or two backends differ.
+    Warns with KinkWarning where they differ because f has a kink there and each answer lies between the slopes.
+    """
+    __tracebackhide__ = True
+    chosen = installed_backends() if backends is None else backends
+    report = compare(operator, f, chosen, *args, **kwargs)
+    kinks = sorted({d.path for m in report.backends for d in m.differences if d.kink})
+    if kinks:
+        warnings.warn(
+            f"{report.operator}: f has a kink at this point, where backends may differ: {', '.join(kinks)}. "
+            f"Choose another point to compare them.",
+            KinkWarning,
+            stacklevel=2,
+        )
+    if not report.agree(rtol=rtol, atol=atol):
+        errors = [m.error for m in report.backends if m.error is not None]
+        raise AssertionError(disagreement(report, rtol=rtol, atol=atol)) from (errors[0] if errors else None)
+    return report
+
+
+def disagreement(report: Comparison, *, rtol: float | None = None, atol: float | None = None) -> str:
+    """What does not agree, leaf by leaf, with the numbers of each backend side by side."""
+    found = list(report.disagreements(rtol=rtol, atol=atol))
+    paths = list(dict.fromkeys(difference.path for _, difference, _ in found))
+    failed = [m for m in report.backends if m.error is not None]
+    lines = [_headline(report, found, failed)]
+    for measured in failed:
+        lines.append(f"  {measured.name} raised {type(measured.error).__name__}: {measured.error}")
+    for path in paths[:_LEAVES]:
+        lines.extend(_leaf(report, path, [entry for entry in found if entry[1].path == path]))
+    if len(paths) > _LEAVES:
+        lines.append(f"  ... and {len(paths) - _LEAVES} more leaves")
+    if found:
+        lines.append(
+            "If the engines are this accurate and no more, pass rtol=... or atol=...; check_gradient tells which is wrong."
+        )
+    return "\n".join(lines)
+
+
+Found = tuple[Measured, LeafDifference, float]
+
+
+def _headline(report: Comparison, found: list[Found], failed: list[Measured]) -> str:
+    names = list(dict.fromkeys(measured.name for measured, _, _ in found))
+    parts = [f"{', '.join(names)} and {report.reference.name} disagree"] if names and report.reference else []
+    parts += [f"{', '.join(m.name for m in failed)} failed"] * bool(failed)
+    return f"{report.operator}: {'; '.join(parts)}"
+
+
+def _leaf(report: Comparison, path: str, found: list[Found]) -> Iterator[str]:
+    assert report.reference is not None
+    reference = report.reference.leaves.get(path)
+    shape = "" if reference is None or reference.shape == () else f", shape {reference.shape}"
+    yield f"  {path}{shape}"
+    for measured, difference, allowed in found:
+        if difference.note:
+            yield f"    {measured.name}: {difference.note}"
+        else:
+            amount = f"largest difference {difference.absolute:.3g}, allowed {allowed:.3g}"
+            yield f"    {measured.name}: {amount}, relative {difference.relative:.3g}"
+    comparable = [m for m in report.backends if reference is not None and _fits(m, path, reference)]
+    if reference is None or len(comparable) < 2:
+        return
+    worst = _worst(np.stack([distances(m.leaves[path], reference) for m in comparable]).max(axis=0))
+    rows = [[_index(index), *(_number(m.leaves[path][index]) for m in comparable)] for index in worst]
+    rows.insert(0, ["", *(m.name for m in comparable)])
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    yield from ("    " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
+    if reference.size > len(worst):
+        yield f"    (the {len(worst)} of {reference.size} numbers that differ most)"
+
+
+def _fits(measured: Measured, path: str, reference: np.ndarray[Any, Any]) -> bool:
+    return path in measured.leaves and measured.leaves[path].shape == reference.shape
+
+
+def _worst(apart: np.ndarray[Any, Any]) -> list[tuple[int, ...]]:
+    """The indices of the numbers that differ most, in their own order."""
+    flat = np.sort(np.argsort(-apart, axis=None, kind="stable")[:_NUMBERS])
+    return [tuple(int(i) for i in np.unravel_index(n, apart.shape)) for n in flat]
+
+
+def _index(index: tuple[int, ...]) -> str:
+    return f"[{', '.join(map(str, index))}]" if index else ""
+
+
+def _number(value: Any) -> str:
+    return f"{value:.10g}"
+
+
+__all__ = ["KinkWarning", "assert_backends_agree", "installed_backends"]

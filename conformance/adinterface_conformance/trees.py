@@ -1,0 +1,144 @@
+"""Results beside what they must look like: walked side by side, every difference named with its path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from adinterface import Constant
+from adinterface.library import PYTHON, Library, kind
+from adinterface.nodes import NodeType
+from adinterface.tree import handler_of
+
+#: What is asked of a leaf that has a derivative: `(template, result, path)`.
+LeafRule = Callable[[Any, Any, str], None]
+
+
+def is_number(value: Any) -> bool:
+    """Whether value is an array or a number of some library."""
+    return isinstance(handler_of(value, scan=False), Library)
+
+
+def dtype_of(value: Any) -> str:
+    """The dtype's name; `float`, `complex` or `int` for Python's numbers."""
+    handler = handler_of(value, scan=False)
+    assert isinstance(handler, Library), type(value)
+    return handler.dtype(value)
+
+
+def shape_of(value: Any) -> tuple[int, ...]:
+    handler = handler_of(value, scan=False)
+    assert isinstance(handler, Library), type(value)
+    return handler.shape(value)
+
+
+def numbers_of(value: Any) -> Any:
+    """The numbers of a leaf as a NumPy array, wide enough to compare."""
+    handler = handler_of(value, scan=False)
+    assert isinstance(handler, Library), f"{value!r} is no number"
+    array = np.asarray(handler.to_numpy(value))
+    if array.dtype.name in ("longdouble", "clongdouble", "float128", "complex256"):
+        return array
+    return array.astype("complex128" if kind(handler.dtype(value)) == "complex" else "float64")
+
+
+def describe(value: Any) -> str:
+    """A value in a few words."""
+    handler = handler_of(value, scan=False)
+    if isinstance(handler, Library) and handler is not PYTHON:
+        return f"{type(value).__name__} of {handler.dtype(value)} {handler.shape(value)}"
+    text = repr(value)
+    return text if len(text) <= 60 else f"a {type(value).__name__}"
+
+
+def is_floating(value: Any) -> bool:
+    """Whether a leaf inside a tree has a derivative."""
+    handler = handler_of(value, scan=False)
+    return isinstance(handler, Library) and (
+        type(value) in (float, complex) or (handler is not PYTHON and kind(handler.dtype(value)) in ("real", "complex"))
+    )
+
+
+def leaves_of(tree: Any, path: str = "result") -> Iterator[tuple[str, Any]]:
+    """Every place of a tree that is no node, with its path."""
+    handler = handler_of(tree, scan=False)
+    if not isinstance(handler, NodeType):
+        yield path, tree
+        return
+    children, data = handler.flatten(tree)
+    for child, key in zip(children, handler.paths(data, len(children))):
+        yield from leaves_of(child, path + key)
+
+
+def floating(tree: Any) -> list[Any]:
+    """The numbers of the leaves that have a derivative, in order."""
+    return [numbers_of(leaf) for _, leaf in leaves_of(tree) if is_floating(leaf)]
+
+
+def nodes(template: Any, result: Any, path: str) -> Iterator[tuple[Any, Any, str]]:
+    """Two trees side by side: pairs of leaves with their path. Raises AssertionError where their nodes differ."""
+    handler = handler_of(template, scan=False)
+    if not isinstance(handler, NodeType):
+        yield template, result, path
+        return
+    assert type(result) is type(template), f"{path}: got {describe(result)}, wanted a {type(template).__name__}"
+    children, data = handler.flatten(template)
+    others, other_data = handler.flatten(result)
+    keys, other_keys = handler.paths(data, len(children)), handler.paths(other_data, len(others))
+    assert keys == other_keys, f"{path}: got the children {' '.join(other_keys)}, wanted {' '.join(keys)}"
+    for child, other, key in zip(children, others, keys):
+        yield from nodes(child, other, path + key)
+
+
+def like(template: Any, result: Any, path: str, rule: LeafRule, *, bare: bool = False) -> None:
+    """A tree of derivatives: the nodes of `template`, `rule` at each leaf that has a derivative, None at all others.
+
+    bare: `template` is an argument itself, so that an integer counts as a number.
+    """
+    if bare and is_number(template) and kind(dtype_of(template)) == "integer":
+        assert is_number(result), f"{path}: got {describe(result)}, wanted a number"
+        rule(template, result, path)
+        return
+    for leaf, other, where in nodes(template, result, path):
+        if type(leaf) is not Constant and is_floating(leaf):
+            rule(leaf, other, where)
+        else:
+            assert other is None, f"{where}: got {describe(other)}, wanted None, since {describe(leaf)} has no derivative"
+
+
+def assert_numbers(got: Any, wanted: Any, path: str, rtol: float, scale: float | None = None) -> None:
+    """Numbers within `rtol` of the largest one wanted (of 1 if all are zero), or of `scale`."""
+    a, e = numbers_of(got), np.asarray(wanted)
+    assert a.shape == e.shape, f"{path}: got the shape {a.shape}, wanted {e.shape}"
+    if not a.size:
+        return
+    finite = np.isfinite(e)
+    if scale is None:
+        scale = float(np.max(np.abs(e), where=finite, initial=0.0)) or 1.0
+    with np.errstate(invalid="ignore"):
+        wrong = np.where(finite, ~(np.abs(a - e) <= rtol * scale), ~((a == e) | (np.isnan(a) & np.isnan(e))))
+    if np.any(wrong):
+        where = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+        place = path + (f"[{', '.join(str(int(i)) for i in where)}]" if where else "")
+        off = f"off by {abs(a[where] - e[where]):.3g} where {rtol * scale:.3g} is allowed"
+        raise AssertionError(f"{place}: got {a[where]}, wanted {e[where]}, {off}")
+
+
+def assert_close(got: Any, wanted: Any, path: str, rtol: float, scale: float | None = None) -> None:
+    """Trees of numbers; what is no number must be equal. The form of `wanted` may be looser than that of the result."""
+    handler = handler_of(got, scan=False)
+    if isinstance(handler, Library):
+        assert not isinstance(wanted, (str, type(None))), f"{path}: got {describe(got)}, wanted {wanted!r}"
+        assert_numbers(got, wanted, path, rtol, scale)
+        return
+    if not isinstance(handler, NodeType):
+        same = got is wanted or (type(got) is type(wanted) and got == wanted)
+        assert same, f"{path}: got {describe(got)}, wanted {describe(wanted)}"
+        return
+    pairs, wanted_pairs = list(leaves_of(got, path)), list(leaves_of(wanted, path))
+    keys, wanted_keys = [where for where, _ in pairs], [where for where, _ in wanted_pairs]
+    assert keys == wanted_keys, f"{path}: got the leaves {', '.join(keys)}, wanted {', '.join(wanted_keys)}"
+    for (where, leaf), (_, other) in zip(pairs, wanted_pairs):
+        assert_close(leaf, other, where, rtol, scale)

@@ -1,0 +1,217 @@
+"""`check_gradient`: right gradients pass, wrong ones are named, kinks are no failure, and few evaluations are taken."""
+
+import time
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+from backends_table import each_backend, each_engine
+from torch import nn
+
+from adinterface import (
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    Constant,
+    GradientCheck,
+    OutputError,
+    array_namespace,
+    check_gradient,
+)
+from adinterface.checking import Look, between, kink_among
+
+RANDOM = np.random.default_rng(0)
+MODEL = {"w": RANDOM.normal(size=(3, 3)), "b": RANDOM.normal(size=3), "s": 1.5, "name": "model"}
+
+
+def loss(model, z):
+    xp = array_namespace(model["w"])
+    hidden = xp.tanh(model["w"] @ (model["w"] @ model["b"]))
+    return xp.sum(hidden**2) * model["s"] + xp.real(z * xp.conj(z) * z)
+
+
+def corrupted(change, forward=jnp.square):
+    """A function whose reverse rule in JAX is changed: `change(right gradient)`."""
+    f = jax.custom_vjp(forward)
+    f.defvjp(lambda x: (forward(x), x), lambda x, g: (change(jax.vjp(forward, x)[1](g)[0]),))
+    return f
+
+
+@each_backend
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_right_gradient_passes_in_few_evaluations(backend, dtype):
+    model = {**MODEL, "w": MODEL["w"].astype(dtype), "b": MODEL["b"].astype(dtype)}
+    z = np.asarray(1 + 2j, "complex64" if dtype == "float32" else "complex128")
+    check = check_gradient(loss, backend, model, z)
+    assert check, check
+    assert check.ok
+    assert not check.findings
+    assert [leaf.path for leaf in check.leaves] == ["args[0]['w']", "args[0]['b']", "args[0]['s']", "args[1]"]
+    if not isinstance(backend, AutoFiniteDifferences):
+        assert check.evaluations <= 60
+
+
+def test_the_evaluations_do_not_grow_with_the_numbers():
+    counts = {check_gradient(lambda x: (x * x).sum(), AutoJax(), np.ones(n)).evaluations for n in (2, 2000, 200_000)}
+    assert counts == {9}  # one gradient, f twice, three directions
+
+
+CORRUPTIONS = {
+    "sign": lambda g: -g,
+    "zero": lambda g: 0 * g,
+    "factor": lambda g: 2 * g,
+    "a factor near one": lambda g: 1.001 * g,
+    "one number": lambda g: g.at[0].add(0.3),
+    "shifted": lambda g: jnp.roll(g, 1),
+    "reversed": lambda g: g[::-1],
+    "not a number": lambda g: g * jnp.nan,
+}
+
+
+@pytest.mark.parametrize("corruption", CORRUPTIONS.values(), ids=CORRUPTIONS.keys())
+def test_a_wrong_leaf_is_named(corruption):
+    bad = corrupted(corruption)
+    tree = {"good": np.array([1.0, 2.0, 3.0]), "bad": np.array([1.0, -2.0, 4.0])}
+    check = check_gradient(lambda t: jnp.sin(t["good"]).sum() + bad(t["bad"]).sum(), AutoJax(), tree)
+    assert not check
+    assert [leaf.path for leaf in check.wrong] == ["args[0]['bad']"]
+
+
+def test_a_wrong_conjugate_is_seen():
+    bad = corrupted(jnp.conj)
+    check = check_gradient(lambda z: jnp.real(bad(z) * (1 + 2j)).sum(), AutoJax(), np.array([1 + 2j, 3 - 1j]))
+    assert check.wrong
+
+
+def test_one_of_many_leaves_is_found_by_halving():
+    bad = corrupted(lambda g: -g)
+    layers = [np.full(3, 1.0 + i / 100) for i in range(60)]
+
+    def f(layers):
+        return sum((bad(layer) if i == 37 else layer**2).sum() for i, layer in enumerate(layers))
+
+    check = check_gradient(f, AutoJax(), layers)
+    assert [leaf.path for leaf in check.wrong] == ["args[0][37]"]
+    assert check.evaluations < 160
+
+
+def test_a_leaf_of_little_weight_is_seen_alone():
+    bad = corrupted(lambda g: -g)
+    tree = {"large": np.ones(3), "small": np.ones(3)}
+    check = check_gradient(lambda t: 1e3 * (t["large"] ** 2).sum() + 1e-4 * bad(t["small"]).sum(), AutoJax(), tree)
+    assert [leaf.path for leaf in check.wrong] == ["args[0]['small']"]
+
+
+def test_the_report_says_what_is_wrong_with_both_numbers():
+    bad = corrupted(lambda g: -g)
+    check = check_gradient(lambda x, y: bad(x) + y * y, AutoJax(), 3.0, 1.0)
+    assert str(check).splitlines()[0] == (
+        "check_gradient(AutoJax(mode=None, chunk_size=None, device=None)): FAILED, args[0] is wrong: "
+        "slope -6 by the gradient, 6 by differences (tolerance 3e-06)"
+    )
+    assert repr(check) == str(check)
+    good = check_gradient(lambda x: x * x, AutoFiniteDifferences(), 3.0)
+    assert str(good) == (
+        "check_gradient(AutoFiniteDifferences(relative_step=None, native=None)): ok\n"
+        "  1 numbers in 1 leaves; 3 directions of all leaves, 0 of one leaf; 11 evaluations of f; seed 0"
+    )
+
+
+@each_engine
+def test_a_kink_is_no_failure(backend):
+    point = {"x": np.zeros(1), "y": np.ones(2)}
+    check = check_gradient(lambda t: abs(t["x"]).sum() + (t["y"] ** 2).sum(), backend, point)
+    assert check, check
+    assert not check.wrong
+
+
+def test_a_kink_is_reported():
+    check = check_gradient(lambda x: jnp.abs(x), AutoJax(), 0.0)  # JAX answers 1 in forward and reverse
+    assert check
+    (kink,) = check.kinks
+    assert (kink.path, kink.behind, kink.ahead) == ("args[0]", pytest.approx(-1), pytest.approx(1))
+    assert str(check).splitlines()[:2] == [
+        "check_gradient(AutoJax(mode=None, chunk_size=None, device=None)): ok, but for kinks",
+        "  args[0] is at a kink: slope -1 behind, 1 ahead, 1 by the gradient",
+    ]
+
+
+def test_a_wrong_gradient_at_a_kink_is_wrong():
+    bad = corrupted(lambda g: 0 * g + 3, jnp.abs)
+    check = check_gradient(lambda x: bad(x), AutoJax(), 0.0)
+    assert not check
+    assert "is wrong: slope 3 by the gradient, 0 by differences" in str(check)
+    assert "f has a kink here, with slopes -1 behind and 1 ahead)" in str(check)
+
+
+def test_what_cannot_be_told_is_unclear_and_no_success():
+    draws = iter(range(100))
+    check = check_gradient(lambda x: x * (1.0 + next(draws)), AutoFiniteDifferences(), 1.0)
+    assert not check
+    first = str(check).splitlines()[0]
+    assert "FAILED, the value of f is unclear: f gives 4 and then 5 at the same point." in first
+    assert first.endswith(" Fix its random numbers (a seed or a key as an argument), or switch dropout off.")
+    nowhere = check_gradient(lambda x: jnp.log(x), AutoJax(), -1.0)
+    assert "the value of f is unclear: f is nan at this point. Choose a point where it is finite." in str(nowhere)
+    border = check_gradient(lambda x: jnp.sqrt(x), AutoJax(), 0.0)
+    assert "args[0] is unclear: f is not finite at the points around it." in str(border)
+
+
+def test_steps_shrink_near_the_border_of_where_f_is_defined():
+    assert check_gradient(lambda x: jnp.log(x), AutoJax(), 1e-9)
+
+
+def test_the_seed_chooses_the_directions():
+    slopes = [check_gradient(loss, AutoJax(), MODEL, np.asarray(1j), seed=seed).whole for seed in (1, 1, 2)]
+    assert slopes[0] == slopes[1] != slopes[2]
+
+
+def test_options_and_errors():
+    assert len(check_gradient(lambda x: x * x, AutoJax(), 1.0, directions=5).whole) == 5
+    assert isinstance(check_gradient(lambda x, *, c: c * x, AutoJax(), 1.0, c=2.0), GradientCheck)
+    with pytest.raises(ValueError, match=r"^check_gradient: directions must be at least 1, not 0\.$"):
+        check_gradient(lambda x: x, AutoJax(), 1.0, directions=0)
+    with pytest.raises(OutputError, match="must return a real scalar"):
+        check_gradient(lambda x: x, AutoJax(), np.ones(2))
+    bad = corrupted(lambda g: 1.01 * g)
+    assert not check_gradient(lambda x: bad(x).sum(), AutoJax(), np.ones(3))
+    assert check_gradient(lambda x: bad(x).sum(), AutoJax(), np.ones(3), rtol=0.05)
+
+
+def test_empty_leaves_and_promoted_integers():
+    check = check_gradient(lambda n, e, x: n**3 + e.sum() + x.sum(), AutoJax(), 2, np.zeros((0, 3)), np.ones(2))
+    assert check
+    assert [leaf.path for leaf in check.leaves] == ["args[0]", "args[2]"]
+
+
+def test_long_doubles_and_half_precision():
+    assert check_gradient(lambda x: (x**3).sum(), AutoFiniteDifferences(), np.ones(2, np.longdouble))
+    for dtype in (jnp.bfloat16, jnp.float16):
+        assert check_gradient(lambda x: (x * x).sum(), AutoJax(), jnp.ones(4, dtype))
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_a_module_of_a_million_parameters(dtype, record_property):
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(784, 1000), nn.ReLU(), nn.Linear(1000, 256), nn.ReLU(), nn.Linear(256, 10)).to(dtype)
+    x, y = torch.randn(16, 784, dtype=dtype), torch.randint(0, 10, (16,))
+    before = [p.detach().clone() for p in model.parameters()]
+    start = time.perf_counter()
+    check = check_gradient(lambda m, x, y: nn.functional.cross_entropy(m(x), y), AutoTorch(), model, Constant(x), Constant(y))
+    record_property("seconds", round(time.perf_counter() - start, 2))
+    record_property("evaluations", check.evaluations)
+    assert check, check
+    assert check.number_count == 1_043_826
+    assert check.evaluations < 120
+    assert all(torch.equal(a, b) for a, b in zip(before, model.parameters()))
+
+
+def test_looks_tell_a_kink_from_curvature():
+    smooth = [Look(h, 1.0, 1.0, 1.0 - h, 1.0 + h, 1.0, 0.0) for h in (1.0, 0.1, 0.01)]
+    kink = [Look(h, 1.0, 0.0, -1.0, 1.0, 1.0, 0.0) for h in (1.0, 0.1, 0.01)]
+    assert kink_among(smooth) is None
+    assert kink_among(kink) is kink[-1]
+    assert between(kink[-1], 0.3)
+    assert not between(kink[-1], 1.3)

@@ -1,0 +1,316 @@
+"""`compare`: results, differences with their paths, times, evaluations, memory and errors of several backends."""
+
+import math
+import re
+import subprocess
+import sys
+import textwrap
+import tracemalloc
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+from backends_table import BACKENDS, ENGINES
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    BackendError,
+    Constant,
+    MissingEngineError,
+    SecondOrder,
+    array_namespace,
+    compare,
+    diagonal_hessian,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    linearize,
+    pullback,
+    pushforward,
+    value_and_gradient,
+)
+from adinterface import comparison_plot as plots
+from adinterface.comparison import LeafDifference, distances, label
+from adinterface.comparison_table import number_of_bytes, seconds
+
+ALL = list(BACKENDS.values())
+MODEL = {"w": np.arange(6.0).reshape(2, 3) / 7, "s": 2.0, "name": "model"}
+X = np.array([1.0, -0.5, 2.0])
+
+
+def loss(model, x):
+    xp = array_namespace(x)
+    return xp.sum(xp.tanh(model["w"] @ x) ** 2) * model["s"]
+
+
+@jax.custom_vjp
+def wrong_square(x):
+    return x * x
+
+
+wrong_square.defvjp(lambda x: (x * x, x), lambda x, g: (-2 * g * x,))
+
+
+def wrong_under_jax(t):
+    square = wrong_square if isinstance(t["b"], jax.Array) else lambda x: x * x
+    return (t["a"] ** 2).sum() + square(t["b"]).sum()
+
+
+TREE = {"a": np.ones(2), "b": np.array([1.0, 3.0])}
+
+
+def test_every_backend_is_measured_against_the_first_that_differentiates():
+    report = compare(gradient, loss, [AutoFiniteDifferences(), *ENGINES.values()], MODEL, X)
+    assert report.operator == "gradient"
+    assert report.reference is report.backends[1]
+    assert report.reference.backend == AutoJax()
+    assert report.reference.differences == ()
+    assert [m.backend for m in report.backends] == [AutoFiniteDifferences(), *ENGINES.values()]
+    for measured in report.backends:
+        assert measured.error is None
+        assert list(measured.leaves) == ["gradient[0]['w']", "gradient[0]['s']", "gradient[1]"]
+        assert type(measured.result[0]["s"]) is float
+        assert measured.first_seconds > 0
+        assert measured.later_seconds > 0
+    differences, *engines = report.backends
+    assert differences.evaluations == 1 + 2 * 10
+    assert [m.evaluations for m in engines] == [1, 1, 1]
+    assert [d.path for d in differences.differences] == list(differences.leaves)
+    assert 1e-14 < differences.worst.relative < 1e-8
+    assert report.agree()
+    assert not report.agree(rtol=0, atol=0)
+
+
+def test_the_reference_may_be_finite_differences_and_may_be_changed():
+    report = compare(gradient, loss, [AutoFiniteDifferences()], MODEL, X)
+    assert report.reference.backend == AutoFiniteDifferences()
+    report = compare(gradient, loss, [AutoJax(), AutoTorch()], MODEL, X)
+    changed = report.against(AutoTorch())
+    assert changed.reference.backend == AutoTorch()
+    assert changed[AutoTorch()].differences == ()
+    assert changed[AutoJax()].differences
+    with pytest.raises(KeyError):
+        report.against(AutoAutograd())
+
+
+def test_a_wrong_leaf_is_named():
+    report = compare(gradient, wrong_under_jax, [AutoTorch(), AutoJax(), AutoAutograd()], TREE)
+    assert not report.agree()
+    ((measured, difference, allowed),) = report.disagreements()
+    assert (measured.backend, difference.path) == (AutoJax(), "gradient[0]['b']")
+    assert (difference.absolute, difference.scale, difference.relative) == (12.0, 6.0, 2.0)
+    assert not difference.kink
+    assert 0 < allowed < 1e-8
+    assert report.agree(rtol=3)
+    assert report.agree(atol=13)
+
+
+def test_an_error_is_data():
+    def f(x):
+        return torch.sum(x)
+
+    report = compare(gradient, f, [AutoJax(), AutoTorch()], X)
+    assert isinstance(report[AutoJax()].error, TypeError)
+    assert report.reference.backend == AutoTorch()
+    assert not report.agree()
+    assert re.search(r"^AutoJax\(\) +TypeError: sum\(\):? .*", str(report), re.M)
+    assert "TypeError" in report._repr_html_()
+    with pytest.raises(ValueError, match=r"^AutoJax\(\) raised TypeError, so nothing can be compared with it\.$"):
+        report.against(AutoJax())
+    nothing = compare(gradient, lambda x: None, ALL, X)
+    assert nothing.reference is None
+    assert str(nothing).startswith("gradient with 4 backends; none of them succeeded\n")
+    assert not nothing.agree()
+
+
+def test_a_missing_engine_is_data(monkeypatch):
+    monkeypatch.setattr("adinterface.comparison.find", lambda auto: (_ for _ in ()).throw(MissingEngineError("gone")))
+    assert str(compare(gradient, loss, [AutoJax()], MODEL, X)).endswith("AutoJax()  MissingEngineError: gone")
+
+
+@pytest.mark.parametrize(
+    ("operator", "f", "args", "paths"),
+    [
+        (value_and_gradient, lambda x: {"l": (x**2).sum(), "y": x}, (X,), ["value['l']", "value['y']", "gradient[0]"]),
+        (pullback, lambda x, c: x * c * x, (X, Constant(X)), ["value", "back[0]"]),
+        (linearize, lambda x, n: x * x * n, (X, 2), ["value", "push"]),
+        (pushforward, lambda x: x * x, ((X,), (X,)), ["value", "tangent"]),
+        (jacobian, lambda x: {"y": x * x}, (X,), ["jacobian['y'][0]"]),
+        (hessian, lambda x: (x**3).sum(), (X,), ["hessian"]),
+        (hvp, lambda x: (x**3).sum(), (X, X), ["hvp"]),
+        (diagonal_hessian, lambda t: (t["x"] ** 3).sum(), ({"x": X},), ["diagonal_hessian[0]['x']"]),
+        (pullback, lambda z: z * z, (np.array([1 + 2j]),), ["value", "back[0]"]),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_every_operator(operator, f, args, paths):
+    report = compare(operator, f, ALL, *args)
+    assert [list(m.leaves) for m in report.backends] == [paths] * 4, report
+    assert report.agree(), report
+
+
+def test_second_order_pairs_and_options():
+    pair = SecondOrder(AutoFiniteDifferences(), AutoJax())
+    report = compare(hessian, lambda x: (x**3).sum(), [pair, AutoJax(mode="forward")], X)
+    assert report.reference.backend == AutoJax(mode="forward")
+    assert report.agree()
+    assert label(AutoJax(mode="forward")) == "AutoJax(mode='forward')"
+    assert label(AutoFiniteDifferences(native=AutoJax())).startswith("AutoFiniteDifferences(native=AutoJax(")
+    assert label(pair) == repr(pair)
+
+
+def test_float32_may_differ_more_but_not_much():
+    model = {**MODEL, "w": MODEL["w"].astype("float32")}
+    report = compare(gradient, loss, ALL, model, X.astype("float32"))
+    assert report.dtype == "float32"
+    assert report.agree(), report
+
+
+def test_a_kink_is_not_a_disagreement_but_a_wrong_answer_there_is():
+    def f(t):
+        return (t["a"] ** 2).sum() + abs(t["b"]).sum()
+
+    at_kink = {"a": np.ones(2), "b": np.zeros(2)}
+    report = compare(gradient, f, ALL, at_kink)
+    assert report.agree(), report
+    assert [d.path for d in report[AutoTorch()].differences if d.kink] == ["gradient[0]['b']"]
+    assert "gradient[0]['b'] (kink)" in str(report)
+    assert report.against(AutoTorch()).agree()
+
+    bad = jax.custom_vjp(jnp.abs)
+    bad.defvjp(lambda x: (jnp.abs(x), x), lambda x, g: (g * 3 + 0 * x,))
+
+    def g(t):
+        return (t["a"] ** 2).sum() + (bad if isinstance(t["b"], jax.Array) else abs)(t["b"]).sum()
+
+    report = compare(gradient, g, [AutoTorch(), AutoJax()], at_kink)
+    assert not report.agree()
+    assert [d.kink for d in report[AutoJax()].differences] == [False, False]
+
+
+def test_what_cannot_be_compared_says_why():
+    def operator(f, backend, x):
+        """One backend gives another shape, and leaves an entry out."""
+        return {"x": x[:2]} if backend == AutoTorch() else {"x": x, "y": 1.0}
+
+    report = compare(operator, loss, [AutoJax(), AutoTorch()], X)
+    assert [(d.path, d.note, d.absolute) for d in report[AutoTorch()].differences] == [
+        ("operator['x']", "shape (2,), the reference has (3,)", math.inf),
+        ("operator['y']", "missing", math.inf),
+    ]
+    assert not report.agree(rtol=1e9)
+    back = report.against(AutoTorch())
+    assert back[AutoJax()].differences[1].note == "the reference has none"
+
+
+def test_distances_and_units():
+    a = np.array([1.0, np.nan, np.inf, np.nan, np.inf])
+    b = np.array([3.0, np.nan, np.inf, 1.0, -np.inf])
+    assert distances(a, b).tolist() == [2.0, 0.0, 0.0, math.inf, math.inf]
+    assert LeafDifference("x", 0.0, 0.0).relative == 0.0
+    assert LeafDifference("x", 1.0, 0.0).relative == math.inf
+    assert [seconds(t) for t in (2.0, 0.0123, 4.56e-5, 1e-9)] == ["2 s", "12.3 ms", "45.6 µs", "0.001 µs"]
+    assert [number_of_bytes(n) for n in (12, 2048, 3 * 2**20, 5 * 2**30)] == ["12 B", "2.0 KiB", "3.0 MiB", "5.0 GiB"]
+
+
+def test_peak_memory_counts_numpy_and_leaves_tracing_as_it_was():
+    def f(x):
+        return (np.ones(1_000_000) * x).sum()
+
+    report = compare(gradient, f, [AutoFiniteDifferences()], 2.0)
+    assert 8e6 < report.backends[0].peak_bytes < 30e6
+    assert not tracemalloc.is_tracing()
+    tracemalloc.start()
+    try:
+        compare(gradient, f, [AutoFiniteDifferences()], 2.0)
+        assert tracemalloc.is_tracing()
+    finally:
+        tracemalloc.stop()
+
+
+def test_wrong_calls_say_what_to_write():
+    with pytest.raises(BackendError) as error:
+        compare(gradient, loss, AutoJax(), MODEL, X)
+    assert str(error.value) == "compare(operator, f, backends, *args): backends must be a list; write [AutoJax()]."
+    for nothing in ([], 3):
+        with pytest.raises(BackendError) as error:
+            compare(gradient, loss, nothing, MODEL, X)
+        assert str(error.value) == (
+            "compare(operator, f, backends, *args): backends must be a list of backend values, such as "
+            "[AutoFiniteDifferences()]."
+        )
+    with pytest.raises(BackendError, match=r"Write AutoJax\(\)"):
+        compare(gradient, loss, [AutoJax], MODEL, X)
+
+
+def test_the_table():
+    report = compare(gradient, wrong_under_jax, [AutoTorch(), AutoJax()], TREE)
+    text = re.sub(r"[\d.e+]+ (µs|ms|s|B|KiB)\b", "#", str(report))
+    text = "\n".join(re.sub(r"  +", "  ", line) for line in text.splitlines() if not line.startswith("---"))
+    assert text == textwrap.dedent("""\
+        gradient with 2 backends; reference AutoTorch()
+
+        backend  difference  relative  at  first call  later calls  evaluations  peak memory
+        AutoTorch()  reference  #  #  1  #
+        AutoJax()  1.2e+01  2.0e+00  gradient[0]['b']  #  #  1  #
+
+        largest difference in each leaf, absolute (relative to the leaf's largest number)
+        leaf  AutoJax()
+        gradient[0]['a']  0 (0)
+        gradient[0]['b']  1.2e+01 (2.0e+00)""")
+    assert repr(report) == str(report)
+    page = report._repr_html_()
+    assert page.count("<table>") == page.count("</table>") == 2
+    assert "gradient[0][&#x27;b&#x27;]" in page
+
+
+def test_many_leaves_show_the_worst():
+    leaves = [np.ones(2) for _ in range(30)]
+    report = compare(gradient, lambda xs: sum((x**3).sum() for x in xs), [AutoAutograd(), AutoFiniteDifferences()], leaves)
+    assert str(report).splitlines()[-1] == "... and 10 leaves that differ less"
+    assert "... and 10 leaves" in report._repr_html_()
+    assert len(report[AutoFiniteDifferences()].differences) == 30
+
+
+def test_the_plot_has_a_row_for_each_backend(tmp_path):
+    def f(t):
+        return torch.sum(t["a"]) if isinstance(t["a"], np.ndarray) else (t["a"] ** 2).sum() + abs(t["b"]).sum()
+
+    report = compare(gradient, f, ALL, {"a": np.ones(2), "b": np.zeros(2)})
+    figure = report.plot()
+    accuracy, times = figure.axes
+    figure.savefig(tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 10_000
+    assert accuracy.get_xscale() == times.get_xscale() == "log"
+    assert [label.get_text() for label in accuracy.get_yticklabels()] == [m.name for m in report.backends]
+    assert [text.get_text() for text in accuracy.texts] == ["reference", "raised TypeError"]
+    assert accuracy.get_xlabel().startswith("relative difference against AutoJax(), one point for each leaf")
+    assert [text.get_text() for text in times.get_legend().get_texts()] == ["first call", "later calls (median)"]
+    plots._pyplot().close(figure)
+
+    own = plots._pyplot().figure()
+    assert report.plot(own) is own
+    plots._pyplot().close(own)
+    nothing = compare(gradient, lambda x: None, ALL, X)
+    plots._pyplot().close(nothing.plot())
+
+
+def test_the_plot_names_what_it_needs(monkeypatch):
+    report = compare(gradient, loss, [AutoAutograd()], MODEL, X)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
+    with pytest.raises(MissingEngineError) as error:
+        report.plot()
+    assert str(error.value) == "Comparison.plot needs matplotlib, which is not installed: pip install 'adinterface[demo]'"
+
+
+def test_nothing_is_imported_before_it_is_used():
+    program = "import sys, adinterface; print({'matplotlib', 'tracemalloc', 'html', 'statistics'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

@@ -1,0 +1,28 @@
+"""The conformance table on the four backends: every scenario times every law that applies to it."""
+
+import pytest
+from adinterface_conformance import conformance_tests
+from adinterface_conformance.checks import CHECKS, checks_for
+from adinterface_conformance.outcome import known_failures
+from adinterface_conformance.scenarios import SCENARIOS
+from backends_table import BACKENDS
+
+test_conformance = conformance_tests(*BACKENDS.values())
+
+
+@pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
+def test_every_check_applies_somewhere(backend):
+    found = {check.name for scenario in SCENARIOS for check in checks_for(scenario, backend)}
+    missing = {"evaluations"} if backend == BACKENDS["finite"] else set()
+    assert found == set(CHECKS) - missing
+
+
+@pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
+def test_known_failures_concern_something_and_say_why(backend):
+    from fnmatch import fnmatchcase
+
+    for known in known_failures(backend):
+        assert known.reason, known
+        assert known.link.startswith(("https://", "docs/")), known
+        assert any(fnmatchcase(scenario.name, known.scenario) for scenario in SCENARIOS), known
+        assert any(fnmatchcase(check, known.check) for check in CHECKS), known

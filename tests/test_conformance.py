@@ -1,4 +1,7 @@
-"""The conformance table on the four backends: every scenario times every law that applies to it."""
+"""The conformance table: every scenario times every law that applies to it.
+
+JAX, whose first calls compile, has a file of its own, so that the two run side by side.
+"""
 
 import pytest
 from adinterface_conformance import conformance_tests
@@ -7,7 +10,7 @@ from adinterface_conformance.outcome import known_failures
 from adinterface_conformance.scenarios import SCENARIOS
 from backends_table import BACKENDS
 
-test_conformance = conformance_tests(*BACKENDS.values())
+test_conformance = conformance_tests(*(backend for name, backend in BACKENDS.items() if name != "jax"))
 
 
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)

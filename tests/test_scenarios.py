@@ -82,9 +82,10 @@ def leaves(tree):
     return [leaf for child in vars(tree).values() for leaf in leaves(child)] if hasattr(tree, "__dict__") else []
 
 
-@pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS.keys())
+# The conformance table compares every engine with the answers; this is the same question without the kit's own code.
+@pytest.mark.parametrize("backend", [BACKENDS["autograd"], BACKENDS["finite"]], ids=["autograd", "finite"])
 @each_scenario
-def test_every_backend_gives_the_answer(scenario, backend):
+def test_the_answers_are_right_without_the_kit(scenario, backend):
     with warnings.catch_warnings():
         if "disconnected" in scenario.tags:
             warnings.simplefilter("ignore", DisconnectedWarning)

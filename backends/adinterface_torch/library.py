@@ -104,6 +104,8 @@ class TorchLibrary(Library):
         if self.traced(x):
             return x
         x = x.detach().resolve_conj().resolve_neg()
+        if x._is_zerotensor():  # a zero without memory, such as the second derivative of abs
+            x = torch.zeros(x.shape, dtype=x.dtype, device=x.device)
         if not _is_dense(x) or (key := self.memory(x)) in taken:
             x = x.clone(memory_format=torch.contiguous_format)
             key = self.memory(x)

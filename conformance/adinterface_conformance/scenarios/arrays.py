@@ -92,14 +92,20 @@ _X4 = some(4)
 
 _to_number = [
     *array_to_number("arrays/powers-of-a-vector", powers, _X4, **_powers(_X4), operators=_FIRST + _SECOND),
-    *array_to_number("arrays/rosenbrock", rosenbrock, _X4, **_rosenbrock(_X4), operators=(value_and_gradient, *_SECOND)),
-    *array_to_number("arrays/quadratic-form", quadratic_form, _X4, **_quadratic_form(_X4), operators=(linearize, *_SECOND)),
+    *array_to_number("arrays/rosenbrock", rosenbrock, _X4, **_rosenbrock(_X4), operators=(value_and_gradient, hvp, hessian)),
+    *array_to_number(
+        "arrays/quadratic-form",
+        quadratic_form,
+        _X4,
+        **_quadratic_form(_X4),
+        operators=(linearize, gradient_and_hvp, value_gradient_and_hessian),
+    ),
     *array_to_number(
         "arrays/product-of-all",
         product_of_all,
         _X4,
         **_product_of_all(_X4),
-        operators=(gradient, hvp, value_gradient_and_hessian),
+        operators=(gradient, diagonal_hessian),
     ),
 ]
 

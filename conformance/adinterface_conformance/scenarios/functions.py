@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from adinterface import Constant, array_namespace, gradient, jacobian, linearize, pullback, pushforward, value_and_jacobian
+from adinterface import Constant, array_namespace, gradient, hvp, jacobian, linearize, pullback, pushforward, value_and_jacobian
 
 from .building import Array, Operator, array_to_array, scenario, signed, some
 
@@ -130,6 +130,13 @@ SCENARIOS = [
         lambda a, m, b: a @ (m @ b),
         (_matrix[:, 0], _matrix, _vector),
         (_matrix @ _vector, np.outer(_matrix[:, 0], _vector), _matrix.T @ _matrix[:, 0]),
+    ),
+    scenario(
+        "functions/sum-of-absolutes-by-hvp",
+        hvp,
+        lambda x: array_namespace(x).sum(array_namespace(x).abs(x)),
+        (np.array([1.0, -2.0]), np.ones(2)),
+        np.zeros(2),
     ),
     scenario(
         "functions/batch-of-products",

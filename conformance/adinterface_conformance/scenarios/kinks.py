@@ -91,7 +91,7 @@ def root_beside_zero(x: Any) -> Any:
     return xp.where(x > 0, xp.sqrt(x), 0 * x)
 
 
-#: name, operator, f, arguments; what jax, torch, autograd and finite_differences answer; anything else.
+#: name, operator, f, arguments; the answers in the order of `_NAMES`; anything else.
 ROWS: list[tuple[str, Operator, Callable[..., Any], tuple[Any, ...], tuple[Any, Any, Any, Any], dict[str, Any]]] = [
     ("absolute", gradient, elementary("abs"), (0.0,), ((1.0,), (0.0,), (0.0,), (0.0,)), {}),
     (

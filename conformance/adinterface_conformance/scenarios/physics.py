@@ -129,7 +129,7 @@ _energies = [
         (_pair_sum(_TRIANGLE, lambda i, j, r: 4 * (-12 * r**-13 + 6 * r**-7)),),
         tags={"control-flow"},
     ),
-    scenario("physics/lennard-jones-cluster-by-hessian", hessian, cluster, (_TRIANGLE,), tags={"control-flow"}),
+    scenario("physics/lennard-jones-cluster-by-hvp", hvp, cluster, (_TRIANGLE, _TRIANGLE), tags={"control-flow"}),
     *array_to_number(
         "physics/springs",
         springs,
@@ -324,7 +324,7 @@ _fields = [
         _RING,
         value=_RING - 0.1 * _RING * (_RING - _LEFT),
         slope=np.diag(1 - 0.1 * (2 * _RING - _LEFT)) + 0.1 * np.diag(_RING) @ np.roll(np.eye(4), 1, axis=0),
-        operators=(value_and_jacobian, linearize),
+        operators=(value_and_jacobian,),
     ),
 ]
 

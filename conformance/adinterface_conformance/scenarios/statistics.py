@@ -129,20 +129,22 @@ _one_vector = [
         value=-np.sum(_TWO * np.log(_TWO)),
         slope=-np.log(_TWO) - 1,
         curve=np.diag(-1 / _TWO),
-        operators=(gradient, hessian, diagonal_hessian),
+        operators=(gradient, diagonal_hessian),
     ),
     *array_to_number(
         "statistics/logistic-regression",
         logistic_regression,
         _W,
         **_logistic(_W),
-        operators=(value_and_gradient, hvp, value_gradient_and_hessian),
+        operators=(value_and_gradient, hessian),
     ),
     *array_to_number(
-        "statistics/poisson-regression", poisson_regression, _W, **_poisson(_W), operators=(gradient, gradient_and_hvp, hessian)
+        "statistics/poisson-regression", poisson_regression, _W, **_poisson(_W), operators=(gradient, gradient_and_hvp)
     ),
-    *array_to_number("statistics/ridge-regression", ridge_regression, _W, **_ridge(_W), operators=(pullback, hvp, hessian)),
-    *array_to_number("statistics/student-likelihood", student_likelihood, _W, **_student(_W), operators=(gradient, hessian)),
+    *array_to_number(
+        "statistics/ridge-regression", ridge_regression, _W, **_ridge(_W), operators=(pullback, value_gradient_and_hessian)
+    ),
+    *array_to_number("statistics/student-likelihood", student_likelihood, _W, **_student(_W), operators=(gradient, hvp)),
 ]
 
 # Losses of several arguments -----------------------------------------------------------------------------------------
@@ -308,14 +310,6 @@ _matrices = [
         process_likelihood,
         (_PAIR, Constant(_KERNEL), Constant(_B)),
         (_PROCESS_VALUE, (_PROCESS_SLOPE, None, None)),
-    ),
-    scenario(
-        "statistics/process-likelihood-by-pushforward",
-        pushforward,
-        process_likelihood,
-        (_PAIR, Constant(_KERNEL), Constant(_B)),
-        (_PROCESS_VALUE, scalar(_PROCESS_SLOPE[0] - 2 * _PROCESS_SLOPE[1])),
-        tangents=(np.array([1.0, -2.0]), None, None),
     ),
     scenario("statistics/process-likelihood-by-hvp", hvp, process_likelihood, (_PAIR, _PAIR, Constant(_KERNEL), Constant(_B))),
     scenario(

@@ -19,7 +19,7 @@ import numpy as np
 
 from .auto import AutoBackend, AutoFiniteDifferences
 from .call import Call, OutputKind
-from .library import width
+from .library import epsilon
 from .operators.derive import library_of
 from .operators.gradient import gradient
 from .order import first_order
@@ -467,15 +467,6 @@ def widened(array: Any) -> Array:
     if array.dtype in (np.longdouble, np.clongdouble):
         return np.array(array)
     return np.array(array, "complex128" if array.dtype.kind == "c" else "float64")
-
-
-def epsilon(dtype: str) -> float:
-    """The distance from 1 to the next number of a floating dtype; that of float64 for Python's numbers."""
-    if dtype in ("float", "complex", "int"):
-        return 2.0**-52
-    if dtype == "bfloat16":
-        return 2.0**-7
-    return {64: 2.0**-52, 32: 2.0**-23, 16: 2.0**-10, 8: 2.0**-3}.get(width(dtype), float(np.finfo(np.longdouble).eps))
 
 
 __all__ = ["GradientCheck", "LeafCheck", "check_gradient"]

@@ -13,9 +13,9 @@ import numpy as np
 
 from .auto import AutoBackend, AutoFiniteDifferences, SecondOrder
 from .call import OutputKind
-from .checking import Array, Probe, between, epsilon, kink_among, ladder, named_leaves, widened
+from .checking import Array, Probe, between, kink_among, ladder, named_leaves, widened
 from .errors import BackendError
-from .library import NUMPY, PYTHON, kind
+from .library import NUMPY, PYTHON, epsilon, kind
 from .operators.pullback import Back, Push
 from .registry import find
 from .tree import Constant, Leaf, Structure, build_gradient, flatten

@@ -50,6 +50,16 @@ def width(dtype: str) -> int:
     return 8 if dtype.startswith(("float8_", "float6_", "float4_")) else 80
 
 
+@functools.cache
+def epsilon(dtype: str) -> float:
+    """The distance from 1 to the next number of a floating dtype; that of float64 for Python's numbers."""
+    if dtype in ("float", "complex", "int"):
+        return 2.0**-52
+    if dtype == "bfloat16":
+        return 2.0**-7
+    return {64: 2.0**-52, 32: 2.0**-23, 16: 2.0**-10, 8: 2.0**-3}.get(width(dtype), float(np.finfo(np.longdouble).eps))
+
+
 def widest(dtypes: Iterable[str]) -> str:
     """The real dtype that a Python float takes among these: the widest floating one, float64 if there is none."""
     best: str | None = None

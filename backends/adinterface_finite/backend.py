@@ -16,23 +16,17 @@ import numpy as np
 from adinterface.auto import AutoFiniteDifferences
 from adinterface.backend import Arrays, Backend, FlatFunction, Linearized, Pushforward
 from adinterface.errors import PrecisionError
-from adinterface.library import kind, width
+from adinterface.library import epsilon, kind, width
 from adinterface.operators.derive import columns, full_like, library_of, size_of
 from adinterface.registry import backend_of, loaded_backends
 
 from .handwritten import one_shot
 from .known_failures import KNOWN_FAILURES
 
-_EPSILON = {64: 2.0**-52, 32: 2.0**-23, 16: 2.0**-10, 80: float(np.finfo(np.longdouble).eps), 8: 2.0**-3}
-
-
-def epsilon(dtype: str) -> float:
-    """The distance from 1 to the next number of a dtype."""
-    return 2.0**-7 if dtype == "bfloat16" else _EPSILON[width(dtype)]
-
 
 class FiniteDifferencesBackend(Backend):
     known_failures = KNOWN_FAILURES
+
     def __init__(self, auto: AutoFiniteDifferences):
         super().__init__(auto)
         self.relative_step = auto.relative_step

@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ import numpy as np
 import adinterface
 from adinterface import AutoBackend, array_namespace, registry
 from adinterface.backend import gives
+
+from .scenario import Scenario
 
 Build = Callable[[int], tuple[Callable[..., Any], tuple[Any, ...]]]
 
@@ -37,6 +40,8 @@ class Cell:
     sizes: tuple[int, ...]
     #: Sizes up to which an engine without reverse mode is asked, since it evaluates f once for each number.
     forward_limit: int = 1000
+    #: How the operator is called on a function, where that takes more than the arguments.
+    call: Callable[[AutoBackend, Callable[..., Any]], Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,8 @@ class Timing:
     #: Peak memory above that of the imports and arguments, in bytes; None unless asked for.
     memory: int | None = None
     handwritten_memory: int | None = None
+    #: How often our call evaluates f.
+    evaluations: int = 0
 
 
 def _sum_of_sines(n: int) -> tuple[Callable[..., Any], tuple[Any, ...]]:
@@ -114,12 +121,41 @@ def backends() -> list[AutoBackend]:
     return found
 
 
+def cells_of(pattern: str) -> list[Cell]:
+    """The scenarios of this name pattern as cells, each at the size that it has."""
+    from .case import Case
+    from .scenarios import SCENARIOS
+
+    def build(scenario: Scenario) -> Build:
+        # A scenario knows its seeds, tangents and keywords; hand-written code exists for plain calls only.
+        plain = scenario.seed is None and scenario.tangents is None and not scenario.kwargs
+        args = scenario.args if plain and all(isinstance(arg, np.ndarray) for arg in scenario.args) else ()
+        return lambda n: (scenario.f, args)
+
+    def call(scenario: Scenario) -> Callable[[AutoBackend, Callable[..., Any]], Any]:
+        return lambda backend, f: Case(scenario, backend).apply(scenario.operator, f)
+
+    return [
+        Cell(scenario.name, scenario.operator.__name__, build(scenario), (_numbers(scenario.args),), call=call(scenario))
+        for scenario in SCENARIOS
+        if fnmatchcase(scenario.name, pattern)
+    ]
+
+
+def _numbers(tree: Any) -> int:
+    """How many numbers an argument holds, as far as plain containers show."""
+    if isinstance(tree, dict):
+        return sum(_numbers(child) for child in tree.values())
+    return sum(_numbers(child) for child in tree) if isinstance(tree, (tuple, list)) else int(np.size(tree))
+
+
 def measure(cell: Cell, backend: AutoBackend, size: int, seconds: float) -> Timing:
     """Time one cell for about so many seconds."""
     f, args = cell.build(size)
     ours = _ours(cell, backend, f, args)
-    handwritten = registry.backend_class(backend.name).handwritten(cell.operator, f, args)
+    handwritten = registry.backend_class(backend.name).handwritten(cell.operator, f, args) if args else None
     first = _time(ours)
+    evaluations = _evaluations(cell, backend, f, args)
     if handwritten is not None:
         handwritten()
     pairs: list[tuple[float, float]] = []
@@ -128,16 +164,34 @@ def measure(cell: Cell, backend: AutoBackend, size: int, seconds: float) -> Timi
         pairs.append((_time(ours), _time(handwritten) if handwritten is not None else float("nan")))
     later = statistics.median(pair[0] for pair in pairs)
     if handwritten is None:
-        return Timing(cell.name, cell.operator, repr(backend), size, first, later, None, None, None)
+        return Timing(cell.name, cell.operator, repr(backend), size, first, later, None, None, None, evaluations=evaluations)
     ratios = sorted(mine / theirs for mine, theirs in pairs)
     low, middle, high = statistics.quantiles(ratios, n=4)
     by_hand = statistics.median(pair[1] for pair in pairs)
-    return Timing(cell.name, cell.operator, repr(backend), size, first, later, by_hand, middle, (low, high))
+    quartiles = (low, high)
+    return Timing(
+        cell.name, cell.operator, repr(backend), size, first, later, by_hand, middle, quartiles, evaluations=evaluations
+    )
 
 
 def _ours(cell: Cell, backend: AutoBackend, f: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[], Any]:
+    if cell.call is not None:
+        call = cell.call
+        return lambda: call(backend, f)
     operator = getattr(adinterface, cell.operator)
     return lambda: operator(f, backend, *args)
+
+
+def _evaluations(cell: Cell, backend: AutoBackend, f: Callable[..., Any], args: tuple[Any, ...]) -> int:
+    count = 0
+
+    def counted(*inner: Any, **keywords: Any) -> Any:
+        nonlocal count
+        count += 1
+        return f(*inner, **keywords)
+
+    _ours(cell, backend, counted, args)()
+    return count
 
 
 def _time(call: Callable[[], Any]) -> float:
@@ -191,6 +245,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m adinterface_conformance benchmark", description=__doc__)
     parser.add_argument("--backend", action="append", help="a backend's class, by its name; by default all")
     parser.add_argument("--operator", action="append", help="an operator's name, such as hvp; all by default")
+    parser.add_argument("--scenario", help="measure the scenarios of this name pattern (with *) instead of the cells")
     parser.add_argument("--seconds", type=float, default=1.0, help="how long to measure each cell (default: 1)")
     parser.add_argument("--max-size", type=int, default=1_000_000, help="leave out larger sizes")
     parser.add_argument("--memory", action="store_true", help="also measure peak memory, in two fresh processes a cell")
@@ -198,20 +253,20 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--plot", help="draw time against size to this PNG file (needs matplotlib)")
     options = parser.parse_args(argv)
     timings: list[Timing] = []
-    print(f"{'cell':20} {'operator':18} {'backend':24} {'n':>8} {'first':>10} {'ours':>10} {'by hand':>10}  ratio, quartiles")
-    for cell in CELLS:
+    print(f"{'cell':20} {'operator':18} {'backend':24} {'n':>8} {'calls':>6} {'first':>10} {'ours':>10} {'by hand':>10}  ratio")
+    for cell in cells_of(options.scenario) if options.scenario else CELLS:
         for backend in backends():
             name = type(backend).__name__
             if options.operator and cell.operator not in options.operator:
                 continue
             if options.backend and name not in options.backend:
                 continue
-            reverse = gives(registry.find(backend), "pullback")
+            reverse = cell.call is not None or gives(registry.find(backend), "pullback")
             for size in cell.sizes:
                 if size > options.max_size or not (reverse or size <= cell.forward_limit):
                     continue
                 timing = measure(cell, backend, size, options.seconds)
-                if options.memory:
+                if options.memory and cell in CELLS:
                     mine, by_hand = (_peak(cell, backend, size, ours) for ours in (True, False))
                     timing = replace(timing, memory=mine, handwritten_memory=by_hand)
                 timings.append(timing)
@@ -232,7 +287,7 @@ def _row(cell: Cell, name: str, timing: Timing) -> str:
     if timing.memory is not None and timing.handwritten_memory:
         ratio += f", memory {timing.memory / 2**20:.0f} MiB, {timing.memory / timing.handwritten_memory:.2f} of by hand"
     return (
-        f"{cell.name:20} {cell.operator:18} {name:24} {timing.size:>8} {_duration(timing.first):>10} "
+        f"{cell.name:20} {cell.operator:18} {name:24} {timing.size:>8} {timing.evaluations:>6} {_duration(timing.first):>10} "
         f"{_duration(timing.ours):>10} {by_hand:>10}  {ratio}"
     )
 

@@ -132,6 +132,13 @@ SCENARIOS = [
         (_matrix @ _vector, np.outer(_matrix[:, 0], _vector), _matrix.T @ _matrix[:, 0]),
     ),
     scenario(
+        "functions/product-with-a-zero",
+        gradient,
+        lambda x: array_namespace(x).prod(x),
+        (np.array([2.0, 0.0, 3.0]),),
+        (np.array([0.0, 6.0, 0.0]),),
+    ),
+    scenario(
         "functions/sum-of-absolutes-by-hvp",
         hvp,
         lambda x: array_namespace(x).sum(array_namespace(x).abs(x)),

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, entry_points, packages_distributions, version
 from typing import NamedTuple
 
 import numpy as np
 
 from . import __version__, registry
-from .auto import BUILT_IN, AutoBackend
+from .auto import BUILT_IN
 from .errors import BackendError
 
 _HEADINGS = ("backend", "installed", "version", "devices", "how to add it")
@@ -56,23 +55,13 @@ def _unusable(name: str, error: Exception) -> Row:
 
 def _value(name: str) -> str:
     """How one writes the backend value; the bare name while the package that defines it cannot be imported."""
-    auto = _auto(name)
+    auto = registry.auto_class(name)
     return f"{auto.__name__}()" if auto else name
 
 
 def _remedy(name: str) -> str:
-    auto = _auto(name)
+    auto = registry.auto_class(name)
     return auto.install() if auto else f"pip install {name}"
-
-
-def _auto(name: str) -> type[AutoBackend] | None:
-    return next((auto for auto in _subclasses(AutoBackend) if getattr(auto, "name", None) == name), None)
-
-
-def _subclasses(cls: type[AutoBackend]) -> Iterator[type[AutoBackend]]:
-    for derived in cls.__subclasses__():
-        yield derived
-        yield from _subclasses(derived)
 
 
 def _has_engine(name: str) -> bool:

@@ -92,6 +92,22 @@ def loaded_backends() -> list[type[Backend]]:
     return [backend_class(name) for name in _entry_points() if sys.modules.get(name) is not None]
 
 
+def auto_class(name: str) -> type[AutoBackend] | None:
+    """The class of the values that choose a backend; None while no imported module defines it.
+
+    A class that a user derives from it keeps its name and is not meant.
+    """
+    return next((auto for auto in auto_classes() if vars(auto).get("name") == name), None)
+
+
+def auto_classes() -> list[type[AutoBackend]]:
+    """All classes of backend values that this program has imported, a base before what derives from it."""
+    found: list[type[AutoBackend]] = [AutoBackend]
+    for auto in found:
+        found.extend(auto.__subclasses__())
+    return found[1:]
+
+
 def is_installed(name: str) -> bool:
     """Whether there is an importable engine of this name; it is not imported for that."""
     if name in sys.modules:

@@ -256,9 +256,7 @@ class _Later(str):
         return str(self)
 
 
-def _child_path(
-    path: Callable[[], str], handler: NodeType, data: Any, children: Sequence[Any], i: int
-) -> Callable[[], str]:
+def _child_path(path: Callable[[], str], handler: NodeType, data: Any, children: Sequence[Any], i: int) -> Callable[[], str]:
     return lambda: path() + handler.paths(data, len(children))[i]
 
 

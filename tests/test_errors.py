@@ -271,9 +271,7 @@ def test_an_argument_that_is_not_a_backend_is_an_error_that_shows_how_to_write_o
 @pytest.mark.parametrize("operator", [gradient, value_and_gradient])
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS.keys())
 def test_a_backend_and_f_in_the_wrong_order_is_an_error_that_says_the_order(backend, operator):
-    message = (
-        f"The second argument must be a backend, not {_softmax!r}. The order of arguments is operator(f, backend, *args)."
-    )
+    message = f"The second argument must be a backend, not {_softmax!r}. The order of arguments is operator(f, backend, *args)."
     with raises(BackendError, message):
         operator(backend, _softmax, 2.0)
 

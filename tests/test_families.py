@@ -195,7 +195,6 @@ def test_array_to_array_of_every_pair_of_ranks(rank_x, rank_y, backend):
     assert_tree(pullback(f, backend, x).back(w), (pulled,), first(backend))
 
 
-
 @each_mode
 def test_vector_to_matrix_of_outer_products(backend):
     """y_ij = sin(x_i) cos(x_j)."""

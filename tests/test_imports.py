@@ -180,12 +180,14 @@ def test_a_call_imports_its_own_backend_and_engine_alone(auto, backend, engines)
 
 
 def test_making_comparing_and_pickling_a_backend_value_imports_no_engine():
-    loaded = _loaded("""
+    loaded = _loaded(
+        """
     import pickle
     from adinterface import *
     for value in (AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences(native=AutoJax())):
         assert pickle.loads(pickle.dumps(value)) == value and hash(value) is not None and repr(value)
-    """.replace("\n    ", "\n"))
+    """.replace("\n    ", "\n")
+    )
     assert not loaded & {*ENGINES, *BACKENDS}
 
 

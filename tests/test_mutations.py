@@ -434,6 +434,7 @@ def caught(scenario, backend):
 
 def fresh(scenario):
     """The same scenario as a new object with arrays of its own, so that nothing is shared with another test."""
+
     def copied(x):
         return x.copy() if isinstance(x, np.ndarray) else {k: copied(v) for k, v in x.items()} if isinstance(x, dict) else x
 

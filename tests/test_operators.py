@@ -302,7 +302,6 @@ def test_results_overlap_neither_each_other_nor_what_was_given(backend):
 # Snapshots -----------------------------------------------------------------------------------------------------------
 
 
-
 def aligned(x):
     """A NumPy array at an address that engines can adopt without a copy."""
     room = np.empty(x.size + 16)

@@ -126,6 +126,9 @@ def test_a_derived_value_keeps_its_bases_backend():
 
     assert type(registry.find(Mine())) is registry.backend_class("torch")
     np.testing.assert_allclose(gradient(lambda x: x * x, Mine(), 3.0), (6.0,))
+    assert registry.auto_class("torch") is AutoTorch
+    assert registry.auto_class("nobody") is None
+    assert registry.auto_classes().index(AutoTorch) < registry.auto_classes().index(Mine)
 
 
 def test_the_install_command_names_the_extra_for_ours_and_the_engine_for_others():

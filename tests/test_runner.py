@@ -14,7 +14,7 @@ from adinterface_conformance import scenarios as data
 from adinterface_conformance.__main__ import main
 from adinterface_conformance.outcome import Outcome, label_of, run_scenario
 from adinterface_conformance.page import page
-from adinterface_conformance.runner import Plan, Run, backend_from, installed_backends, matching, run, show
+from adinterface_conformance.runner import Plan, Run, backend_from, matching, run, show
 from adinterface_conformance.scenario import Scenario
 from adinterface_conformance.state import changes, global_state
 from adinterface_finite import FiniteDifferencesBackend
@@ -126,10 +126,6 @@ def test_global_state_that_changes_is_named():
 
 
 # Choosing ------------------------------------------------------------------------------------------------------------
-
-
-def test_all_installed_backends_are_found_ours_first():
-    assert installed_backends()[:4] == [AutoJax(), AutoTorch(), AutoAutograd(), FINITE]
 
 
 @pytest.mark.parametrize(

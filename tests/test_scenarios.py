@@ -16,6 +16,7 @@ from adinterface import (
     pullback,
     pushforward,
 )
+from adinterface.registry import find
 
 each_scenario = pytest.mark.parametrize("scenario", SCENARIOS, ids=[scenario.name for scenario in SCENARIOS])
 
@@ -86,6 +87,8 @@ def leaves(tree):
 @pytest.mark.parametrize("backend", [BACKENDS["autograd"], BACKENDS["finite"]], ids=["autograd", "finite"])
 @each_scenario
 def test_the_answers_are_right_without_the_kit(scenario, backend):
+    if (scenario.name, "formula") in {(known.scenario, known.check) for known in find(backend).known_failures}:
+        pytest.skip("a known failure; the table shows its reason")
     with warnings.catch_warnings():
         if "disconnected" in scenario.tags:
             warnings.simplefilter("ignore", DisconnectedWarning)

@@ -210,14 +210,10 @@ def test_what_is_not_a_backend_is_an_error_in_a_pair_too(place):
 def test_complex_numbers_have_no_second_derivative_here(operator, backend):
     remedy = "Pass its real and imaginary parts as two real arrays."
     if "derivative" in operator:
-        remedy = (
-            "A holomorphic derivative is a jacobian; otherwise pass the real and imaginary parts as two real arguments."
-        )
+        remedy = "A holomorphic derivative is a jacobian; otherwise pass the real and imaginary parts as two real arguments."
     with pytest.raises(NotDifferentiableError) as caught:
         SECOND[operator](never, backend, np.array(1 + 2j))
-    assert str(caught.value) == (
-        f"{operator} is taken with respect to real arguments only, but args[0] is complex. {remedy}"
-    )
+    assert str(caught.value) == (f"{operator} is taken with respect to real arguments only, but args[0] is complex. {remedy}")
 
 
 @each_backend

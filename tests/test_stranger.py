@@ -64,7 +64,7 @@ def test_a_stranger_differentiates_a_tree_as_our_backends_do(engine, auto, run):
         import dataclasses, json
         import numpy as np
         from adinterface import AutoAutograd, Constant, array_namespace, gradient, value_and_gradient
-        from adinterface_{engine.removesuffix('num')} import {auto}
+        from adinterface_{engine.removesuffix("num")} import {auto}
 
         @dataclasses.dataclass(frozen=True)
         class Model:
@@ -109,7 +109,7 @@ def test_strangers_and_our_backends_may_nest(engine, auto, run):
     run(f"""
         import numpy as np
         from adinterface import AutoFiniteDifferences, gradient
-        from adinterface_{engine.removesuffix('num')} import {auto}
+        from adinterface_{engine.removesuffix("num")} import {auto}
         inner = lambda x: gradient(lambda y: (y * y * y).sum(), {auto}(), x)[0].sum()
         (found,) = gradient(inner, AutoFiniteDifferences(), np.array([1.0, 2.0]))
         np.testing.assert_allclose(found, [6.0, 12.0], rtol=1e-7)

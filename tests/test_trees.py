@@ -552,9 +552,7 @@ def test_a_constant_may_stand_at_any_node_and_its_gradient_is_none(place, name, 
 
 @each_backend
 def test_numbers_in_a_constant_are_used_but_not_differentiated(backend):
-    (found,) = gradient(
-        lambda m: (m["c"][0] * m["x"] * m["c"][1]).sum(), backend, {"c": Constant([X, 3.0]), "x": X}
-    )
+    (found,) = gradient(lambda m: (m["c"][0] * m["x"] * m["c"][1]).sum(), backend, {"c": Constant([X, 3.0]), "x": X})
     assert_tree(found, {"c": None, "x": 3 * X}, rtol_of(backend))
 
 

@@ -11,7 +11,7 @@ import adinterface
 
 STUB = Path(adinterface.__file__).parent / "operators" / "signatures.pyi"
 
-HEAD = '''# Written by tests/test_typing.py: python tests/test_typing.py
+HEAD = """# Written by tests/test_typing.py: python tests/test_typing.py
 # mypy: disable-error-code="overload-overlap"
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar, overload
@@ -24,12 +24,12 @@ A = TypeVar("A")
 B = TypeVar("B")
 C = TypeVar("C")
 D = TypeVar("D")
-'''
+"""
 
-PROTOCOL = '''
+PROTOCOL = """
 class {name}(Protocol):
     __name__: str
-'''
+"""
 
 OVERLOAD = """\
     @overload

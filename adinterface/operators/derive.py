@@ -263,9 +263,7 @@ def gradient(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple[
     return outputs, aux, tuple(blocks[0]), True
 
 
-def gradient_by_pullback(
-    backend: Backend, function: FlatFunction, leaves: Arrays
-) -> tuple[Arrays, Arrays, Arrays, bool]:
+def gradient_by_pullback(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays, bool]:
     pulled = backend.pullback(function, leaves)
     seed = full_like(backend, pulled.outputs[0], 1.0)
     return pulled.outputs, pulled.aux, pulled.back((seed,)), pulled.connected
@@ -330,9 +328,7 @@ def columns(backend: Backend, linear: Linearized, leaves: Arrays) -> tuple[Array
     return outputs, linear.aux, _column_blocks(backend, components, stacks, outputs, leaves)
 
 
-def _push_all(
-    backend: Backend, function: FlatFunction, leaves: Arrays
-) -> tuple[Arrays, Arrays, list[list[Any]]] | None:
+def _push_all(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]] | None:
     """All columns in one batch, from one evaluation of f; None if the engine cannot or they are too many for one."""
     components = Components(backend, leaves, [is_complex(backend, leaf) for leaf in leaves])
     if not gives(backend, "pushforward_stacked") or backend.chunk_size == 1 or len(list(components.chunks())) != 1:

@@ -67,9 +67,7 @@ def value_and_gradient(
     >>> value
     {'div': 0.75, 'mul': 12.0}
     """
-    call, function, outputs, aux, gradients = _differentiate(
-        "value_and_gradient", f, backend, "scalar and aux", args, kwargs
-    )
+    call, function, outputs, aux, gradients = _differentiate("value_and_gradient", f, backend, "scalar and aux", args, kwargs)
     with call.precision():
         value = function.assemble(outputs, aux, call.present)
     return ValueAndGradient(value, gradients)

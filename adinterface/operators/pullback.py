@@ -194,5 +194,3 @@ def linearize(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwar
             call.take(output)  # which push may need
         value = function.assemble(linear.outputs, linear.aux, call.present)
     return ValueAndPush(value, Push(call, function.frozen(), linear))
-
-

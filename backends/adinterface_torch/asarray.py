@@ -25,6 +25,4 @@ def asarray(x: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | No
 
 
 def _holds_tensors(items: Any) -> bool:
-    return any(
-        isinstance(item, torch.Tensor) or (isinstance(item, (list, tuple)) and _holds_tensors(item)) for item in items
-    )
+    return any(isinstance(item, torch.Tensor) or (isinstance(item, (list, tuple)) and _holds_tensors(item)) for item in items)

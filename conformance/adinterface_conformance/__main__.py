@@ -9,7 +9,8 @@ from pathlib import Path
 
 from . import report
 from .checks import CHECKS
-from .runner import Plan, backend_from, installed_backends, matching, show
+from .runner import Plan, backend_from, matching, show
+from .testing import installed_backends
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -428,4 +428,3 @@ def picklable(case: Case) -> None:
 def checks_for(scenario: Scenario, backend: AutoBackend, *, everything: bool = False) -> Iterator[Check]:
     """The checks that apply."""
     return (entry for entry in CHECKS.values() if entry.applies(scenario, backend, everything=everything))
-

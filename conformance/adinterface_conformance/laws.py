@@ -260,9 +260,7 @@ def taylor(case: Case) -> None:
         )
 
 
-def _remainder(
-    case: Case, model: Model, point: Vectors, direction: Vectors, derivative: Vectors, step: float
-) -> float:
+def _remainder(case: Case, model: Model, point: Vectors, direction: Vectors, derivative: Vectors, step: float) -> float:
     ahead = model.seen(case.outputs(combined(1.0, point, step, direction)))
     here = model.seen(case.outputs(point))
     assert len(derivative) == len(here), f"{model.what} has {len(derivative)} leaves, wanted {len(here)}"

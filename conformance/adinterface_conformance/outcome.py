@@ -53,9 +53,7 @@ def label_of(backend: AutoBackend) -> str:
         return text
     if text == default:
         return f"{type(backend).__name__}()"
-    given = [
-        f"{name}={value!r}" for name, value in vars(backend).items() if value != getattr(type(backend)(), name, object())
-    ]
+    given = [f"{name}={value!r}" for name, value in vars(backend).items() if value != getattr(type(backend)(), name, object())]
     return f"{type(backend).__name__}({', '.join(given)})"
 
 
@@ -67,9 +65,7 @@ def known_failures(backend: AutoBackend) -> tuple[KnownFailure, ...]:
 
 
 def _expected(failures: tuple[KnownFailure, ...], scenario: Scenario, check: Check) -> list[KnownFailure]:
-    return [
-        known for known in failures if fnmatchcase(scenario.name, known.scenario) and fnmatchcase(check.name, known.check)
-    ]
+    return [known for known in failures if fnmatchcase(scenario.name, known.scenario) and fnmatchcase(check.name, known.check)]
 
 
 def run_scenario(

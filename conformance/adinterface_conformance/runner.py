@@ -50,31 +50,6 @@ class Run:
 # Choosing ------------------------------------------------------------------------------------------------------------
 
 
-def installed_backends() -> list[AutoBackend]:
-    """The values, without options, of all backends whose engine is installed: ours first."""
-    found: list[AutoBackend] = []
-    ours = [auto.name for auto in adinterface.auto.BUILT_IN]
-    for name in sorted(registry.names(), key=lambda name: (name not in ours, ours.index(name) if name in ours else 0, name)):
-        try:
-            registry.backend_class(name)
-        except ImportError:
-            continue
-        found.extend(cls() for cls in _classes().values() if cls.name == name)
-    return found
-
-
-def _classes() -> dict[str, type[AutoBackend]]:
-    """The backend values that this program knows, by the name of their class."""
-    found: dict[str, type[AutoBackend]] = {}
-    stack: list[type[AutoBackend]] = [AutoBackend]
-    while stack:
-        for cls in stack.pop().__subclasses__():
-            stack.append(cls)
-            if isinstance(getattr(cls, "name", None), str):
-                found[cls.__name__] = cls
-    return found
-
-
 def backend_from(text: str) -> AutoBackend:
     """The value that is written `AutoMine`, `AutoMine()` or `AutoMine(mode="forward")`; nothing else is evaluated.
 
@@ -94,14 +69,18 @@ def backend_from(text: str) -> AutoBackend:
     return found
 
 
+def _known() -> dict[str, type[AutoBackend]]:
+    return {auto.__name__: auto for auto in reversed(registry.auto_classes())}
+
+
 def _value(node: ast.expr) -> Any:
     if isinstance(node, ast.Name):
-        cls = _classes().get(node.id)
+        cls = _known().get(node.id)
         if cls is None:
-            raise ValueError(f"There is no backend {node.id!r}; there are {', '.join(sorted(_classes()))}.")
+            raise ValueError(f"There is no backend {node.id!r}; there are {', '.join(sorted(_known()))}.")
         return cls()
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        known = _classes().get(node.func.id)
+        known = _known().get(node.func.id)
         if known is not None:
             options = {word.arg: _value(word.value) for word in node.keywords if word.arg is not None}
             return known(*[_value(arg) for arg in node.args], **options)

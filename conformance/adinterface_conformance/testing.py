@@ -35,8 +35,7 @@ def is_installed(auto: type[AutoBackend]) -> bool:
 def value_of(name: str) -> type[AutoBackend] | None:
     """The class of backend values of an entry point, for which a stranger's package is imported.
 
-    It is the subclass of AutoBackend of that name, in the module of the backend class or else anywhere. None if the
-    stranger's engine is not installed. Raises BackendError if there is no such class, and what importing it raises.
+    None if the stranger's engine is not installed. Raises BackendError if there is no such class, and what importing it raises.
     """
     ours = next((auto for auto in BUILT_IN if auto.name == name), None)
     if ours is not None:
@@ -47,20 +46,13 @@ def value_of(name: str) -> type[AutoBackend] | None:
         if error.name is None or error.name.partition(".")[0] != name:
             raise
         return None
-    found = [auto for auto in _subclasses(AutoBackend) if getattr(auto, "name", None) == name]
-    found.sort(key=lambda auto: auto.__module__ != backend.__module__)
-    if not found:
+    found = registry.auto_class(name)
+    if found is None:
         raise BackendError(
             f"{backend.__module__}.{backend.__qualname__} is the backend named {name!r}, but no subclass of AutoBackend has "
             f"that name. Define its AutoBackend in {backend.__module__}, with name = {name!r}."
         )
-    return found[0]
-
-
-def _subclasses(cls: type[AutoBackend]) -> Iterator[type[AutoBackend]]:
-    for derived in cls.__subclasses__():
-        yield derived
-        yield from _subclasses(derived)
+    return found
 
 
 def installed_backends() -> list[AutoBackend]:

@@ -6,6 +6,7 @@ Data flows one way: arguments -> leaves -> native arrays -> the engine -> result
 from __future__ import annotations
 
 import copy
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -277,7 +278,7 @@ class Call:
             f"{self.operator}: the value of f depends on none of its differentiated arguments, so every gradient is zero. "
             f"Only what is computed inside f, from the arguments that f receives, is differentiated.",
             DisconnectedWarning,
-            stacklevel=4,
+            stacklevel=_levels_to_the_user(),
         )
 
 
@@ -409,6 +410,14 @@ def describe(value: Any) -> str:
     if handler is PYTHON:
         return f"the {type(value).__name__} {value}"
     return f"a {type(value).__name__}"
+
+
+def _levels_to_the_user() -> int:
+    """The `stacklevel` at which a warning of our caller points at the line that called this package."""
+    level, frame = 0, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        level, frame = level + 1, frame.f_back
+    return level + 1
 
 
 def _auto_name(library: Library) -> str:

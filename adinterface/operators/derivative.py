@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..auto import AutoBackend
-from ..call import Call
+from ..backend import Arrays
+from ..call import Call, Function
 from ..errors import NotDifferentiableError
-from ..order import carrier, first_order, second_order
 from . import derive
+from .operation import Operation, Results, SecondOrderOperation, run
 
 
 class ValueAndDerivative(NamedTuple):
@@ -37,14 +38,15 @@ def derivative(f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constant
     >>> round(derivative(lambda x: 5 * x + 3, AutoFiniteDifferences(), 10), 6)
     5.0
     """
-    return _derivative("derivative", f, backend, (x, *constants), kwargs).derivative
+    return run(Derivative(backend), f, (x, *constants), kwargs)
 
 
 def value_and_derivative(
     f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constants: Any, **kwargs: Any
 ) -> ValueAndDerivative:
     """`(value, derivative)` from the same evaluations of f; see `derivative`."""
-    return _derivative("value_and_derivative", f, backend, (x, *constants), kwargs)
+    both: ValueAndDerivative = run(ValueDerivative(backend), f, (x, *constants), kwargs)
+    return both
 
 
 def second_derivative(f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constants: Any, **kwargs: Any) -> Any:
@@ -54,14 +56,15 @@ def second_derivative(f: Callable[..., Any], backend: AutoBackend, /, x: Any, *c
     >>> round(second_derivative(lambda x: x**3, AutoFiniteDifferences(), 2.0), 4)
     12.0
     """
-    return _second("second_derivative", f, backend, (x, *constants), kwargs).second_derivative
+    return run(SecondDerivative(backend), f, (x, *constants), kwargs)
 
 
 def value_derivative_and_second_derivative(
     f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constants: Any, **kwargs: Any
 ) -> ValueDerivativeAndSecondDerivative:
     """`(value, derivative, second_derivative)` from the same evaluations of f; see `derivative`."""
-    return _second("value_derivative_and_second_derivative", f, backend, (x, *constants), kwargs)
+    found: ValueDerivativeAndSecondDerivative = run(ValueDerivativeSecondDerivative(backend), f, (x, *constants), kwargs)
+    return found
 
 
 def _one_number(call: Call) -> None:
@@ -79,34 +82,53 @@ def _one_number(call: Call) -> None:
     )
 
 
-def _derivative(
-    operator: str, f: Callable[..., Any], auto: AutoBackend, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> ValueAndDerivative:
-    backend = first_order(auto)
-    call = Call(operator, backend, args, kwargs)
-    _one_number(call)
-    with call.precision():
-        leaves = call.native()
-        function = call.function(f, "tree")
-        outputs, tangents, aux = derive.derivative(backend, function, leaves)
+class ValueDerivative(Operation):
+    name = "value_and_derivative"
+
+    def check(self, call: Call) -> None:
+        _one_number(call)
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        return derive.derivative(self.backend, function, leaves)
+
+    def finish(self, call: Call, function: Function, results: Results) -> Any:
+        outputs, tangents, aux = results
         value = function.assemble(outputs, aux, call.present)
         return ValueAndDerivative(value, function.assemble_tangent(tangents, call.present))
 
 
-def _second(
-    operator: str, f: Callable[..., Any], auto: AutoBackend, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> ValueDerivativeAndSecondDerivative:
-    outer, inner = second_order(auto)
-    call = Call(operator, carrier(outer, inner), args, kwargs)
-    _one_number(call)
-    with call.precision():
-        leaves = call.native()
-        function = call.function(f, "tree")
-        once = derive.DerivativeFunction(inner, function)
-        first, second, both = derive.derivative(outer, once, leaves)
-        value = function.assemble(both[: once.outputs], both[once.outputs :], call.present)
+class Derivative(ValueDerivative):
+    name = "derivative"
+
+    def finish(self, call: Call, function: Function, results: Results) -> Any:
+        _, tangents, _ = results
+        return function.assemble_tangent(tangents, call.present)
+
+
+class ValueDerivativeSecondDerivative(SecondOrderOperation):
+    name = "value_derivative_and_second_derivative"
+    output = "tree"
+
+    def check(self, call: Call) -> None:
+        _one_number(call)
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        once = derive.DerivativeFunction(self.inner, function)
+        first, second, both = derive.derivative(self.outer, once, leaves)
+        return both[: once.outputs], both[once.outputs :], first, second
+
+    def finish(self, call: Call, function: Function, results: Results) -> Any:
+        outputs, aux, first, second = results
         return ValueDerivativeAndSecondDerivative(
-            value,
+            function.assemble(outputs, aux, call.present),
             function.assemble_tangent(first, call.present),
             function.assemble_tangent(second, call.present),
         )
+
+
+class SecondDerivative(ValueDerivativeSecondDerivative):
+    name = "second_derivative"
+
+    def finish(self, call: Call, function: Function, results: Results) -> Any:
+        *_, second = results
+        return function.assemble_tangent(second, call.present)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from ..auto import AutoBackend
+from ..backend import Arrays
 from ..call import Call, Function, OutputKind
-from ..order import first_order
 from . import derive
+from .operation import Operation, Results, run
 from .typed import as_gradient, as_value_and_gradient
 
 Gradients = TypeVar("Gradients", bound=tuple[Any, ...])
@@ -47,7 +48,7 @@ def gradient(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     >>> [round(g, 6) for g in gradient(lambda a, b, c: a * b * c, AutoFiniteDifferences(), 2.0, 3.0, 5.0)]
     [15.0, 10.0, 6.0]
     """
-    _, _, _, _, gradients = _differentiate("gradient", f, backend, "scalar", args, kwargs)
+    gradients: tuple[Any, ...] = run(Gradient(backend), f, args, kwargs)
     return gradients
 
 
@@ -67,26 +68,28 @@ def value_and_gradient(
     >>> value
     {'div': 0.75, 'mul': 12.0}
     """
-    call, function, outputs, aux, gradients = _differentiate("value_and_gradient", f, backend, "scalar and aux", args, kwargs)
-    with call.precision():
-        value = function.assemble(outputs, aux, call.present)
-    return ValueAndGradient(value, gradients)
+    both: ValueAndGradient[tuple[Any, ...]] = run(ValueGradient(backend), f, args, kwargs)
+    return both
 
 
-def _differentiate(
-    operator: str,
-    f: Callable[..., Any],
-    auto: AutoBackend,
-    output: OutputKind,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-) -> tuple[Call, Function, tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
-    backend = first_order(auto)
-    call = Call(operator, backend, args, kwargs)
-    with call.precision():
-        leaves = call.native()
-        function = call.function(f, output)
-        outputs, aux, gradients, connected = derive.gradient(backend, function, leaves)
+class Gradient(Operation):
+    name = "gradient"
+    output: ClassVar[OutputKind] = "scalar"
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        return derive.gradient(self.backend, function, leaves)
+
+    def finish(self, call: Call, function: Function, results: Results) -> Any:
+        _, _, gradients, connected = results
         if not connected:
             call.warn_disconnected()
-        return call, function, outputs, aux, call.gradients(gradients)
+        return call.gradients(gradients)
+
+
+class ValueGradient(Gradient):
+    name = "value_and_gradient"
+    output = "scalar and aux"
+
+    def finish(self, call: Call, function: Function, results: Results) -> Any:
+        outputs, aux, _, _ = results
+        return ValueAndGradient(function.assemble(outputs, aux, call.present), super().finish(call, function, results))

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..auto import AutoBackend
-from ..backend import Arrays, Backend
+from ..backend import Arrays
 from ..call import Call, Function
-from ..order import carrier, second_order
 from ..tree import build_gradient
 from . import derive
+from .operation import Results, SecondOrderOperation, run
 from .pullback import native_tangents
 from .typed import as_gradient
 
@@ -48,14 +48,15 @@ def hvp(f: Callable[..., Any], backend: AutoBackend, /, x: Any, v: Any, *constan
     >>> hvp(lambda x: (x**3).sum(), AutoFiniteDifferences(), np.array([1.0, 2.0]), np.array([1.0, 1.0])).round(5)
     array([ 6., 12.])
     """
-    return _hvp("hvp", f, backend, x, v, constants, kwargs).hvp
+    return run(Hvp(backend), f, (x, v, *constants), kwargs)
 
 
 def gradient_and_hvp(
     f: Callable[..., Any], backend: AutoBackend, /, x: Any, v: Any, *constants: Any, **kwargs: Any
 ) -> GradientAndHvp:
     """`(gradient, hvp)` from the same evaluations of f; both of x's type and structure. See `hvp`."""
-    return _hvp("gradient_and_hvp", f, backend, x, v, constants, kwargs)
+    both: GradientAndHvp = run(GradientHvp(backend), f, (x, v, *constants), kwargs)
+    return both
 
 
 def hessian(f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constants: Any, **kwargs: Any) -> Any:
@@ -70,14 +71,15 @@ def hessian(f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constants: 
     array([[0., 1.],
            [1., 0.]])
     """
-    return _hessian("hessian", f, backend, (x, *constants), kwargs).hessian
+    return run(Hessian(backend), f, (x, *constants), kwargs)
 
 
 def value_gradient_and_hessian(
     f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constants: Any, **kwargs: Any
 ) -> ValueGradientAndHessian:
     """`(value, gradient, hessian)`, with no more evaluations of f than `hessian` alone; see there."""
-    return _hessian("value_gradient_and_hessian", f, backend, (x, *constants), kwargs)
+    found: ValueGradientAndHessian = run(ValueGradientHessian(backend), f, (x, *constants), kwargs)
+    return found
 
 
 @as_gradient
@@ -92,49 +94,80 @@ def diagonal_hessian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any,
     >>> [round(d, 5) for d in diagonal_hessian(lambda x, y: x**2 * y, AutoFiniteDifferences(), 1.0, 2.0)]
     [4.0, 0.0]
     """
-    outer, call, function, leaves = _prepare("diagonal_hessian", f, backend, args, kwargs)
-    with call.precision():
-        _, _, diagonals = derive.hessian_diagonal(outer, function, leaves)
+    diagonals: tuple[Any, ...] = run(DiagonalHessian(backend), f, args, kwargs)
+    return diagonals
+
+
+class DiagonalHessian(SecondOrderOperation):
+    name = "diagonal_hessian"
+
+    def check(self, call: Call) -> None:
+        call.require_real()
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        return derive.hessian_diagonal(self.outer, derive.GradientFunction(self.inner, function), leaves)
+
+    def finish(self, call: Call, function: Function, results: Results) -> Any:
+        _, _, diagonals = results
         return call.gradients(diagonals)
 
 
-def _prepare(
-    operator: str, f: Callable[..., Any], auto: AutoBackend, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[Backend, Call, derive.GradientFunction, Arrays]:
-    outer, inner = second_order(auto)
-    call = Call(operator, carrier(outer, inner), args, kwargs)
-    if operator != "diagonal_hessian":
+class GradientHvp(SecondOrderOperation):
+    name = "gradient_and_hvp"
+
+    def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
+        x, v, *constants = args
+        return (x, *constants), (v, *[None] * len(constants))
+
+    def check(self, call: Call) -> None:
         call.require_one()
-    call.require_real()
-    with call.precision():
-        leaves = call.native()
-    return outer, call, derive.GradientFunction(inner, call.function(f, "scalar")), leaves
+        call.require_real()
 
+    def tangents(self, call: Call, given: tuple[Any, ...] | None) -> Arrays:
+        assert given is not None
+        return native_tangents(call, given, name="v")
 
-def _hvp(
-    operator: str,
-    f: Callable[..., Any],
-    auto: AutoBackend,
-    x: Any,
-    v: Any,
-    constants: tuple[Any, ...],
-    kwargs: dict[str, Any],
-) -> GradientAndHvp:
-    outer, call, function, leaves = _prepare(operator, f, auto, (x, *constants), kwargs)
-    with call.precision():
-        tangents = native_tangents(call, (v, *[None] * len(constants)), name="v")
-        gradients, products, _ = derive.hvp(outer, function, leaves, tangents)
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        return derive.hvp(self.outer, derive.GradientFunction(self.inner, function), leaves, tangents)
+
+    def finish(self, call: Call, function: Function, results: Results) -> Any:
+        gradients, products, _ = results
         return GradientAndHvp(call.gradients(gradients)[0], call.gradients(products)[0])
 
 
-def _hessian(
-    operator: str, f: Callable[..., Any], auto: AutoBackend, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> ValueGradientAndHessian:
-    outer, call, function, leaves = _prepare(operator, f, auto, args, kwargs)
-    with call.precision():
-        gradients, aux, blocks = derive.jacobian(outer, function, leaves)
-        flat: Function = call.last_function
-        value = flat.assemble(aux[:1], aux[1:], call.present)
-        structure = call.structures[0]
-        rows = [build_gradient(structure, iter([call.present(block) for block in row])) for row in blocks]
-        return ValueGradientAndHessian(value, call.gradients(gradients)[0], build_gradient(structure, iter(rows)))
+class Hvp(GradientHvp):
+    name = "hvp"
+
+    def finish(self, call: Call, function: Function, results: Results) -> Any:
+        _, products, _ = results
+        return call.gradients(products)[0]
+
+
+class ValueGradientHessian(SecondOrderOperation):
+    name = "value_gradient_and_hessian"
+
+    def check(self, call: Call) -> None:
+        call.require_one()
+        call.require_real()
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        return derive.jacobian(self.outer, derive.GradientFunction(self.inner, function), leaves)
+
+    def finish(self, call: Call, function: Function, results: Results) -> Any:
+        gradients, aux, _ = results
+        value = function.assemble(aux[:1], aux[1:], call.present)
+        return ValueGradientAndHessian(value, call.gradients(gradients)[0], _hessian_of(call, results))
+
+
+class Hessian(ValueGradientHessian):
+    name = "hessian"
+
+    def finish(self, call: Call, function: Function, results: Results) -> Any:
+        return _hessian_of(call, results)
+
+
+def _hessian_of(call: Call, results: Results) -> Any:
+    _, _, blocks = results
+    structure = call.structures[0]
+    rows = [build_gradient(structure, iter([call.present(block) for block in row])) for row in blocks]
+    return build_gradient(structure, iter(rows))

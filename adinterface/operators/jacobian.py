@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..auto import AutoBackend
-from ..call import Call
-from ..order import first_order
+from ..backend import Arrays
+from ..call import Call, Function
 from ..tree import build_gradient
 from . import derive
+from .operation import Operation, Results, run
 
 
 class ValueAndJacobian(NamedTuple):
@@ -40,26 +41,33 @@ def jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     >>> jacobian(lambda a, x: a**2 * x, AutoFiniteDifferences(), np.array([1.0, 2.0]), 3.0)[1].round(6)
     array([1., 4.])
     """
-    return _jacobian("jacobian", f, backend, args, kwargs).jacobian
+    return run(Jacobian(backend), f, args, kwargs)
 
 
 def value_and_jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> ValueAndJacobian:
     """`(value, jacobian)`, with no more evaluations of f than `jacobian` alone; see there."""
-    return _jacobian("value_and_jacobian", f, backend, args, kwargs)
+    both: ValueAndJacobian = run(ValueJacobian(backend), f, args, kwargs)
+    return both
 
 
-def _jacobian(
-    operator: str, f: Callable[..., Any], auto: AutoBackend, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> ValueAndJacobian:
-    backend = first_order(auto)
-    call = Call(operator, backend, args, kwargs)
-    with call.precision():
-        leaves = call.native()
-        function = call.function(f, "tree")
-        outputs, aux, blocks = derive.jacobian(backend, function, leaves)
+class ValueJacobian(Operation):
+    name = "value_and_jacobian"
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        return derive.jacobian(self.backend, function, leaves)
+
+    def finish(self, call: Call, function: Function, results: Results) -> Any:
+        outputs, aux, blocks = results
         value = function.assemble(outputs, aux, call.present)
         per_output = []
         for row in blocks:
             entries = iter([call.present(block) for block in row])
             per_output.append(tuple([build_gradient(structure, entries) for structure in call.structures]))
         return ValueAndJacobian(value, build_gradient(function.structure, iter(per_output)))
+
+
+class Jacobian(ValueJacobian):
+    name = "jacobian"
+
+    def finish(self, call: Call, function: Function, results: Results) -> Any:
+        return super().finish(call, function, results).jacobian

@@ -10,8 +10,8 @@ from ..backend import Arrays, Linearized, Pullback
 from ..call import Call, Function
 from ..errors import TreeError
 from ..matching import Match
-from ..order import first_order
 from . import derive
+from .operation import Operation, Results, run
 
 
 class ValueAndBack(NamedTuple):
@@ -129,16 +129,8 @@ def pullback(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     >>> [round(g, 6) for g in back(2.0)]
     [30.0, 20.0, 12.0]
     """
-    engine = first_order(backend)
-    call = Call("pullback", engine, args, kwargs)
-    with call.precision():
-        leaves = call.native(copy=True)
-        function = call.function(f, "tree")
-        pulled = derive.pullback(engine, function, leaves)
-        for output in pulled.outputs:
-            call.take(output)  # which back may need
-        value = function.assemble(pulled.outputs, pulled.aux, call.present)
-    return ValueAndBack(value, Back(call, function.frozen(), pulled))
+    both: ValueAndBack = run(Reverse(backend), f, args, kwargs)
+    return both
 
 
 def pushforward(
@@ -155,21 +147,8 @@ def pushforward(
     >>> round(pushforward(lambda x, y: x * y, AutoFiniteDifferences(), (2.0, 3.0), (1.0, 0.0)).tangent, 6)
     3.0
     """
-    for name, given in (("args", args), ("tangents", tangents)):
-        if not isinstance(given, tuple):
-            raise TypeError(
-                f"pushforward(f, backend, args, tangents): {name} must be a tuple with one entry for each argument of f, "
-                f"not a {type(given).__name__}."
-            )
-    engine = first_order(backend)
-    call = Call("pushforward", engine, args, kwargs)
-    with call.precision():
-        leaves = call.native()
-        native = native_tangents(call, tangents)
-        function = call.function(f, "tree")
-        outputs, tangents_out, aux = derive.pushforward(engine, function, leaves, native)
-        value = function.assemble(outputs, aux, call.present)
-        return ValueAndTangent(value, function.assemble_tangent(tangents_out, call.present))
+    both: ValueAndTangent = run(Forward(backend), f, (args, tangents), kwargs)
+    return both
 
 
 def linearize(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> ValueAndPush:
@@ -184,13 +163,59 @@ def linearize(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwar
     >>> value, round(push(1.0), 6)
     (9.0, 6.0)
     """
-    engine = first_order(backend)
-    call = Call("linearize", engine, args, kwargs)
-    with call.precision():
-        leaves = call.native(copy=True)
-        function = call.function(f, "tree")
-        linear = derive.linearize(engine, function, leaves)
-        for output in linear.outputs:
+    both: ValueAndPush = run(Linearize(backend), f, args, kwargs)
+    return both
+
+
+class Reverse(Operation):
+    name = "pullback"
+    outlives = True
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        return derive.pullback(self.backend, function, leaves)
+
+    def finish(self, call: Call, function: Function, results: Results) -> Any:
+        for output in results.outputs:
+            call.take(output)  # which back may need
+        value = function.assemble(results.outputs, results.aux, call.present)
+        return ValueAndBack(value, Back(call, function.frozen(), results))
+
+
+class Forward(Operation):
+    name = "pushforward"
+
+    def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
+        primals, tangents = args
+        for name, given in (("args", primals), ("tangents", tangents)):
+            if not isinstance(given, tuple):
+                raise TypeError(
+                    f"pushforward(f, backend, args, tangents): {name} must be a tuple with one entry for each argument of f, "
+                    f"not a {type(given).__name__}."
+                )
+        return primals, tangents
+
+    def tangents(self, call: Call, given: tuple[Any, ...] | None) -> Arrays:
+        assert given is not None
+        return native_tangents(call, given)
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        return derive.pushforward(self.backend, function, leaves, tangents)
+
+    def finish(self, call: Call, function: Function, results: Results) -> Any:
+        outputs, tangents_out, aux = results
+        value = function.assemble(outputs, aux, call.present)
+        return ValueAndTangent(value, function.assemble_tangent(tangents_out, call.present))
+
+
+class Linearize(Operation):
+    name = "linearize"
+    outlives = True
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        return derive.linearize(self.backend, function, leaves)
+
+    def finish(self, call: Call, function: Function, results: Results) -> Any:
+        for output in results.outputs:
             call.take(output)  # which push may need
-        value = function.assemble(linear.outputs, linear.aux, call.present)
-    return ValueAndPush(value, Push(call, function.frozen(), linear))
+        value = function.assemble(results.outputs, results.aux, call.present)
+        return ValueAndPush(value, Push(call, function.frozen(), results))

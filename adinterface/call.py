@@ -20,10 +20,13 @@ from .errors import ConversionError, DisconnectedWarning, NotDifferentiableError
 from .library import NUMPY, PYTHON, Library, complex_of, kind, widest
 from .record import note_call
 from .tree import (
+    CARRIED,
     DIFFERENTIATED,
     Constant,
     Frozen,
     Leaf,
+    LeafSpec,
+    Node,
     Static,
     Structure,
     build,
@@ -38,6 +41,17 @@ from .tree import (
 OutputKind = Literal["scalar", "scalar and aux", "tree"]
 
 
+class Spec(NamedTuple):
+    """What a plan knows of one leaf, or of one value without a gradient."""
+
+    #: None for a value that is no leaf.
+    library: Library | None
+    dtype: str
+    differentiated: bool
+    #: The object through which f reaches the leaf, if there is one.
+    holder: Any
+
+
 class Place(NamedTuple):
     """One place of the arguments, for messages."""
 
@@ -49,64 +63,98 @@ class Place(NamedTuple):
     leaf: Leaf | None = None
 
 
-class Call:
-    """The arguments of one call, taken apart, and what is needed to give results their form."""
+class Plan:
+    """What a call's arguments decide, whatever their numbers are: made once for each signature.
+
+    `specs` has an entry for each leaf and for each value without a gradient, in the order in which `structures` and
+    `keywords` take them; both are slots there, so that a plan keeps no argument alive.
+    """
 
     def __init__(self, operator: str, backend: Backend, args: Sequence[Any], kwargs: dict[str, Any]):
         self.operator = operator
         self.backend = backend
-        self.leaves: list[Leaf] = []
         self.promoted: list[int] = []
         self.active_arguments: list[int] = []
-        self.structures = tuple([self._bind(i, arg) for i, arg in enumerate(args)])
-        self.keywords = {name: self._keyword(name, value) for name, value in kwargs.items()}
-        self.active = [leaf for leaf in self.leaves if leaf.differentiated]
-        if not self.active:
-            raise NotDifferentiableError(self._nothing_differentiable())
-        self._choose_dtypes()
-        self.result_library: Library = next((leaf.library for leaf in self.active if leaf.library is not PYTHON), NUMPY)
-        self.python_result = all(leaf.library is PYTHON for leaf in self.active)
+        leaves: list[Leaf] = []
+        found: list[Structure] = []
+        for i, arg in enumerate(args):
+            before = len(leaves)
+            found.append(self._flatten(i, arg, leaves))
+            if any(leaf.differentiated for leaf in leaves[before:]):
+                self.active_arguments.append(i)
+        words = {name: flatten(Constant(value), leaves, lambda: "a keyword") for name, value in kwargs.items()}
+        if not any(leaf.differentiated for leaf in leaves):
+            raise NotDifferentiableError(_nothing_differentiable(operator, found, leaves))
+        remaining = iter(leaves)
+        self.values: list[Any] = []
+        specs: list[Spec] = []
+        self.structures = tuple([_slotted(structure, remaining, specs, self.values) for structure in found])
+        self.keywords = {name: _slotted(structure, remaining, specs, self.values) for name, structure in words.items()}
+        self.specs = tuple(specs)
+        self.active = tuple([n for n, spec in enumerate(specs) if spec.differentiated])
+        self._choose_dtypes([leaf.library.dtype(leaf.value) for leaf in leaves if leaf.library is not PYTHON])
+        libraries = [specs[n].library for n in self.active]
+        #: The library of results without a leaf's shape: that of the first differentiated array.
+        self.result_library: Library = next((library for library in libraries if library is not PYTHON), NUMPY)  # type: ignore[assignment]
+        self.python_result = all(library is PYTHON for library in libraries)
+        self.held = frozenset(n for n, place in enumerate(self.active) if specs[place].holder is not None)
+
+    def _flatten(self, i: int, arg: Any, leaves: list[Leaf]) -> Structure:
+        if type(arg) is not Constant:
+            handler = handler_of(arg, path=f"args[{i}]")
+            if is_promoted(handler, arg):
+                self.promoted.append(i)
+                leaves.append(Leaf(arg, handler, None, True))  # type: ignore[arg-type]
+                return DIFFERENTIATED
+        return flatten(arg, leaves, lambda: f"args[{i}]")
+
+    def _choose_dtypes(self, dtypes: list[str]) -> None:
+        """Each active leaf's dtype: its own, or for a Python number and a promoted integer the widest of the call."""
+        real = widest(dtypes)
+        self.dtypes: list[str] = []
+        for n in self.active:
+            own = self.specs[n].dtype
+            if own == "complex":
+                self.dtypes.append(complex_of(real))
+            else:
+                self.dtypes.append(real if own in ("float", "int") or kind(own) == "integer" else own)
+        self.all_dtypes = [*dtypes, *self.dtypes]
+
+
+class Call:
+    """The arguments of one call, taken apart, and what is needed to give results their form."""
+
+    def __init__(self, operator: str, backend: Backend, args: Sequence[Any], kwargs: dict[str, Any]):
+        self.args, self.kwargs = args, kwargs
+        plan = Plan(operator, backend, args, kwargs)
+        self._bind(plan, plan.values)
+
+    @classmethod
+    def of(cls, plan: Plan, values: list[Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
+        """A call with a plan that was made for the same signature."""
+        call = object.__new__(cls)
+        call.args, call.kwargs = args, kwargs
+        call._bind(plan, values)
+        return call
+
+    def _bind(self, plan: Plan, values: list[Any]) -> None:
+        self.plan, self.values = plan, values
+        self.operator, self.backend = plan.operator, plan.backend
+        self.structures, self.dtypes, self.promoted = plan.structures, plan.dtypes, plan.promoted
         self.taken: set[int] = set()
         note_call(self)
 
-    # arguments -> leaves
-
-    def _bind(self, i: int, arg: Any) -> Structure:
-        before = len(self.leaves)
-        structure = self._flatten(i, arg)
-        if any(leaf.differentiated for leaf in self.leaves[before:]):
-            self.active_arguments.append(i)
-        return structure
-
-    def _flatten(self, i: int, arg: Any) -> Structure:
-        if type(arg) is not Constant:
-            handler = handler_of(arg, path=f"args[{i}]")
-            if (handler is PYTHON and type(arg) is int) or self._is_integer_array(handler, arg):
-                self.promoted.append(i)
-                self.leaves.append(Leaf(arg, handler, None, True))  # type: ignore[arg-type]
-                return DIFFERENTIATED
-        return flatten(arg, self.leaves, lambda: f"args[{i}]")
-
-    @staticmethod
-    def _is_integer_array(handler: object, arg: Any) -> bool:
-        return isinstance(handler, Library) and handler is not PYTHON and kind(handler.dtype(arg)) == "integer"
-
-    def _keyword(self, name: str, value: Any) -> Structure:
-        return flatten(Constant(value), self.leaves, lambda: f"kwargs[{name!r}]")
-
-    def _nothing_differentiable(self) -> str:
-        lines = [f"{self.operator}: no argument has a gradient."]
-        lines.extend(f"  {place.path}: {place.value} ({place.note})" for place in self.places())
-        if not self.structures:
-            lines.append(f"  There is no argument at all: write {self.operator}(f, backend, x, ...).")
-        lines.append("Pass floating numbers or arrays; a model's arrays must be floating to be trained.")
-        return "\n".join(lines)
+    @property
+    def active(self) -> list[Leaf]:
+        """The differentiated leaves."""
+        specs = self.plan.specs
+        return [Leaf(self.values[n], specs[n].library, specs[n].holder, True) for n in self.plan.active]  # type: ignore[arg-type]
 
     def require_one(self) -> None:
         """Only the first argument may be differentiated."""
-        if self.active_arguments != [0]:
-            others = ", ".join(f"args[{i}]" for i in self.active_arguments if i != 0)
-            problem = f"but {others} would be, too" if 0 in self.active_arguments else "but args[0] has no gradient"
+        if self.plan.active_arguments != [0]:
+            others = ", ".join(f"args[{i}]" for i in self.plan.active_arguments if i != 0)
+            problem = f"but {others} would be, too" if 0 in self.plan.active_arguments else "but args[0] has no gradient"
             raise NotDifferentiableError(
                 f"{self.operator} differentiates exactly one argument, the first, {problem}. Wrap every further argument "
                 f"in Constant(...), or pass one tuple or dict that holds them all."
@@ -130,48 +178,29 @@ class Call:
 
     def places(self) -> Iterator[Place]:
         """Every place of the arguments: its path, what stands there, and its leaf or the reason why it has no gradient."""
-        leaves = iter(self.leaves)
-        for i, structure in enumerate(self.structures):
-            for path, spec in paths_of(structure, f"args[{i}]"):
-                if isinstance(spec, Static):
-                    yield Place(path, _short(spec.value), spec.reason)
-                elif isinstance(spec, Frozen):
-                    for _ in range(count_leaves(spec.inner)):
-                        next(leaves)
-                    yield Place(path, "Constant", "marked as not differentiated")
-                else:
-                    leaf = next(leaves)
-                    integers = kind(leaf.library.dtype(leaf.value)) == "integer"
-                    note = "integers inside a tree are structure" if integers else "a bool is structure"
-                    yield Place(path, describe(leaf.value), note, leaf if leaf.differentiated else None)
+        leaves: list[Leaf] = []
+        structures: list[Structure] = []
+        for i, arg in enumerate(self.args):
+            if i in self.promoted:
+                leaves.append(Leaf(arg, handler_of(arg), None, True))  # type: ignore[arg-type]
+                structures.append(DIFFERENTIATED)
+            else:
+                structures.append(flatten(arg, leaves, lambda: "args"))
+        return places_of(structures, leaves)
 
     # leaves -> native arrays
-
-    def _choose_dtypes(self) -> None:
-        """Each active leaf's dtype: its own, or for a Python number and a promoted integer the widest of the call."""
-        dtypes = [leaf.library.dtype(leaf.value) for leaf in self.leaves if leaf.library is not PYTHON]
-        real = widest(dtypes)
-        self.dtypes: list[str] = []
-        for leaf in self.active:
-            own = leaf.library.dtype(leaf.value)
-            if own == "complex":
-                self.dtypes.append(complex_of(real))
-            else:
-                self.dtypes.append(real if own in ("float", "int") or kind(own) == "integer" else own)
-        self.all_dtypes = [*dtypes, *self.dtypes]
 
     def precision(self) -> AbstractContextManager[Any]:
         """The scope in which the engine's arrays keep the dtypes of this call."""
         if self.backend.library is not None:
-            return self.backend.library.precision(self.all_dtypes)
-        libraries = {leaf.library for leaf in self.leaves}
+            return self.backend.library.precision(self.plan.all_dtypes)
+        leaves = [(spec.library, spec.dtype) for spec in self.plan.specs if spec.library is not None]
+        libraries = {library for library, _ in leaves}
         if len(libraries) == 1:
-            return libraries.pop().precision(self.all_dtypes)
+            return libraries.pop().precision(self.plan.all_dtypes)
         stack = ExitStack()
         for library in libraries:
-            stack.enter_context(
-                library.precision([library.dtype(leaf.value) for leaf in self.leaves if leaf.library is library])
-            )
+            stack.enter_context(library.precision([dtype for owner, dtype in leaves if owner is library]))
         return stack
 
     def native(self, *, copy: bool = False) -> Arrays:
@@ -179,28 +208,31 @@ class Call:
         dtypes = iter(self.dtypes)
         self.carried: list[Any] = []
         active: list[Any] = []
-        for leaf in self.leaves:
-            if leaf.differentiated:
-                active.append(self._to_native(leaf, next(dtypes), copy))
+        for spec, value in zip(self.plan.specs, self.values):
+            if spec.differentiated:
+                active.append(self._to_native(value, spec, next(dtypes), copy))
+                self.take(active[-1])
+            elif spec.library is None:
+                self.carried.append(value)
             else:
-                self.carried.append(self._to_native(leaf, None, copy))
-        for array in (*active, *self.carried):
-            self.take(array)
-        self.held = frozenset(i for i, leaf in enumerate(self.active) if leaf.holder is not None)
+                self.carried.append(self._to_native(value, spec, None, copy))
+                self.take(self.carried[-1])
+        self.held = self.plan.held
         self.leaves_native = tuple(active)
         return self.leaves_native
 
-    def _to_native(self, leaf: Leaf, dtype: str | None, copy: bool) -> Any:
+    def _to_native(self, value: Any, spec: Spec, dtype: str | None, copy: bool) -> Any:
         target = self.backend.library
-        value, source = leaf.value, leaf.library
-        if leaf.holder is not None and target is not source:
+        source = spec.library
+        assert source is not None
+        if spec.holder is not None and target is not source:
             if target is None:
                 return source.asarray(value, copy=True)  # f must not meet the holder itself: it is called many times
             raise ConversionError(
-                f"The code of {type(leaf.holder).__name__} computes with {source.name} alone, so {self.backend.auto!r} cannot "
+                f"The code of {type(spec.holder).__name__} computes with {source.name} alone, so {self.backend.auto!r} cannot "
                 f"take it. Use {_auto_name(source)}(), or AutoFiniteDifferences() without `native`."
             )
-        if leaf.holder is not None:
+        if spec.holder is not None:
             return value
         if target is None:
             if source is PYTHON:
@@ -231,10 +263,12 @@ class Call:
 
     def arguments(self, active: Iterable[Any]) -> tuple[list[Any], dict[str, Any]]:
         """What f is called with: the arguments with these values for the active leaves."""
-        live, carried = iter(active), iter(self.carried)
-        leaves: Iterator[Any] = iter([next(live) if leaf.differentiated else next(carried) for leaf in self.leaves])
+        if self.carried:
+            live, carried = iter(active), iter(self.carried)
+            active = [next(live) if spec.differentiated else next(carried) for spec in self.plan.specs]
+        leaves = iter(active)
         args = [build(structure, leaves) for structure in self.structures]
-        return args, {name: build(structure, leaves) for name, structure in self.keywords.items()}
+        return args, {name: build(structure, leaves) for name, structure in self.plan.keywords.items()}
 
     # results
 
@@ -242,8 +276,8 @@ class Call:
         """The engine's gradients as a tuple of trees: the type, dtype and device of each leaf."""
         results = iter(
             [
-                leaf.library.restore(result, self._library_of(result), leaf.value, dtype, self.taken)
-                for leaf, dtype, result in zip(self.active, self.dtypes, gradients)
+                self.plan.specs[n].library.restore(result, self._library_of(result), self.values[n], dtype, self.taken)  # type: ignore[union-attr]
+                for n, dtype, result in zip(self.plan.active, self.dtypes, gradients)
             ]
         )
         return tuple([build_gradient(structure, results) for structure in self.structures])
@@ -256,11 +290,11 @@ class Call:
     def present(self, result: Any) -> Any:
         """A result without a leaf's shape, in the library of the first differentiated array."""
         source = self._library_of(result)
-        if self.python_result and source.shape(result) == () and not source.traced(result):
+        if self.plan.python_result and source.shape(result) == () and not source.traced(result):
             number = source.to_numpy(result).item()
             return number
         dtype = source.dtype(result)
-        target = self.result_library
+        target = self.plan.result_library
         if target is not source and target.name == source.name:
             target = source
         presented = target.restore(result, source, None, dtype, self.taken)
@@ -399,6 +433,57 @@ class Function:
             for place in self.places
         ]
         return build(self.structure, iter(leaves))
+
+
+def is_promoted(handler: object, arg: Any) -> bool:
+    """Whether an argument of its own is an integer, which is differentiated as a float."""
+    if handler is PYTHON:
+        return type(arg) is int
+    return isinstance(handler, Library) and kind(handler.dtype(arg)) == "integer"
+
+
+def _slotted(structure: Structure, leaves: Iterator[Leaf], specs: list[Spec], values: list[Any]) -> Structure:
+    """The structure with a slot for every value without a gradient; the leaves and those values in its order."""
+    if isinstance(structure, Static):
+        specs.append(Spec(None, "", False, None))
+        values.append(structure.value)
+        return CARRIED
+    if isinstance(structure, LeafSpec):
+        leaf = next(leaves)
+        specs.append(Spec(leaf.library, leaf.library.dtype(leaf.value), leaf.differentiated, leaf.holder))
+        values.append(leaf.value)
+        return structure
+    if isinstance(structure, Frozen):
+        return Frozen(_slotted(structure.inner, leaves, specs, values))
+    children = tuple([_slotted(child, leaves, specs, values) for child in structure.children])
+    return Node(structure.type, structure.data, children)
+
+
+def places_of(structures: Iterable[Structure], found: Iterable[Leaf]) -> Iterator[Place]:
+    """Every place of some arguments, with what a message says of it."""
+    leaves = iter(found)
+    for i, structure in enumerate(structures):
+        for path, spec in paths_of(structure, f"args[{i}]"):
+            if isinstance(spec, Static):
+                yield Place(path, _short(spec.value), spec.reason)
+            elif isinstance(spec, Frozen):
+                for _ in range(count_leaves(spec.inner)):
+                    next(leaves)
+                yield Place(path, "Constant", "marked as not differentiated")
+            else:
+                leaf = next(leaves)
+                integers = kind(leaf.library.dtype(leaf.value)) == "integer"
+                note = "integers inside a tree are structure" if integers else "a bool is structure"
+                yield Place(path, describe(leaf.value), note, leaf if leaf.differentiated else None)
+
+
+def _nothing_differentiable(operator: str, structures: Sequence[Structure], leaves: Iterable[Leaf]) -> str:
+    lines = [f"{operator}: no argument has a gradient."]
+    lines.extend(f"  {place.path}: {place.value} ({place.note})" for place in places_of(structures, leaves))
+    if not structures:
+        lines.append(f"  There is no argument at all: write {operator}(f, backend, x, ...).")
+    lines.append("Pass floating numbers or arrays; a model's arrays must be floating to be trained.")
+    return "\n".join(lines)
 
 
 def describe(value: Any) -> str:

@@ -91,6 +91,7 @@ class Library(ABC):
     `stack`, `concat`, `reshape`, `moveaxis` and `sum`, and for complex arrays `real` and `conj`.
     """
 
+    is_library: ClassVar[bool] = True
     name: ClassVar[str]
     types: ClassVar[tuple[type, ...]]
     mutable: ClassVar[bool] = True
@@ -107,6 +108,10 @@ class Library(ABC):
 
     def shape(self, x: Any) -> tuple[int, ...]:
         return tuple(x.shape)
+
+    def signature(self, x: Any) -> Any:
+        """What of x, its numbers apart, a prepared call depends on."""
+        return self.dtype(x), self.shape(x)
 
     def traced(self, x: Any) -> bool:
         """Whether x carries an engine's trace, so that turning it into numbers would lose a derivative."""
@@ -194,6 +199,9 @@ class NumpyLibrary(Library):
     def shape(self, x: Any) -> tuple[int, ...]:
         shape: tuple[int, ...] = x.shape
         return shape
+
+    def signature(self, x: Any) -> Any:
+        return x.dtype, x.shape
 
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
         return np.asarray(x)

@@ -21,12 +21,17 @@ from .errors import NotDifferentiableError
 from .library import NumpyLibrary, kind
 
 
+class Unkeyed(Exception):
+    """Some arguments have no signature, because something in them cannot be compared."""
+
+
 class NodeType(ABC):
     """One kind of container.
 
     Laws: `unflatten(data, children)` of what `flatten` gave equals the original; `flatten` reads, and never writes.
     """
 
+    is_library: ClassVar[bool] = False
     #: f reaches the children through the object itself, and an engine may differentiate them where they are.
     held: ClassVar[bool] = False
 
@@ -41,6 +46,14 @@ class NodeType(ABC):
     @abstractmethod
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         """A container of the same class with other children."""
+
+    def key(self, data: Any) -> Any:
+        """What of `data` tells one signature from another. Raises Unkeyed if it cannot be compared."""
+        try:
+            hash(data)
+        except TypeError:
+            raise Unkeyed from None
+        return data
 
     def check(self, value: Any, data: Any) -> None:
         """Refuse a container, about to be differentiated, that hides a floating array from `flatten`."""
@@ -130,6 +143,10 @@ class _Fields(NodeType):
         dynamic = tuple(name for name in names if name in state and name not in static)
         children = [state.pop(name) for name in dynamic]
         return children, (cls, dynamic, _State(state))
+
+    def key(self, data: Any) -> Any:
+        super().key(data[2].items)
+        return data
 
     def check(self, value: Any, data: Any) -> None:
         cls, _, state = data

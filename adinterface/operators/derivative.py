@@ -38,14 +38,14 @@ def derivative(f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constant
     >>> round(derivative(lambda x: 5 * x + 3, AutoFiniteDifferences(), 10), 6)
     5.0
     """
-    return run(Derivative(backend), f, (x, *constants), kwargs)
+    return run(Derivative, backend, f, (x, *constants), kwargs)
 
 
 def value_and_derivative(
     f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constants: Any, **kwargs: Any
 ) -> ValueAndDerivative:
     """`(value, derivative)` from the same evaluations of f; see `derivative`."""
-    both: ValueAndDerivative = run(ValueDerivative(backend), f, (x, *constants), kwargs)
+    both: ValueAndDerivative = run(ValueDerivative, backend, f, (x, *constants), kwargs)
     return both
 
 
@@ -56,14 +56,14 @@ def second_derivative(f: Callable[..., Any], backend: AutoBackend, /, x: Any, *c
     >>> round(second_derivative(lambda x: x**3, AutoFiniteDifferences(), 2.0), 4)
     12.0
     """
-    return run(SecondDerivative(backend), f, (x, *constants), kwargs)
+    return run(SecondDerivative, backend, f, (x, *constants), kwargs)
 
 
 def value_derivative_and_second_derivative(
     f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constants: Any, **kwargs: Any
 ) -> ValueDerivativeAndSecondDerivative:
     """`(value, derivative, second_derivative)` from the same evaluations of f; see `derivative`."""
-    found: ValueDerivativeAndSecondDerivative = run(ValueDerivativeSecondDerivative(backend), f, (x, *constants), kwargs)
+    found: ValueDerivativeAndSecondDerivative = run(ValueDerivativeSecondDerivative, backend, f, (x, *constants), kwargs)
     return found
 
 

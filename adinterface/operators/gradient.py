@@ -48,7 +48,7 @@ def gradient(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     >>> [round(g, 6) for g in gradient(lambda a, b, c: a * b * c, AutoFiniteDifferences(), 2.0, 3.0, 5.0)]
     [15.0, 10.0, 6.0]
     """
-    gradients: tuple[Any, ...] = run(Gradient(backend), f, args, kwargs)
+    gradients: tuple[Any, ...] = run(Gradient, backend, f, args, kwargs)
     return gradients
 
 
@@ -68,7 +68,7 @@ def value_and_gradient(
     >>> value
     {'div': 0.75, 'mul': 12.0}
     """
-    both: ValueAndGradient[tuple[Any, ...]] = run(ValueGradient(backend), f, args, kwargs)
+    both: ValueAndGradient[tuple[Any, ...]] = run(ValueGradient, backend, f, args, kwargs)
     return both
 
 

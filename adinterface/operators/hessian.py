@@ -48,14 +48,14 @@ def hvp(f: Callable[..., Any], backend: AutoBackend, /, x: Any, v: Any, *constan
     >>> hvp(lambda x: (x**3).sum(), AutoFiniteDifferences(), np.array([1.0, 2.0]), np.array([1.0, 1.0])).round(5)
     array([ 6., 12.])
     """
-    return run(Hvp(backend), f, (x, v, *constants), kwargs)
+    return run(Hvp, backend, f, (x, v, *constants), kwargs)
 
 
 def gradient_and_hvp(
     f: Callable[..., Any], backend: AutoBackend, /, x: Any, v: Any, *constants: Any, **kwargs: Any
 ) -> GradientAndHvp:
     """`(gradient, hvp)` from the same evaluations of f; both of x's type and structure. See `hvp`."""
-    both: GradientAndHvp = run(GradientHvp(backend), f, (x, v, *constants), kwargs)
+    both: GradientAndHvp = run(GradientHvp, backend, f, (x, v, *constants), kwargs)
     return both
 
 
@@ -71,14 +71,14 @@ def hessian(f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constants: 
     array([[0., 1.],
            [1., 0.]])
     """
-    return run(Hessian(backend), f, (x, *constants), kwargs)
+    return run(Hessian, backend, f, (x, *constants), kwargs)
 
 
 def value_gradient_and_hessian(
     f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constants: Any, **kwargs: Any
 ) -> ValueGradientAndHessian:
     """`(value, gradient, hessian)`, with no more evaluations of f than `hessian` alone; see there."""
-    found: ValueGradientAndHessian = run(ValueGradientHessian(backend), f, (x, *constants), kwargs)
+    found: ValueGradientAndHessian = run(ValueGradientHessian, backend, f, (x, *constants), kwargs)
     return found
 
 
@@ -94,7 +94,7 @@ def diagonal_hessian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any,
     >>> [round(d, 5) for d in diagonal_hessian(lambda x, y: x**2 * y, AutoFiniteDifferences(), 1.0, 2.0)]
     [4.0, 0.0]
     """
-    diagonals: tuple[Any, ...] = run(DiagonalHessian(backend), f, args, kwargs)
+    diagonals: tuple[Any, ...] = run(DiagonalHessian, backend, f, args, kwargs)
     return diagonals
 
 

@@ -41,12 +41,12 @@ def jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     >>> jacobian(lambda a, x: a**2 * x, AutoFiniteDifferences(), np.array([1.0, 2.0]), 3.0)[1].round(6)
     array([1., 4.])
     """
-    return run(Jacobian(backend), f, args, kwargs)
+    return run(Jacobian, backend, f, args, kwargs)
 
 
 def value_and_jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> ValueAndJacobian:
     """`(value, jacobian)`, with no more evaluations of f than `jacobian` alone; see there."""
-    both: ValueAndJacobian = run(ValueJacobian(backend), f, args, kwargs)
+    both: ValueAndJacobian = run(ValueJacobian, backend, f, args, kwargs)
     return both
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 from ..auto import AutoBackend
 from ..backend import Arrays, Backend
-from ..call import Call, Function, OutputKind
+from ..call import Call, Function, OutputKind, Plan
+from ..errors import AdinterfaceError
+from ..nodes import Unkeyed
 from ..order import carrier, first_order, second_order
+from ..signature import signature
 
 #: What `compute` gives: tuples and lists of native arrays, with the engine's maps where the operator returns one.
 Results = Any
@@ -23,9 +27,38 @@ class Operation(ABC):
     #: The results outlive the call with the leaves in them, so mutable leaves are copied.
     outlives: ClassVar[bool] = False
 
+    #: How many plans are kept; the oldest goes first.
+    bound: ClassVar[int] = 128
+
     def __init__(self, auto: AutoBackend):
         #: The backend whose arrays f receives.
-        self.backend: Backend = first_order(auto)
+        self.backend: Backend = self.carrier(auto)
+        self.plans: dict[Any, Plan] = {}
+
+    def carrier(self, auto: AutoBackend) -> Backend:
+        return first_order(auto)
+
+    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        """The arguments of f taken apart, by a plan that is made once for each signature."""
+        try:
+            values, key = signature(args, kwargs)
+        except (Unkeyed, AdinterfaceError):
+            call = Call(self.name, self.backend, args, kwargs)  # which raises it with the path
+            self.check(call)
+            return call
+        plan = self.plans.get(key)
+        if plan is not None:
+            return Call.of(plan, values, args, kwargs)
+        call = Call(self.name, self.backend, args, kwargs)
+        self.check(call)
+        self.keep(key, call.plan)
+        return call
+
+    def keep(self, key: Any, plan: Plan) -> None:
+        plan.values = []  # the arguments, which must not outlive the call
+        while len(self.plans) >= self.bound:
+            self.plans.pop(next(iter(self.plans)), None)
+        self.plans[key] = plan
 
     def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
         """From the operator's arguments after the backend: those of f, and their tangents if there are any."""
@@ -53,16 +86,21 @@ class SecondOrderOperation(Operation):
 
     output: ClassVar[OutputKind] = "scalar"
 
-    def __init__(self, auto: AutoBackend):
+    def carrier(self, auto: AutoBackend) -> Backend:
         self.outer, self.inner = second_order(auto)
-        self.backend = carrier(self.outer, self.inner)
+        return carrier(self.outer, self.inner)
 
 
-def run(operation: Operation, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+@functools.lru_cache(maxsize=256)
+def _operation(kind: type[Operation], auto: AutoBackend) -> Operation:
+    return kind(auto)
+
+
+def run(kind: type[Operation], auto: AutoBackend, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """One call of an operator, from its arguments to its results."""
+    operation = _operation(kind, auto) if isinstance(auto, AutoBackend) else kind(auto)
     args, given = operation.arguments(args)
-    call = Call(operation.name, operation.backend, args, kwargs)
-    operation.check(call)
+    call = operation.call(args, kwargs)
     with call.precision():
         leaves = call.native(copy=operation.outlives)
         tangents = operation.tangents(call, given)

@@ -129,7 +129,7 @@ def pullback(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     >>> [round(g, 6) for g in back(2.0)]
     [30.0, 20.0, 12.0]
     """
-    both: ValueAndBack = run(Reverse(backend), f, args, kwargs)
+    both: ValueAndBack = run(Reverse, backend, f, args, kwargs)
     return both
 
 
@@ -147,7 +147,7 @@ def pushforward(
     >>> round(pushforward(lambda x, y: x * y, AutoFiniteDifferences(), (2.0, 3.0), (1.0, 0.0)).tangent, 6)
     3.0
     """
-    both: ValueAndTangent = run(Forward(backend), f, (args, tangents), kwargs)
+    both: ValueAndTangent = run(Forward, backend, f, (args, tangents), kwargs)
     return both
 
 
@@ -163,7 +163,7 @@ def linearize(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwar
     >>> value, round(push(1.0), 6)
     (9.0, 6.0)
     """
-    both: ValueAndPush = run(Linearize(backend), f, args, kwargs)
+    both: ValueAndPush = run(Linearize, backend, f, args, kwargs)
     return both
 
 

@@ -40,6 +40,7 @@ from .operators.hessian import (
 )
 from .operators.jacobian import ValueAndJacobian, jacobian, value_and_jacobian
 from .operators.pullback import Back, Push, ValueAndBack, ValueAndPush, ValueAndTangent, linearize, pullback, pushforward
+from .prepare import Prepared, prepare
 from .tree import Constant, register_node
 
 __version__ = "0.1.0"
@@ -71,6 +72,7 @@ __all__ = [
     "NotDifferentiableError",
     "OutputError",
     "PrecisionError",
+    "Prepared",
     "Pullback",
     "Push",
     "Pushforward",
@@ -97,6 +99,7 @@ __all__ = [
     "hvp",
     "jacobian",
     "linearize",
+    "prepare",
     "pullback",
     "pushforward",
     "register_node",

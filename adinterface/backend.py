@@ -163,6 +163,14 @@ class Backend(ABC):
 
         return gradient_by_pullback(self, function, leaves)
 
+    def compile(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
+        """A compiled form of `compute(active, carried, tangents)`, which takes tuples of native arrays (and, in `carried`,
+        Python floats) and returns tuples, lists and named tuples of arrays, bools and this backend's own maps.
+
+        None if the engine does not compile, or was told not to; a prepared call then runs `compute` as it is.
+        """
+        return None
+
     def note(self, error: Exception) -> str | None:
         """What a user should know about an error that f raised under this engine; None if there is nothing to say."""
         return None

@@ -416,6 +416,12 @@ class Function:
                 f"have no derivative."
             )
 
+    def after(self) -> Function:
+        """What `assemble` needs of this function once it was called, without what it was called with."""
+        new = copy.copy(self)
+        new.call = Call.of(self.call.plan, values=[], args=(), kwargs={})
+        return new
+
     def frozen(self) -> Function:
         """This function as it was last called, for maps that outlive the call."""
         return copy.copy(self)

@@ -1,4 +1,7 @@
-"""The signature of some arguments: what a plan depends on, found in one walk that also collects the leaves."""
+"""The signature of some arguments: what a plan depends on, found in one walk that also collects the leaves.
+
+Raises Unkeyed if something cannot be compared, and what taking the arguments apart raises.
+"""
 
 from __future__ import annotations
 
@@ -9,69 +12,80 @@ import numpy as np
 
 from . import tree
 from .call import is_promoted
-from .library import NUMPY, PYTHON, Library
+from .library import NUMPY, PYTHON, Library, kind
 from .nodes import NodeType, Unkeyed
 from .tree import Constant, handler_of
 
 
-def signature(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[Any], tuple[Any, ...]]:
-    """`(values, key)`: the values in the order of a plan's slots, and a key that is equal where a plan can be used again.
+class Signature:
+    """What one walk through the arguments finds."""
 
-    Raises Unkeyed if nothing can be said, and what taking the arguments apart raises.
-    """
-    values: list[Any] = []
-    key: list[Any] = [len(args)]
-    for arg in args:
-        handler = tree._handlers.get(type(arg))
-        if handler is PYTHON or (handler is not None and handler.is_library and is_promoted(handler, arg)):
-            values.append(arg)
-            key.append(type(arg) if handler is PYTHON else (type(arg), handler.signature(arg)))  # type: ignore[union-attr]
-        else:
-            _walk(arg, values, key, False)
-    for name, value in kwargs.items():
-        key.append(name)
-        _walk(value, values, key, True)
-    return values, tuple(key)
+    __slots__ = ("key", "static", "values")
 
+    def __init__(self, args: Sequence[Any], kwargs: dict[str, Any]):
+        #: The values in the order of a plan's slots.
+        self.values: list[Any] = []
+        #: Those of them that a compiler takes as they are: all but arrays and Python floats.
+        self.static: list[Any] = []
+        key: list[Any] = [len(args)]
+        for arg in args:
+            handler = tree._handlers.get(type(arg))
+            if handler is not None and handler.is_library and is_promoted(handler, arg):
+                self.values.append(arg)
+                key.append(type(arg) if handler is PYTHON else (type(arg), handler.signature(arg)))  # type: ignore[union-attr]
+            else:
+                self._walk(arg, key, False)
+        for name, value in kwargs.items():
+            key.append(name)
+            self._walk(value, key, True)
+        #: Equal where a plan can be used again.
+        self.key = tuple(key)
 
-def _walk(value: Any, values: list[Any], key: list[Any], constant: bool) -> None:
-    cls = type(value)
-    handler = tree._handlers.get(cls)
-    if handler is None:
-        if cls is Constant:
-            key.append(Constant)
-            _walk(value.value, values, key, True)
-            return
-        foreign = constant and isinstance(value, np.ndarray) and not NUMPY.owns(value)
-        handler = None if foreign else handler_of(value, scan=not constant)
+    def _walk(self, value: Any, key: list[Any], constant: bool) -> None:
+        cls = type(value)
+        handler = tree._handlers.get(cls)
         if handler is None:
-            key.append(None)
-            values.append(value)
+            if cls is Constant:
+                key.append(Constant)
+                self._walk(value.value, key, True)
+                return
+            foreign = constant and isinstance(value, np.ndarray) and not NUMPY.owns(value)
+            handler = None if foreign else handler_of(value, scan=not constant)
+            if handler is None:
+                self._static(value, key)
+                return
+        if handler.is_library:
+            self._leaf(value, handler, key, constant)  # type: ignore[arg-type]
             return
-    if handler.is_library:
-        _leaf(value, handler, values, key, constant)  # type: ignore[arg-type]
-        return
-    assert isinstance(handler, NodeType)
-    if handler.held:
-        if not constant:
-            raise Unkeyed  # a module's parameters may change in number and kind while it stays the same object
+        assert isinstance(handler, NodeType)
+        if handler.held:
+            if not constant:
+                raise Unkeyed  # a module's parameters may change in number and kind while it stays the same object
+            self._static(value, key)
+            return
+        children, data = handler.flatten(value)
+        key.append(handler)
+        key.append(handler.key(data))
+        key.append(len(children))
+        for child in children:
+            self._walk(child, key, constant)
+
+    def _static(self, value: Any, key: list[Any]) -> None:
+        self.values.append(value)
+        self.static.append(value)
         key.append(None)
-        values.append(value)
-        return
-    children, data = handler.flatten(value)
-    key.append(handler)
-    key.append(handler.key(data))
-    key.append(len(children))
-    for child in children:
-        _walk(child, values, key, constant)
+
+    def _leaf(self, value: Any, library: Library, key: list[Any], constant: bool) -> None:
+        if library is not PYTHON:
+            self.values.append(value)
+            key.append((type(value), library.signature(value)))
+            if kind(library.dtype(value)) == "other":
+                self.static.append(value)
+        elif type(value) is int:
+            self._static(value, key)
+        else:
+            self.values.append(value)
+            key.append(None if constant else type(value))
 
 
-def _leaf(value: Any, library: Library, values: list[Any], key: list[Any], constant: bool) -> None:
-    values.append(value)
-    if library is PYTHON:
-        key.append(None if constant or type(value) is int else type(value))
-    else:
-        key.append((type(value), library.signature(value)))
-
-
-__all__ = ["signature"]
+__all__ = ["Signature"]

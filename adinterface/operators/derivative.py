@@ -10,7 +10,7 @@ from ..backend import Arrays
 from ..call import Call, Function
 from ..errors import NotDifferentiableError
 from . import derive
-from .operation import Operation, Results, SecondOrderOperation, run
+from .operation import OPERATIONS, Operation, Results, SecondOrderOperation, run
 
 
 class ValueAndDerivative(NamedTuple):
@@ -132,3 +132,11 @@ class SecondDerivative(ValueDerivativeSecondDerivative):
     def finish(self, call: Call, function: Function, results: Results) -> Any:
         *_, second = results
         return function.assemble_tangent(second, call.present)
+
+
+OPERATIONS |= {
+    derivative: Derivative,
+    value_and_derivative: ValueDerivative,
+    second_derivative: SecondDerivative,
+    value_derivative_and_second_derivative: ValueDerivativeSecondDerivative,
+}

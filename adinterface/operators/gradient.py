@@ -9,7 +9,7 @@ from ..auto import AutoBackend
 from ..backend import Arrays
 from ..call import Call, Function, OutputKind
 from . import derive
-from .operation import Operation, Results, run
+from .operation import OPERATIONS, Operation, Results, run
 from .typed import as_gradient, as_value_and_gradient
 
 Gradients = TypeVar("Gradients", bound=tuple[Any, ...])
@@ -93,3 +93,6 @@ class ValueGradient(Gradient):
     def finish(self, call: Call, function: Function, results: Results) -> Any:
         outputs, aux, _, _ = results
         return ValueAndGradient(function.assemble(outputs, aux, call.present), super().finish(call, function, results))
+
+
+OPERATIONS |= {gradient: Gradient, value_and_gradient: ValueGradient}

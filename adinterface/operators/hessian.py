@@ -10,7 +10,7 @@ from ..backend import Arrays
 from ..call import Call, Function
 from ..tree import build_gradient
 from . import derive
-from .operation import Results, SecondOrderOperation, run
+from .operation import OPERATIONS, Results, SecondOrderOperation, run
 from .pullback import native_tangents
 from .typed import as_gradient
 
@@ -171,3 +171,12 @@ def _hessian_of(call: Call, results: Results) -> Any:
     structure = call.structures[0]
     rows = [build_gradient(structure, iter([call.present(block) for block in row])) for row in blocks]
     return build_gradient(structure, iter(rows))
+
+
+OPERATIONS |= {
+    hvp: Hvp,
+    gradient_and_hvp: GradientHvp,
+    hessian: Hessian,
+    value_gradient_and_hessian: ValueGradientHessian,
+    diagonal_hessian: DiagonalHessian,
+}

@@ -10,7 +10,7 @@ from ..backend import Arrays
 from ..call import Call, Function
 from ..tree import build_gradient
 from . import derive
-from .operation import Operation, Results, run
+from .operation import OPERATIONS, Operation, Results, run
 
 
 class ValueAndJacobian(NamedTuple):
@@ -71,3 +71,6 @@ class Jacobian(ValueJacobian):
 
     def finish(self, call: Call, function: Function, results: Results) -> Any:
         return super().finish(call, function, results).jacobian
+
+
+OPERATIONS |= {jacobian: Jacobian, value_and_jacobian: ValueJacobian}

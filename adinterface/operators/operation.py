@@ -13,7 +13,7 @@ from ..call import Call, Function, OutputKind, Plan
 from ..errors import AdinterfaceError
 from ..nodes import Unkeyed
 from ..order import carrier, first_order, second_order
-from ..signature import signature
+from ..signature import Signature
 
 #: What `compute` gives: tuples and lists of native arrays, with the engine's maps where the operator returns one.
 Results = Any
@@ -41,17 +41,17 @@ class Operation(ABC):
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         """The arguments of f taken apart, by a plan that is made once for each signature."""
         try:
-            values, key = signature(args, kwargs)
+            signature = Signature(args, kwargs)
         except (Unkeyed, AdinterfaceError):
             call = Call(self.name, self.backend, args, kwargs)  # which raises it with the path
             self.check(call)
             return call
-        plan = self.plans.get(key)
+        plan = self.plans.get(signature.key)
         if plan is not None:
-            return Call.of(plan, values, args, kwargs)
+            return Call.of(plan, signature.values, args, kwargs)
         call = Call(self.name, self.backend, args, kwargs)
         self.check(call)
-        self.keep(key, call.plan)
+        self.keep(signature.key, call.plan)
         return call
 
     def keep(self, key: Any, plan: Plan) -> None:
@@ -96,11 +96,24 @@ def _operation(kind: type[Operation], auto: AutoBackend) -> Operation:
     return kind(auto)
 
 
+def operation_of(kind: type[Operation], auto: AutoBackend) -> Operation:
+    """The operation on a backend; one and the same for equal backends."""
+    return _operation(kind, auto) if isinstance(auto, AutoBackend) else kind(auto)
+
+
+#: The operation of each operator, by the operator.
+OPERATIONS: dict[Any, type[Operation]] = {}
+
+
 def run(kind: type[Operation], auto: AutoBackend, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """One call of an operator, from its arguments to its results."""
-    operation = _operation(kind, auto) if isinstance(auto, AutoBackend) else kind(auto)
+    operation = operation_of(kind, auto)
     args, given = operation.arguments(args)
-    call = operation.call(args, kwargs)
+    return evaluate(operation, operation.call(args, kwargs), f, given)
+
+
+def evaluate(operation: Operation, call: Call, f: Callable[..., Any], given: tuple[Any, ...] | None) -> Any:
+    """From a call to the results of its operator."""
     with call.precision():
         leaves = call.native(copy=operation.outlives)
         tangents = operation.tangents(call, given)

@@ -11,7 +11,7 @@ from ..call import Call, Function
 from ..errors import TreeError
 from ..matching import Match
 from . import derive
-from .operation import Operation, Results, run
+from .operation import OPERATIONS, Operation, Results, run
 
 
 class ValueAndBack(NamedTuple):
@@ -219,3 +219,6 @@ class Linearize(Operation):
             call.take(output)  # which push may need
         value = function.assemble(results.outputs, results.aux, call.present)
         return ValueAndPush(value, Push(call, function.frozen(), results))
+
+
+OPERATIONS |= {pullback: Reverse, pushforward: Forward, linearize: Linearize}

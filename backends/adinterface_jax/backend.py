@@ -7,7 +7,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.tree_util import Partial as _Partial
+from jax.tree_util import tree_flatten, tree_unflatten
 
+from adinterface.auto import AutoJax
 from adinterface.backend import Arrays, Backend, FlatFunction, Linearized, Pullback, Pushforward
 
 from .handwritten import one_shot
@@ -15,12 +18,20 @@ from .known_failures import KNOWN_FAILURES
 from .library import JaxLibrary
 from .nodes import Pytree
 
+#: A map as a pytree, so that compiled code can return it.
+Partial: Any = _Partial
+
 
 class JaxBackend(Backend):
     known_failures = KNOWN_FAILURES
     libraries = (JaxLibrary(),)
     node_types = (Pytree(),)
     transposes = True
+
+    def __init__(self, auto: AutoJax):
+        super().__init__(auto)
+        self.jit = auto.jit
+
     forward_below = 32
     second_order = ("forward", "reverse")
 
@@ -35,11 +46,8 @@ class JaxBackend(Backend):
 
         outputs, transposed, aux = jax.vjp(seen, *leaves, has_aux=True)
 
-        def back(cotangents: Arrays) -> Arrays:
-            # JAX transposes the derivative; its adjoint in the real inner product is the conjugate of that.
-            return tuple([_conj(gradient) for gradient in transposed(tuple([_conj(c) for c in cotangents]))])
-
-        return Pullback(outputs, aux, back, connected, jax.vmap(back))
+        back = Partial(_transposed, transposed)
+        return Pullback(outputs, aux, back, connected, Partial(_batched, back))
 
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
         outputs, tangents_out, aux = jax.jvp(function, leaves, tangents, has_aux=True)
@@ -54,14 +62,15 @@ class JaxBackend(Backend):
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
         outputs, linear, aux = jax.linearize(function, *leaves, has_aux=True)
 
-        def push(tangents: Arrays) -> Arrays:
-            return tuple(linear(*tangents))
-
-        return Linearized(outputs, aux, push, jax.vmap(push))
+        push = Partial(_pushed, linear)
+        return Linearized(outputs, aux, push, Partial(_batched, push))
 
     @classmethod
     def handwritten(cls, operator: str, f: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[], Any] | None:
         return one_shot(operator, f, args)
+
+    def compile(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
+        return _compiled(compute) if self.jit else None
 
     def note(self, error: Exception) -> str | None:
         if isinstance(error, jax.errors.TracerArrayConversionError):
@@ -86,6 +95,55 @@ class JaxBackend(Backend):
     @classmethod
     def devices(cls) -> list[str]:
         return [str(device) for device in jax.devices()]
+
+
+def _transposed(transposed: Callable[..., Any], cotangents: Arrays) -> Arrays:
+    # JAX transposes the derivative; its adjoint in the real inner product is the conjugate of that.
+    return tuple([_conj(gradient) for gradient in transposed(tuple([_conj(c) for c in cotangents]))])
+
+
+def _pushed(linear: Callable[..., Any], tangents: Arrays) -> Arrays:
+    return tuple(linear(*tangents))
+
+
+def _batched(apply: Callable[..., Any], stacks: Arrays) -> Any:
+    return jax.vmap(apply)(stacks)
+
+
+_applied = jax.jit(lambda apply, arrays: apply(arrays))
+
+
+def _compiled(compute: Callable[..., Any]) -> Callable[..., Any]:
+    """`jax.jit` of a function whose results hold bools and maps beside arrays."""
+    found: Any = None
+
+    @jax.jit
+    def arrays_of(active: Arrays, carried: Arrays, tangents: Arrays) -> list[Any]:
+        nonlocal found
+        leaves, structure = tree_flatten(compute(active, carried, tangents))
+        found = structure, [None if isinstance(leaf, jax.Array) else (leaf,) for leaf in leaves]
+        return [leaf for leaf in leaves if isinstance(leaf, jax.Array)]
+
+    def call(active: Arrays, carried: Arrays, tangents: Arrays) -> Any:
+        arrays = iter(arrays_of(active, carried, tangents))
+        structure, static = found
+        results = tree_unflatten(structure, [next(arrays) if entry is None else entry[0] for entry in static])
+        return _with_compiled_maps(results)
+
+    return call
+
+
+def _with_compiled_maps(results: Any) -> Any:
+    """The maps of a pullback or a linearization, each compiled when it is first applied."""
+    if isinstance(results, Pullback):
+        return results._replace(back=_compiled_map(results.back), back_stacked=_compiled_map(results.back_stacked))
+    if isinstance(results, Linearized):
+        return results._replace(push=_compiled_map(results.push), push_stacked=_compiled_map(results.push_stacked))
+    return results
+
+
+def _compiled_map(apply: Callable[..., Any] | None) -> Any:
+    return apply if apply is None else lambda arrays: _applied(apply, arrays)
 
 
 def _conj(x: Any) -> Any:

@@ -1,0 +1,212 @@
+"""`prepare`: an operator on one f, at the speed of the engine."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from .auto import AutoBackend
+from .backend import Arrays
+from .call import Call, Function, Plan, Spec
+from .errors import AdinterfaceError
+from .nodes import Unkeyed
+from .operators.operation import OPERATIONS, Operation, Results, evaluate, operation_of
+from .signature import Signature
+
+
+def prepare(
+    operator: Callable[..., Any], f: Callable[..., Any], backend: AutoBackend, /, *example_args: Any, **kwargs: Any
+) -> Prepared:
+    """The operator on f as a function of the arguments alone, specialised for arguments like the example's.
+
+    `fast = prepare(gradient, f, AutoJax(), *args)`, then `fast(*args)`: the same results as
+    `gradient(f, AutoJax(), *args)`, at the cost of the engine. JAX compiles f, with the derivative, by `jax.jit`;
+    torch does so with `AutoTorch(compile=True)`; elsewhere what can be decided beforehand is.
+
+    operator: any operator of this package. example_args, kwargs: what it takes after the backend. Their numbers do not
+    matter; other shapes, dtypes, structures or static values (strings, functions, integers inside trees) are
+    specialised when they first come, the contents of Constants and keyword arrays may change freely.
+
+    f must be pure where the engine compiles: what it captures is fixed when it is specialised, and a branch on a value
+    raises the engine's error, with a note (`AutoJax(jit=False)` stays eager). The result can be shared by threads.
+
+    Raises what the operator raises for the example, TypeError for what is no operator of this package.
+
+    >>> import numpy as np
+    >>> from adinterface import AutoFiniteDifferences, gradient, prepare
+    >>> fast = prepare(gradient, lambda x: (x**2).sum(), AutoFiniteDifferences(), np.zeros(2))
+    >>> fast(np.array([1.0, 3.0]))[0].round(6)
+    array([2., 6.])
+    """
+    kind_of_operation = OPERATIONS.get(operator)
+    if kind_of_operation is None:
+        names = ", ".join(sorted(operation.name for operation in OPERATIONS.values()))
+        raise TypeError(f"prepare(operator, f, backend, *example_args): operator must be one of {names}, not {operator!r}.")
+    prepared = Prepared(operation_of(kind_of_operation, backend), f)
+    prepared._begin(example_args, kwargs)
+    return prepared
+
+
+class Prepared:
+    """An operator on one f; made by `prepare`."""
+
+    def __init__(self, operation: Operation, f: Callable[..., Any]):
+        self._operation, self._f = operation, f
+        #: How many specializations are kept; the one that was made first goes first.
+        self.max_specializations = 64
+        self._compiles = operation.backend.compile(_nothing) is not None
+        self._made: dict[Any, Specialization] = {}
+        self._lock = threading.Lock()
+        self._count = 0
+
+    @property
+    def specializations(self) -> int:
+        """How many signatures have been specialised so far, those that were dropped included."""
+        return self._count
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The operator's results for these arguments."""
+        args, given = self._operation.arguments(args)
+        try:
+            signature = Signature(args, kwargs)
+        except (Unkeyed, AdinterfaceError):
+            return evaluate(self._operation, self._operation.call(args, kwargs), self._f, given)
+        found = self._made.get(self._key(signature))
+        if found is None:
+            found = self._specialize(signature, args, kwargs)
+        return found(Call.of(found.plan, signature.values, args, kwargs), given)
+
+    def _key(self, signature: Signature) -> Any:
+        if self._compiles and signature.static:
+            return signature.key, tuple([_Static(value) for value in signature.static])
+        return signature.key
+
+    def _begin(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Check the example, and specialise for it; an engine compiles at the first call."""
+        args, _ = self._operation.arguments(args)
+        try:
+            signature = Signature(args, kwargs)
+        except (Unkeyed, AdinterfaceError):
+            self._operation.call(args, kwargs)
+            return
+        self._specialize(signature, args, kwargs)
+
+    def _specialize(self, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Specialization:
+        plan = self._operation.call(args, kwargs).plan
+        key = self._key(signature)
+        with self._lock:
+            found = self._made.get(key)
+            if found is None:
+                while len(self._made) >= max(1, self.max_specializations):
+                    self._made.pop(next(iter(self._made)))
+                if self._compiles:
+                    found = Compiled(self._operation, self._f, plan, signature)
+                else:
+                    found = Specialization(self._operation, self._f, plan)
+                self._made[key] = found
+                self._count += 1
+        return found
+
+    def copy(self) -> Prepared:
+        """Another prepared call that starts with the same specializations."""
+        new = Prepared(self._operation, self._f)
+        new.max_specializations, new._made, new._count = self.max_specializations, dict(self._made), self._count
+        return new
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Prepared:
+        return self.copy()
+
+    def __repr__(self) -> str:
+        name = getattr(self._f, "__name__", self._f)
+        made = f"{len(self._made)} specialization" + "s" * (len(self._made) != 1)
+        return f"<{self._operation.name} of {name!s} prepared on {self._operation.backend.auto!r}: {made}>"
+
+
+class Specialization:
+    """An operator on one f for arguments of one signature."""
+
+    def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan):
+        self.operation, self.f, self.plan = operation, f, plan
+
+    def __call__(self, call: Call, given: Any) -> Any:
+        return evaluate(self.operation, call, self.f, given)
+
+
+class Compiled(Specialization):
+    """What the engine made of f and the operator, with the static values of one signature."""
+
+    def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan, signature: Signature):
+        super().__init__(operation, f, plan)
+        self.function: Function | None = None
+        #: Of each value that is not differentiated: whether it is static, and if so, itself.
+        self.places = [
+            (True, value) if _is_static(spec, value) else (False, None)
+            for spec, value in zip(plan.specs, signature.values)
+            if not spec.differentiated
+        ]
+
+        def compute(active: Arrays, carried: Arrays, tangents: Arrays) -> Results:
+            call = Call.of(plan, values=[], args=(), kwargs={})
+            dynamic = iter(carried)
+            call.carried = [value if static else next(dynamic) for static, value in self.places]
+            call.leaves_native, call.held = active, plan.held
+            function = call.function(f, operation.output)
+            results = operation.compute(function, active, tangents)
+            self.function = function.after()
+            return results
+
+        compiled = operation.backend.compile(compute)
+        assert compiled is not None
+        self.compiled = compiled
+
+    def __call__(self, call: Call, given: Any) -> Any:
+        with call.precision():
+            active = call.native(copy=self.operation.outlives)
+            tangents = self.operation.tangents(call, given)
+            dynamic = tuple([value for (static, _), value in zip(self.places, call.carried) if not static])
+            results = self.compiled(active, dynamic, tangents)
+            assert self.function is not None
+            return self.operation.finish(call, self.function, results)
+
+
+class _Static:
+    """A static value as a key: equal if it is the same object, or equal and of the same type."""
+
+    __slots__ = ("hash", "value")
+
+    def __init__(self, value: Any):
+        self.value = value
+        try:
+            self.hash = hash(value)
+        except TypeError:
+            self.hash = id(value)
+
+    def __hash__(self) -> int:
+        return self.hash
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Static):
+            return NotImplemented
+        if self.value is other.value:
+            return True
+        if type(self.value) is not type(other.value) or self.hash != other.hash:
+            return False
+        try:
+            return bool(self.value == other.value)
+        except ValueError:  # an array of strings or dates has no single answer
+            return False
+
+
+def _is_static(spec: Spec, value: Any) -> bool:
+    """Whether a value is compiled in: everything but arrays, and the Python floats inside Constants and keywords."""
+    return spec.library is None and type(value) is not float and type(value) is not complex
+
+
+def _nothing(*args: Any) -> Any:
+    return ()
+
+
+__all__ = ["Prepared", "prepare"]

@@ -168,8 +168,8 @@ class Library(ABC):
                 return source.asarray(result, dtype=dtype)
             free = source.own(result, taken)
             result = self.asarray(self.foreign(free, source), dtype=dtype, like=like, copy=not source.mutable)
-            if (key := source.memory(free)) is not None and self.memory(result) == key:
-                taken.discard(key)  # the same memory, which `own` has just freed for this very result
+            if source.mutable and (key := source.memory(free)) is not None and self.memory(result) == key:
+                return result  # the same memory, which `own` has just made free and dense
         elif self.dtype(result) != dtype or like is not None:
             result = self.asarray(result, dtype=dtype, like=like)
         return self.own(result, taken)
@@ -207,6 +207,9 @@ class NumpyLibrary(Library):
         return np.asarray(x)
 
     def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
+        as_like = x.dtype == like.dtype if type(x) is type(like) is np.ndarray else like is None
+        if type(x) is np.ndarray and as_like and not copy and (dtype is None or dtype_name(x.dtype) == dtype):
+            return x
         target = np.dtype(_extended(dtype)) if dtype is not None else None
         if target is not None and isinstance(like, (np.ndarray, np.generic)) and like.dtype.name == dtype:
             target = like.dtype  # keeps the byte order

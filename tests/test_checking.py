@@ -108,7 +108,7 @@ def test_the_report_says_what_is_wrong_with_both_numbers():
     bad = corrupted(lambda g: -g)
     check = check_gradient(lambda x, y: bad(x) + y * y, AutoJax(), 3.0, 1.0)
     assert str(check).splitlines()[0] == (
-        "check_gradient(AutoJax(mode=None, chunk_size=None, device=None)): FAILED, args[0] is wrong: "
+        "check_gradient(AutoJax(mode=None, jit=True, chunk_size=None, device=None)): FAILED, args[0] is wrong: "
         "slope -6 by the gradient, 6 by differences (tolerance 4e-05)"
     )
     assert repr(check) == str(check)
@@ -133,7 +133,7 @@ def test_a_kink_is_reported():
     (kink,) = check.kinks
     assert (kink.path, kink.behind, kink.ahead) == ("args[0]", pytest.approx(-1), pytest.approx(1))
     assert str(check).splitlines()[:2] == [
-        "check_gradient(AutoJax(mode=None, chunk_size=None, device=None)): ok, but for kinks",
+        "check_gradient(AutoJax(mode=None, jit=True, chunk_size=None, device=None)): ok, but for kinks",
         "  args[0] is at a kink: slope -1 behind, 1 ahead, 1 by the gradient",
     ]
 

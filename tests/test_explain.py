@@ -40,8 +40,8 @@ def repeated(t):
     return array_namespace(t).stack([t, t * t, t * t * t])
 
 
-JAX = "AutoJax(mode=None, chunk_size=None, device=None)"
-TORCH = "AutoTorch(mode=None, chunk_size=None, create_graph=False, device=None)"
+JAX = "AutoJax(mode=None, jit=True, chunk_size=None, device=None)"
+TORCH = "AutoTorch(mode=None, compile=False, chunk_size=None, create_graph=False, device=None)"
 ARRAY = "args[0]  differentiated  a numpy array of dtype float64 and shape (3,): reaches f as"
 
 MODEL = {
@@ -80,7 +80,7 @@ evaluations of f: 1
             scale=2.0,
         ),
         """\
-value_and_gradient with AutoTorch(mode=None, chunk_size=None, create_graph=False, device=None)
+value_and_gradient with AutoTorch(mode=None, compile=False, chunk_size=None, create_graph=False, device=None)
 arguments
   args[0]['w']      differentiated  a numpy array of dtype float32 and shape (3,): reaches f as torch float32
   args[0]['s']      differentiated  the float 2.0: reaches f as torch float64
@@ -101,7 +101,7 @@ evaluations of f: 1
     "a wide jacobian on JAX": (
         lambda: explain(jacobian, lambda x: x[:2] ** 2, AutoJax(mode="reverse"), X),
         f"""\
-jacobian with AutoJax(mode='reverse', chunk_size=None, device=None)
+jacobian with AutoJax(mode='reverse', jit=True, chunk_size=None, device=None)
 arguments
   {ARRAY} jax float64
 steps

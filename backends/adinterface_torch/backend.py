@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
 import torch
@@ -46,7 +46,7 @@ class TorchBackend(Backend):
         if _inside_functorch():
             return _functorch_pullback(function, leaves)
         keep = self._keeps(leaves)
-        with _recording():
+        with _Recording():
             inputs = tuple(
                 [
                     leaf if i in function.held and not leaf.is_inference() else _alias(leaf, keep)
@@ -60,7 +60,7 @@ class TorchBackend(Backend):
             graph = keep or (differentiable and nesting.depth > 0)
             gradients: Sequence[torch.Tensor | None] = [None] * len(inputs)
             if any(connected):
-                with torch.inference_mode(False), torch.set_grad_enabled(graph):
+                with _mode(graph):
                     gradients = torch.autograd.grad(
                         [output for output, live in zip(outputs, connected) if live],
                         inputs,
@@ -146,15 +146,38 @@ def _inside_functorch() -> bool:
     return torch._C._functorch.peek_interpreter_stack() is not None
 
 
-@contextmanager
-def _recording() -> Iterator[None]:
+class _Recording:
     """f runs with gradients on, whatever the caller's mode; results of calls inside f stay in the graph."""
-    nesting.depth += 1
-    try:
-        with torch.inference_mode(False), torch.enable_grad():
-            yield
-    finally:
+
+    __slots__ = ("scopes",)
+
+    def __enter__(self) -> None:
+        nesting.depth += 1
+        # The modes cost more than a small f, and are almost always what they should be.
+        self.scopes: list[Any] = []
+        if torch.is_inference_mode_enabled():
+            self._enter(torch.inference_mode(False))
+        if not torch.is_grad_enabled():
+            self._enter(torch.enable_grad())
+
+    def _enter(self, scope: Any) -> None:
+        scope.__enter__()
+        self.scopes.append(scope)
+
+    def __exit__(self, *raised: object) -> None:
         nesting.depth -= 1
+        for scope in reversed(self.scopes):
+            scope.__exit__(*raised)
+
+
+def _mode(graph: bool) -> AbstractContextManager[Any]:
+    """Outside inference mode, and recording or not."""
+    if torch.is_inference_mode_enabled():
+        stack = ExitStack()
+        stack.enter_context(torch.inference_mode(False))
+        stack.enter_context(torch.set_grad_enabled(graph))
+        return stack
+    return nullcontext() if torch.is_grad_enabled() or not graph else torch.enable_grad()
 
 
 def _outside_inference(x: torch.Tensor) -> torch.Tensor:

@@ -13,7 +13,7 @@ import torch
 import torch.utils.dlpack
 
 from adinterface.errors import ConversionError
-from adinterface.library import Library, kind, unsupported_dtype
+from adinterface.library import Library, dtype_name, kind, unsupported_dtype
 
 DTYPES: dict[str, torch.dtype] = {
     str(dtype).removeprefix("torch."): dtype for dtype in vars(torch).values() if isinstance(dtype, torch.dtype)
@@ -56,7 +56,9 @@ class TorchLibrary(Library):
 
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
         _require_dense(x)
-        x = x.detach().cpu().resolve_conj().resolve_neg()
+        if x.requires_grad:
+            x = x.detach()
+        x = x.cpu().resolve_conj().resolve_neg()
         if x.dtype is torch.bfloat16:  # which NumPy knows only through ml_dtypes
             import ml_dtypes
 
@@ -91,11 +93,13 @@ class TorchLibrary(Library):
             shared = torch.utils.dlpack.from_dlpack(x)
             return shared.clone() if copy else shared
         array = np.asarray(x)
-        if array.dtype.name == "bfloat16":
+        name = dtype_name(array.dtype)
+        if name == "bfloat16":
             return torch.from_numpy(np.array(array).view(np.int16)).view(torch.bfloat16)
-        if array.dtype.name not in DTYPES or array.dtype.kind not in "fciub":
-            raise unsupported_dtype(array.dtype.name, "PyTorch", _SUPPORTED)
-        shareable = array.flags.writeable and array.dtype.isnative and all(stride >= 0 for stride in array.strides)
+        if name not in DTYPES or array.dtype.kind not in "fciub":
+            raise unsupported_dtype(name, "PyTorch", _SUPPORTED)
+        flags = array.flags
+        shareable = flags.writeable and array.dtype.isnative and (flags.c_contiguous or min(array.strides) >= 0)
         if copy or not shareable:
             array = np.array(array, dtype=array.dtype.newbyteorder("="))
         return torch.from_numpy(array)
@@ -103,7 +107,9 @@ class TorchLibrary(Library):
     def own(self, x: Any, taken: set[int]) -> Any:
         if self.traced(x):
             return x
-        x = x.detach().resolve_conj().resolve_neg()
+        if x.requires_grad:
+            x = x.detach()
+        x = x.resolve_conj().resolve_neg()
         if x._is_zerotensor():  # a zero without memory, such as the second derivative of abs
             x = torch.zeros(x.shape, dtype=x.dtype, device=x.device)
         if not _is_dense(x) or (key := self.memory(x)) in taken:

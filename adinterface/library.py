@@ -207,9 +207,10 @@ class NumpyLibrary(Library):
         return np.asarray(x)
 
     def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
-        as_like = x.dtype == like.dtype if type(x) is type(like) is np.ndarray else like is None
-        if type(x) is np.ndarray and as_like and not copy and (dtype is None or dtype_name(x.dtype) == dtype):
-            return x
+        if type(x) is np.ndarray and not copy and (dtype is None or dtype_name(x.dtype) == dtype):
+            kept = x.dtype == like.dtype if type(like) is np.ndarray else like is None and x.dtype.isnative
+            if kept:
+                return x
         target = np.dtype(_extended(dtype)) if dtype is not None else None
         if target is not None and isinstance(like, (np.ndarray, np.generic)) and like.dtype.name == dtype:
             target = like.dtype  # keeps the byte order

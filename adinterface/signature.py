@@ -30,6 +30,8 @@ class Signature:
         key: list[Any] = [len(args)]
         for arg in args:
             handler = tree._handlers.get(type(arg))
+            if handler is None and type(arg) is not Constant:
+                handler = handler_of(arg)
             if handler is not None and handler.is_library and is_promoted(handler, arg):
                 self.values.append(arg)
                 key.append(type(arg) if handler is PYTHON else (type(arg), handler.signature(arg)))  # type: ignore[union-attr]

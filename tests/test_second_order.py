@@ -112,8 +112,16 @@ def test_differences_go_over_differences_with_wider_steps(backend):
 # Defaults ------------------------------------------------------------------------------------------------------------
 
 DEFAULTS = {
-    "jax": (AutoJax(chunk_size=3), AutoJax(mode="forward", jit=True, chunk_size=3), AutoJax(mode="reverse", jit=True, chunk_size=3)),
-    "torch": (AutoTorch(chunk_size=3), AutoTorch(mode="reverse", compile=False, chunk_size=3), AutoTorch(mode="reverse", compile=False, chunk_size=3)),
+    "jax": (
+        AutoJax(chunk_size=3),
+        AutoJax(mode="forward", jit=True, chunk_size=3),
+        AutoJax(mode="reverse", jit=True, chunk_size=3),
+    ),
+    "torch": (
+        AutoTorch(chunk_size=3),
+        AutoTorch(mode="reverse", compile=False, chunk_size=3),
+        AutoTorch(mode="reverse", compile=False, chunk_size=3),
+    ),
     "autograd": (AutoAutograd(), AutoAutograd(mode="reverse"), AutoAutograd(mode="reverse")),
     "jax forward": (AutoJax(mode="forward"), AutoJax(mode="forward"), AutoJax(mode="forward")),
     "torch reverse": (AutoTorch(mode="reverse"), AutoTorch(mode="reverse"), AutoTorch(mode="reverse")),

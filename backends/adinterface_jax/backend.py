@@ -41,7 +41,8 @@ class JaxBackend(Backend):
         def seen(*inner: Any) -> tuple[Arrays, Arrays]:
             nonlocal connected
             outputs, aux = function(*inner)
-            connected = any(isinstance(output, jax.core.Tracer) for output in outputs)
+            # Under jit a constant is traced too, but not by the trace that follows the derivative.
+            connected = any(type(output) in {type(leaf) for leaf in inner} for output in outputs)
             return outputs, aux
 
         outputs, transposed, aux = jax.vjp(seen, *leaves, has_aux=True)
@@ -82,7 +83,7 @@ class JaxBackend(Backend):
             return (
                 "JAX cannot turn a traced array into a Python number or a truth value here. Keep it an array "
                 "(xp.sum(x), not float(xp.sum(x))); under jax.jit or jax.vmap use jax.numpy.where or jax.lax.cond instead "
-                "of a branch on a value."
+                "of a branch on a value. A prepared call stays eager with AutoJax(jit=False)."
             )
         writes = isinstance(error, TypeError) and "item assignment" in str(error)
         if writes or (isinstance(error, ValueError) and "setting an array element with a sequence" in str(error)):

@@ -252,10 +252,10 @@ def _same_type(case: Case, got: Any, y: Any, xs: tuple[Any, ...], path: str) -> 
             assert dtype_of(got) == wanted_dtype, f"{path}: got {dtype_of(got)}, wanted {wanted_dtype}"
         return
     leaves = xs if y is None else (y, *xs)
-    if case.call.python_result and all(shape_of(leaf) == () for leaf in leaves):
+    if case.call.plan.python_result and all(shape_of(leaf) == () for leaf in leaves):
         assert type(got) in (float, complex), f"{path}: got {describe(got)}, wanted a Python number"
         return
-    first = next((leaf.value for leaf in case.call.active if leaf.library is case.call.result_library), np.zeros(()))
+    first = next((leaf.value for leaf in case.call.active if leaf.library is case.call.plan.result_library), np.zeros(()))
     _same_library(got, np.asarray(first) if isinstance(first, np.generic) else first, path)
     wide = {width(_array_dtype(leaf)) for leaf in leaves}
     if len(wide) == 1 and not case.call.promoted:
@@ -356,6 +356,29 @@ def state_untouched(case: Case) -> None:
     """No global state of Python, of NumPy or of the engine differs after the call."""
     case.run()
     assert not case.state_changes, "; ".join(case.state_changes)
+
+
+@check(share=4)
+def prepared(case: Case) -> None:
+    """A prepared call gives what a plain one gives, the first time and again; a compiler refuses a branch on a value."""
+    plain = case.run()
+
+    def twice(f: Callable[..., Any], backend: AutoBackend, *args: Any, **kwargs: Any) -> Any:
+        fast = adinterface.prepare(case.scenario.operator, f, backend, *args, **kwargs)
+        fast(*args, **kwargs)
+        result = fast(*args, **kwargs)
+        assert fast.specializations == 1, f"{fast.specializations} specializations for the same arguments, wanted 1"
+        return result
+
+    twice.__name__ = case.name
+    try:
+        found = case.parts(case.apply(twice, case.scenario.f))
+    except Exception as error:
+        if "value-dependent" in case.scenario.tags and getattr(error, "__notes__", None):
+            return
+        raise
+    for part, got in found.items():
+        assert_close(got, plain[part], part, case.rtol(), case.scale(plain))
 
 
 class Stop(Exception):

@@ -1,0 +1,317 @@
+"""`prepare`: the same results as plain calls, specialised by signature, safe to share and bounded in memory."""
+
+import copy
+import gc
+import threading
+import tracemalloc
+import weakref
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+from backends_table import BACKENDS, assert_tree, each_backend, rtol_of
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    Constant,
+    DisconnectedWarning,
+    NotDifferentiableError,
+    TreeError,
+    array_namespace,
+    derivative,
+    diagonal_hessian,
+    gradient,
+    gradient_and_hvp,
+    hessian,
+    hvp,
+    jacobian,
+    linearize,
+    prepare,
+    pullback,
+    pushforward,
+    register_node,
+    second_derivative,
+    value_and_derivative,
+    value_and_gradient,
+    value_and_jacobian,
+    value_derivative_and_second_derivative,
+    value_gradient_and_hessian,
+)
+
+X = np.linspace(0.5, 1.5, 4)
+Y = np.linspace(-1.0, 2.0, 4)
+
+
+def cubes(x):
+    return array_namespace(x).sum(x**3)
+
+
+def bend(x):
+    return x**2 * x[0]
+
+
+CALLS = [
+    (gradient, cubes, (X,)),
+    (value_and_gradient, cubes, (X,)),
+    (jacobian, bend, (X,)),
+    (value_and_jacobian, bend, (X,)),
+    (pushforward, bend, ((X,), (Y,))),
+    (derivative, lambda t: t**3, (2.0,)),
+    (value_and_derivative, lambda t: t**3, (2.0,)),
+    (second_derivative, lambda t: t**3, (2.0,)),
+    (value_derivative_and_second_derivative, lambda t: t**3, (2.0,)),
+    (hvp, cubes, (X, Y)),
+    (gradient_and_hvp, cubes, (X, Y)),
+    (hessian, cubes, (X,)),
+    (value_gradient_and_hessian, cubes, (X,)),
+    (diagonal_hessian, cubes, (X,)),
+]
+
+
+@each_backend
+@pytest.mark.parametrize(("operator", "f", "args"), CALLS, ids=[call[0].__name__ for call in CALLS])
+def test_prepared_is_plain(operator, f, args, backend):
+    fast = prepare(operator, f, backend, *args)
+    expected = operator(f, backend, *args)
+    for _ in range(2):
+        assert_tree(fast(*args), expected, 1e-12)
+    assert fast.specializations == 1
+
+
+@each_backend
+def test_the_maps_of_prepared_calls_are_maps(backend):
+    value, back = prepare(pullback, bend, backend, X)(X)
+    assert_tree((value, back(Y), back.stacked(np.stack([Y, X]))), _mapped(pullback, backend), 1e-12)
+    value, push = prepare(linearize, bend, backend, X)(X)
+    assert_tree((value, push(Y), push.stacked(np.stack([Y, X]))), _mapped(linearize, backend), 1e-12)
+
+
+def _mapped(operator, backend):
+    value, apply = operator(bend, backend, X)
+    return value, apply(Y), apply.stacked(np.stack([Y, X]))
+
+
+@each_backend
+def test_back_keeps_its_answer_when_x_is_overwritten(backend):
+    x = X.copy()
+    _, back = prepare(pullback, bend, backend, x)(x)
+    expected = back(Y)
+    x[:] = 7.0
+    assert_tree(back(Y), expected, 0.0)
+
+
+@each_backend
+def test_new_signatures_are_specialised_and_never_refused(backend):
+    fast = prepare(gradient, lambda p, n: array_namespace(p["x"]).sum(p["x"] ** n), backend, {"x": X}, Constant(2))
+    calls = [({"x": X}, 2), ({"x": X[:2]}, 2), ({"x": X.astype("float32")}, 2), ({"x": X, "name": "speed"}, 2), ({"x": X}, 3)]
+    for p, n in calls:
+        expected = gradient(lambda p, n: array_namespace(p["x"]).sum(p["x"] ** n), backend, p, Constant(n))
+        assert_tree(fast(p, Constant(n)), expected, 1e-6)
+    # An engine that compiles takes the integer in, another leaves it to f.
+    assert fast.specializations == (5 if isinstance(backend, AutoJax) else 4)
+    for p, n in calls:
+        fast(p, Constant(n))
+    assert fast.specializations == (5 if isinstance(backend, AutoJax) else 4)
+
+
+@each_backend
+def test_constants_and_keyword_arrays_change_freely(backend):
+    def f(x, c, s, *, w, k):
+        return array_namespace(x).sum(c * x * w) * k * s
+
+    fast = prepare(gradient, f, backend, X, Constant(Y), Constant(1.5), w=Y, k=2.0)
+    for c, s, w, k in [(Y, 1.5, Y, 2.0), (X, 0.5, X, 3.0), (X, -1.0, Y, 0.25)]:
+        assert_tree(fast(X, Constant(c), Constant(s), w=w, k=k), (c * w * k * s, None, None), max(rtol_of(backend), 1e-12))
+    assert fast.specializations == 1
+
+
+@each_backend
+def test_static_values_are_told_apart_by_type(backend):
+    fast = prepare(gradient, lambda p: p["x"] * (2.0 if p["n"] is True else 5.0), backend, {"x": 1.0, "n": True})
+    assert fast({"x": 1.0, "n": True})[0]["x"] == pytest.approx(2.0)
+    assert fast({"x": 1.0, "n": 1})[0]["x"] == pytest.approx(5.0)
+
+
+@dataclass
+class Dense:
+    weight: np.ndarray
+    activation: object
+
+
+@each_backend
+def test_a_new_function_field_is_a_new_model(backend):
+    fast = prepare(gradient, lambda m: array_namespace(m.weight).sum(m.activation(m.weight)), backend, Dense(X, abs))
+    assert_tree(fast(Dense(X, abs))[0].weight, np.ones(4), rtol_of(backend))
+    assert_tree(fast(Dense(X, lambda x: 3.0 * x))[0].weight, 3.0 * np.ones(4), rtol_of(backend))
+
+
+class Bag:
+    def __init__(self, x, notes):
+        self.x, self.notes = x, notes
+
+
+register_node(Bag, lambda bag: ((bag.x,), bag.notes), lambda notes, children: Bag(children[0], notes))
+
+
+@each_backend
+def test_what_cannot_be_compared_is_taken_apart_each_time(backend):
+    fast = prepare(gradient, lambda bag: array_namespace(bag.x).sum(bag.x) * bag.notes[0], backend, Bag(X, [2.0]))
+    for factor in (2.0, 3.0):
+        assert_tree(fast(Bag(X, [factor]))[0].x, factor * np.ones(4), rtol_of(backend))
+
+
+def test_a_module_is_taken_apart_each_time():
+    model = torch.nn.Linear(4, 1).double()
+    x = torch.from_numpy(X)
+    fast = prepare(gradient, lambda m, x: m(x).sum(), AutoTorch(), model, x)
+    grads, dx = fast(model, x)
+    np.testing.assert_allclose(grads.weight.detach(), X[None])
+    model.weight.requires_grad_(False)
+    assert fast(model, x)[0].weight is None or not fast(model, x)[0].weight.any()
+    np.testing.assert_allclose(dx, model.weight[0].detach())
+
+
+@each_backend
+def test_results_keep_the_library_of_the_leaf(backend):
+    fast = prepare(gradient, cubes, backend, X)
+    assert type(fast(X)[0]) is np.ndarray
+    assert fast(X)[0].flags.writeable
+    if not isinstance(backend, AutoAutograd):
+        assert isinstance(fast(torch.from_numpy(X))[0], torch.Tensor)
+        with jax.enable_x64(True):
+            assert isinstance(fast(jnp.asarray(X))[0], jax.Array)
+
+
+def test_what_f_captures_is_fixed_by_a_compiler_and_by_no_other_engine():
+    factor = [2.0]
+    for backend in BACKENDS.values():
+        factor[0] = 2.0
+        fast = prepare(gradient, lambda x: factor[0] * x, backend, 1.0)
+        assert fast(1.0) == (pytest.approx(2.0),)
+        factor[0] = 3.0
+        assert fast(1.0) == (pytest.approx(2.0 if isinstance(backend, AutoJax) else 3.0),)
+
+
+# Errors --------------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_no_operator_is_refused():
+    with pytest.raises(TypeError) as caught:
+        prepare(cubes, cubes, AutoJax(), X)
+    assert str(caught.value).startswith(
+        "prepare(operator, f, backend, *example_args): operator must be one of derivative, diagonal_hessian, gradient, "
+    )
+    assert "value_gradient_and_hessian, not <function cubes at" in str(caught.value)
+
+
+@each_backend
+def test_a_wrong_example_is_refused_as_the_operator_refuses_it(backend):
+    with pytest.raises(NotDifferentiableError, match="gradient: no argument has a gradient"):
+        prepare(gradient, cubes, backend, "text")
+    with pytest.raises(NotDifferentiableError, match="hessian differentiates exactly one argument"):
+        prepare(hessian, lambda x, y: x * y, backend, 1.0, 2.0)
+    fast = prepare(pushforward, bend, backend, (X,), (Y,))
+    with pytest.raises(TreeError, match=r"tangents\[0\]"):
+        fast((X,), (Y[:2],))
+
+
+def test_a_branch_on_a_value_names_the_remedy():
+    def f(x):
+        return x if x > 0 else -x
+
+    fast = prepare(gradient, f, AutoJax(), 2.0)
+    with pytest.raises(jax.errors.TracerBoolConversionError) as caught:
+        fast(2.0)
+    assert any("AutoJax(jit=False)" in note for note in caught.value.__notes__)
+    assert prepare(gradient, f, AutoJax(jit=False), 2.0)(-2.0) == (-1.0,)
+
+
+@each_backend
+def test_a_disconnected_value_warns_in_every_call(backend):
+    if isinstance(backend, AutoFiniteDifferences):
+        pytest.skip("differences cannot tell")
+    fast = prepare(gradient, lambda x: array_namespace(x).asarray(1.0), backend, X)
+    for _ in range(2):
+        with pytest.warns(DisconnectedWarning, match="depends on none of its differentiated arguments") as seen:
+            assert_tree(fast(X), (np.zeros(4),), 0.0)
+        assert seen[0].filename == __file__
+
+
+# Sharing and memory --------------------------------------------------------------------------------------------------
+
+
+def test_specializations_are_bounded():
+    fast = prepare(gradient, cubes, AutoAutograd(), np.ones(1))
+    fast.max_specializations = 3
+    for n in range(1, 9):
+        fast(np.ones(n))
+    assert fast.specializations == 8
+    assert repr(fast) == "<gradient of cubes prepared on AutoAutograd(mode=None): 3 specializations>"
+    assert repr(prepare(gradient, cubes, AutoAutograd(), X)).endswith("1 specialization>")
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda fast: fast.copy()])
+def test_a_copy_starts_with_what_was_made(duplicate):
+    fast = prepare(gradient, cubes, AutoJax(), X)
+    fast(X)
+    other = duplicate(fast)
+    assert other.specializations == 1
+    other(X[:2])
+    assert (fast.specializations, other.specializations) == (1, 2)
+
+
+@each_backend
+def test_threads_share_a_prepared_call(backend):
+    fast = prepare(gradient, cubes, backend, X)
+    wrong = []
+
+    def work(n):
+        for i in range(40):
+            x = np.full(3 + (i + n) % 3, 1.0 + n)
+            if not np.allclose(fast(x)[0], 3 * x**2, rtol=1e-6):
+                wrong.append(x)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert fast.specializations == 3
+
+
+@each_backend
+def test_arguments_are_not_kept_alive(backend):
+    x = np.ones(8)
+    alive = weakref.ref(x)
+    fast = prepare(gradient, cubes, backend, x)
+    fast(x)
+    gradient(cubes, backend, x)
+    del x
+    gc.collect()
+    assert alive() is None
+
+
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd()], ids=["torch", "autograd"])
+def test_one_shot_calls_with_fresh_closures_do_not_grow(backend):
+    def call(factor):
+        return gradient(lambda x: factor * cubes(x), backend, X)[0]
+
+    call(1.0)
+    gc.collect()
+    tracemalloc.start()
+    for n in range(300):
+        np.testing.assert_allclose(call(float(n)), n * 3 * X**2)
+        if n == 100:
+            gc.collect()
+            before = tracemalloc.get_traced_memory()[0]
+    gc.collect()
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert grown < 50_000

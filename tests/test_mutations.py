@@ -472,6 +472,28 @@ def test_a_wrong_stack_is_caught(monkeypatch):
     assert "stacks" in caught(fresh(ON["pullback"]), AutoMutant())
 
 
+@pytest.mark.parametrize("wrong", ["factor", "leaves swapped", "only the first time"])
+def test_wrong_compiled_code_is_caught(wrong, monkeypatch):
+    def compiled(self, compute):
+        calls = []
+
+        def call(active, carried, tangents):
+            calls.append(active)
+            if wrong == "leaves swapped":
+                active = active[::-1]
+            outputs, aux, gradients, connected = compute(active, carried, tangents)
+            if wrong == "factor" or (wrong == "only the first time" and len(calls) > 1):
+                gradients = tuple(1.5 * g for g in gradients)
+            return outputs, aux, gradients, connected
+
+        return call
+
+    scenario = fresh(ON["unused"] if wrong == "leaves swapped" else CUBES)
+    assert "prepared" not in caught(scenario, AutoMutant())
+    monkeypatch.setattr(Mutant, "compile", compiled)
+    assert set(caught(fresh(scenario), AutoMutant())) == {"prepared"}
+
+
 def test_a_backend_that_does_not_pickle_is_caught():
     assert "picklable" in caught(fresh(CUBES), AutoMutant(option=lambda: None))
 
@@ -494,7 +516,7 @@ def test_a_formula_catches_what_no_law_can():
 
 def test_every_check_catches_something():
     checks = {row[-1] for row in (*ENGINE_CAUGHT, *RESULT_CAUGHT)}
-    assert checks | {"stacks", "picklable", "refuses_what_is_no_scalar", "documented", "formula", "runs"} == set(CHECKS)
+    assert checks | {"prepared", "stacks", "picklable", "refuses_what_is_no_scalar", "documented", "formula", "runs"} == set(CHECKS)
 
 
 def test_there_are_at_least_twenty_kinds_and_every_one_is_tried():

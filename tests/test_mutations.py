@@ -472,15 +472,13 @@ def test_a_wrong_stack_is_caught(monkeypatch):
     assert "stacks" in caught(fresh(ON["pullback"]), AutoMutant())
 
 
-@pytest.mark.parametrize("wrong", ["factor", "leaves swapped", "only the first time"])
+@pytest.mark.parametrize("wrong", ["factor", "only the first time"])
 def test_wrong_compiled_code_is_caught(wrong, monkeypatch):
     def compiled(self, compute):
         calls = []
 
         def call(active, carried, tangents):
             calls.append(active)
-            if wrong == "leaves swapped":
-                active = active[::-1]
             outputs, aux, gradients, connected = compute(active, carried, tangents)
             if wrong == "factor" or (wrong == "only the first time" and len(calls) > 1):
                 gradients = tuple(1.5 * g for g in gradients)
@@ -488,10 +486,9 @@ def test_wrong_compiled_code_is_caught(wrong, monkeypatch):
 
         return call
 
-    scenario = fresh(ON["unused"] if wrong == "leaves swapped" else CUBES)
-    assert "prepared" not in caught(scenario, AutoMutant())
+    assert caught(fresh(CUBES), AutoMutant()) == {}
     monkeypatch.setattr(Mutant, "compile", compiled)
-    assert set(caught(fresh(scenario), AutoMutant())) == {"prepared"}
+    assert set(caught(fresh(CUBES), AutoMutant())) == {"prepared"}
 
 
 def test_a_backend_that_does_not_pickle_is_caught():

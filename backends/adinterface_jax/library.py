@@ -83,6 +83,11 @@ class JaxLibrary(Library):
     def namespace(self, x: Any) -> ModuleType:
         return jnp
 
+    def numpy_sources(self) -> tuple[Any, ...]:
+        from . import numpy_functions
+
+        return numpy_functions, jnp
+
     def precision(self, dtypes: Iterable[str]) -> AbstractContextManager[Any]:
         if _x64() or not trace_state_clean():
             return nullcontext()

@@ -181,7 +181,7 @@ class Library(ABC):
             free = source.own(result, taken)
             result = self.asarray(self.foreign(free, source), dtype=dtype, like=like, copy=not source.mutable)
             if source.mutable and (key := source.memory(free)) is not None and self.memory(result) == key:
-                return result  # the same memory, which `own` has just made free and dense
+                taken.discard(key)  # the same memory, which `own` has just freed for this very result
         elif self.dtype(result) != dtype or like is not None:
             result = self.asarray(result, dtype=dtype, like=like)
         return self.own(result, taken)

@@ -513,7 +513,9 @@ def test_a_formula_catches_what_no_law_can():
 
 def test_every_check_catches_something():
     checks = {row[-1] for row in (*ENGINE_CAUGHT, *RESULT_CAUGHT)}
-    assert checks | {"prepared", "stacks", "picklable", "refuses_what_is_no_scalar", "documented", "formula", "runs"} == set(CHECKS)
+    assert checks | {"prepared", "stacks", "picklable", "refuses_what_is_no_scalar", "documented", "formula", "runs"} == set(
+        CHECKS
+    )
 
 
 def test_there_are_at_least_twenty_kinds_and_every_one_is_tried():

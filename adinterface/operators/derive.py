@@ -113,8 +113,8 @@ def transposed(backend: Backend, pulled: Pullback) -> Linearized:
         def __call__(self, *cotangents: Any) -> tuple[Arrays, Arrays]:
             return pulled.back(cotangents), ()
 
-    zeros = tuple([full_like(backend, output, 0.0) for output in pulled.outputs])
-    again = backend.pullback(Back(), zeros)
+    # Not at zero, where an engine's rule may leave out what it multiplies by zero.
+    again = backend.pullback(Back(), tuple([full_like(backend, output, 1.0) for output in pulled.outputs]))
     return Linearized(pulled.outputs, pulled.aux, again.back, again.back_stacked)
 
 

@@ -10,12 +10,13 @@ from typing import Any
 import autograd.numpy as anp
 import numpy as np
 from autograd.core import VJPNode, add_outgrads
-from autograd.tracer import isbox, new_box, trace_stack
+from autograd.tracer import isbox, trace_stack
 from autograd.util import toposort
 
 from adinterface.backend import Arrays, Backend, FlatFunction, Pullback, Pushforward
 from adinterface.errors import AdinterfaceError
 
+from .box import Box
 from .forward import ForwardNode
 from .handwritten import one_shot
 from .known_failures import KNOWN_FAILURES
@@ -33,7 +34,7 @@ class AutogradBackend(Backend):
     def pullback(self, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
         roots = [VJPNode.new_root() for _ in leaves]
         with _new_trace() as trace:
-            outputs, aux = function(*[new_box(leaf, trace, root) for leaf, root in zip(leaves, roots)])
+            outputs, aux = function(*[Box(leaf, trace, root) for leaf, root in zip(leaves, roots)])
             ends = [_node(output, trace) for output in outputs]
             outputs = tuple([_unboxed(output, trace) for output in outputs])
             aux = tuple([_unboxed(array, trace) for array in aux])
@@ -50,7 +51,7 @@ class AutogradBackend(Backend):
 
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
         with _new_trace() as trace:
-            boxes = [new_box(leaf, trace, ForwardNode.new_root(tangent)) for leaf, tangent in zip(leaves, tangents)]
+            boxes = [Box(leaf, trace, ForwardNode.new_root(tangent)) for leaf, tangent in zip(leaves, tangents)]
             outputs, aux = function(*boxes)
             nodes = [_node(output, trace) for output in outputs]
             outputs = tuple([_unboxed(output, trace) for output in outputs])

@@ -24,9 +24,10 @@ class ForwardNode(JVPNode):  # type: ignore[misc]
         back = primitive_vjps[fun](parent_argnums, value, args, kwargs)
         tangents = [parent.g for parent in parents]
         # back is linear in the cotangent, so the transpose of it, at any point, applied to the tangents is the pushforward.
+        # Not at zero, where some of autograd's rules leave out what they multiply by it.
         total: Any = None
         for n, tangent in enumerate(tangents):
-            transpose, _ = make_vjp(lambda g, n=n: list(back(g))[n], vspace(value).zeros())
+            transpose, _ = make_vjp(lambda g, n=n: list(back(g))[n], vspace(value).ones())
             term = transpose(tangent)
             total = term if total is None else total + term
         self.g = total

@@ -1,60 +1,76 @@
-"""The Array API namespace of autograd's boxes: autograd.numpy under the standard's names.
+"""The Array API namespace of autograd's boxes, version 2024.12, and einsum: autograd's functions where they are right, ours
+elsewhere.
 
-`autograd.numpy` wraps NumPy's functions; here stand the standard's names that it lacks or gets wrong.
+Nothing of `autograd.numpy` is here unasked: some of its functions, `concat` among them, lose a gradient without a word.
 """
-
-from __future__ import annotations
-
-from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
-from autograd.numpy import *  # noqa: F403  (a namespace is what this file is)
 
-# The names of the standard that NumPy's older ones answer to.
-acos, acosh = anp.arccos, anp.arccosh
-asin, asinh = anp.arcsin, anp.arcsinh
-atan, atanh, atan2 = anp.arctan, anp.arctanh, anp.arctan2
-pow = anp.power
-permute_dims = anp.transpose
-bool = np.bool_
+from . import fft as fft
+from . import linalg as linalg
+from .box import boxing
+from .rules import *  # noqa: F403
+from .rules import discrete
+
+__array_api_version__ = "2024.12"
+__array_namespace_info__ = np.__array_namespace_info__
+
 e, pi, inf, nan, newaxis = np.e, np.pi, np.inf, np.nan, None
+
+bool = np.bool_
 float32, float64, complex64, complex128 = np.float32, np.float64, np.complex64, np.complex128
 int8, int16, int32, int64 = np.int8, np.int16, np.int32, np.int64
 uint8, uint16, uint32, uint64 = np.uint8, np.uint16, np.uint32, np.uint64
-isdtype, can_cast, result_type, finfo, iinfo = np.isdtype, np.can_cast, np.result_type, np.finfo, np.iinfo
+can_cast, isdtype, finfo, iinfo = np.can_cast, np.isdtype, np.finfo, np.iinfo
+result_type = discrete("result_type")
 
+# Creation, of what no box goes into.
+arange, empty, eye, ones, zeros, from_dlpack = np.arange, np.empty, np.eye, np.ones, np.zeros, np.from_dlpack
+empty_like = discrete("empty_like")
 
-def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
-    """Join along an axis. `autograd.numpy.concat` has no rule and gives a gradient of zero without a word."""
-    if axis is None:
-        return anp.concatenate([anp.ravel(array) for array in arrays], axis=0)
-    return anp.concatenate(arrays, axis=axis)
+# Element by element, with a derivative.
+abs, conj, real, negative, positive = anp.abs, anp.conj, anp.real, anp.negative, lambda x, /: x
+acos, acosh, asin, asinh, atan, atanh = anp.arccos, anp.arccosh, anp.arcsin, anp.arcsinh, anp.arctan, anp.arctanh
+cos, cosh, sin, sinh, tan, tanh = anp.cos, anp.cosh, anp.sin, anp.sinh, anp.tan, anp.tanh
+exp, expm1, log, log10, log1p, log2 = anp.exp, anp.expm1, anp.log, anp.log10, anp.log1p, anp.log2
+reciprocal, sqrt, square = anp.reciprocal, anp.sqrt, anp.square
+add, subtract, multiply, divide, atan2, logaddexp = (
+    anp.add, anp.subtract, anp.multiply, anp.divide, anp.arctan2, anp.logaddexp,
+)  # fmt: skip
+maximum, minimum = anp.maximum, anp.minimum
 
+# Element by element, without one.
+ceil, floor, round, sign, trunc, floor_divide = (
+    discrete(name) for name in ("ceil", "floor", "round", "sign", "trunc", "floor_divide")
+)
+isfinite, isinf, isnan, signbit = (discrete(name) for name in ("isfinite", "isinf", "isnan", "signbit"))
+equal, not_equal, less, less_equal, greater, greater_equal = (
+    discrete(name) for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+)
+logical_and, logical_or, logical_xor, logical_not = (
+    discrete(name) for name in ("logical_and", "logical_or", "logical_xor", "logical_not")
+)
+bitwise_and, bitwise_or, bitwise_xor, bitwise_invert, bitwise_left_shift, bitwise_right_shift = (
+    discrete("bitwise_" + name) for name in ("and", "or", "xor", "invert", "left_shift", "right_shift")
+)
 
-def matrix_transpose(x: Any, /) -> Any:
-    return anp.swapaxes(x, -1, -2)
+# Searching and sets.
+all, any, argmax, argmin, count_nonzero, nonzero, searchsorted = (
+    discrete(name) for name in ("all", "any", "argmax", "argmin", "count_nonzero", "nonzero", "searchsorted")
+)
+unique_all, unique_counts, unique_inverse, unique_values = (
+    discrete("unique_" + name) for name in ("all", "counts", "inverse", "values")
+)
+where = anp.where
 
+# Manipulation and products.
+moveaxis, permute_dims = anp.moveaxis, lambda x, /, axes: anp.transpose(x, axes)
+matmul = anp.matmul
 
-def asarray(x: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = None) -> Any:
-    """As NumPy's, with boxes kept as they are."""
-    if type(x) in (list, tuple) or dtype is not None:
-        return anp.array(x, dtype=dtype) if dtype is not None else anp.array(x)
-    return x if hasattr(x, "_trace") else np.asarray(x, copy=copy)
+__all__ = sorted({name for name in globals() if not name.startswith("_")} - {"anp", "np", "discrete", "boxing"})
 
-
-def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> Any:
-    return x.astype(dtype)
-
-
-def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: Any = False) -> Any:
-    axis = (0 if anp.ndim(x) == 1 else None) if axis is None else axis
-    if axis is None:
-        raise ValueError("cumulative_sum needs an axis for an array of more than one dimension.")
-    x = x if dtype is None else x.astype(dtype)
-    total = anp.cumsum(x, axis=axis)
-    if not include_initial:
-        return total
-    shape = list(anp.shape(total))
-    shape[axis] = 1
-    return anp.concatenate([np.zeros(shape, dtype=total.dtype), total], axis=axis)
+for _module in (globals(), vars(linalg), vars(fft)):
+    for _name in _module["__all__"]:
+        if callable(_module[_name]) and not isinstance(_module[_name], type):
+            _module[_name] = boxing(_module[_name])

@@ -15,6 +15,8 @@ from jax._src.core import trace_state_clean  # JAX has no public name for this q
 from adinterface.errors import PrecisionError
 from adinterface.library import Library, dtype_name, kind, unsupported_dtype, width
 
+from . import namespace
+
 _LACKING = ("longdouble", "clongdouble", np.dtype(np.longdouble).name, np.dtype(np.clongdouble).name)
 _SUPPORTED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 
@@ -81,12 +83,12 @@ class JaxLibrary(Library):
         return x
 
     def namespace(self, x: Any) -> ModuleType:
-        return jnp
+        return namespace
 
     def numpy_sources(self) -> tuple[Any, ...]:
         from . import numpy_functions
 
-        return numpy_functions, jnp
+        return numpy_functions, namespace
 
     def precision(self, dtypes: Iterable[str]) -> AbstractContextManager[Any]:
         if _x64() or not trace_state_clean():

@@ -2,4 +2,17 @@
 
 from adinterface.backend import KnownFailure
 
-KNOWN_FAILURES: tuple[KnownFailure, ...] = ()
+KNOWN_FAILURES: tuple[KnownFailure, ...] = (
+    KnownFailure(
+        "function:x[[]::-1]",
+        "*",
+        "torch refuses slices with a negative step; write xp.flip(x, axis=...), or x[::-1] inside numpy_function",
+        "https://github.com/pytorch/pytorch/issues/59786",
+    ),
+    KnownFailure(
+        "function:x // y",
+        "[!v]*",
+        "torch has no derivative for the operator //; write xp.floor_divide(x, y), whose derivative is zero here",
+        "https://github.com/pytorch/pytorch/issues/43327",
+    ),
+)

@@ -15,6 +15,8 @@ import torch.utils.dlpack
 from adinterface.errors import ConversionError
 from adinterface.library import Library, dtype_name, kind, unsupported_dtype
 
+from .precision import precision
+
 DTYPES: dict[str, torch.dtype] = {
     str(dtype).removeprefix("torch."): dtype for dtype in vars(torch).values() if isinstance(dtype, torch.dtype)
 }
@@ -128,6 +130,9 @@ class TorchLibrary(Library):
         from . import namespace  # here, because array_api_compat.torch is slow to import
 
         return namespace
+
+    def precision(self, dtypes: Iterable[str]) -> AbstractContextManager[Any]:
+        return precision(dtypes)
 
     def evaluation(self, leaves: Iterable[Any]) -> AbstractContextManager[Any]:
         if nesting.depth or any(isinstance(leaf, torch.Tensor) and self.traced(leaf) for leaf in leaves):

@@ -1,9 +1,9 @@
-"""The Array API namespace of torch's tensors: array-api-compat's, with an `asarray` that never cuts the graph."""
+"""The Array API namespace of torch's tensors: array-api-compat's, with our own functions where it loses a gradient."""
 
 from array_api_compat.torch import *  # noqa: F403  (a namespace is what this file is)
 from array_api_compat.torch import __array_api_version__ as __array_api_version__
-from array_api_compat.torch import fft as fft
 from array_api_compat.torch import linalg as linalg
 from torch import einsum as einsum
 
-from .asarray import asarray as asarray
+from . import fft as fft
+from .standard import *  # noqa: F403

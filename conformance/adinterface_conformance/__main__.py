@@ -1,4 +1,4 @@
-"""`python -m adinterface_conformance`: run the table; `python -m adinterface_conformance benchmark`: measure."""
+"""`python -m adinterface_conformance`: run the table; with `functions` that of functions; with `benchmark` measure."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ def main(argv: list[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     if argv[:1] == ["benchmark"]:
         return int(importlib.import_module("adinterface_conformance.benchmark").main(argv[1:]) or 0)
+    if argv[:1] == ["functions"]:
+        return int(importlib.import_module("adinterface_conformance.functions.command").main(argv[1:]))
     options = _parser().parse_args(argv)
     if options.list:
         return _list(options.scenario)

@@ -1,0 +1,138 @@
+"""The boxes that f receives: autograd's own, with the whole array object of the Array API.
+
+autograd makes a box of the class registered for the value's type, so what its functions return is one of its own again;
+ours put their own class around it. A plain box of autograd's works wherever one of ours does.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import autograd.numpy as anp
+import numpy as np
+from autograd.numpy.numpy_boxes import ArrayBox
+
+from adinterface.errors import NotDifferentiableError
+
+from . import rules
+from .rules import value
+
+
+class Box(ArrayBox):  # type: ignore[misc]
+    """A box that answers `__array_namespace__` with the namespace of this package."""
+
+    __slots__ = ()
+
+    device = "cpu"
+
+    @property
+    def mT(self) -> Any:
+        return boxed(anp.swapaxes(self, -1, -2))
+
+    @property
+    def T(self) -> Any:
+        return boxed(anp.transpose(self))
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        from . import namespace
+
+        return namespace
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
+        if device != "cpu":
+            raise ValueError(f"autograd computes on the CPU alone, so there is no device {device!r}.")
+        return self
+
+    def __bool__(self) -> bool:
+        return bool(value(self))
+
+    def __int__(self) -> int:
+        return int(value(self))
+
+    def __float__(self) -> float:
+        raise NotDifferentiableError(_NO_NUMBER)
+
+    def __complex__(self) -> complex:
+        raise NotDifferentiableError(_NO_NUMBER)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def prod(self, axis: Any = None, **options: Any) -> Any:
+        return boxed(rules.prod(self, axis=axis, **options))
+
+    def std(self, axis: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
+        return boxed(rules.std(self, axis=axis, correction=ddof, keepdims=keepdims))
+
+    def var(self, axis: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
+        return boxed(rules.var(self, axis=axis, correction=ddof, keepdims=keepdims))
+
+    def astype(self, dtype: Any, *unused: Any, **options: Any) -> Any:
+        return boxed(rules.astype(self, dtype))
+
+
+_NO_NUMBER = (
+    "float(x) makes a Python number of an array that autograd follows, which would drop its gradient. Leave it an array: "
+    "write xp.sin for math.sin, with xp = adinterface.array_namespace(x)."
+)
+
+Box.register(Box)
+
+
+def boxed(result: Any) -> Any:
+    """The boxes of a result as ours."""
+    if type(result) is ArrayBox:
+        return Box(result._value, result._trace, result._node)
+    if isinstance(result, (tuple, list)):
+        parts = [boxed(part) for part in result]
+        return type(result)._make(parts) if hasattr(result, "_make") else type(result)(parts)
+    return result
+
+
+def boxing(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of arrays that returns our boxes."""
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        return result if type(result) is np.ndarray else boxed(result)
+
+    return wrapped
+
+
+def _operator(function: Callable[..., Any], reflected: bool = False) -> Callable[..., Any]:
+    if reflected:
+
+        def operate(self: Any, other: Any) -> Any:
+            result = function(other, self)
+            return Box(result._value, result._trace, result._node) if type(result) is ArrayBox else result
+
+    else:
+
+        def operate(self: Any, other: Any) -> Any:
+            result = function(self, other)
+            return Box(result._value, result._trace, result._node) if type(result) is ArrayBox else result
+
+    return operate
+
+
+def _unary(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda self: boxed(function(self))
+
+
+_BINARY = {
+    "add": anp.add, "sub": anp.subtract, "mul": anp.multiply, "truediv": anp.true_divide, "mod": rules.remainder,
+    "pow": anp.power, "matmul": anp.matmul, "floordiv": rules.discrete("floor_divide"),
+}  # fmt: skip
+for _name, _function in _BINARY.items():
+    setattr(Box, f"__{_name}__", _operator(_function))
+    setattr(Box, f"__r{_name}__", _operator(_function, reflected=True))
+Box.__getitem__ = _operator(ArrayBox.__getitem__)
+Box.__neg__, Box.__abs__, Box.__pos__ = _unary(anp.negative), _unary(anp.abs), lambda self: self
+for _name in (
+    "sum", "mean", "max", "min", "cumsum", "reshape", "ravel", "squeeze", "swapaxes", "transpose", "trace", "diagonal",
+    "repeat", "clip", "flatten",
+):  # fmt: skip
+    setattr(Box, _name, boxing(getattr(ArrayBox, _name)))

@@ -1,0 +1,233 @@
+"""The linalg extension of the Array API for autograd's boxes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import autograd.numpy as anp
+import numpy as np
+from autograd.extend import defvjp, primitive
+
+from .rules import broadcast_to, is_box, matrix_transpose, sum, tensordot, tril, value, vecdot
+
+__all__ = [
+    "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul",
+    "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve",
+    "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
+]  # fmt: skip
+
+
+class EighResult(NamedTuple):
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+class QRResult(NamedTuple):
+    Q: Any
+    R: Any
+
+
+class SlogdetResult(NamedTuple):
+    sign: Any
+    logabsdet: Any
+
+
+class SVDResult(NamedTuple):
+    U: Any
+    S: Any
+    Vh: Any
+
+
+matmul = anp.matmul
+det = anp.linalg.det
+inv = anp.linalg.inv
+
+
+def _adjoint(x: Any) -> Any:
+    return matrix_transpose(anp.conj(x) if np.iscomplexobj(value(x)) else x)
+
+
+def cholesky(x: Any, /, *, upper: bool = False) -> Any:
+    lower = anp.linalg.cholesky(x)
+    return _adjoint(lower) if upper else lower
+
+
+def cross(x: Any, y: Any, /, *, axis: int = -1) -> Any:
+    ndim = np.ndim(value(x)) if np.ndim(value(x)) > np.ndim(value(y)) else np.ndim(value(y))
+    if not -ndim <= axis < 0:
+        axis -= ndim
+    (a, b, c), (d, e, f) = [[anp.moveaxis(v, axis, -1)[..., i] for i in range(3)] for v in (x, y)]
+    return anp.moveaxis(anp.stack([b * f - c * e, c * d - a * f, a * e - b * d], axis=-1), -1, axis)
+
+
+def diagonal(x: Any, /, *, offset: int = 0) -> Any:
+    rows, columns = np.shape(value(x))[-2:]
+    i = np.arange(0 if offset >= 0 else -offset, rows)
+    i = i[(i + offset >= 0) & (i + offset < columns)]
+    return x[..., i, i + offset]
+
+
+def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+    return sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
+
+
+def eigh(x: Any, /) -> EighResult:
+    found = anp.linalg.eigh(x)
+    return EighResult(found[0], found[1])
+
+
+def eigvalsh(x: Any, /) -> Any:
+    return eigh(x).eigenvalues
+
+
+def eig(x: Any, /) -> Any:
+    found = anp.linalg.eig(x)
+    return EighResult(found[0], found[1])
+
+
+def eigvals(x: Any, /) -> Any:
+    return eig(x)[0]
+
+
+def matrix_power(x: Any, n: int, /) -> Any:
+    if n < 0:
+        return matrix_power(inv(x), -n)
+    result: Any = None
+    square = x
+    while n:
+        if n & 1:
+            result = square if result is None else matmul(result, square)
+        n >>= 1
+        if n:
+            square = matmul(square, square)
+    return (
+        np.zeros_like(value(x)) + np.eye(np.shape(value(x))[-1], dtype=np.asarray(value(x)).dtype) if result is None else result
+    )
+
+
+def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
+    return np.linalg.matrix_rank(value(x), rtol=rtol)
+
+
+def outer(x: Any, y: Any, /) -> Any:
+    return x[:, None] * y[None, :]
+
+
+def pinv(x: Any, /, *, rtol: Any = None) -> Any:
+    if not is_box(x):
+        return np.linalg.pinv(x, rtol=rtol)
+    return anp.linalg.pinv(x) if rtol is None else anp.linalg.pinv(x, value(rtol))
+
+
+def slogdet(x: Any, /) -> SlogdetResult:
+    found = anp.linalg.slogdet(x)
+    return SlogdetResult(found[0], found[1])
+
+
+@primitive  # type: ignore[untyped-decorator]
+def _solve(a: Any, b: Any) -> Any:
+    return np.linalg.solve(a, b)
+
+
+defvjp(
+    _solve,
+    lambda ans, a, b: lambda g: -matmul(_solve(matrix_transpose(a), g), matrix_transpose(ans)),
+    lambda ans, a, b: lambda g: _solve(matrix_transpose(a), g),
+)
+
+
+def solve(a: Any, b: Any, /) -> Any:
+    """autograd's own rule takes no stacks of systems beside one right-hand side."""
+    if np.ndim(value(b)) == 1:
+        return solve(a, b[:, None])[..., 0]
+    shape = np.broadcast_shapes(np.shape(value(a))[:-2], np.shape(value(b))[:-2])
+    a, b = [m if np.shape(value(m))[:-2] == shape else broadcast_to(m, (*shape, *np.shape(value(m))[-2:])) for m in (a, b)]
+    return _solve(a, b)
+
+
+def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
+    found = anp.linalg.svd(x, full_matrices=full_matrices)
+    return SVDResult(found[0], found[1], found[2])
+
+
+def svdvals(x: Any, /) -> Any:
+    return svd(x, full_matrices=False).S
+
+
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
+    size = anp.abs(x)
+    if ord == np.inf:
+        return anp.max(size, axis=axis, keepdims=keepdims)
+    if ord == -np.inf:
+        return anp.min(size, axis=axis, keepdims=keepdims)
+    if ord == 0:
+        return np.asarray(sum(value(x) != 0, axis=axis, keepdims=keepdims)).astype(np.asarray(value(size)).dtype)
+    if ord == 1:
+        return sum(size, axis=axis, keepdims=keepdims)
+    if ord == 2:
+        squares = anp.real(x * anp.conj(x)) if np.iscomplexobj(value(x)) else x * x
+        return anp.sqrt(sum(squares, axis=axis, keepdims=keepdims))
+    return sum(size**ord, axis=axis, keepdims=keepdims) ** (1.0 / ord)
+
+
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+    if ord == "fro":
+        return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
+    if ord in (1, -1, np.inf, -np.inf):
+        sums = sum(anp.abs(x), axis=-2 if ord in (1, -1) else -1)
+        found = (anp.max if ord > 0 else anp.min)(sums, axis=-1)
+    elif ord == "nuc":
+        found = sum(svdvals(x), axis=-1)
+    elif ord in (2, -2):
+        found = svdvals(x)[..., 0 if ord == 2 else -1]
+    else:
+        raise ValueError(f"Invalid norm order {ord!r} for matrices.")
+    return found[..., None, None] if keepdims else found
+
+
+# QR ------------------------------------------------------------------------------------------------------------------
+
+
+@primitive  # type: ignore[untyped-decorator]
+def _qr(x: Any) -> Any:
+    return tuple(np.linalg.qr(x))
+
+
+def _qr_vjp(ans: Any, x: Any) -> Any:
+    """Source: Liao, Liu, Wang and Xiang, Differentiable programming tensor networks, 2019, equation (4), for real and
+    complex matrices with at least as many rows as columns."""
+    q, r = ans[0], ans[1]
+
+    def back(g: Any) -> Any:
+        # autograd's cotangents are not conjugated; the formula is written for those that are.
+        gq, gr = anp.conj(g[0]), anp.conj(g[1])
+        m = matmul(r, _adjoint(gr)) - matmul(_adjoint(gq), q)
+        strict = tril(m, k=-1)
+        symmetric = strict + _adjoint(strict) + _real_diagonal(m)
+        right = _adjoint(gq + matmul(q, symmetric))
+        return anp.conj(_adjoint(anp.linalg.solve(r, right)))
+
+    return back
+
+
+def _real_diagonal(m: Any) -> Any:
+    eye = np.eye(np.shape(value(m))[-1])
+    return anp.real(m) * eye
+
+
+defvjp(_qr, _qr_vjp)
+
+
+def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
+    """Wide matrices are split: the left square block alone determines Q."""
+    if not is_box(x):
+        q, r = np.linalg.qr(x, mode=mode)  # type: ignore[call-overload]
+        return QRResult(q, r)
+    rows, columns = np.shape(value(x))[-2:]
+    if mode != "reduced" and rows != columns:
+        raise NotImplementedError("autograd: only the reduced QR decomposition has a derivative, qr(x, mode='reduced')")
+    found = _qr(x if rows >= columns else x[..., :rows])
+    q, r = found[0], found[1]
+    if rows < columns:
+        r = anp.concatenate([r, matmul(_adjoint(q), x[..., rows:])], axis=-1)
+    return QRResult(q, r)

@@ -1,0 +1,13 @@
+"""The fft extension for torch's tensors."""
+
+from typing import Any
+
+import torch
+from array_api_compat.torch.fft import *  # noqa: F403  (a namespace is what this file is)
+from array_api_compat.torch.fft import __all__ as __all__
+
+
+def ihfft(x: Any, /, *, n: Any = None, axis: int = -1, norm: str = "backward") -> Any:
+    """torch's own gives a lazily negated view, which vmap cannot batch."""
+    opposite = {"backward": "forward", "forward": "backward", "ortho": "ortho"}[norm]
+    return torch.conj_physical(torch.fft.rfft(x, n=n, dim=axis, norm=opposite))

@@ -1,0 +1,36 @@
+"""The precision of a call: what Python floats become in the namespace that f uses."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+
+import torch
+
+from adinterface.library import kind, width
+
+
+class Precision(threading.local):
+    """The dtype that Python floats take in this thread's innermost call."""
+
+    dtype: torch.dtype | None = None
+
+
+current = Precision()
+
+
+class precision:
+    """While f runs, Python floats become arrays of the call's own precision, as on JAX, not of torch's default dtype."""
+
+    __slots__ = ("before", "dtype")
+
+    def __init__(self, dtypes: Iterable[str]):
+        wide = any(width(dtype) == 64 for dtype in dtypes if kind(dtype) in ("real", "complex"))
+        self.dtype = torch.float64 if wide else torch.float32
+
+    def __enter__(self) -> None:
+        self.before = current.dtype
+        current.dtype = self.dtype
+
+    def __exit__(self, *raised: object) -> None:
+        current.dtype = self.before

@@ -1,0 +1,150 @@
+"""The functions of the standard in which array-api-compat's torch lacks something or loses a gradient.
+
+(Not in namespace.py, whose `any` and `sum` are torch's.)
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import array_api_compat.torch as compat
+import torch
+
+from .precision import current
+
+__all__ = [
+    "arange", "asarray", "empty", "eye", "floor_divide", "from_dlpack", "full", "imag", "linspace", "nextafter", "ones",
+    "remainder", "std", "unique_all", "zeros",
+]  # fmt: skip
+
+_COMPLEX = {torch.float64: torch.complex128, torch.float32: torch.complex64}
+
+
+def _default(dtype: Any, *numbers: Any) -> Any:
+    """The dtype of an array made of Python numbers: None where torch's answer does not depend on its default dtype."""
+    if dtype is not None or current.dtype is None:
+        return dtype
+    kinds = set().union(*map(_kinds, numbers))
+    if complex in kinds:
+        return _COMPLEX[current.dtype]
+    return current.dtype if float in kinds else None
+
+
+def _kinds(numbers: Any) -> set[type]:
+    if isinstance(numbers, (list, tuple)):
+        return set().union(*map(_kinds, numbers))
+    return {type(numbers)}
+
+
+def asarray(x: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None, **options: Any) -> torch.Tensor:
+    """As array-api-compat's, but a tensor stays in its graph, and so do tensors in a list.
+
+    `torch.asarray` warns about the first since torch 2.13, and gives the second no gradient at all.
+    """
+    if isinstance(x, (list, tuple)) and _holds_tensors(x):
+        x = torch.stack([asarray(item) for item in x])
+    if not isinstance(x, torch.Tensor):
+        made: torch.Tensor = compat.asarray(x, dtype=_default(dtype, x), device=device, copy=copy, **options)
+        return made
+    moved = x.to(dtype=dtype or x.dtype, device=device or x.device)
+    if copy is False and moved is not x:
+        raise ValueError("asarray: this conversion needs a copy, which copy=False forbids.")
+    return moved.clone() if copy and moved is x else moved
+
+
+def _holds_tensors(items: Any) -> bool:
+    return any(isinstance(item, torch.Tensor) or (isinstance(item, (list, tuple)) and _holds_tensors(item)) for item in items)
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+    """A tensor is one already; under torch.func it could not be exported."""
+    if isinstance(x, torch.Tensor):
+        return asarray(x, device=device, copy=copy)
+    return compat.from_dlpack(x, device=device, copy=copy)
+
+
+# Creation ------------------------------------------------------------------------------------------------------------
+
+
+def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> Any:
+    return compat.arange(start, stop, step, dtype=_default(dtype, start, stop, step), device=device)
+
+
+def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    return compat.empty(shape, dtype=_default(dtype, 0.0), device=device)
+
+
+def eye(rows: int, columns: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None) -> Any:
+    return compat.eye(rows, columns, k=k, dtype=_default(dtype, 0.0), device=device)
+
+
+def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    """A tensor as fill value keeps its gradient."""
+    if isinstance(fill_value, torch.Tensor):
+        return asarray(fill_value, dtype=dtype, device=device).expand(shape)
+    return compat.full(shape, fill_value, dtype=_default(dtype, fill_value), device=device)
+
+
+def linspace(start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: bool = True) -> Any:
+    if isinstance(start, torch.Tensor) or isinstance(stop, torch.Tensor):
+        steps = linspace(0.0, 1.0, num, dtype=dtype or torch.result_type(start, stop), endpoint=endpoint)
+        return start * (1 - steps) + stop * steps
+    return compat.linspace(start, stop, num, dtype=_default(dtype, 0.0), device=device, endpoint=endpoint)
+
+
+def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    return compat.ones(shape, dtype=_default(dtype, 0.0), device=device)
+
+
+def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    return compat.zeros(shape, dtype=_default(dtype, 0.0), device=device)
+
+
+# Functions -----------------------------------------------------------------------------------------------------------
+
+
+def imag(x: Any, /) -> Any:
+    return torch.imag(x) if x.is_complex() else torch.zeros_like(x)
+
+
+def floor_divide(x: Any, y: Any, /) -> Any:
+    """torch has no derivative for it: zero."""
+    x, y = (v.detach() if isinstance(v, torch.Tensor) else v for v in (x, y))
+    return compat.floor_divide(x, y)
+
+
+def remainder(x: Any, y: Any, /) -> Any:
+    """torch has no derivative of it by a second tensor: that of x - floor(x / y) y, with torch's own number."""
+    if not isinstance(y, torch.Tensor):
+        return torch.remainder(x, y)
+    moving = x - floor_divide(x, y) * y
+    exact = compat.remainder(x.detach() if isinstance(x, torch.Tensor) else x, y.detach())
+    return moving + (exact - moving.detach())
+
+
+def nextafter(x: Any, y: Any, /) -> Any:
+    """torch has no derivative for it: that of x."""
+    return x + (compat.nextafter(x.detach(), y.detach() if isinstance(y, torch.Tensor) else y) - x.detach())
+
+
+def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+    """torch.std takes whole corrections alone."""
+    if correction == int(correction):
+        return compat.std(x, axis=axis, correction=int(correction), keepdims=keepdims)
+    return torch.sqrt(compat.var(x, axis=axis, correction=correction, keepdims=keepdims))
+
+
+class UniqueAllResult(NamedTuple):
+    values: Any
+    indices: Any
+    inverse_indices: Any
+    counts: Any
+
+
+def unique_all(x: Any, /) -> UniqueAllResult:
+    """With the index of the first of each, which torch.unique does not give."""
+    values, inverse, counts = torch.unique(x.detach(), return_inverse=True, return_counts=True)
+    flat = inverse.reshape(-1)
+    places = torch.arange(flat.numel(), device=x.device)
+    first = torch.full(values.shape, flat.numel(), dtype=places.dtype, device=x.device)
+    return UniqueAllResult(values, first.scatter_reduce(0, flat, places, "amin"), inverse, counts)

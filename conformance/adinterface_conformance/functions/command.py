@@ -1,0 +1,74 @@
+"""`python -m adinterface_conformance functions`: the table of functions, as text, JSON and Markdown."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from ..runner import EXTRA, backend_from
+from ..testing import installed_backends
+from . import table
+from .checks import MODES
+from .standard import USES
+
+
+def main(argv: Sequence[str]) -> int:
+    """The exit status: 0 if every function is right or a known upstream fact, 1 if not, 2 for a wrong command line."""
+    options = _parser().parse_args(argv)
+    try:
+        backends = [backend_from(text) for text in options.backend] or installed_backends()
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    uses = [use for use in USES if not options.function or any(fnmatchcase(use.name, name) for name in options.function)]
+    if not uses:
+        print("No function matches.", file=sys.stderr)
+        return 2
+    try:
+        from rich.progress import Progress
+    except ImportError:
+        print(f"The progress bar needs rich: {EXTRA}", file=sys.stderr)
+        return 2
+    outcomes: list[table.Outcome] = []
+    stale: list[str] = []
+    with Progress(transient=True) as progress:
+        for backend in backends:
+            name = type(backend).__name__
+            task = progress.add_task(name, total=len(uses))
+            found = table.run(uses, backend, modes=options.mode or None, progress=lambda use, task=task: progress.advance(task))  # type: ignore[misc]
+            outcomes += found
+            if len(uses) == len(USES) and not options.mode:
+                stale += [f"{name}: {known.scenario} is right now" for known in table.unexpected(found, backend)]
+    for outcome in outcomes:
+        if not outcome.good:
+            print(outcome)
+    for line in stale:
+        print(line)
+    for name in dict.fromkeys(outcome.backend for outcome in outcomes):
+        counts = Counter(outcome.status for outcome in outcomes if outcome.backend == name)
+        print(f"{name}: " + ", ".join(f"{count} {status}" for status, count in counts.most_common()))
+    print(f"{len({use.name for use in uses})} functions in {len(uses)} uses")
+    if options.markdown:
+        Path(options.markdown).write_text(table.markdown(outcomes), encoding="utf-8")
+    if options.json:
+        text = json.dumps([dataclasses.asdict(outcome) for outcome in outcomes], indent=1)
+        Path(options.json).write_text(text, encoding="utf-8")
+    return 0 if all(outcome.good for outcome in outcomes) and not stale else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m adinterface_conformance functions", description=__doc__)
+    parser.add_argument(
+        "--backend", action="append", default=[], metavar="VALUE", help="AutoTorch, ...; default: all installed"
+    )
+    parser.add_argument("--function", action="append", default=[], metavar="PATTERN", help="a name, with * for any part")
+    parser.add_argument("--mode", action="append", default=[], choices=MODES, help="default: all")
+    parser.add_argument("--markdown", metavar="FILE", help="write the table for the documentation")
+    parser.add_argument("--json", metavar="FILE", help="write every outcome")
+    return parser

@@ -1,0 +1,146 @@
+"""Every function of the Array API standard on every engine: its value, both modes, second order; and the checks' teeth."""
+
+import array_api_strict
+import numpy as np
+import pytest
+from adinterface_conformance.functions import table
+from adinterface_conformance.functions.cell import Use
+from adinterface_conformance.functions.checks import Wrong, check, modes_of, reference
+from adinterface_conformance.functions.standard import USES
+from backends_table import BACKENDS
+
+from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, array_namespace
+
+NAMES = sorted({use.name for use in USES})
+each_backend = pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
+
+
+def standard():
+    """Every public function of array_api_strict, by its dotted name."""
+    names = {name for name in array_api_strict.__all__ if callable(getattr(array_api_strict, name))}
+    names -= {name for name in names if isinstance(getattr(array_api_strict, name), type)}
+    for extension in ("linalg", "fft"):
+        names |= {f"{extension}.{name}" for name in getattr(array_api_strict, extension).__all__}
+    dtypes = {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"}
+    return names - dtypes - {"complex64", "complex128", "e", "pi", "inf", "nan", "newaxis"} - {
+        "set_array_api_strict_flags", "get_array_api_strict_flags", "reset_array_api_strict_flags", "ArrayAPIStrictFlags",
+        "Device", "DType", "__array_namespace_info__",
+    }  # fmt: skip
+
+
+def test_every_function_of_the_standard_is_used():
+    assert standard() - set(NAMES) == set()
+    assert len(standard()) > 180
+
+
+@each_backend
+def test_every_namespace_has_every_name(backend):
+    missing = []
+
+    def f(x):
+        xp = array_namespace(x)
+        for name in [*standard(), "einsum", "e", "pi", "inf", "nan", "newaxis", "float32", "complex128", "int64", "bool"]:
+            part, _, rest = name.rpartition(".")
+            if not hasattr(getattr(xp, part) if part else xp, rest):
+                missing.append(name)
+        return xp.sum(x)
+
+    from adinterface import gradient
+
+    gradient(f, backend, np.ones(2))
+    assert missing == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+@each_backend
+def test_function(name, backend):
+    outcomes = table.run(
+        [use for use in USES if use.name == name], backend, modes=("value", "reverse", "forward", "second order")
+    )
+    assert [str(outcome) for outcome in outcomes if not outcome.good] == []
+    assert outcomes
+
+
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd(), AutoJax()], ids=["torch", "autograd", "jax"])
+def test_no_known_failure_has_become_right(backend):
+    keys = {known.scenario for known in table.find(backend).known_failures}
+    uses = [use for use in USES if any(table.fnmatchcase(use.key, key) for key in keys)]
+    assert table.unexpected(table.run(uses, backend), backend) == []
+
+
+@pytest.mark.parametrize("name", ["sin", "matmul", "sort", "linalg.solve", "fft.rfft", "prod"])
+def test_functions_are_compiled_right(name):
+    for use in [use for use in USES if use.name == name]:
+        check(use, AutoJax(), "prepared")
+
+
+# The checks have teeth -----------------------------------------------------------------------------------------------
+
+X = np.array([0.4, 1.3, 2.2])
+
+
+def traced(x):
+    return type(x) is not np.ndarray
+
+
+WRONG = {
+    "a factor": (lambda xp, x: x**2 * (1.01 if traced(x) else 1.0), "value"),
+    "the shape": (lambda xp, x: xp.reshape(x, (3, 1) if traced(x) else (3,)) * 1, "value"),
+    "the dtype": (lambda xp, x: xp.astype(x, xp.float64) if traced(x) else x, "value"),
+    "a lost gradient": (lambda xp, x: x * xp.asarray(np.asarray(x.detach()) if hasattr(x, "detach") else x), "reverse"),
+    "a flat function that is not": (
+        lambda xp, x: xp.floor(x) + (x * 1e-3 - (x * 1e-3).detach() if traced(x) else 0),
+        "reverse",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_is_wrong_is_called_wrong(what):
+    f, mode = WRONG[what]
+    use = Use("mine", f, (X,), "flat" if "flat" in what else "smooth")
+    with pytest.raises(Wrong):
+        check(use, AutoTorch(), mode)
+
+
+def test_a_wrong_second_derivative_is_called_wrong():
+    def f(xp, x):
+        return x**2 + x.detach() ** 3 * (x - x.detach()) if traced(x) else x**2
+
+    use = Use("mine", f, (X,), "smooth")
+    with pytest.raises(Wrong, match="by argument 0"):
+        check(use, AutoTorch(), "reverse")
+    with pytest.raises(Wrong, match="the product of the Hessian is"):
+        check(
+            Use("mine", lambda xp, x: x.detach() * x if traced(x) else x * x / 2, (X,), "smooth"), AutoTorch(), "second order"
+        )
+
+
+def test_a_reference_at_a_kink_is_refused():
+    with pytest.raises(ValueError, match="choose another point"):
+        reference(Use("abs", lambda xp, x: xp.abs(x), (np.zeros(2),), "smooth"))
+
+
+def test_modes_of_a_function():
+    smooth, discrete = (Use("f", lambda xp, x: x, (X,), kind) for kind in ("smooth", "discrete"))
+    assert modes_of(smooth, AutoTorch()) == ("value", "reverse", "forward", "second order", "prepared")
+    assert modes_of(smooth, AutoFiniteDifferences()) == ("value", "reverse", "prepared")
+    assert modes_of(discrete, AutoTorch()) == ("value",)
+
+
+def test_the_table_in_words():
+    right = Use("good", lambda xp, x: x * 2, (X,), "smooth")
+    bad = Use("x[::-1]", lambda xp, x: x[::-1], (X,), "smooth")
+    refused = Use("bad", lambda xp, x: xp.nothing(x), (X,), "smooth")
+    outcomes = table.run([right, bad, refused], AutoTorch(), modes=("value", "reverse"))
+    assert [outcome.status for outcome in outcomes] == ["right", "right", "known", "known", "refused", "refused"]
+    assert table.markdown(outcomes).splitlines() == [
+        "| function | AutoTorch |",
+        "| --- | --- |",
+        "| `good` | ✓ |",
+        "| `x[::-1]` | known (1) |",
+        "| `bad` | refused |",
+        "",
+        "1. torch refuses slices with a negative step; write xp.flip(x, axis=...), or x[::-1] inside numpy_function "
+        "([upstream](https://github.com/pytorch/pytorch/issues/59786))",
+    ]

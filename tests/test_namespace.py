@@ -13,10 +13,10 @@ OUTSIDE = [
     pytest.param((n,), "array_api_compat.numpy", id="numpy"),
     pytest.param((np.float32(1),), "array_api_compat.numpy", id="numpy scalar"),
     pytest.param((t,), "adinterface_torch.namespace", id="torch"),
-    pytest.param((j,), "jax.numpy", id="jax"),
+    pytest.param((j,), "adinterface_jax.namespace", id="jax"),
     pytest.param((1.0, 2), "array_api_compat.numpy", id="python numbers"),
     pytest.param((1.0, None, t), "adinterface_torch.namespace", id="float, None, torch"),
-    pytest.param((n, j), "jax.numpy", id="numpy, jax"),
+    pytest.param((n, j), "adinterface_jax.namespace", id="numpy, jax"),
     pytest.param((), "array_api_compat.numpy", id="nothing"),
 ]
 
@@ -27,7 +27,7 @@ def test_the_arrays_decide_the_namespace(arrays, name):
 
 
 INSIDE = {
-    AutoJax(): "jax.numpy",
+    AutoJax(): "adinterface_jax.namespace",
     AutoTorch(): "adinterface_torch.namespace",
     AutoAutograd(): "adinterface_autograd.namespace",
     AutoFiniteDifferences(): "array_api_compat.numpy",

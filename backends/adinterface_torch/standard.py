@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import array_api_compat.torch as compat
 import torch
+import torch.utils.dlpack
 
 from .precision import current
 
@@ -60,7 +61,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     """A tensor is one already; under torch.func it could not be exported."""
     if isinstance(x, torch.Tensor):
         return asarray(x, device=device, copy=copy)
-    return compat.from_dlpack(x, device=device, copy=copy)
+    tensor = torch.utils.dlpack.from_dlpack(x)
+    return tensor.to(device=device) if device is not None else tensor.clone() if copy else tensor
 
 
 # Creation ------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from ..runner import EXTRA, backend_from
+from ..runner import _rich, backend_from
 from ..testing import installed_backends
 from . import table
 from .checks import MODES
@@ -30,14 +30,9 @@ def main(argv: Sequence[str]) -> int:
     if not uses:
         print("No function matches.", file=sys.stderr)
         return 2
-    try:
-        from rich.progress import Progress
-    except ImportError:
-        print(f"The progress bar needs rich: {EXTRA}", file=sys.stderr)
-        return 2
     outcomes: list[table.Outcome] = []
     stale: list[str] = []
-    with Progress(transient=True) as progress:
+    with _rich("progress").Progress(transient=True) as progress:
         for backend in backends:
             name = type(backend).__name__
             task = progress.add_task(name, total=len(uses))
@@ -64,9 +59,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m adinterface_conformance functions", description=__doc__)
-    parser.add_argument(
-        "--backend", action="append", default=[], metavar="VALUE", help="AutoTorch, ...; default: all installed"
-    )
+    parser.add_argument("--backend", action="append", default=[], metavar="BACKEND", help="default: all installed")
     parser.add_argument("--function", action="append", default=[], metavar="PATTERN", help="a name, with * for any part")
     parser.add_argument("--mode", action="append", default=[], choices=MODES, help="default: all")
     parser.add_argument("--markdown", metavar="FILE", help="write the table for the documentation")

@@ -12,7 +12,6 @@ from .errors import (
     DisconnectedWarning,
     MissingEngineError,
     NotDifferentiableError,
-    NumpyCodeError,
     OutputError,
     PrecisionError,
     TreeError,
@@ -20,7 +19,6 @@ from .errors import (
 from .library import Library
 from .namespace import array_namespace
 from .nodes import NodeType
-from .numpy_code import numpy_function
 from .operators.derivative import (
     ValueAndDerivative,
     ValueDerivativeAndSecondDerivative,
@@ -72,7 +70,6 @@ __all__ = [
     "MissingEngineError",
     "NodeType",
     "NotDifferentiableError",
-    "NumpyCodeError",
     "OutputError",
     "PrecisionError",
     "Prepared",
@@ -103,7 +100,6 @@ __all__ = [
     "jacobian",
     "linearize",
     "prepare",
-    "numpy_function",
     "pullback",
     "pushforward",
     "register_node",

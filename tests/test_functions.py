@@ -31,7 +31,7 @@ def standard():
 
 def test_every_function_of_the_standard_is_used():
     assert standard() - set(NAMES) == set()
-    assert len(standard()) > 180
+    assert len(standard()) >= 170
 
 
 @each_backend
@@ -114,7 +114,7 @@ def test_a_wrong_second_derivative_is_called_wrong():
 
 def test_a_reference_at_a_kink_is_refused():
     with pytest.raises(ValueError, match="choose another point"):
-        reference(Use("abs", lambda xp, x: xp.abs(x), (np.zeros(2),), "smooth"))
+        reference(Use("abs", lambda xp, x: xp.abs(x), (np.full(2, 0.003),), "smooth"))
 
 
 def test_modes_of_a_function():

@@ -2,4 +2,17 @@
 
 from adinterface.backend import KnownFailure
 
-KNOWN_FAILURES: tuple[KnownFailure, ...] = ()
+KNOWN_FAILURES: tuple[KnownFailure, ...] = (
+    KnownFailure(
+        "function:if x > y",
+        "prepared",
+        "jax.jit cannot follow a Python branch on a value; use xp.where, or AutoJax(jit=False)",
+        "https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerBoolConversionError",
+    ),
+    KnownFailure(
+        "function:x[[]mask]",
+        "prepared",
+        "jax.jit takes a boolean mask as a NumPy array only, because the shape of the result depends on it",
+        "https://docs.jax.dev/en/latest/errors.html#jax.errors.NonConcreteBooleanIndexError",
+    ),
+)

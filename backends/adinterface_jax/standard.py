@@ -7,10 +7,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax.lax import stop_gradient
 
-__all__ = ["hypot", "nextafter"]
+__all__ = ["from_dlpack", "hypot", "nextafter"]
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+    """An array of JAX is one already; under jit it could not be exported."""
+    if isinstance(x, jax.Array):
+        return x if device is None else jax.device_put(x, device)
+    return jnp.from_dlpack(x, device=device, copy=copy)
 
 
 def hypot(x: Any, y: Any, /) -> Any:

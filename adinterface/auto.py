@@ -70,14 +70,12 @@ class AutoTorch(_Ours):
         which is faster on torch for long chains of small operations); None lets the operator choose.
     chunk_size: how many rows or columns of a Jacobian or Hessian are computed in one batch; 1 avoids batching
         altogether; None takes as many as need at most 64 MiB of seeds.
-    compile: `prepare` compiles with `torch.compile`, which needs a C++ compiler; otherwise prepared calls are eager.
     create_graph: results stay in torch's graph, so that torch can differentiate them again.
     device: where to compute (`"cuda"`, `torch.device(...)`); None leaves each tensor where it is.
     """
 
     name = "torch"
     mode: Mode = None
-    compile: bool = False
     chunk_size: int | None = None
     create_graph: bool = False
     device: Any = None

@@ -22,7 +22,7 @@ def prepare(
 
     `fast = prepare(gradient, f, AutoJax(), *args)`, then `fast(*args)`: the same results as
     `gradient(f, AutoJax(), *args)`, at the cost of the engine. JAX compiles f, with the derivative, by `jax.jit`;
-    torch does so with `AutoTorch(compile=True)`; elsewhere what can be decided beforehand is.
+    elsewhere what can be decided beforehand is.
 
     operator: any operator of this package. example_args, kwargs: what it takes after the backend. Their numbers do not
     matter; other shapes, dtypes, structures or static values (strings, functions, integers inside trees) are

@@ -105,7 +105,7 @@ def test_if_the_operator_raises_nothing_else_is_checked():
 
 def test_labels_show_the_options_that_were_given():
     assert label_of(AutoJax()) == "AutoJax()"
-    assert label_of(AutoTorch(mode="forward", compile=False, chunk_size=2)) == "AutoTorch(mode='forward', chunk_size=2)"
+    assert label_of(AutoTorch(mode="forward", chunk_size=2)) == "AutoTorch(mode='forward', chunk_size=2)"
     assert label_of(SecondOrder(AutoJax(), AutoJax())).startswith("SecondOrder(outer=AutoJax(")
 
 
@@ -133,7 +133,7 @@ def test_global_state_that_changes_is_named():
     [
         ("AutoTorch", AutoTorch()),
         ("AutoTorch()", AutoTorch()),
-        ("AutoTorch(mode='forward', compile=False, chunk_size=3)", AutoTorch(mode="forward", compile=False, chunk_size=3)),
+        ("AutoTorch(mode='forward', chunk_size=3)", AutoTorch(mode="forward", chunk_size=3)),
         ("AutoFiniteDifferences(native=AutoJax())", AutoFiniteDifferences(native=AutoJax())),
         ("SecondOrder(AutoFiniteDifferences(), AutoJax())", SecondOrder(FINITE, AutoJax())),
     ],

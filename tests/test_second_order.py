@@ -119,8 +119,8 @@ DEFAULTS = {
     ),
     "torch": (
         AutoTorch(chunk_size=3),
-        AutoTorch(mode="reverse", compile=False, chunk_size=3),
-        AutoTorch(mode="reverse", compile=False, chunk_size=3),
+        AutoTorch(mode="reverse", chunk_size=3),
+        AutoTorch(mode="reverse", chunk_size=3),
     ),
     "autograd": (AutoAutograd(), AutoAutograd(mode="reverse"), AutoAutograd(mode="reverse")),
     "jax forward": (AutoJax(mode="forward"), AutoJax(mode="forward"), AutoJax(mode="forward")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -34,6 +35,7 @@ class Operation(ABC):
         #: The backend whose arrays f receives.
         self.backend: Backend = self.carrier(auto)
         self.plans: dict[Any, Plan] = {}
+        self.lock = threading.Lock()
 
     def carrier(self, auto: AutoBackend) -> Backend:
         return first_order(auto)
@@ -56,9 +58,10 @@ class Operation(ABC):
 
     def keep(self, key: Any, plan: Plan) -> None:
         plan.values = []  # the arguments, which must not outlive the call
-        while len(self.plans) >= self.bound:
-            self.plans.pop(next(iter(self.plans)), None)
-        self.plans[key] = plan
+        with self.lock:
+            while len(self.plans) >= self.bound:
+                del self.plans[next(iter(self.plans))]
+            self.plans[key] = plan
 
     def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
         """From the operator's arguments after the backend: those of f, and their tangents if there are any."""

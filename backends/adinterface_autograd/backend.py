@@ -69,13 +69,13 @@ class AutogradBackend(Backend):
         message = str(error)
         if isinstance(error, AdinterfaceError):
             return None
-        if "ArrayBox" in message and "item assignment" in message:
+        if "Box" in message and "item assignment" in message:
             return _NO_ASSIGNMENT
         if isinstance(error, ValueError) and "setting an array element with a sequence" in message:
             return _NO_ASSIGNMENT
-        if isinstance(error, TypeError) and "output" in message and "ArrayBox" in message:
+        if isinstance(error, TypeError) and "output" in message and "Box" in message:
             return _NO_ASSIGNMENT
-        if isinstance(error, TypeError) and ("ArrayBox" in message or "ufunc" in message):
+        if isinstance(error, TypeError) and ("Box" in message or "ufunc" in message):
             return (
                 "NumPy was called on an array that autograd is tracing. Take the functions from the array: "
                 "xp = adinterface.array_namespace(x), then xp.sin(x)."

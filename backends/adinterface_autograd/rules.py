@@ -168,7 +168,7 @@ def remainder(x: Any, y: Any, /) -> Any:
 
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
     found = x
-    for bound, beyond in ((min, np.less), (max, np.greater)):
+    for bound, beyond in ((min, np.less_equal), (max, np.greater_equal)):
         if bound is not None:
             outside = beyond(value(found), value(bound))
             found, bound = broadcast_arrays(found, bound)
@@ -397,7 +397,8 @@ def _cumulated(x: Any, axis: int | None, include_initial: bool, product: bool, d
     ndim = np.ndim(value(x))
     if axis is None:
         if ndim != 1:
-            raise ValueError("An axis is needed for an array of more than one dimension.")
+            name = "cumulative_prod" if product else "cumulative_sum"
+            raise ValueError(f"{name} needs an axis for an array of more than one dimension.")
         axis = 0
     axis, x = _axis(axis, ndim), _summed(dtype, x)
     if not product:

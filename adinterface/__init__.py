@@ -12,6 +12,7 @@ from .errors import (
     DisconnectedWarning,
     MissingEngineError,
     NotDifferentiableError,
+    NumpyCodeError,
     OutputError,
     PrecisionError,
     TreeError,
@@ -19,6 +20,7 @@ from .errors import (
 from .library import Library
 from .namespace import array_namespace
 from .nodes import NodeType
+from .numpy_code import numpy_function
 from .operators.derivative import (
     ValueAndDerivative,
     ValueDerivativeAndSecondDerivative,
@@ -70,6 +72,7 @@ __all__ = [
     "MissingEngineError",
     "NodeType",
     "NotDifferentiableError",
+    "NumpyCodeError",
     "OutputError",
     "PrecisionError",
     "Prepared",
@@ -100,6 +103,7 @@ __all__ = [
     "jacobian",
     "linearize",
     "prepare",
+    "numpy_function",
     "pullback",
     "pushforward",
     "register_node",

@@ -35,5 +35,9 @@ class MissingEngineError(AdinterfaceError, ImportError):
     """The engine of a backend is not installed."""
 
 
+class NumpyCodeError(AdinterfaceError, TypeError):
+    """NumPy code, inside `numpy_function`, that cannot work on an engine's arrays."""
+
+
 class DisconnectedWarning(UserWarning):
     """The output of f does not depend on any differentiated argument: every gradient is zero."""

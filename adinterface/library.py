@@ -153,6 +153,18 @@ class Library(ABC):
     def namespace(self, x: Any) -> ModuleType:
         """The Array API namespace of x."""
 
+    def numpy_sources(self) -> tuple[Any, ...]:
+        """Where NumPy's functions are found, by NumPy's names and with its semantics, for arrays of this library.
+
+        The first that has the name answers: modules with `sin`, `linalg.solve`, `fft.rfft`, `special.erf` (a ufunc of
+        scipy.special), and `getitem(x, index)`. What none has is composed of the namespace.
+        """
+        return ()
+
+    def lift(self, x: Any, beside: Any) -> Any:
+        """A NumPy array or scalar, captured by NumPy code, as an operand beside an array of this library."""
+        return x
+
     def precision(self, dtypes: Iterable[str]) -> AbstractContextManager[Any]:
         """The scope in which arrays of these dtypes keep them."""
         return nullcontext()

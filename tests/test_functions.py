@@ -137,6 +137,6 @@ def test_the_table_in_words():
         "| `x[::-1]` | known (1) |",
         "| `bad` | refused |",
         "",
-        "1. torch refuses slices with a negative step; write xp.flip(x, axis=...) "
+        "1. torch refuses slices with a negative step; write xp.flip(x, axis=...), or x[::-1] inside numpy_function "
         "([upstream](https://github.com/pytorch/pytorch/issues/59786))",
     ]

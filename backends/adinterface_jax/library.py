@@ -85,6 +85,11 @@ class JaxLibrary(Library):
     def namespace(self, x: Any) -> ModuleType:
         return namespace
 
+    def numpy_sources(self) -> tuple[Any, ...]:
+        from . import numpy_functions
+
+        return numpy_functions, namespace
+
     def precision(self, dtypes: Iterable[str]) -> AbstractContextManager[Any]:
         if _x64() or not trace_state_clean():
             return nullcontext()

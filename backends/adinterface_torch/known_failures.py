@@ -6,7 +6,7 @@ KNOWN_FAILURES: tuple[KnownFailure, ...] = (
     KnownFailure(
         "function:x[[]::-1]",
         "*",
-        "torch refuses slices with a negative step; write xp.flip(x, axis=...)",
+        "torch refuses slices with a negative step; write xp.flip(x, axis=...), or x[::-1] inside numpy_function",
         "https://github.com/pytorch/pytorch/issues/59786",
     ),
     KnownFailure(

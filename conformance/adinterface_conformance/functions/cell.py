@@ -19,7 +19,7 @@ Array = np.ndarray[Any, Any]
 class Use:
     """One way to call a function.
 
-    f: `f(xp, *arrays)` gives an array or a tuple of arrays.
+    f: `f(xp, *arrays)` for a function of the Array API, `f(*arrays)` for one of NumPy; gives an array or a tuple of them.
     arrays: its floating arguments, small, in float64.
     """
 
@@ -27,8 +27,10 @@ class Use:
     f: Callable[..., Any]
     arrays: tuple[Array, ...]
     kind: Kind
+    #: Whether f takes the namespace first.
+    neutral: bool = True
 
     @property
     def key(self) -> str:
         """What known failures name."""
-        return "function:" + self.name
+        return ("function:" if self.neutral else "numpy:") + self.name

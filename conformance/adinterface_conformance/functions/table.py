@@ -79,7 +79,7 @@ def run(
 def unexpected(outcomes: Iterable[Outcome], backend: AutoBackend) -> list[KnownFailure]:
     """The known failures of functions that failed nowhere: they can be taken out of the backend's folder."""
     used = {(outcome.reason, outcome.link) for outcome in outcomes if outcome.status == "known"}
-    listed = [known for known in find(backend).known_failures if known.scenario.startswith("function:")]
+    listed = [known for known in find(backend).known_failures if known.scenario.startswith(("function:", "numpy:"))]
     return [known for known in listed if (known.reason, known.link) not in used]
 
 

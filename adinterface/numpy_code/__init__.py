@@ -1,0 +1,81 @@
+"""`numpy_function`: plain NumPy code on any engine."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+from ..errors import NumpyCodeError
+from ..library import NUMPY
+from ..tree import Constant, Frozen, Leaf, Node, Structure, build, flatten, register_node
+from .array import NumpyArray, wrap
+from .engine import Engine, engine_of
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def numpy_function(f: Callable[P, T], /) -> Callable[P, T]:
+    """Let a function that is written with NumPy alone run on the arrays of any engine.
+
+    Inside, the arrays of an engine stand behind NumPy's own protocols: `np.tanh(x @ w)`, `x.sum(axis=0)`, `x[1:]`,
+    `np.linalg.solve(a, b)`, `np.einsum(...)` and the ufuncs of `scipy.special` call the engine. NumPy arrays that f
+    captures are constants. What cannot work raises NumpyCodeError, which names the expression and what to write
+    instead: writing to an array, `np.asarray` of what is differentiated, `float(x)`, `out=`.
+
+    f takes and returns trees, as the operators do. Called with NumPy arrays and numbers alone (as finite differences
+    do), it is f itself. The wrappers cost nothing once an engine has compiled f.
+
+    >>> import numpy as np
+    >>> from adinterface import AutoFiniteDifferences, gradient, numpy_function
+    >>> @numpy_function
+    ... def energy(x):
+    ...     return np.sum(np.tanh(x) ** 2)
+    >>> gradient(energy, AutoFiniteDifferences(), np.zeros(2))
+    (array([0., 0.]),)
+    """
+
+    @functools.wraps(f)
+    def on_any_engine(*args: P.args, **kwargs: P.kwargs) -> T:
+        leaves: list[Leaf] = []
+        structure = flatten(Constant((args, kwargs)), leaves, lambda: "an argument")
+        if all(leaf.library is NUMPY for leaf in leaves):
+            return f(*args, **kwargs)
+        wrapped = [leaf.value if leaf.library is NUMPY else NumpyArray(leaf.value, engine_of(leaf.library)) for leaf in leaves]
+        args, kwargs = build(structure, iter(wrapped))
+        try:
+            result: T = _unwrapped(f(*args, **kwargs))
+        except ValueError as error:
+            # NumPy's own, for `a[0] = x[0]` into a plain array, stands in front of what the wrapper said.
+            if isinstance(error.__cause__, NumpyCodeError):
+                raise NumpyCodeError(str(error.__cause__)) from error
+            raise
+        return result
+
+    return on_any_engine
+
+
+def _unwrapped(result: Any) -> Any:
+    """The engine's own arrays in what f returned."""
+    if type(result) is NumpyArray:
+        return result._array
+    leaves: list[Leaf] = []
+    structure = flatten(Constant(result), leaves, lambda: "the result")
+    return build(_without_wrappers(structure), iter([leaf.value for leaf in leaves]))
+
+
+def _without_wrappers(structure: Structure) -> Structure:
+    if isinstance(structure, Frozen):
+        return Frozen(_without_wrappers(structure.inner))
+    if not isinstance(structure, Node):
+        return structure
+    if isinstance(structure.data, Engine):
+        return structure.children[0]
+    return Node(structure.type, structure.data, tuple([_without_wrappers(child) for child in structure.children]))
+
+
+# So that an operator can be called inside f: it sees the engine's array, and its results are wrapped again.
+register_node(NumpyArray, lambda x: ((x._array,), x._engine), lambda engine, children: wrap(children[0], engine))
+
+__all__ = ["numpy_function"]

@@ -1,0 +1,440 @@
+"""The arrays that NumPy code meets inside `numpy_function`: an engine's array behind NumPy's own protocols."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from ..errors import NumpyCodeError
+from .engine import Engine
+from .names import ACCUMULATE, METHODS, REDUCE, WRITING, spelled
+
+#: Keywords of ufuncs that change nothing here as long as they have these values.
+_HARMLESS = {"casting": "same_kind", "order": "K", "subok": True, "where": True}
+
+_NO_NUMBER = (
+    "Leave it an array: write np.sin for math.sin; to set elements of np.zeros(...), collect them in a list and np.stack it, "
+    "or use np.where"
+)
+
+
+class NumpyArray:
+    """An array of an engine that answers NumPy's functions, operators, indexing and methods by calling the engine.
+
+    It is read-only. It refuses to become a plain array or a Python float while the engine follows it, because that
+    would drop its gradient.
+    """
+
+    __slots__ = ("_array", "_engine")
+    __array_priority__ = 1000.0
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, array: Any, engine: Engine):
+        self._array = array
+        self._engine = engine
+
+    # NumPy's protocols
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        engine = self._engine
+        if kwargs:
+            kwargs = _plain_keywords(ufunc, method, kwargs)
+        if method == "__call__":
+            beside = self._array
+            native = [value._array if type(value) is NumpyArray else _operand(engine, value, beside, ufunc) for value in inputs]
+            result = engine.functions[ufunc](*native)
+            dtype = kwargs.get("dtype")
+            wrapped = wrap(result, engine)
+            return wrapped if dtype is None else wrapped.astype(dtype)
+        if method == "reduce" and ufunc in REDUCE:
+            return REDUCE[ufunc](*inputs, **{"axis": 0} | kwargs)
+        if method == "accumulate" and ufunc in ACCUMULATE:
+            return ACCUMULATE[ufunc](*inputs, **{"axis": 0} | kwargs)
+        if method == "outer" and ufunc.nin == 2 and not kwargs:
+            first, second = inputs
+            return ufunc(np.reshape(first, np.shape(first) + (1,) * np.ndim(second)), second)
+        raise NumpyCodeError(
+            f"numpy_function: {spelled(ufunc)}.{method} has no counterpart here. Write it with "
+            f"{spelled(ufunc)} and a loop or a reduction such as np.sum."
+        )
+
+    def __array_function__(
+        self, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        engine = self._engine
+        if kwargs:
+            if kwargs.get("out") is not None:
+                raise NumpyCodeError(_no_out(spelled(function)))
+            kwargs = {name: unwrap(value, engine, self._array) for name, value in kwargs.items() if name != "out"}
+        native = [unwrap(value, engine, self._array) for value in args]
+        return wrap(engine.functions[function](*native, **kwargs), engine)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        self._refuse_if_traced(
+            "turns it into a plain NumPy array",
+            "Leave out np.asarray and np.array; for a list of arrays write np.stack([...]) or np.concatenate([...]); to set "
+            "elements of np.zeros(...), collect them in a list and np.stack it, or use np.where",
+        )
+        array = self._engine.library.to_numpy(self._array)
+        return np.array(array, dtype=dtype, copy=copy)
+
+    # what an array is
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        shape: tuple[int, ...] = self._array.shape
+        return tuple(shape)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(self._engine.library.dtype(self._array))
+
+    @property
+    def ndim(self) -> int:
+        return len(self._array.shape)
+
+    @property
+    def size(self) -> int:
+        size = 1
+        for length in self._array.shape:
+            size *= length
+        return size
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    @property
+    def T(self) -> Any:
+        return np.transpose(self)
+
+    @property
+    def mT(self) -> Any:
+        return np.swapaxes(self, -1, -2)
+
+    @property
+    def real(self) -> Any:
+        return np.real(self)
+
+    @property
+    def imag(self) -> Any:
+        return np.imag(self)
+
+    @property
+    def flat(self) -> Iterator[Any]:
+        return iter(np.ravel(self))
+
+    def __len__(self) -> int:
+        if not self._array.shape:
+            raise TypeError("len() of unsized object")
+        length: int = self._array.shape[0]
+        return length
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self._array.shape:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, index: Any) -> Any:
+        engine = self._engine
+        return NumpyArray(engine.getitem(self._array, unwrap(index, None, None)), engine)
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(np.any(self == value))
+
+    def __repr__(self) -> str:
+        return f"NumpyArray({self._array!r})"
+
+    def __format__(self, spec: str) -> str:
+        value = self._engine.library.value_under_trace(self._array) if self._traced() else self.__array__()
+        return repr(self) if value is None else format(value[()], spec)
+
+    __str__ = __repr__
+
+    def __copy__(self) -> NumpyArray:
+        return NumpyArray(self._array, self._engine)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> NumpyArray:
+        return self.__copy__()
+
+    def copy(self, order: str = "C") -> NumpyArray:
+        return self.__copy__()
+
+    # what becomes a Python value
+
+    def _traced(self) -> bool:
+        return self._engine.library.traced(self._array)
+
+    def _refuse_if_traced(self, what: str, instead: str) -> None:
+        if self._traced():
+            where = _expression()
+            raise NumpyCodeError(
+                f"numpy_function: {where} {what}, which would drop its gradient. {instead}."
+                if where
+                else f"numpy_function: this {what}, which would drop its gradient. {instead}."
+            )
+
+    def __bool__(self) -> bool:
+        return bool(self._array)
+
+    def __int__(self) -> int:
+        return int(self._concrete())
+
+    def __index__(self) -> int:
+        import operator
+
+        if self.dtype.kind not in "iu":
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        return operator.index(self._concrete())
+
+    def _concrete(self) -> Any:
+        """The number as Python sees it: an integer of it has no derivative, so nothing is lost."""
+        value = self._engine.library.value_under_trace(self._array) if self._traced() else None
+        return self._array if value is None else value
+
+    def __float__(self) -> float:
+        self._refuse_if_traced("makes a Python number of it", _NO_NUMBER)
+        return float(self._array)
+
+    def __complex__(self) -> complex:
+        self._refuse_if_traced("makes a Python number of it", _NO_NUMBER)
+        return complex(self._array)
+
+    def item(self, *index: int) -> Any:
+        self._refuse_if_traced("makes a Python number of it", "Leave it an array")
+        return self.__array__().item(*index)
+
+    def tolist(self) -> Any:
+        self._refuse_if_traced("makes Python numbers of it", "Leave it an array, or write list(x) for a list of arrays")
+        return self.__array__().tolist()
+
+    # methods that are more than a function of the array
+
+    def astype(self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True) -> Any:
+        target = np.dtype(dtype).name
+        return wrap(self._engine.functions[np.astype](self._array, target), self._engine)
+
+    def reshape(self, *shape: Any, order: Any = "C", copy: Any = None) -> Any:
+        return np.reshape(self, shape[0] if len(shape) == 1 else shape, order=order)
+
+    def transpose(self, *axes: Any) -> Any:
+        if not axes or axes == (None,):
+            return np.transpose(self)
+        return np.transpose(self, axes[0] if len(axes) == 1 else axes)
+
+    def flatten(self, order: Any = "C") -> Any:
+        return np.ravel(self, order)
+
+    def conj(self) -> Any:
+        return np.conjugate(self)
+
+    conjugate = conj
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise NumpyCodeError(
+            f"numpy_function: {_expression() or 'an assignment x[index] = value'} writes to an array, and engines cannot "
+            f"differentiate that. Build the array with np.where(condition, a, b), np.concatenate or np.stack."
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        if name in WRITING:
+            raise NumpyCodeError(
+                f"numpy_function: the method {name} writes to its array, and engines cannot differentiate that. "
+                f"Write {WRITING[name]}."
+            )
+        if name.startswith("__") or not hasattr(np.ndarray, name):
+            raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+        raise NumpyCodeError(
+            f"numpy_function: x.{name} needs NumPy's own memory, which an array of {self._engine.library.name} does not have."
+        )
+
+
+# Wrapping ------------------------------------------------------------------------------------------------------------
+
+
+def wrap(result: Any, engine: Engine) -> Any:
+    """The engine's arrays in a result of NumPy's form, each behind NumPy's protocols."""
+    if isinstance(result, engine.types):
+        return NumpyArray(result, engine)
+    if isinstance(result, tuple):
+        wrapped = [wrap(part, engine) for part in result]
+        return type(result)._make(wrapped) if hasattr(result, "_make") else tuple(wrapped)
+    if type(result) is list:
+        return [wrap(part, engine) for part in result]
+    return result
+
+
+def unwrap(value: Any, engine: Engine | None, beside: Any) -> Any:
+    """An argument as the engine takes it: its own arrays, and floating NumPy arrays as it wants them."""
+    cls = type(value)
+    if cls is NumpyArray:
+        return value._array
+    if cls is int or cls is float or cls is str or value is None:
+        return value
+    if cls is tuple or cls is list:
+        return cls([unwrap(part, engine, beside) for part in value])
+    if cls is slice:
+        return slice(_bound(value.start), _bound(value.stop), _bound(value.step))
+    if engine is not None and isinstance(value, (np.ndarray, np.inexact)):
+        return engine.lift(value, beside)
+    return value
+
+
+def _bound(value: Any) -> Any:
+    return value.__index__() if type(value) is NumpyArray else value
+
+
+def _operand(engine: Engine, value: Any, beside: Any, ufunc: np.ufunc) -> Any:
+    operand = engine.operand(value, beside)
+    if operand is NotImplemented:
+        raise TypeError(f"numpy_function: {spelled(ufunc)} got a {type(value).__name__} beside a {engine.library.name} array.")
+    return operand
+
+
+def _plain_keywords(ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The keywords that mean something here; `out`, `where` and the like are refused."""
+    out = kwargs.pop("out", None)
+    if out is not None and any(target is not None for target in out):
+        raise NumpyCodeError(
+            _no_out(spelled(ufunc)) if any(type(target) is NumpyArray for target in out) else _into_plain(spelled(ufunc))
+        )
+    if method != "__call__":
+        return kwargs
+    for name in [name for name in kwargs if name != "dtype"]:
+        value = kwargs.pop(name)
+        if not isinstance(value, (str, bool)) or value != _HARMLESS.get(name):
+            raise NumpyCodeError(
+                f"numpy_function: {spelled(ufunc)} does not take {name}= here. "
+                + ("Write np.where(condition, a, b)." if name == "where" else "Leave it out.")
+            )
+    return kwargs
+
+
+def _no_out(function: str) -> str:
+    return (
+        f"numpy_function: {function} cannot write to out=, because engines cannot differentiate that. Use what it returns; "
+        f"for x += y write x = x + y."
+    )
+
+
+def _into_plain(function: str) -> str:
+    return (
+        f"numpy_function: {function} would write its result into a plain NumPy array (out=, or an operator such as +=), which "
+        f"would drop its gradient. Use what it returns; for x += y write x = x + y."
+    )
+
+
+def _expression() -> str:
+    """The expression of the user's code that led here, from the positions that Python keeps; empty if it has no source."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(__package__):
+        frame = frame.f_back
+    if frame is None:
+        return ""
+    code = frame.f_code
+    positions = list(code.co_positions())
+    line, end_line, column, end_column = positions[frame.f_lasti // 2]
+    source = linecache.getline(code.co_filename, line, frame.f_globals) if line else ""
+    if not source or line != end_line or column is None or end_column is None:
+        return ""
+    return source.encode()[column:end_column].decode()
+
+
+# Operators and methods -----------------------------------------------------------------------------------------------
+
+
+def _binary(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
+    def operate(self: NumpyArray, other: Any) -> Any:
+        engine = self._engine
+        native = other._array if type(other) is NumpyArray else engine.operand(other, self._array)
+        if native is NotImplemented:
+            return NotImplemented
+        return wrap(engine.functions[ufunc](self._array, native), engine)
+
+    return operate
+
+
+def _reflected(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
+    def operate(self: NumpyArray, other: Any) -> Any:
+        engine = self._engine
+        native = engine.operand(other, self._array)
+        if native is NotImplemented:
+            return NotImplemented
+        return wrap(engine.functions[ufunc](native, self._array), engine)
+
+    return operate
+
+
+def _in_place(ufunc: np.ufunc, symbol: str) -> Callable[[NumpyArray, Any], Any]:
+    def operate(self: NumpyArray, other: Any) -> Any:
+        if self._array.shape:
+            raise NumpyCodeError(
+                f"numpy_function: x {symbol}= y writes to an array, and engines cannot differentiate that. "
+                f"Write x = x {symbol} y."
+            )
+        return ufunc(self, other)  # what NumPy's reductions and indexing give is a number, which it does not change either
+
+    return operate
+
+
+def _unary(ufunc: np.ufunc) -> Callable[[NumpyArray], Any]:
+    def operate(self: NumpyArray) -> Any:
+        return wrap(self._engine.functions[ufunc](self._array), self._engine)
+
+    return operate
+
+
+def _method(name: str) -> Callable[..., Any]:
+    function = getattr(np, name)
+
+    def method(self: NumpyArray, *args: Any, **kwargs: Any) -> Any:
+        return function(self, *args, **kwargs)
+
+    method.__name__ = name
+    return method
+
+
+_ARITHMETIC = {
+    "add": (np.add, "+"),
+    "sub": (np.subtract, "-"),
+    "mul": (np.multiply, "*"),
+    "truediv": (np.true_divide, "/"),
+    "floordiv": (np.floor_divide, "//"),
+    "mod": (np.remainder, "%"),
+    "pow": (np.power, "**"),
+    "matmul": (np.matmul, "@"),
+    "and": (np.bitwise_and, "&"),
+    "or": (np.bitwise_or, "|"),
+    "xor": (np.bitwise_xor, "^"),
+    "lshift": (np.left_shift, "<<"),
+    "rshift": (np.right_shift, ">>"),
+}
+_COMPARISONS = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+_SIGNS = {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}
+
+for _name, (_ufunc, _symbol) in _ARITHMETIC.items():
+    setattr(NumpyArray, f"__{_name}__", _binary(_ufunc))
+    setattr(NumpyArray, f"__r{_name}__", _reflected(_ufunc))
+    setattr(NumpyArray, f"__i{_name}__", _in_place(_ufunc, _symbol))
+for _name, _ufunc in _COMPARISONS.items():
+    setattr(NumpyArray, f"__{_name}__", _binary(_ufunc))
+for _name, _ufunc in _SIGNS.items():
+    setattr(NumpyArray, f"__{_name}__", _unary(_ufunc))
+for _name in METHODS:
+    setattr(NumpyArray, _name, _method(_name))

@@ -1,0 +1,128 @@
+"""NumPy's functions by name, and what to write where one of them cannot work."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+#: The modules whose functions reach the wrappers through NumPy's protocols, by the prefix of their names here.
+_MODULES = {"": np, "linalg.": np.linalg, "fft.": np.fft}
+
+
+@functools.cache
+def names_of() -> dict[Any, tuple[str, ...]]:
+    """The names of each public function of NumPy: `np.abs` is `absolute`, then `abs`."""
+    found: dict[Any, list[str]] = {}
+    for prefix, module in _MODULES.items():
+        for attribute in dir(module):
+            function = getattr(module, attribute)
+            if attribute.startswith("_") or not callable(function) or isinstance(function, type):
+                continue
+            names = found.setdefault(function, [])
+            canonical = attribute == getattr(function, "__name__", "")
+            names.insert(0 if canonical else len(names), prefix + attribute)
+    return {function: tuple(names) for function, names in found.items()}
+
+
+def names(function: Any) -> tuple[str, ...]:
+    """The names under which an engine may offer a function, the canonical one first.
+
+    A ufunc that is not NumPy's is taken for one of `scipy.special`.
+    """
+    known = names_of().get(function)
+    if known is not None:
+        return known
+    name = getattr(function, "__name__", str(function))
+    return (f"special.{name}",) if isinstance(function, np.ufunc) else (name,)
+
+
+def spelled(function: Any) -> str:
+    """How a user writes the function."""
+    known = names_of().get(function)
+    if known is not None:
+        return f"np.{known[0]}"
+    name = getattr(function, "__name__", str(function))
+    return f"scipy.special.{name}" if isinstance(function, np.ufunc) else f"{getattr(function, '__module__', '?')}.{name}"
+
+
+#: Methods of ndarray that are functions of the array, by the name of NumPy's function.
+METHODS = [
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "argpartition",
+    "argsort",
+    "choose",
+    "clip",
+    "compress",
+    "cumprod",
+    "cumsum",
+    "diagonal",
+    "dot",
+    "max",
+    "mean",
+    "min",
+    "nonzero",
+    "prod",
+    "ravel",
+    "repeat",
+    "round",
+    "searchsorted",
+    "squeeze",
+    "std",
+    "sum",
+    "swapaxes",
+    "take",
+    "trace",
+    "var",
+]
+
+#: Methods of ndarray that write to it, and what gives the same numbers as a new array.
+WRITING = {
+    "fill": "np.full_like(x, value)",
+    "partition": "np.partition(x, kth)",
+    "put": "np.where(condition, a, b)",
+    "resize": "np.resize(x, shape)",
+    "setfield": "np.where(condition, a, b)",
+    "setflags": "nothing: these arrays are read-only",
+    "sort": "x = np.sort(x)",
+    "byteswap": "x.astype(dtype)",
+}
+
+#: Functions that write to an argument, or need NumPy's own memory, and what to write instead.
+INSTEAD = {
+    "copyto": "np.where(mask, source, x)",
+    "place": "np.where(mask, values, x)",
+    "put": "np.where(condition, a, b)",
+    "put_along_axis": "np.where(condition, a, b)",
+    "putmask": "np.where(mask, values, x)",
+    "fill_diagonal": "np.where(np.eye(n, dtype=bool), value, x)",
+    "apply_along_axis": "the function's own axis argument, or np.stack over a loop",
+    "apply_over_axes": "the function's own axis argument",
+    "histogram": "np.searchsorted and comparisons; a histogram has no derivative",
+    "histogram2d": "comparisons; a histogram has no derivative",
+    "histogramdd": "comparisons; a histogram has no derivative",
+    "save": "f that returns the array, and save what the operator returns",
+    "savetxt": "f that returns the array, and save what the operator returns",
+    "savez": "f that returns the array, and save what the operator returns",
+    "array2string": "f'{x}' to look at the numbers",
+    "array_repr": "f'{x}' to look at the numbers",
+    "array_str": "f'{x}' to look at the numbers",
+    "poly": "a product of linear factors by np.convolve",
+    "roots": "np.linalg.eigvals of the companion matrix",
+}
+
+#: A ufunc's reduction and accumulation, as functions.
+REDUCE: dict[np.ufunc, Callable[..., Any]] = {
+    np.add: np.sum,
+    np.multiply: np.prod,
+    np.maximum: np.max,
+    np.minimum: np.min,
+    np.logical_and: np.all,
+    np.logical_or: np.any,
+}
+ACCUMULATE: dict[np.ufunc, Callable[..., Any]] = {np.add: np.cumsum, np.multiply: np.cumprod}

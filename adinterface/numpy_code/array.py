@@ -67,12 +67,21 @@ class NumpyArray:
         self, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         engine = self._engine
+        if function is np.piecewise:
+            return _piecewise(*args, **kwargs)
         if kwargs:
             if kwargs.get("out") is not None:
                 raise NumpyCodeError(_no_out(spelled(function)))
             kwargs = {name: unwrap(value, engine, self._array) for name, value in kwargs.items() if name != "out"}
-        native = [unwrap(value, engine, self._array) for value in args]
+        native = [value._array if type(value) is NumpyArray else unwrap(value, engine, self._array) for value in args]
         return wrap(engine.functions[function](*native, **kwargs), engine)
+
+    def _apply(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """What NumPy's function leads to, without the way through NumPy."""
+        if args or kwargs:
+            return self.__array_function__(function, (), (self, *args), kwargs)
+        engine = self._engine
+        return wrap(engine.functions[function](self._array), engine)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         self._refuse_if_traced(
@@ -115,7 +124,7 @@ class NumpyArray:
 
     @property
     def T(self) -> Any:
-        return np.transpose(self)
+        return self._apply(np.transpose)
 
     @property
     def mT(self) -> Any:
@@ -123,11 +132,11 @@ class NumpyArray:
 
     @property
     def real(self) -> Any:
-        return np.real(self)
+        return self._apply(np.real)
 
     @property
     def imag(self) -> Any:
-        return np.imag(self)
+        return self._apply(np.imag)
 
     @property
     def flat(self) -> Iterator[Any]:
@@ -224,7 +233,8 @@ class NumpyArray:
         return wrap(self._engine.functions[np.astype](self._array, target), self._engine)
 
     def reshape(self, *shape: Any, order: Any = "C", copy: Any = None) -> Any:
-        return np.reshape(self, shape[0] if len(shape) == 1 else shape, order=order)
+        lengths = shape[0] if len(shape) == 1 else shape
+        return self._apply(np.reshape, lengths) if order == "C" else self._apply(np.reshape, lengths, order=order)
 
     def transpose(self, *axes: Any) -> Any:
         if not axes or axes == (None,):
@@ -233,6 +243,9 @@ class NumpyArray:
 
     def flatten(self, order: Any = "C") -> Any:
         return np.ravel(self, order)
+
+    def compress(self, condition: Any, axis: int | None = None) -> Any:
+        return np.compress(condition, self, axis)
 
     def conj(self) -> Any:
         return np.conjugate(self)
@@ -397,7 +410,7 @@ def _method(name: str) -> Callable[..., Any]:
     function = getattr(np, name)
 
     def method(self: NumpyArray, *args: Any, **kwargs: Any) -> Any:
-        return function(self, *args, **kwargs)
+        return self._apply(function, *args, **kwargs)
 
     method.__name__ = name
     return method
@@ -418,6 +431,22 @@ _ARITHMETIC = {
     "lshift": (np.left_shift, "<<"),
     "rshift": (np.right_shift, ">>"),
 }
+
+
+def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kwargs: Any) -> Any:
+    """np.piecewise by np.where. Here, because the functions are NumPy code too, and take wrappers."""
+    conditions = list(condlist) if isinstance(condlist, (list, tuple)) or np.ndim(condlist) > np.ndim(x) else [condlist]
+    if np.ndim(x) and isinstance(condlist, (list, tuple)) and np.ndim(condlist[0]) == 0:
+        conditions = [condlist]
+    pieces = [piece(x, *args, **kwargs) if callable(piece) else piece for piece in funclist]
+    if len(pieces) not in (len(conditions), len(conditions) + 1):
+        raise ValueError(f"with {len(conditions)} condition(s), either {len(conditions)} or one more functions are expected")
+    found = np.zeros_like(x) if len(pieces) == len(conditions) else pieces.pop()
+    for condition, piece in zip(conditions, pieces):
+        found = np.where(condition, piece, found)
+    return np.astype(found, x.dtype)
+
+
 _COMPARISONS = {
     "eq": np.equal,
     "ne": np.not_equal,
@@ -434,6 +463,8 @@ for _name, (_ufunc, _symbol) in _ARITHMETIC.items():
     setattr(NumpyArray, f"__i{_name}__", _in_place(_ufunc, _symbol))
 for _name, _ufunc in _COMPARISONS.items():
     setattr(NumpyArray, f"__{_name}__", _binary(_ufunc))
+for _name, _operator in (("__divmod__", _binary), ("__rdivmod__", _reflected)):
+    setattr(NumpyArray, _name, _operator(np.divmod))
 for _name, _ufunc in _SIGNS.items():
     setattr(NumpyArray, f"__{_name}__", _unary(_ufunc))
 for _name in METHODS:

@@ -61,8 +61,8 @@ class Engine:
         self.lift = library.lift
         sources = library.numpy_sources()
         self.getitem: Callable[[Any, Any], Any] = next(
-            (source.getitem for source in sources if hasattr(source, "getitem")), operator.getitem
-        )
+            (source.getitem for source in sources if hasattr(source, "getitem")), None
+        ) or functools.partial(compositions.getitem, library.namespace(None))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return engine_of, (self.library,)

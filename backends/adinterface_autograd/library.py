@@ -51,3 +51,8 @@ class AutogradLibrary(Library):
 
     def namespace(self, x: Any) -> ModuleType:
         return box_namespace
+
+    def numpy_sources(self) -> tuple[Any, ...]:
+        from . import numpy_code
+
+        return (numpy_code,)

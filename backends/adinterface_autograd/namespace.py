@@ -62,7 +62,6 @@ all, any, argmax, argmin, count_nonzero, nonzero, searchsorted = (
 unique_all, unique_counts, unique_inverse, unique_values = (
     discrete("unique_" + name) for name in ("all", "counts", "inverse", "values")
 )
-where = anp.where
 
 # Manipulation and products.
 moveaxis, permute_dims = anp.moveaxis, lambda x, /, axes: anp.transpose(x, axes)

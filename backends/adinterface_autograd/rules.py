@@ -24,7 +24,7 @@ __all__ = [
     "cumulative_prod", "cumulative_sum", "diff", "einsum", "expand_dims", "flip", "full", "full_like", "hypot",
     "imag", "linspace", "matrix_transpose", "max", "mean", "meshgrid", "min", "nextafter", "ones_like", "pow",
     "prod", "remainder", "repeat", "reshape", "roll", "sort", "squeeze", "stack", "std", "sum", "take",
-    "take_along_axis", "tensordot", "tile", "tril", "triu", "unstack", "var", "vecdot", "zeros_like",
+    "take_along_axis", "tensordot", "tile", "tril", "triu", "unstack", "var", "vecdot", "where", "zeros_like",
 ]  # fmt: skip
 
 Axes = int | Sequence[int] | None
@@ -112,7 +112,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Any]:
 
 
 def _masked(x: Any, mask: Any) -> Any:
-    return anp.where(mask, x, np.zeros((), dtype=np.asarray(value(x)).dtype))
+    return where(mask, x, np.zeros((), dtype=np.asarray(value(x)).dtype))
 
 
 def _triangle(x: Any, k: int) -> Any:
@@ -139,7 +139,7 @@ def hypot(x: Any, y: Any, /) -> Any:
 def _leg(leg: Any, length: Any) -> Any:
     """leg / hypotenuse, and 0 at the corner, where there is no derivative."""
     corner = value(length) == 0
-    return anp.where(corner, 0.0, leg / anp.where(corner, 1.0, length))
+    return where(corner, 0.0, leg / where(corner, 1.0, length))
 
 
 defvjp(
@@ -147,6 +147,24 @@ defvjp(
     lambda ans, x, y: unbroadcast_f(x, lambda g: g * _leg(x, ans)),
     lambda ans, x, y: unbroadcast_f(y, lambda g: g * _leg(y, ans)),
 )
+
+
+@primitive  # type: ignore[untyped-decorator]
+def _where(condition: Any, x: Any, y: Any) -> Any:
+    return np.where(condition, x, y)
+
+
+# autograd's own rule forgets that the choices are broadcast.
+defvjp(
+    _where,
+    None,
+    lambda ans, condition, x, y: unbroadcast_f(x, lambda g: where(condition, g, 0.0)),
+    lambda ans, condition, x, y: unbroadcast_f(y, lambda g: where(condition, 0.0, g)),
+)
+
+
+def where(condition: Any, x: Any, y: Any, /) -> Any:
+    return _where(value(condition), x, y)
 
 
 def copysign(x: Any, y: Any, /) -> Any:
@@ -172,7 +190,7 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
         if bound is not None:
             outside = beyond(value(found), value(bound))
             found, bound = broadcast_arrays(found, bound)
-            found = anp.where(outside, bound, found)
+            found = where(outside, bound, found)
     return astype(found, x.dtype)
 
 

@@ -20,9 +20,15 @@ from .precision import precision
 DTYPES: dict[str, torch.dtype] = {
     str(dtype).removeprefix("torch."): dtype for dtype in vars(torch).values() if isinstance(dtype, torch.dtype)
 }
-_NAMES = {dtype: name for name, dtype in reversed(DTYPES.items())} | {
+NAMES = {dtype: name for name, dtype in reversed(DTYPES.items())} | {
     getattr(torch, str(dtype).removeprefix("torch.")): str(dtype).removeprefix("torch.") for dtype in DTYPES.values()
 }
+# The dtypes that torch.from_numpy takes.
+_SHARED = frozenset(
+    np.dtype(name)
+    for name in DTYPES
+    if name.startswith(("float", "int", "uint", "bool", "complex")) and name in np.sctypeDict
+)
 _SUPPORTED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 
 
@@ -46,7 +52,7 @@ class TorchLibrary(Library):
     types = (torch.Tensor,)
 
     def dtype(self, x: Any) -> str:
-        name: str = _NAMES[x.dtype]
+        name: str = NAMES[x.dtype]
         return name
 
     def traced(self, x: Any) -> bool:
@@ -80,7 +86,7 @@ class TorchLibrary(Library):
                 x = x.clone() if self.traced(x) else x.detach().clone()
         else:
             x = self._adopted(x, dtype, copy)
-        if dtype is not None and _NAMES[x.dtype] != dtype:
+        if dtype is not None and NAMES[x.dtype] != dtype:
             if dtype not in DTYPES:
                 raise unsupported_dtype(dtype, "PyTorch", _SUPPORTED)
             x = (x.real if x.is_complex() and kind(dtype) != "complex" else x).to(DTYPES[dtype])
@@ -133,6 +139,18 @@ class TorchLibrary(Library):
 
     def precision(self, dtypes: Iterable[str]) -> AbstractContextManager[Any]:
         return precision(dtypes)
+
+    def numpy_sources(self) -> tuple[Any, ...]:
+        from .numpy_code import SOURCES
+
+        return SOURCES
+
+    def lift(self, x: Any, beside: Any) -> Any:
+        # A copy: the backward pass may need the numbers after f has written new ones into its buffer.
+        if x.dtype not in _SHARED:
+            return self.asarray(x, like=beside, copy=True)
+        lifted = torch.from_numpy(np.array(x))  # twice as fast as torch.tensor
+        return lifted if beside.is_cpu else lifted.to(beside.device)
 
     def evaluation(self, leaves: Iterable[Any]) -> AbstractContextManager[Any]:
         if nesting.depth or any(isinstance(leaf, torch.Tensor) and self.traced(leaf) for leaf in leaves):

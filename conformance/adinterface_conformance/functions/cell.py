@@ -29,6 +29,8 @@ class Use:
     kind: Kind
     #: Whether f takes the namespace first.
     neutral: bool = True
+    #: The code of f, for messages.
+    source: str = ""
 
     @property
     def key(self) -> str:

@@ -1,0 +1,170 @@
+"""The table of compositions, and the conversions that most of them begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ...library import dtype_name
+
+Array: TypeAlias = Any
+Axis: TypeAlias = int | tuple[int, ...] | None
+
+#: By NumPy's dotted name. Each takes the namespace first, then what NumPy's function takes.
+COMPOSITIONS: dict[str, Callable[..., Any]] = {}
+
+
+def composition(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        COMPOSITIONS.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+# Dtypes --------------------------------------------------------------------------------------------------------------
+
+
+def name_of(x: Array) -> str:
+    """The name of an array's dtype: `torch.float32` and `dtype('float32')` are both float32."""
+    return dtype_name(x.dtype) if isinstance(x.dtype, np.dtype) else str(x.dtype).rpartition(".")[2]
+
+
+def numpy_dtype(x: Any) -> Any:
+    """The dtype as NumPy has it; a Python number stays one, for `np.result_type`."""
+    return x if isinstance(x, (bool, int, float, complex)) and not isinstance(x, np.generic) else np.dtype(name_of(x))
+
+
+def native_dtype(xp: ModuleType, dtype: Any) -> Any:
+    """A namespace's dtype for what a user gives as dtype=."""
+    name = np.dtype(dtype).name
+    if name == "float16" and not hasattr(xp, name):
+        name = "float32"
+    return getattr(xp, name)
+
+
+def is_complex(x: Array) -> bool:
+    return name_of(x).startswith("complex")
+
+
+def is_exact(x: Array) -> bool:
+    """Whether x holds integers or booleans."""
+    return name_of(x).startswith(("int", "uint", "bool"))
+
+
+def cast(xp: ModuleType, x: Array, dtype: Any) -> Array:
+    """x with a dtype of NumPy."""
+    name = np.dtype(dtype).name
+    if name_of(x) == name:
+        return x
+    return xp.astype(xp.real(x) if is_complex(x) and not name.startswith("complex") else x, native_dtype(xp, name))
+
+
+def inexact(xp: ModuleType, x: Array) -> Array:
+    """x, or float64 for integers and booleans: the dtype of means and of linear algebra."""
+    return cast(xp, x, "float64") if is_exact(x) else x
+
+
+def sine_dtype(xp: ModuleType, x: Array) -> Array:
+    """x in the dtype in which NumPy computes the sine."""
+    return cast(xp, x, np.result_type(name_of(x), np.float16)) if is_exact(x) else x
+
+
+# Arrays --------------------------------------------------------------------------------------------------------------
+
+
+def array(xp: ModuleType, value: Any, like: Any = None) -> Array:
+    """An array of the namespace: of itself, a number, NumPy's array, or a list of any of them."""
+    if isinstance(value, (list, tuple)):
+        if _holds_native(value):
+            return xp.stack(broadcast(xp, *promoted(xp, *value)))
+        value = np.asarray(value)
+    if isinstance(value, (bool, int, float, complex, np.ndarray, np.generic)):
+        plain = np.asarray(value)
+        device = getattr(like, "device", None)
+        options = {} if device is None else {"device": device}
+        return xp.asarray(plain if plain.ndim else plain.item(), dtype=native_dtype(xp, plain.dtype), **options)
+    return value
+
+
+def _holds_native(values: Any) -> bool:
+    return any(
+        _holds_native(v) if isinstance(v, (list, tuple)) else not isinstance(v, (int, float, complex, np.ndarray, np.generic))
+        for v in values
+    )
+
+
+def promoted(xp: ModuleType, *values: Any) -> list[Array]:
+    """The values as arrays of the dtype in which NumPy computes with them; Python numbers are weak."""
+    like = next((v for v in values if not isinstance(v, (int, float, complex, list, tuple, np.ndarray, np.generic))), None)
+    weak = [type(v) in (bool, int, float, complex) for v in values]
+    arrays = [v if w else array(xp, v, like) for v, w in zip(values, weak)]
+    names = {name_of(v) for v, w in zip(arrays, weak) if not w}
+    if len(names) == 1 and not any(weak):
+        return arrays
+    dtype = np.result_type(*[numpy_dtype(v) for v in arrays])
+    return [array(xp, np.asarray(v, dtype=dtype), like) if w else cast(xp, v, dtype) for v, w in zip(arrays, weak)]
+
+
+def counted_in_full(xp: ModuleType, *values: Any) -> list[Array]:
+    """The values as arrays of one dtype, Python numbers too: so do functions that are no ufuncs."""
+    like = next((v for v in values if hasattr(v, "shape")), None)
+    return promoted(xp, *[array(xp, v, like) for v in values])
+
+
+def broadcast(xp: ModuleType, *arrays: Array) -> list[Array]:
+    """NumPy's broadcasting; each array is used by itself, so that nothing but its own shape is asked of it."""
+    shape = np.broadcast_shapes(*[x.shape for x in arrays])
+    return [x if tuple(x.shape) == shape else xp.broadcast_to(x, shape) for x in arrays]
+
+
+def flat(xp: ModuleType, x: Array) -> Array:
+    return x if len(x.shape) == 1 else xp.reshape(x, (-1,))
+
+
+def size_of(x: Array) -> int:
+    return int(np.prod(x.shape, dtype=int))
+
+
+def normalized(axis: Any, ndim: int) -> tuple[int, ...]:
+    """The axes as a tuple of numbers from 0."""
+    axes = range(ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
+    for n in axes:
+        if not -ndim <= n < ndim:
+            raise np.exceptions.AxisError(n, ndim)
+    return tuple([int(n) % ndim for n in axes])
+
+
+def last(xp: ModuleType, x: Array, axis: Any) -> tuple[Array, tuple[int, ...]]:
+    """x with some axes made one, the last; and its shape with these axes of length one."""
+    axes = normalized(axis, len(x.shape))
+    kept = tuple([n for n in range(len(x.shape)) if n not in axes])
+    shape = tuple([1 if n in axes else length for n, length in enumerate(x.shape)])
+    moved = xp.permute_dims(x, kept + axes)
+    length = int(np.prod([x.shape[n] for n in axes], dtype=int))
+    return xp.reshape(moved, tuple([x.shape[n] for n in kept]) + (length,)), shape
+
+
+def positions(shape: Any) -> np.ndarray[Any, Any]:
+    """An array that holds the place of each element, counted from 1: 0 is left for a place that holds none."""
+    return np.arange(1, int(np.prod(shape, dtype=int)) + 1).reshape(shape)
+
+
+def gathered(xp: ModuleType, x: Array, places: np.ndarray[Any, Any]) -> Array:
+    """The elements of x in the places that NumPy has moved them to; 0 where there is none.
+
+    So NumPy itself decides what each function that only moves elements does.
+    """
+    index = np.maximum(places.ravel() - 1, 0)
+    if not size_of(x):
+        return xp.zeros(places.shape, dtype=x.dtype)
+    found = xp.reshape(xp.take(flat(xp, x), array(xp, index, x), axis=0), places.shape)
+    return found if places.all() else xp.where(array(xp, places > 0, x), found, xp.zeros_like(found))
+
+
+def concrete(value: Any) -> Any:
+    """What only says where things go: NumPy's array of it."""
+    return value if value is None or isinstance(value, (int, slice)) else np.asarray(value)

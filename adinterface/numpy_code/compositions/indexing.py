@@ -1,0 +1,212 @@
+"""Taking, choosing and finding elements."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ...errors import NumpyCodeError
+from ..results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
+from .composing import Array, array, broadcast, cast, composition, flat, gathered, is_exact, positions, promoted
+from .reductions import along
+from .reductions import sum as _sum
+from .standard import truth
+
+
+def _counted(xp: ModuleType, indices: Array, length: int, mode: str) -> Array:
+    """Indices from 0, by NumPy's modes."""
+    if mode == "wrap":
+        return xp.remainder(indices, xp.full_like(indices, length))
+    if mode == "clip":
+        return xp.minimum(xp.maximum(indices, xp.zeros_like(indices)), xp.full_like(indices, length - 1))
+    return xp.where(indices < 0, indices + length, indices)
+
+
+def getitem(xp: ModuleType, x: Array, index: Any) -> Array:
+    """x[index] as NumPy's, of which the standard has the simple part."""
+    parts = index if type(index) is tuple else (index,)
+    if all(_is_simple(part) for part in parts) or not all(_is_concrete(part) for part in parts):
+        return x[index]
+    return gathered(xp, x, np.asarray(positions(x.shape)[index]))
+
+
+def _is_simple(part: Any) -> bool:
+    return part is None or part is Ellipsis or type(part) is int or (type(part) is slice and (part.step or 1) > 0)
+
+
+def _is_concrete(part: Any) -> bool:
+    if isinstance(part, list):
+        return all(_is_concrete(inner) for inner in part)
+    return part is None or part is Ellipsis or isinstance(part, (int, slice, np.ndarray, np.generic))
+
+
+@composition("take")
+def take(xp: ModuleType, a: Array, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Array:
+    a, axis = along(xp, array(xp, a, indices), axis)
+    axis = axis % len(a.shape)
+    indices = array(xp, indices, a)
+    if not indices.shape and mode == "raise":
+        return a[(slice(None),) * axis + (int(indices), Ellipsis)]
+    counted = flat(xp, _counted(xp, cast(xp, indices, "int64"), a.shape[axis], mode))
+    found = xp.take(a, counted, axis=axis)
+    return xp.reshape(found, tuple(a.shape[:axis]) + tuple(indices.shape) + tuple(a.shape[axis + 1 :]))
+
+
+@composition("take_along_axis")
+def take_along_axis(xp: ModuleType, arr: Array, indices: Any, axis: int | None = -1) -> Array:
+    arr, axis = along(xp, arr, axis)
+    axis = axis % len(arr.shape)
+    indices = _counted(xp, cast(xp, array(xp, indices, arr), "int64"), arr.shape[axis], "raise")
+    others = np.broadcast_shapes(*[tuple([1 if n == axis else k for n, k in enumerate(x.shape)]) for x in (arr, indices)])
+    shapes = [tuple([x.shape[axis] if n == axis else k for n, k in enumerate(others)]) for x in (arr, indices)]
+    return xp.take_along_axis(xp.broadcast_to(arr, shapes[0]), xp.broadcast_to(indices, shapes[1]), axis=axis)
+
+
+@composition("choose")
+def choose(xp: ModuleType, a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Array:
+    parts = promoted(xp, *[choices[n] for n in range(len(choices))])
+    index = array(xp, a, parts[0])
+    index, *parts = broadcast(xp, _counted(xp, index, len(parts), mode) if mode != "raise" else index, *parts)
+    found = parts[0]
+    for n, part in enumerate(parts[1:], 1):
+        found = xp.where(index == n, part, found)
+    return found
+
+
+@composition("compress")
+def compress(xp: ModuleType, condition: Any, a: Array, axis: int | None = None, out: Any = None) -> Array:
+    a, axis = along(xp, a, axis)
+    return xp.take(a, xp.nonzero(truth(xp, array(xp, condition, a)))[0], axis=axis)
+
+
+@composition("extract")
+def extract(xp: ModuleType, condition: Any, arr: Any) -> Array:
+    condition, arr = array(xp, condition, arr), array(xp, arr, condition)
+    return xp.take(flat(xp, arr), xp.nonzero(truth(xp, flat(xp, condition)))[0], axis=0)
+
+
+@composition("select")
+def select(xp: ModuleType, condlist: Any, choicelist: Any, default: Any = 0) -> Array:
+    conditions = [condlist[n] for n in range(len(condlist))]
+    found, *choices = promoted(xp, default, *[choicelist[n] for n in range(len(choicelist))])
+    for condition, choice in zip(reversed(conditions), reversed(choices)):
+        found = xp.where(array(xp, condition, found), choice, found)
+    return found
+
+
+@composition("diagonal")
+def diagonal(xp: ModuleType, a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+    return gathered(xp, a, np.diagonal(positions(a.shape), offset, axis1, axis2))
+
+
+@composition("trace")
+def trace(
+    xp: ModuleType, a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
+) -> Array:
+    return _sum(xp, diagonal(xp, a, offset, axis1, axis2), -1, dtype)
+
+
+@composition("nonzero")
+def nonzero(xp: ModuleType, a: Array) -> Any:
+    return tuple(xp.nonzero(a))
+
+
+@composition("argwhere")
+def argwhere(xp: ModuleType, a: Array) -> Array:
+    return xp.stack(list(xp.nonzero(a)), axis=-1)
+
+
+@composition("flatnonzero")
+def flatnonzero(xp: ModuleType, a: Array) -> Array:
+    return xp.nonzero(flat(xp, a))[0]
+
+
+@composition("unravel_index")
+def unravel_index(xp: ModuleType, indices: Any, shape: Any, order: str = "C") -> Any:
+    rest = array(xp, indices)
+    found: list[Array] = []
+    for length in reversed(shape) if order == "C" else shape:
+        found.append(rest % length)
+        rest = rest // length
+    return tuple(reversed(found) if order == "C" else found)
+
+
+@composition("searchsorted")
+def searchsorted(xp: ModuleType, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Array:
+    a, v = promoted(xp, a, v)
+    a = a if sorter is None else xp.take(a, array(xp, sorter, a), axis=0)
+    return xp.reshape(xp.searchsorted(a, flat(xp, v), side=side), tuple(v.shape))
+
+
+@composition("digitize")
+def digitize(xp: ModuleType, x: Any, bins: Any, right: bool = False) -> Array:
+    x, bins = promoted(xp, x, bins)
+    side = "left" if right else "right"
+    if bins.shape[0] < 2 or bool(bins[0] <= bins[-1]):
+        return searchsorted(xp, bins, x, side)
+    return bins.shape[0] - searchsorted(xp, xp.flip(bins), x, "right" if right else "left")
+
+
+@composition("isin")
+def isin(
+    xp: ModuleType, element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
+) -> Array:
+    element, others = promoted(xp, element, test_elements)
+    found = xp.any(element[..., None] == flat(xp, others), axis=-1)
+    return xp.logical_not(found) if invert else found
+
+
+# Sets ----------------------------------------------------------------------------------------------------------------
+
+
+@composition("unique")
+def unique(
+    xp: ModuleType,
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> Any:
+    if axis is not None:
+        raise NumpyCodeError("numpy_function: np.unique takes axis=None alone.")
+    found = unique_all(xp, ar, equal_nan)
+    wanted = (True, return_index, return_inverse, return_counts)
+    parts = tuple([part for part, want in zip(found, wanted) if want])
+    return parts[0] if len(parts) == 1 else parts
+
+
+def unique_all(xp: ModuleType, x: Any, equal_nan: bool = False) -> UniqueAllResult:
+    x = array(xp, x)
+    values = flat(xp, x)
+    order = xp.argsort(values, axis=-1, stable=True)
+    ordered = xp.take(values, order, axis=0)
+    different = ordered[1:] != ordered[:-1]
+    if equal_nan and not is_exact(x):
+        different = different & xp.logical_not(xp.isnan(ordered[1:]) & xp.isnan(ordered[:-1]))
+    start = xp.concat(
+        [xp.ones_like(different[:1]) if different.shape[0] else array(xp, [True] * values.shape[0], x), different], axis=0
+    )
+    places = xp.nonzero(start)[0]
+    group = xp.cumulative_sum(cast(xp, start, "int64"), axis=0) - 1
+    inverse = xp.take(group, xp.argsort(order, axis=-1), axis=0)
+    ends = xp.concat([places[1:], xp.full_like(places[:1], values.shape[0])], axis=0)
+    return UniqueAllResult(
+        xp.take(ordered, places, axis=0), xp.take(order, places, axis=0), xp.reshape(inverse, tuple(x.shape)), ends - places
+    )
+
+
+composition("unique_all")(unique_all)
+composition("unique_values")(lambda xp, x: unique_all(xp, x).values)
+composition("unique_counts")(lambda xp, x: UniqueCountsResult(*[unique_all(xp, x)[n] for n in (0, 3)]))
+composition("unique_inverse")(lambda xp, x: UniqueInverseResult(*[unique_all(xp, x)[n] for n in (0, 2)]))
+
+
+@composition("union1d")
+def union1d(xp: ModuleType, ar1: Any, ar2: Any) -> Array:
+    return unique_all(xp, xp.concat([flat(xp, x) for x in promoted(xp, ar1, ar2)], axis=0), True).values

@@ -1,0 +1,256 @@
+"""numpy.linalg."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..results import EighResult, EigResult, QRResult, SlogdetResult, SVDResult
+from .composing import Array, array, cast, composition, flat, inexact, is_complex, name_of, normalized, promoted
+from .indexing import diagonal as _diagonal
+from .indexing import trace as _trace
+
+
+def _real(xp: ModuleType, x: Array) -> Array:
+    return xp.real(x) if is_complex(x) else x
+
+
+def _squared(xp: ModuleType, x: Array) -> Array:
+    return xp.square(xp.real(x)) + xp.square(xp.imag(x)) if is_complex(x) else xp.square(x)
+
+
+def _adjoint(xp: ModuleType, x: Array) -> Array:
+    return xp.matrix_transpose(xp.conj(x) if is_complex(x) else x)
+
+
+@composition("linalg.cholesky")
+def cholesky(xp: ModuleType, a: Array, /, *, upper: bool = False) -> Array:
+    lower = xp.linalg.cholesky(inexact(xp, a))
+    return _adjoint(xp, lower) if upper else lower
+
+
+@composition("linalg.inv")
+def inv(xp: ModuleType, a: Array) -> Array:
+    return xp.linalg.inv(inexact(xp, a))
+
+
+@composition("linalg.det")
+def det(xp: ModuleType, a: Array) -> Array:
+    return xp.linalg.det(inexact(xp, a))
+
+
+@composition("linalg.slogdet")
+def slogdet(xp: ModuleType, a: Array) -> SlogdetResult:
+    return SlogdetResult(*xp.linalg.slogdet(inexact(xp, a)))
+
+
+@composition("linalg.solve")
+def solve(xp: ModuleType, a: Any, b: Any) -> Array:
+    a, b = [inexact(xp, x) for x in promoted(xp, a, b)]
+    # Never one axis less than a: namespaces differ in what they take that for.
+    rows = b[:, None] if len(b.shape) == 1 else b
+    stack = np.broadcast_shapes(a.shape[:-2], rows.shape[:-2])
+    rows = xp.broadcast_to(rows, (*stack, *rows.shape[-2:]))
+    found = xp.linalg.solve(xp.broadcast_to(a, (*stack, *a.shape[-2:])), rows)
+    return found[..., 0] if len(b.shape) == 1 else found
+
+
+@composition("linalg.eig")
+def eig(xp: ModuleType, a: Array) -> EigResult:
+    return EigResult(*xp.linalg.eig(inexact(xp, a)))
+
+
+@composition("linalg.eigvals")
+def eigvals(xp: ModuleType, a: Array) -> Array:
+    return xp.linalg.eigvals(inexact(xp, a))
+
+
+def _hermitian(xp: ModuleType, a: Array, UPLO: str) -> Array:
+    """The matrix that one triangle of a stands for."""
+    a = inexact(xp, a)
+    half = xp.tril(a) if UPLO == "L" else xp.triu(a)
+    strict = xp.tril(a, k=-1) if UPLO == "L" else xp.triu(a, k=1)
+    return half + _adjoint(xp, strict)
+
+
+@composition("linalg.eigh")
+def eigh(xp: ModuleType, a: Array, UPLO: str = "L") -> EighResult:
+    return EighResult(*xp.linalg.eigh(_hermitian(xp, a, UPLO)))
+
+
+@composition("linalg.eigvalsh")
+def eigvalsh(xp: ModuleType, a: Array, UPLO: str = "L") -> Array:
+    return xp.linalg.eigvalsh(_hermitian(xp, a, UPLO))
+
+
+@composition("linalg.svd")
+def svd(xp: ModuleType, a: Array, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+    a = inexact(xp, a)
+    if not compute_uv:
+        return xp.linalg.svdvals(a)
+    # The thin form where it is the same, because engines have a derivative for that alone.
+    thin = not full_matrices or a.shape[-1] == a.shape[-2]
+    return SVDResult(*xp.linalg.svd(a, full_matrices=not thin))
+
+
+@composition("linalg.svdvals")
+def svdvals(xp: ModuleType, x: Array, /) -> Array:
+    return xp.linalg.svdvals(inexact(xp, x))
+
+
+@composition("linalg.qr")
+def qr(xp: ModuleType, a: Array, mode: str = "reduced") -> Any:
+    if mode not in ("reduced", "complete", "r"):
+        raise ValueError(f"Unrecognized mode '{mode}'")
+    found = QRResult(*xp.linalg.qr(inexact(xp, a), mode="complete" if mode == "complete" else "reduced"))
+    return found.R if mode == "r" else found
+
+
+@composition("linalg.pinv")
+def pinv(xp: ModuleType, a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
+    given = rtol if rcond is None else rcond
+    return xp.linalg.pinv(inexact(xp, a), rtol=1e-15 if given is None else given)
+
+
+@composition("linalg.lstsq")
+def lstsq(xp: ModuleType, a: Any, b: Any, rcond: Any = None) -> tuple[Array, Array, Array, Array]:
+    a, b = [inexact(xp, x) for x in promoted(xp, a, b)]
+    rows, columns = a.shape
+    epsilon = float(np.finfo(name_of(a)).eps)
+    cut = epsilon * max(rows, columns) if rcond is None else epsilon if rcond < 0 else rcond
+    solution = xp.matmul(xp.linalg.pinv(a, rtol=cut), b)
+    singular = xp.linalg.svdvals(a)
+    rank = cast(xp, xp.sum(cast(xp, singular > cut * singular[0], "int32"), axis=0), "int32")
+    squares = xp.sum(_squared(xp, b - xp.matmul(a, solution)), axis=0)
+    squares = squares if squares.shape else squares[None]
+    return solution, squares if rows > columns else squares[:0], rank, singular
+
+
+@composition("linalg.matrix_rank")
+def matrix_rank(xp: ModuleType, A: Array, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
+    if len(A.shape) < 2:
+        return cast(xp, xp.any(A != 0), "int64")
+    if tol is None:
+        return xp.linalg.matrix_rank(inexact(xp, A), **({} if rtol is None else {"rtol": rtol}))
+    return xp.sum(cast(xp, xp.linalg.svdvals(inexact(xp, A)) > array(xp, tol, A)[..., None], "int64"), axis=-1)
+
+
+@composition("linalg.matrix_power")
+def matrix_power(xp: ModuleType, a: Array, n: int) -> Array:
+    if n < 0:
+        a, n = inv(xp, a), -n
+    eye = cast(xp, array(xp, np.eye(a.shape[-1]), a), name_of(a))
+    result = None
+    while n:
+        if n % 2:
+            result = a if result is None else xp.matmul(result, a)
+        n //= 2
+        a = xp.matmul(a, a) if n else a
+    return xp.broadcast_to(eye, a.shape) if result is None else result
+
+
+@composition("linalg.multi_dot")
+def multi_dot(xp: ModuleType, arrays: Any, *, out: Any = None) -> Array:
+    product, *rest = promoted(xp, *arrays)
+    for factor in rest:
+        product = xp.matmul(product, factor)
+    return product
+
+
+@composition("linalg.norm")
+def norm(xp: ModuleType, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
+    x = inexact(xp, array(xp, x))
+    ndim = len(x.shape)
+    if axis is None and (ord is None or ndim == 1):
+        found = _vector_norm(xp, flat(xp, x), 2 if ord is None else ord, -1)
+        return xp.reshape(found, (1,) * ndim) if keepdims else found
+    axes = normalized(axis, ndim)
+    if len(axes) not in (1, 2):
+        raise ValueError("Improper number of dimensions to norm.")
+    moved = xp.permute_dims(x, tuple([n for n in range(ndim) if n not in axes]) + axes)
+    found = _vector_norm(xp, moved, 2 if ord is None else ord, -1) if len(axes) == 1 else _matrix_norm(xp, moved, ord)
+    return xp.reshape(found, tuple([1 if n in axes else k for n, k in enumerate(x.shape)])) if keepdims else found
+
+
+def _vector_norm(xp: ModuleType, x: Array, ord: Any, axis: Any) -> Array:
+    size = xp.abs(x)
+    if ord == 2:
+        return xp.sqrt(xp.sum(_squared(xp, x), axis=axis))
+    if ord == math.inf:
+        return xp.max(size, axis=axis)
+    if ord == -math.inf:
+        return xp.min(size, axis=axis)
+    if ord == 0:
+        return xp.sum(cast(xp, x != 0, name_of(size)), axis=axis)
+    if ord == 1:
+        return xp.sum(size, axis=axis)
+    if isinstance(ord, str):
+        raise ValueError(f"Invalid norm order '{ord}' for vectors")
+    return xp.sum(size**ord, axis=axis) ** (1.0 / ord)
+
+
+def _matrix_norm(xp: ModuleType, x: Array, ord: Any) -> Array:
+    """Of the last two axes."""
+    if ord in (None, "fro", "f"):
+        return xp.sqrt(xp.sum(_squared(xp, x), axis=(-2, -1)))
+    if ord in (2, -2, "nuc"):
+        singular = xp.linalg.svdvals(x)
+        reduce: Callable[..., Array] = {2: xp.max, -2: xp.min, "nuc": xp.sum}[ord]
+        return reduce(singular, axis=-1)
+    if ord not in (1, -1, math.inf, -math.inf):
+        raise ValueError("Invalid norm order for matrices.")
+    sums = xp.sum(xp.abs(x), axis=-2 if abs(ord) == 1 else -1)
+    return (xp.max if ord > 0 else xp.min)(sums, axis=-1)
+
+
+@composition("linalg.matrix_norm")
+def matrix_norm(xp: ModuleType, x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
+    return norm(xp, x, ord, (-2, -1), keepdims)
+
+
+@composition("linalg.vector_norm")
+def vector_norm(xp: ModuleType, x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
+    x = inexact(xp, x)
+    axes = normalized(axis, len(x.shape))
+    found = _vector_norm(xp, x, ord, axes)
+    return xp.reshape(found, tuple([1 if n in axes else k for n, k in enumerate(x.shape)])) if keepdims else found
+
+
+@composition("linalg.cond")
+def cond(xp: ModuleType, x: Array, p: Any = None) -> Array:
+    x = inexact(xp, x)
+    if p in (None, 2, -2):
+        singular = xp.linalg.svdvals(x)
+        return singular[..., -1] / singular[..., 0] if p == -2 else singular[..., 0] / singular[..., -1]
+    return _matrix_norm(xp, x, p) * _matrix_norm(xp, inv(xp, x), p)
+
+
+@composition("linalg.tensorinv")
+def tensorinv(xp: ModuleType, a: Array, ind: int = 2) -> Array:
+    shape = tuple(a.shape)
+    rows = math.prod(shape[:ind])
+    return xp.reshape(inv(xp, xp.reshape(a, (rows, -1))), shape[ind:] + shape[:ind])
+
+
+@composition("linalg.tensorsolve")
+def tensorsolve(xp: ModuleType, a: Any, b: Any, axes: Any = None) -> Array:
+    a, b = promoted(xp, a, b)
+    if axes is not None:
+        moved = normalized(tuple(axes), len(a.shape))
+        a = xp.permute_dims(a, tuple([n for n in range(len(a.shape)) if n not in moved]) + moved)
+    shape = tuple(a.shape[len(b.shape) :])
+    return xp.reshape(solve(xp, xp.reshape(a, (-1, math.prod(shape))), flat(xp, b)), shape)
+
+
+@composition("linalg.diagonal")
+def diagonal(xp: ModuleType, x: Array, /, *, offset: int = 0) -> Array:
+    return _diagonal(xp, x, offset, -2, -1)
+
+
+@composition("linalg.trace")
+def trace(xp: ModuleType, x: Array, /, *, offset: int = 0, dtype: Any = None) -> Array:
+    return _trace(xp, x, offset, -2, -1, dtype)

@@ -1,0 +1,59 @@
+"""Sorting."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from .composing import (
+    Array,
+    array,
+    cast,
+    composition,
+    is_complex,
+    name_of,
+)
+from .reductions import along
+
+
+@composition("sort")
+def sort(xp: ModuleType, a: Array, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Array:
+    a, axis = along(xp, a, axis)
+    return xp.sort(a, axis=axis)
+
+
+@composition("argsort")
+def argsort(
+    xp: ModuleType, a: Array, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> Array:
+    a, axis = along(xp, a, axis)
+    return xp.argsort(a, axis=axis, stable=True)
+
+
+@composition("partition")
+def partition(xp: ModuleType, a: Array, kth: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> Array:
+    return sort(xp, a, axis)  # a sorted array is partitioned at any place
+
+
+@composition("argpartition")
+def argpartition(xp: ModuleType, a: Array, kth: Any, axis: int | None = -1, kind: Any = None, order: Any = None) -> Array:
+    return argsort(xp, a, axis)
+
+
+@composition("lexsort")
+def lexsort(xp: ModuleType, keys: Any, axis: int = -1) -> Array:
+    """The last key is the first to sort by."""
+    keys = [array(xp, keys[n]) for n in range(len(keys))]
+    found = xp.argsort(keys[0], axis=axis, stable=True)
+    for key in keys[1:]:
+        order = xp.argsort(xp.take_along_axis(key, found, axis=axis), axis=axis, stable=True)
+        found = xp.take_along_axis(found, order, axis=axis)
+    return found
+
+
+@composition("sort_complex")
+def sort_complex(xp: ModuleType, a: Array) -> Array:
+    order = lexsort(xp, [xp.imag(a), xp.real(a)]) if is_complex(a) else xp.argsort(a, axis=-1)
+    return cast(xp, xp.take_along_axis(a, order, axis=-1), np.result_type(name_of(a), np.complex64))

@@ -1,0 +1,132 @@
+"""NumPy's indexing on tensors."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from . import reductions
+from .dtypes import listed
+
+_SMALL_INTEGERS = {torch.int8, torch.int16, torch.int32, torch.uint8, torch.uint16, torch.uint32, torch.uint64}
+
+
+def getitem(x: Any, index: Any) -> Any:
+    """x[index] with what torch lacks: negative steps, and an integer beside an array of integers as one of them."""
+    cls = type(index)
+    if cls is int:
+        return x[index]
+    if cls is slice:
+        step = index.step
+        return x[index] if step is None or step > 0 else _general(x, (index,))
+    if cls is not tuple:
+        return x[_array_index(index, x)]
+    for part in index:
+        kind = type(part)
+        if not (kind is int or part is None or part is Ellipsis or (kind is slice and (part.step is None or part.step > 0))):
+            return _general(x, index)
+    return x[index]
+
+
+def _array_index(part: Any, x: Any) -> Any:
+    """A list or NumPy's array or integer as torch takes it."""
+    if isinstance(part, list):
+        part = listed(part, x) if part else np.zeros(0, dtype=np.intp)
+    if isinstance(part, np.ndarray):
+        part = torch.tensor(part, device=x.device)
+    if isinstance(part, np.bool_):
+        return bool(part)
+    if isinstance(part, Tensor) and part.dtype in _SMALL_INTEGERS:
+        return part.long()  # torch takes uint8 for a mask
+    return part
+
+
+def _general(x: Any, index: tuple[Any, ...]) -> Any:
+    parts = [_array_index(part, x) for part in index]
+    parts = [operator.index(part) if isinstance(part, np.integer) else part for part in parts]
+    arrays = any(isinstance(part, Tensor) and part.ndim for part in parts)
+    axis, taken = 0, sum(_axes(part) for part in parts)
+    for n, part in enumerate(parts):
+        if part is Ellipsis:
+            axis += x.ndim - taken
+            continue
+        if isinstance(part, slice) and part.step is not None and part.step < 0:
+            x, parts[n] = _forwards(x, part, axis)
+        elif arrays and isinstance(part, int) and not isinstance(part, bool):
+            # torch would select first, and then find the arrays side by side.
+            parts[n] = torch.tensor([part], device=x.device)
+        axis += _axes(part)
+    return x[tuple(parts)]
+
+
+def _axes(part: Any) -> int:
+    """How many axes an index takes."""
+    if part is None or part is Ellipsis or isinstance(part, bool):
+        return 0
+    return part.ndim if isinstance(part, Tensor) and part.dtype is torch.bool else 1
+
+
+def _forwards(x: Any, part: slice, axis: int) -> tuple[Any, slice]:
+    """x turned round along an axis, and the slice of it that gives what a negative step gives of x."""
+    length = x.shape[axis]
+    start, stop, step = part.indices(length)
+    return torch.flip(x, (axis,)), slice(length - 1 - start, length - 1 - stop, -step)
+
+
+def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
+    if axis is None:
+        a, axis = torch.ravel(a), 0
+    axis = axis % a.ndim
+    indices = _array_index(indices, a)
+    if mode != "raise":
+        length = a.shape[axis]
+        indices = torch.as_tensor(indices, device=a.device)
+        indices = indices % length if mode == "wrap" else torch.clamp(indices, 0, length - 1)
+    return a[(slice(None),) * axis + (indices,)]
+
+
+def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
+    indices = listed(indices, arr).long()
+    if axis is None:
+        arr, axis = torch.ravel(arr), 0
+    return torch.take_along_dim(arr, torch.where(indices < 0, indices + arr.shape[axis], indices), axis)
+
+
+def nonzero(a: Any) -> Any:
+    return torch.nonzero(a, as_tuple=True)
+
+
+def argwhere(a: Any) -> Any:
+    return torch.argwhere(a)
+
+
+def flatnonzero(a: Any) -> Any:
+    return torch.nonzero(torch.ravel(a), as_tuple=True)[0]
+
+
+def diag(v: Any, k: int = 0) -> Any:
+    return torch.diag(v, k)
+
+
+def diagflat(v: Any, k: int = 0) -> Any:
+    return torch.diag(torch.ravel(v), k)
+
+
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    return torch.diagonal(a, offset, axis1, axis2)
+
+
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
+    return reductions.sum(torch.diagonal(a, offset, axis1, axis2), -1, dtype)
+
+
+def tril(m: Any, k: int = 0) -> Any:
+    return torch.tril(m if m.ndim > 1 else m.expand(m.shape[0], -1), k)
+
+
+def triu(m: Any, k: int = 0) -> Any:
+    return torch.triu(m if m.ndim > 1 else m.expand(m.shape[0], -1), k)

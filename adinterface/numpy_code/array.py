@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dis
 import linecache
+import re
 import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
@@ -17,10 +19,19 @@ from .names import ACCUMULATE, METHODS, REDUCE, WRITING, spelled
 #: Keywords of ufuncs that change nothing here as long as they have these values.
 _HARMLESS = {"casting": "same_kind", "order": "K", "subok": True, "where": True}
 
-_NO_NUMBER = (
-    "Leave it an array: write np.sin for math.sin; to set elements of np.zeros(...), collect them in a list and np.stack it, "
-    "or use np.where"
-)
+_NO_NUMBER = "Leave it an array, and write np.sin for math.sin"
+#: What to write instead of an expression that would leave the engine, by how it looks.
+_LEAVING = {
+    r"= \.\.\.$": "Collect the elements in a list and np.stack it, or use np.where",
+    r"np\.(asarray|array|asanyarray)\(\[": "Write np.stack([...]) for a list of arrays",
+    r"np\.(asarray|array|asanyarray|float64|float32)\(": "Leave it out: it is an array already",
+    r"np\.full\(": "Write np.broadcast_to(value, shape)",
+    r"np\.arange\(": "Write start + step * np.arange(n) with a number n, or np.linspace",
+    r"np\.random\.|rng\.|default_rng": "Draw standard random numbers, then shift and scale them",
+    r"\.tolist\(": "Write list(x) for a list of arrays",
+    r"np\.vectorize\(": "Call the function on the whole array, with np.where for its branches",
+    r"scipy\.": "The function needs plain NumPy arrays: write it with np, np.linalg or a ufunc of scipy.special",
+}
 
 
 class NumpyArray:
@@ -44,13 +55,21 @@ class NumpyArray:
         engine = self._engine
         if kwargs:
             kwargs = _plain_keywords(ufunc, method, kwargs)
+        elif len(inputs) == 1 and method == "__call__":
+            result = engine.functions[ufunc](self._array)
+            return NumpyArray(result, engine) if type(result) in engine.classes else wrap(result, engine)
         if method == "__call__":
-            beside = self._array
-            native = [value._array if type(value) is NumpyArray else _operand(engine, value, beside, ufunc) for value in inputs]
+            native = [
+                value._array
+                if type(value) is NumpyArray
+                else value
+                if type(value) in engine.numbers
+                else _operand(engine, value, self._array, ufunc)
+                for value in inputs
+            ]
             result = engine.functions[ufunc](*native)
-            dtype = kwargs.get("dtype")
-            wrapped = wrap(result, engine)
-            return wrapped if dtype is None else wrapped.astype(dtype)
+            wrapped = NumpyArray(result, engine) if type(result) in engine.classes else wrap(result, engine)
+            return wrapped.astype(kwargs["dtype"]) if kwargs.get("dtype") is not None else wrapped
         if method == "reduce" and ufunc in REDUCE:
             return REDUCE[ufunc](*inputs, **{"axis": 0} | kwargs)
         if method == "accumulate" and ufunc in ACCUMULATE:
@@ -66,29 +85,27 @@ class NumpyArray:
     def __array_function__(
         self, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        engine = self._engine
+        engine, beside = self._engine, self._array
         if function is np.piecewise:
             return _piecewise(*args, **kwargs)
         if kwargs:
             if kwargs.get("out") is not None:
                 raise NumpyCodeError(_no_out(spelled(function)))
-            kwargs = {name: unwrap(value, engine, self._array) for name, value in kwargs.items() if name != "out"}
-        native = [value._array if type(value) is NumpyArray else unwrap(value, engine, self._array) for value in args]
-        return wrap(engine.functions[function](*native, **kwargs), engine)
+            kwargs = {name: unwrap(value, engine, beside) for name, value in kwargs.items() if name != "out"}
+        native = [value._array if type(value) is NumpyArray else unwrap(value, engine, beside) for value in args]
+        result = engine.functions[function](*native, **kwargs)
+        return NumpyArray(result, engine) if type(result) in engine.classes else wrap(result, engine)
 
     def _apply(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """What NumPy's function leads to, without the way through NumPy."""
         if args or kwargs:
             return self.__array_function__(function, (), (self, *args), kwargs)
         engine = self._engine
-        return wrap(engine.functions[function](self._array), engine)
+        result = engine.functions[function](self._array)
+        return NumpyArray(result, engine) if type(result) in engine.classes else wrap(result, engine)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        self._refuse_if_traced(
-            "turns it into a plain NumPy array",
-            "Leave out np.asarray and np.array; for a list of arrays write np.stack([...]) or np.concatenate([...]); to set "
-            "elements of np.zeros(...), collect them in a list and np.stack it, or use np.where",
-        )
+        self._refuse_if_traced("makes a plain NumPy array of it", "Write np.stack([...]) for an array of arrays")
         array = self._engine.library.to_numpy(self._array)
         return np.array(array, dtype=dtype, copy=copy)
 
@@ -155,7 +172,10 @@ class NumpyArray:
 
     def __getitem__(self, index: Any) -> Any:
         engine = self._engine
-        return NumpyArray(engine.getitem(self._array, unwrap(index, None, None)), engine)
+        cls = type(index)
+        if cls is not int and cls is not slice:
+            index = unwrap(index, None, None)
+        return NumpyArray(engine.getitem(self._array, index), engine)
 
     def __contains__(self, value: Any) -> bool:
         return bool(np.any(self == value))
@@ -185,12 +205,9 @@ class NumpyArray:
 
     def _refuse_if_traced(self, what: str, instead: str) -> None:
         if self._traced():
-            where = _expression()
-            raise NumpyCodeError(
-                f"numpy_function: {where} {what}, which would drop its gradient. {instead}."
-                if where
-                else f"numpy_function: this {what}, which would drop its gradient. {instead}."
-            )
+            expression = _expression() or "this"
+            instead = next((text for look, text in _LEAVING.items() if re.search(look, expression)), instead)
+            raise NumpyCodeError(f"numpy_function: {expression} {what}, which would drop its gradient. {instead}.")
 
     def __bool__(self) -> bool:
         return bool(self._array)
@@ -223,14 +240,15 @@ class NumpyArray:
         return self.__array__().item(*index)
 
     def tolist(self) -> Any:
-        self._refuse_if_traced("makes Python numbers of it", "Leave it an array, or write list(x) for a list of arrays")
+        self._refuse_if_traced("makes Python numbers of it", "Leave it an array")
         return self.__array__().tolist()
 
     # methods that are more than a function of the array
 
     def astype(self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True) -> Any:
-        target = np.dtype(dtype).name
-        return wrap(self._engine.functions[np.astype](self._array, target), self._engine)
+        target = np.dtype(dtype)
+        self._engine.require_numbers(target)
+        return wrap(self._engine.functions[np.astype](self._array, target.name), self._engine)
 
     def reshape(self, *shape: Any, order: Any = "C", copy: Any = None) -> Any:
         lengths = shape[0] if len(shape) == 1 else shape
@@ -254,7 +272,7 @@ class NumpyArray:
 
     def __setitem__(self, index: Any, value: Any) -> None:
         raise NumpyCodeError(
-            f"numpy_function: {_expression() or 'an assignment x[index] = value'} writes to an array, and engines cannot "
+            f"numpy_function: {_expression() or 'x[index] = ...'} writes to an array, and engines cannot "
             f"differentiate that. Build the array with np.where(condition, a, b), np.concatenate or np.stack."
         )
 
@@ -277,6 +295,7 @@ class NumpyArray:
 def wrap(result: Any, engine: Engine) -> Any:
     """The engine's arrays in a result of NumPy's form, each behind NumPy's protocols."""
     if isinstance(result, engine.types):
+        engine.classes.add(type(result))
         return NumpyArray(result, engine)
     if isinstance(result, tuple):
         wrapped = [wrap(part, engine) for part in result]
@@ -291,19 +310,16 @@ def unwrap(value: Any, engine: Engine | None, beside: Any) -> Any:
     cls = type(value)
     if cls is NumpyArray:
         return value._array
-    if cls is int or cls is float or cls is str or value is None:
+    if cls in _AS_THEY_ARE:
         return value
     if cls is tuple or cls is list:
-        return cls([unwrap(part, engine, beside) for part in value])
-    if cls is slice:
-        return slice(_bound(value.start), _bound(value.stop), _bound(value.step))
+        return cls([part if type(part) in _AS_THEY_ARE else unwrap(part, engine, beside) for part in value])
     if engine is not None and isinstance(value, (np.ndarray, np.inexact)):
         return engine.lift(value, beside)
     return value
 
 
-def _bound(value: Any) -> Any:
-    return value.__index__() if type(value) is NumpyArray else value
+_AS_THEY_ARE = frozenset({int, float, bool, complex, str, slice, type(None), type(Ellipsis)})
 
 
 def _operand(engine: Engine, value: Any, beside: Any, ufunc: np.ufunc) -> Any:
@@ -349,17 +365,20 @@ def _into_plain(function: str) -> str:
 def _expression() -> str:
     """The expression of the user's code that led here, from the positions that Python keeps; empty if it has no source."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").startswith(__package__):
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_THE_USERS:
         frame = frame.f_back
     if frame is None:
         return ""
     code = frame.f_code
-    positions = list(code.co_positions())
-    line, end_line, column, end_column = positions[frame.f_lasti // 2]
+    line, end_line, column, end_column = list(code.co_positions())[frame.f_lasti // 2]
     source = linecache.getline(code.co_filename, line, frame.f_globals) if line else ""
     if not source or line != end_line or column is None or end_column is None:
         return ""
-    return source.encode()[column:end_column].decode()
+    writes = dis.opname[code.co_code[frame.f_lasti]] == "STORE_SUBSCR"
+    return source.encode()[column:end_column].decode() + (" = ..." if writes else "")
+
+
+_NOT_THE_USERS = frozenset({__package__.partition(".")[0], "numpy", "scipy"})
 
 
 # Operators and methods -----------------------------------------------------------------------------------------------
@@ -367,22 +386,28 @@ def _expression() -> str:
 
 def _binary(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
     def operate(self: NumpyArray, other: Any) -> Any:
-        engine = self._engine
-        native = other._array if type(other) is NumpyArray else engine.operand(other, self._array)
-        if native is NotImplemented:
-            return NotImplemented
-        return wrap(engine.functions[ufunc](self._array, native), engine)
+        engine, array = self._engine, self._array
+        if type(other) is NumpyArray:
+            other = other._array
+        elif type(other) not in engine.numbers:
+            other = engine.operand(other, array)
+            if other is NotImplemented:
+                return NotImplemented
+        result = engine.functions[ufunc](array, other)
+        return NumpyArray(result, engine) if type(result) in engine.classes else wrap(result, engine)
 
     return operate
 
 
 def _reflected(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
     def operate(self: NumpyArray, other: Any) -> Any:
-        engine = self._engine
-        native = engine.operand(other, self._array)
-        if native is NotImplemented:
-            return NotImplemented
-        return wrap(engine.functions[ufunc](native, self._array), engine)
+        engine, array = self._engine, self._array
+        if type(other) not in engine.numbers:
+            other = engine.operand(other, array)
+            if other is NotImplemented:
+                return NotImplemented
+        result = engine.functions[ufunc](other, array)
+        return NumpyArray(result, engine) if type(result) in engine.classes else wrap(result, engine)
 
     return operate
 

@@ -35,6 +35,8 @@ class Functions(dict[Any, Callable[..., Any]]):
         return found
 
     def _find(self, function: Any) -> Callable[..., Any] | None:
+        if names(function)[0] in INSTEAD:  # on no engine, though one may have something of that name
+            return None
         for source in self.library.numpy_sources():
             for name in names(function):
                 try:
@@ -52,13 +54,16 @@ class Functions(dict[Any, Callable[..., Any]]):
 class Engine:
     """One library's arrays under NumPy's names."""
 
-    __slots__ = ("functions", "getitem", "library", "lift", "types")
+    __slots__ = ("classes", "functions", "getitem", "library", "numbers", "types")
 
     def __init__(self, library: Library):
         self.library = library
         self.types = library.types
+        #: The classes of the arrays met so far, for a check that costs less than isinstance.
+        self.classes: set[type] = set()
+        #: Python's numbers, which every engine takes as they are.
+        self.numbers = frozenset({float, int, bool, complex})
         self.functions = Functions(library)
-        self.lift = library.lift
         sources = library.numpy_sources()
         self.getitem: Callable[[Any, Any], Any] = next(
             (source.getitem for source in sources if hasattr(source, "getitem")), None
@@ -67,10 +72,21 @@ class Engine:
     def __reduce__(self) -> tuple[Any, ...]:
         return engine_of, (self.library,)
 
+    def lift(self, value: Any, beside: Any) -> Any:
+        """A plain NumPy array as an operand beside a native one."""
+        self.require_numbers(value.dtype)
+        return self.library.lift(value, beside)
+
+    def require_numbers(self, dtype: np.dtype[Any]) -> None:
+        if dtype.kind in "OSUMmT":
+            raise NumpyCodeError(
+                f"numpy_function: an array of dtype {dtype} has no counterpart in {self.library.name}. Convert it to numbers "
+                f"with astype(float)."
+            )
+
     def operand(self, value: Any, beside: Any) -> Any:
         """What is not one of our wrappers, as an operand beside a native array; NotImplemented for what is no number."""
-        cls = type(value)
-        if cls is float or cls is int or cls is bool or cls is complex:
+        if type(value) in self.numbers:
             return value
         if isinstance(value, (np.ndarray, np.generic)):
             return self.lift(value, beside)

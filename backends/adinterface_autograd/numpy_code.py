@@ -1,13 +1,20 @@
-"""NumPy's functions on autograd's boxes that are right in `autograd.numpy` as they are, or in our rules.
+"""NumPy's functions on autograd's boxes, where `autograd.numpy` or a rule of ours is right as it stands.
 
-They are here for their speed: whatever is missing is composed of the namespace.
+They are here for their speed: whatever is missing, and every rarer form of a call, is composed of the namespace.
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from typing import Any
+
 import autograd.numpy as anp
 import numpy as np
 
+from adinterface.numpy_code.compositions import COMPOSITIONS
+
+from . import rules
 from .rules import discrete, value
 
 # Element by element.
@@ -19,34 +26,67 @@ sin, cos, tan, sinh, cosh, tanh = anp.sin, anp.cos, anp.tan, anp.sinh, anp.cosh,
 arcsin, arccos, arctan, arcsinh, arccosh, arctanh = anp.arcsin, anp.arccos, anp.arctan, anp.arcsinh, anp.arccosh, anp.arctanh
 arctan2, logaddexp = anp.arctan2, anp.logaddexp
 matmul = anp.matmul
-
-
-def positive(x):  # type: ignore[no-untyped-def]
-    return x
-
-
-equal, not_equal, less, less_equal, greater, greater_equal = (
-    discrete(name) for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+equal, not_equal, less, less_equal, greater, greater_equal, isnan, isfinite, isinf = (
+    discrete(name)
+    for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "isnan", "isfinite", "isinf")
 )
 
 
-def getitem(x, index):  # type: ignore[no-untyped-def]
+def positive(x: Any) -> Any:
+    return x
+
+
+def frexp(x: Any) -> Any:
+    exponent = np.frexp(value(x))[1]
+    return x * np.ldexp(np.ones((), dtype=x.dtype), -exponent), exponent
+
+
+def shape(a: Any) -> Any:
+    return np.shape(value(a))
+
+
+def getitem(x: Any, index: Any) -> Any:
     """x[index]; autograd's rule takes a list of booleans for one of integers."""
     if type(index) is list:
         index = np.asarray(index) if index else np.zeros(0, dtype=np.intp)
     return x[index]
 
 
-def shape(a):  # type: ignore[no-untyped-def]
-    return np.shape(value(a))
+def _usual(name: str, function: Callable[..., Any], positional: int, *keywords: str) -> Callable[..., Any]:
+    """A function for the forms of a call that it knows; the composition is for the others."""
+    known = frozenset(keywords)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if len(args) <= positional and kwargs.keys() <= known:
+            return function(*args, **kwargs)
+        return _composed(name)(*args, **kwargs)
+
+    return call
 
 
-def frexp(x):  # type: ignore[no-untyped-def]
-    exponent = np.frexp(value(x))[1]
-    return x * np.ldexp(np.ones((), dtype=x.dtype), -exponent), exponent
+@functools.cache
+def _composed(name: str) -> Callable[..., Any]:
+    from . import namespace
+
+    return functools.partial(COMPOSITIONS[name], namespace)
 
 
-def __getattr__(name):  # type: ignore[no-untyped-def]
+sum = _usual("sum", anp.sum, 2, "axis", "keepdims")
+mean = _usual("mean", lambda a, axis=None, keepdims=False: rules.mean(a, axis=axis, keepdims=keepdims), 2, "axis", "keepdims")
+max = amax = _usual("max", anp.max, 2, "axis", "keepdims")
+min = amin = _usual("min", anp.min, 2, "axis", "keepdims")
+reshape = _usual("reshape", anp.reshape, 2)
+transpose = _usual("transpose", anp.transpose, 2)
+ravel = _usual("ravel", anp.ravel, 1)
+concatenate = _usual("concatenate", lambda arrays, axis=0: _composed("concatenate")(arrays, axis) if axis is None else anp.concatenate(list(arrays), axis), 2, "axis")
+stack = _usual("stack", lambda arrays, axis=0: anp.stack(list(arrays), axis), 2, "axis")
+
+
+def where(condition: Any, *choices: Any) -> Any:
+    return rules.where(condition, *choices) if choices else np.where(value(condition))
+
+
+def __getattr__(name: str) -> Any:
     if name == "special":  # found when first asked for: SciPy is not needed without it
         from . import special
 

@@ -35,6 +35,8 @@ from autograd.scipy.special import rgamma as rgamma
 from autograd.scipy.special import y0 as y0
 from autograd.scipy.special import y1 as y1
 
+from .rules import is_box, value
+
 digamma = psi
 loggamma = gammaln
 
@@ -56,4 +58,6 @@ defvjp(i1e, lambda ans, x: lambda g: g * ((i0e(x) + ive(2, x)) / 2 - anp.sign(x)
 
 
 def binom(n: Any, k: Any) -> Any:
-    return gamma(n + 1) / (gamma(k + 1) * gamma(n - k + 1))
+    dtype = np.result_type(value(n), value(k))  # of numbers too, before SciPy makes them arrays of float64
+    n, k = [x if is_box(x) else np.asarray(x, dtype=dtype) for x in (n, k)]
+    return gamma(n + 1) / gamma(k + 1) / gamma(n - k + 1)

@@ -32,6 +32,10 @@ class JaxLibrary(Library):
     def traced(self, x: Any) -> bool:
         return isinstance(x, jax.core.Tracer)
 
+    def value_under_trace(self, x: Any) -> np.ndarray[Any, Any] | None:
+        stopped = jax.lax.stop_gradient(x)  # known outside jit and vmap
+        return None if isinstance(stopped, jax.core.Tracer) else np.asarray(stopped)
+
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
         return np.asarray(x)
 
@@ -86,9 +90,9 @@ class JaxLibrary(Library):
         return namespace
 
     def numpy_sources(self) -> tuple[Any, ...]:
-        from . import numpy_functions
+        from . import numpy_code
 
-        return numpy_functions, namespace
+        return (numpy_code,)
 
     def precision(self, dtypes: Iterable[str]) -> AbstractContextManager[Any]:
         if _x64() or not trace_state_clean():

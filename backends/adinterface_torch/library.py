@@ -29,7 +29,7 @@ _SHARED = frozenset(
     for name in DTYPES
     if name.startswith(("float", "int", "uint", "bool", "complex")) and name in np.sctypeDict
 )
-_SUPPORTED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+SUPPORTED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 
 
 class Nesting(threading.local):
@@ -88,7 +88,7 @@ class TorchLibrary(Library):
             x = self._adopted(x, dtype, copy)
         if dtype is not None and NAMES[x.dtype] != dtype:
             if dtype not in DTYPES:
-                raise unsupported_dtype(dtype, "PyTorch", _SUPPORTED)
+                raise unsupported_dtype(dtype, "PyTorch", SUPPORTED)
             x = (x.real if x.is_complex() and kind(dtype) != "complex" else x).to(DTYPES[dtype])
         device = like.device if isinstance(like, torch.Tensor) else like
         return x if device is None or x.device == torch.device(device) else x.to(device)
@@ -105,7 +105,7 @@ class TorchLibrary(Library):
         if name == "bfloat16":
             return torch.from_numpy(np.array(array).view(np.int16)).view(torch.bfloat16)
         if name not in DTYPES or array.dtype.kind not in "fciub":
-            raise unsupported_dtype(name, "PyTorch", _SUPPORTED)
+            raise unsupported_dtype(name, "PyTorch", SUPPORTED)
         flags = array.flags
         shareable = flags.writeable and array.dtype.isnative and (flags.c_contiguous or min(array.strides) >= 0)
         if copy or not shareable:

@@ -103,7 +103,8 @@ def _slope(xp: ModuleType, f: Array, spacing: Any, axis: int, edge_order: int) -
     else:
         start = slopes[..., :1] + (slopes[..., :1] - slopes[..., 1:2]) * (first / (first + second))
         end = slopes[..., -1:] + (slopes[..., -1:] - slopes[..., -2:-1]) * (last_ / (last_ + before))
-    return xp.moveaxis(xp.concat([start, inner, end], axis=-1), -1, axis)
+    # In the precision of f, whatever that of the coordinates.
+    return xp.moveaxis(cast(xp, xp.concat([start, inner, end], axis=-1), name_of(f)), -1, axis)
 
 
 @composition("interp")

@@ -47,6 +47,9 @@ _BETWEEN: dict[str, Callable[[ModuleType, Array, Array], Array]] = {
     "closest_observation": lambda xp, below, part: _where(xp, (part == 0) & (below % 2 == 1), 0.0, 1.0, part),
 }
 
+#: The methods that choose an element.
+_ELEMENTS = frozenset({"lower", "higher", "nearest", "inverted_cdf", "closest_observation"})
+
 
 def _where(xp: ModuleType, condition: Array, yes: float, no: float, like: Array) -> Array:
     return xp.where(condition, xp.full_like(like, yes), xp.full_like(like, no))
@@ -57,6 +60,7 @@ def _quantile(
 ) -> Array:
     if method not in _CONTINUOUS:
         raise ValueError(f"{method!r} is not a valid method. Use one of: {', '.join(_CONTINUOUS)}")
+    given = name_of(a)
     a = inexact(xp, a)
     kept = name_of(a)
     q = cast(xp, array(xp, q, a), kept) if isinstance(q, (int, float)) else inexact(xp, array(xp, q, a))
@@ -87,6 +91,8 @@ def _quantile(
     found = low + part * (high - low)
     gone = count == 0 if without_nan else missing[..., -1:]
     found = xp.where(gone, xp.full_like(found, math.nan), found)
+    if method in _ELEMENTS:  # which are of the array's own dtype
+        found = cast(xp, found, given)
     found = xp.moveaxis(found, -1, 0)  # the quantiles first
     kept_shape = reduced if keepdims else tuple(found.shape[1:])
     return xp.reshape(found, shape + kept_shape)

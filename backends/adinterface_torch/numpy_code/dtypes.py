@@ -10,7 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..library import DTYPES, NAMES
+from adinterface.library import unsupported_dtype
+
+from ..library import DTYPES, NAMES, SUPPORTED
 
 INEXACT = frozenset({torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128})
 COMPLEX = frozenset({torch.complex64, torch.complex128})
@@ -48,7 +50,12 @@ def real_of(dtype: torch.dtype) -> torch.dtype:
 
 def to_dtype(dtype: Any) -> torch.dtype:
     """What a user gives for dtype=."""
-    return dtype if isinstance(dtype, torch.dtype) else DTYPES[np.dtype(dtype).name]
+    if isinstance(dtype, torch.dtype):
+        return dtype
+    name = np.dtype(dtype).name
+    if name not in DTYPES:
+        raise unsupported_dtype(name, "PyTorch", SUPPORTED)
+    return DTYPES[name]
 
 
 def converted(x: Any, dtype: torch.dtype) -> Any:

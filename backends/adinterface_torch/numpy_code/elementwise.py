@@ -35,8 +35,12 @@ def _arithmetic(call: Function) -> Function:
         if number is float or number is int:
             if a.dtype in INEXACT:
                 return call(a, b)
-        elif isinstance(b, Tensor) and isinstance(a, Tensor) and a.dtype is b.dtype:
-            return call(a, b)
+        elif isinstance(b, Tensor):
+            if isinstance(a, Tensor):
+                if a.dtype is b.dtype:
+                    return call(a, b)
+            elif (type(a) is float or type(a) is int) and b.dtype in INEXACT:
+                return call(a, b)
         a, b = operands(a, b)
         return call(a, b)
 

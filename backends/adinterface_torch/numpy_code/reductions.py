@@ -25,13 +25,14 @@ def _axes(axis: Any) -> Any:
 def sum(
     a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = 0, where: Any = True
 ) -> Any:
-    a = _masked(a, where, 0)
+    if where is not True:
+        a = _masked(a, where, 0)
     if dtype is not None:
         a = converted(a, to_dtype(dtype))
-    if axis == ():
-        total = a
-    elif axis is None and not keepdims:
+    if axis is None and not keepdims:
         total = torch.sum(a)
+    elif axis == ():
+        total = a
     else:
         total = torch.sum(a, axis, keepdim=keepdims)
     total = total if dtype is None else total.to(a.dtype)

@@ -7,6 +7,7 @@ Source of the coefficients: Fornberg, Generation of finite difference formulas o
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import warnings
 from collections.abc import Callable
@@ -215,17 +216,27 @@ _products: dict[int, tuple[Use, Array]] = {}
 
 
 def _hessian_product(use: Use, weights: Array, direction: tuple[Array, ...]) -> Array:
-    """From differences of differences of NumPy's function: good to about 1e-9, for the rounding is divided by h twice."""
+    """From differences of differences of NumPy's function: good to about 1e-9, for the rounding is divided by h twice.
 
+    The steps are smaller only where a kink or a jump is near.
+    """
+    *longer, shortest = 2.0**-7, 2.0**-9, 2.0**-11
+    for step in longer:
+        with contextlib.suppress(ValueError):
+            return _product_by(step, use, weights, direction)
+    return _product_by(shortest, use, weights, direction)
+
+
+def _product_by(step: float, use: Use, weights: Array, direction: tuple[Array, ...]) -> Array:
     def along(*arrays: Array) -> Array:
-        return np.atleast_1d(derivative_along(lambda *x: np.atleast_1d(weights @ _vector(use, *x)), arrays, direction, 2.0**-7))
+        return np.atleast_1d(derivative_along(lambda *x: np.atleast_1d(weights @ _vector(use, *x)), arrays, direction, step))
 
     found = []
     for n, array in enumerate(use.arrays):
         for i in range(array.size):
             unit = [np.zeros(x.shape) for x in use.arrays]
             unit[n].reshape(-1)[i] = 1.0
-            found.append(derivative_along(along, use.arrays, tuple(unit), 2.0**-7)[0])
+            found.append(derivative_along(along, use.arrays, tuple(unit), step)[0])
     return np.array(found)
 
 

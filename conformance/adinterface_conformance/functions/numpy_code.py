@@ -111,7 +111,7 @@ SMOOTH = {
         np.arctan2(x, y); np.atan2(x, 2.0); np.hypot(x, y)
     """,
     "functions": """
-        np.cos(x); np.cosh(x); np.sin(x); np.sinh(x); np.tan(x); np.tanh(x); np.exp(x); np.exp2(x); np.expm1(x); np.log(p);
+        np.cos(x); np.cosh(x); np.sin(x); np.sinh(x); np.tan(p); np.tanh(x); np.exp(x); np.exp2(x); np.expm1(x); np.log(p);
         np.log10(p); np.log1p(p); np.log2(p); np.sqrt(p); np.cbrt(x); np.square(x); np.reciprocal(p)
     """,
     "angles": """
@@ -410,7 +410,7 @@ SPECIAL = {
         special.erf(x); special.erfc(x); special.erfinv(x / 3); special.expit(x); special.logit(p); special.log_expit(x);
         special.gammaln(p + 1); special.digamma(p); special.psi(p + 2); special.xlogy(p, p); special.xlogy(0.0, p);
         special.xlog1py(x, p); special.ndtr(x); special.log_ndtr(x); special.ndtri(p); special.entr(p); special.i0(x);
-        special.i0e(x); special.i1(x); special.i1e(x); special.gamma(p); special.gamma(-p - 0.5 + 0.01); special.gamma(x);
+        special.i0e(x); special.i1(x); special.i1e(x); special.gamma(p); special.gamma(-p / 4 - 0.5); special.gamma(x);
         special.rgamma(p); special.beta(p, p + 1); special.betaln(p, 2.0); special.binom(p + 3, 2.0);
         special.rel_entr(p, p + 0.1); special.kl_div(p, p + 0.1); special.huber(1.0, x); special.pseudo_huber(1.0, x);
         special.exp10(x); special.exp2(x); special.expm1(x); special.log1p(p); special.cosm1(x); special.boxcox(p, 0.5);

@@ -1,16 +1,34 @@
-"""NumPy's code on torch's tensors, by the backend's own functions and by the compositions that any engine has."""
+"""NumPy code under `numpy_function` on every engine: values, shapes, dtypes and derivatives are NumPy's."""
 
 import operator
 import re
 import warnings
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
+from adinterface_autograd import AutogradLibrary
+from adinterface_conformance.functions.numpy_code import (
+    CAPTURED,
+    OTHERS,
+    SMOOTH,
+    SPECIAL,
+    VALUES,
+    VARIABLES,
+    expressions,
+    function_of,
+    name_of,
+    variables_in,
+)
 from adinterface_torch import TorchLibrary
-from numpy_expressions import CAPTURED, OTHERS, SMOOTH, SPECIAL, VALUES, VARIABLES, expressions
+from autograd.core import VJPNode
+from autograd.tracer import new_box
 
 from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
     AutoTorch,
     DisconnectedWarning,
     Library,
@@ -19,7 +37,9 @@ from adinterface import (
     hvp,
     jacobian,
     numpy_function,
+    prepare,
     pushforward,
+    value_and_gradient,
 )
 from adinterface.numpy_code.array import NumpyArray
 from adinterface.numpy_code.compositions import COMPOSITIONS
@@ -31,8 +51,9 @@ NOT_COMPOSED = re.compile(
 )
 # torch has no forward mode for these.
 NO_FORWARD_MODE = re.compile(r"special\.gammaincc?\(")
-ALL_SMOOTH = expressions(SMOOTH) + expressions(SPECIAL)
+ALL_SMOOTH = expressions(*SMOOTH.values(), *SPECIAL.values())
 STENCIL = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
+disconnected = pytest.mark.filterwarnings("ignore::adinterface.DisconnectedWarning")
 
 
 class BareNumpy(Library):
@@ -61,17 +82,22 @@ class BareTorch(TorchLibrary):
         return ()
 
 
+def box(array):
+    return new_box(np.array(array), 0, VJPNode.new_root()) if array.dtype.kind in "fc" else array
+
+
 ENGINES = {
     "torch": (engine_of(TorchLibrary()), torch.tensor),
     "torch without functions of its own": (engine_of(BareTorch()), torch.tensor),
     "NumPy's namespace": (engine_of(BareNumpy()), np.array),
+    "autograd": (engine_of(AutogradLibrary()), box),
 }
 
 
-@pytest.fixture(params=[False, True], ids=["own functions", "compositions"])
-def composed(request, monkeypatch):
-    """Whether the operators below see a torch that has no functions of its own."""
-    if request.param:
+@pytest.fixture(params=["torch", "torch, composed", "autograd"])
+def backend(request, monkeypatch):
+    """The backends of the operators below; once a torch that has no functions of its own."""
+    if request.param == "torch, composed":
         monkeypatch.setattr(TorchLibrary, "numpy_sources", BareTorch.numpy_sources)
     engine_of.cache_clear()
     yield request.param
@@ -85,9 +111,7 @@ def assert_same(result, expected):
         for part, expected_part in zip(result, expected):
             assert_same(part, expected_part)
     elif isinstance(expected, (np.ndarray, np.generic)):
-        array = result._array if type(result) is NumpyArray else result
-        if isinstance(array, torch.Tensor):
-            array = TorchLibrary().to_numpy(array)
+        array = result._engine.library.to_numpy(result._array) if type(result) is NumpyArray else result
         assert (array.dtype, array.shape) == (expected.dtype, expected.shape)
         single = expected.dtype.name in ("float32", "complex64")
         np.testing.assert_allclose(array, expected, rtol=2e-5 if single else 1e-12, atol=1e-6 if single else 1e-13)
@@ -97,31 +121,31 @@ def assert_same(result, expected):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("expression", ALL_SMOOTH + expressions(VALUES))
+@pytest.mark.parametrize("expression", ALL_SMOOTH + expressions(*VALUES.values()))
 def test_value_shape_and_dtype_are_numpys(expression, engine):
     engine, array = ENGINES[engine]
-    code = compile(expression, "<expression>", "eval")
-    wrapped = {name: NumpyArray(array(value), engine) for name, value in (VARIABLES | OTHERS).items()}
+    f, names = function_of(expression), variables_in(expression)
+    values = [(VARIABLES | OTHERS)[name] for name in names]
+    wrapped = [native if type(native := array(value)) is np.ndarray and array is box else NumpyArray(native, engine) for value in values]
     with np.errstate(all="ignore"):
         if not engine.library.numpy_sources() and NOT_COMPOSED.search(expression):
             with pytest.raises(NumpyCodeError, match="does not work on"):
-                eval(code, CAPTURED | wrapped)
+                f(*wrapped)
             return
-        assert_same(eval(code, CAPTURED | wrapped), eval(code, CAPTURED | VARIABLES | OTHERS))
+        assert_same(f(*wrapped), f(*values))
 
 
 def scalar_of(expression):
-    """The expression as a function of the variables in it: their values, a direction for each, and a weighted sum."""
-    names = [name for name in VARIABLES if re.search(rf"\b{name}\b", expression)]
-    code = compile(expression, "<expression>", "eval")
+    """A weighted sum of the expression, and a point and a direction for the variables in it."""
+    f = function_of(expression)
 
-    def f(*args):
-        value = eval(code, CAPTURED | OTHERS | dict(zip(names, args)))
+    def scalar(*args):
+        value = f(*args)
         weights = np.cos(np.arange(np.size(value)) * 1.7 + 0.3).reshape(np.shape(value))
         return np.sum(weights * value)
 
-    args = tuple(VARIABLES[name] for name in names)
-    return f, args, tuple(np.sin(np.arange(arg.size) * 2.3 + 1).reshape(arg.shape) for arg in args)
+    args = tuple(VARIABLES[name] for name in variables_in(expression))
+    return scalar, args, tuple(np.sin(np.arange(arg.size) * 2.3 + 1).reshape(arg.shape) for arg in args)
 
 
 def along(function, args, directions, step=2e-3):
@@ -134,34 +158,60 @@ def dotted(trees, others):
     return sum(np.sum(a * b) for a, b in zip(trees, others))
 
 
-@pytest.mark.filterwarnings("ignore::adinterface.DisconnectedWarning")
+@disconnected
 @pytest.mark.parametrize("expression", ALL_SMOOTH)
-def test_derivatives_of_both_orders_in_both_modes(expression, composed):
+def test_derivatives_of_both_orders_in_both_modes(expression, backend):
     f, args, directions = scalar_of(expression)
-    on_torch = numpy_function(f)
-    if composed and NOT_COMPOSED.search(expression):
+    auto = AutoAutograd if backend == "autograd" else AutoTorch
+    on_engine = numpy_function(f)
+    if backend == "torch, composed" and NOT_COMPOSED.search(expression):
         with pytest.raises(NumpyCodeError, match="does not work on"):
-            gradient(on_torch, AutoTorch(), *args)
+            gradient(on_engine, auto(), *args)
         return
     expected = along(f, args, directions)
     close = lambda value: pytest.approx(value, rel=1e-6, abs=1e-6)
-    assert dotted(gradient(on_torch, AutoTorch(), *args), directions) == close(expected)
-    second = hvp(lambda leaves: on_torch(*leaves), AutoTorch(), args, directions)
-    slope = lambda *moved: dotted(gradient(on_torch, AutoTorch(), *moved), directions)
+    assert dotted(gradient(on_engine, auto(), *args), directions) == close(expected)
+    second = hvp(lambda leaves: on_engine(*leaves), auto(), args, directions)
+    slope = lambda *moved: dotted(gradient(on_engine, auto(), *moved), directions)
     assert dotted(second, directions) == close(along(slope, args, directions))
-    if NO_FORWARD_MODE.search(expression):
+    if backend != "autograd" and NO_FORWARD_MODE.search(expression):
         return
-    assert pushforward(on_torch, AutoTorch(mode="forward"), args, directions).tangent == close(expected)
+    assert pushforward(on_engine, auto(mode="forward"), args, directions).tangent == close(expected)
 
 
-@pytest.mark.filterwarnings("ignore::adinterface.DisconnectedWarning")
-@pytest.mark.parametrize(
-    "expression", [row for row in expressions(SMOOTH) + expressions(SPECIAL) if not NO_FORWARD_MODE.search(row)]
-)
+@disconnected
+@pytest.mark.parametrize("theme", [*SMOOTH, *SPECIAL])
+def test_jax_compiles_a_theme_and_has_numpys_values_and_gradients(theme):
+    """One compilation for all expressions of a theme; each expression by itself is what the table is for."""
+    rows = expressions((SMOOTH | SPECIAL)[theme])
+    functions = [(function_of(row), [list(VARIABLES).index(name) for name in variables_in(row)]) for row in rows]
+    on_jax = []
+
+    def total(*args, seen=None):
+        terms = []
+        for row, (f, places) in zip(rows, functions):
+            value = f(*[args[n] for n in places])
+            weights = np.cos(np.arange(np.size(value)) * 1.7 + 0.3 + len(terms)).reshape(np.shape(value))
+            terms.append(np.sum(weights * value))
+            if seen is not None:
+                seen.append((row, np.shape(value), np.result_type(value)))
+        return sum(terms)
+
+    args = tuple(VARIABLES.values())
+    directions = tuple(np.sin(np.arange(arg.size) * 2.3 + 1).reshape(arg.shape) for arg in args)
+    f = numpy_function(lambda *args: total(*args, seen=on_jax))
+    value, gradients = prepare(value_and_gradient, f, AutoJax(), *args)(*args)
+    plain = []
+    assert value == pytest.approx(total(*args, seen=plain), rel=1e-9)
+    assert on_jax[: len(plain)] == plain
+    assert dotted(gradients, directions) == pytest.approx(along(total, args, directions), rel=1e-6, abs=1e-6)
+
+
+@disconnected
+@pytest.mark.parametrize("expression", [row for row in ALL_SMOOTH if not NO_FORWARD_MODE.search(row)])
 def test_batched_jacobians_agree(expression):
-    names = [name for name in VARIABLES if re.search(rf"\b{name}\b", expression)]
-    args = [VARIABLES[name] for name in names]
-    f = numpy_function(lambda *values: eval(expression, CAPTURED | OTHERS | dict(zip(names, values))))
+    args = [VARIABLES[name] for name in variables_in(expression)]
+    f = numpy_function(function_of(expression))
     rows, columns = [jacobian(f, AutoTorch(mode=mode), *args) for mode in ("reverse", "forward")]
     for row, column in zip(rows, columns):
         np.testing.assert_allclose(row, column, rtol=1e-9, atol=1e-10)

@@ -1,0 +1,136 @@
+"""NumPy's functions on JAX arrays, where `jax.numpy` has another name, signature or meaning."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from . import namespace, special
+from .namespace import fft as fft
+from .namespace import linalg as linalg
+
+
+def getitem(x: Any, index: Any) -> Any:
+    """Indexing as NumPy's: an index out of bounds is an error, where JAX takes the nearest element, and a list is an array."""
+    parts = list(index) if type(index) is tuple else [index]
+    axis, after_ellipsis = 0, False
+    taken = sum(_axes(part) for part in parts)
+    for n, part in enumerate(parts):
+        if type(part) is list:
+            parts[n] = part = np.asarray(part) if part else np.zeros(0, dtype=np.intp)
+        if part is Ellipsis and not after_ellipsis:
+            axis, after_ellipsis = axis + x.ndim - taken, True
+            continue
+        _check(part, x, axis)
+        axis += _axes(part)
+    return x[tuple(parts) if type(index) is tuple else parts[0]]
+
+
+def _axes(part: Any) -> int:
+    """How many axes an index takes."""
+    if part is None or part is Ellipsis or isinstance(part, (bool, np.bool_)):
+        return 0
+    return part.ndim if getattr(part, "dtype", None) is np.dtype(bool) else 1
+
+
+def _check(part: Any, x: Any, axis: int) -> None:
+    if isinstance(part, (bool, np.bool_)) or not isinstance(part, (int, np.integer, np.ndarray)):
+        return
+    if isinstance(part, np.ndarray) and (part.dtype.kind not in "iu" or not part.size):
+        return
+    if axis >= x.ndim:
+        return  # JAX says so itself
+    low, high, size = int(np.min(part)), int(np.max(part)), x.shape[axis]
+    if low < -size or high >= size:
+        raise IndexError(f"index {low if low < -size else high} is out of bounds for axis {axis} with size {size}")
+
+
+def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
+    return jnp.clip(a, min=a_min if min is None else min, max=a_max if max is None else max)
+
+
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+    """Widths by axis too."""
+    if isinstance(pad_width, dict):
+        widths: list[Any] = [(0, 0)] * array.ndim
+        for axis, width in pad_width.items():
+            widths[axis] = (width, width) if isinstance(width, int) else tuple(width)
+        pad_width = widths
+    return jnp.pad(array, pad_width, mode, **kwargs)
+
+
+def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """JAX averages booleans in single precision."""
+
+    @functools.wraps(function)
+    def averaged(a: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(a.astype(int) if a.dtype == bool else a, *args, **kwargs)
+
+    return averaged
+
+
+mean, std, var, average, median = (
+    _of_numbers(function) for function in (jnp.mean, jnp.std, jnp.var, jnp.average, jnp.median)
+)
+
+
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    return jnp.ediff1d(ary, _array(to_end), _array(to_begin))
+
+
+def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Any:
+    """Under jit, too, as long as the condition itself is known."""
+    if isinstance(condition, jax.Array):
+        return jnp.compress(condition, a, axis)
+    return jnp.take(jnp.ravel(a) if axis is None else a, np.flatnonzero(condition), axis=axis or 0)
+
+
+def extract(condition: Any, arr: Any) -> Any:
+    return compress(jnp.ravel(condition) if isinstance(condition, jax.Array) else np.ravel(condition), jnp.ravel(arr))
+
+
+def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
+    return jnp.polyint(_array(p), m, 0 if k is None else _array(k))
+
+
+#: Composed of the standard: `jax.numpy` knows fewer methods, modes or forms of the arguments,
+_FEWER = {"choose", "gradient", "nanpercentile", "nanquantile", "percentile", "quantile", "tril", "triu"}
+#: or gives what has a derivative without one.
+_FLAT = {"union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"}
+_COMPOSED = frozenset(_FEWER | _FLAT)
+#: Where a list of numbers stands for axes or lengths, and for no array.
+_NOT_ARRAYS = frozenset(
+    {"broadcast_to", "einsum", "flip", "moveaxis", "permute_dims", "reshape", "roll", "rollaxis", "rot90", "tile", "transpose"}
+)
+
+
+def __getattr__(name: str) -> Any:
+    """jax.numpy's function, that also takes lists of numbers where NumPy does."""
+    if name in _COMPOSED:
+        raise AttributeError(name)
+    function = getattr(namespace, name)
+    return function if name in _NOT_ARRAYS or not callable(function) else _taking_lists(function)
+
+
+def _taking_lists(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def taking(*args: Any, **kwargs: Any) -> Any:
+        return function(*[_array(x) for x in args], **kwargs)
+
+    return taking
+
+
+def _array(x: Any) -> Any:
+    """A list of numbers as NumPy's array; one with arrays in it stays a list, of arrays."""
+    if type(x) is not list:
+        return x
+    return [_array(part) for part in x] if _holds_arrays(x) else np.asarray(x)
+
+
+def _holds_arrays(x: Any) -> bool:
+    return any(_holds_arrays(part) for part in x) if type(x) is list else isinstance(x, jax.Array)

@@ -1,0 +1,325 @@
+"""What NumPy code cannot do on an engine says so word for word, and what to write instead; no gradient is dropped."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.special
+from backends_table import BACKENDS
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    NumpyCodeError,
+    gradient,
+    numpy_function,
+    prepare,
+)
+
+X = np.array([0.5, 1.5, 2.5])
+ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
+REFUSED = []
+
+
+def refused(message):
+    """In a message, {engine} stands for the engine's name; each begins with the name of numpy_function."""
+
+    def enter(f):
+        REFUSED.append(pytest.param(f, "numpy_function: " + message, id=f.__name__))
+        return f
+
+    return enter
+
+
+@refused("np.asarray(x) makes a plain NumPy array of it, which would drop its gradient. Leave it out: it is an array already.")
+def asarray(x):
+    return np.sum(np.asarray(x))
+
+
+@refused(
+    "np.array([x[0], x[1]]) makes a plain NumPy array of it, which would drop its gradient. "
+    "Write np.stack([...]) for a list of arrays."
+)
+def array_of_elements(x):
+    return np.sum(np.array([x[0], x[1]]))
+
+
+@refused(
+    "x[0] = ... writes to an array, and engines cannot differentiate that. "
+    "Build the array with np.where(condition, a, b), np.concatenate or np.stack."
+)
+def writing(x):
+    x[0] = 1.0
+    return np.sum(x)
+
+
+@refused(
+    "a[0] = ... makes a Python number of it, which would drop its gradient. "
+    "Collect the elements in a list and np.stack it, or use np.where."
+)
+def writing_an_element_to_a_plain_array(x):
+    a = np.zeros(3)
+    a[0] = x[0]
+    return np.sum(a)
+
+
+@refused(
+    "a[:] = ... makes a plain NumPy array of it, which would drop its gradient. "
+    "Collect the elements in a list and np.stack it, or use np.where."
+)
+def writing_a_slice_to_a_plain_array(x):
+    a = np.zeros(3)
+    a[:] = x
+    return np.sum(a)
+
+
+@refused("float(x[0]) makes a Python number of it, which would drop its gradient. Leave it an array, and write np.sin for math.sin.")
+def python_float(x):
+    return float(x[0]) * 2
+
+
+@refused("complex(x[0]) makes a Python number of it, which would drop its gradient. Leave it an array, and write np.sin for math.sin.")
+def python_complex(x):
+    return abs(complex(x[0]))
+
+
+@refused(
+    "math.sin(x[0]) makes a Python number of it, which would drop its gradient. Leave it an array, and write np.sin for math.sin."
+)
+def math_module(x):
+    return math.sin(x[0])
+
+
+@refused("x[0].item() makes a Python number of it, which would drop its gradient. Leave it an array.")
+def item(x):
+    return x[0].item()
+
+
+@refused("x.tolist() makes Python numbers of it, which would drop its gradient. Write list(x) for a list of arrays.")
+def tolist(x):
+    return sum(x.tolist())
+
+
+@refused("x += y writes to an array, and engines cannot differentiate that. Write x = x + y.")
+def in_place(x):
+    x += 1.0
+    return np.sum(x)
+
+
+@refused("x @= y writes to an array, and engines cannot differentiate that. Write x = x @ y.")
+def in_place_product(x):
+    x @= np.eye(3)
+    return np.sum(x)
+
+
+@refused(
+    "np.add would write its result into a plain NumPy array (out=, or an operator such as +=), which would drop its gradient. "
+    "Use what it returns; for x += y write x = x + y."
+)
+def in_place_on_a_plain_array(x):
+    a = np.zeros(3)
+    a += x
+    return np.sum(a)
+
+
+@refused(
+    "np.add would write its result into a plain NumPy array (out=, or an operator such as +=), which would drop its gradient. "
+    "Use what it returns; for x += y write x = x + y."
+)
+def out_plain(x):
+    return np.sum(np.add(x, 1.0, out=np.zeros(3)))
+
+
+@refused(
+    "np.add cannot write to out=, because engines cannot differentiate that. Use what it returns; for x += y write x = x + y."
+)
+def out(x):
+    return np.sum(np.add(x, 1.0, out=x))
+
+
+@refused(
+    "np.sum cannot write to out=, because engines cannot differentiate that. Use what it returns; for x += y write x = x + y."
+)
+def out_of_a_reduction(x):
+    return np.sum(x, out=np.zeros(()))
+
+
+@refused("the method sort writes to its array, and engines cannot differentiate that. Write x = np.sort(x).")
+def sort(x):
+    x.sort()
+    return x[0]
+
+
+@refused("x.ctypes needs NumPy's own memory, which an array of {engine} does not have.")
+def memory(x):
+    return x.ctypes
+
+
+@refused("np.sin does not take where= here. Write np.where(condition, a, b).")
+def ufunc_where(x):
+    return np.sum(np.sin(x, where=x > 1.0))
+
+
+@refused("np.sin does not take casting= here. Leave it out.")
+def ufunc_casting(x):
+    return np.sum(np.sin(x, casting="no"))
+
+
+@refused("np.add.at has no counterpart here. Write it with np.add and a loop or a reduction such as np.sum.")
+def ufunc_at(x):
+    np.add.at(x, [0], 1.0)
+    return np.sum(x)
+
+
+@refused("np.add.reduceat has no counterpart here. Write it with np.add and a loop or a reduction such as np.sum.")
+def reduceat(x):
+    return np.sum(np.add.reduceat(x, [0, 2]))
+
+
+@refused("an array of dtype object has no counterpart in {engine}. Convert it to numbers with astype(float).")
+def objects(x):
+    return np.sum(x * np.array([1, None, 2], dtype=object))
+
+
+@refused("an array of dtype object has no counterpart in {engine}. Convert it to numbers with astype(float).")
+def to_objects(x):
+    return np.sum(x.astype(object))
+
+
+@refused("an array of dtype <U1 has no counterpart in {engine}. Convert it to numbers with astype(float).")
+def strings(x):
+    return np.sum(np.where(x > 1, np.array(["a", "b", "c"]), x))
+
+
+@refused(
+    "scipy.linalg.solve(np.eye(3), x) makes a plain NumPy array of it, which would drop its gradient. "
+    "The function needs plain NumPy arrays: write it with np, np.linalg or a ufunc of scipy.special."
+)
+def foreign_function(x):
+    return np.sum(scipy.linalg.solve(np.eye(3), x))
+
+
+@refused(
+    "np.vectorize(abs)(x) makes a plain NumPy array of it, which would drop its gradient. "
+    "Call the function on the whole array, with np.where for its branches."
+)
+def vectorize(x):
+    return np.sum(np.vectorize(abs)(x))
+
+
+@refused("np.full(3, x[0]) makes a plain NumPy array of it, which would drop its gradient. Write np.broadcast_to(value, shape).")
+def full(x):
+    return np.sum(np.full(3, x[0]))
+
+
+@refused(
+    "np.arange(x[0], x[2]) makes a plain NumPy array of it, which would drop its gradient. "
+    "Write start + step * np.arange(n) with a number n, or np.linspace."
+)
+def arange(x):
+    return np.sum(np.arange(x[0], x[2]))
+
+
+@refused(
+    "rng.normal(x[0], 1.0) makes a plain NumPy array of it, which would drop its gradient. "
+    "Draw standard random numbers, then shift and scale them."
+)
+def random_numbers(x):
+    rng = np.random.default_rng(0)
+    return rng.normal(x[0], 1.0)
+
+
+@refused("np.histogram does not work on {engine} arrays. Write np.searchsorted and comparisons; a histogram has no derivative.")
+def histogram(x):
+    return np.histogram(x)[0][0]
+
+
+@refused("np.put does not work on {engine} arrays. Write np.where(condition, a, b).")
+def put(x):
+    np.put(x, [0], 1.0)
+    return np.sum(x)
+
+
+@refused("np.copyto does not work on {engine} arrays. Write np.where(mask, source, x).")
+def copyto(x):
+    a = np.zeros(3)
+    np.copyto(a, x)
+    return np.sum(a)
+
+
+@refused("scipy.special.ellipk does not work on {engine} arrays. The table in the documentation lists what does.")
+def special(x):
+    return np.sum(scipy.special.ellipk(x / 3))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("f", "message"), REFUSED)
+def test_what_cannot_work_says_what_to_write(f, message, engine):
+    with pytest.raises(NumpyCodeError) as caught:
+        gradient(numpy_function(f), ENGINES[engine], X)
+    assert str(caught.value) == message.format(engine=engine)
+
+
+def test_the_message_has_no_source_where_python_has_none():
+    f = eval("lambda x: np.asarray(x)", {"np": np})
+    with pytest.raises(NumpyCodeError, match=r"^numpy_function: this makes a plain NumPy array of it, which would drop"):
+        gradient(numpy_function(f), AutoTorch(), X)
+
+
+@pytest.mark.parametrize("f", [writing_an_element_to_a_plain_array, foreign_function, out_plain])
+def test_finite_differences_run_the_code_itself(f):
+    (found,) = gradient(numpy_function(f), AutoFiniteDifferences(), X)
+    assert np.abs(found).max() > 0.9
+
+
+@pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
+def test_what_has_no_derivative_may_become_a_python_value(backend):
+    """Comparisons choose a branch, integers count a loop, and a message shows the number."""
+    shown = []
+
+    def f(x):
+        shown.append(f"{x[0]:.2f}")
+        steps = int(np.floor(x[1] * 2 + 0.5))
+        return sum(x[0] ** n for n in range(steps)) if x[2] > x[1] else x[0]
+
+    (found,) = gradient(numpy_function(f), backend, X)
+    np.testing.assert_allclose(found, [1 + 2 * 0.5, 0, 0], rtol=1e-6, atol=1e-9)
+    assert shown[0] == "0.50"
+
+
+@pytest.mark.parametrize(
+    ("f", "said"),
+    [(lambda x: x[0] if x[0] > 0 else x[1], "AutoJax(jit=False)"), (python_float, "float(x[0]) makes a Python number of it")],
+    ids=["a branch", "a number"],
+)
+def test_under_jit_no_value_is_known(f, said):
+    with pytest.raises(Exception, match=re.escape(said)) as caught:
+        prepare(gradient, numpy_function(f), AutoJax(), X)(X)
+    assert said in "\n".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
+
+
+@pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
+@pytest.mark.parametrize(
+    ("f", "error", "message"),
+    [
+        (lambda x: x + "a", TypeError, "unsupported operand type(s) for +: 'NumpyArray' and 'str'"),
+        (lambda x: "a" - x, TypeError, "unsupported operand type(s) for -: 'str' and 'NumpyArray'"),
+        (lambda x: np.sin(x) * {}, TypeError, "unsupported operand type(s) for *: 'NumpyArray' and 'dict'"),
+        (lambda x: np.hypot(x, "a"), TypeError, "numpy_function: np.hypot got a str beside"),
+        (lambda x: x.numpy(), AttributeError, "'numpy.ndarray' object has no attribute 'numpy'"),
+        (lambda x: [x][x[0]], TypeError, "only integer scalar arrays can be converted to a scalar index"),
+        (lambda x: {x: 1}, TypeError, "unhashable type: 'NumpyArray'"),
+        (lambda x: len(x[0]), TypeError, "len() of unsized object"),
+        (lambda x: list(x[0]), TypeError, "iteration over a 0-d array"),
+        (lambda x: x.reshape(2, 2), (ValueError, TypeError, RuntimeError), ""),
+        (lambda x: x[7], IndexError, ""),
+        (lambda x: np.sum(x, axis=3), (ValueError, IndexError), ""),
+    ],
+)
+def test_python_errors_are_numpys(f, error, message, backend):
+    with pytest.raises(error, match=re.escape(message) if message else None):
+        gradient(numpy_function(f), backend, X)

@@ -52,6 +52,8 @@ NOT_COMPOSED = re.compile(
 # torch has no forward mode for these.
 NO_FORWARD_MODE = re.compile(r"special\.gammaincc?\(")
 ALL_SMOOTH = expressions(*SMOOTH.values(), *SPECIAL.values())
+# Results whose size, or branches whose choice, depends on values that jit does not know.
+VALUE_DEPENDENT = re.compile(r"\w\[\w > 0\]|np\.unique\(|np\.union1d|^(max|min)\(|argmax")
 STENCIL = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
 disconnected = pytest.mark.filterwarnings("ignore::adinterface.DisconnectedWarning")
 
@@ -112,6 +114,7 @@ def assert_same(result, expected):
             assert_same(part, expected_part)
     elif isinstance(expected, (np.ndarray, np.generic)):
         array = result._engine.library.to_numpy(result._array) if type(result) is NumpyArray else result
+        array = array.numpy() if isinstance(array, torch.Tensor) else array
         assert (array.dtype, array.shape) == (expected.dtype, expected.shape)
         single = expected.dtype.name in ("float32", "complex64")
         np.testing.assert_allclose(array, expected, rtol=2e-5 if single else 1e-12, atol=1e-6 if single else 1e-13)
@@ -183,7 +186,7 @@ def test_derivatives_of_both_orders_in_both_modes(expression, backend):
 @pytest.mark.parametrize("theme", [*SMOOTH, *SPECIAL])
 def test_jax_compiles_a_theme_and_has_numpys_values_and_gradients(theme):
     """One compilation for all expressions of a theme; each expression by itself is what the table is for."""
-    rows = expressions((SMOOTH | SPECIAL)[theme])
+    rows = [row for row in expressions((SMOOTH | SPECIAL)[theme]) if not VALUE_DEPENDENT.search(row)]
     functions = [(function_of(row), [list(VARIABLES).index(name) for name in variables_in(row)]) for row in rows]
     on_jax = []
 
@@ -244,6 +247,9 @@ def test_dtypes_are_promoted_as_in_numpy(number, engine):
     """Between arrays, 0-d arrays and Python's numbers, wherever NumPy and the engine have the function."""
     engine, array = ENGINES[engine]
     first = np.ones(2, number)
+    if array is box and first.dtype.kind not in "fc":
+        pytest.skip("autograd has no boxes of integers: they are NumPy's arrays")
+    wrapped = lambda x: NumpyArray(native, engine) if type(native := array(x)) is not np.ndarray or array is np.array else native
     others = [np.ones(2, other) for other in NUMBERS] + [np.ones((), other) for other in NUMBERS] + list(PYTHONS)
     compared = 0
     for function in PAIRS:
@@ -252,9 +258,9 @@ def test_dtypes_are_promoted_as_in_numpy(number, engine):
                 expected = function(first, other).dtype
             except (TypeError, ValueError):
                 continue
-            second = NumpyArray(array(other), engine) if isinstance(other, np.ndarray) else other
+            second = wrapped(other) if isinstance(other, np.ndarray) else other
             try:
-                found = function(NumpyArray(array(first), engine), second).dtype
+                found = function(wrapped(first), second).dtype
             except (RuntimeError, TypeError):
                 continue  # torch lacks some small integers, and the order of complex numbers
             compared += 1

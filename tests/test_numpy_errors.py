@@ -104,16 +104,46 @@ def tolist(x):
     return sum(x.tolist())
 
 
-@refused("x += y writes to an array, and engines cannot differentiate that. Write x = x + y.")
-def in_place(x):
+SHARED = (
+    "x {0}= y would write to the memory that x shares with an argument of f or with a view of x, and engines cannot "
+    "differentiate that. Write x = x {0} y."
+)
+
+
+@refused(SHARED.format("+"))
+def in_place_on_an_argument(x):
     x += 1.0
     return np.sum(x)
 
 
-@refused("x @= y writes to an array, and engines cannot differentiate that. Write x = x @ y.")
+@refused(SHARED.format("@"))
 def in_place_product(x):
     x @= np.eye(3)
     return np.sum(x)
+
+
+@refused(SHARED.format("*"))
+def in_place_on_a_view(x):
+    y = x * 2.0
+    z = y[1:]
+    z *= 3.0
+    return np.sum(y)
+
+
+@refused(SHARED.format("-"))
+def in_place_beside_a_view(x):
+    y = x * 2.0
+    z = y.T
+    y -= 3.0
+    return np.sum(z)
+
+
+@refused(SHARED.format("/"))
+def in_place_beside_a_split(x):
+    y = x * 2.0
+    z = np.split(y, 3)[0]
+    z /= 3.0
+    return np.sum(y)
 
 
 @refused(
@@ -289,6 +319,53 @@ def test_what_has_no_derivative_may_become_a_python_value(backend):
     (found,) = gradient(numpy_function(f), backend, X)
     np.testing.assert_allclose(found, [1 + 2 * 0.5, 0, 0], rtol=1e-6, atol=1e-9)
     assert shown[0] == "0.50"
+
+
+@pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
+def test_in_place_arithmetic_on_an_array_of_its_own(backend):
+    """As NumPy's, for every name of the array."""
+
+    def f(x):
+        y = np.exp(x)
+        alias = y
+        y *= 2.0
+        y -= x
+        y **= 2
+        y /= np.sum(y)
+        total = np.sum(x)
+        total += y[1]
+        return np.sum(alias * [1.0, 2.0, 4.0]) + total
+
+    y = (2 * np.exp(X) - X) ** 2
+    (wanted,) = gradient(f, AutoFiniteDifferences(), X)
+    (found,) = gradient(numpy_function(f), backend, X)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-8)
+    assert numpy_function(f)(X) == pytest.approx(np.sum(y / np.sum(y) * [1, 2, 4]) + np.sum(X) + y[1] / np.sum(y))
+
+
+@pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
+def test_in_place_arithmetic_keeps_shape_and_dtype(backend):
+    def single(x):
+        y = (x * 2).astype(np.float32)
+        y += np.ones(3)
+        assert y.dtype == np.float32
+        return np.sum(y)
+
+    def wider(x):
+        y = x * 2
+        y += np.ones((2, 3))
+        return np.sum(y)
+
+    def complex_(x):
+        y = x * 2
+        y += 1j
+        return np.sum(y)
+
+    np.testing.assert_allclose(gradient(numpy_function(single), backend, X)[0], [2, 2, 2])
+    with pytest.raises(ValueError, match=r"non-broadcastable output operand with shape \(3,\) doesn't match the broadcast shape"):
+        gradient(numpy_function(wider), backend, X)
+    with pytest.raises(TypeError, match="Cannot cast ufunc 'add' output from dtype\\('complex128'\\) to dtype\\('float64'\\)"):
+        gradient(numpy_function(complex_), backend, X)
 
 
 @pytest.mark.parametrize(

@@ -42,8 +42,7 @@ def numpy_function(f: Callable[P, T], /) -> Callable[P, T]:
         structure = flatten(Constant((args, kwargs)), leaves, lambda: "an argument")
         if all(leaf.library is NUMPY for leaf in leaves):
             return f(*args, **kwargs)
-        wrapped = [leaf.value if leaf.library is NUMPY else NumpyArray(leaf.value, engine_of(leaf.library)) for leaf in leaves]
-        args, kwargs = build(structure, iter(wrapped))
+        args, kwargs = build(structure, iter([_wrapped(leaf) for leaf in leaves]))
         try:
             result: T = _unwrapped(f(*args, **kwargs))
         except ValueError as error:
@@ -54,6 +53,14 @@ def numpy_function(f: Callable[P, T], /) -> Callable[P, T]:
         return result
 
     return on_any_engine
+
+
+def _wrapped(leaf: Leaf) -> Any:
+    if leaf.library is NUMPY:
+        return leaf.value
+    array = NumpyArray(leaf.value, engine_of(leaf.library))
+    array._shared = True  # with the caller
+    return array
 
 
 def _unwrapped(result: Any) -> Any:

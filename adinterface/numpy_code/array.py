@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import NumpyCodeError
 from .engine import Engine
-from .names import ACCUMULATE, METHODS, REDUCE, WRITING, spelled
+from .names import ACCUMULATE, METHODS, REDUCE, VIEWS, WRITING, spelled
 
 #: Keywords of ufuncs that change nothing here as long as they have these values.
 _HARMLESS = {"casting": "same_kind", "order": "K", "subok": True, "where": True}
@@ -37,11 +37,13 @@ _LEAVING = {
 class NumpyArray:
     """An array of an engine that answers NumPy's functions, operators, indexing and methods by calling the engine.
 
-    It is read-only. It refuses to become a plain array or a Python float while the engine follows it, because that
-    would drop its gradient.
+    It refuses to become a plain array or a Python float while the engine follows it, because that would drop its
+    gradient. Its elements cannot be written to; `x += y` takes a new engine's array, as long as no other array could
+    share the memory that NumPy would write to.
     """
 
-    __slots__ = ("_array", "_engine")
+    #: _shared is set on arrays that are views of others, or have views; it is not there otherwise.
+    __slots__ = ("_array", "_engine", "_shared")
     __array_priority__ = 1000.0
     __hash__ = None  # type: ignore[assignment]
 
@@ -94,6 +96,8 @@ class NumpyArray:
             kwargs = {name: unwrap(value, engine, beside) for name, value in kwargs.items() if name != "out"}
         native = [value._array if type(value) is NumpyArray else unwrap(value, engine, beside) for value in args]
         result = engine.functions[function](*native, **kwargs)
+        if function in VIEWS:
+            return _sharing(wrap(result, engine), args)
         return NumpyArray(result, engine) if type(result) in engine.classes else wrap(result, engine)
 
     def _apply(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -101,8 +105,8 @@ class NumpyArray:
         if args or kwargs:
             return self.__array_function__(function, (), (self, *args), kwargs)
         engine = self._engine
-        result = engine.functions[function](self._array)
-        return NumpyArray(result, engine) if type(result) in engine.classes else wrap(result, engine)
+        result = wrap(engine.functions[function](self._array), engine)
+        return _sharing(result, self) if function in VIEWS else result
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         self._refuse_if_traced("makes a plain NumPy array of it", "Write np.stack([...]) for an array of arrays")
@@ -175,7 +179,9 @@ class NumpyArray:
         cls = type(index)
         if cls is not int and cls is not slice:
             index = unwrap(index, None, None)
-        return NumpyArray(engine.getitem(self._array, index), engine)
+        found = NumpyArray(engine.getitem(self._array, index), engine)
+        found._shared = self._shared = True
+        return found
 
     def __contains__(self, value: Any) -> bool:
         return bool(np.any(self == value))
@@ -319,6 +325,17 @@ def unwrap(value: Any, engine: Engine | None, beside: Any) -> Any:
     return value
 
 
+def _sharing(result: Any, source: Any) -> Any:
+    """The result of a function that may give views, marked as its source is."""
+    for part in (result, source):
+        if type(part) is NumpyArray:
+            part._shared = True
+        elif isinstance(part, (tuple, list)):
+            for inner in part:
+                _sharing(inner, None)
+    return result
+
+
 _AS_THEY_ARE = frozenset({int, float, bool, complex, str, slice, type(None), type(Ellipsis)})
 
 
@@ -413,13 +430,28 @@ def _reflected(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
 
 
 def _in_place(ufunc: np.ufunc, symbol: str) -> Callable[[NumpyArray, Any], Any]:
+    operator = _binary(ufunc)
+
     def operate(self: NumpyArray, other: Any) -> Any:
-        if self._array.shape:
+        shape = self._array.shape
+        if not shape:
+            return operator(self, other)  # what NumPy's reductions and indexing give is a number, which it does not change either
+        if getattr(self, "_shared", False):
             raise NumpyCodeError(
-                f"numpy_function: x {symbol}= y writes to an array, and engines cannot differentiate that. "
-                f"Write x = x {symbol} y."
+                f"numpy_function: x {symbol}= y would write to the memory that x shares with an argument of f or with a view "
+                f"of x, and engines cannot differentiate that. Write x = x {symbol} y."
             )
-        return ufunc(self, other)  # what NumPy's reductions and indexing give is a number, which it does not change either
+        result = operator(self, other)
+        if result is NotImplemented:
+            return result
+        if result._array.shape != shape:
+            raise ValueError(f"non-broadcastable output operand with shape {self.shape} doesn't match the broadcast shape {result.shape}")
+        if result.dtype != self.dtype:
+            if not np.can_cast(result.dtype, self.dtype, "same_kind"):
+                raise TypeError(f"Cannot cast ufunc '{ufunc.__name__}' output from {result.dtype!r} to {self.dtype!r}")
+            result = result.astype(self.dtype)
+        self._array = result._array
+        return self
 
     return operate
 

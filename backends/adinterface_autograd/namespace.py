@@ -19,7 +19,7 @@ __array_namespace_info__ = np.__array_namespace_info__
 e, pi, inf, nan, newaxis = np.e, np.pi, np.inf, np.nan, None
 
 bool = np.bool_
-float32, float64, complex64, complex128 = np.float32, np.float64, np.complex64, np.complex128
+float16, float32, float64, complex64, complex128 = np.float16, np.float32, np.float64, np.complex64, np.complex128
 int8, int16, int32, int64 = np.int8, np.int16, np.int32, np.int64
 uint8, uint16, uint32, uint64 = np.uint8, np.uint16, np.uint32, np.uint64
 can_cast, isdtype, finfo, iinfo = np.can_cast, np.isdtype, np.finfo, np.iinfo

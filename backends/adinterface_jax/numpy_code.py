@@ -94,6 +94,12 @@ def extract(condition: Any, arr: Any) -> Any:
     return compress(jnp.ravel(condition) if isinstance(condition, jax.Array) else np.ravel(condition), jnp.ravel(arr))
 
 
+def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
+    if isinstance(x, jax.Array):
+        return jnp.bincount(x, weights, minlength=minlength)
+    return jnp.bincount(x, weights, length=max(minlength, int(np.max(x, initial=-1)) + 1))
+
+
 def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     return jnp.polyint(_array(p), m, 0 if k is None else _array(k))
 

@@ -1,9 +1,10 @@
-"""Ufuncs of scipy.special on JAX's arrays: those of `jax.scipy.special`, and a few that it lacks."""
+"""Ufuncs of scipy.special on JAX's arrays: those of `jax.scipy.special`, and a few that it lacks or differentiates roughly."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax.scipy import special
 from jax.scipy.special import *  # noqa: F403
@@ -12,10 +13,32 @@ psi = special.digamma
 loggamma = special.gammaln
 
 
+@jax.custom_jvp
+def _betaln(a: Any, b: Any) -> Any:
+    return special.betaln(a, b)
+
+
+@_betaln.defjvp
+def _betaln_jvp(primals: Any, tangents: Any) -> Any:
+    """JAX 0.10 differentiates its series for large arguments, which loses eight digits."""
+    (a, b), (da, db) = primals, tangents
+    both = special.digamma(a + b)
+    return _betaln(a, b), (special.digamma(a) - both) * da + (special.digamma(b) - both) * db
+
+
+def betaln(a: Any, b: Any) -> Any:
+    return _betaln(*jnp.broadcast_arrays(*_inexact(a, b)))
+
+
+def _inexact(*values: Any) -> list[Any]:
+    dtype = jnp.promote_types(jnp.result_type(*values), jnp.float32)
+    return [jnp.asarray(x, dtype=dtype) for x in values]
+
+
 def rgamma(x: Any) -> Any:
     return 1 / special.gamma(x)
 
 
 def binom(n: Any, k: Any) -> Any:
-    n, k = jnp.asarray(n), jnp.asarray(k)
+    n, k = _inexact(n, k)
     return special.gamma(n + 1) / special.gamma(k + 1) / special.gamma(n - k + 1)

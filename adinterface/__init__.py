@@ -19,6 +19,7 @@ from .errors import (
 )
 from .library import Library
 from .namespace import array_namespace
+from .neutral import NeutralCheck, NeutralFinding, check_neutral
 from .nodes import NodeType
 from .numpy_code import numpy_function
 from .operators.derivative import (
@@ -70,6 +71,8 @@ __all__ = [
     "Library",
     "Linearized",
     "MissingEngineError",
+    "NeutralCheck",
+    "NeutralFinding",
     "NodeType",
     "NotDifferentiableError",
     "NumpyCodeError",
@@ -92,6 +95,7 @@ __all__ = [
     "__version__",
     "array_namespace",
     "check_gradient",
+    "check_neutral",
     "compare",
     "derivative",
     "diagonal_hessian",

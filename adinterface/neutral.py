@@ -1,0 +1,236 @@
+"""`check_neutral`: does f run on every engine? If not, which line of it is in the way?"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import linecache
+import math
+import re
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any, Literal
+
+import numpy as np
+
+from .auto import AutoBackend
+from .errors import MissingEngineError
+from .library import PYTHON, epsilon
+from .operators.pullback import pullback
+from .registry import auto_class, find, is_installed, names
+from .tree import Constant, Frozen, Leaf, Node, Static, Structure, build, flatten
+
+Status = Literal["runs", "fails", "differs"]
+Array = np.ndarray[Any, Any]
+
+#: What NumPy calls functions that the Array API standard has under another name.
+_STANDARD_NAMES = {
+    "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
+    "arctan2": "atan2", "arctanh": "atanh", "concatenate": "concat", "conjugate": "conj", "cumsum": "cumulative_sum",
+    "cumprod": "cumulative_prod", "divmod": "floor_divide and xp.remainder", "dot": "matmul or xp.vecdot",
+    "float_power": "pow", "hstack": "concat", "vstack": "concat", "invert": "bitwise_invert", "mod": "remainder",
+    "power": "pow", "ravel": "reshape(x, (-1,))", "swapaxes": "permute_dims", "transpose": "permute_dims",
+    "true_divide": "divide", "newaxis": "expand_dims",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class NeutralFinding:
+    """What became of f in one namespace.
+
+    where: `"array_api_strict"`, or the backend.
+    status: `"runs"`; `"fails"`, with the line of f and what was raised; `"differs"`: it runs, but gives other numbers
+        than NumPy does.
+    """
+
+    where: str
+    status: Status
+    file: str = ""
+    line: int = 0
+    source: str = ""
+    message: str = ""
+    hint: str = ""
+
+    def __str__(self) -> str:
+        if self.status == "runs":
+            return f"{self.where}: runs"
+        place = f" at {Path(self.file).name}:{self.line}: {self.source}" if self.line else ""
+        return f"{self.where}: {self.status}{place}\n    {self.message}" + (f"\n    {self.hint}" if self.hint else "")
+
+
+@dataclass(frozen=True, repr=False)
+class NeutralCheck:
+    """What `check_neutral` found. True if f runs everywhere and gives NumPy's numbers; prints as a page of text."""
+
+    name: str
+    results: tuple[NeutralFinding, ...]
+
+    @property
+    def findings(self) -> tuple[NeutralFinding, ...]:
+        """Where f is not neutral."""
+        return tuple([result for result in self.results if result.status != "runs"])
+
+    @property
+    def ok(self) -> bool:
+        return not self.findings
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __repr__(self) -> str:
+        runs = ", ".join(result.where for result in self.results if result.status == "runs") or "nothing"
+        verdict = "ok" if self.ok else "NOT NEUTRAL"
+        return "\n".join([f"check_neutral({self.name}): {verdict}; runs on {runs}", *[f"  {found}" for found in self.findings]])
+
+
+def check_neutral(
+    f: Callable[..., Any], /, *args: Any, backends: Sequence[AutoBackend] | None = None, **kwargs: Any
+) -> NeutralCheck:
+    """Run f on `array_api_strict`, which has nothing but the Array API standard, and traced by every installed engine.
+
+    f, args, kwargs: as for `gradient`; f may return any tree. It is written with `xp = array_namespace(x)`.
+    backends: instead of all installed ones.
+
+    Returns a `NeutralCheck`, true if f runs everywhere and gives the numbers that it gives with NumPy. Where it does
+    not, it names the line of f, what was raised there and, if it knows, what to write. A line hides those behind it, so
+    check again when it is mended. Raises whatever f raises with NumPy arrays, and MissingEngineError without the package
+    array-api-strict.
+
+    >>> import numpy as np
+    >>> from adinterface import array_namespace, check_neutral
+    >>> def f(x):
+    ...     xp = array_namespace(x)
+    ...     return xp.sum(xp.concat([x, xp.sin(x)]))
+    >>> check_neutral(f, np.ones(3), backends=[]).ok
+    True
+    """
+    leaves: list[Leaf] = []
+    structure = flatten(Constant((args, kwargs)), leaves, lambda: "an argument")
+    arrays = [leaf.value if leaf.library is PYTHON else leaf.library.to_numpy(leaf.value) for leaf in leaves]
+
+    def called_with(convert: Callable[[Array], Any]) -> Any:
+        inner, keywords = build(
+            structure, iter([x if leaf.library is PYTHON else convert(x) for x, leaf in zip(arrays, leaves)])
+        )
+        return f(*inner, **keywords)
+
+    wanted = _numbers(called_with(np.array))
+    try:
+        import array_api_strict as strict
+    except ImportError as error:
+        raise MissingEngineError(
+            "check_neutral needs array_api_strict, which is not installed: pip install array-api-strict", name=error.name
+        ) from error
+    runs: list[tuple[str, Callable[[], Any]]] = [
+        ("array_api_strict", functools.partial(called_with, strict.asarray))
+    ]
+    for backend in _installed() if backends is None else backends:
+        find(backend)  # before f is run: an engine that is missing is no fault of f
+        name = type(backend).__name__ if backend == type(backend)() else repr(backend)
+        runs.append((name, functools.partial(_traced, f, backend, args, kwargs)))
+    called = getattr(f, "__name__", type(f).__name__)
+    return NeutralCheck(called, tuple([_result(where, run, f, wanted) for where, run in runs]))
+
+
+def _installed() -> list[AutoBackend]:
+    """The backends of engines that have arrays of their own; NumPy's own run is there already."""
+    classes = [auto_class(name) for name in names() if is_installed(name)]
+    return [cls() for cls in classes if cls is not None]
+
+
+def _traced(f: Callable[..., Any], backend: AutoBackend, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    value, _ = pullback(f, backend, *args, **kwargs)
+    return value
+
+
+def _result(where: str, run: Callable[[], Any], f: Callable[..., Any], wanted: list[Array]) -> NeutralFinding:
+    try:
+        found = _numbers(run())
+    except Exception as error:  # whatever it is: that is what is asked
+        file, line, source = _line_of(f, error.__traceback__)
+        message = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+        return NeutralFinding(where, "fails", file, line, source, message, _hint(error))
+    difference = _difference(found, wanted)
+    return NeutralFinding(where, "differs" if difference else "runs", message=difference)
+
+
+def _numbers(result: Any) -> list[Array]:
+    """The numbers in a result, in the order of its tree."""
+    leaves: list[Leaf] = []
+    structure = flatten(Constant(result), leaves, lambda: "the result")
+    values = iter([leaf.library.to_numpy(leaf.value) for leaf in leaves])
+    return list(_numbers_in(structure, values))
+
+
+def _numbers_in(structure: Structure, values: Iterator[Array]) -> Iterator[Array]:
+    if isinstance(structure, Frozen):
+        yield from _numbers_in(structure.inner, values)
+    elif isinstance(structure, Node):
+        for child in structure.children:
+            yield from _numbers_in(child, values)
+    elif isinstance(structure, Static):  # such as an array that only array-api-compat knows
+        if isinstance(structure.value, (bool, int, float, complex)):
+            yield np.asarray(structure.value)
+        elif hasattr(structure.value, "__dlpack__"):
+            yield np.from_dlpack(structure.value)
+    else:
+        yield np.asarray(next(values))
+
+
+def _difference(found: list[Array], wanted: list[Array]) -> str:
+    if len(found) != len(wanted):
+        return f"{len(found)} arrays come back, {len(wanted)} with NumPy"
+    for got, expected in zip(found, wanted):
+        if got.shape != expected.shape:
+            return f"the shape is {got.shape}, with NumPy {expected.shape}"
+        inexact = [x.dtype.name for x in (got, expected) if x.dtype.kind in "fc"]
+        rtol = max([math.sqrt(epsilon(dtype)) for dtype in inexact], default=0.0)
+        if not np.allclose(got, expected, rtol=rtol, atol=rtol, equal_nan=True):
+            return f"{got.ravel()[:3]} comes back, with NumPy {expected.ravel()[:3]}"
+    return ""
+
+
+# The line ------------------------------------------------------------------------------------------------------------
+
+
+def _line_of(f: Callable[..., Any], trace: TracebackType | None) -> tuple[str, int, str]:
+    """File, number and code of the innermost line in the file of f; of the innermost outside any package without one."""
+    frames = traceback.extract_tb(trace)
+    inner = inspect.unwrap(getattr(f, "func", f))
+    code = getattr(inner, "__code__", getattr(type(inner).__call__, "__code__", None))
+    file = None if code is None else code.co_filename
+    own = [frame for frame in frames if frame.filename == file]
+    own = own or [frame for frame in frames if "site-packages" not in frame.filename and not _is_ours(frame.filename)]
+    if not own:
+        return "", 0, ""
+    number = own[-1].lineno or 0
+    return own[-1].filename, number, linecache.getline(own[-1].filename, number).strip()
+
+
+def _is_ours(filename: str) -> bool:
+    return Path(filename).is_relative_to(Path(__file__).parent)
+
+
+def _hint(error: Exception) -> str:
+    """What to write, for what most often is not neutral."""
+    name = getattr(error, "name", None)
+    if isinstance(error, AttributeError) and isinstance(name, str):
+        if isinstance(error.obj, ModuleType):
+            standard = _STANDARD_NAMES.get(name)
+            return f"The standard calls it xp.{standard}." if standard else f"The standard has no {name}."
+        return f"The standard has functions in place of methods: write xp.{_STANDARD_NAMES.get(name, name)}(x)."
+    return next((hint for said, hint in _HINTS.items() if re.search(said, str(error))), "")
+
+
+#: By what engines say.
+_HINTS = {
+    r"Can't call numpy\(\) on Tensor|__array__\(\) was called on|Expected Array or Python scalar|must be Tensor, not numpy": (
+        "A function of NumPy or a NumPy array that f captures meets an engine's array: write xp.sin for np.sin, xp.asarray(a) for a."
+    ),
+    r"setting an array element with a sequence|immutable and do not support": "Build the array with xp.where, xp.concat or xp.stack.",
+    r"only integers, slices|non-tuple sequence": "Write xp.take(x, xp.asarray(indices), axis=...) for a list of indices.",
+    r"makes a Python number|Abstract tracer value|boolean conversion of traced": "Keep it an array, and choose with xp.where.",
+}

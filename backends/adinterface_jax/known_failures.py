@@ -15,4 +15,22 @@ KNOWN_FAILURES: tuple[KnownFailure, ...] = (
         "jax.jit takes a boolean mask as a NumPy array only, because the shape of the result depends on it",
         "https://docs.jax.dev/en/latest/errors.html#jax.errors.NonConcreteBooleanIndexError",
     ),
+    KnownFailure(
+        "numpy:x[[]index]",
+        "prepared",
+        "jax.jit takes a boolean mask as a NumPy array only, because the shape of the result depends on it",
+        "https://docs.jax.dev/en/latest/errors.html#jax.errors.NonConcreteBooleanIndexError",
+    ),
+    KnownFailure(
+        "numpy:np.uni*",
+        "prepared",
+        "jax.jit has no shapes that depend on values, such as the number of different elements; use AutoJax(jit=False)",
+        "https://docs.jax.dev/en/latest/errors.html#jax.errors.ConcretizationTypeError",
+    ),
+    KnownFailure(
+        "numpy:Python's m*",
+        "prepared",
+        "jax.jit cannot follow a Python branch on a value; use np.max and np.minimum, or AutoJax(jit=False)",
+        "https://docs.jax.dev/en/latest/errors.html#jax.errors.TracerBoolConversionError",
+    ),
 )

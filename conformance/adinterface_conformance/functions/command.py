@@ -15,7 +15,7 @@ from ..runner import _rich, backend_from
 from ..testing import installed_backends
 from . import table
 from .checks import MODES
-from .standard import USES
+from .standard import USES as STANDARD
 
 
 def main(argv: Sequence[str]) -> int:
@@ -26,7 +26,13 @@ def main(argv: Sequence[str]) -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    uses = [use for use in USES if not options.function or any(fnmatchcase(use.name, name) for name in options.function)]
+    if options.numpy:
+        from .numpy_code import USES as NUMPY_CODE  # here, because it needs SciPy
+
+        all_uses = NUMPY_CODE
+    else:
+        all_uses = STANDARD
+    uses = [use for use in all_uses if not options.function or any(fnmatchcase(use.name, name) for name in options.function)]
     if not uses:
         print("No function matches.", file=sys.stderr)
         return 2
@@ -38,8 +44,8 @@ def main(argv: Sequence[str]) -> int:
             task = progress.add_task(name, total=len(uses))
             found = table.run(uses, backend, modes=options.mode or None, progress=lambda use, task=task: progress.advance(task))  # type: ignore[misc]
             outcomes += found
-            if len(uses) == len(USES) and not options.mode:
-                stale += [f"{name}: {known.scenario} is right now" for known in table.unexpected(found, backend)]
+            if len(uses) == len(all_uses) and not options.mode:
+                stale += [f"{name}: {known.scenario} is right now" for known in table.unexpected(found, backend, "numpy:" if options.numpy else "function:")]
     for outcome in outcomes:
         if not outcome.good:
             print(outcome)
@@ -60,6 +66,7 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m adinterface_conformance functions", description=__doc__)
     parser.add_argument("--backend", action="append", default=[], metavar="BACKEND", help="default: all installed")
+    parser.add_argument("--numpy", action="store_true", help="NumPy's functions inside numpy_function, not the standard's")
     parser.add_argument("--function", action="append", default=[], metavar="PATTERN", help="a name, with * for any part")
     parser.add_argument("--mode", action="append", default=[], choices=MODES, help="default: all")
     parser.add_argument("--markdown", metavar="FILE", help="write the table for the documentation")

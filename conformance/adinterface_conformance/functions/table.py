@@ -76,10 +76,10 @@ def run(
     return found
 
 
-def unexpected(outcomes: Iterable[Outcome], backend: AutoBackend) -> list[KnownFailure]:
+def unexpected(outcomes: Iterable[Outcome], backend: AutoBackend, prefix: str = "function:") -> list[KnownFailure]:
     """The known failures of functions that failed nowhere: they can be taken out of the backend's folder."""
     used = {(outcome.reason, outcome.link) for outcome in outcomes if outcome.status == "known"}
-    listed = [known for known in find(backend).known_failures if known.scenario.startswith(("function:", "numpy:"))]
+    listed = [known for known in find(backend).known_failures if known.scenario.startswith(prefix)]
     return [known for known in listed if (known.reason, known.link) not in used]
 
 

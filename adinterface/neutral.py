@@ -124,9 +124,7 @@ def check_neutral(
         raise MissingEngineError(
             "check_neutral needs array_api_strict, which is not installed: pip install array-api-strict", name=error.name
         ) from error
-    runs: list[tuple[str, Callable[[], Any]]] = [
-        ("array_api_strict", functools.partial(called_with, strict.asarray))
-    ]
+    runs: list[tuple[str, Callable[[], Any]]] = [("array_api_strict", functools.partial(called_with, strict.asarray))]
     for backend in _installed() if backends is None else backends:
         find(backend)  # before f is run: an engine that is missing is no fault of f
         name = type(backend).__name__ if backend == type(backend)() else repr(backend)
@@ -228,9 +226,9 @@ def _hint(error: Exception) -> str:
 #: By what engines say.
 _HINTS = {
     r"Can't call numpy\(\) on Tensor|__array__\(\) was called on|Expected Array or Python scalar|must be Tensor, not numpy": (
-        "A function of NumPy or a NumPy array that f captures meets an engine's array: write xp.sin for np.sin, xp.asarray(a) for a."
+        "NumPy's function, or an array that f captures, meets an engine's array: write xp.sin for np.sin, xp.asarray(a) for a."
     ),
-    r"setting an array element with a sequence|immutable and do not support": "Build the array with xp.where, xp.concat or xp.stack.",
+    r"setting an array element with a sequence|immutable and do not support": "Build it with xp.where, xp.concat or xp.stack.",
     r"only integers, slices|non-tuple sequence": "Write xp.take(x, xp.asarray(indices), axis=...) for a list of indices.",
     r"makes a Python number|Abstract tracer value|boolean conversion of traced": "Keep it an array, and choose with xp.where.",
 }

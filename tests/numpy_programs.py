@@ -38,7 +38,7 @@ def kalman_filter_log_likelihood(F, H, Q, R, observations):
         gain = covariance @ H.T @ np.linalg.inv(S)
         state = state + gain @ residual
         covariance = (np.eye(len(state)) - gain @ H) @ covariance
-        sign, logdet = np.linalg.slogdet(S)
+        _, logdet = np.linalg.slogdet(S)
         total += -0.5 * (residual @ np.linalg.solve(S, residual) + logdet + len(y) * np.log(2 * np.pi))
     return total
 
@@ -171,7 +171,7 @@ def ridge_regression(X, y, penalty):
 
 def principal_components(X):
     centred = X - X.mean(axis=0)
-    U, S, Vh = np.linalg.svd(centred, full_matrices=False)
+    _, S, _ = np.linalg.svd(centred, full_matrices=False)
     return np.sum(S[:2] ** 2) / np.sum(S**2)
 
 
@@ -213,7 +213,8 @@ PROGRAMS = {
         np.array([[0.9, 0.2], [-0.1, 0.8]]), np.array([[1.0, 0.3]]), np.eye(2) * 0.3, np.eye(1) * 0.2, rng.normal(size=(6, 1)),
     ),
     black_scholes: (
-        np.array([95.0, 100.0, 107.0]), np.array([100.0, 101.0, 99.0]), np.array(0.03), np.array([0.2, 0.25, 0.3]), np.array(0.75),
+        np.array([95.0, 100.0, 107.0]), np.array([100.0, 101.0, 99.0]), np.array(0.03), np.array([0.2, 0.25, 0.3]),
+        np.array(0.75),
     ),
     gaussian_process_log_marginal_likelihood: (_X, np.sin(_X[:, 0]), np.array(0.8), np.array(1.2), np.array(0.3)),
     hidden_markov_log_likelihood: (

@@ -20,9 +20,7 @@ from adinterface import (
 
 X = {"a": np.array([1.0, 2.0, 3.0]), "n": 2}
 CAPTURED = np.array([1.0, 2.0, 3.0])
-MET = (
-    "A function of NumPy or a NumPy array that f captures meets an engine's array: write xp.sin for np.sin, xp.asarray(a) for a."
-)
+MET = "NumPy's function, or an array that f captures, meets an engine's array: write xp.sin for np.sin, xp.asarray(a) for a."
 
 
 def neutral(x):
@@ -116,7 +114,7 @@ FAILS = {
     ),
     writing: (
         "AutoAutograd", 'y[0] = x["a"][0]', "ValueError: setting an array element with a sequence.",
-        "Build the array with xp.where, xp.concat or xp.stack.",
+        "Build it with xp.where, xp.concat or xp.stack.",
     ),
 }  # fmt: skip
 
@@ -181,7 +179,9 @@ class Model:
 
 def test_a_callable_object():
     found = check_neutral(Model(), CAPTURED, backends=[])
-    assert repr(found).startswith("check_neutral(Model): NOT NEUTRAL; runs on nothing\n  array_api_strict: fails at test_neutral.py:")
+    assert repr(found).startswith(
+        "check_neutral(Model): NOT NEUTRAL; runs on nothing\n  array_api_strict: fails at test_neutral.py:"
+    )
     assert found.findings[0].hint == "The standard has functions in place of methods: write xp.matmul or xp.vecdot(x)."
 
 
@@ -209,6 +209,4 @@ def test_without_array_api_strict(monkeypatch):
     monkeypatch.setitem(sys.modules, "array_api_strict", None)
     with pytest.raises(MissingEngineError) as caught:
         check_neutral(neutral, X)
-    assert str(caught.value) == (
-        "check_neutral needs array_api_strict, which is not installed: pip install array-api-strict"
-    )
+    assert str(caught.value) == ("check_neutral needs array_api_strict, which is not installed: pip install array-api-strict")

@@ -4,13 +4,11 @@ import operator
 import re
 import warnings
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
 from adinterface_autograd import AutogradLibrary
 from adinterface_conformance.functions.numpy_code import (
-    CAPTURED,
     OTHERS,
     SMOOTH,
     SPECIAL,
@@ -18,7 +16,6 @@ from adinterface_conformance.functions.numpy_code import (
     VARIABLES,
     expressions,
     function_of,
-    name_of,
     variables_in,
 )
 from adinterface_torch import TorchLibrary
@@ -27,7 +24,6 @@ from autograd.tracer import new_box
 
 from adinterface import (
     AutoAutograd,
-    AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
     DisconnectedWarning,
@@ -129,7 +125,10 @@ def test_value_shape_and_dtype_are_numpys(expression, engine):
     engine, array = ENGINES[engine]
     f, names = function_of(expression), variables_in(expression)
     values = [(VARIABLES | OTHERS)[name] for name in names]
-    wrapped = [native if type(native := array(value)) is np.ndarray and array is box else NumpyArray(native, engine) for value in values]
+    wrapped = [
+        native if type(native := array(value)) is np.ndarray and array is box else NumpyArray(native, engine)
+        for value in values
+    ]
     with np.errstate(all="ignore"):
         if not engine.library.numpy_sources() and NOT_COMPOSED.search(expression):
             with pytest.raises(NumpyCodeError, match="does not work on"):
@@ -249,7 +248,9 @@ def test_dtypes_are_promoted_as_in_numpy(number, engine):
     first = np.ones(2, number)
     if array is box and first.dtype.kind not in "fc":
         pytest.skip("autograd has no boxes of integers: they are NumPy's arrays")
-    wrapped = lambda x: NumpyArray(native, engine) if type(native := array(x)) is not np.ndarray or array is np.array else native
+    wrapped = lambda x: (
+        NumpyArray(native, engine) if type(native := array(x)) is not np.ndarray or array is np.array else native
+    )
     others = [np.ones(2, other) for other in NUMBERS] + [np.ones((), other) for other in NUMBERS] + list(PYTHONS)
     compared = 0
     for function in PAIRS:

@@ -77,18 +77,24 @@ def writing_a_slice_to_a_plain_array(x):
     return np.sum(a)
 
 
-@refused("float(x[0]) makes a Python number of it, which would drop its gradient. Leave it an array, and write np.sin for math.sin.")
+@refused(
+    "float(x[0]) makes a Python number of it, which would drop its gradient. Leave it an array, and write np.sin for math.sin."
+)
 def python_float(x):
     return float(x[0]) * 2
 
 
-@refused("complex(x[0]) makes a Python number of it, which would drop its gradient. Leave it an array, and write np.sin for math.sin.")
+@refused(
+    "complex(x[0]) makes a Python number of it, which would drop its gradient. "
+    "Leave it an array, and write np.sin for math.sin."
+)
 def python_complex(x):
     return abs(complex(x[0]))
 
 
 @refused(
-    "math.sin(x[0]) makes a Python number of it, which would drop its gradient. Leave it an array, and write np.sin for math.sin."
+    "math.sin(x[0]) makes a Python number of it, which would drop its gradient. "
+    "Leave it an array, and write np.sin for math.sin."
 )
 def math_module(x):
     return math.sin(x[0])
@@ -241,7 +247,9 @@ def vectorize(x):
     return np.sum(np.vectorize(abs)(x))
 
 
-@refused("np.full(3, x[0]) makes a plain NumPy array of it, which would drop its gradient. Write np.broadcast_to(value, shape).")
+@refused(
+    "np.full(3, x[0]) makes a plain NumPy array of it, which would drop its gradient. Write np.broadcast_to(value, shape)."
+)
 def full(x):
     return np.sum(np.full(3, x[0]))
 
@@ -362,7 +370,7 @@ def test_in_place_arithmetic_keeps_shape_and_dtype(backend):
         return np.sum(y)
 
     np.testing.assert_allclose(gradient(numpy_function(single), backend, X)[0], [2, 2, 2])
-    with pytest.raises(ValueError, match=r"non-broadcastable output operand with shape \(3,\) doesn't match the broadcast shape"):
+    with pytest.raises(ValueError, match=r"operand with shape \(3,\) doesn't match the broadcast shape"):
         gradient(numpy_function(wider), backend, X)
     with pytest.raises(TypeError, match="Cannot cast ufunc 'add' output from dtype\\('complex128'\\) to dtype\\('float64'\\)"):
         gradient(numpy_function(complex_), backend, X)

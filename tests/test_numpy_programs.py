@@ -22,12 +22,13 @@ from adinterface import (
 )
 
 # All of SciPy's continuous distributions whose log-density is NumPy code without writing to arrays, in SciPy 1.17.
-DENSITIES = """
+_NAMES = """
     alpha argus beta betaprime burr12 chi chi2 dgamma dweibull expon exponnorm exponpow exponweib f fatiguelife gamma genexpon
     genlogistic gennorm gompertz gumbel_l gumbel_r halfcauchy halfgennorm halflogistic halfnorm invgamma invgauss
     laplace_asymmetric loggamma logistic loguniform lomax maxwell mielke nakagami norm powerlaw powerlognorm powernorm rayleigh
     rdist semicircular truncexpon truncweibull_min vonmises vonmises_line wald weibull_max weibull_min
-""".split()
+"""
+DENSITIES = _NAMES.split()
 
 
 def split(args):

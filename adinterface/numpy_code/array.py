@@ -435,7 +435,9 @@ def _in_place(ufunc: np.ufunc, symbol: str) -> Callable[[NumpyArray, Any], Any]:
     def operate(self: NumpyArray, other: Any) -> Any:
         shape = self._array.shape
         if not shape:
-            return operator(self, other)  # what NumPy's reductions and indexing give is a number, which it does not change either
+            return operator(
+                self, other
+            )  # what NumPy's reductions and indexing give is a number, which it does not change either
         if getattr(self, "_shared", False):
             raise NumpyCodeError(
                 f"numpy_function: x {symbol}= y would write to the memory that x shares with an argument of f or with a view "
@@ -445,7 +447,9 @@ def _in_place(ufunc: np.ufunc, symbol: str) -> Callable[[NumpyArray, Any], Any]:
         if result is NotImplemented:
             return result
         if result._array.shape != shape:
-            raise ValueError(f"non-broadcastable output operand with shape {self.shape} doesn't match the broadcast shape {result.shape}")
+            raise ValueError(
+                f"non-broadcastable output operand with shape {self.shape} doesn't match the broadcast shape {result.shape}"
+            )
         if result.dtype != self.dtype:
             if not np.can_cast(result.dtype, self.dtype, "same_kind"):
                 raise TypeError(f"Cannot cast ufunc '{ufunc.__name__}' output from {result.dtype!r} to {self.dtype!r}")

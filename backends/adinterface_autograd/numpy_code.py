@@ -78,7 +78,12 @@ min = amin = _usual("min", anp.min, 2, "axis", "keepdims")
 reshape = _usual("reshape", anp.reshape, 2)
 transpose = _usual("transpose", anp.transpose, 2)
 ravel = _usual("ravel", anp.ravel, 1)
-concatenate = _usual("concatenate", lambda arrays, axis=0: _composed("concatenate")(arrays, axis) if axis is None else anp.concatenate(list(arrays), axis), 2, "axis")
+concatenate = _usual(
+    "concatenate",
+    lambda arrays, axis=0: _composed("concatenate")(arrays, axis) if axis is None else anp.concatenate(list(arrays), axis),
+    2,
+    "axis",
+)
 stack = _usual("stack", lambda arrays, axis=0: anp.stack(list(arrays), axis), 2, "axis")
 
 

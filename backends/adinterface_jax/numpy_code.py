@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import namespace, special
+from . import namespace
 from .namespace import fft as fft
 from .namespace import linalg as linalg
 
@@ -74,9 +74,7 @@ def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
     return averaged
 
 
-mean, std, var, average, median = (
-    _of_numbers(function) for function in (jnp.mean, jnp.std, jnp.var, jnp.average, jnp.median)
-)
+mean, std, var, average, median = (_of_numbers(function) for function in (jnp.mean, jnp.std, jnp.var, jnp.average, jnp.median))
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:

@@ -26,7 +26,7 @@ def _betaln_jvp(primals: Any, tangents: Any) -> Any:
     return _betaln(a, b), (special.digamma(a) - both) * da + (special.digamma(b) - both) * db
 
 
-def betaln(a: Any, b: Any) -> Any:
+def betaln(a: Any, b: Any) -> Any:  # type: ignore[no-redef]
     return _betaln(*jnp.broadcast_arrays(*_inexact(a, b)))
 
 

@@ -25,9 +25,7 @@ NAMES = {dtype: name for name, dtype in reversed(DTYPES.items())} | {
 }
 # The dtypes that torch.from_numpy takes.
 _SHARED = frozenset(
-    np.dtype(name)
-    for name in DTYPES
-    if name.startswith(("float", "int", "uint", "bool", "complex")) and name in np.sctypeDict
+    np.dtype(name) for name in DTYPES if name.startswith(("float", "int", "uint", "bool", "complex")) and name in np.sctypeDict
 )
 SUPPORTED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 

@@ -45,7 +45,10 @@ def main(argv: Sequence[str]) -> int:
             found = table.run(uses, backend, modes=options.mode or None, progress=lambda use, task=task: progress.advance(task))  # type: ignore[misc]
             outcomes += found
             if len(uses) == len(all_uses) and not options.mode:
-                stale += [f"{name}: {known.scenario} is right now" for known in table.unexpected(found, backend, "numpy:" if options.numpy else "function:")]
+                stale += [
+                    f"{name}: {known.scenario} is right now"
+                    for known in table.unexpected(found, backend, "numpy:" if options.numpy else "function:")
+                ]
     for outcome in outcomes:
         if not outcome.good:
             print(outcome)

@@ -6,6 +6,7 @@ JAX, whose first calls compile, has a file of its own, so that the two run side 
 import pytest
 from adinterface_conformance import conformance_tests
 from adinterface_conformance.checks import CHECKS, checks_for
+from adinterface_conformance.functions.numpy_code import USES as NUMPY_CODE
 from adinterface_conformance.functions.standard import USES
 from adinterface_conformance.outcome import known_failures
 from adinterface_conformance.scenarios import SCENARIOS
@@ -28,8 +29,8 @@ def test_known_failures_concern_something_and_say_why(backend):
     for known in known_failures(backend):
         assert known.reason, known
         assert known.link.startswith(("https://", "docs/")), known
-        if known.scenario.startswith("function:"):  # of the table of functions
-            assert any(fnmatchcase(use.key, known.scenario) for use in USES), known
+        if known.scenario.startswith(("function:", "numpy:")):  # of the tables of functions
+            assert any(fnmatchcase(use.key, known.scenario) for use in (*USES, *NUMPY_CODE)), known
             continue
         assert any(fnmatchcase(scenario.name, known.scenario) for scenario in SCENARIOS), known
         assert any(fnmatchcase(check, known.check) for check in CHECKS), known

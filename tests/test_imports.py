@@ -18,7 +18,7 @@ BACKENDS = {path.name: path for path in sorted((ROOT / "backends").iterdir()) if
 ENGINE_OF = {
     "adinterface_jax": {"jax"},
     "adinterface_torch": {"torch", "ml_dtypes"},
-    "adinterface_autograd": {"autograd"},
+    "adinterface_autograd": {"autograd", "scipy"},
     "adinterface_finite": set(),
 }
 ENGINES = ("jax", "torch", "autograd")
@@ -95,11 +95,11 @@ def test_a_backend_imports_the_core_and_its_own_engine_and_no_sibling(name):
 
 
 def test_the_core_imports_no_engine_and_no_backend():
-    assert _foreign(CORE, FREE | {"ml_dtypes"}) == []
+    assert _foreign(CORE, FREE | {"ml_dtypes", "array_api_strict"}) == []
 
 
 def test_the_conformance_package_imports_no_engine_and_no_backend():
-    assert _foreign(CONFORMANCE, FREE | {"pytest", "hypothesis", "matplotlib"}) == []
+    assert _foreign(CONFORMANCE, FREE | {"pytest", "hypothesis", "matplotlib", "scipy"}) == []
 
 
 def test_in_the_core_one_file_names_engines():

@@ -97,7 +97,7 @@ class NumpyArray:
         native = [value._array if type(value) is NumpyArray else unwrap(value, engine, beside) for value in args]
         result = engine.functions[function](*native, **kwargs)
         if function in VIEWS:
-            return _sharing(wrap(result, engine), args)
+            return _sharing(wrap(result, engine), args[0] if args else None)
         return NumpyArray(result, engine) if type(result) in engine.classes else wrap(result, engine)
 
     def _apply(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -319,7 +319,16 @@ def unwrap(value: Any, engine: Engine | None, beside: Any) -> Any:
     if cls in _AS_THEY_ARE:
         return value
     if cls is tuple or cls is list:
-        return cls([part if type(part) in _AS_THEY_ARE else unwrap(part, engine, beside) for part in value])
+        return cls(
+            [
+                part._array
+                if type(part) is NumpyArray
+                else part
+                if type(part) in _AS_THEY_ARE
+                else unwrap(part, engine, beside)
+                for part in value
+            ]
+        )
     if engine is not None and isinstance(value, (np.ndarray, np.inexact)):
         return engine.lift(value, beside)
     return value
@@ -330,7 +339,7 @@ def _sharing(result: Any, source: Any) -> Any:
     for part in (result, source):
         if type(part) is NumpyArray:
             part._shared = True
-        elif isinstance(part, (tuple, list)):
+        elif type(part) is list or type(part) is tuple:
             for inner in part:
                 _sharing(inner, None)
     return result

@@ -143,8 +143,8 @@ VIEWS: frozenset[Any] = frozenset(
     getattr(np, name)
     for name in (
         "array_split", "astype", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to", "diag",
-        "diagonal", "dsplit", "expand_dims", "flip", "fliplr", "flipud", "hsplit", "imag", "matrix_transpose", "meshgrid", "moveaxis",
-        "permute_dims", "ravel", "real", "real_if_close", "reshape", "rollaxis", "rot90", "split", "squeeze", "swapaxes",
-        "transpose", "unstack", "vsplit", "nan_to_num",
+        "diagonal", "dsplit", "expand_dims", "flip", "fliplr", "flipud", "hsplit", "imag", "matrix_transpose", "meshgrid",
+        "moveaxis", "nan_to_num", "permute_dims", "ravel", "real", "real_if_close", "reshape", "rollaxis", "rot90", "split",
+        "squeeze", "swapaxes", "transpose", "unstack", "vsplit",
     )
 ) | {np.linalg.diagonal, np.linalg.matrix_transpose}  # fmt: skip

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import autograd.numpy as anp
@@ -14,6 +15,7 @@ import numpy as np
 
 from adinterface.numpy_code.compositions import COMPOSITIONS
 
+from . import linalg as box_linalg
 from . import rules
 from .rules import discrete, value
 
@@ -71,20 +73,30 @@ def _composed(name: str) -> Callable[..., Any]:
     return functools.partial(COMPOSITIONS[name], namespace)
 
 
+def _mean(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    return rules.mean(a, axis=axis, keepdims=keepdims)
+
+
+def _concatenate(arrays: Any, axis: Any = 0) -> Any:
+    return rules.concat(arrays, axis=axis)
+
+
+def _stack(arrays: Any, axis: int = 0) -> Any:
+    return anp.stack(list(arrays), axis)
+
+
 sum = _usual("sum", anp.sum, 2, "axis", "keepdims")
-mean = _usual("mean", lambda a, axis=None, keepdims=False: rules.mean(a, axis=axis, keepdims=keepdims), 2, "axis", "keepdims")
+mean = _usual("mean", _mean, 2, "axis", "keepdims")
 max = amax = _usual("max", anp.max, 2, "axis", "keepdims")
 min = amin = _usual("min", anp.min, 2, "axis", "keepdims")
 reshape = _usual("reshape", anp.reshape, 2)
 transpose = _usual("transpose", anp.transpose, 2)
 ravel = _usual("ravel", anp.ravel, 1)
-concatenate = _usual(
-    "concatenate",
-    lambda arrays, axis=0: _composed("concatenate")(arrays, axis) if axis is None else anp.concatenate(list(arrays), axis),
-    2,
-    "axis",
+concatenate = concat = _usual("concatenate", _concatenate, 2, "axis")
+stack = _usual("stack", _stack, 2, "axis")
+linalg = SimpleNamespace(
+    cholesky=_usual("linalg.cholesky", anp.linalg.cholesky, 1), det=anp.linalg.det, inv=anp.linalg.inv, solve=box_linalg.solve
 )
-stack = _usual("stack", lambda arrays, axis=0: anp.stack(list(arrays), axis), 2, "axis")
 
 
 def where(condition: Any, *choices: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`python -m adinterface_conformance`: run the table; with `functions` that of functions; with `benchmark` measure."""
+"""`python -m adinterface_conformance`: run the table; with `functions` that of functions; with `benchmark` and `overhead` measure."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ def main(argv: list[str] | None = None) -> int:
         return int(importlib.import_module("adinterface_conformance.benchmark").main(argv[1:]) or 0)
     if argv[:1] == ["functions"]:
         return int(importlib.import_module("adinterface_conformance.functions.command").main(argv[1:]))
+    if argv[:1] == ["overhead"]:
+        return int(importlib.import_module("adinterface_conformance.functions.overhead").main(argv[1:]))
     options = _parser().parse_args(argv)
     if options.list:
         return _list(options.scenario)

@@ -53,9 +53,10 @@ def solve(xp: ModuleType, a: Any, b: Any) -> Array:
     a, b = [inexact(xp, x) for x in promoted(xp, a, b)]
     # Never one axis less than a: namespaces differ in what they take that for.
     rows = b[:, None] if len(b.shape) == 1 else b
-    stack = np.broadcast_shapes(a.shape[:-2], rows.shape[:-2])
-    rows = xp.broadcast_to(rows, (*stack, *rows.shape[-2:]))
-    found = xp.linalg.solve(xp.broadcast_to(a, (*stack, *a.shape[-2:])), rows)
+    if a.shape[:-2] != rows.shape[:-2]:
+        stack = np.broadcast_shapes(a.shape[:-2], rows.shape[:-2])
+        a, rows = [xp.broadcast_to(x, (*stack, *x.shape[-2:])) for x in (a, rows)]
+    found = xp.linalg.solve(a, rows)
     return found[..., 0] if len(b.shape) == 1 else found
 
 

@@ -144,13 +144,9 @@ def flipud(m: Any) -> Any:
 def _parts(arrays: Any) -> list[Any]:
     """Tensors of one dtype."""
     parts = list(arrays)
-    first = parts[0] if parts else None
-    if isinstance(first, Tensor):
-        dtype = first.dtype
-        for part in parts:
-            if not isinstance(part, Tensor) or part.dtype is not dtype:
-                break
-        else:
+    if parts and isinstance(parts[0], Tensor):
+        dtype = parts[0].dtype
+        if all([isinstance(part, Tensor) and part.dtype is dtype for part in parts]):
             return parts
     beside = next((part for part in parts if isinstance(part, Tensor)), None)
     return tensors(*[listed(part, beside) for part in parts])

@@ -8,6 +8,7 @@ import linecache
 import math
 import re
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -146,7 +147,9 @@ def _traced(f: Callable[..., Any], backend: AutoBackend, args: tuple[Any, ...], 
 
 def _result(where: str, run: Callable[[], Any], f: Callable[..., Any], wanted: list[Array]) -> NeutralFinding:
     try:
-        found = _numbers(run())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = _numbers(run())
     except Exception as error:  # whatever it is: that is what is asked
         file, line, source = _line_of(f, error.__traceback__)
         message = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"

@@ -503,7 +503,10 @@ def test_each_promoted_integer_has_its_note_and_nothing_else_has(backend):
     assert notes_of(caught.value) == []
 
 
-_NAMESPACE = "Take the functions from the array: xp = adinterface.array_namespace(x), then xp.sin(x)."
+_NAMESPACE = (
+    "Take the functions from the array: xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with "
+    "adinterface.numpy_function."
+)
 _CALLED = {
     "jax": f"NumPy was called on a JAX array that is being differentiated. {_NAMESPACE}",
     "torch": f"NumPy was called on a tensor that is being differentiated. {_NAMESPACE}",

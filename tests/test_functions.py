@@ -1,11 +1,16 @@
 """Every function of the Array API standard on every engine: its value, both modes, second order; and the checks' teeth."""
 
+import re
+from pathlib import Path
+
 import array_api_strict
 import numpy as np
 import pytest
 from adinterface_conformance.functions import table
 from adinterface_conformance.functions.cell import Use
 from adinterface_conformance.functions.checks import Wrong, check, modes_of, reference
+from adinterface_conformance.functions.numpy_code import SMOOTH, SPECIAL, VALUES, expressions, name_of
+from adinterface_conformance.functions.numpy_code import USES as NUMPY_CODE
 from adinterface_conformance.functions.standard import USES
 from backends_table import BACKENDS
 
@@ -140,3 +145,55 @@ def test_the_table_in_words():
         "1. torch refuses slices with a negative step; write xp.flip(x, axis=...), or x[::-1] inside numpy_function "
         "([upstream](https://github.com/pytorch/pytorch/issues/59786))",
     ]
+
+
+# NumPy's functions ---------------------------------------------------------------------------------------------------
+
+
+def test_the_table_of_numpy_has_what_people_use():
+    names = {use.name for use in NUMPY_CODE}
+    assert len(names) >= 300
+    listed = """
+        np.sin np.arctan2 np.where np.clip np.sum np.prod np.mean np.std np.var np.max np.median np.percentile np.quantile
+        np.cumsum np.cumprod np.diff np.gradient np.trapezoid np.interp np.convolve np.correlate np.cov np.corrcoef
+        np.reshape np.transpose np.moveaxis np.concatenate np.stack np.split np.pad np.roll np.tile np.repeat np.take
+        np.take_along_axis np.sort np.argsort np.searchsorted np.unique np.dot np.matmul np.tensordot np.einsum np.kron
+        np.cross np.outer np.linalg.solve np.linalg.inv np.linalg.det np.linalg.slogdet np.linalg.cholesky np.linalg.qr
+        np.linalg.svd np.linalg.eigh np.linalg.pinv np.linalg.lstsq np.linalg.norm np.linalg.matrix_power np.fft.fft
+        np.fft.ifft np.fft.rfft np.fft.irfft np.fft.fft2 np.fft.fftn np.polyval np.polyfit np.polyder np.polyint
+        np.vander np.linspace np.meshgrid np.histogram special.erf special.gammaln special.xlogy special.ndtr
+    """.split()  # noqa: SIM905
+    assert set(listed) - names == {"np.histogram"}  # which is refused: see test_numpy_errors.py
+
+
+@pytest.mark.parametrize("theme", ["sums", "indexing", "linear_algebra", "polynomials", "searching", "special"])
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd(), AutoFiniteDifferences()], ids=["torch", "autograd", "finite"])
+def test_numpy_functions_by_the_table(theme, backend):
+    """Every Jacobian of some themes; tests/test_numpy_code.py has all themes, along one direction."""
+    sources = expressions((SMOOTH | VALUES | SPECIAL)[theme])
+    uses = [use for use in NUMPY_CODE if use.source in sources]
+    modes = ("value", "reverse") if isinstance(backend, AutoFiniteDifferences) else ("value", "forward")
+    outcomes = table.run(uses, backend, modes=modes)
+    assert [str(outcome) for outcome in outcomes if not outcome.good] == []
+    assert len(outcomes) >= len(sources)
+
+
+def test_names_of_expressions():
+    named = {
+        "np.abs(np.fft.fft(x))": "np.fft.fft", "np.nansum(np.where(b, x, np.nan))": "np.nansum", "x.sum(axis=0)": "x.sum()",
+        "np.add.reduce(m)": "np.add.reduce", "x[1:]": "x[index]", "m.T": "x.T", "x ** 2": "x ** y", "-x": "-x",
+        "x > 0": "x > y", "sum(x)": "Python's sum", "[a for a in m][1]": "x[index]", "special.erf(x)": "special.erf",
+    }  # fmt: skip
+    assert {expression: name_of(expression) for expression in named} == named
+    with pytest.raises(ValueError, match=r"No function in 'x'\."):
+        name_of("x")
+
+
+def test_the_documentation_has_every_row():
+    page = (Path(__file__).parent.parent / "docs" / "numpy_table.md").read_text()
+    rows = re.findall(r"^\| `(.*?)` \|(.*)$", page, re.M)
+    assert [row[0].replace("\\|", "|") for row in rows] == list(dict.fromkeys(use.name for use in NUMPY_CODE))
+    assert not re.search("wrong|refused", page)
+    for column in range(4):
+        right = [row[1].split("|")[column].strip() == "✓" for row in rows]
+        assert sum(right) / len(rows) >= 0.95

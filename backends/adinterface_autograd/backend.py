@@ -78,7 +78,7 @@ class AutogradBackend(Backend):
         if isinstance(error, TypeError) and ("Box" in message or "ufunc" in message):
             return (
                 "NumPy was called on an array that autograd is tracing. Take the functions from the array: "
-                "xp = adinterface.array_namespace(x), then xp.sin(x)."
+                "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function."
             )
         return None
 

@@ -77,7 +77,7 @@ class JaxBackend(Backend):
         if isinstance(error, jax.errors.TracerArrayConversionError):
             return (
                 "NumPy was called on a JAX array that is being differentiated. Take the functions from the array: "
-                "xp = adinterface.array_namespace(x), then xp.sin(x)."
+                "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function."
             )
         if isinstance(error, (jax.errors.ConcretizationTypeError, jax.errors.TracerBoolConversionError)):
             return (

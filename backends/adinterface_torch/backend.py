@@ -128,7 +128,7 @@ class TorchBackend(Backend):
         if isinstance(error, RuntimeError) and "numpy()" in message and "grad" in message:
             return (
                 "NumPy was called on a tensor that is being differentiated. Take the functions from the array: "
-                "xp = adinterface.array_namespace(x), then xp.sin(x)."
+                "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function."
             )
         if isinstance(error, RuntimeError) and "leaf Variable that requires grad" in message:
             return (

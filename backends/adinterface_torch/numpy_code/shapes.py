@@ -146,7 +146,7 @@ def _parts(arrays: Any) -> list[Any]:
     parts = list(arrays)
     if parts and isinstance(parts[0], Tensor):
         dtype = parts[0].dtype
-        if all([isinstance(part, Tensor) and part.dtype is dtype for part in parts]):
+        if all(isinstance(part, Tensor) and part.dtype is dtype for part in parts):
             return parts
     beside = next((part for part in parts if isinstance(part, Tensor)), None)
     return tensors(*[listed(part, beside) for part in parts])

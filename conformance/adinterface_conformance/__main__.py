@@ -1,4 +1,4 @@
-"""`python -m adinterface_conformance`: run the table; with `functions` that of functions; with `benchmark` and `overhead` measure."""
+"""`python -m adinterface_conformance`: run the table; with `functions` that of functions; `benchmark`, `overhead` measure."""
 
 from __future__ import annotations
 

@@ -1,0 +1,241 @@
+"""`numpy_function` with every operator, on trees, nested, compiled; the wrappers behave as NumPy's arrays do."""
+
+import copy
+import dataclasses
+
+import jax
+import numpy as np
+import pytest
+import torch
+from backends_table import BACKENDS
+
+import adinterface
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    Constant,
+    derivative,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    linearize,
+    numpy_function,
+    prepare,
+    pullback,
+    pushforward,
+    second_derivative,
+    value_and_gradient,
+)
+from adinterface.numpy_code.array import NumpyArray
+
+ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
+each_backend = pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
+each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
+X = np.array([0.4, 1.3, 2.2])
+V = np.array([1.0, -0.5, 0.25])
+
+
+@numpy_function
+def energy(x):
+    return np.sum(np.sin(x) * x**2)
+
+
+@numpy_function
+def field(x):
+    return {"s": np.cumsum(np.sin(x)), "t": (x[1:] * x[:-1], np.max(x))}
+
+
+SLOPE = np.cos(X) * X**2 + 2 * X * np.sin(X)
+CURVE = -np.sin(X) * X**2 + 4 * X * np.cos(X) + 2 * np.sin(X)
+
+
+@each_backend
+def test_every_operator(backend):
+    loose = isinstance(backend, AutoFiniteDifferences)
+    close = lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-3 if loose else 1e-10, atol=1e-3 if loose else 1e-10)
+    close(gradient(energy, backend, X)[0], SLOPE)
+    value, (found,) = value_and_gradient(energy, backend, X)
+    close(value, np.sum(np.sin(X) * X**2))
+    close(found, SLOPE)
+    close(hvp(energy, backend, X, V), CURVE * V)
+    close(hessian(energy, backend, X), np.diag(CURVE))
+    close(jacobian(numpy_function(np.sin), backend, X)[0], np.diag(np.cos(X)))
+    _, back = pullback(field, backend, X)
+    rows = back({"s": np.ones(3), "t": (np.zeros(2), np.array(1.0))})[0]
+    close(rows, np.cos(X) * [3, 2, 1] + [0, 0, 1])
+    tangent = pushforward(field, backend, (X,), (V,)).tangent
+    close(tangent["s"], np.cumsum(np.cos(X) * V))
+    close(tangent["t"][0], V[1:] * X[:-1] + X[1:] * V[:-1])
+    _, push = linearize(field, backend, X)
+    close(push(V)["t"][1], V[2])
+    close(derivative(numpy_function(lambda t: np.exp(2 * t)), backend, 0.5), 2 * np.e)
+    close(second_derivative(numpy_function(lambda t: np.exp(2 * t)), backend, 0.5), 4 * np.e)
+    close(prepare(gradient, energy, backend, X)(X)[0], SLOPE)
+
+
+@dataclasses.dataclass
+class Model:
+    weights: dict
+    scale: float
+    name: str
+    shift: Constant
+
+    def __call__(self, x):
+        return np.tanh(x @ self.weights["w"] + self.weights["b"]) * self.scale + self.shift
+
+
+@numpy_function
+def loss(model, x, *, power, labels):
+    assert model.name == "mine"
+    return np.mean(np.abs(model(x) - labels) ** power)
+
+
+@each_backend
+def test_trees_constants_and_keywords(backend):
+    rng = np.random.default_rng(0)
+    model = Model({"w": rng.normal(size=(3, 2)), "b": np.zeros(2)}, 1.5, "mine", Constant(np.array([0.1, 0.2])))
+    x, labels = rng.normal(size=(5, 3)), rng.normal(size=(5, 2))
+    found, other = gradient(loss, backend, model, Constant(x), power=2, labels=labels)
+    wanted, _ = gradient(loss, AutoFiniteDifferences(), model, Constant(x), power=2, labels=labels)
+    assert type(found) is Model
+    assert type(found.scale) is float
+    assert (found.name, found.shift, other) == (None, None, None)
+    for a, b in zip(
+        (found.weights["w"], found.weights["b"], found.scale), (wanted.weights["w"], wanted.weights["b"], wanted.scale)
+    ):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-7)
+
+
+@each_engine
+def test_an_operator_inside(backend):
+    """f may call an operator itself: the gradient of a squared gradient."""
+
+    @numpy_function
+    def outer(x):
+        (slope,) = gradient(energy, backend, x)
+        return np.sum(slope**2)
+
+    np.testing.assert_allclose(gradient(outer, backend, X)[0], 2 * SLOPE * CURVE, rtol=1e-9)
+
+
+@each_engine
+def test_an_undecorated_function_inside(backend):
+    @numpy_function
+    def outer(x):
+        assert type(x) is NumpyArray
+        return energy(x) + np.sum(x)  # decorated as well: the wrappers pass through
+
+    np.testing.assert_allclose(gradient(outer, backend, X)[0], SLOPE + 1, rtol=1e-12)
+
+
+def test_under_the_engines_own_transforms():
+    np.testing.assert_allclose(jax.grad(energy)(X.astype("float32")), SLOPE, rtol=1e-5)
+    np.testing.assert_allclose(jax.jit(jax.grad(energy))(X.astype("float32")), SLOPE, rtol=1e-5)
+    np.testing.assert_allclose(jax.vmap(jax.grad(energy))(np.stack([X, X]).astype("float32"))[1], SLOPE, rtol=1e-5)
+    np.testing.assert_allclose(torch.func.grad(energy)(torch.tensor(X)), SLOPE)
+    np.testing.assert_allclose(torch.func.vmap(torch.func.grad(energy))(torch.tensor(np.stack([X, X])))[1], SLOPE)
+
+
+def test_results_are_the_engines_own():
+    assert type(energy(torch.tensor(X))) is torch.Tensor
+    assert isinstance(field(jax.numpy.asarray(X))["t"][0], jax.Array)
+    assert type(energy(X)) is np.float64
+    assert numpy_function(lambda x: (x, "a", 3))(torch.ones(2))[1:] == ("a", 3)
+    assert numpy_function(lambda x: {"n": len(x), "x": [x]})(torch.ones(2))["n"] == 2
+
+
+def test_numpy_arrays_alone_reach_f_as_they_are():
+    seen = []
+    numpy_function(lambda x, y: seen.extend([x, y]))(X, 2.0)
+    assert seen[0] is X
+    assert type(seen[1]) is float
+
+
+def test_it_decorates():
+    assert energy.__name__ == "energy"
+    assert numpy_function(energy).__wrapped__ is energy
+
+    class Box:
+        factor = 2.0
+
+        @numpy_function
+        def scaled(self, x):
+            """Doc."""
+            return np.sum(x) * self.factor
+
+    assert Box.scaled.__doc__ == "Doc."
+    np.testing.assert_array_equal(gradient(Box().scaled, AutoTorch(), X)[0], [2, 2, 2])
+
+
+def test_a_prepared_call_has_no_trace_of_the_wrappers():
+    plain = jax.make_jaxpr(lambda x: jax.numpy.sum(jax.numpy.sin(x) * x**2))(X.astype("float32"))
+    wrapped = jax.make_jaxpr(energy)(X.astype("float32"))
+    assert [
+        eqn.primitive.name for eqn in wrapped.eqns if eqn.primitive.name not in ("jit", "pjit", "convert_element_type")
+    ] == [eqn.primitive.name for eqn in plain.eqns if eqn.primitive.name not in ("jit", "pjit", "convert_element_type")]
+
+
+@each_engine
+def test_float32_stays(backend):
+    (found,) = gradient(numpy_function(lambda x: np.mean(2.0 * x + np.sqrt(x) / 3)), backend, X.astype(np.float32))
+    assert found.dtype == np.float32
+
+
+@each_engine
+def test_a_lost_dependence_is_told(backend):
+    with pytest.warns(adinterface.DisconnectedWarning):
+        gradient(numpy_function(lambda x: np.sum(np.floor(np.zeros(3)))), backend, X)
+
+
+# The wrapper as an array ---------------------------------------------------------------------------------------------
+
+
+def wrappers(*arrays):
+    found = []
+    numpy_function(lambda *args: found.extend(args))(*[torch.tensor(array) for array in arrays])
+    return found
+
+
+def test_attributes_are_those_of_an_array():
+    (x,) = wrappers(np.arange(6.0).reshape(2, 3))
+    assert (x.shape, x.ndim, x.size, x.dtype, x.itemsize, x.nbytes, len(x)) == ((2, 3), 2, 6, np.float64, 8, 48, 2)
+    assert x.T.shape == x.mT.shape == (3, 2)
+    assert [row.shape for row in x] == [(3,), (3,)]
+    assert [float(v) for v in x.flat] == [0, 1, 2, 3, 4, 5]
+    assert x.flatten().shape == (6,)
+    assert x.transpose().shape == x.transpose(1, 0).shape == x.transpose((1, 0)).shape == (3, 2)
+    assert x.conj().shape == x.copy().shape == copy.copy(x).shape == copy.deepcopy(x).shape == (2, 3)
+    assert repr(x) == str(x) == f"NumpyArray({x._array!r})"
+    assert 3.0 in x
+    assert 9.0 not in x
+    assert x.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert x[0, 1].item() == 1.0
+    assert np.asarray(x).shape == (2, 3)  # no engine follows it here
+    assert x.compress([True, False], axis=0).shape == (1, 3)
+    assert x.reshape((3, 2), order="F").shape == (3, 2)
+    assert (complex(x[0, 1]), int(x[1, 0]), bool(x[0, 0])) == (1 + 0j, 3, False)
+    assert f"{x[1, 2]:.1f}" == "5.0"
+
+
+def test_indices_may_be_arrays_of_the_engine():
+    x, i = wrappers(np.arange(4.0) ** 2, np.array([3, 0]))
+    assert [float(v) for v in x[i]] == [9, 0]
+    assert float(x[i[0]]) == 9.0
+    assert [float(v) for v in x[i[1] : i[0]]] == [0, 1, 4]
+    assert list(range(i[0])) == [0, 1, 2]
+
+
+@each_engine
+def test_shape_says_nothing_of_the_engine(backend):
+    """The shape is a tuple of ints, whatever the engine's is."""
+    seen = []
+
+    def f(x):
+        seen.append((type(x.shape), x.shape, np.shape(x), x.reshape(x.shape[0], -1).shape))
+        return np.sum(x)
+
+    gradient(numpy_function(f), backend, np.ones((2, 2)))
+    assert seen == [(tuple, (2, 2), (2, 2), (2, 2))]

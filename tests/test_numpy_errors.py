@@ -14,6 +14,7 @@ from adinterface import (
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
+    Constant,
     NumpyCodeError,
     gradient,
     numpy_function,
@@ -385,6 +386,21 @@ def test_under_jit_no_value_is_known(f, said):
     with pytest.raises(Exception, match=re.escape(said)) as caught:
         prepare(gradient, numpy_function(f), AutoJax(), X)(X)
     assert said in "\n".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
+
+
+def test_a_plain_array_indexed_by_what_jit_does_not_know():
+    def f(x):
+        return np.sum(x * X[np.argsort(x)])
+
+    with pytest.raises(NumpyCodeError) as caught:
+        prepare(gradient, numpy_function(f), AutoJax(), X)(X)
+    assert str(caught.value) == (
+        "numpy_function: X[np.argsort(x)] makes a plain NumPy array of it, which would drop its gradient. "
+        "Pass the plain array to f as an argument, in Constant(...), so that the engine can index it."
+    )
+    g = numpy_function(lambda x, a: np.sum(x * a[np.argsort(x)]))
+    np.testing.assert_allclose(prepare(gradient, g, AutoJax(), X, Constant(X))(X, Constant(X))[0], X)
+    np.testing.assert_allclose(gradient(numpy_function(f), AutoTorch(), X)[0], X)
 
 
 @pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)

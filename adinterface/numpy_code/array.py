@@ -30,6 +30,7 @@ _LEAVING = {
     r"np\.random\.|rng\.|default_rng": "Draw standard random numbers, then shift and scale them",
     r"\.tolist\(": "Write list(x) for a list of arrays",
     r"np\.vectorize\(": "Call the function on the whole array, with np.where for its branches",
+    r"\]$": "Pass the plain array to f as an argument, in Constant(...), so that the engine can index it",
     r"scipy\.": "The function needs plain NumPy arrays: write it with np, np.linalg or a ufunc of scipy.special",
 }
 

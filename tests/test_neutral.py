@@ -65,6 +65,12 @@ def writing(x):
     return y
 
 
+def array_of_elements(x):
+    """torch.func.grad gives zero for this without a word."""
+    xp = array_namespace(x["a"])
+    return xp.asarray([x["a"][0], x["a"][1]])
+
+
 def unknown_function(x):
     xp = array_namespace(x["a"])
     return xp.nanmedian(x["a"])
@@ -91,6 +97,10 @@ FAILS = {
     unknown_function: (
         "array_api_strict", 'return xp.nanmedian(x["a"])',
         "AttributeError: module 'array_api_strict' has no attribute 'nanmedian'", "The standard has no nanmedian.",
+    ),
+    array_of_elements: (
+        "array_api_strict", 'return xp.asarray([x["a"][0], x["a"][1]])',
+        "TypeError: Nested Arrays are not allowed. Use `stack` instead.", "",
     ),
     numpy_alone: (
         "AutoTorch", 'return np.sum(np.sin(x["a"]))',
@@ -131,7 +141,7 @@ def test_a_finding_names_the_line_and_the_remedy(f):
     )
     assert (finding.status, finding.source, finding.message, finding.hint) == ("fails", source, message, hint)
     assert (Path(finding.file).name, finding.line) == ("test_neutral.py", line)
-    assert f"  {where}: fails at test_neutral.py:{line}: {source}\n    {message}\n    {hint}" in repr(found)
+    assert f"  {where}: fails at test_neutral.py:{line}: {source}\n    {message}" + f"\n    {hint}" * bool(hint) in repr(found)
     assert repr(found).startswith(f"check_neutral({f.__name__}): NOT NEUTRAL; runs on ")
 
 

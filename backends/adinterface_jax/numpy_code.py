@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import namespace
+from . import special as special
 from .namespace import fft as fft
 from .namespace import linalg as linalg
 

@@ -16,6 +16,7 @@ from ..errors import NumpyCodeError
 from .engine import Engine
 from .names import ACCUMULATE, METHODS, REDUCE, VIEWS, WRITING, spelled
 
+_PIECEWISE = np.piecewise
 #: Keywords of ufuncs that change nothing here as long as they have these values.
 _HARMLESS = {"casting": "same_kind", "order": "K", "subok": True, "where": True}
 
@@ -89,13 +90,24 @@ class NumpyArray:
         self, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         engine, beside = self._engine, self._array
-        if function is np.piecewise:
-            return _piecewise(*args, **kwargs)
         if kwargs:
-            if kwargs.get("out") is not None:
+            if "out" in kwargs and kwargs.pop("out") is not None:
                 raise NumpyCodeError(_no_out(spelled(function)))
-            kwargs = {name: unwrap(value, engine, beside) for name, value in kwargs.items() if name != "out"}
-        native = [value._array if type(value) is NumpyArray else unwrap(value, engine, beside) for value in args]
+            if function is _PIECEWISE:
+                return _piecewise(*args, **kwargs)
+            for name, value in kwargs.items():
+                if type(value) not in _AS_THEY_ARE:
+                    kwargs[name] = unwrap(value, engine, beside)
+        elif function is _PIECEWISE:
+            return _piecewise(*args)
+        native = [
+            value._array
+            if (cls := type(value)) is NumpyArray
+            else value
+            if cls in _AS_THEY_ARE
+            else unwrap(value, engine, beside)
+            for value in args
+        ]
         result = engine.functions[function](*native, **kwargs)
         if function in VIEWS:
             return _sharing(wrap(result, engine), args[0] if args else None)
@@ -337,6 +349,9 @@ def unwrap(value: Any, engine: Engine | None, beside: Any) -> Any:
 
 def _sharing(result: Any, source: Any) -> Any:
     """The result of a function that may give views, marked as its source is."""
+    if type(result) is NumpyArray and type(source) is NumpyArray:
+        result._shared = source._shared = True
+        return result
     for part in (result, source):
         if type(part) is NumpyArray:
             part._shared = True

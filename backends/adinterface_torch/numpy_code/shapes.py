@@ -144,10 +144,13 @@ def flipud(m: Any) -> Any:
 def _parts(arrays: Any) -> list[Any]:
     """Tensors of one dtype."""
     parts = list(arrays)
-    if parts and isinstance(parts[0], Tensor):
-        dtype = parts[0].dtype
-        if all(isinstance(part, Tensor) and part.dtype is dtype for part in parts):
-            return parts
+    dtype = None
+    for part in parts:
+        if not isinstance(part, Tensor) or part.dtype is not (dtype or part.dtype):
+            break
+        dtype = part.dtype
+    else:
+        return parts
     beside = next((part for part in parts if isinstance(part, Tensor)), None)
     return tensors(*[listed(part, beside) for part in parts])
 

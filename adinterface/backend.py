@@ -109,6 +109,9 @@ class Backend(ABC):
     #: The modes of the outer and the inner derivative in second-order operators, unless the user's `mode` says.
     second_order: ClassVar[tuple[Mode, Mode]] = (None, None)
 
+    #: What `compile` makes takes NumPy arrays as they are, and has read them when its results are there.
+    compiles_numpy: ClassVar[bool] = False
+
     def __init__(self, auto: AutoBackend):
         self.auto = auto
         self.library = self.libraries[0] if self.libraries else None

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from . import tree
 from .auto import BUILT_IN
 from .backend import Arrays, Backend
 from .errors import ConversionError, DisconnectedWarning, NotDifferentiableError, OutputError
@@ -31,8 +32,10 @@ from .tree import (
     Structure,
     build,
     build_gradient,
+    builder,
     count_leaves,
     flatten,
+    gradient_builder,
     handler_of,
     paths_of,
 )
@@ -61,6 +64,12 @@ class Place(NamedTuple):
     note: str
     #: Its leaf, if it is differentiated.
     leaf: Leaf | None = None
+
+
+class Builders(NamedTuple):
+    args: list[Callable[[Sequence[Any]], Any]]
+    keywords: dict[str, Callable[[Sequence[Any]], Any]]
+    gradients: list[Callable[[Sequence[Any]], Any]]
 
 
 class Plan:
@@ -98,6 +107,32 @@ class Plan:
         self.result_library: Library = next((library for library in libraries if library is not PYTHON), NUMPY)  # type: ignore[assignment]
         self.python_result = all(library is PYTHON for library in libraries)
         self.held = frozenset(n for n, place in enumerate(self.active) if specs[place].holder is not None)
+        carried = [n for n, spec in enumerate(specs) if not spec.differentiated]
+        #: Nothing but real NumPy arrays of floats, all of them differentiated.
+        self.plain = all(spec.library is NUMPY and spec.differentiated and kind(spec.dtype) == "real" for spec in specs)
+        #: Where each value of `specs` stands in a list of the active values, with the carried ones behind.
+        places = {n: k for k, n in enumerate([*self.active, *carried])}
+        self.order = [places[n] for n in range(len(specs))] if carried else None
+        #: From the values to each argument, each keyword, and the gradient of each argument; made when the plan is kept.
+        self.builders: Builders | None = None
+
+    def keep(self) -> None:
+        """Spend what pays with the second call, and forget the first one's arguments, which must not outlive it."""
+        self.values = []
+        first = 0
+        args: list[Any] = []
+        for structure in self.structures:
+            build_one, first = builder(structure, first)
+            args.append(build_one)
+        keywords: dict[str, Any] = {}
+        for name, structure in self.keywords.items():
+            keywords[name], first = builder(structure, first)
+        gradients: list[Any] = []
+        first = 0
+        for structure in self.structures:
+            build_one, first = gradient_builder(structure, first)
+            gradients.append(build_one)
+        self.builders = Builders(args, keywords, gradients)
 
     def _flatten(self, i: int, arg: Any, leaves: list[Leaf]) -> Structure:
         if type(arg) is not Constant:
@@ -118,7 +153,7 @@ class Plan:
                 self.dtypes.append(complex_of(real))
             else:
                 self.dtypes.append(real if own in ("float", "int") or kind(own) == "integer" else own)
-        self.all_dtypes = [*dtypes, *self.dtypes]
+        self.all_dtypes = tuple(dict.fromkeys([*dtypes, *self.dtypes]))
 
 
 class Call:
@@ -221,6 +256,16 @@ class Call:
         self.leaves_native = tuple(active)
         return self.leaves_native
 
+    def raw(self) -> Arrays | None:
+        """The active leaves as they are, for compiled code that takes them so; None if they need more than that."""
+        plan = self.plan
+        if not plan.plain or self.backend.device is not None:
+            return None
+        self.carried: list[Any] = []
+        self.held = plan.held
+        values = tuple(self.values)
+        return values if all([value.dtype.isnative for value in values]) else None
+
     def _to_native(self, value: Any, spec: Spec, dtype: str | None, copy: bool) -> Any:
         target = self.backend.library
         source = spec.library
@@ -261,26 +306,31 @@ class Call:
         self.last_function = Function(self, f, output)
         return self.last_function
 
-    def arguments(self, active: Iterable[Any]) -> tuple[list[Any], dict[str, Any]]:
+    def arguments(self, active: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
         """What f is called with: the arguments with these values for the active leaves."""
-        if self.carried:
-            live, carried = iter(active), iter(self.carried)
-            active = [next(live) if spec.differentiated else next(carried) for spec in self.plan.specs]
-        leaves = iter(active)
-        args = [build(structure, leaves) for structure in self.structures]
-        return args, {name: build(structure, leaves) for name, structure in self.plan.keywords.items()}
+        plan = self.plan
+        if plan.order is not None:
+            both = (*active, *self.carried)
+            active = [both[n] for n in plan.order]
+        if plan.builders is None:
+            leaves = iter(active)
+            args = [build(structure, leaves) for structure in self.structures]
+            return args, {name: build(structure, leaves) for name, structure in plan.keywords.items()}
+        builders = plan.builders
+        return [make(active) for make in builders.args], {name: make(active) for name, make in builders.keywords.items()}
 
     # results
 
     def gradients(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
         """The engine's gradients as a tuple of trees: the type, dtype and device of each leaf."""
-        results = iter(
-            [
-                self.plan.specs[n].library.restore(result, self._library_of(result), self.values[n], dtype, self.taken)  # type: ignore[union-attr]
-                for n, dtype, result in zip(self.plan.active, self.dtypes, gradients)
-            ]
-        )
-        return tuple([build_gradient(structure, results) for structure in self.structures])
+        results = [
+            self.plan.specs[n].library.restore(result, self._library_of(result), self.values[n], dtype, self.taken)  # type: ignore[union-attr]
+            for n, dtype, result in zip(self.plan.active, self.dtypes, gradients)
+        ]
+        if self.plan.builders is not None:
+            return tuple([make(results) for make in self.plan.builders.gradients])
+        left = iter(results)
+        return tuple([build_gradient(structure, left) for structure in self.structures])
 
     def stacks(self, stacks: Sequence[Any]) -> tuple[Any, ...]:
         """Stacks of gradients: as gradients, with a leading axis, so that a number becomes an array."""
@@ -335,6 +385,14 @@ class Function:
             raise
         return self._split(result)
 
+    def again(self, *active: Any) -> Any:
+        """The one output of a function with a scalar output, at another point; the first call has looked at its form."""
+        args, kwargs = self.call.arguments(active)
+        result = self.f(*args, **kwargs)
+        if type(result) is np.float64:
+            return result
+        return self._split(result)[0][0]
+
     def _annotate(self, error: Exception) -> None:
         notes = [self.call.backend.note(error)]
         if isinstance(error, (TypeError, IndexError)):
@@ -349,6 +407,12 @@ class Function:
                 error.add_note(note)
 
     def _split(self, result: Any) -> tuple[Arrays, Arrays]:
+        if self.output != "tree":  # most of all a scalar of the engine's own
+            library = tree._handlers.get(type(result))
+            if library is not None and library.is_library and library is (self.call.backend.library or NUMPY):
+                if library.shape(result) == () and kind(library.dtype(result)) == "real":  # type: ignore[union-attr]
+                    self.structure, self.places = DIFFERENTIATED, ["output"]
+                    return (result,), ()
         leaves: list[Leaf] = []
         if self.output == "tree":
             self.structure = flatten(result, leaves, lambda: "the result of f")

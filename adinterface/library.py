@@ -224,7 +224,7 @@ class NumpyLibrary(Library):
             if kept:
                 return x
         target = np.dtype(_extended(dtype)) if dtype is not None else None
-        if target is not None and isinstance(like, (np.ndarray, np.generic)) and like.dtype.name == dtype:
+        if target is not None and isinstance(like, (np.ndarray, np.generic)) and dtype_name(like.dtype) == dtype:
             target = like.dtype  # keeps the byte order
         if target is not None and target.kind != "c" and np.iscomplexobj(x):
             x = np.real(x)
@@ -242,6 +242,19 @@ class NumpyLibrary(Library):
         if key is not None:
             taken.add(key)
         return x
+
+    def restore(self, result: Any, source: Library, like: Any, dtype: str, taken: set[int]) -> Any:
+        if type(like) is np.ndarray and source is not self and not source.mutable and not source.traced(result):
+            numbers = source.to_numpy(result)
+            if dtype_name(numbers.dtype) == dtype:
+                return np.array(numbers, dtype=like.dtype)  # a copy, which overlaps nothing
+        elif type(like) is np.ndarray and source is not self and not source.traced(result):
+            result = source.own(result, taken)
+            numbers = source.to_numpy(result)
+            if numbers.dtype == like.dtype and numbers.flags.writeable:
+                return numbers  # the result's own memory, which is noted
+            taken.discard(source.memory(result))  # type: ignore[arg-type]
+        return super().restore(result, source, like, dtype, taken)
 
     def memory(self, x: Any) -> int | None:
         # An empty array overlaps nothing, and several may have one address.

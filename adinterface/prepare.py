@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .auto import AutoBackend
 from .backend import Arrays
 from .call import Call, Function, Plan, Spec
@@ -13,6 +15,7 @@ from .errors import AdinterfaceError
 from .nodes import Unkeyed
 from .operators.operation import OPERATIONS, Operation, Results, evaluate, operation_of
 from .signature import Signature
+from .tree import DIFFERENTIATED
 
 
 def prepare(
@@ -59,6 +62,8 @@ class Prepared:
         self._made: dict[Any, Specialization] = {}
         self._lock = threading.Lock()
         self._count = 0
+        #: What was called last, if its arguments are arrays: most often it is called again.
+        self._last: Specialization | None = None
 
     @property
     def specializations(self) -> int:
@@ -68,6 +73,9 @@ class Prepared:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The operator's results for these arguments."""
         args, given = self._operation.arguments(args)
+        last = self._last  # once, for another thread may set it
+        if last is not None and not kwargs and last.takes(args):
+            return last(Call.of(last.plan, list(args), args, kwargs), given)
         try:
             signature = Signature(args, kwargs)
         except (Unkeyed, AdinterfaceError):
@@ -75,6 +83,7 @@ class Prepared:
         found = self._made.get(self._key(signature))
         if found is None:
             found = self._specialize(signature, args, kwargs)
+        self._last = found if found.arrays is not None else None
         return found(Call.of(found.plan, signature.values, args, kwargs), given)
 
     def _key(self, signature: Signature) -> Any:
@@ -103,7 +112,7 @@ class Prepared:
                 if self._compiles:
                     found = Compiled(self._operation, self._f, plan, signature)
                 else:
-                    found = Specialization(self._operation, self._f, plan)
+                    found = Specialization(self._operation, self._f, plan, signature.values)
                 self._made[key] = found
                 self._count += 1
         return found
@@ -128,8 +137,22 @@ class Prepared:
 class Specialization:
     """An operator on one f for arguments of one signature."""
 
-    def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan):
+    def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan, values: list[Any]):
         self.operation, self.f, self.plan = operation, f, plan
+        #: Dtype and shape of each argument, if they are real NumPy arrays and nothing else.
+        self.arrays: list[tuple[Any, Any]] | None = None
+        if plan.plain and not plan.keywords and all(structure is DIFFERENTIATED for structure in plan.structures):
+            self.arrays = [(x.dtype, x.shape) for x in values]
+
+    def takes(self, args: tuple[Any, ...]) -> bool:
+        """Whether these arguments have its signature, by a look at each."""
+        assert self.arrays is not None
+        if len(args) != len(self.arrays):
+            return False
+        for x, (dtype, shape) in zip(args, self.arrays):
+            if type(x) is not np.ndarray or x.dtype != dtype or x.shape != shape:
+                return False
+        return True
 
     def __call__(self, call: Call, given: Any) -> Any:
         return evaluate(self.operation, call, self.f, given)
@@ -139,8 +162,10 @@ class Compiled(Specialization):
     """What the engine made of f and the operator, with the static values of one signature."""
 
     def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan, signature: Signature):
-        super().__init__(operation, f, plan)
+        super().__init__(operation, f, plan, signature.values)
         self.function: Function | None = None
+        # Only if every result becomes a NumPy array, so that the engine is done before the caller can write to a leaf.
+        self.raw = operation.backend.compiles_numpy and not operation.outlives and plan.plain
         #: Of each value that is not differentiated: whether it is static, and if so, itself.
         self.places = [
             (True, value) if _is_static(spec, value) else (False, None)
@@ -164,7 +189,9 @@ class Compiled(Specialization):
 
     def __call__(self, call: Call, given: Any) -> Any:
         with call.precision():
-            active = call.native(copy=self.operation.outlives)
+            active = call.raw() if self.raw else None
+            if active is None:
+                active = call.native(copy=self.operation.outlives)
             tangents = self.operation.tangents(call, given)
             dynamic = tuple([value for (static, _), value in zip(self.places, call.carried) if not static])
             results = self.compiled(active, dynamic, tangents)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -278,6 +279,49 @@ def build(structure: Structure, leaves: Iterator[Any]) -> Any:
     if isinstance(structure, Node):
         return structure.type.unflatten(structure.data, [build(child, leaves) for child in structure.children])
     return build(structure.inner, leaves) if isinstance(structure, Frozen) else structure.value
+
+
+def builder(structure: Structure, first: int = 0) -> tuple[Callable[[Sequence[Any]], Any], int]:
+    """`build` for one structure, made once: from all leaves to the tree. And the number of the leaf after its last."""
+    if isinstance(structure, LeafSpec):
+        return operator.itemgetter(first), first + 1
+    if isinstance(structure, Frozen):
+        return builder(structure.inner, first)
+    if isinstance(structure, Static):
+        value = structure.value
+        return lambda leaves: value, first
+    unflatten, data = structure.type.unflatten, structure.data
+    if structure.children and all(isinstance(child, LeafSpec) for child in structure.children):
+        last = first + len(structure.children)
+        return lambda leaves: unflatten(data, leaves[first:last]), last
+    parts = []
+    last = first
+    for child in structure.children:
+        part, last = builder(child, last)
+        parts.append(part)
+    return lambda leaves: unflatten(data, [part(leaves) for part in parts]), last
+
+
+def gradient_builder(structure: Structure, first: int = 0) -> tuple[Callable[[Sequence[Any]], Any], int]:
+    """As `builder`, for `build_gradient`: from the gradients of all differentiated leaves."""
+    if isinstance(structure, LeafSpec):
+        return (operator.itemgetter(first), first + 1) if structure.differentiated else (_no_gradient, first)
+    if not isinstance(structure, Node):
+        return _no_gradient, first
+    gradient, data = structure.type.gradient, structure.data
+    if structure.children and all(isinstance(child, LeafSpec) and child.differentiated for child in structure.children):
+        last = first + len(structure.children)
+        return lambda gradients: gradient(data, gradients[first:last]), last
+    parts = []
+    last = first
+    for child in structure.children:
+        part, last = gradient_builder(child, last)
+        parts.append(part)
+    return lambda gradients: gradient(data, [part(gradients) for part in parts]), last
+
+
+def _no_gradient(gradients: Sequence[Any]) -> None:
+    return None
 
 
 def build_gradient(structure: Structure, gradients: Iterator[Any]) -> Any:

@@ -77,10 +77,10 @@ class Gradient(Operation):
     output: ClassVar[OutputKind] = "scalar"
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return derive.gradient(self.backend, function, leaves)
+        return derive.gradient(self.backend, function, leaves)[2:]  # not the value, which compiled code need not return
 
     def finish(self, call: Call, function: Function, results: Results) -> Any:
-        _, _, gradients, connected = results
+        gradients, connected = results[-2:]
         if not connected:
             call.warn_disconnected()
         return call.gradients(gradients)
@@ -89,6 +89,9 @@ class Gradient(Operation):
 class ValueGradient(Gradient):
     name = "value_and_gradient"
     output = "scalar and aux"
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        return derive.gradient(self.backend, function, leaves)
 
     def finish(self, call: Call, function: Function, results: Results) -> Any:
         outputs, aux, _, _ = results

@@ -57,7 +57,7 @@ class Operation(ABC):
         return call
 
     def keep(self, key: Any, plan: Plan) -> None:
-        plan.values = []  # the arguments, which must not outlive the call
+        plan.keep()
         with self.lock:
             while len(self.plans) >= self.bound:
                 del self.plans[next(iter(self.plans))]

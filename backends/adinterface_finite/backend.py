@@ -16,7 +16,7 @@ import numpy as np
 from adinterface.auto import AutoFiniteDifferences
 from adinterface.backend import Arrays, Backend, FlatFunction, Linearized, Pushforward
 from adinterface.errors import PrecisionError
-from adinterface.library import epsilon, kind, width
+from adinterface.library import dtype_name, epsilon, kind, width
 from adinterface.operators.derive import columns, full_like, library_of, size_of
 from adinterface.registry import backend_of, loaded_backends
 
@@ -53,7 +53,11 @@ class FiniteDifferencesBackend(Backend):
         """Leaf by leaf: a direction that moves one leaf of a thousand should not touch the others."""
         outputs, aux = self._value(function, leaves)
         gradients: list[Any] = []
+        again = getattr(function, "again", None) or (lambda *moved: function(*moved)[0][0])
         for n, leaf in enumerate(leaves):
+            if type(leaf) is np.ndarray and leaf.dtype.kind == "f" and isinstance(outputs[0], (np.generic, np.ndarray)):
+                gradients.append(self._by_elements(again, leaves, n))
+                continue
 
             def alone(x: Any, n: int = n) -> tuple[Arrays, Arrays]:
                 return function(*leaves[:n], x, *leaves[n + 1 :])
@@ -61,6 +65,21 @@ class FiniteDifferencesBackend(Backend):
             linear = Linearized(outputs, aux, self._push(alone, (leaf,), outputs))
             gradients.append(columns(self, linear, (leaf,))[2][0][0])
         return outputs, aux, tuple(gradients), True
+
+    def _by_elements(self, again: Callable[..., Any], leaves: Arrays, n: int) -> Any:
+        """The gradient by one leaf, a real NumPy array: `_push` along each element, without its generality."""
+        before, leaf, after = leaves[:n], leaves[n], leaves[n + 1 :]
+        relative = self.relative_step or epsilon(dtype_name(leaf.dtype)) ** (1 / self.root)
+        slopes = np.empty(leaf.shape, dtype=leaf.dtype)
+        with _evaluation(leaves):
+            for place in np.ndindex(leaf.shape):
+                at = leaf[place]
+                step = relative * max(1.0, abs(float(at)))
+                ahead, behind = leaf.copy("K"), leaf.copy("K")  # f may keep or change what it gets
+                ahead[place] = at + step
+                behind[place] = at - step
+                slopes[place] = (again(*before, ahead, *after) - again(*before, behind, *after)) / (2 * step)
+        return slopes
 
     def _value(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays]:
         with _evaluation(leaves):

@@ -27,6 +27,7 @@ class JaxBackend(Backend):
     libraries = (JaxLibrary(),)
     node_types = (Pytree(),)
     transposes = True
+    compiles_numpy = True
 
     def __init__(self, auto: AutoJax):
         super().__init__(auto)

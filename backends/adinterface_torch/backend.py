@@ -11,6 +11,7 @@ import torch
 
 from adinterface.auto import AutoTorch
 from adinterface.backend import Arrays, Backend, FlatFunction, Linearized, Pullback, Pushforward
+from adinterface.operators.derive import gradient_by_pullback
 
 from .handwritten import one_shot
 from .known_failures import KNOWN_FAILURES
@@ -34,26 +35,40 @@ class TorchBackend(Backend):
         super().__init__(auto)
         self.create_graph = auto.create_graph
 
-    def pullback(self, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
-        return self._pullback(function, leaves, once=False, differentiable=differentiable)
-
     def gradient(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays, bool]:
-        pulled = self._pullback(function, leaves, once=True, differentiable=False)
-        return pulled.outputs, pulled.aux, pulled.back((torch.ones_like(pulled.outputs[0]),)), pulled.connected
+        """As by `pullback`, but the graph is freed on the way, as `backward` does."""
+        if _inside_functorch():
+            return gradient_by_pullback(self, function, leaves)
+        keep, inputs, (output,), aux = self._recorded(function, leaves)
+        gradients: Sequence[torch.Tensor | None] = [None] * len(inputs)
+        if output.requires_grad:
+            with _mode(keep):
+                gradients = torch.autograd.grad(output, inputs, create_graph=keep, allow_unused=True)
+        filled = tuple([torch.zeros_like(leaf) if found is None else found for found, leaf in zip(gradients, inputs)])
+        if not keep:
+            aux = tuple([array.detach() for array in aux])
+        return (output if keep else output.detach(),), aux, filled, output.requires_grad
 
-    def _pullback(self, function: FlatFunction, leaves: Arrays, *, once: bool, differentiable: bool) -> Pullback:
-        """`once`: `back` will be called a single time, so the graph is freed on the way, as `backward` does."""
+    def _recorded(self, function: FlatFunction, leaves: Arrays) -> tuple[bool, Arrays, Arrays, Arrays]:
+        """Whether results stay in an outer graph; the inputs of the graph that f's evaluation made, its outputs and aux."""
+        keep, held = self._keeps(leaves), function.held
+        with _Recording():
+            if held:
+                inputs = tuple(
+                    [
+                        leaf if i in held and not leaf.is_inference() else _alias(leaf, keep)
+                        for i, leaf in enumerate(leaves)
+                    ]
+                )
+            else:
+                inputs = tuple([_alias(leaf, keep) for leaf in leaves])
+            outputs, aux = function(*inputs)
+        return keep, inputs, outputs, aux
+
+    def pullback(self, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
         if _inside_functorch():
             return _functorch_pullback(function, leaves)
-        keep = self._keeps(leaves)
-        with _Recording():
-            inputs = tuple(
-                [
-                    leaf if i in function.held and not leaf.is_inference() else _alias(leaf, keep)
-                    for i, leaf in enumerate(leaves)
-                ]
-            )
-            outputs, aux = function(*inputs)
+        keep, inputs, outputs, aux = self._recorded(function, leaves)
         connected = [output.requires_grad for output in outputs]
 
         def back(cotangents: Arrays) -> Arrays:
@@ -65,7 +80,7 @@ class TorchBackend(Backend):
                         [output for output, live in zip(outputs, connected) if live],
                         inputs,
                         [_outside_inference(c) for c, live in zip(cotangents, connected) if live],
-                        retain_graph=not once or graph,
+                        retain_graph=True,
                         create_graph=graph,
                         allow_unused=True,
                     )

@@ -62,9 +62,9 @@ class TorchLibrary(Library):
 
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
         _require_dense(x)
-        if x.requires_grad:
-            x = x.detach()
-        x = x.cpu().resolve_conj().resolve_neg()
+        x = _resolved(x)
+        if not x.is_cpu:
+            x = x.cpu()
         if x.dtype is torch.bfloat16:  # which NumPy knows only through ml_dtypes
             import ml_dtypes
 
@@ -74,7 +74,7 @@ class TorchLibrary(Library):
         return array
 
     def exported(self, x: Any) -> Any:
-        return self.to_numpy(x) if x.device.type == "cpu" else x.detach().resolve_conj().resolve_neg()
+        return self.to_numpy(x) if x.is_cpu else _resolved(x)
 
     def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
         if isinstance(x, torch.Tensor):
@@ -113,9 +113,7 @@ class TorchLibrary(Library):
     def own(self, x: Any, taken: set[int]) -> Any:
         if self.traced(x):
             return x
-        if x.requires_grad:
-            x = x.detach()
-        x = x.resolve_conj().resolve_neg()
+        x = _resolved(x)
         if x._is_zerotensor():  # a zero without memory, such as the second derivative of abs
             x = torch.zeros(x.shape, dtype=x.dtype, device=x.device)
         if not _is_dense(x) or (key := self.memory(x)) in taken:
@@ -154,6 +152,13 @@ class TorchLibrary(Library):
         if nesting.depth or any(isinstance(leaf, torch.Tensor) and self.traced(leaf) for leaf in leaves):
             return nullcontext()
         return torch.no_grad()
+
+
+def _resolved(x: torch.Tensor) -> torch.Tensor:
+    """The numbers of x alone: outside any graph, conjugations and signs carried out."""
+    if x.requires_grad:
+        x = x.detach()
+    return x.resolve_conj().resolve_neg() if x.is_conj() or x.is_neg() else x
 
 
 def _require_dense(x: torch.Tensor) -> None:

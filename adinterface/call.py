@@ -66,6 +66,9 @@ class Place(NamedTuple):
     leaf: Leaf | None = None
 
 
+_PLAIN = frozenset({"float16", "float32", "float64"})
+
+
 class Builders(NamedTuple):
     args: list[Callable[[Sequence[Any]], Any]]
     keywords: dict[str, Callable[[Sequence[Any]], Any]]
@@ -108,8 +111,8 @@ class Plan:
         self.python_result = all(library is PYTHON for library in libraries)
         self.held = frozenset(n for n, place in enumerate(self.active) if specs[place].holder is not None)
         carried = [n for n, spec in enumerate(specs) if not spec.differentiated]
-        #: Nothing but real NumPy arrays of floats, all of them differentiated.
-        self.plain = all(spec.library is NUMPY and spec.differentiated and kind(spec.dtype) == "real" for spec in specs)
+        #: Nothing but NumPy arrays of dtypes that every engine has, all of them differentiated.
+        self.plain = all(spec.library is NUMPY and spec.differentiated and spec.dtype in _PLAIN for spec in specs)
         #: Where each value of `specs` stands in a list of the active values, with the carried ones behind.
         places = {n: k for k, n in enumerate([*self.active, *carried])}
         self.order = [places[n] for n in range(len(specs))] if carried else None
@@ -261,10 +264,10 @@ class Call:
         plan = self.plan
         if not plan.plain or self.backend.device is not None:
             return None
-        self.carried: list[Any] = []
+        self.carried = []
         self.held = plan.held
         values = tuple(self.values)
-        return values if all([value.dtype.isnative for value in values]) else None
+        return values if all(value.dtype.isnative for value in values) else None
 
     def _to_native(self, value: Any, spec: Spec, dtype: str | None, copy: bool) -> Any:
         target = self.backend.library
@@ -409,10 +412,14 @@ class Function:
     def _split(self, result: Any) -> tuple[Arrays, Arrays]:
         if self.output != "tree":  # most of all a scalar of the engine's own
             library = tree._handlers.get(type(result))
-            if library is not None and library.is_library and library is (self.call.backend.library or NUMPY):
-                if library.shape(result) == () and kind(library.dtype(result)) == "real":  # type: ignore[union-attr]
-                    self.structure, self.places = DIFFERENTIATED, ["output"]
-                    return (result,), ()
+            if (
+                isinstance(library, Library)
+                and library is (self.call.backend.library or NUMPY)
+                and library.shape(result) == ()
+                and kind(library.dtype(result)) == "real"
+            ):
+                self.structure, self.places = DIFFERENTIATED, ["output"]
+                return (result,), ()
         leaves: list[Leaf] = []
         if self.output == "tree":
             self.structure = flatten(result, leaves, lambda: "the result of f")

@@ -246,14 +246,15 @@ class NumpyLibrary(Library):
     def restore(self, result: Any, source: Library, like: Any, dtype: str, taken: set[int]) -> Any:
         if type(like) is np.ndarray and source is not self and not source.mutable and not source.traced(result):
             numbers = source.to_numpy(result)
-            if dtype_name(numbers.dtype) == dtype:
-                return np.array(numbers, dtype=like.dtype)  # a copy, which overlaps nothing
+            if dtype_name(numbers.dtype) == dtype:  # of a promoted integer it is not the leaf's own
+                return np.array(numbers, dtype=like.dtype if dtype_name(like.dtype) == dtype else None)  # overlaps nothing
         elif type(like) is np.ndarray and source is not self and not source.traced(result):
             result = source.own(result, taken)
             numbers = source.to_numpy(result)
             if numbers.dtype == like.dtype and numbers.flags.writeable:
                 return numbers  # the result's own memory, which is noted
-            taken.discard(source.memory(result))  # type: ignore[arg-type]
+            if (key := source.memory(result)) is not None:
+                taken.discard(key)
         return super().restore(result, source, like, dtype, taken)
 
     def memory(self, x: Any) -> int | None:

@@ -189,7 +189,7 @@ class Compiled(Specialization):
 
     def __call__(self, call: Call, given: Any) -> Any:
         with call.precision():
-            active = call.raw() if self.raw else None
+            active = call.raw() if self.raw and given is None else None
             if active is None:
                 active = call.native(copy=self.operation.outlives)
             tangents = self.operation.tangents(call, given)

@@ -22,6 +22,8 @@ from adinterface import (
     Constant,
     DisconnectedWarning,
     NotDifferentiableError,
+    OutputError,
+    PrecisionError,
     TreeError,
     array_namespace,
     derivative,
@@ -251,7 +253,7 @@ def test_specializations_are_bounded():
     fast.max_specializations = 3
     for n in range(1, 9):
         fast(np.ones(n))
-    assert fast.specializations == 8
+    assert fast.specializations == 9
     assert repr(fast) == "<gradient of cubes prepared on AutoAutograd(mode=None): 3 specializations>"
     assert repr(prepare(gradient, cubes, AutoAutograd(), X)).endswith("1 specialization>")
 
@@ -315,3 +317,114 @@ def test_one_shot_calls_with_fresh_closures_do_not_grow(backend):
     grown = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     assert grown < 50_000
+
+
+# The short ways ------------------------------------------------------------------------------------------------------
+
+
+@each_backend
+def test_after_one_call_any_other_may_follow(backend):
+    """A prepared call looks first whether the arguments are like the last ones."""
+    fast = prepare(gradient, lambda x, y: array_namespace(x).sum(x**3) + array_namespace(y).sum(y), backend, X, Y)
+    mine = lambda x, y: gradient(lambda x, y: array_namespace(x).sum(x**3) + array_namespace(y).sum(y), backend, x, y)
+    for x, y in [
+        (X, Y),
+        (X + 1, Y),
+        (X[:2], Y),
+        (X, Y),
+        (np.asfortranarray(np.stack([X, Y])), Y),
+        (X[::-1], Y),
+        (X.astype(">f8"), Y),
+        (X, Constant(Y)),
+        (X, 2.0),
+        (X.astype(np.float32), Y.astype(np.float32)),
+        (np.zeros((0, 2)), Y),
+        (np.array(3.0), Y),
+        (X, Y),
+    ]:
+        for got, wanted in zip(fast(x, y), mine(x, y)):
+            assert type(got) is type(wanted)
+            if wanted is not None:
+                np.testing.assert_allclose(got, wanted, rtol=rtol_of(backend), atol=1e-6)
+                assert getattr(got, "dtype", None) == getattr(wanted, "dtype", None)
+    assert fast.specializations == 8
+
+
+@pytest.mark.parametrize("longdouble", [np.longdouble])
+def test_a_dtype_that_the_engine_lacks_is_refused_when_prepared(longdouble):
+    fast = prepare(gradient, cubes, AutoJax(), X)
+    with pytest.raises(PrecisionError, match="JAX has no"):
+        fast(X.astype(longdouble))
+
+
+@each_backend
+def test_what_the_caller_writes_afterwards_changes_no_result(backend):
+    fast = prepare(value_and_gradient, lambda x: array_namespace(x).sum(x * x) / 2, backend, X)
+    for n in (4, 100_000):
+        x = np.linspace(0.5, 1.5, n)
+        kept = x.copy()
+        value, (found,) = (
+            fast(x) if n == 4 else value_and_gradient(lambda x: array_namespace(x).sum(x[:4] ** 2) / 2, backend, x[:4])
+        )
+        x[:] = -1.0
+        np.testing.assert_allclose(found, kept[: found.size], rtol=rtol_of(backend))
+        np.testing.assert_allclose(value, np.sum(kept[: found.size] ** 2) / 2, rtol=rtol_of(backend))
+        found[:] = 7.0  # a result is the caller's own
+    np.testing.assert_allclose(fast(X)[1][0], X, rtol=rtol_of(backend))
+
+
+@each_backend
+def test_leaves_and_constants_in_any_order(backend):
+    """Many leaves, with values in between that are not differentiated."""
+    tree = [
+        {"a": np.array([float(n)]), "name": str(n), "n": n, "k": Constant(np.array([2.0])), "b": 0.5 * n} for n in range(12)
+    ]
+
+    def f(rows, extra, *, factor):
+        assert [row["name"] for row in rows] == [str(row["n"]) for row in rows]
+        total = sum(array_namespace(row["a"]).sum(row["a"] * row["k"]) * row["n"] + 3.0 * row["b"] for row in rows)
+        return total * factor + array_namespace(extra[0]).sum(extra[0])
+
+    extra = (np.ones(2), "static")
+    fast = prepare(gradient, f, backend, tree, extra, factor=1.0)
+    for factor in (1.0, 2.0):
+        for found in (fast(tree, extra, factor=factor), gradient(f, backend, tree, extra, factor=factor)):
+            for n, row in enumerate(found[0]):
+                assert (row["name"], row["n"], row["k"]) == (None, None, None)
+                np.testing.assert_allclose(row["a"], [2.0 * n * factor], rtol=1e-6, atol=1e-6)
+                np.testing.assert_allclose(row["b"], 3.0 * factor, rtol=1e-6)
+            np.testing.assert_allclose(found[1][0], [1, 1], rtol=1e-6)
+            assert found[1][1] is None
+    assert fast.specializations == 1
+
+
+def test_differences_leave_f_its_own_arrays():
+    """What f keeps stays as it was: each evaluation gets another array."""
+    kept = []
+
+    def f(x):
+        kept.append(x)
+        return float(np.sum(x**2))
+
+    x = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+    (found,) = gradient(f, AutoFiniteDifferences(), x)
+    np.testing.assert_allclose(found, 2 * x, atol=1e-6)
+    assert len({id(array) for array in kept}) == len(kept) == 13
+    assert len({array.tobytes() for array in kept}) == 13
+    assert all(array.flags.f_contiguous for array in kept)
+    np.testing.assert_array_equal(x, np.arange(6.0).reshape(2, 3))
+
+
+@each_backend
+def test_f_may_return_another_kind_of_scalar_elsewhere(backend):
+    """A Python float here and an array there: the form of a result is looked at in every call."""
+
+    def f(x):
+        xp = array_namespace(x)
+        return xp.sum(x**2) if x.shape[0] == 4 else 1.5 * x[0]
+
+    fast = prepare(gradient, f, backend, X)
+    np.testing.assert_allclose(fast(X)[0], 2 * X, rtol=rtol_of(backend))
+    np.testing.assert_allclose(fast(X[:2])[0], [1.5, 0.0], rtol=rtol_of(backend), atol=1e-9)
+    with pytest.raises(OutputError, match="must return a real scalar"):
+        prepare(gradient, lambda x: x, backend, X)(X)

@@ -253,7 +253,7 @@ def test_specializations_are_bounded():
     fast.max_specializations = 3
     for n in range(1, 9):
         fast(np.ones(n))
-    assert fast.specializations == 9
+    assert fast.specializations == 8
     assert repr(fast) == "<gradient of cubes prepared on AutoAutograd(mode=None): 3 specializations>"
     assert repr(prepare(gradient, cubes, AutoAutograd(), X)).endswith("1 specialization>")
 
@@ -347,7 +347,7 @@ def test_after_one_call_any_other_may_follow(backend):
             if wanted is not None:
                 np.testing.assert_allclose(got, wanted, rtol=rtol_of(backend), atol=1e-6)
                 assert getattr(got, "dtype", None) == getattr(wanted, "dtype", None)
-    assert fast.specializations == 8
+    assert fast.specializations == 9
 
 
 @pytest.mark.parametrize("longdouble", [np.longdouble])

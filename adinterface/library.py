@@ -60,6 +60,12 @@ def epsilon(dtype: str) -> float:
     return {64: 2.0**-52, 32: 2.0**-23, 16: 2.0**-10, 8: 2.0**-3}.get(width(dtype), float(np.finfo(np.longdouble).eps))
 
 
+@functools.cache
+def any_wide(dtypes: tuple[str, ...]) -> bool:
+    """Whether a real or complex dtype among these has parts of 64 bits."""
+    return any(width(dtype) == 64 for dtype in dtypes if kind(dtype) in ("real", "complex"))
+
+
 def widest(dtypes: Iterable[str]) -> str:
     """The real dtype that a Python float takes among these: the widest floating one, float64 if there is none."""
     best: str | None = None

@@ -49,6 +49,11 @@ class AutogradBackend(Backend):
 
         return Pullback(outputs, aux, back, any(end is not None for end in ends))
 
+    def gradient(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays, bool]:
+        pulled = self.pullback(function, leaves)
+        one = np.ones((), dtype=self.libraries[0].dtype(pulled.outputs[0]))
+        return pulled.outputs, pulled.aux, pulled.back((one,)), pulled.connected
+
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
         with _new_trace() as trace:
             boxes = [Box(leaf, trace, ForwardNode.new_root(tangent)) for leaf, tangent in zip(leaves, tangents)]

@@ -10,7 +10,7 @@ import numpy as np
 from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.tracer import getval
 
-from adinterface.library import NUMPY, Library, kind, unsupported_dtype
+from adinterface.library import NUMPY, Library, dtype_name, kind, unsupported_dtype
 
 from . import namespace as box_namespace
 
@@ -23,8 +23,11 @@ class AutogradLibrary(Library):
     adopts_dlpack = False
 
     def dtype(self, x: Any) -> str:
-        name: str = x.dtype.name
-        return name
+        numbers = getval(x)
+        return dtype_name(numbers.dtype if isinstance(numbers, (np.ndarray, np.generic)) else np.result_type(numbers))
+
+    def shape(self, x: Any) -> tuple[int, ...]:
+        return np.shape(getval(x))
 
     def traced(self, x: Any) -> bool:
         return isinstance(x, ArrayBox)

@@ -13,7 +13,7 @@ import numpy as np
 from jax._src.core import trace_state_clean  # JAX has no public name for this question
 
 from adinterface.errors import PrecisionError
-from adinterface.library import Library, dtype_name, kind, unsupported_dtype, width
+from adinterface.library import Library, any_wide, dtype_name, kind, unsupported_dtype
 
 from . import namespace
 
@@ -97,7 +97,7 @@ class JaxLibrary(Library):
     def precision(self, dtypes: Iterable[str]) -> AbstractContextManager[Any]:
         if _x64() or not trace_state_clean():
             return nullcontext()
-        if any(width(dtype) == 64 for dtype in dtypes if kind(dtype) in ("real", "complex")):
+        if any_wide(tuple(dtypes)):
             scope: AbstractContextManager[Any] = jax.enable_x64(True)
             return scope
         return nullcontext()

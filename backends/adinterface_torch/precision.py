@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import torch
 
-from adinterface.library import kind, width
+from adinterface.library import any_wide
 
 
 class Precision(threading.local):
@@ -25,8 +25,7 @@ class precision:
     __slots__ = ("before", "dtype")
 
     def __init__(self, dtypes: Iterable[str]):
-        wide = any(width(dtype) == 64 for dtype in dtypes if kind(dtype) in ("real", "complex"))
-        self.dtype = torch.float64 if wide else torch.float32
+        self.dtype = torch.float64 if any_wide(tuple(dtypes)) else torch.float32
 
     def __enter__(self) -> None:
         self.before = current.dtype

@@ -10,6 +10,7 @@ import torch
 from adinterface_autograd import AutogradLibrary
 from adinterface_conformance.functions.numpy_code import (
     OTHERS,
+    REFUSED,
     SMOOTH,
     SPECIAL,
     VALUES,
@@ -135,6 +136,23 @@ def test_value_shape_and_dtype_are_numpys(expression, engine):
                 f(*wrapped)
             return
         assert_same(f(*wrapped), f(*values))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("expression", expressions(REFUSED))
+def test_what_numpy_refuses_is_refused(expression, engine):
+    engine, array = ENGINES[engine]
+    f, names = function_of(expression), variables_in(expression)
+    with pytest.raises((ValueError, TypeError, IndexError)) as wanted:
+        f(*[VARIABLES[name] for name in names])
+    errors = (ValueError, IndexError, TypeError)  # an AxisError is both of the first two
+    with pytest.raises((*errors, RuntimeError)) as found:
+        f(*[NumpyArray(array(VARIABLES[name]), engine) for name in names])
+    if type(found.value) is RuntimeError:  # torch's word for everything
+        assert engine is ENGINES["torch"][0]
+        return
+    assert any(isinstance(wanted.value, cls) and isinstance(found.value, cls) for cls in errors)
+    assert str(found.value)
 
 
 def scalar_of(expression):

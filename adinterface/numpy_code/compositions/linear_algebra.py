@@ -132,9 +132,9 @@ def lstsq(xp: ModuleType, a: Any, b: Any, rcond: Any = None) -> tuple[Array, Arr
 
 
 @composition("linalg.matrix_rank")
-def matrix_rank(xp: ModuleType, A: Array, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
+def matrix_rank(xp: ModuleType, A: Array, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array | int:
     if len(A.shape) < 2:
-        return cast(xp, xp.any(A != 0), "int64")
+        return int(xp.any(A != 0))
     if tol is None:
         return xp.linalg.matrix_rank(inexact(xp, A), **({} if rtol is None else {"rtol": rtol}))
     return xp.sum(cast(xp, xp.linalg.svdvals(inexact(xp, A)) > array(xp, tol, A)[..., None], "int64"), axis=-1)

@@ -6,6 +6,8 @@ import math
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from .composing import (
     Array,
     Axis,
@@ -18,6 +20,7 @@ from .composing import (
     name_of,
     normalized,
     promoted,
+    size_of,
 )
 from .standard import truth
 
@@ -128,6 +131,9 @@ def _extremum(xp: ModuleType, name: str, a: Array, axis: Axis, keepdims: bool, i
     reduce, pair = {"max": (xp.max, xp.maximum), "min": (xp.min, xp.minimum)}[name]
     if name_of(a) == "bool":
         return (xp.any if name == "max" else xp.all)(a, axis=axis, keepdims=keepdims)
+    if initial is not None and not size_of(a):
+        shape = np.max(np.zeros(a.shape), axis=axis, keepdims=keepdims, initial=0.0).shape
+        return xp.broadcast_to(cast(xp, array(xp, initial, a), name_of(a)), shape)
     found = reduce(a, axis=axis, keepdims=keepdims)
     return found if initial is None else pair(*promoted(xp, found, initial))
 

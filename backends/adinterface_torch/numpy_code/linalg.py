@@ -134,7 +134,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
 
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
     if A.ndim < 2:
-        return torch.any(A != 0).long()
+        return int(torch.any(A != 0))
     return torch.linalg.matrix_rank(inexact(A).detach(), atol=tol, rtol=rtol, hermitian=hermitian)
 
 

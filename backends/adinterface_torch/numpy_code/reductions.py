@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -107,13 +108,14 @@ def _extremum(call: Callable[..., Any], pair: Callable[..., Any]) -> Callable[..
     ) -> Any:
         if where is not True:
             a = _masked(a, where, initial)
+        if initial is not None and not a.numel():
+            shape = np.max(np.zeros(a.shape), axis=axis, keepdims=keepdims, initial=0.0).shape
+            return torch.full(shape, initial, dtype=a.dtype, device=a.device)
         if axis is None and not keepdims and a.numel() and a.dtype is not torch.bool:
             found = call(a)
         elif axis == ():
             found = a
         else:
-            if initial is not None and not a.numel():
-                a = torch.nn.functional.pad(a, (0, 1) * a.ndim, value=initial)
             found = call(a, () if axis is None else axis, keepdim=keepdims)
         return found if initial is None else pair(found, torch.as_tensor(initial, dtype=found.dtype, device=found.device))
 

@@ -190,6 +190,18 @@ def test_a_lost_dependence_is_told(backend):
         gradient(numpy_function(lambda x: np.sum(np.floor(np.zeros(3)))), backend, X)
 
 
+def test_jax_takes_what_is_known_only_outside_jit():
+    """A condition and counts that are JAX's own, and an index with too many axes."""
+
+    @numpy_function
+    def f(x):
+        return np.sum(np.compress(x > 1, x) ** 2) + np.bincount(np.argsort(x), weights=x)[2]
+
+    np.testing.assert_allclose(gradient(f, AutoJax(), X)[0], [0, 2 * X[1], 2 * X[2] + 1])
+    with pytest.raises(IndexError):
+        gradient(numpy_function(lambda x: x[0, 1]), AutoJax(), X)
+
+
 # The wrapper as an array ---------------------------------------------------------------------------------------------
 
 

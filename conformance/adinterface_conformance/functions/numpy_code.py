@@ -372,15 +372,18 @@ VALUES = {
     "rarer_forms": """
         np.piecewise(x, [x < 0], [1.0, lambda v, a: v * a], a=3.0); np.piecewise(x, x < 0, [lambda v: -v, 2.0]);
         np.diff(x, n=0); np.interp(x, [1.0], [2.0]); np.stack([x[:2], [1.0, 2.0]]); np.atleast_1d([x[0], 2.0]);
-        np.nan_to_num(x * c); np.array_equal(x, m); np.array_equiv(x[:3], m); np.isin(x, [0.3, 0.7]); np.isin(x, y, invert=True);
+        np.nan_to_num(x * c); np.array_equal(x, m); np.array_equiv(x[:3], m); np.isin(x, [0.3, 0.7]);
+        np.isin(x, y, invert=True);
         np.linalg.matrix_rank(x); np.linalg.matrix_rank(m, tol=0.1); np.linalg.matrix_rank(s, rtol=0.9);
         np.polyfit(y, x, 2, full=True)[0]; np.polyfit(y, x, 2, full=True)[3]; np.polyfit(y, x, 1, cov=True)[1];
         np.polyfit(y, x, 1, cov='unscaled')[1]; np.polyfit(y, np.stack([x, p], axis=1), 1, cov=True)[1]; np.inner(2.0, x);
         np.nanquantile(np.where(m < 0.5, m, np.nan), [0.2, 0.8], axis=1); np.corrcoef(x); np.cov(x, bias=True);
         np.max(m, axis=()); np.max(x[:0], initial=1.0); np.min(m[:0], axis=0, initial=2.0); np.argmax(m, keepdims=True);
         np.prod(x, dtype=np.float32); np.repeat(x, np.array([2])); np.where(n, x, y); np.round(x * c, 1); np.sinc(x * c);
-        np.linalg.pinv(m * c); np.linalg.norm(m * c, 'nuc'); np.linalg.tensorsolve(t[0].reshape(2, 6, 1)[:, :2], x[:2], axes=(2,));
-        np.sum(m, axis=()); np.mean(m, axis=()); np.take(m[:0], [], axis=0); m[:0][::-1]; np.nanmax(np.where(b, x, np.nan), axis=0)
+        np.linalg.pinv(m * c); np.linalg.norm(m * c, 'nuc');
+        np.linalg.tensorsolve(t[0].reshape(2, 6, 1)[:, :2], x[:2], axes=(2,));
+        np.sum(m, axis=()); np.mean(m, axis=()); np.take(m[:0], [], axis=0); m[:0][::-1];
+        np.nanmax(np.where(b, x, np.nan), axis=0)
     """,
     "integers": """
         i + i; i * 2; i / 2; i / i; i // 2; i % 3; i ** 2; i - 1.5; i * 2.0; i + np.float32(1.0); i * x; np.sin(i);

@@ -259,16 +259,6 @@ class Call:
         self.leaves_native = tuple(active)
         return self.leaves_native
 
-    def raw(self) -> Arrays | None:
-        """The active leaves as they are, for compiled code that takes them so; None if they need more than that."""
-        plan = self.plan
-        if not plan.plain or self.backend.device is not None:
-            return None
-        self.carried = []
-        self.held = plan.held
-        values = tuple(self.values)
-        return values if all(value.dtype.isnative for value in values) else None
-
     def _to_native(self, value: Any, spec: Spec, dtype: str | None, copy: bool) -> Any:
         target = self.backend.library
         source = spec.library
@@ -354,9 +344,7 @@ class Call:
         return np.asarray(presented) if isinstance(presented, np.generic) else presented
 
     def _library_of(self, array: Any) -> Library:
-        if self.backend.library is not None and self.backend.library.owns(array):
-            return self.backend.library
-        handler = handler_of(array)
+        handler = tree._handlers.get(type(array)) or handler_of(array)
         assert isinstance(handler, Library), type(array)
         return handler
 

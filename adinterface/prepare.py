@@ -165,7 +165,13 @@ class Compiled(Specialization):
         super().__init__(operation, f, plan, signature.values)
         self.function: Function | None = None
         # Only if every result becomes a NumPy array, so that the engine is done before the caller can write to a leaf.
-        self.raw = operation.backend.compiles_numpy and not operation.outlives and plan.plain
+        self.raw = (
+            operation.backend.compiles_numpy
+            and operation.backend.device is None
+            and not operation.outlives
+            and plan.plain
+            and all(x.dtype.isnative for x in signature.values)
+        )
         #: Of each value that is not differentiated: whether it is static, and if so, itself.
         self.places = [
             (True, value) if _is_static(spec, value) else (False, None)
@@ -189,11 +195,15 @@ class Compiled(Specialization):
 
     def __call__(self, call: Call, given: Any) -> Any:
         with call.precision():
-            active = call.raw() if self.raw and given is None else None
-            if active is None:
+            tangents: Arrays = ()
+            dynamic: Arrays = ()
+            if self.raw and given is None:
+                active = tuple(call.values)
+            else:
                 active = call.native(copy=self.operation.outlives)
-            tangents = self.operation.tangents(call, given)
-            dynamic = tuple([value for (static, _), value in zip(self.places, call.carried) if not static])
+                tangents = self.operation.tangents(call, given)
+                if self.places:
+                    dynamic = tuple([value for (static, _), value in zip(self.places, call.carried) if not static])
             results = self.compiled(active, dynamic, tangents)
             assert self.function is not None
             return self.operation.finish(call, self.function, results)

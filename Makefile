@@ -33,7 +33,7 @@ docs: $(VENV)/.test-ready ## build the documentation into docs/_build/html; warn
 
 # What runs in a subprocess, and each engine's own threads, is not measured; the tests of one file stay in one process.
 check: $(VENV)/.test-ready ## only the tests, with coverage
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --cov --cov-report=term
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --cov --cov-report=term
 
 benchmark: $(VENV)/.test-ready ## time and peak memory beside hand-written engine code, a few minutes
 	@$(BIN)/python -m adinterface_conformance.benchmark --memory --json benchmark.json --plot benchmark.png

@@ -7,7 +7,7 @@ A backend defines `pullback` or `pushforward`, one of them; the core writes ever
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -28,6 +28,8 @@ class FlatFunction(Protocol):
     #: Leaves that f reaches through an object that holds them (a module's parameters), not through the value passed.
     #: An engine may differentiate with respect to such a leaf in place if it passes that leaf itself.
     held: frozenset[int]
+    #: Nobody but this call holds the leaves, so an engine may mark them as its own.
+    fresh: bool
 
     def __call__(self, *leaves: Any) -> tuple[Arrays, Arrays]: ...
 
@@ -62,6 +64,20 @@ class Linearized(NamedTuple):
     push: Callable[[Arrays], Arrays]
     #: As `push`, for stacks of tangents, in one batched call; None if the engine cannot.
     push_stacked: Callable[[Arrays], Arrays] | None = None
+
+
+class Straight(Protocol):
+    """The gradient of a real scalar function of plain NumPy arrays, without intermediate objects.
+
+    `evaluate(leaves)`, called once with the engine's arrays, gives the native scalar and the auxiliary arrays.
+    `taken`: the memory that results must not overlap; that of the leaves is added. Returns the scalar, the auxiliary
+    arrays, the caller's own NumPy arrays of gradients, and whether the scalar depends on any leaf (as far as the engine
+    knows); or None, before `evaluate`, where the state of the engine asks for the general way.
+    """
+
+    def __call__(
+        self, evaluate: Callable[[Sequence[Any]], tuple[Any, Arrays]], arrays: Sequence[Any], taken: set[int]
+    ) -> tuple[Any, Arrays, Sequence[Any], bool] | None: ...
 
 
 class KnownFailure(NamedTuple):
@@ -165,6 +181,22 @@ class Backend(ABC):
         from .operators.derive import gradient_by_pullback
 
         return gradient_by_pullback(self, function, leaves)
+
+    def straight(self, dtypes: tuple[str, ...]) -> Straight | None:
+        """The shortest way from NumPy arrays of these dtypes (float16, float32, float64) to their gradients.
+
+        It gives what `gradient` gives. None if the engine has no shorter way than the general one.
+        """
+        return None
+
+    def compile_straight(
+        self, compute: Callable[[Arrays], Sequence[Any]], dtypes: tuple[str, ...]
+    ) -> Callable[[Sequence[Any]], Sequence[Any] | None] | None:
+        """A compiled form of `compute`, from plain NumPy arrays to the caller's own NumPy arrays; None if the engine has none.
+
+        `compute` takes the engine's arrays, and returns some. What is compiled may itself return None for "not now".
+        """
+        return None
 
     def compile(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
         """A compiled form of `compute(active, carried, tangents)`, which takes tuples of native arrays (and, in `carried`,

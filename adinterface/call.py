@@ -18,7 +18,8 @@ from . import tree
 from .auto import BUILT_IN
 from .backend import Arrays, Backend
 from .errors import ConversionError, DisconnectedWarning, NotDifferentiableError, OutputError
-from .library import NUMPY, PYTHON, Library, complex_of, kind, widest
+from .library import NUMPY, PYTHON, Library, any_wide, complex_of, kind, widest
+from .recognition import Recognizer, recognizer
 from .record import note_call
 from .tree import (
     CARRIED,
@@ -67,6 +68,7 @@ class Place(NamedTuple):
 
 
 _PLAIN = frozenset({"float16", "float32", "float64"})
+_PLAIN_CARRIED = _PLAIN | {"bool", "int8", "int16", "int32", "int64", "uint8", "complex64", "complex128"}
 
 
 class Builders(NamedTuple):
@@ -111,16 +113,30 @@ class Plan:
         self.python_result = all(library is PYTHON for library in libraries)
         self.held = frozenset(n for n, place in enumerate(self.active) if specs[place].holder is not None)
         carried = [n for n, spec in enumerate(specs) if not spec.differentiated]
-        #: Nothing but NumPy arrays of dtypes that every engine has, all of them differentiated.
-        self.plain = all(spec.library is NUMPY and spec.differentiated and spec.dtype in _PLAIN for spec in specs)
+        #: The library of f's arrays.
+        self.library = backend.library or NUMPY
+        #: Every leaf is a NumPy array of a dtype that every engine has, so the short ways of the library serve.
+        self.plain = backend.device is None and all(
+            spec.library is None or _is_plain(spec, value) for spec, value in zip(specs, self.values)
+        )
+        self.numpy_dtypes = [self.values[n].dtype for n in self.active] if self.plain else []
+        #: Arrays that an engine without 64 bits would narrow.
+        self.unfit = not any_wide(self.all_dtypes) and any(spec.dtype in ("int64", "uint64") for spec in specs)
+        #: The places of what is not differentiated, and whether a leaf stands there.
+        self.carried = [(n, specs[n].library is not None) for n in carried]
         #: Where each value of `specs` stands in a list of the active values, with the carried ones behind.
         places = {n: k for k, n in enumerate([*self.active, *carried])}
         self.order = [places[n] for n in range(len(specs))] if carried else None
         #: From the values to each argument, each keyword, and the gradient of each argument; made when the plan is kept.
         self.builders: Builders | None = None
+        #: The values of other arguments, if this plan fits them; also made when the plan is kept.
+        self.recognize: Recognizer | None = None
+        #: All of an operation in one step: from f and the values to its results, or None if that cannot be now.
+        self.straight: Callable[[Callable[..., Any], Sequence[Any]], Any] | None = None
 
     def keep(self) -> None:
         """Spend what pays with the second call, and forget the first one's arguments, which must not outlive it."""
+        self.recognize = recognizer(self.structures, self.keywords, zip(list(self.specs), list(self.values)))
         self.values = []
         first = 0
         args: list[Any] = []
@@ -168,14 +184,14 @@ class Call:
         self._bind(plan, plan.values)
 
     @classmethod
-    def of(cls, plan: Plan, values: list[Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
+    def of(cls, plan: Plan, values: Sequence[Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Call:
         """A call with a plan that was made for the same signature."""
         call = object.__new__(cls)
         call.args, call.kwargs = args, kwargs
         call._bind(plan, values)
         return call
 
-    def _bind(self, plan: Plan, values: list[Any]) -> None:
+    def _bind(self, plan: Plan, values: Sequence[Any]) -> None:
         self.plan, self.values = plan, values
         self.operator, self.backend = plan.operator, plan.backend
         self.structures, self.dtypes, self.promoted = plan.structures, plan.dtypes, plan.promoted
@@ -243,8 +259,19 @@ class Call:
 
     def native(self, *, copy: bool = False) -> Arrays:
         """The active leaves as arrays of the engine (or of their own library, if the engine takes any)."""
-        dtypes = iter(self.dtypes)
+        plan, values = self.plan, self.values
         self.carried: list[Any] = []
+        self.held = plan.held
+        self.fresh = plan.plain and plan.library.adopts_new
+        if plan.plain and not copy:
+            adopt, taken = plan.library.adopt, self.taken
+            if not plan.carried:
+                self.leaves_native = tuple([adopt(value, taken) for value in values])
+                return self.leaves_native
+            self.leaves_native = tuple([adopt(values[n], taken) for n in plan.active])
+            self.carried = [adopt(values[n], taken) if leaf else values[n] for n, leaf in plan.carried]
+            return self.leaves_native
+        dtypes = iter(self.dtypes)
         active: list[Any] = []
         for spec, value in zip(self.plan.specs, self.values):
             if spec.differentiated:
@@ -255,7 +282,6 @@ class Call:
             else:
                 self.carried.append(self._to_native(value, spec, None, copy))
                 self.take(self.carried[-1])
-        self.held = self.plan.held
         self.leaves_native = tuple(active)
         return self.leaves_native
 
@@ -316,14 +342,24 @@ class Call:
 
     def gradients(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
         """The engine's gradients as a tuple of trees: the type, dtype and device of each leaf."""
-        results = [
-            self.plan.specs[n].library.restore(result, self._library_of(result), self.values[n], dtype, self.taken)  # type: ignore[union-attr]
-            for n, dtype, result in zip(self.plan.active, self.dtypes, gradients)
-        ]
-        if self.plan.builders is not None:
-            return tuple([make(results) for make in self.plan.builders.gradients])
+        plan = self.plan
+        if plan.plain:
+            release, taken = plan.library.release, self.taken
+            results: list[Any] = []
+            for gradient, dtype in zip(gradients, plan.numpy_dtypes):
+                released = release(gradient, dtype, taken)
+                results.append(self._restore(len(results), gradient) if released is None else released)
+        else:
+            results = [self._restore(n, gradient) for n, gradient in enumerate(gradients)]
+        if plan.builders is not None:
+            return tuple([make(results) for make in plan.builders.gradients])
         left = iter(results)
         return tuple([build_gradient(structure, left) for structure in self.structures])
+
+    def _restore(self, active: int, gradient: Any) -> Any:
+        n = self.plan.active[active]
+        library: Any = self.plan.specs[n].library
+        return library.restore(gradient, self._library_of(gradient), self.values[n], self.dtypes[active], self.taken)
 
     def stacks(self, stacks: Sequence[Any]) -> tuple[Any, ...]:
         """Stacks of gradients: as gradients, with a leading axis, so that a number becomes an array."""
@@ -349,12 +385,7 @@ class Call:
         return handler
 
     def warn_disconnected(self) -> None:
-        warnings.warn(
-            f"{self.operator}: the value of f depends on none of its differentiated arguments, so every gradient is zero. "
-            f"Only what is computed inside f, from the arguments that f receives, is differentiated.",
-            DisconnectedWarning,
-            stacklevel=_levels_to_the_user(),
-        )
+        warn_disconnected(self.operator)
 
 
 class Function:
@@ -362,50 +393,40 @@ class Function:
 
     def __init__(self, call: Call, f: Callable[..., Any], output: OutputKind):
         self.call, self.f, self.output = call, f, output
-        self.held = call.held
+        self.held, self.fresh = call.held, call.fresh
         self.structure: Structure = DIFFERENTIATED
         #: For each leaf of f's result: "output", "aux", or the Python number that it is.
         self.places: list[Any] = []
+
+    @classmethod
+    def of(cls, plan: Plan, f: Callable[..., Any], output: OutputKind) -> Function:
+        """For `split` and `assemble` alone."""
+        call = Call.of(plan, values=[], args=(), kwargs={})
+        call.held, call.fresh = plan.held, False
+        return cls(call, f, output)
 
     def __call__(self, *active: Any) -> tuple[Arrays, Arrays]:
         args, kwargs = self.call.arguments(active)
         try:
             result = self.f(*args, **kwargs)
         except Exception as error:  # raised again as it is; a note says what the user may not know
-            self._annotate(error)
+            annotate(self.call.plan, error)
             raise
-        return self._split(result)
+        return self.split(result)
 
-    def again(self, *active: Any) -> Any:
+    def again(self, active: Sequence[Any]) -> Any:
         """The one output of a function with a scalar output, at another point; the first call has looked at its form."""
         args, kwargs = self.call.arguments(active)
         result = self.f(*args, **kwargs)
         if type(result) is np.float64:
             return result
-        return self._split(result)[0][0]
+        return self.split(result)[0][0]
 
-    def _annotate(self, error: Exception) -> None:
-        notes = [self.call.backend.note(error)]
-        if isinstance(error, (TypeError, IndexError)):
-            notes.extend(
-                f"argument {i} was an integer, so it was promoted to a float and differentiated; if f needs an integer "
-                f"there (an axis, an index, a count), wrap it in Constant(...)"
-                for i in self.call.promoted
-            )
-        known = getattr(error, "__notes__", [])
-        for note in notes:
-            if note is not None and note not in known:
-                error.add_note(note)
-
-    def _split(self, result: Any) -> tuple[Arrays, Arrays]:
+    def split(self, result: Any) -> tuple[Arrays, Arrays]:
+        """A result of f as outputs and aux."""
         if self.output != "tree":  # most of all a scalar of the engine's own
             library = tree._handlers.get(type(result))
-            if (
-                isinstance(library, Library)
-                and library is (self.call.backend.library or NUMPY)
-                and library.shape(result) == ()
-                and kind(library.dtype(result)) == "real"
-            ):
+            if library is self.call.plan.library and library.is_real_scalar(result):
                 self.structure, self.places = DIFFERENTIATED, ["output"]
                 return (result,), ()
         leaves: list[Leaf] = []
@@ -498,6 +519,36 @@ class Function:
             for place in self.places
         ]
         return build(self.structure, iter(leaves))
+
+
+def warn_disconnected(operator: str) -> None:
+    """Tell the user that every gradient is zero."""
+    warnings.warn(
+        f"{operator}: the value of f depends on none of its differentiated arguments, so every gradient is zero. "
+        f"Only what is computed inside f, from the arguments that f receives, is differentiated.",
+        DisconnectedWarning,
+        stacklevel=_levels_to_the_user(),
+    )
+
+
+def annotate(plan: Plan, error: Exception) -> None:
+    """Add to an error that f raised what its author may not know."""
+    notes = [plan.backend.note(error)]
+    if isinstance(error, (TypeError, IndexError)):
+        notes.extend(
+            f"argument {i} was an integer, so it was promoted to a float and differentiated; if f needs an integer "
+            f"there (an axis, an index, a count), wrap it in Constant(...)"
+            for i in plan.promoted
+        )
+    known = getattr(error, "__notes__", [])
+    for note in notes:
+        if note is not None and note not in known:
+            error.add_note(note)
+
+
+def _is_plain(spec: Spec, value: Any) -> bool:
+    dtypes = _PLAIN if spec.differentiated else _PLAIN_CARRIED
+    return type(value) is np.ndarray and spec.dtype in dtypes and value.dtype.isnative and spec.holder is None
 
 
 def is_promoted(handler: object, arg: Any) -> bool:

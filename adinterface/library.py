@@ -103,6 +103,8 @@ class Library(ABC):
     mutable: ClassVar[bool] = True
     #: Takes arrays of other libraries by DLPack; otherwise as NumPy arrays.
     adopts_dlpack: ClassVar[bool] = True
+    #: `adopt` makes an object that only the call knows, though it may share the memory of the caller's array.
+    adopts_new: ClassVar[bool] = False
 
     def owns(self, x: object) -> bool:
         """Whether x is an array (or a tracer) of this library."""
@@ -153,6 +155,24 @@ class Library(ABC):
 
     def memory(self, x: Any) -> int | None:
         """A key of the memory that x lives in; None where memory is not shared."""
+        return None
+
+    def is_real_scalar(self, x: Any) -> bool:
+        """Whether x is 0-d and of a real floating dtype."""
+        return self.shape(x) == () and kind(self.dtype(x)) == "real"
+
+    # The short ways: what `asarray` and `restore` do for plain NumPy arrays of native float16, float32 or float64.
+
+    def adopt(self, x: np.ndarray[Any, Any], taken: set[int]) -> Any:
+        """A plain NumPy array as an array of this library, whose memory is noted."""
+        array = self.asarray(x)
+        key = self.memory(array)
+        if key is not None:
+            taken.add(key)
+        return array
+
+    def release(self, result: Any, dtype: np.dtype[Any], taken: set[int]) -> np.ndarray[Any, Any] | None:
+        """A result of this library as the caller's own NumPy array of this dtype; None if that takes `restore`."""
         return None
 
     @abstractmethod
@@ -264,8 +284,33 @@ class NumpyLibrary(Library):
         return super().restore(result, source, like, dtype, taken)
 
     def memory(self, x: Any) -> int | None:
-        # An empty array overlaps nothing, and several may have one address.
-        return x.__array_interface__["data"][0] if isinstance(x, np.ndarray) and x.size else None
+        if not isinstance(x, np.ndarray) or not x.size:  # an empty array overlaps nothing
+            return None
+        owner = x
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        # Asking for an address takes a microsecond or two. An array that owns its memory stands for it; for the memory of
+        # another library the address does, as it does there.
+        return id(owner) if owner.base is None else x.__array_interface__["data"][0]
+
+    def is_real_scalar(self, x: Any) -> bool:
+        return bool(x.ndim == 0 and x.dtype.kind == "f")
+
+    def adopt(self, x: np.ndarray[Any, Any], taken: set[int]) -> Any:
+        key = id(x) if x.base is None else self.memory(x)
+        if key is not None:
+            taken.add(key)
+        return x
+
+    def release(self, result: Any, dtype: np.dtype[Any], taken: set[int]) -> np.ndarray[Any, Any] | None:
+        if type(result) is not np.ndarray or result.dtype != dtype:
+            return None
+        flags, key = result.flags, id(result)
+        if flags.owndata and flags.c_contiguous and flags.writeable and key not in taken:
+            taken.add(key)
+            return result
+        owned: np.ndarray[Any, Any] = self.own(result, taken)
+        return owned
 
     def namespace(self, x: Any) -> ModuleType:
         import array_api_compat.numpy as namespace  # here, because it takes longer to import than this whole package

@@ -169,15 +169,16 @@ class _Fields(NodeType):
 
 
 class _State:
-    """The instance state that a rebuilt object copies: compared by value, as static values are."""
+    """The instance state that a rebuilt object copies: compared by type and value, as static values are."""
 
-    __slots__ = ("items",)
+    __slots__ = ("items", "types")
 
     def __init__(self, state: dict[str, Any]):
         self.items = tuple(state.items())
+        self.types = tuple([type(value) for value in state.values()])
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _State) and self.items == other.items
+        return isinstance(other, _State) and self.types == other.types and self.items == other.items
 
     def __hash__(self) -> int:
         return hash(tuple(name for name, _ in self.items))

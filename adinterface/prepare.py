@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-
-import numpy as np
 
 from .auto import AutoBackend
 from .backend import Arrays
@@ -14,8 +12,8 @@ from .call import Call, Function, Plan, Spec
 from .errors import AdinterfaceError
 from .nodes import Unkeyed
 from .operators.operation import OPERATIONS, Operation, Results, evaluate, operation_of
+from .recognition import Recognizer
 from .signature import Signature
-from .tree import DIFFERENTIATED
 
 
 def prepare(
@@ -56,6 +54,7 @@ class Prepared:
 
     def __init__(self, operation: Operation, f: Callable[..., Any]):
         self._operation, self._f = operation, f
+        self._arguments = operation.arguments if type(operation).arguments is not Operation.arguments else None
         #: How many specializations are kept; the one that was made first goes first.
         self.max_specializations = 64
         self._compiles = operation.backend.compile(_nothing) is not None
@@ -72,10 +71,18 @@ class Prepared:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The operator's results for these arguments."""
-        args, given = self._operation.arguments(args)
+        given = None
+        if self._arguments is not None:
+            args, given = self._arguments(args)
         last = self._last  # once, for another thread may set it
-        if last is not None and not kwargs and last.takes(args):
-            return last(Call.of(last.plan, list(args), args, kwargs), given)
+        if last is not None and last.recognize is not None:
+            values = last.recognize(args, kwargs)
+            if values is not None:
+                if last.straight is not None:
+                    results = last.straight(self._f, values)
+                    if results is not None:
+                        return results
+                return last(Call.of(last.plan, values, args, kwargs), given)
         try:
             signature = Signature(args, kwargs)
         except (Unkeyed, AdinterfaceError):
@@ -83,7 +90,7 @@ class Prepared:
         found = self._made.get(self._key(signature))
         if found is None:
             found = self._specialize(signature, args, kwargs)
-        self._last = found if found.arrays is not None else None
+        self._last = found
         return found(Call.of(found.plan, signature.values, args, kwargs), given)
 
     def _key(self, signature: Signature) -> Any:
@@ -112,7 +119,7 @@ class Prepared:
                 if self._compiles:
                     found = Compiled(self._operation, self._f, plan, signature)
                 else:
-                    found = Specialization(self._operation, self._f, plan, signature.values)
+                    found = Specialization(self._operation, self._f, plan)
                 self._made[key] = found
                 self._count += 1
         return found
@@ -137,22 +144,9 @@ class Prepared:
 class Specialization:
     """An operator on one f for arguments of one signature."""
 
-    def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan, values: list[Any]):
+    def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan):
         self.operation, self.f, self.plan = operation, f, plan
-        #: Dtype and shape of each argument, if they are real NumPy arrays and nothing else.
-        self.arrays: list[tuple[Any, Any]] | None = None
-        if plan.plain and not plan.keywords and all(structure is DIFFERENTIATED for structure in plan.structures):
-            self.arrays = [(x.dtype, x.shape) for x in values]
-
-    def takes(self, args: tuple[Any, ...]) -> bool:
-        """Whether these arguments have its signature, by a look at each."""
-        assert self.arrays is not None
-        if len(args) != len(self.arrays):
-            return False
-        for x, (dtype, shape) in zip(args, self.arrays):
-            if type(x) is not np.ndarray or x.dtype != dtype or x.shape != shape:
-                return False
-        return True
+        self.straight, self.recognize = plan.straight, plan.recognize
 
     def __call__(self, call: Call, given: Any) -> Any:
         return evaluate(self.operation, call, self.f, given)
@@ -162,7 +156,7 @@ class Compiled(Specialization):
     """What the engine made of f and the operator, with the static values of one signature."""
 
     def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan, signature: Signature):
-        super().__init__(operation, f, plan, signature.values)
+        super().__init__(operation, f, plan)
         self.function: Function | None = None
         # Only if every result becomes a NumPy array, so that the engine is done before the caller can write to a leaf.
         self.raw = (
@@ -170,25 +164,31 @@ class Compiled(Specialization):
             and operation.backend.device is None
             and not operation.outlives
             and plan.plain
-            and all(x.dtype.isnative for x in signature.values)
+            and not plan.carried
         )
         #: Of each value that is not differentiated: whether it is static, and if so, itself.
         self.places = [
-            (True, value) if _is_static(spec, value) else (False, None)
+            (True, value) if _compiled_in(spec, value) else (False, None)
             for spec, value in zip(plan.specs, signature.values)
             if not spec.differentiated
         ]
+
+        static = [(n, value) for n, (spec, value) in enumerate(zip(plan.specs, signature.values)) if _compiled_in(spec, value)]
+        if plan.recognize is not None and static:
+            self.recognize = _with_static(plan.recognize, static)
 
         def compute(active: Arrays, carried: Arrays, tangents: Arrays) -> Results:
             call = Call.of(plan, values=[], args=(), kwargs={})
             dynamic = iter(carried)
             call.carried = [value if static else next(dynamic) for static, value in self.places]
-            call.leaves_native, call.held = active, plan.held
+            call.leaves_native, call.held, call.fresh = active, plan.held, False
             function = call.function(f, operation.output)
             results = operation.compute(function, active, tangents)
             self.function = function.after()
             return results
 
+        if plan.plain and not plan.unfit:
+            self.straight = operation.compiled_straight(f, plan, self.places)
         compiled = operation.backend.compile(compute)
         assert compiled is not None
         self.compiled = compiled
@@ -237,9 +237,23 @@ class _Static:
             return False
 
 
-def _is_static(spec: Spec, value: Any) -> bool:
-    """Whether a value is compiled in: everything but arrays, and the Python floats inside Constants and keywords."""
-    return spec.library is None and type(value) is not float and type(value) is not complex
+def _with_static(recognize: Recognizer, static: Sequence[tuple[int, Any]]) -> Recognizer:
+    """A recognizer that also compares the static values, which are compiled in."""
+
+    def with_static(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[Any] | None:
+        values = recognize(args, kwargs)
+        if values is not None:
+            for n, value in static:
+                if values[n] is not value and _Static(values[n]) != _Static(value):
+                    return None
+        return values
+
+    return with_static
+
+
+def _compiled_in(spec: Spec, value: Any) -> bool:
+    """Whether a value without a gradient is compiled in: all but arrays, and the Python floats of Constants and keywords."""
+    return spec.library is None and not spec.differentiated and type(value) is not float and type(value) is not complex
 
 
 def _nothing(*args: Any) -> Any:

@@ -29,6 +29,10 @@ def recording() -> Iterator[Record]:
         _active.reset(token)
 
 
+#: The record that listens now, if any; a function of C, since every call asks.
+active_record = _active.get
+
+
 def note_call(call: Any) -> None:
     record = _active.get()
     if record is not None:

@@ -11,7 +11,6 @@ import numpy as np
 
 from ..errors import NumpyCodeError
 from ..library import Library
-from . import compositions
 from .names import INSTEAD, names, spelled
 
 
@@ -44,6 +43,8 @@ class Functions(dict[Any, Callable[..., Any]]):
                 except AttributeError:
                     continue
                 return found
+        from . import compositions
+
         for name in names(function):
             composed = compositions.COMPOSITIONS.get(name)
             if composed is not None:
@@ -64,6 +65,8 @@ class Engine:
         #: Python's numbers, which every engine takes as they are.
         self.numbers = frozenset({float, int, bool, complex})
         self.functions = Functions(library)
+        from . import compositions  # here, because the twenty files take a third of the time to import this package
+
         sources = library.numpy_sources()
         self.getitem: Callable[[Any, Any], Any] = next(
             (source.getitem for source in sources if hasattr(source, "getitem")), None

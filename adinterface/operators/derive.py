@@ -109,6 +109,7 @@ def transposed(backend: Backend, pulled: Pullback) -> Linearized:
 
     class Back:
         held: frozenset[int] = frozenset()
+        fresh = False
 
         def __call__(self, *cotangents: Any) -> tuple[Arrays, Arrays]:
             return pulled.back(cotangents), ()
@@ -376,6 +377,7 @@ class GradientFunction:
     def __init__(self, inner: Backend, function: FlatFunction):
         self.inner, self.function = inner, function
         self.held = function.held
+        self.fresh, function.fresh = function.fresh, False  # the leaves are the outer engine's now
 
     def __call__(self, *leaves: Any) -> tuple[Arrays, Arrays]:
         outputs, aux, gradients, _ = gradient(self.inner, self.function, leaves)
@@ -388,6 +390,7 @@ class DerivativeFunction:
     def __init__(self, inner: Backend, function: FlatFunction):
         self.inner, self.function = inner, function
         self.held = function.held
+        self.fresh, function.fresh = function.fresh, False  # the leaves are the outer engine's now
         self.outputs = 0
 
     def __call__(self, *leaves: Any) -> tuple[Arrays, Arrays]:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
+import numpy as np
+
+from .. import tree
 from ..auto import AutoBackend
 from ..backend import Arrays
-from ..call import Call, Function, OutputKind
+from ..backend import Straight as StraightGradient
+from ..call import Call, Function, OutputKind, Plan, annotate, warn_disconnected
+from ..record import active_record
 from . import derive
-from .operation import OPERATIONS, Operation, Results, run
+from .operation import OPERATIONS, Operation, Results, Straight, run
 from .typed import as_gradient, as_value_and_gradient
 
 Gradients = TypeVar("Gradients", bound=tuple[Any, ...])
@@ -76,6 +81,15 @@ class Gradient(Operation):
     name = "gradient"
     output: ClassVar[OutputKind] = "scalar"
 
+    def straight(self, plan: Plan) -> Straight | None:
+        if self.backend.mode == "forward":
+            return None
+        gradient = self.backend.straight(plan.all_dtypes)
+        return None if gradient is None else _straight(self, plan, gradient)
+
+    def compiled_straight(self, f: Callable[..., Any], plan: Plan, fixed: Sequence[tuple[bool, Any]]) -> Straight | None:
+        return _compiled_straight(self, f, plan, fixed)
+
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         return derive.gradient(self.backend, function, leaves)[2:]  # not the value, which compiled code need not return
 
@@ -96,6 +110,110 @@ class ValueGradient(Gradient):
     def finish(self, call: Call, function: Function, results: Results) -> Any:
         outputs, aux, _, _ = results
         return ValueAndGradient(function.assemble(outputs, aux, call.present), super().finish(call, function, results))
+
+
+def _straight(operation: Gradient, plan: Plan, gradient: StraightGradient) -> Straight:
+    """The gradient at plain arrays, as `evaluate` computes it, without objects for the call and the function."""
+    library, builders, order = plan.library, plan.builders, plan.order
+    handlers, is_real_scalar, adopt = tree._handlers, plan.library.is_real_scalar, plan.library.adopt
+    assert builders is not None
+    # The usual case: each argument is an array.
+    with_value = operation.output != "scalar"
+    only_arrays = not plan.carried and not plan.keywords and all(s is tree.DIFFERENTIATED for s in plan.structures)
+
+    def straight(f: Callable[..., Any], values: Sequence[Any]) -> Any:
+        if active_record() is not None:
+            return None
+        taken: set[int] = set()
+        carried: list[Any] = []
+        if plan.carried:
+            carried = [adopt(values[n], taken) if leaf else values[n] for n, leaf in plan.carried]
+            values = [values[n] for n in plan.active]
+        function: Function | None = None
+
+        def evaluate(leaves: Sequence[Any]) -> tuple[Any, Arrays]:
+            nonlocal function
+            try:
+                if only_arrays:
+                    result = f(*leaves)
+                else:
+                    if order is not None:
+                        both = (*leaves, *carried)
+                        leaves = [both[n] for n in order]
+                    words = {name: make(leaves) for name, make in builders.keywords.items()}
+                    result = f(*[make(leaves) for make in builders.args], **words)
+            except Exception as error:  # raised again as it is; a note says what the user may not know
+                annotate(plan, error)
+                raise
+            if handlers.get(type(result)) is library and is_real_scalar(result):
+                return result, ()
+            function = Function.of(plan, f, operation.output)
+            (output,), aux = function.split(result)
+            return output, aux
+
+        found = gradient(evaluate, values, taken)
+        if found is None:
+            return None
+        output, aux, gradients, connected = found
+        if not connected:
+            warn_disconnected(plan.operator)
+
+        together = tuple(gradients) if only_arrays else tuple([make(gradients) for make in builders.gradients])
+        if not with_value:
+            return together
+        if function is None:
+            return ValueAndGradient(np.array(library.to_numpy(output)), together)
+        return ValueAndGradient(function.assemble((output,), aux, function.call.present), together)
+
+    return straight
+
+
+def _compiled_straight(
+    operation: Gradient, f: Callable[..., Any], plan: Plan, fixed: Sequence[tuple[bool, Any]]
+) -> Straight | None:
+    """One compiled function from the arrays of a call to those of its results."""
+    with_value, count = operation.output != "scalar", len(plan.active)
+    function: Function | None = None
+    connected = True
+    dynamic = [n for (n, _), (static, _) in zip(plan.carried, fixed) if not static]
+    order = [*plan.active, *dynamic] if plan.carried else None
+
+    def compute(arrays: Arrays) -> Sequence[Any]:
+        nonlocal function, connected
+        called = Function.of(plan, f, operation.output)
+        rest = iter(arrays[count:])
+        called.call.carried = [value if static else next(rest) for static, value in fixed]
+        outputs, aux, gradients, connected = derive.gradient(operation.backend, called, arrays[:count])
+        function = called.after()
+        return [*gradients, *outputs, *aux] if with_value else gradients
+
+    compiled = operation.backend.compile_straight(compute, plan.all_dtypes)
+    if compiled is None:
+        return None
+    builders = plan.builders
+    assert builders is not None
+    only_arrays = all(structure is tree.DIFFERENTIATED for structure in plan.structures)
+
+    def straight(_: Callable[..., Any], values: Sequence[Any]) -> Any:
+        if active_record() is not None:
+            return None
+        found = compiled(values if order is None else [values[n] for n in order])
+        if found is None:
+            return None
+        if not connected:
+            warn_disconnected(plan.operator)
+        gradients = found[:count] if with_value else found
+        together = tuple(gradients) if only_arrays else tuple([make(gradients) for make in builders.gradients])
+        if not with_value:
+            return together
+        assert function is not None
+        return ValueAndGradient(function.assemble(found[count : count + 1], found[count + 1 :], _same), together)
+
+    return straight
+
+
+def _same(x: Any) -> Any:
+    return x
 
 
 OPERATIONS |= {gradient: Gradient, value_and_gradient: ValueGradient}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from ..auto import AutoBackend
@@ -18,6 +18,9 @@ from ..signature import Signature
 
 #: What `compute` gives: tuples and lists of native arrays, with the engine's maps where the operator returns one.
 Results = Any
+
+#: From f and the values of its arguments to an operator's results; None, before f is called, if it cannot be used now.
+Straight = Callable[[Callable[..., Any], Sequence[Any]], Any]
 
 
 class Operation(ABC):
@@ -35,6 +38,8 @@ class Operation(ABC):
         #: The backend whose arrays f receives.
         self.backend: Backend = self.carrier(auto)
         self.plans: dict[Any, Plan] = {}
+        #: The plan that served last: most often the next call is like it.
+        self.last: Plan | None = None
         self.lock = threading.Lock()
 
     def carrier(self, auto: AutoBackend) -> Backend:
@@ -42,6 +47,11 @@ class Operation(ABC):
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         """The arguments of f taken apart, by a plan that is made once for each signature."""
+        last = self.last  # once, for another thread may set it
+        if last is not None and last.recognize is not None:
+            values = last.recognize(args, kwargs)
+            if values is not None:
+                return Call.of(last, values, args, kwargs)
         try:
             signature = Signature(args, kwargs)
         except (Unkeyed, AdinterfaceError):
@@ -50,6 +60,7 @@ class Operation(ABC):
             return call
         plan = self.plans.get(signature.key)
         if plan is not None:
+            self.last = plan
             return Call.of(plan, signature.values, args, kwargs)
         call = Call(self.name, self.backend, args, kwargs)
         self.check(call)
@@ -58,10 +69,13 @@ class Operation(ABC):
 
     def keep(self, key: Any, plan: Plan) -> None:
         plan.keep()
+        if plan.plain:
+            plan.straight = self.straight(plan)
         with self.lock:
             while len(self.plans) >= self.bound:
                 del self.plans[next(iter(self.plans))]
             self.plans[key] = plan
+        self.last = plan
 
     def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
         """From the operator's arguments after the backend: those of f, and their tangents if there are any."""
@@ -74,6 +88,14 @@ class Operation(ABC):
     def tangents(self, call: Call, given: tuple[Any, ...] | None) -> Arrays:
         """The native tangents, one for each active leaf."""
         return ()
+
+    def straight(self, plan: Plan) -> Straight | None:
+        """The three steps in one, for a plan whose leaves are plain; None if there is no such way."""
+        return None
+
+    def compiled_straight(self, f: Callable[..., Any], plan: Plan, fixed: Sequence[tuple[bool, Any]]) -> Straight | None:
+        """As `straight`, compiled for one f; `fixed` says of each carried value whether it is compiled in, and its value."""
+        return None
 
     @abstractmethod
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
@@ -112,6 +134,13 @@ def run(kind: type[Operation], auto: AutoBackend, f: Callable[..., Any], args: t
     """One call of an operator, from its arguments to its results."""
     operation = operation_of(kind, auto)
     args, given = operation.arguments(args)
+    last = operation.last
+    if last is not None and last.straight is not None and last.recognize is not None:
+        values = last.recognize(args, kwargs)
+        if values is not None:
+            results = last.straight(f, values)
+            if results is not None:
+                return results
     return evaluate(operation, operation.call(args, kwargs), f, given)
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import autograd.numpy as anp
@@ -13,8 +12,9 @@ from autograd.core import VJPNode, add_outgrads
 from autograd.tracer import isbox, trace_stack
 from autograd.util import toposort
 
-from adinterface.backend import Arrays, Backend, FlatFunction, Pullback, Pushforward
+from adinterface.backend import Arrays, Backend, FlatFunction, Pullback, Pushforward, Straight
 from adinterface.errors import AdinterfaceError
+from adinterface.library import NUMPY
 
 from .box import Box
 from .forward import ForwardNode
@@ -53,6 +53,29 @@ class AutogradBackend(Backend):
         pulled = self.pullback(function, leaves)
         one = np.ones((), dtype=self.libraries[0].dtype(pulled.outputs[0]))
         return pulled.outputs, pulled.aux, pulled.back((one,)), pulled.connected
+
+    def straight(self, dtypes: tuple[str, ...]) -> Straight | None:
+        library = self.libraries[0]
+
+        def gradient(
+            evaluate: Callable[[Sequence[Any]], tuple[Any, Arrays]], arrays: Sequence[Any], taken: set[int]
+        ) -> tuple[Any, Arrays, Sequence[Any], bool]:
+            roots = [VJPNode.new_root() for _ in arrays]
+            with _new_trace() as trace:
+                output, aux = evaluate([Box(x, trace, root) for x, root in zip(arrays, roots)])
+            end, output = _node(output, trace), _unboxed(output, trace)
+            found: dict[Any, Any] = {}
+            if end is not None:
+                found = _backward([(end, np.ones((), dtype=library.dtype(output)))])
+            results = []
+            for x, root in zip(arrays, roots):
+                NUMPY.adopt(x, taken)
+                result = found[root] if root in found else np.zeros_like(x, order="C")
+                numbers = NUMPY.release(result, x.dtype, taken)
+                results.append(NUMPY.restore(_conj(result), library, x, x.dtype.name, taken) if numbers is None else numbers)
+            return output, tuple([_unboxed(array, trace) for array in aux]) if aux else aux, results, end is not None
+
+        return gradient
 
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
         with _new_trace() as trace:
@@ -103,18 +126,23 @@ _open = 0
 _base = -1
 
 
-@contextmanager
-def _new_trace() -> Iterator[int]:
-    global _open, _base
-    with _lock:
-        if _open == 0:
-            _base = trace_stack.top
-        _open += 1
-        trace_stack.top += 1
-        number: int = trace_stack.top
-    try:
-        yield number
-    finally:
+class _new_trace:
+    """A scope with a trace of its own, whose number it gives."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> int:
+        global _open, _base
+        with _lock:
+            if _open == 0:
+                _base = trace_stack.top
+            _open += 1
+            trace_stack.top += 1
+            number: int = trace_stack.top
+        return number
+
+    def __exit__(self, *raised: object) -> None:
+        global _open
         with _lock:
             _open -= 1
             if _open == 0:

@@ -52,6 +52,16 @@ class AutogradLibrary(Library):
     def memory(self, x: Any) -> int | None:
         return NUMPY.memory(x)
 
+    def is_real_scalar(self, x: Any) -> bool:
+        value = x._value
+        return type(value) is np.float64 or NUMPY.is_real_scalar(np.asarray(getval(value)))
+
+    def adopt(self, x: np.ndarray[Any, Any], taken: set[int]) -> Any:
+        return NUMPY.adopt(x, taken)
+
+    def release(self, result: Any, dtype: np.dtype[Any], taken: set[int]) -> np.ndarray[Any, Any] | None:
+        return NUMPY.release(result, dtype, taken)
+
     def namespace(self, x: Any) -> ModuleType:
         return box_namespace
 

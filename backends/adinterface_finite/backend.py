@@ -7,16 +7,16 @@ rounding error of a first difference, eps^(1/4) those of a difference of differe
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
 
 from adinterface.auto import AutoFiniteDifferences
-from adinterface.backend import Arrays, Backend, FlatFunction, Linearized, Pushforward
+from adinterface.backend import Arrays, Backend, FlatFunction, Linearized, Pushforward, Straight
 from adinterface.errors import PrecisionError
-from adinterface.library import dtype_name, epsilon, kind, width
+from adinterface.library import NUMPY, dtype_name, epsilon, kind, width
 from adinterface.operators.derive import columns, full_like, library_of, size_of
 from adinterface.registry import backend_of, loaded_backends
 
@@ -52,34 +52,67 @@ class FiniteDifferencesBackend(Backend):
     def gradient(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays, bool]:
         """Leaf by leaf: a direction that moves one leaf of a thousand should not touch the others."""
         outputs, aux = self._value(function, leaves)
+        again = getattr(function, "again", None) or (lambda moved: function(*moved)[0][0])
+        return outputs, aux, self._slopes(again, function, leaves, outputs, aux), True
+
+    def _slopes(
+        self, again: Callable[[Sequence[Any]], Any], function: Any, leaves: Arrays, outputs: Arrays, aux: Arrays
+    ) -> Arrays:
         gradients: list[Any] = []
-        again = getattr(function, "again", None) or (lambda *moved: function(*moved)[0][0])
         for n, leaf in enumerate(leaves):
             if type(leaf) is np.ndarray and leaf.dtype.kind == "f" and isinstance(outputs[0], (np.generic, np.ndarray)):
                 gradients.append(self._by_elements(again, leaves, n))
                 continue
 
             def alone(x: Any, n: int = n) -> tuple[Arrays, Arrays]:
-                return function(*leaves[:n], x, *leaves[n + 1 :])
+                result: tuple[Arrays, Arrays] = function(*leaves[:n], x, *leaves[n + 1 :])
+                return result
 
             linear = Linearized(outputs, aux, self._push(alone, (leaf,), outputs))
             gradients.append(columns(self, linear, (leaf,))[2][0][0])
-        return outputs, aux, tuple(gradients), True
+        return tuple(gradients)
 
-    def _by_elements(self, again: Callable[..., Any], leaves: Arrays, n: int) -> Any:
+    def _by_elements(self, again: Callable[[Sequence[Any]], Any], leaves: Arrays, n: int) -> Any:
         """The gradient by one leaf, a real NumPy array: `_push` along each element, without its generality."""
-        before, leaf, after = leaves[:n], leaves[n], leaves[n + 1 :]
+        moved, leaf = list(leaves), leaves[n]
         relative = self.relative_step or epsilon(dtype_name(leaf.dtype)) ** (1 / self.root)
         slopes = np.empty(leaf.shape, dtype=leaf.dtype)
         with _evaluation(leaves):
-            for place in np.ndindex(leaf.shape):
+            for place in range(leaf.size) if leaf.ndim == 1 else np.ndindex(leaf.shape):
                 at = leaf[place]
                 step = relative * max(1.0, abs(float(at)))
-                ahead, behind = leaf.copy("K"), leaf.copy("K")  # f may keep or change what it gets
+                moved[n] = ahead = leaf.copy("K")  # f may keep or change what it gets
                 ahead[place] = at + step
+                up = again(moved)
+                moved[n] = behind = leaf.copy("K")
                 behind[place] = at - step
-                slopes[place] = (again(*before, ahead, *after) - again(*before, behind, *after)) / (2 * step)
+                slopes[place] = (up - again(moved)) / (2 * step)
         return slopes
+
+    def straight(self, dtypes: tuple[str, ...]) -> Straight | None:
+        if self.library is not None:
+            return None
+
+        def gradient(
+            evaluate: Callable[[Sequence[Any]], tuple[Any, Arrays]], arrays: Sequence[Any], taken: set[int]
+        ) -> tuple[Any, Arrays, Sequence[Any], bool]:
+            leaves = tuple(arrays)
+            with _evaluation(leaves):
+                output, aux = evaluate(leaves)
+            self._check_precision(leaves, (output,))
+
+            def function(*moved: Any) -> tuple[Arrays, Arrays]:
+                output, aux = evaluate(moved)
+                return (output,), aux
+
+            slopes = self._slopes(lambda moved: evaluate(moved)[0], function, leaves, (output,), aux)
+            results: list[Any] = []
+            for slope, leaf in zip(slopes, leaves):
+                kept = type(slope) is np.ndarray
+                results.append(slope if kept else NUMPY.restore(slope, library_of(self, slope), leaf, leaf.dtype.name, taken))
+            return output, aux, results, True
+
+        return gradient
 
     def _value(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays]:
         with _evaluation(leaves):

@@ -86,6 +86,15 @@ class JaxLibrary(Library):
                 )
         return x
 
+    def is_real_scalar(self, x: Any) -> bool:
+        return x.ndim == 0 and jnp.issubdtype(x.dtype, jnp.floating)
+
+    def release(self, result: Any, dtype: np.dtype[Any], taken: set[int]) -> np.ndarray[Any, Any] | None:
+        if isinstance(result, jax.core.Tracer):
+            return None
+        numbers = np.asarray(result)
+        return numbers.copy() if numbers.dtype == dtype else None  # faster than np.array(result)
+
     def namespace(self, x: Any) -> ModuleType:
         return namespace
 

@@ -10,13 +10,15 @@ from typing import Any
 import torch
 
 from adinterface.auto import AutoTorch
-from adinterface.backend import Arrays, Backend, FlatFunction, Linearized, Pullback, Pushforward
+from adinterface.backend import Arrays, Backend, FlatFunction, Linearized, Pullback, Pushforward, Straight
 from adinterface.operators.derive import gradient_by_pullback
 
+from .backward import backward
 from .handwritten import one_shot
 from .known_failures import KNOWN_FAILURES
 from .library import TorchLibrary, nesting
 from .nodes import ModuleNode
+from .precision import current, python_float
 
 # torch keeps the level of forward mode for the whole process: two threads inside it at once would end each other's.
 _forward_mode = threading.RLock()
@@ -43,22 +45,64 @@ class TorchBackend(Backend):
         gradients: Sequence[torch.Tensor | None] = [None] * len(inputs)
         if output.requires_grad:
             with _mode(keep):
-                gradients = torch.autograd.grad(output, inputs, create_graph=keep, allow_unused=True)
+                if keep:
+                    gradients = torch.autograd.grad(output, inputs, create_graph=True, allow_unused=True)
+                else:
+                    gradients = backward(output, inputs)
         filled = tuple([torch.zeros_like(leaf) if found is None else found for found, leaf in zip(gradients, inputs)])
         if not keep:
             aux = tuple([array.detach() for array in aux])
         return (output if keep else output.detach(),), aux, filled, output.requires_grad
 
+    def straight(self, dtypes: tuple[str, ...]) -> Straight | None:
+        if self.create_graph:
+            return None
+        dtype, library = python_float(dtypes), self.libraries[0]
+
+        def gradient(
+            evaluate: Callable[[Sequence[Any]], tuple[Any, Arrays]], arrays: Sequence[Any], taken: set[int]
+        ) -> tuple[Any, Arrays, Sequence[Any], bool] | None:
+            if nesting.depth or _inside_functorch() or not torch.is_grad_enabled() or torch.is_inference_mode_enabled():
+                return None
+            leaves = []
+            for x in arrays:
+                flags = x.flags
+                leaf = torch.from_numpy(x) if flags.c_contiguous and flags.writeable else library.asarray(x)
+                leaves.append(leaf.requires_grad_())
+            before, current.dtype = current.dtype, dtype
+            nesting.depth = 1
+            try:
+                output, aux = evaluate(leaves)
+            finally:
+                nesting.depth, current.dtype = 0, before
+            connected = output.requires_grad
+            found: Any = [None] * len(leaves)
+            if connected:
+                found = backward(output, leaves)
+            taken.update([leaf.untyped_storage().data_ptr() for leaf in leaves])
+            results = []
+            for result, leaf in zip(found, leaves):
+                if result is None:
+                    result = torch.zeros_like(leaf, memory_format=torch.contiguous_format)
+                key = result.untyped_storage().data_ptr()
+                if key in taken or not key or result.is_neg() or not result.is_contiguous():
+                    result = library.own(result, taken)
+                else:
+                    taken.add(key)
+                results.append(result.numpy())
+            return output, tuple([array.detach() for array in aux]) if aux else aux, results, connected
+
+        return gradient
+
     def _recorded(self, function: FlatFunction, leaves: Arrays) -> tuple[bool, Arrays, Arrays, Arrays]:
         """Whether results stay in an outer graph; the inputs of the graph that f's evaluation made, its outputs and aux."""
         keep, held = self._keeps(leaves), function.held
         with _Recording():
-            if held:
+            if function.fresh and not keep:
+                inputs = tuple([leaf.requires_grad_() for leaf in leaves])
+            elif held:
                 inputs = tuple(
-                    [
-                        leaf if i in held and not leaf.is_inference() else _alias(leaf, keep)
-                        for i, leaf in enumerate(leaves)
-                    ]
+                    [leaf if i in held and not leaf.is_inference() else _alias(leaf, keep) for i, leaf in enumerate(leaves)]
                 )
             else:
                 inputs = tuple([_alias(leaf, keep) for leaf in leaves])

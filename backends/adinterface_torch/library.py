@@ -48,6 +48,7 @@ def is_wrapped(x: torch.Tensor) -> bool:
 class TorchLibrary(Library):
     name = "torch"
     types = (torch.Tensor,)
+    adopts_new = True
 
     def dtype(self, x: Any) -> str:
         name: str = NAMES[x.dtype]
@@ -127,6 +128,27 @@ class TorchLibrary(Library):
         if is_wrapped(x) or x.layout is not torch.strided:
             return None
         return x.untyped_storage().data_ptr() or None
+
+    def is_real_scalar(self, x: Any) -> bool:
+        return bool(x.dim() == 0 and x.dtype.is_floating_point)
+
+    def adopt(self, x: np.ndarray[Any, Any], taken: set[int]) -> torch.Tensor:
+        flags = x.flags
+        tensor = torch.from_numpy(x) if flags.writeable and flags.c_contiguous else self._adopted(x, None, False)
+        if is_wrapped(tensor):  # as every new tensor is inside torch.func.vmap and the like
+            return tensor
+        taken.add(tensor.untyped_storage().data_ptr())
+        return tensor
+
+    def release(self, result: Any, dtype: np.dtype[Any], taken: set[int]) -> np.ndarray[Any, Any] | None:
+        if result.requires_grad or is_wrapped(result) or result.is_neg() or not result.is_contiguous():
+            return None
+        key = result.untyped_storage().data_ptr()
+        if key in taken or not key or not result.is_cpu:  # a zero tensor has no memory
+            return None
+        taken.add(key)
+        numbers: np.ndarray[Any, Any] = result.numpy()
+        return numbers
 
     def namespace(self, x: Any) -> ModuleType:
         from . import namespace  # here, because array_api_compat.torch is slow to import

@@ -19,13 +19,18 @@ class Precision(threading.local):
 current = Precision()
 
 
+def python_float(dtypes: Iterable[str]) -> torch.dtype:
+    """What a Python float becomes in a call with arrays of these dtypes."""
+    return torch.float64 if any_wide(tuple(dtypes)) else torch.float32
+
+
 class precision:
     """While f runs, Python floats become arrays of the call's own precision, as on JAX, not of torch's default dtype."""
 
     __slots__ = ("before", "dtype")
 
     def __init__(self, dtypes: Iterable[str]):
-        self.dtype = torch.float64 if any_wide(tuple(dtypes)) else torch.float32
+        self.dtype = python_float(dtypes)
 
     def __enter__(self) -> None:
         self.before = current.dtype

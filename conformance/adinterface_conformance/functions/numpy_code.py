@@ -371,7 +371,7 @@ VALUES = {
     """,
     "rarer_forms": """
         np.piecewise(x, [x < 0], [1.0, lambda v, a: v * a], a=3.0); np.piecewise(x, x < 0, [lambda v: -v, 2.0]);
-        np.diff(x, n=0); np.interp(x, [1.0], [2.0]); np.stack([x[:2], [1.0, 2.0]]); np.atleast_1d([x[0], 2.0]);
+        np.diff(x, n=0); np.interp(x, [1.0], [2.0]); np.stack([x[:2], [1.0, 2.0]]);
         np.nan_to_num(x * c); np.array_equal(x, m); np.array_equiv(x[:3], m); np.isin(x, [0.3, 0.7]);
         np.isin(x, y, invert=True);
         np.linalg.matrix_rank(x); np.linalg.matrix_rank(m, tol=0.1); np.linalg.matrix_rank(s, rtol=0.9);

@@ -80,6 +80,23 @@ class Straight(Protocol):
     ) -> tuple[Any, Arrays, Sequence[Any], bool] | None: ...
 
 
+class Handwritten(Protocol):
+    """What a good user writes with the engine alone: the yardstick of the benchmark. A module serves as one."""
+
+    @property
+    def namespace(self) -> Any:
+        """The engine's own functions, as its users import them."""
+
+    def transform(self, operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:
+        """The operator as a function of x (and v, for `hvp`) and constants; None if nobody would write that by hand.
+
+        prepared: what can be done before the first call is.
+        """
+
+    def models(self) -> dict[str, tuple[Callable[..., Any], Callable[..., Any], Any, tuple[Any, ...]]]:
+        """Models of the engine's own kind, by name: a real function, an array-valued one, the model, further arguments."""
+
+
 class KnownFailure(NamedTuple):
     """Something that an engine cannot do, as data: the conformance table shows the reason and the link.
 
@@ -106,6 +123,8 @@ class Backend(ABC):
     - `leaves` are not written to, and no global state of the engine differs afterwards, also if `function` raises.
     """
 
+    #: What the benchmark compares with; None if there is nothing.
+    handwritten: ClassVar[Handwritten | None] = None
     #: The libraries of arrays that this engine brings, so that its arrays are recognised as leaves.
     libraries: ClassVar[tuple[Library, ...]] = ()
     #: The node types that this engine brings.
@@ -124,9 +143,6 @@ class Backend(ABC):
     forward_below: ClassVar[int] = 0
     #: The modes of the outer and the inner derivative in second-order operators, unless the user's `mode` says.
     second_order: ClassVar[tuple[Mode, Mode]] = (None, None)
-
-    #: What `compile` makes takes NumPy arrays as they are, and has read them when its results are there.
-    compiles_numpy: ClassVar[bool] = False
 
     def __init__(self, auto: AutoBackend):
         self.auto = auto
@@ -189,15 +205,6 @@ class Backend(ABC):
         """
         return None
 
-    def compile_straight(
-        self, compute: Callable[[Arrays], Sequence[Any]], dtypes: tuple[str, ...]
-    ) -> Callable[[Sequence[Any]], Sequence[Any] | None] | None:
-        """A compiled form of `compute`, from plain NumPy arrays to the caller's own NumPy arrays; None if the engine has none.
-
-        `compute` takes the engine's arrays, and returns some. What is compiled may itself return None for "not now".
-        """
-        return None
-
     def compile(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
         """A compiled form of `compute(active, carried, tangents)`, which takes tuples of native arrays (and, in `carried`,
         Python floats) and returns tuples, lists and named tuples of arrays, bools and this backend's own maps.
@@ -206,13 +213,15 @@ class Backend(ABC):
         """
         return None
 
-    def note(self, error: Exception) -> str | None:
-        """What a user should know about an error that f raised under this engine; None if there is nothing to say."""
+    def compile_numpy(self, compute: Callable[..., Any], dtypes: tuple[str, ...]) -> Callable[..., Any] | None:
+        """As `compile`, from plain NumPy arrays to the caller's own NumPy arrays, in a precision scope for these dtypes.
+
+        `compute` must not return maps. What is compiled may return None for "not now".
+        """
         return None
 
-    @classmethod
-    def handwritten(cls, operator: str, f: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[], Any] | None:
-        """What a good user would write with the engine alone, for the benchmark to compare with; None if nothing."""
+    def note(self, error: Exception) -> str | None:
+        """What a user should know about an error that f raised under this engine; None if there is nothing to say."""
         return None
 
     @classmethod

@@ -19,7 +19,7 @@ from .auto import BUILT_IN
 from .backend import Arrays, Backend
 from .errors import ConversionError, DisconnectedWarning, NotDifferentiableError, OutputError
 from .library import NUMPY, PYTHON, Library, any_wide, complex_of, kind, widest
-from .recognition import Recognizer, recognizer
+from .recognition import Recognizer, recognizer, tangent_recognizer
 from .record import note_call
 from .tree import (
     CARRIED,
@@ -120,6 +120,8 @@ class Plan:
             spec.library is None or _is_plain(spec, value) for spec, value in zip(specs, self.values)
         )
         self.numpy_dtypes = [self.values[n].dtype for n in self.active] if self.plain else []
+        #: The usual case: each argument is such an array.
+        self.only_arrays = self.plain and not self.keywords and all(place is DIFFERENTIATED for place in self.structures)
         #: Arrays that an engine without 64 bits would narrow.
         self.unfit = not any_wide(self.all_dtypes) and any(spec.dtype in ("int64", "uint64") for spec in specs)
         #: The places of what is not differentiated, and whether a leaf stands there.
@@ -131,12 +133,17 @@ class Plan:
         self.builders: Builders | None = None
         #: The values of other arguments, if this plan fits them; also made when the plan is kept.
         self.recognize: Recognizer | None = None
+        #: The same for tangents, of arguments that are differentiated as a whole or not at all.
+        self.recognize_tangents: Recognizer | None = None
         #: All of an operation in one step: from f and the values to its results, or None if that cannot be now.
         self.straight: Callable[[Callable[..., Any], Sequence[Any]], Any] | None = None
 
     def keep(self) -> None:
         """Spend what pays with the second call, and forget the first one's arguments, which must not outlive it."""
-        self.recognize = recognizer(self.structures, self.keywords, zip(list(self.specs), list(self.values)))
+        slots = list(zip(self.specs, self.values))
+        self.recognize = recognizer(self.structures, self.keywords, iter(slots))
+        if self.plain:
+            self.recognize_tangents = tangent_recognizer(self.structures, iter(slots))
         self.values = []
         first = 0
         args: list[Any] = []
@@ -529,6 +536,18 @@ def warn_disconnected(operator: str) -> None:
         DisconnectedWarning,
         stacklevel=_levels_to_the_user(),
     )
+
+
+class Released(Call):
+    """A call whose results are the caller's own NumPy arrays already."""
+
+    def gradients(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
+        builders = self.plan.builders
+        assert builders is not None
+        return tuple(gradients) if self.plan.only_arrays else tuple([make(gradients) for make in builders.gradients])
+
+    def present(self, result: Any) -> Any:
+        return result
 
 
 def annotate(plan: Plan, error: Exception) -> None:

@@ -8,11 +8,12 @@ from typing import Any
 
 from .auto import AutoBackend
 from .backend import Arrays
-from .call import Call, Function, Plan, Spec
+from .call import Call, Function, Plan, Released, Spec
 from .errors import AdinterfaceError
 from .nodes import Unkeyed
 from .operators.operation import OPERATIONS, Operation, Results, evaluate, operation_of
 from .recognition import Recognizer
+from .record import active_record
 from .signature import Signature
 
 
@@ -79,7 +80,7 @@ class Prepared:
             values = last.recognize(args, kwargs)
             if values is not None:
                 if last.straight is not None:
-                    results = last.straight(self._f, values)
+                    results = last.straight(self._f, values) if given is None else last.straight_with(values, given)
                     if results is not None:
                         return results
                 return last(Call.of(last.plan, values, args, kwargs), given)
@@ -148,6 +149,10 @@ class Specialization:
         self.operation, self.f, self.plan = operation, f, plan
         self.straight, self.recognize = plan.straight, plan.recognize
 
+    def straight_with(self, values: Sequence[Any], given: Sequence[Any]) -> Any:
+        """As `straight`, of an operator that takes tangents."""
+        return None
+
     def __call__(self, call: Call, given: Any) -> Any:
         return evaluate(self.operation, call, self.f, given)
 
@@ -158,14 +163,6 @@ class Compiled(Specialization):
     def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan, signature: Signature):
         super().__init__(operation, f, plan)
         self.function: Function | None = None
-        # Only if every result becomes a NumPy array, so that the engine is done before the caller can write to a leaf.
-        self.raw = (
-            operation.backend.compiles_numpy
-            and operation.backend.device is None
-            and not operation.outlives
-            and plan.plain
-            and not plan.carried
-        )
         #: Of each value that is not differentiated: whether it is static, and if so, itself.
         self.places = [
             (True, value) if _compiled_in(spec, value) else (False, None)
@@ -181,29 +178,50 @@ class Compiled(Specialization):
             call = Call.of(plan, values=[], args=(), kwargs={})
             dynamic = iter(carried)
             call.carried = [value if static else next(dynamic) for static, value in self.places]
-            call.leaves_native, call.held, call.fresh = active, plan.held, False
+            call.leaves_native, call.held, call.fresh = tuple(active), plan.held, False
             function = call.function(f, operation.output)
-            results = operation.compute(function, active, tangents)
+            results = operation.compute(function, tuple(active), tuple(tangents))
             self.function = function.after()
             return results
 
-        if plan.plain and not plan.unfit:
-            self.straight = operation.compiled_straight(f, plan, self.places)
         compiled = operation.backend.compile(compute)
         assert compiled is not None
         self.compiled = compiled
+        # Only if every result becomes a NumPy array, so that the engine is done before the caller can write to a leaf.
+        self.compiled_numpy = None
+        if plan.plain and not plan.unfit and not operation.outlives:
+            self.compiled_numpy = operation.backend.compile_numpy(compute, plan.all_dtypes)
+        if self.compiled_numpy is not None:
+            self.straight = self._straight
+            self.dynamic = [n for (n, _), (static, _) in zip(plan.carried, self.places) if not static]
+            self.released = Released.of(plan, values=[], args=(), kwargs={})
+
+    def _straight(self, f: Callable[..., Any], values: Sequence[Any], tangents: Sequence[Any] = ()) -> Any:
+        assert self.compiled_numpy is not None
+        if active_record() is not None:
+            return None
+        dynamic: Sequence[Any] = ()
+        if self.plan.carried:
+            dynamic = [values[n] for n in self.dynamic]
+            values = [values[n] for n in self.plan.active]
+        results = self.compiled_numpy(values, dynamic, tangents)
+        if results is None:
+            return None
+        assert self.function is not None
+        return self.operation.finish(self.released, self.function, results)
+
+    def straight_with(self, values: Sequence[Any], given: Sequence[Any]) -> Any:
+        recognize = self.plan.recognize_tangents
+        tangents = recognize(given, {}) if recognize is not None else None
+        return None if tangents is None else self._straight(self.f, values, tangents)
 
     def __call__(self, call: Call, given: Any) -> Any:
         with call.precision():
-            tangents: Arrays = ()
             dynamic: Arrays = ()
-            if self.raw and given is None:
-                active = tuple(call.values)
-            else:
-                active = call.native(copy=self.operation.outlives)
-                tangents = self.operation.tangents(call, given)
-                if self.places:
-                    dynamic = tuple([value for (static, _), value in zip(self.places, call.carried) if not static])
+            active = call.native(copy=self.operation.outlives)
+            tangents = self.operation.tangents(call, given)
+            if self.places:
+                dynamic = tuple([value for (static, _), value in zip(self.places, call.carried) if not static])
             results = self.compiled(active, dynamic, tangents)
             assert self.function is not None
             return self.operation.finish(call, self.function, results)

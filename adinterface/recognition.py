@@ -68,6 +68,46 @@ def recognizer(
     return recognize
 
 
+def tangent_recognizer(structures: Sequence[Structure], slots: Iterator[tuple[Any, Any]]) -> Recognizer | None:
+    """As `recognizer`, for tangents: like the argument where all of it is differentiated, None where nothing is."""
+    parts = []
+    try:
+        for structure in structures:
+            differentiated = set(_differentiated(structure))
+            if len(differentiated) != 1:
+                return None
+            part = _part(structure, slots)
+            parts.append(part if True in differentiated else _is_none)
+    except (_Unrecognizable, Unkeyed):
+        return None
+
+    def recognize(tangents: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[Any] | None:
+        if len(tangents) != len(parts):
+            return None
+        values: list[Any] = []
+        for part, tangent in zip(parts, tangents):
+            if not part(tangent, values):
+                return None
+        return values
+
+    return recognize
+
+
+def _differentiated(structure: Structure) -> Iterator[bool]:
+    """Of every slot, whether it is differentiated."""
+    if isinstance(structure, LeafSpec):
+        yield structure.differentiated
+    elif isinstance(structure, Frozen):
+        yield from _differentiated(structure.inner)
+    elif isinstance(structure, Node):
+        for child in structure.children:
+            yield from _differentiated(child)
+
+
+def _is_none(value: Any, values: list[Any]) -> bool:
+    return value is None
+
+
 def _of_arrays(arrays: list[tuple[Any, tuple[int, ...]]]) -> Recognizer:
     """The recognizer of calls whose arguments are arrays: the case of inner loops."""
     count = len(arrays)
@@ -196,4 +236,4 @@ def _node(structure: Node, slots: Iterator[tuple[Any, Any]]) -> Part:
     return of_trees
 
 
-__all__ = ["Recognizer", "recognizer"]
+__all__ = ["Recognizer", "recognizer", "tangent_recognizer"]

@@ -87,9 +87,6 @@ class Gradient(Operation):
         gradient = self.backend.straight(plan.all_dtypes)
         return None if gradient is None else _straight(self, plan, gradient)
 
-    def compiled_straight(self, f: Callable[..., Any], plan: Plan, fixed: Sequence[tuple[bool, Any]]) -> Straight | None:
-        return _compiled_straight(self, f, plan, fixed)
-
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         return derive.gradient(self.backend, function, leaves)[2:]  # not the value, which compiled code need not return
 
@@ -117,9 +114,7 @@ def _straight(operation: Gradient, plan: Plan, gradient: StraightGradient) -> St
     library, builders, order = plan.library, plan.builders, plan.order
     handlers, is_real_scalar, adopt = tree._handlers, plan.library.is_real_scalar, plan.library.adopt
     assert builders is not None
-    # The usual case: each argument is an array.
-    with_value = operation.output != "scalar"
-    only_arrays = not plan.carried and not plan.keywords and all(s is tree.DIFFERENTIATED for s in plan.structures)
+    with_value, only_arrays = operation.output != "scalar", plan.only_arrays
 
     def straight(f: Callable[..., Any], values: Sequence[Any]) -> Any:
         if active_record() is not None:
@@ -166,54 +161,6 @@ def _straight(operation: Gradient, plan: Plan, gradient: StraightGradient) -> St
         return ValueAndGradient(function.assemble((output,), aux, function.call.present), together)
 
     return straight
-
-
-def _compiled_straight(
-    operation: Gradient, f: Callable[..., Any], plan: Plan, fixed: Sequence[tuple[bool, Any]]
-) -> Straight | None:
-    """One compiled function from the arrays of a call to those of its results."""
-    with_value, count = operation.output != "scalar", len(plan.active)
-    function: Function | None = None
-    connected = True
-    dynamic = [n for (n, _), (static, _) in zip(plan.carried, fixed) if not static]
-    order = [*plan.active, *dynamic] if plan.carried else None
-
-    def compute(arrays: Arrays) -> Sequence[Any]:
-        nonlocal function, connected
-        called = Function.of(plan, f, operation.output)
-        rest = iter(arrays[count:])
-        called.call.carried = [value if static else next(rest) for static, value in fixed]
-        outputs, aux, gradients, connected = derive.gradient(operation.backend, called, arrays[:count])
-        function = called.after()
-        return [*gradients, *outputs, *aux] if with_value else gradients
-
-    compiled = operation.backend.compile_straight(compute, plan.all_dtypes)
-    if compiled is None:
-        return None
-    builders = plan.builders
-    assert builders is not None
-    only_arrays = all(structure is tree.DIFFERENTIATED for structure in plan.structures)
-
-    def straight(_: Callable[..., Any], values: Sequence[Any]) -> Any:
-        if active_record() is not None:
-            return None
-        found = compiled(values if order is None else [values[n] for n in order])
-        if found is None:
-            return None
-        if not connected:
-            warn_disconnected(plan.operator)
-        gradients = found[:count] if with_value else found
-        together = tuple(gradients) if only_arrays else tuple([make(gradients) for make in builders.gradients])
-        if not with_value:
-            return together
-        assert function is not None
-        return ValueAndGradient(function.assemble(found[count : count + 1], found[count + 1 :], _same), together)
-
-    return straight
-
-
-def _same(x: Any) -> Any:
-    return x
 
 
 OPERATIONS |= {gradient: Gradient, value_and_gradient: ValueGradient}

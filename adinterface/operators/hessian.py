@@ -105,11 +105,10 @@ class DiagonalHessian(SecondOrderOperation):
         call.require_real()
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return derive.hessian_diagonal(self.outer, derive.GradientFunction(self.inner, function), leaves)
+        return derive.hessian_diagonal(self.outer, derive.GradientFunction(self.inner, function), leaves)[2]
 
     def finish(self, call: Call, function: Function, results: Results) -> Any:
-        _, _, diagonals = results
-        return call.gradients(diagonals)
+        return call.gradients(results)
 
 
 class GradientHvp(SecondOrderOperation):
@@ -131,16 +130,18 @@ class GradientHvp(SecondOrderOperation):
         return derive.hvp(self.outer, derive.GradientFunction(self.inner, function), leaves, tangents)
 
     def finish(self, call: Call, function: Function, results: Results) -> Any:
-        gradients, products, _ = results
+        gradients, products = results[:2]
         return GradientAndHvp(call.gradients(gradients)[0], call.gradients(products)[0])
 
 
 class Hvp(GradientHvp):
     name = "hvp"
 
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        return derive.hvp(self.outer, derive.GradientFunction(self.inner, function), leaves, tangents)[1]
+
     def finish(self, call: Call, function: Function, results: Results) -> Any:
-        _, products, _ = results
-        return call.gradients(products)[0]
+        return call.gradients(results)[0]
 
 
 class ValueGradientHessian(SecondOrderOperation):
@@ -154,20 +155,22 @@ class ValueGradientHessian(SecondOrderOperation):
         return derive.jacobian(self.outer, derive.GradientFunction(self.inner, function), leaves)
 
     def finish(self, call: Call, function: Function, results: Results) -> Any:
-        gradients, aux, _ = results
+        gradients, aux, blocks = results
         value = function.assemble(aux[:1], aux[1:], call.present)
-        return ValueGradientAndHessian(value, call.gradients(gradients)[0], _hessian_of(call, results))
+        return ValueGradientAndHessian(value, call.gradients(gradients)[0], _hessian_of(call, blocks))
 
 
 class Hessian(ValueGradientHessian):
     name = "hessian"
 
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        return super().compute(function, leaves, tangents)[2]
+
     def finish(self, call: Call, function: Function, results: Results) -> Any:
         return _hessian_of(call, results)
 
 
-def _hessian_of(call: Call, results: Results) -> Any:
-    _, _, blocks = results
+def _hessian_of(call: Call, blocks: Results) -> Any:
     structure = call.structures[0]
     rows = [build_gradient(structure, iter([call.present(block) for block in row])) for row in blocks]
     return build_gradient(structure, iter(rows))

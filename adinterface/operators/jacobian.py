@@ -58,19 +58,25 @@ class ValueJacobian(Operation):
 
     def finish(self, call: Call, function: Function, results: Results) -> Any:
         outputs, aux, blocks = results
-        value = function.assemble(outputs, aux, call.present)
-        per_output = []
-        for row in blocks:
-            entries = iter([call.present(block) for block in row])
-            per_output.append(tuple([build_gradient(structure, entries) for structure in call.structures]))
-        return ValueAndJacobian(value, build_gradient(function.structure, iter(per_output)))
+        return ValueAndJacobian(function.assemble(outputs, aux, call.present), _assembled(call, function, blocks))
 
 
 class Jacobian(ValueJacobian):
     name = "jacobian"
 
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        return derive.jacobian(self.backend, function, leaves)[2]  # compiled code need not return the value
+
     def finish(self, call: Call, function: Function, results: Results) -> Any:
-        return super().finish(call, function, results).jacobian
+        return _assembled(call, function, results)
+
+
+def _assembled(call: Call, function: Function, blocks: Results) -> Any:
+    per_output = []
+    for row in blocks:
+        entries = iter([call.present(block) for block in row])
+        per_output.append(tuple([build_gradient(structure, entries) for structure in call.structures]))
+    return build_gradient(function.structure, iter(per_output))
 
 
 OPERATIONS |= {jacobian: Jacobian, value_and_jacobian: ValueJacobian}

@@ -93,10 +93,6 @@ class Operation(ABC):
         """The three steps in one, for a plan whose leaves are plain; None if there is no such way."""
         return None
 
-    def compiled_straight(self, f: Callable[..., Any], plan: Plan, fixed: Sequence[tuple[bool, Any]]) -> Straight | None:
-        """As `straight`, compiled for one f; `fixed` says of each carried value whether it is compiled in, and its value."""
-        return None
-
     @abstractmethod
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         """All that the engine does. An engine that compiles, compiles this."""

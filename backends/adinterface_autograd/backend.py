@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import autograd.numpy as anp
 import numpy as np
@@ -12,18 +12,19 @@ from autograd.core import VJPNode, add_outgrads
 from autograd.tracer import isbox, trace_stack
 from autograd.util import toposort
 
-from adinterface.backend import Arrays, Backend, FlatFunction, Pullback, Pushforward, Straight
+from adinterface.backend import Arrays, Backend, FlatFunction, Handwritten, Pullback, Pushforward, Straight
 from adinterface.errors import AdinterfaceError
 from adinterface.library import NUMPY
 
+from . import handwritten as by_hand
 from .box import Box
 from .forward import ForwardNode
-from .handwritten import one_shot
 from .known_failures import KNOWN_FAILURES
 from .library import AutogradLibrary
 
 
 class AutogradBackend(Backend):
+    handwritten: ClassVar[Handwritten | None] = by_hand
     known_failures = KNOWN_FAILURES
     libraries = (AutogradLibrary(),)
 
@@ -88,10 +89,6 @@ class AutogradBackend(Backend):
             [node.g if node is not None else np.zeros(anp.shape(y), y.dtype) for node, y in zip(nodes, outputs)]
         )
         return Pushforward(outputs, tangents_out, aux)
-
-    @classmethod
-    def handwritten(cls, operator: str, f: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[], Any] | None:
-        return one_shot(operator, f, args)
 
     def note(self, error: Exception) -> str | None:
         message = str(error)

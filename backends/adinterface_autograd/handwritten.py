@@ -6,18 +6,62 @@ from collections.abc import Callable
 from typing import Any
 
 import autograd
+import autograd.numpy as namespace
+import numpy as np
+from autograd.core import make_vjp
+from autograd.extend import vspace
+
+__all__ = ["models", "namespace", "transform"]
 
 
-def one_shot(operator: str, f: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[], Any] | None:
-    """A call of autograd's own operator."""
-    transform = _TRANSFORMS.get(operator)
-    return None if transform is None else lambda: transform(f, *args)
+def transform(operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:
+    """autograd's own operator; there is nothing to prepare, but that it need not be made in each call."""
+    make = _TRANSFORMS.get(operator)
+    if make is None:
+        return None
+    made = make(f)
+    return made if prepared else lambda *args: make(f)(*args)
+
+
+def models() -> dict[str, Any]:
+    return {}
+
+
+def _hvp(f: Callable[..., Any]) -> Callable[..., Any]:
+    gradient = autograd.grad(f)
+
+    def product(x: Any, v: Any, *constants: Any) -> Any:
+        back, _ = make_vjp(lambda x: gradient(x, *constants), x)  # the Hessian is symmetric
+        return back(v)
+
+    return product
+
+
+def _jacobian(f: Callable[..., Any]) -> Callable[..., Any]:
+    of_array = autograd.jacobian(f)
+
+    def jacobian(x: Any, *constants: Any) -> Any:
+        if isinstance(x, np.ndarray):
+            return of_array(x, *constants)
+        back, value = make_vjp(lambda x: f(x, *constants), x)
+        rows = [back(basis) for basis in vspace(value).standard_basis()]
+        return _stacked(rows)
+
+    return jacobian
+
+
+def _stacked(rows: list[Any]) -> Any:
+    if isinstance(rows[0], dict):
+        return {key: _stacked([row[key] for row in rows]) for key in rows[0]}
+    if isinstance(rows[0], (list, tuple)):
+        return [_stacked(list(column)) for column in zip(*rows)]
+    return np.stack(rows)
 
 
 _TRANSFORMS: dict[str, Callable[..., Any]] = {
-    "gradient": lambda f, x: autograd.grad(f)(x),
-    "value_and_gradient": lambda f, x: autograd.value_and_grad(f)(x),
-    "jacobian": lambda f, x: autograd.jacobian(f)(x),
-    "hvp": lambda f, x, v: autograd.hessian_vector_product(f)(x, v),
-    "hessian": lambda f, x: autograd.hessian(f)(x),
+    "gradient": autograd.grad,
+    "value_and_gradient": autograd.value_and_grad,
+    "jacobian": _jacobian,
+    "hvp": _hvp,
+    "hessian": autograd.hessian,
 }

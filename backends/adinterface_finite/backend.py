@@ -9,22 +9,23 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from adinterface.auto import AutoFiniteDifferences
-from adinterface.backend import Arrays, Backend, FlatFunction, Linearized, Pushforward, Straight
+from adinterface.backend import Arrays, Backend, FlatFunction, Handwritten, Linearized, Pushforward, Straight
 from adinterface.errors import PrecisionError
 from adinterface.library import NUMPY, dtype_name, epsilon, kind, width
 from adinterface.operators.derive import columns, full_like, library_of, size_of
 from adinterface.registry import backend_of, loaded_backends
 
-from .handwritten import one_shot
+from . import handwritten as by_hand
 from .known_failures import KNOWN_FAILURES
 
 
 class FiniteDifferencesBackend(Backend):
+    handwritten: ClassVar[Handwritten | None] = by_hand
     known_failures = KNOWN_FAILURES
 
     def __init__(self, auto: AutoFiniteDifferences):
@@ -135,10 +136,6 @@ class FiniteDifferencesBackend(Backend):
             return tuple([(a - b) / (2 * step) for a, b in zip(up, down)])
 
         return push
-
-    @classmethod
-    def handwritten(cls, operator: str, f: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[], Any] | None:
-        return one_shot(operator, f, args)
 
     def _step(self, leaves: Arrays, tangents: Arrays) -> Any:
         """h for the points x + h v and x - h v: relative to the largest component of x that v moves, at least to 1.

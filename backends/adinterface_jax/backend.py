@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax._src.core import trace_state_clean  # JAX has no public name for this question
 from jax.tree_util import Partial as _Partial
-from jax.tree_util import tree_flatten, tree_unflatten
+from jax.tree_util import tree_flatten
 
 from adinterface.auto import AutoJax
-from adinterface.backend import Arrays, Backend, FlatFunction, Linearized, Pullback, Pushforward
+from adinterface.backend import Arrays, Backend, FlatFunction, Handwritten, Linearized, Pullback, Pushforward
 from adinterface.library import any_wide
 
-from .handwritten import one_shot
+from . import handwritten as by_hand
 from .known_failures import KNOWN_FAILURES
 from .library import JaxLibrary
 from .nodes import Pytree
@@ -26,11 +27,11 @@ Partial: Any = _Partial
 
 
 class JaxBackend(Backend):
+    handwritten: ClassVar[Handwritten | None] = by_hand
     known_failures = KNOWN_FAILURES
     libraries = (JaxLibrary(),)
     node_types = (Pytree(),)
     transposes = True
-    compiles_numpy = True
 
     def __init__(self, auto: AutoJax):
         super().__init__(auto)
@@ -70,33 +71,24 @@ class JaxBackend(Backend):
         push = Partial(_pushed, linear)
         return Linearized(outputs, aux, push, Partial(_batched, push))
 
-    @classmethod
-    def handwritten(cls, operator: str, f: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[], Any] | None:
-        return one_shot(operator, f, args)
-
     def compile(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
         return _compiled(compute) if self.jit else None
 
-    def compile_straight(
-        self, compute: Callable[[Arrays], Sequence[Any]], dtypes: tuple[str, ...]
-    ) -> Callable[[Sequence[Any]], Sequence[Any] | None] | None:
+    def compile_numpy(self, compute: Callable[..., Any], dtypes: tuple[str, ...]) -> Callable[..., Any] | None:
         if not self.jit:
             return None
-        wide = any_wide(dtypes)
+        wide, compiled = any_wide(dtypes), Compiled(compute)
+        jitted, results, asarray = compiled.jitted, compiled.results, np.asarray
 
-        @jax.jit
-        def compiled(*arrays: Any) -> Sequence[Any]:
-            return compute(arrays)
-
-        def call(arrays: Sequence[Any]) -> Sequence[Any] | None:
+        def call(active: Sequence[Any], carried: Sequence[Any], tangents: Sequence[Any]) -> Any:
             if not trace_state_clean():  # inside an outer trace its precision holds, and results stay tracers
                 return None
             if wide:
                 with jax.enable_x64(True):
-                    found = compiled(*arrays)
+                    arrays = jitted(len(active), len(carried), *active, *carried, *tangents)
             else:
-                found = compiled(*arrays)
-            return [np.asarray(array).copy() for array in found]  # which is faster than np.array(array)
+                arrays = jitted(len(active), len(carried), *active, *carried, *tangents)
+            return results([asarray(array).copy() for array in arrays])  # faster than np.array(array)
 
         return call
 
@@ -141,22 +133,39 @@ def _batched(apply: Callable[..., Any], stacks: Arrays) -> Any:
 _applied = jax.jit(lambda apply, arrays: apply(arrays))
 
 
-def _compiled(compute: Callable[..., Any]) -> Callable[..., Any]:
-    """`jax.jit` of a function whose results hold bools and maps beside arrays."""
-    found: Any = None
+class Compiled:
+    """`jax.jit` of a function whose results hold bools and maps beside arrays.
 
-    @jax.jit
-    def arrays_of(active: Arrays, carried: Arrays, tangents: Arrays) -> list[Any]:
-        nonlocal found
-        leaves, structure = tree_flatten(compute(active, carried, tangents))
-        found = structure, [None if isinstance(leaf, jax.Array) else (leaf,) for leaf in leaves]
-        return [leaf for leaf in leaves if isinstance(leaf, jax.Array)]
+    The arguments are flat, and so are the results: JAX takes nested ones apart in each call.
+    """
+
+    def __init__(self, compute: Callable[..., Any]):
+        self.structure: Any = None
+        #: What is no array, and where it stands among the leaves.
+        self.static: list[tuple[int, Any]] = []
+
+        @functools.partial(jax.jit, static_argnums=(0, 1))
+        def jitted(active: int, carried: int, *arrays: Any) -> list[Any]:
+            both = active + carried
+            leaves, self.structure = tree_flatten(compute(arrays[:active], arrays[active:both], arrays[both:]))
+            self.static = [(place, leaf) for place, leaf in enumerate(leaves) if not isinstance(leaf, jax.Array)]
+            return [leaf for leaf in leaves if isinstance(leaf, jax.Array)]
+
+        self.jitted = jitted
+
+    def results(self, arrays: list[Any]) -> Any:
+        """What `compute` returned, around these arrays."""
+        for place, value in self.static:
+            arrays.insert(place, value)
+        return self.structure.unflatten(arrays)
+
+
+def _compiled(compute: Callable[..., Any]) -> Callable[..., Any]:
+    compiled = Compiled(compute)
 
     def call(active: Arrays, carried: Arrays, tangents: Arrays) -> Any:
-        arrays = iter(arrays_of(active, carried, tangents))
-        structure, static = found
-        results = tree_unflatten(structure, [next(arrays) if entry is None else entry[0] for entry in static])
-        return _with_compiled_maps(results)
+        arrays = compiled.jitted(len(active), len(carried), *active, *carried, *tangents)
+        return _with_compiled_maps(compiled.results(arrays))
 
     return call
 

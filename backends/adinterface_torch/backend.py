@@ -5,18 +5,18 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
 from adinterface.auto import AutoTorch
-from adinterface.backend import Arrays, Backend, FlatFunction, Linearized, Pullback, Pushforward, Straight
+from adinterface.backend import Arrays, Backend, FlatFunction, Handwritten, Linearized, Pullback, Pushforward, Straight
 from adinterface.operators.derive import gradient_by_pullback
 
+from . import handwritten as by_hand
 from .backward import backward
-from .handwritten import one_shot
 from .known_failures import KNOWN_FAILURES
-from .library import TorchLibrary, nesting
+from .library import TorchLibrary, is_plain, nesting
 from .nodes import ModuleNode
 from .precision import current, python_float
 
@@ -25,6 +25,7 @@ _forward_mode = threading.RLock()
 
 
 class TorchBackend(Backend):
+    handwritten: ClassVar[Handwritten | None] = by_hand
     known_failures = KNOWN_FAILURES
     libraries = (TorchLibrary(),)
     node_types = (ModuleNode(),)
@@ -84,11 +85,10 @@ class TorchBackend(Backend):
             for result, leaf in zip(found, leaves):
                 if result is None:
                     result = torch.zeros_like(leaf, memory_format=torch.contiguous_format)
-                key = result.untyped_storage().data_ptr()
-                if key in taken or not key or result.is_neg() or not result.is_contiguous():
-                    result = library.own(result, taken)
-                else:
+                if is_plain(result) and (key := result.untyped_storage().data_ptr()) not in taken:
                     taken.add(key)
+                else:
+                    result = library.own(result, taken)
                 results.append(result.numpy())
             return output, tuple([array.detach() for array in aux]) if aux else aux, results, connected
 
@@ -177,10 +177,6 @@ class TorchBackend(Backend):
         if self.chunk_size == 1:
             return linear
         return linear._replace(push_stacked=lambda stacks: self.pushforward_stacked(function, leaves, stacks).tangents)
-
-    @classmethod
-    def handwritten(cls, operator: str, f: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[], Any] | None:
-        return one_shot(operator, f, args)
 
     def note(self, error: Exception) -> str | None:
         message = str(error)

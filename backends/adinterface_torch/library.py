@@ -141,10 +141,10 @@ class TorchLibrary(Library):
         return tensor
 
     def release(self, result: Any, dtype: np.dtype[Any], taken: set[int]) -> np.ndarray[Any, Any] | None:
-        if result.requires_grad or is_wrapped(result) or result.is_neg() or not result.is_contiguous():
+        if result.requires_grad or is_wrapped(result) or not is_plain(result):
             return None
         key = result.untyped_storage().data_ptr()
-        if key in taken or not key or not result.is_cpu:  # a zero tensor has no memory
+        if key in taken or not result.is_cpu:
             return None
         taken.add(key)
         numbers: np.ndarray[Any, Any] = result.numpy()
@@ -174,6 +174,11 @@ class TorchLibrary(Library):
         if nesting.depth or any(isinstance(leaf, torch.Tensor) and self.traced(leaf) for leaf in leaves):
             return nullcontext()
         return torch.no_grad()
+
+
+def is_plain(x: torch.Tensor) -> bool:
+    """Whether the numbers of a real tensor lie in memory as they are, one after the other."""
+    return x.is_contiguous() and not x.is_neg() and not x._is_zerotensor()
 
 
 def _resolved(x: torch.Tensor) -> torch.Tensor:

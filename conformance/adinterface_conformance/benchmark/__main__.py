@@ -1,0 +1,7 @@
+"""`python -m adinterface_conformance.benchmark`."""
+
+import sys
+
+from .command import main
+
+sys.exit(main())

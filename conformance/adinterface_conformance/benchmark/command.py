@@ -1,0 +1,107 @@
+"""The command line of the benchmark."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+
+import adinterface
+from adinterface import AutoBackend, registry
+
+from .cells import CELLS, WAYS, Cell, Way, goes_in_reverse, models, scenarios
+from .memory import peak, print_peak
+from .report import HEAD, plot, row, short
+from .timing import Timing, measure
+
+#: Sizes from which peak memory says something.
+LARGE = 1_000_000
+
+
+def backends() -> list[AutoBackend]:
+    """The built-in backends whose engine is installed."""
+    found: list[AutoBackend] = []
+    for cls in adinterface.auto.BUILT_IN:
+        try:
+            registry.find(cls())
+        except adinterface.MissingEngineError:
+            continue
+        found.append(cls())
+    return found
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Measure, print a table, and write JSON and a picture if asked."""
+    argv = sys.argv[1:] if argv is None else argv
+    if argv[:1] == ["--peak"]:
+        print_peak(*argv[1:])  # type: ignore[arg-type]
+        return 0
+    parser = argparse.ArgumentParser(
+        prog="python -m adinterface_conformance benchmark",
+        description="What a call costs beside hand-written engine code: time of both, run interleaved, and their ratio.",
+    )
+    parser.add_argument("--backend", action="append", help="a backend's class, by its name; by default all")
+    parser.add_argument("--operator", action="append", help="an operator's name, such as hvp; all by default")
+    parser.add_argument("--cell", action="append", help="a cell's name, such as 'one array'; all by default")
+    parser.add_argument("--way", choices=WAYS, help="only one-shot calls, or only prepared ones")
+    parser.add_argument("--scenario", help="measure the scenarios of this name pattern (with *) instead of the cells")
+    parser.add_argument("--seconds", type=float, default=1.0, help="how long to measure each cell (default: 1)")
+    parser.add_argument("--max-size", type=int, default=1_000_000, help="leave out larger sizes")
+    parser.add_argument("--memory", action="store_true", help=f"also measure peak memory from n = {LARGE:,} on")
+    parser.add_argument("--leaves", action="store_true", help="measure how a gradient scales with the leaves of a tree instead")
+    parser.add_argument("--json", help="write the measurements to this file")
+    parser.add_argument("--plot", help="draw the ratios to this PNG file (needs matplotlib)")
+    options = parser.parse_args(argv)
+    timings: list[Timing] = []
+    print(HEAD)
+    for cell, auto, operator, size, way in _chosen(options):
+        timing = measure(cell, auto, operator, size, way, options.seconds)
+        if options.memory and size >= LARGE and cell in CELLS:
+            mine, by_hand = (peak(cell, auto, operator, size, way, ours) for ours in (True, False))
+            timing = replace(timing, memory=mine, handwritten_memory=by_hand)
+        timings.append(timing)
+        print(row(timing), flush=True)
+    _summarize(timings)
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump([asdict(timing) for timing in timings], file, indent=1)
+    if options.plot:
+        plot(timings, options.plot)
+    return 0
+
+
+def _chosen(options: argparse.Namespace) -> Iterator[tuple[Cell, AutoBackend, str, int, Way]]:
+    """What to measure, in the order of the table."""
+    ways: list[Way] = [way for way in WAYS if options.way in (None, way)]
+    for auto in backends():
+        if options.backend and type(auto).__name__ not in options.backend:
+            continue
+        reverse = goes_in_reverse(auto)
+        if options.scenario:
+            cells = scenarios(options.scenario)
+            ways = ["one-shot"]
+        elif options.leaves:
+            many = next(cell for cell in CELLS if cell.name == "tree of leaves")
+            cells = [replace(many, sizes=(10, 100, 1000, 10_000), operators=("gradient",), forward=100)]
+        else:
+            cells = [*CELLS, *models(auto)]
+        for cell in cells:
+            if options.cell and cell.name not in options.cell:
+                continue
+            for size in cell.sizes:
+                for operator in cell.operators:
+                    wanted = not options.operator or operator in options.operator
+                    if wanted and size <= options.max_size and cell.includes(operator, size, reverse or bool(options.scenario)):
+                        yield from ((cell, auto, operator, size, way) for way in ways)
+
+
+def _summarize(timings: list[Timing]) -> None:
+    """The largest ratio of each backend and way."""
+    for way in WAYS:
+        for backend in dict.fromkeys(timing.backend for timing in timings):
+            found = [t for t in timings if t.backend == backend and t.way == way and t.ratio is not None]
+            if found:
+                worst = max(found, key=lambda timing: timing.ratio or 0.0)
+                print(f"{short(backend)}, {way}: at most {worst.ratio:.2f} ({worst.cell}, {worst.operator}, n = {worst.size})")

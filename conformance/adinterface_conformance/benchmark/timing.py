@@ -1,0 +1,144 @@
+"""How long a call takes beside hand-written code: both run interleaved, and a ratio is the median over pairs of runs."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import adinterface
+from adinterface import AutoBackend, Constant, registry
+
+from .cells import Cell, Problem, Way
+
+#: A run repeats short calls until it takes about so many seconds.
+RUN = 1e-3
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One measured cell."""
+
+    cell: str
+    operator: str
+    backend: str
+    way: Way
+    size: int
+    #: Seconds of the first call (preparation and compilation included), of later calls, of hand-written code.
+    first: float
+    ours: float
+    handwritten: float | None
+    #: The median ratio of the two, and its quartiles.
+    ratio: float | None
+    quartiles: tuple[float, float] | None
+    #: Peak memory above that of the imports and arguments, in bytes; None unless asked for.
+    memory: int | None = None
+    handwritten_memory: int | None = None
+    #: How often our call evaluates f.
+    evaluations: int = 0
+
+
+Call = Callable[[], Any]
+
+
+class Calls:
+    """One cell on one backend as calls without arguments."""
+
+    def __init__(self, cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way):
+        self.cell, self.auto, self.operator, self.way = cell, auto, operator, way
+        handwritten = registry.backend_class(auto.name).handwritten
+        self.handwritten_code = handwritten
+        self.problem: Problem = cell.build(size, np if handwritten is None else handwritten.namespace)
+        problem = self.problem
+        self.f = problem.vector if operator == "jacobian" else problem.scalar
+        self.v = problem.v
+        if operator == "hvp" and problem.v is None and cell.call is None:
+            # A model's tangent is a model; its own gradient is one.
+            self.v = adinterface.gradient(self.f, auto, problem.x, *map(Constant, problem.constants))[0]
+
+    def ours(self, f: Callable[..., Any] | None = None) -> Call:
+        """Our call; if prepared, prepared by the first call."""
+        f = self.f if f is None else f
+        if self.cell.call is not None:
+            by_scenario = self.cell.call
+            return lambda: by_scenario(self.auto, f)
+        operator = getattr(adinterface, self.operator)
+        args = (self.problem.x, *([self.v] if self.operator == "hvp" else []), *map(Constant, self.problem.constants))
+        auto = self.auto
+        if self.way == "one-shot":
+            return lambda: operator(f, auto, *args)
+        fast: Any = None
+
+        def call() -> Any:
+            nonlocal fast
+            if fast is None:
+                fast = adinterface.prepare(operator, f, auto, *args)
+            return fast(*args)
+
+        return call
+
+    def handwritten(self) -> Call | None:
+        """The engine's own code for the same; None if there is none."""
+        if self.handwritten_code is None or self.problem.x is None:
+            return None
+        transformed = self.handwritten_code.transform(self.operator, self.f, self.way == "prepared")
+        if transformed is None:
+            return None
+        args = (self.problem.x, *([self.v] if self.operator == "hvp" else []), *self.problem.constants)
+        return lambda: transformed(*args)
+
+    def evaluations(self) -> int:
+        """How often a later call of ours evaluates f; a compiled one does not."""
+        count = 0
+
+        def counted(*args: Any, **keywords: Any) -> Any:
+            nonlocal count
+            count += 1
+            return self.f(*args, **keywords)
+
+        call = self.ours(counted)
+        call()
+        before = count
+        call()
+        return count - before
+
+
+def measure(cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way, seconds: float) -> Timing:
+    """Time one cell for about so many seconds."""
+    calls = Calls(cell, auto, operator, size, way)
+    ours, handwritten = calls.ours(), calls.handwritten()
+    first = _time(ours, 1)
+    once = _time(ours, 1)
+    evaluations = calls.evaluations() if once < seconds else 0
+    if handwritten is not None:
+        handwritten()
+    repeats = max(1, min(200, round(RUN / once)))
+    pairs: list[tuple[float, float]] = []
+    start = time.perf_counter()
+    while len(pairs) < 3 or (time.perf_counter() - start < seconds and len(pairs) < 1000):
+        if handwritten is None:
+            pairs.append((_time(ours, repeats), float("nan")))
+        elif len(pairs) % 2:
+            theirs = _time(handwritten, repeats)
+            pairs.append((_time(ours, repeats), theirs))
+        else:
+            pairs.append((_time(ours, repeats), _time(handwritten, repeats)))
+    later = statistics.median(pair[0] for pair in pairs)
+    common = (cell.name, operator, repr(auto), way, size, first, later)
+    if handwritten is None:
+        return Timing(*common, None, None, None, evaluations=evaluations)
+    ratios = [mine / theirs for mine, theirs in pairs]
+    low, middle, high = statistics.quantiles(ratios, n=4)
+    by_hand = statistics.median(pair[1] for pair in pairs)
+    return Timing(*common, by_hand, middle, (low, high), evaluations=evaluations)
+
+
+def _time(call: Call, repeats: int) -> float:
+    start = time.perf_counter()
+    for _ in range(repeats):
+        call()
+    return (time.perf_counter() - start) / repeats

@@ -401,6 +401,8 @@ class Function:
     def __init__(self, call: Call, f: Callable[..., Any], output: OutputKind):
         self.call, self.f, self.output = call, f, output
         self.held, self.fresh = call.held, call.fresh
+        #: Whether its scalar depends on a leaf, as far as the engine knows.
+        self.connected = True
         self.structure: Structure = DIFFERENTIATED
         #: For each leaf of f's result: "output", "aux", or the Python number that it is.
         self.places: list[Any] = []

@@ -147,7 +147,8 @@ class Specialization:
 
     def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan):
         self.operation, self.f, self.plan = operation, f, plan
-        self.straight, self.recognize = plan.straight, plan.recognize
+        self.straight: Callable[..., Any] | None = plan.straight
+        self.recognize = plan.recognize
 
     def straight_with(self, values: Sequence[Any], given: Sequence[Any]) -> Any:
         """As `straight`, of an operator that takes tangents."""
@@ -192,28 +193,29 @@ class Compiled(Specialization):
         if plan.plain and not plan.unfit and not operation.outlives:
             self.compiled_numpy = operation.backend.compile_numpy(compute, plan.all_dtypes)
         if self.compiled_numpy is not None:
-            self.straight = self._straight
-            self.dynamic = [n for (n, _), (static, _) in zip(plan.carried, self.places) if not static]
-            self.released = Released.of(plan, values=[], args=(), kwargs={})
+            self.straight = self._straight(self.compiled_numpy)
 
-    def _straight(self, f: Callable[..., Any], values: Sequence[Any], tangents: Sequence[Any] = ()) -> Any:
-        assert self.compiled_numpy is not None
-        if active_record() is not None:
-            return None
-        dynamic: Sequence[Any] = ()
-        if self.plan.carried:
-            dynamic = [values[n] for n in self.dynamic]
-            values = [values[n] for n in self.plan.active]
-        results = self.compiled_numpy(values, dynamic, tangents)
-        if results is None:
-            return None
-        assert self.function is not None
-        return self.operation.finish(self.released, self.function, results)
+    def _straight(self, compiled: Callable[..., Any]) -> Callable[..., Any]:
+        """All of the operation on the values of a call (and its tangents), whose arrays go to the engine as they are."""
+        plan, finish = self.plan, self.operation.finish
+        dynamic = [n for (n, _), (static, _) in zip(plan.carried, self.places) if not static]
+        released = Released.of(plan, values=[], args=(), kwargs={})
+
+        def straight(_: Callable[..., Any], values: Sequence[Any], tangents: Sequence[Any] = ()) -> Any:
+            if active_record() is not None:
+                return None
+            if plan.carried:
+                results = compiled([values[n] for n in plan.active], [values[n] for n in dynamic], tangents)
+            else:
+                results = compiled(values, (), tangents)
+            return None if results is None else finish(released, self.function, results)  # type: ignore[arg-type]
+
+        return straight
 
     def straight_with(self, values: Sequence[Any], given: Sequence[Any]) -> Any:
         recognize = self.plan.recognize_tangents
         tangents = recognize(given, {}) if recognize is not None else None
-        return None if tangents is None else self._straight(self.f, values, tangents)
+        return None if tangents is None or self.straight is None else self.straight(self.f, values, tangents)
 
     def __call__(self, call: Call, given: Any) -> Any:
         with call.precision():

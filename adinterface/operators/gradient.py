@@ -88,13 +88,13 @@ class Gradient(Operation):
         return None if gradient is None else _straight(self, plan, gradient)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return derive.gradient(self.backend, function, leaves)[2:]  # not the value, which compiled code need not return
+        *_, gradients, function.connected = derive.gradient(self.backend, function, leaves)
+        return gradients  # without the value, which compiled code need not return
 
     def finish(self, call: Call, function: Function, results: Results) -> Any:
-        gradients, connected = results[-2:]
-        if not connected:
+        if not function.connected:
             call.warn_disconnected()
-        return call.gradients(gradients)
+        return call.gradients(results)
 
 
 class ValueGradient(Gradient):
@@ -102,11 +102,12 @@ class ValueGradient(Gradient):
     output = "scalar and aux"
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return derive.gradient(self.backend, function, leaves)
+        outputs, aux, gradients, function.connected = derive.gradient(self.backend, function, leaves)
+        return outputs, aux, gradients
 
     def finish(self, call: Call, function: Function, results: Results) -> Any:
-        outputs, aux, _, _ = results
-        return ValueAndGradient(function.assemble(outputs, aux, call.present), super().finish(call, function, results))
+        outputs, aux, gradients = results
+        return ValueAndGradient(function.assemble(outputs, aux, call.present), super().finish(call, function, gradients))
 
 
 def _straight(operation: Gradient, plan: Plan, gradient: StraightGradient) -> Straight:

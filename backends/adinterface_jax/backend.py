@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax._src.core import trace_state_clean  # JAX has no public name for this question
+
+# JAX has no public name for the question whether a trace is active; `trace_state_clean` asks this, in ten times the time.
+from jax._src.core import eval_trace, trace_state_strong_ref
 from jax.tree_util import Partial as _Partial
-from jax.tree_util import tree_flatten
+from jax.tree_util import tree_flatten, tree_structure
 
 from adinterface.auto import AutoJax
 from adinterface.backend import Arrays, Backend, FlatFunction, Handwritten, Linearized, Pullback, Pushforward
@@ -81,14 +82,20 @@ class JaxBackend(Backend):
         jitted, results, asarray = compiled.jitted, compiled.results, np.asarray
 
         def call(active: Sequence[Any], carried: Sequence[Any], tangents: Sequence[Any]) -> Any:
-            if not trace_state_clean():  # inside an outer trace its precision holds, and results stay tracers
+            # Inside an outer trace its precision holds, and results stay tracers.
+            if trace_state_strong_ref.value is not eval_trace:
                 return None
+            if compiled.counts is None:
+                compiled.counts = len(active), len(active) + len(carried)
             if wide:
                 with jax.enable_x64(True):
-                    arrays = jitted(len(active), len(carried), *active, *carried, *tangents)
+                    arrays = jitted(*active, *carried, *tangents)
             else:
-                arrays = jitted(len(active), len(carried), *active, *carried, *tangents)
-            return results([asarray(array).copy() for array in arrays])  # faster than np.array(array)
+                arrays = jitted(*active, *carried, *tangents)
+            # Copied in this way, which is faster than np.array(array).
+            if compiled.alone:
+                return (asarray(arrays).copy(),)
+            return results([asarray(array).copy() for array in arrays])
 
         return call
 
@@ -140,31 +147,45 @@ class Compiled:
     """
 
     def __init__(self, compute: Callable[..., Any]):
-        self.structure: Any = None
+        self.unflatten: Any = None
+        #: Whether the result is a tuple of one array, which then comes without a list around it.
+        self.alone = False
         #: What is no array, and where it stands among the leaves.
         self.static: list[tuple[int, Any]] = []
 
-        @functools.partial(jax.jit, static_argnums=(0, 1))
-        def jitted(active: int, carried: int, *arrays: Any) -> list[Any]:
-            both = active + carried
-            leaves, self.structure = tree_flatten(compute(arrays[:active], arrays[active:both], arrays[both:]))
+        #: How many arguments are active, and how many active or carried; the same in every call.
+        self.counts: tuple[int, int] | None = None
+
+        @jax.jit
+        def jitted(*arrays: Any) -> Any:
+            assert self.counts is not None
+            active, both = self.counts
+            structure: Any
+            leaves, structure = tree_flatten(compute(arrays[:active], arrays[active:both], arrays[both:]))
+            # A tuple of arrays is what it is already.
+            self.unflatten = None if structure == tree_structure((0,) * len(leaves)) else structure.unflatten
             self.static = [(place, leaf) for place, leaf in enumerate(leaves) if not isinstance(leaf, jax.Array)]
-            return [leaf for leaf in leaves if isinstance(leaf, jax.Array)]
+            self.alone = self.unflatten is None and not self.static and len(leaves) == 1
+            return leaves[0] if self.alone else [leaf for leaf in leaves if isinstance(leaf, jax.Array)]
 
         self.jitted = jitted
 
     def results(self, arrays: list[Any]) -> Any:
         """What `compute` returned, around these arrays."""
+        if self.unflatten is None:
+            return tuple(arrays)
         for place, value in self.static:
             arrays.insert(place, value)
-        return self.structure.unflatten(arrays)
+        return self.unflatten(arrays)
 
 
 def _compiled(compute: Callable[..., Any]) -> Callable[..., Any]:
     compiled = Compiled(compute)
 
     def call(active: Arrays, carried: Arrays, tangents: Arrays) -> Any:
-        arrays = compiled.jitted(len(active), len(carried), *active, *carried, *tangents)
+        compiled.counts = len(active), len(active) + len(carried)
+        found = compiled.jitted(*active, *carried, *tangents)
+        arrays = [found] if compiled.alone else found
         return _with_compiled_maps(compiled.results(arrays))
 
     return call

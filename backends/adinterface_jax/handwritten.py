@@ -44,8 +44,9 @@ def _of_model(operator: str, f: Callable[..., Any], prepared: bool) -> Callable[
     import equinox
 
     def hvp(model: Any, v: Any, *constants: Any) -> Any:
-        gradient = equinox.filter_grad(f)
-        return equinox.filter_jvp(lambda model: gradient(model, *constants), (model,), (v,))[1]
+        gradient: Any = equinox.filter_grad(f)
+        filter_jvp: Any = equinox.filter_jvp
+        return filter_jvp(lambda model: gradient(model, *constants), (model,), (v,))[1]
 
     made: Any = {
         "gradient": equinox.filter_grad(f),

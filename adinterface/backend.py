@@ -164,6 +164,10 @@ class Backend(ABC):
         """Evaluate `function` and its derivative in the direction `tangents` (native arrays like the leaves)."""
         raise NotImplementedError
 
+    def tangents(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Arrays:
+        """The tangents of `pushforward` alone, for an engine that needs less for them."""
+        return self.pushforward(function, leaves, tangents).tangents
+
     def pushforward_stacked(self, function: FlatFunction, leaves: Arrays, stacks: Arrays) -> Pushforward:
         """As `pushforward` for stacks of tangents (a leading axis on each), in one evaluation of `function`.
 
@@ -202,6 +206,14 @@ class Backend(ABC):
         """The shortest way from NumPy arrays of these dtypes (float16, float32, float64) to their gradients.
 
         It gives what `gradient` gives. None if the engine has no shorter way than the general one.
+        """
+        return None
+
+    def jacobian(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]] | None:
+        """`(outputs, aux, blocks)`, where `blocks[k][n]` has the shape of output k followed by that of leaf n.
+
+        An engine overrides this only where it can do it faster than by `pullback` or `pushforward`; None, before it
+        calls `function`, where it cannot.
         """
         return None
 

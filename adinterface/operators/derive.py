@@ -90,6 +90,14 @@ def pushforward(backend: Backend, function: FlatFunction, leaves: Arrays, tangen
     return Pushforward(linear.outputs, linear.push(tangents), linear.aux)
 
 
+def tangents(backend: Backend, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Arrays:
+    """The tangents of a pushforward, without its value."""
+    if not _goes_forward(backend):
+        return pushforward(backend, function, leaves, tangents).tangents
+    note_step(backend, "one pushforward")
+    return backend.tangents(function, leaves, tangents)
+
+
 def _goes_forward(backend: Backend) -> bool:
     if not gives(backend, "pushforward"):
         return False
@@ -276,6 +284,9 @@ def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple[
     Real outputs: rows in the gradient convention (d/dRe + i d/dIm for a complex leaf). Complex outputs of complex
     leaves: the holomorphic derivative. Complex outputs of real leaves: the complex derivative.
     """
+    own = backend.jacobian(function, leaves)
+    if own is not None:
+        return own
     forward = not gives(backend, "pullback") or backend.mode == "forward"
     inputs = sum(size_of(backend, leaf) for leaf in leaves)
     if forward or (backend.mode is None and inputs <= backend.forward_below):
@@ -413,6 +424,13 @@ def hessian_map(outer: Backend, function: FlatFunction, leaves: Arrays) -> Linea
         pulled = pullback(outer, function, leaves)
         return Linearized(pulled.outputs, pulled.aux, pulled.back, pulled.back_stacked)
     return linearize(outer, function, leaves)
+
+
+def hessian_product(outer: Backend, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Arrays:
+    """As `hvp`, the products alone."""
+    if gives(outer, "pullback") and outer.mode == "reverse":
+        return hvp(outer, function, leaves, directions).tangents
+    return tangents(outer, function, leaves, directions)
 
 
 def hvp(outer: Backend, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:

@@ -138,7 +138,7 @@ class Hvp(GradientHvp):
     name = "hvp"
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return derive.hvp(self.outer, derive.GradientFunction(self.inner, function), leaves, tangents)[1]
+        return derive.hessian_product(self.outer, derive.GradientFunction(self.inner, function), leaves, tangents)
 
     def finish(self, call: Call, function: Function, results: Results) -> Any:
         return call.gradients(results)[0]

@@ -100,6 +100,11 @@ class Push:
 
 def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False, name: str | None = None) -> Arrays:
     """One native tangent for each active leaf of the call."""
+    recognize = call.plan.recognize_tangents
+    if recognize is not None and not stacked:
+        values = recognize(tangents, {})
+        if values is not None:
+            return tuple([call.plan.library.adopt(value, call.taken) for value in values])
     if len(tangents) != len(call.structures):
         raise TreeError(
             f"{call.operator}: there are {len(call.structures)} arguments, so there must be as many tangents, "

@@ -18,6 +18,7 @@ from adinterface.backend import Arrays, Backend, FlatFunction, Handwritten, Line
 from adinterface.errors import PrecisionError
 from adinterface.library import NUMPY, dtype_name, epsilon, kind, width
 from adinterface.operators.derive import columns, full_like, library_of, size_of
+from adinterface.record import note_step
 from adinterface.registry import backend_of, loaded_backends
 
 from . import handwritten as by_hand
@@ -45,6 +46,29 @@ class FiniteDifferencesBackend(Backend):
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
         linear = self.linearize(function, leaves)
         return Pushforward(linear.outputs, linear.push(tangents), linear.aux)
+
+    def tangents(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Arrays:
+        """Without an evaluation of f at the point itself."""
+        if self._step(leaves, tangents) is None:  # along zero, where the value says what the zeros look like
+            return super().tangents(function, leaves, tangents)
+        return self._push(function, leaves, None)(tangents)
+
+    def jacobian(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]] | None:
+        """Element by element, for real NumPy arrays; without the tangents of everything else that stays where it is."""
+        if not all(type(leaf) is np.ndarray and leaf.dtype.kind == "f" for leaf in leaves):
+            return None
+        outputs, aux = self._value(function, leaves)
+        if not all(isinstance(output, (np.ndarray, np.generic)) for output in outputs):
+            return columns(self, Linearized(outputs, aux, self._push(function, leaves, outputs)), leaves)
+        note_step(self, f"{sum(leaf.size for leaf in leaves)} columns of the Jacobian")
+        blocks = [[np.empty((*np.shape(output), *leaf.shape), dtype=output.dtype) for leaf in leaves] for output in outputs]
+        again = lambda moved: function(*moved)[0]
+        with _evaluation(leaves):
+            for n in range(len(leaves)):
+                for place, up, down, width in self._pairs(again, leaves, n):
+                    for row, ahead, behind in zip(blocks, up, down):
+                        row[n][(..., *place)] = (ahead - behind) / width
+        return outputs, aux, blocks
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
         outputs, aux = self._value(function, leaves)
@@ -75,20 +99,25 @@ class FiniteDifferencesBackend(Backend):
 
     def _by_elements(self, again: Callable[[Sequence[Any]], Any], leaves: Arrays, n: int) -> Any:
         """The gradient by one leaf, a real NumPy array: `_push` along each element, without its generality."""
+        slopes = np.empty(leaves[n].shape, dtype=leaves[n].dtype)
+        with _evaluation(leaves):
+            for place, up, down, width in self._pairs(again, leaves, n):
+                slopes[place] = (up - down) / width
+        return slopes
+
+    def _pairs(self, again: Callable[[Sequence[Any]], Any], leaves: Arrays, n: int) -> Iterator[tuple[Any, Any, Any, float]]:
+        """Along each element of one leaf, a real NumPy array: its place, f ahead and behind, and how far they are apart."""
         moved, leaf = list(leaves), leaves[n]
         relative = self.relative_step or epsilon(dtype_name(leaf.dtype)) ** (1 / self.root)
-        slopes = np.empty(leaf.shape, dtype=leaf.dtype)
-        with _evaluation(leaves):
-            for place in range(leaf.size) if leaf.ndim == 1 else np.ndindex(leaf.shape):
-                at = leaf[place]
-                step = relative * max(1.0, abs(float(at)))
-                moved[n] = ahead = leaf.copy("K")  # f may keep or change what it gets
-                ahead[place] = at + step
-                up = again(moved)
-                moved[n] = behind = leaf.copy("K")
-                behind[place] = at - step
-                slopes[place] = (up - again(moved)) / (2 * step)
-        return slopes
+        for place in np.ndindex(leaf.shape):
+            at = leaf[place]
+            step = relative * max(1.0, abs(float(at)))
+            moved[n] = ahead = leaf.copy("K")  # f may keep or change what it gets
+            ahead[place] = at + step
+            up = again(moved)
+            moved[n] = behind = leaf.copy("K")
+            behind[place] = at - step
+            yield place, up, again(moved), 2 * step
 
     def straight(self, dtypes: tuple[str, ...]) -> Straight | None:
         if self.library is not None:
@@ -122,16 +151,19 @@ class FiniteDifferencesBackend(Backend):
         return outputs, aux
 
     def _push(
-        self, function: Callable[..., tuple[Arrays, Arrays]], leaves: Arrays, outputs: Arrays
+        self, function: Callable[..., tuple[Arrays, Arrays]], leaves: Arrays, outputs: Arrays | None
     ) -> Callable[[Arrays], Arrays]:
         def push(tangents: Arrays) -> Arrays:
             step = self._step(leaves, tangents)
             if step is None:  # along zero
+                assert outputs is not None
                 return tuple([full_like(self, output, 0.0) for output in outputs])
             ahead = [leaf + step * tangent for leaf, tangent in zip(leaves, tangents)]
             behind = [leaf - step * tangent for leaf, tangent in zip(leaves, tangents)]
             with _evaluation(leaves):
                 up, _ = function(*self._same_dtype(ahead, leaves))
+                if outputs is None:
+                    self._check_precision(leaves, up)
                 down, _ = function(*self._same_dtype(behind, leaves))
             return tuple([(a - b) / (2 * step) for a, b in zip(up, down)])
 

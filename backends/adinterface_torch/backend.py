@@ -46,10 +46,7 @@ class TorchBackend(Backend):
         gradients: Sequence[torch.Tensor | None] = [None] * len(inputs)
         if output.requires_grad:
             with _mode(keep):
-                if keep:
-                    gradients = torch.autograd.grad(output, inputs, create_graph=True, allow_unused=True)
-                else:
-                    gradients = backward(output, inputs)
+                gradients = backward((output,), inputs, create_graph=keep)
         filled = tuple([torch.zeros_like(leaf) if found is None else found for found, leaf in zip(gradients, inputs)])
         if not keep:
             aux = tuple([array.detach() for array in aux])
@@ -79,7 +76,7 @@ class TorchBackend(Backend):
             connected = output.requires_grad
             found: Any = [None] * len(leaves)
             if connected:
-                found = backward(output, leaves)
+                found = backward((output,), leaves)
             taken.update([leaf.untyped_storage().data_ptr() for leaf in leaves])
             results = []
             for result, leaf in zip(found, leaves):
@@ -120,13 +117,12 @@ class TorchBackend(Backend):
             gradients: Sequence[torch.Tensor | None] = [None] * len(inputs)
             if any(connected):
                 with _mode(graph):
-                    gradients = torch.autograd.grad(
+                    gradients = backward(
                         [output for output, live in zip(outputs, connected) if live],
                         inputs,
                         [_outside_inference(c) for c, live in zip(cotangents, connected) if live],
                         retain_graph=True,
                         create_graph=graph,
-                        allow_unused=True,
                     )
             return tuple(
                 [torch.zeros_like(leaf) if gradient is None else gradient for gradient, leaf in zip(gradients, inputs)]

@@ -18,11 +18,26 @@ except ImportError:  # a private name, which another release of torch may not ha
     _engine_run_backward = None  # type: ignore[assignment]
 
 
-def backward(output: torch.Tensor, leaves: Sequence[torch.Tensor]) -> Sequence[torch.Tensor | None]:
-    """The gradients of a real 0-d output that requires grad; None for a leaf that it does not depend on."""
-    if _engine_run_backward is None or type(output) is not torch.Tensor:
-        return torch.autograd.grad(output, leaves, allow_unused=True)
-    # A new seed each time: a user's own backward function may write to it.
-    seed = torch.ones_like(output)
-    found: Any = _engine_run_backward((output,), (seed,), False, False, tuple(leaves), True, accumulate_grad=False)
+def backward(
+    outputs: Sequence[torch.Tensor],
+    leaves: Sequence[torch.Tensor],
+    seeds: Sequence[torch.Tensor] | None = None,
+    *,
+    retain_graph: bool = False,
+    create_graph: bool = False,
+) -> Sequence[torch.Tensor | None]:
+    """As `torch.autograd.grad` of outputs that require grad; None for a leaf on which none of them depends.
+
+    Without seeds, outputs are real and 0-d, and their gradients are taken.
+    """
+    if _engine_run_backward is None or any(type(output) is not torch.Tensor for output in outputs):
+        return torch.autograd.grad(
+            outputs, leaves, seeds, retain_graph=retain_graph or create_graph, create_graph=create_graph, allow_unused=True
+        )
+    if seeds is None:
+        # New ones each time: a user's own backward function may write to them.
+        seeds = [torch.ones_like(output) for output in outputs]
+    found: Any = _engine_run_backward(
+        tuple(outputs), tuple(seeds), retain_graph or create_graph, create_graph, tuple(leaves), True, accumulate_grad=False
+    )
     return found  # type: ignore[no-any-return]

@@ -80,7 +80,7 @@ BACKENDS = {
 }
 
 ONCE = dict.fromkeys(OPERATORS, "1")
-#: Central differences: the value, and two evaluations for each direction; differences of gradients likewise.
+#: Central differences: two evaluations for each direction, and the value where it is wanted; of gradients likewise.
 BY_DIFFERENCES = {
     "gradient": "1 + 2n",
     "value_and_gradient": "1 + 2n",
@@ -89,11 +89,11 @@ BY_DIFFERENCES = {
     "pullback": "1",
     "pushforward": "3",
     "linearize": "1",
-    "derivative": "3",
+    "derivative": "2",
     "value_and_derivative": "3",
     "second_derivative": "9",
     "value_derivative_and_second_derivative": "9",
-    "hvp": "3 (1 + 2n)",
+    "hvp": "2 (1 + 2n)",
     "gradient_and_hvp": "3 (1 + 2n)",
     "hessian": "(1 + 2n)^2",
     "value_gradient_and_hessian": "(1 + 2n)^2",
@@ -102,7 +102,7 @@ BY_DIFFERENCES = {
 OVER_AN_ENGINE = ONCE | {
     "second_derivative": "3",
     "value_derivative_and_second_derivative": "3",
-    "hvp": "3",
+    "hvp": "2",
     "gradient_and_hvp": "3",
     "hessian": "1 + 2n",
     "value_gradient_and_hessian": "1 + 2n",
@@ -196,13 +196,14 @@ COMPANIONS = {
 @pytest.mark.parametrize("companion", COMPANIONS)
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_companion_evaluates_f_no_more_often_than_the_plain_operator(backend, companion):
+    """Differences need no evaluation at the point itself, so with them the value may cost its own."""
     counts = []
     for name in (companion, COMPANIONS[companion]):
         function, f, args = OPERATORS[name]
         counting = Counting(f)
         function(counting, BACKENDS[backend], *args)
         counts.append(counting.count)
-    assert counts[0] <= counts[1]
+    assert counts[0] <= counts[1] * (1.5 if "FiniteDifferences" in backend else 1)
 
 
 @pytest.mark.parametrize("backend", [AutoJax(), AutoTorch(), AutoAutograd()], ids=["jax", "torch", "autograd"])

@@ -177,7 +177,7 @@ arguments
   args[0]  differentiated  the float 2.0: reaches f as numpy float64
 steps
   1. AutoFiniteDifferences: one pushforward
-evaluations of f: 3
+evaluations of f: 2
 """,
     ),
     "a hessian on JAX": (
@@ -202,8 +202,7 @@ steps
   1. AutoFiniteDifferences: one pushforward
   2. AutoTorch: one pullback of 1
   3. AutoTorch: one pullback of 1
-  4. AutoTorch: one pullback of 1
-evaluations of f: 3
+evaluations of f: 2
 """,
     ),
     "a diagonal on torch": (

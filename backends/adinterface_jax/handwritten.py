@@ -28,7 +28,7 @@ def transform(operator: str, f: Callable[..., Any], prepared: bool) -> Callable[
         nonlocal wide, of_model
         if wide is None:  # which a user knows of the data, as of the model
             leaves = jax.tree.leaves(args)
-            wide = any(leaf.dtype.itemsize == 8 for leaf in leaves if leaf.dtype.kind == "f")
+            wide = any(leaf.dtype.itemsize == 8 for leaf in leaves if isinstance(leaf, np.ndarray) and leaf.dtype.kind == "f")
             of_model = _of_model(operator, f, prepared) if any(isinstance(leaf, jax.Array) for leaf in leaves) else None
         if of_model is not None:
             return of_model(*args)

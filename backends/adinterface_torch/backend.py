@@ -96,7 +96,7 @@ class TorchBackend(Backend):
         keep, held = self._keeps(leaves), function.held
         with _Recording():
             if function.fresh and not keep:
-                inputs = tuple([leaf.requires_grad_() for leaf in leaves])
+                inputs = tuple([_alias(x, keep) if x.is_inference() else x.requires_grad_() for x in leaves])
             elif held:
                 inputs = tuple(
                     [leaf if i in held and not leaf.is_inference() else _alias(leaf, keep) for i, leaf in enumerate(leaves)]

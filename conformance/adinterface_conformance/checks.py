@@ -19,6 +19,7 @@ import numpy as np
 
 import adinterface
 from adinterface import AutoBackend, OutputError
+from adinterface.backend import gives
 from adinterface.library import kind, width
 from adinterface.tree import handler_of
 
@@ -149,7 +150,10 @@ def value(case: Case) -> None:
 
 @check(PLAIN_OF)
 def companion(case: Case) -> None:
-    """With the value comes what the plain operator gives, for no more evaluations of f."""
+    """With the value comes what the plain operator gives, for no more evaluations of f.
+
+    Without reverse mode a difference needs no evaluation at the point itself, so there the value may cost its own.
+    """
     plain = getattr(adinterface, PLAIN_OF[case.name])
     f, counted = case.scenario.f, None
     if case.name == "value_and_gradient" and not is_number(case.value):
@@ -160,7 +164,9 @@ def companion(case: Case) -> None:
     counted = Counted(f)
     found = case.run()
     assert_close(found[PLAIN_OF[case.name]], case.apply(plain, counted), PLAIN_OF[case.name], 1e-12)
-    assert case.calls <= counted.calls, f"{case.name} evaluates f {case.calls} times, {plain.__name__} {counted.calls} times"
+    outer = case.backend.outer if isinstance(case.backend, adinterface.SecondOrder) else case.backend
+    allowed = counted.calls if gives(adinterface.registry.find(outer), "pullback") else counted.calls * 3 // 2
+    assert case.calls <= allowed, f"{case.name} evaluates f {case.calls} times, {plain.__name__} {counted.calls} times"
 
 
 def _first(returned: Any) -> Any:

@@ -89,15 +89,15 @@ def dict_of_six(n: int, xp: Any) -> Problem:
 def many_leaves(n: int, xp: Any) -> Problem:
     """n leaves of three numbers, in layers of two."""
 
+    def f(layers: Any) -> Any:
+        return sum([xp.sum(xp.sin(layer["w"]) * layer["b"]) for layer in layers])
+
     def g(layers: Any) -> Any:
-        total = xp.sin(layers[0]["w"])
-        for layer in layers:
-            total = total * 0.5 + layer["w"] * layer["b"]
-        return total
+        return sum([xp.sin(layer["w"]) * layer["b"] for layer in layers])
 
     rng = _rng()
     x, v = ([{"w": rng.normal(size=3), "b": rng.normal(size=3)} for _ in range(n // 2)] for _ in range(2))
-    return Problem(lambda layers: xp.sum(g(layers) ** 2), g, x, v)
+    return Problem(f, g, x, v)
 
 
 def mlp(batch: int, xp: Any) -> Problem:

@@ -19,9 +19,9 @@ def row(timing: Timing) -> str:
         ratio = f"{timing.ratio:.2f} ({timing.quartiles[0]:.2f} to {timing.quartiles[1]:.2f})"
     if timing.memory is not None and timing.handwritten_memory:
         ratio += f", memory {timing.memory / 2**20:.0f} MiB, {timing.memory / timing.handwritten_memory:.2f} of by hand"
-    name = short(timing.backend)
+    name, calls = short(timing.backend), "" if timing.evaluations is None else str(timing.evaluations)
     return (
-        f"{timing.cell:18} {timing.operator:18} {name:12} {timing.way:8} {timing.size:>8} {timing.evaluations:>6} "
+        f"{timing.cell:18} {timing.operator:18} {name:12} {timing.way:8} {timing.size:>8} {calls:>6} "
         f"{_duration(timing.first):>9} {_duration(timing.ours):>9} {by_hand:>9}  {ratio}"
     ).rstrip()
 

@@ -38,8 +38,8 @@ class Timing:
     #: Peak memory above that of the imports and arguments, in bytes; None unless asked for.
     memory: int | None = None
     handwritten_memory: int | None = None
-    #: How often our call evaluates f.
-    evaluations: int = 0
+    #: How often a later call evaluates f; compiled code does not. None where it takes long to count.
+    evaluations: int | None = None
 
 
 Call = Callable[[], Any]
@@ -92,7 +92,7 @@ class Calls:
         return lambda: transformed(*args)
 
     def evaluations(self) -> int:
-        """How often a later call of ours evaluates f; a compiled one does not."""
+        """How often a later call of ours evaluates f."""
         count = 0
 
         def counted(*args: Any, **keywords: Any) -> Any:
@@ -113,7 +113,7 @@ def measure(cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way, s
     ours, handwritten = calls.ours(), calls.handwritten()
     first = _time(ours, 1)
     once = _time(ours, 1)
-    evaluations = calls.evaluations() if once < seconds else 0
+    evaluations = calls.evaluations() if first < 5 * seconds else None
     if handwritten is not None:
         handwritten()
     repeats = max(1, min(200, round(RUN / once)))

@@ -68,16 +68,19 @@ class AutoTorch(_Ours):
 
     mode: `"forward"` (`torch.func.jvp`) or `"reverse"` (`torch.autograd.grad`; forward derivatives by transposing it,
         which is faster on torch for long chains of small operations); None lets the operator choose.
+    compile: a prepared `gradient` or `value_and_gradient` runs f through `torch.compile`, which compiles its backward
+        pass along with it. Other operators stay as they are: torch cannot differentiate compiled code twice.
+    create_graph: results stay in torch's graph, so that torch can differentiate them again.
     chunk_size: how many rows or columns of a Jacobian or Hessian are computed in one batch; 1 avoids batching
         altogether; None takes as many as need at most 64 MiB of seeds.
-    create_graph: results stay in torch's graph, so that torch can differentiate them again.
     device: where to compute (`"cuda"`, `torch.device(...)`); None leaves each tensor where it is.
     """
 
     name = "torch"
     mode: Mode = None
-    chunk_size: int | None = None
+    compile: bool = False
     create_graph: bool = False
+    chunk_size: int | None = None
     device: Any = None
 
 

@@ -225,6 +225,10 @@ class Backend(ABC):
         """
         return None
 
+    def compile_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """f as a prepared `gradient` or `value_and_gradient` should call it, for an engine that compiles f alone."""
+        return f
+
     def compile_numpy(self, compute: Callable[..., Any], dtypes: tuple[str, ...]) -> Callable[..., Any] | None:
         """As `compile`, from plain NumPy arrays to the caller's own NumPy arrays, in a precision scope for these dtypes.
 

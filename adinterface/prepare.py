@@ -54,7 +54,9 @@ class Prepared:
     """An operator on one f; made by `prepare`."""
 
     def __init__(self, operation: Operation, f: Callable[..., Any]):
-        self._operation, self._f = operation, f
+        self._operation = operation
+        self._f = operation.backend.compile_function(f) if operation.compiles_function else f
+        self._name = getattr(f, "__name__", f)
         self._arguments = operation.arguments if type(operation).arguments is not Operation.arguments else None
         #: How many specializations are kept; the one that was made first goes first.
         self.max_specializations = 64
@@ -127,8 +129,9 @@ class Prepared:
 
     def copy(self) -> Prepared:
         """Another prepared call that starts with the same specializations."""
-        new = Prepared(self._operation, self._f)
-        new.max_specializations, new._made, new._count = self.max_specializations, dict(self._made), self._count
+        new = object.__new__(Prepared)
+        vars(new).update(vars(self))
+        new._made, new._lock = dict(self._made), threading.Lock()
         return new
 
     __copy__ = copy
@@ -137,9 +140,8 @@ class Prepared:
         return self.copy()
 
     def __repr__(self) -> str:
-        name = getattr(self._f, "__name__", self._f)
         made = f"{len(self._made)} specialization" + "s" * (len(self._made) != 1)
-        return f"<{self._operation.name} of {name!s} prepared on {self._operation.backend.auto!r}: {made}>"
+        return f"<{self._operation.name} of {self._name!s} prepared on {self._operation.backend.auto!r}: {made}>"
 
 
 class Specialization:

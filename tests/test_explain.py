@@ -41,7 +41,7 @@ def repeated(t):
 
 
 JAX = "AutoJax(mode=None, jit=True, chunk_size=None, device=None)"
-TORCH = "AutoTorch(mode=None, chunk_size=None, create_graph=False, device=None)"
+TORCH = "AutoTorch(mode=None, compile=False, create_graph=False, chunk_size=None, device=None)"
 ARRAY = "args[0]  differentiated  a numpy array of dtype float64 and shape (3,): reaches f as"
 
 MODEL = {
@@ -80,7 +80,7 @@ evaluations of f: 1
             scale=2.0,
         ),
         """\
-value_and_gradient with AutoTorch(mode=None, chunk_size=None, create_graph=False, device=None)
+value_and_gradient with AutoTorch(mode=None, compile=False, create_graph=False, chunk_size=None, device=None)
 arguments
   args[0]['w']      differentiated  a numpy array of dtype float32 and shape (3,): reaches f as torch float32
   args[0]['s']      differentiated  the float 2.0: reaches f as torch float64

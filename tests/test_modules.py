@@ -658,3 +658,90 @@ def test_an_equinox_module_may_be_a_constant():
     none, x = gradient(lambda m, x: jnp.sum(m(x) ** 2), AutoJax(), Constant(model), jnp.ones(2))
     assert none is None
     assert_numbers(x, jax.grad(lambda x: jnp.sum(model(x) ** 2))(jnp.ones(2)), 1e-6)
+
+
+# Copies --------------------------------------------------------------------------------------------------------------
+
+
+class Tagged(nn.Module):
+    def __init__(self, **state):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+        vars(self).update(state)
+
+    def forward(self, x):
+        return self.weight * x
+
+
+def _state_of(module):
+    return {name: dict(vars(inner)) for name, inner in module.named_modules()}
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2), nn.Dropout(), nn.Conv2d(1, 1, 2), nn.LayerNorm(3), nn.GELU()),
+        nn.ModuleDict({"a": nn.Embedding(3, 2), "b": nn.ModuleList([nn.Linear(1, 1)])}),
+        nn.LSTM(2, 3),
+        nn.MultiheadAttention(4, 2),
+        Tagged(names=["a", "b"], sizes=(1, 2), chosen={1, 2}, nothing=[]),
+        Tagged(table={"a": 1}),
+        Tagged(nested=[[1], [2]]),
+    ],
+    ids=lambda module: type(module).__name__,
+)
+def test_a_copy_around_values_is_a_deep_copy(module):
+    from adinterface_torch.nodes import _deep_copy, copy_around
+
+    values = {p: nn.Parameter(torch.zeros_like(p), requires_grad=False) for p in module.parameters()}
+    copied, deep = copy_around(module, values), _deep_copy(module, values)
+    assert [type(m) for m in copied.modules()] == [type(m) for m in deep.modules()]
+    for name, state in _state_of(deep).items():
+        found = _state_of(copied)[name]
+        assert list(found) == list(state)
+        for key, value in state.items():
+            assert type(found[key]) is type(value)
+            if key not in ("_modules", "_buffers", "_parameters") and not key.startswith(("_flat", "_all")):
+                assert found[key] == value
+    for mine, theirs, original in zip(copied.parameters(), deep.parameters(), module.parameters()):
+        assert mine is theirs is values[original]
+    for mine, theirs, original in zip(copied.buffers(), deep.buffers(), module.buffers()):
+        assert torch.equal(mine, theirs)
+        assert mine.untyped_storage().data_ptr() != original.untyped_storage().data_ptr()
+    for mine, original in zip(copied.modules(), module.modules()):
+        for key, value in vars(mine).items():
+            if isinstance(value, (dict, list, set)):
+                assert value is not vars(original)[key], key
+
+
+def test_shared_modules_are_shared_in_a_copy():
+    from adinterface_torch.nodes import copy_around
+
+    inner = nn.Linear(1, 1)
+    module = nn.Sequential(inner, nn.ReLU(), inner)
+    copied = copy_around(module, {p: torch.zeros_like(p) for p in module.parameters()})
+    assert copied[0] is copied[2] is not inner
+
+
+class OwnCopy(Tagged):
+    def __deepcopy__(self, memo):
+        return type(self)(copied=True)
+
+
+class OwnState(Tagged):
+    def __setstate__(self, state):
+        super().__setstate__(state | {"restored": True})
+
+
+def test_a_class_that_copies_in_its_own_way_does():
+    for cls, mark in ((OwnCopy, "copied"), (OwnState, "restored")):
+        (found,) = gradient(lambda m: m(torch.ones(2)).sum(), AutoTorch(), cls())
+        assert getattr(found, mark)
+
+
+def test_a_buffer_of_another_kind_is_copied_by_deepcopy():
+    module = Tagged()
+    module.register_buffer("table", nn.Parameter(torch.ones(1), requires_grad=False))
+    (found,) = gradient(lambda m: m(torch.ones(2)).sum(), AutoTorch(), module)
+    assert type(found.table) is nn.Parameter
+    assert found.table is not module.table

@@ -424,6 +424,9 @@ def test_a_jacobian_never_seeds_more_than_the_budget(dtype, backend, seeded, mon
     monkeypatch.setattr(derive, "SEED_BYTES", 400)
     x = (np.arange(12) / 10).astype(dtype)
     jacobian(lambda x: x * x, backend, x)
+    if isinstance(backend, AutoFiniteDifferences) and dtype != "complex128":
+        assert seeded == []  # element by element, without seeds
+        return
     assert sum(components for _, components in seeded) == 12
     assert len(seeded) > 1
     assert max(size for size, _ in seeded) <= 400
@@ -436,14 +439,14 @@ def test_a_hessian_never_seeds_more_than_the_budget(backend, seeded, monkeypatch
     x = np.arange(1.0, 13.0)
     assert_tree(hessian(cubes, backend, x), expected, 1e-5)
     assert_tree(diagonal_hessian(cubes, backend, x), (np.diagonal(expected).copy(),), 1e-5)
-    assert max(size for size, _ in seeded) <= 400
+    assert max([size for size, _ in seeded], default=0) <= 400
 
 
 @each_backend
 def test_a_row_beyond_the_budget_is_seeded_alone(backend, seeded, monkeypatch):
     monkeypatch.setattr(derive, "SEED_BYTES", 10)
     jacobian(sines, backend, X)
-    assert [components for _, components in seeded] == [1, 1, 1]
+    assert [components for _, components in seeded] == ([] if isinstance(backend, AutoFiniteDifferences) else [1, 1, 1])
 
 
 @each_backend

@@ -5,7 +5,8 @@ import gc
 import threading
 import tracemalloc
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -45,6 +46,8 @@ from adinterface import (
     value_derivative_and_second_derivative,
     value_gradient_and_hessian,
 )
+from adinterface.operators.operation import OPERATIONS, operation_of
+from adinterface.record import recording
 
 X = np.linspace(0.5, 1.5, 4)
 Y = np.linspace(-1.0, 2.0, 4)
@@ -428,3 +431,286 @@ def test_f_may_return_another_kind_of_scalar_elsewhere(backend):
     np.testing.assert_allclose(fast(X[:2])[0], [1.5, 0.0], rtol=rtol_of(backend), atol=1e-9)
     with pytest.raises(OutputError, match="must return a real scalar"):
         prepare(gradient, lambda x: x, backend, X)(X)
+
+
+# torch.compile -------------------------------------------------------------------------------------------------------
+
+quiet_compiler = pytest.mark.filterwarnings("ignore:`torch.jit.script:DeprecationWarning")
+
+
+def mixed(p, x):
+    return torch.tanh(x @ p["w"] + p["b"]).square().mean()
+
+
+@quiet_compiler
+def test_torch_compiles_f_with_its_backward_pass():
+    p = {"w": np.linspace(-1.0, 1.0, 6).reshape(3, 2), "b": np.array([0.1, -0.2])}
+    x = np.linspace(0.0, 1.0, 12).reshape(4, 3)
+    expected = value_and_gradient(mixed, AutoTorch(), p, Constant(x))
+    fast = prepare(value_and_gradient, mixed, AutoTorch(compile=True), p, Constant(x))
+    for _ in range(2):
+        assert_tree(fast(p, Constant(x)), expected, 1e-10)
+    assert repr(fast).startswith("<value_and_gradient of mixed prepared on AutoTorch(mode=None, compile=True")
+    module = torch.nn.Linear(3, 1).double()
+    loss = lambda m, x: m(x).square().mean()
+    compiled = prepare(gradient, loss, AutoTorch(compile=True), module, Constant(torch.from_numpy(x)))
+    for shift in (0.0, 0.5):
+        with torch.no_grad():
+            module.weight += shift
+        found, wanted = (
+            g(module, Constant(torch.from_numpy(x)))[0] for g in (compiled, lambda *a: gradient(loss, AutoTorch(), *a))
+        )
+        np.testing.assert_allclose(found.weight, wanted.weight, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("operator", "args", "options"),
+    [(hvp, (X, Y), {}), (gradient, (X,), {"mode": "forward"}), (gradient, (X,), {"create_graph": True})],
+)
+def test_what_cannot_be_compiled_is_not(operator, args, options, monkeypatch):
+    def refuse(f):
+        raise AssertionError
+
+    monkeypatch.setattr(torch, "compile", refuse)
+    backend = AutoTorch(compile=True, **options)
+    found = prepare(operator, cubes, backend, *args)(*args)
+    found = torch.as_tensor(found[0] if operator is gradient else found).detach()
+    np.testing.assert_allclose(found, 3 * X**2 if operator is gradient else 6 * X * Y)
+    assert_tree(gradient(cubes, AutoTorch(compile=True), X), gradient(cubes, AutoTorch(), X), 0.0)
+
+
+def test_a_compiler_that_fails_names_the_remedy(monkeypatch):
+    failure = type("BackendCompilerFailed", (RuntimeError,), {"__module__": "torch._dynamo.exc"})
+
+    def failing(f):
+        def compiled(*args):
+            raise failure("no compiler")
+
+        return compiled
+
+    monkeypatch.setattr(torch, "compile", failing)
+    with pytest.raises(RuntimeError, match="no compiler") as caught:
+        prepare(gradient, cubes, AutoTorch(compile=True), X)(X)
+    assert caught.value.__notes__ == [
+        "torch.compile could not compile f, for AutoTorch(compile=True). AutoTorch() runs it as it is."
+    ]
+
+
+# The straight way ----------------------------------------------------------------------------------------------------
+
+
+@each_backend
+@pytest.mark.parametrize("operator", [gradient, value_and_gradient])
+def test_the_straight_way_gives_what_the_general_one_does(operator, backend):
+    """A call inside `explain` takes the general way, with all its steps."""
+    mlp = {"w": np.linspace(-1.0, 1.0, 6).reshape(3, 2), "b": np.array([0.1, -0.2]), "name": "mlp"}
+    batch = np.asfortranarray(np.linspace(0.0, 1.0, 12).reshape(4, 3))
+    cases = [
+        (lambda x: array_namespace(x).sum(x**3), (X,), {}),
+        (lambda x: array_namespace(x).sum(x), (X[::2],), {}),
+        (lambda x: x, (np.array(2.0),), {}),
+        (lambda x: x[()] * 3.0, (np.array(2.0),), {}),
+        (lambda x, y: array_namespace(x).sum(x + y), (X, Y), {}),
+        (lambda x: array_namespace(x).sum(array_namespace(x).abs(x)), (np.zeros(3),), {}),
+        (lambda x: array_namespace(x).sum(x[:0]) + 2.0 * array_namespace(x).sum(x), (X.astype(np.float32),), {}),
+        (lambda x, *, s: array_namespace(x).sum(x * s), (X,), {"s": Y}),
+        (lambda p, x: array_namespace(x).sum((x @ p["w"] + p["b"]) ** 2), (mlp, Constant(batch)), {}),
+    ]
+    for f, args, kwargs in cases:
+        first = operator(f, backend, *args, **kwargs)
+        again = operator(f, backend, *args, **kwargs)
+        fast = prepare(operator, f, backend, *args, **kwargs)
+        with recording():
+            general = operator(f, backend, *args, **kwargs)
+        tolerance = max(rtol_of(backend), 1e-6 if any(getattr(a, "dtype", None) == np.float32 for a in args) else 1e-12)
+        for found in (again, fast(*args, **kwargs), fast(*args, **kwargs), general):
+            assert_tree(found, first, tolerance)
+
+
+@each_backend
+def test_a_value_beside_the_gradient_may_have_company(backend):
+    def f(x, c):
+        xp = array_namespace(x)
+        return {"loss": xp.sum(x**2), "aux": (2.0 * x, c, "text", 3)}
+
+    for _ in range(3):
+        value, (g, _) = value_and_gradient(f, backend, X, Constant(Y))
+        np.testing.assert_allclose(g, 2 * X, rtol=rtol_of(backend))
+        assert value["aux"][2:] == ("text", 3)
+        assert_tree(value["aux"][:2], (2.0 * X, Y), 1e-12)
+        np.testing.assert_allclose(value["loss"], np.sum(X**2))
+        assert type(value["loss"]) is np.ndarray
+
+
+@each_backend
+def test_errors_of_f_carry_their_notes_on_the_straight_way(backend):
+    def f(x):
+        raise TypeError("a Box cannot be item assignment'd" if x.shape == (2,) else "wrong")
+
+    gradient(cubes, backend, X)
+    for _ in range(2):
+        with pytest.raises(TypeError, match="wrong"):
+            gradient(f, backend, X)
+    with pytest.raises(
+        OutputError, match=r"must return a real scalar, but returned an? \w+ array of dtype float64 and shape \(4,\)"
+    ):
+        gradient(lambda x: x, backend, X)
+    with pytest.raises(OutputError, match="must return a real scalar, but returned None"):
+        gradient(lambda x: None, backend, X)
+
+
+def test_torch_keeps_to_the_general_way_where_its_state_asks_for_it():
+    for _ in range(2):
+        expected = gradient(cubes, AutoTorch(), X)[0]
+    with torch.no_grad():
+        np.testing.assert_array_equal(gradient(cubes, AutoTorch(), X)[0], expected)
+    with torch.inference_mode():
+        np.testing.assert_array_equal(gradient(cubes, AutoTorch(), X)[0], expected)
+    outer = gradient(lambda x: (torch.as_tensor(gradient(cubes, AutoTorch(), X)[0]) * x).sum(), AutoTorch(), torch.ones(4))
+    np.testing.assert_allclose(outer[0], expected, rtol=1e-6)
+
+
+def test_a_gradient_that_is_an_argument_is_copied_on_the_straight_way():
+    class Same(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, other):
+            ctx.save_for_backward(other)
+            return x.sum() * 0 + 1.0
+
+        @staticmethod
+        def backward(ctx, g):
+            return ctx.saved_tensors[0], None
+
+    for _ in range(3):
+        x, other = X.copy(), Y.copy()
+        dx, dother = gradient(lambda x, other: Same.apply(x, other), AutoTorch(), x, other)
+        np.testing.assert_array_equal(dx, Y)
+        np.testing.assert_array_equal(dother, np.zeros(4))
+        dx[:] = 7.0
+        np.testing.assert_array_equal(other, Y)
+
+
+def test_an_array_of_ones_is_written_to_by_a_backward_function_without_harm():
+    class Doubling(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.sum()
+
+        @staticmethod
+        def backward(ctx, g):
+            return (g.mul_(2.0)).expand(4)
+
+    for _ in range(3):
+        np.testing.assert_array_equal(gradient(Doubling.apply, AutoTorch(), X)[0], np.full(4, 2.0))
+
+
+def test_jax_takes_prepared_arrays_inside_its_own_transformations():
+    fast = prepare(gradient, cubes, AutoJax(), X)
+    expected = fast(X)[0]
+    np.testing.assert_allclose(jax.jit(lambda s: s * fast(X.astype(np.float32))[0])(2.0), 2 * expected, rtol=1e-6)
+    np.testing.assert_allclose(fast(X)[0], expected)
+
+
+# Recognition ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Layer:
+    weight: np.ndarray
+    scale: float
+    size: int
+    note: Any = field(default=None, metadata={"static": True})
+
+
+def test_a_recognizer_takes_what_is_like_its_plan_and_nothing_else():
+    def call(*args, **kwargs):
+        operation = operation_of(OPERATIONS[gradient], AutoAutograd())
+        plan = operation.call(args, kwargs).plan
+        assert plan.recognize is not None
+        return plan.recognize
+
+    w = np.ones((2, 2))
+    recognize = call({"a": w, "b": [w, 2.0], "n": 3, "s": "text"}, Constant(w), k=1.5)
+    like = ({"a": 2 * w, "b": [w, 7.0], "n": 4, "s": "other"}, Constant(-w))
+    assert len(recognize(like, {"k": 2.5})) == 7
+    tree, constant = like
+    for args, kwargs in [
+        ((tree,), {"k": 1.0}),
+        (like, {}),
+        (like, {"j": 1.0}),
+        (like, {"k": 1}),
+        ((tree, w), {"k": 1.0}),
+        ((tree, Constant(w[0])), {"k": 1.0}),
+        (({**tree, "a": w[0]}, constant), {"k": 1.0}),
+        (({**tree, "a": w.astype("float32")}, constant), {"k": 1.0}),
+        (({**tree, "a": w.astype(">f8")}, constant), {"k": 1.0}),
+        (({**tree, "a": 1.0}, constant), {"k": 1.0}),
+        (({**tree, "b": (w, 2.0)}, constant), {"k": 1.0}),
+        (({**tree, "b": [w, 2]}, constant), {"k": 1.0}),
+        (({**tree, "n": True}, constant), {"k": 1.0}),
+        (({**tree, "s": None}, constant), {"k": 1.0}),
+        (({**tree, "more": 1}, constant), {"k": 1.0}),
+        ((dict(reversed(tree.items())), constant), {"k": 1.0}),
+        (([tree], constant), {"k": 1.0}),
+    ]:
+        assert recognize(args, kwargs) is None
+
+    recognize = call(Layer(w, 1.0, 2))
+    assert len(recognize((Layer(w, 3.0, 5),), {})) == 3
+    assert recognize((Layer(w, 3.0, 5, note="other"),), {}) is None
+    assert recognize((Layer(w, 3.0, 5, note=[]),), {}) is None
+    assert len(call(Layer(w, 1.0, 2, note=1))((Layer(w, 1.0, 2, note=1),), {})) == 3
+    assert call(Layer(w, 1.0, 2, note=1))((Layer(w, 1.0, 2, note=True),), {}) is None
+
+    recognize = call([w, w], np.float64(2.0), 3)
+    assert len(recognize(([w, 2 * w], np.float64(5.0), 4), {})) == 4
+    assert recognize(([w, w, w], np.float64(2.0), 3), {}) is None
+    assert recognize(([w, w[0]], np.float64(2.0), 3), {}) is None
+    assert recognize(([w, 1.0], np.float64(2.0), 3), {}) is None
+    assert recognize(([w, w], np.float32(2.0), 3), {}) is None
+    assert recognize(([w, w], np.float64(2.0), 3.0), {}) is None
+    assert recognize(((w, w), np.float64(2.0), 3), {}) is None
+
+
+def test_what_cannot_be_told_at_sight_is_not_recognized():
+    class Plain:
+        pass
+
+    operation = operation_of(OPERATIONS[gradient], AutoAutograd())
+    for args in [({"x": X, "o": Plain()},), (X, Constant(Plain())), (X, Constant(np.array(["a"])))]:
+        assert operation.call(args, {}).plan.recognize is None
+
+
+def test_a_new_kind_of_value_in_a_place_is_looked_into():
+    """A plan for a string in some place is not taken for an object with arrays there."""
+
+    class Hiding:
+        def __init__(self):
+            self.array = np.ones(2)
+
+    gradient(lambda p: (p["x"] ** 2).sum(), AutoAutograd(), {"x": X, "o": "text"})
+    with pytest.raises(NotDifferentiableError, match="cannot look into"):
+        gradient(lambda p: (p["x"] ** 2).sum(), AutoAutograd(), {"x": X, "o": Hiding()})
+
+
+@each_backend
+def test_tangents_of_every_form(backend):
+    """Arrays like the argument take the short way, everything else the long one, to the same result."""
+    tree = {"a": X, "b": Y}
+    f = lambda p: array_namespace(p["a"]).sum(p["a"] ** 3 * p["b"])
+    v = {"a": np.ones(4), "b": np.full(4, 0.5)}
+    fast = prepare(hvp, f, backend, tree, v)
+    wanted = {"a": 6 * X * Y * v["a"] + 3 * X**2 * v["b"], "b": 3 * X**2 * v["a"]}
+    for given in (v, {"a": [1.0] * 4, "b": v["b"]}, {"b": v["b"], "a": v["a"]}):
+        for found in (hvp(f, backend, tree, given), fast(tree, given)) if type(given["a"]) is np.ndarray else ():
+            for name in wanted:
+                np.testing.assert_allclose(found[name], wanted[name], rtol=1e-5, atol=1e-5)
+    none = fast(tree, {"a": v["a"], "b": None})
+    np.testing.assert_allclose(none["b"], 3 * X**2, rtol=1e-5, atol=1e-5)
+    with pytest.raises(TreeError, match=r"v\['a'\]"):
+        fast(tree, {"a": np.ones(3), "b": v["b"]})
+    value, tangent = prepare(pushforward, bend, backend, (X,), (Y,))((X,), (Y,))
+    assert_tree((value, tangent), tuple(pushforward(bend, backend, (X,), (Y,))), 1e-12)
+    kept = prepare(hvp, lambda x, c: array_namespace(x).sum(x**3 * c), backend, X, Y, Constant(Y))
+    np.testing.assert_allclose(kept(X, Y, Constant(Y)), 6 * X * Y * Y, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(kept(X, Y, Constant(X)), 6 * X * Y * X, rtol=1e-5, atol=1e-5)

@@ -80,6 +80,7 @@ def value_and_gradient(
 class Gradient(Operation):
     name = "gradient"
     output: ClassVar[OutputKind] = "scalar"
+    compiles_function = True
 
     def straight(self, plan: Plan) -> Straight | None:
         if self.backend.mode == "forward":

@@ -31,6 +31,9 @@ class Operation(ABC):
     #: The results outlive the call with the leaves in them, so mutable leaves are copied.
     outlives: ClassVar[bool] = False
 
+    #: It takes one derivative in reverse, which an engine can compile f for.
+    compiles_function: ClassVar[bool] = False
+
     #: How many plans are kept; the oldest goes first.
     bound: ClassVar[int] = 128
 

@@ -36,7 +36,7 @@ class TorchBackend(Backend):
 
     def __init__(self, auto: AutoTorch):
         super().__init__(auto)
-        self.create_graph = auto.create_graph
+        self.create_graph, self.compiled = auto.create_graph, auto.compile
 
     def gradient(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays, bool]:
         """As by `pullback`, but the graph is freed on the way, as `backward` does."""
@@ -51,6 +51,12 @@ class TorchBackend(Backend):
         if not keep:
             aux = tuple([array.detach() for array in aux])
         return (output if keep else output.detach(),), aux, filled, output.requires_grad
+
+    def compile_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        if not self.compiled or self.create_graph or self.mode == "forward":  # compiled code is differentiated once, in reverse
+            return f
+        compiled: Callable[..., Any] = torch.compile(f)
+        return compiled
 
     def straight(self, dtypes: tuple[str, ...]) -> Straight | None:
         if self.create_graph:
@@ -87,7 +93,7 @@ class TorchBackend(Backend):
                 else:
                     result = library.own(result, taken)
                 results.append(result.numpy())
-            return output, tuple([array.detach() for array in aux]) if aux else aux, results, connected
+            return output.detach(), tuple([array.detach() for array in aux]) if aux else aux, results, connected
 
         return gradient
 
@@ -181,6 +187,8 @@ class TorchBackend(Backend):
                 "NumPy was called on a tensor that is being differentiated. Take the functions from the array: "
                 "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function."
             )
+        if type(error).__module__.startswith(("torch._dynamo", "torch._inductor")):
+            return "torch.compile could not compile f, for AutoTorch(compile=True). AutoTorch() runs it as it is."
         if isinstance(error, RuntimeError) and "leaf Variable that requires grad" in message:
             return (
                 "f writes into its own argument, which torch cannot differentiate. Write into a copy: x = x.clone(), "

@@ -80,6 +80,18 @@ class Straight(Protocol):
     ) -> tuple[Any, Arrays, Sequence[Any], bool] | None: ...
 
 
+class StraightProduct(Protocol):
+    """As `Straight`, the Hessian times `directions`, which are NumPy arrays like `arrays`."""
+
+    def __call__(
+        self,
+        evaluate: Callable[[Sequence[Any]], tuple[Any, Arrays]],
+        arrays: Sequence[Any],
+        directions: Sequence[Any],
+        taken: set[int],
+    ) -> Sequence[Any] | None: ...
+
+
 class Handwritten(Protocol):
     """What a good user writes with the engine alone: the yardstick of the benchmark. A module serves as one."""
 
@@ -207,6 +219,10 @@ class Backend(ABC):
 
         It gives what `gradient` gives. None if the engine has no shorter way than the general one.
         """
+        return None
+
+    def straight_product(self, dtypes: tuple[str, ...]) -> StraightProduct | None:
+        """As `straight`, for the product of the Hessian with a vector, by this backend alone."""
         return None
 
     def jacobian(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]] | None:

@@ -136,7 +136,7 @@ class Plan:
         #: The same for tangents, of arguments that are differentiated as a whole or not at all.
         self.recognize_tangents: Recognizer | None = None
         #: All of an operation in one step: from f and the values to its results, or None if that cannot be now.
-        self.straight: Callable[[Callable[..., Any], Sequence[Any]], Any] | None = None
+        self.straight: Callable[[Callable[..., Any], Sequence[Any], Any], Any] | None = None
 
     def keep(self) -> None:
         """Spend what pays with the second call, and forget the first one's arguments, which must not outlive it."""
@@ -431,6 +431,14 @@ class Function:
             return result
         return self.split(result)[0][0]
 
+    def outputs_again(self, active: Sequence[Any]) -> Arrays:
+        """As `again`, for a function of any output."""
+        args, kwargs = self.call.arguments(active)
+        result = self.f(*args, **kwargs)
+        if type(result) is np.ndarray and self.structure is DIFFERENTIATED and result.dtype.kind == "f":
+            return (result,)
+        return self.split(result)[0]
+
     def split(self, result: Any) -> tuple[Arrays, Arrays]:
         """A result of f as outputs and aux."""
         if self.output != "tree":  # most of all a scalar of the engine's own
@@ -538,6 +546,54 @@ def warn_disconnected(operator: str) -> None:
         DisconnectedWarning,
         stacklevel=_levels_to_the_user(),
     )
+
+
+class Evaluation:
+    """f at plain arrays, for the straight way: what a call and a function do, without both."""
+
+    __slots__ = ("active", "carried", "f", "function", "output", "plan", "taken")
+
+    def __init__(self, plan: Plan, f: Callable[..., Any], values: Sequence[Any], output: OutputKind):
+        self.plan, self.f, self.output = plan, f, output
+        self.function: Function | None = None
+        #: The memory that results must not overlap.
+        self.taken: set[int] = set()
+        if plan.carried:
+            adopt, taken = plan.library.adopt, self.taken
+            self.carried = [adopt(values[n], taken) if leaf else values[n] for n, leaf in plan.carried]
+            self.active: Sequence[Any] = [values[n] for n in plan.active]
+        else:
+            self.active = values
+
+    def __call__(self, leaves: Sequence[Any]) -> tuple[Any, Arrays]:
+        """The native scalar that f returns, and what is auxiliary."""
+        plan = self.plan
+        try:
+            if plan.only_arrays:
+                result = self.f(*leaves)
+            else:
+                if plan.order is not None:
+                    both = (*leaves, *self.carried)
+                    leaves = [both[n] for n in plan.order]
+                builders = plan.builders
+                assert builders is not None
+                words = {name: make(leaves) for name, make in builders.keywords.items()}
+                result = self.f(*[make(leaves) for make in builders.args], **words)
+        except Exception as error:  # raised again as it is; a note says what the user may not know
+            annotate(plan, error)
+            raise
+        library = plan.library
+        if tree._handlers.get(type(result)) is library and library.is_real_scalar(result):
+            return result, ()
+        self.function = Function.of(plan, self.f, self.output)
+        (output,), aux = self.function.split(result)
+        return output, aux
+
+    def value(self, output: Any, aux: Arrays) -> Any:
+        """What f returned, as the user gets it."""
+        if self.function is None:
+            return np.array(self.plan.library.to_numpy(output))
+        return self.function.assemble((output,), aux, self.function.call.present)
 
 
 class Released(Call):

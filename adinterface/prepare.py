@@ -82,7 +82,7 @@ class Prepared:
             values = last.recognize(args, kwargs)
             if values is not None:
                 if last.straight is not None:
-                    results = last.straight(self._f, values) if given is None else last.straight_with(values, given)
+                    results = last.straight(self._f, values, given)
                     if results is not None:
                         return results
                 return last(Call.of(last.plan, values, args, kwargs), given)
@@ -152,10 +152,6 @@ class Specialization:
         self.straight: Callable[..., Any] | None = plan.straight
         self.recognize = plan.recognize
 
-    def straight_with(self, values: Sequence[Any], given: Sequence[Any]) -> Any:
-        """As `straight`, of an operator that takes tangents."""
-        return None
-
     def __call__(self, call: Call, given: Any) -> Any:
         return evaluate(self.operation, call, self.f, given)
 
@@ -203,9 +199,16 @@ class Compiled(Specialization):
         dynamic = [n for (n, _), (static, _) in zip(plan.carried, self.places) if not static]
         released = Released.of(plan, values=[], args=(), kwargs={})
 
-        def straight(_: Callable[..., Any], values: Sequence[Any], tangents: Sequence[Any] = ()) -> Any:
+        recognize = plan.recognize_tangents
+
+        def straight(_: Callable[..., Any], values: Sequence[Any], given: Any) -> Any:
             if active_record() is not None:
                 return None
+            tangents: Sequence[Any] | None = ()
+            if given is not None:
+                tangents = recognize(given, {}) if recognize is not None else None
+                if tangents is None:
+                    return None
             if plan.carried:
                 results = compiled([values[n] for n in plan.active], [values[n] for n in dynamic], tangents)
             else:
@@ -213,11 +216,6 @@ class Compiled(Specialization):
             return None if results is None else finish(released, self.function, results)  # type: ignore[arg-type]
 
         return straight
-
-    def straight_with(self, values: Sequence[Any], given: Sequence[Any]) -> Any:
-        recognize = self.plan.recognize_tangents
-        tangents = recognize(given, {}) if recognize is not None else None
-        return None if tangents is None or self.straight is None else self.straight(self.f, values, tangents)
 
     def __call__(self, call: Call, given: Any) -> Any:
         with call.precision():

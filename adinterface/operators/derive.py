@@ -295,7 +295,12 @@ def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple[
             return pushed
     if forward:
         return columns(backend, linearize(backend, function, leaves), leaves)
-    pulled = pullback(backend, function, leaves, differentiable=backend.transposes)
+    return jacobian_of(backend, pullback(backend, function, leaves, differentiable=backend.transposes), leaves)
+
+
+def jacobian_of(backend: Backend, pulled: Pullback, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]]:
+    """The Jacobian from a pullback: rows, or columns of its transpose, whichever are fewer."""
+    inputs = sum(size_of(backend, leaf) for leaf in leaves)
     outputs = sum(size_of(backend, output) for output in pulled.outputs)
     if backend.mode is None and backend.transposes and inputs < outputs:
         note_step(backend, "transposed into a linear map, because the inputs are fewer than the outputs")

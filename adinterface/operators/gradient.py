@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
-import numpy as np
-
-from .. import tree
 from ..auto import AutoBackend
 from ..backend import Arrays
-from ..backend import Straight as StraightGradient
-from ..call import Call, Function, OutputKind, Plan, annotate, warn_disconnected
+from ..call import Call, Evaluation, Function, OutputKind, Plan, warn_disconnected
 from ..record import active_record
 from . import derive
 from .operation import OPERATIONS, Operation, Results, Straight, run
@@ -86,7 +82,25 @@ class Gradient(Operation):
         if self.backend.mode == "forward":
             return None
         gradient = self.backend.straight(plan.all_dtypes)
-        return None if gradient is None else _straight(self, plan, gradient)
+        if gradient is None:
+            return None
+        with_value, builders, only_arrays = self.output != "scalar", plan.builders, plan.only_arrays
+        assert builders is not None
+
+        def straight(f: Callable[..., Any], values: Sequence[Any], given: Any) -> Any:
+            if active_record() is not None:
+                return None
+            evaluation = Evaluation(plan, f, values, self.output)
+            found = gradient(evaluation, evaluation.active, evaluation.taken)
+            if found is None:
+                return None
+            output, aux, gradients, connected = found
+            if not connected:
+                warn_disconnected(plan.operator)
+            together = tuple(gradients) if only_arrays else tuple([make(gradients) for make in builders.gradients])
+            return ValueAndGradient(evaluation.value(output, aux), together) if with_value else together
+
+        return straight
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         *_, gradients, function.connected = derive.gradient(self.backend, function, leaves)
@@ -109,60 +123,6 @@ class ValueGradient(Gradient):
     def finish(self, call: Call, function: Function, results: Results) -> Any:
         outputs, aux, gradients = results
         return ValueAndGradient(function.assemble(outputs, aux, call.present), super().finish(call, function, gradients))
-
-
-def _straight(operation: Gradient, plan: Plan, gradient: StraightGradient) -> Straight:
-    """The gradient at plain arrays, as `evaluate` computes it, without objects for the call and the function."""
-    library, builders, order = plan.library, plan.builders, plan.order
-    handlers, is_real_scalar, adopt = tree._handlers, plan.library.is_real_scalar, plan.library.adopt
-    assert builders is not None
-    with_value, only_arrays = operation.output != "scalar", plan.only_arrays
-
-    def straight(f: Callable[..., Any], values: Sequence[Any]) -> Any:
-        if active_record() is not None:
-            return None
-        taken: set[int] = set()
-        carried: list[Any] = []
-        if plan.carried:
-            carried = [adopt(values[n], taken) if leaf else values[n] for n, leaf in plan.carried]
-            values = [values[n] for n in plan.active]
-        function: Function | None = None
-
-        def evaluate(leaves: Sequence[Any]) -> tuple[Any, Arrays]:
-            nonlocal function
-            try:
-                if only_arrays:
-                    result = f(*leaves)
-                else:
-                    if order is not None:
-                        both = (*leaves, *carried)
-                        leaves = [both[n] for n in order]
-                    words = {name: make(leaves) for name, make in builders.keywords.items()}
-                    result = f(*[make(leaves) for make in builders.args], **words)
-            except Exception as error:  # raised again as it is; a note says what the user may not know
-                annotate(plan, error)
-                raise
-            if handlers.get(type(result)) is library and is_real_scalar(result):
-                return result, ()
-            function = Function.of(plan, f, operation.output)
-            (output,), aux = function.split(result)
-            return output, aux
-
-        found = gradient(evaluate, values, taken)
-        if found is None:
-            return None
-        output, aux, gradients, connected = found
-        if not connected:
-            warn_disconnected(plan.operator)
-
-        together = tuple(gradients) if only_arrays else tuple([make(gradients) for make in builders.gradients])
-        if not with_value:
-            return together
-        if function is None:
-            return ValueAndGradient(np.array(library.to_numpy(output)), together)
-        return ValueAndGradient(function.assemble((output,), aux, function.call.present), together)
-
-    return straight
 
 
 OPERATIONS |= {gradient: Gradient, value_and_gradient: ValueGradient}

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ..auto import AutoBackend
 from ..backend import Arrays
-from ..call import Call, Function
+from ..call import Call, Evaluation, Function, Plan
+from ..record import active_record
 from ..tree import build_gradient
 from . import derive
-from .operation import OPERATIONS, Results, SecondOrderOperation, run
+from .operation import OPERATIONS, Results, SecondOrderOperation, Straight, run
 from .pullback import native_tangents
 from .typed import as_gradient
 
@@ -136,6 +137,28 @@ class GradientHvp(SecondOrderOperation):
 
 class Hvp(GradientHvp):
     name = "hvp"
+
+    def straight(self, plan: Plan) -> Straight | None:
+        recognize, builders = plan.recognize_tangents, plan.builders
+        alone = self.outer.mode == self.inner.mode == "reverse" and type(self.outer) is type(self.inner)
+        product = self.inner.straight_product(plan.all_dtypes) if alone and recognize is not None else None
+        if product is None:
+            return None
+        assert recognize is not None
+        assert builders is not None
+        make = builders.gradients[0]
+
+        def straight(f: Callable[..., Any], values: Sequence[Any], given: Any) -> Any:
+            if active_record() is not None:
+                return None
+            directions = recognize(given, {})
+            if directions is None:
+                return None
+            evaluation = Evaluation(plan, f, values, self.output)
+            found = product(evaluation, evaluation.active, directions, evaluation.taken)
+            return None if found is None else make(found)
+
+        return straight
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         return derive.hessian_product(self.outer, derive.GradientFunction(self.inner, function), leaves, tangents)

@@ -19,8 +19,9 @@ from ..signature import Signature
 #: What `compute` gives: tuples and lists of native arrays, with the engine's maps where the operator returns one.
 Results = Any
 
-#: From f and the values of its arguments to an operator's results; None, before f is called, if it cannot be used now.
-Straight = Callable[[Callable[..., Any], Sequence[Any]], Any]
+#: From f, the values of its arguments and the tangents given to an operator's results; None, before f is called, if it
+#: cannot be used now.
+Straight = Callable[[Callable[..., Any], Sequence[Any], Any], Any]
 
 
 class Operation(ABC):
@@ -137,7 +138,7 @@ def run(kind: type[Operation], auto: AutoBackend, f: Callable[..., Any], args: t
     if last is not None and last.straight is not None and last.recognize is not None:
         values = last.recognize(args, kwargs)
         if values is not None:
-            results = last.straight(f, values)
+            results = last.straight(f, values, given)
             if results is not None:
                 return results
     return evaluate(operation, operation.call(args, kwargs), f, given)

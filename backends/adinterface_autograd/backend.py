@@ -12,9 +12,11 @@ from autograd.core import VJPNode, add_outgrads
 from autograd.tracer import isbox, trace_stack
 from autograd.util import toposort
 
-from adinterface.backend import Arrays, Backend, FlatFunction, Handwritten, Pullback, Pushforward, Straight
+from adinterface.backend import Arrays, Backend, FlatFunction, Handwritten, Pullback, Pushforward, Straight, StraightProduct
 from adinterface.errors import AdinterfaceError
 from adinterface.library import NUMPY
+from adinterface.operators.derive import jacobian_of
+from adinterface.record import note_step
 
 from . import handwritten as by_hand
 from .box import Box
@@ -55,6 +57,29 @@ class AutogradBackend(Backend):
         one = np.ones((), dtype=self.libraries[0].dtype(pulled.outputs[0]))
         return pulled.outputs, pulled.aux, pulled.back((one,)), pulled.connected
 
+    def jacobian(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]] | None:
+        """Row by row into one array for each block, for real NumPy arrays of fewer outputs than inputs."""
+        if self.mode == "forward" or not all(type(leaf) is np.ndarray and leaf.dtype.kind == "f" for leaf in leaves):
+            return None
+        note_step(self, "one pullback")
+        pulled = self.pullback(function, leaves, differentiable=True)
+        outputs = pulled.outputs
+        plain = all(isinstance(output, (np.ndarray, np.generic)) and output.dtype.kind == "f" for output in outputs)
+        if not plain or (self.mode is None and sum([x.size for x in leaves]) < sum([y.size for y in outputs])):
+            return jacobian_of(self, pulled, leaves)
+        note_step(self, f"{sum([output.size for output in outputs])} rows of the Jacobian")
+        blocks = [[np.empty((*output.shape, *leaf.shape), leaf.dtype) for leaf in leaves] for output in outputs]
+        seeds = [np.zeros(output.shape, output.dtype) for output in outputs]
+        for row, seed, output in zip(blocks, seeds, outputs):
+            for place in np.ndindex(output.shape):
+                seed[place] = 1.0
+                for block, gradient in zip(row, pulled.back(tuple(seeds))):
+                    if type(gradient) is not np.ndarray:  # f captured what another trace follows
+                        return jacobian_of(self, pulled, leaves)
+                    block[place] = gradient
+                seed[place] = 0.0
+        return outputs, pulled.aux, blocks
+
     def straight(self, dtypes: tuple[str, ...]) -> Straight | None:
         library = self.libraries[0]
 
@@ -77,6 +102,36 @@ class AutogradBackend(Backend):
             return output, tuple([_unboxed(array, trace) for array in aux]) if aux else aux, results, end is not None
 
         return gradient
+
+    def straight_product(self, dtypes: tuple[str, ...]) -> StraightProduct | None:
+        library = self.libraries[0]
+
+        def product(
+            evaluate: Callable[[Sequence[Any]], tuple[Any, Arrays]],
+            arrays: Sequence[Any],
+            directions: Sequence[Any],
+            taken: set[int],
+        ) -> Sequence[Any]:
+            roots, inner_roots = [VJPNode.new_root() for _ in arrays], [VJPNode.new_root() for _ in arrays]
+            with _new_trace() as outer:
+                boxes = [Box(x, outer, root) for x, root in zip(arrays, roots)]
+                with _new_trace() as inner:
+                    output, _ = evaluate([Box(x, inner, root) for x, root in zip(boxes, inner_roots)])
+                end = _node(output, inner)
+                first: dict[Any, Any] = {}
+                if end is not None:
+                    first = _backward([(end, np.ones((), dtype=library.dtype(output)))])
+            ends = [_node(first.get(root), outer) for root in inner_roots]
+            found = _backward([(end, v) for end, v in zip(ends, directions) if end is not None])
+            results = []
+            for x, root in zip(arrays, roots):
+                NUMPY.adopt(x, taken)
+                result = found[root] if root in found else np.zeros_like(x, order="C")
+                numbers = NUMPY.release(result, x.dtype, taken)
+                results.append(NUMPY.restore(result, library, x, x.dtype.name, taken) if numbers is None else numbers)
+            return results
+
+        return product
 
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
         with _new_trace() as trace:

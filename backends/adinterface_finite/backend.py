@@ -62,12 +62,12 @@ class FiniteDifferencesBackend(Backend):
             return columns(self, Linearized(outputs, aux, self._push(function, leaves, outputs)), leaves)
         note_step(self, f"{sum(leaf.size for leaf in leaves)} columns of the Jacobian")
         blocks = [[np.empty((*np.shape(output), *leaf.shape), dtype=output.dtype) for leaf in leaves] for output in outputs]
-        again = lambda moved: function(*moved)[0]
+        again = getattr(function, "outputs_again", None) or (lambda moved: function(*moved)[0])
         with _evaluation(leaves):
             for n in range(len(leaves)):
                 for place, up, down, width in self._pairs(again, leaves, n):
                     for row, ahead, behind in zip(blocks, up, down):
-                        row[n][(..., *place)] = (ahead - behind) / width
+                        row[n][(..., place) if leaves[n].ndim == 1 else (..., *place)] = (ahead - behind) / width
         return outputs, aux, blocks
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
@@ -109,9 +109,10 @@ class FiniteDifferencesBackend(Backend):
         """Along each element of one leaf, a real NumPy array: its place, f ahead and behind, and how far they are apart."""
         moved, leaf = list(leaves), leaves[n]
         relative = self.relative_step or epsilon(dtype_name(leaf.dtype)) ** (1 / self.root)
-        for place in np.ndindex(leaf.shape):
-            at = leaf[place]
-            step = relative * max(1.0, abs(float(at)))
+        one_axis = leaf.ndim == 1
+        for place in range(leaf.size) if one_axis else np.ndindex(leaf.shape):
+            at = float(leaf[place])
+            step = relative * max(1.0, abs(at))
             moved[n] = ahead = leaf.copy("K")  # f may keep or change what it gets
             ahead[place] = at + step
             up = again(moved)

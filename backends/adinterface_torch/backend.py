@@ -10,7 +10,17 @@ from typing import Any, ClassVar
 import torch
 
 from adinterface.auto import AutoTorch
-from adinterface.backend import Arrays, Backend, FlatFunction, Handwritten, Linearized, Pullback, Pushforward, Straight
+from adinterface.backend import (
+    Arrays,
+    Backend,
+    FlatFunction,
+    Handwritten,
+    Linearized,
+    Pullback,
+    Pushforward,
+    Straight,
+    StraightProduct,
+)
 from adinterface.operators.derive import gradient_by_pullback
 
 from . import handwritten as by_hand
@@ -68,11 +78,7 @@ class TorchBackend(Backend):
         ) -> tuple[Any, Arrays, Sequence[Any], bool] | None:
             if nesting.depth or _inside_functorch() or not torch.is_grad_enabled() or torch.is_inference_mode_enabled():
                 return None
-            leaves = []
-            for x in arrays:
-                flags = x.flags
-                leaf = torch.from_numpy(x) if flags.c_contiguous and flags.writeable else library.asarray(x)
-                leaves.append(leaf.requires_grad_())
+            leaves = _leaves(library, arrays)
             before, current.dtype = current.dtype, dtype
             nesting.depth = 1
             try:
@@ -80,22 +86,41 @@ class TorchBackend(Backend):
             finally:
                 nesting.depth, current.dtype = 0, before
             connected = output.requires_grad
-            found: Any = [None] * len(leaves)
-            if connected:
-                found = backward((output,), leaves)
-            taken.update([leaf.untyped_storage().data_ptr() for leaf in leaves])
-            results = []
-            for result, leaf in zip(found, leaves):
-                if result is None:
-                    result = torch.zeros_like(leaf, memory_format=torch.contiguous_format)
-                if is_plain(result) and (key := result.untyped_storage().data_ptr()) not in taken:
-                    taken.add(key)
-                else:
-                    result = library.own(result, taken)
-                results.append(result.numpy())
+            found = backward((output,), leaves) if connected else [None] * len(leaves)
+            results = _results(library, found, leaves, taken)
             return output.detach(), tuple([array.detach() for array in aux]) if aux else aux, results, connected
 
         return gradient
+
+    def straight_product(self, dtypes: tuple[str, ...]) -> StraightProduct | None:
+        if self.create_graph:
+            return None
+        dtype, library = python_float(dtypes), self.libraries[0]
+
+        def product(
+            evaluate: Callable[[Sequence[Any]], tuple[Any, Arrays]],
+            arrays: Sequence[Any],
+            directions: Sequence[Any],
+            taken: set[int],
+        ) -> Sequence[Any] | None:
+            if nesting.depth or _inside_functorch() or not torch.is_grad_enabled() or torch.is_inference_mode_enabled():
+                return None
+            leaves = _leaves(library, arrays)
+            tangents = [library.adopt(v, taken) for v in directions]
+            before, current.dtype = current.dtype, dtype
+            nesting.depth = 1
+            try:
+                output, _ = evaluate(leaves)
+                first: Sequence[Any] = backward((output,), leaves, create_graph=True) if output.requires_grad else ()
+            finally:
+                nesting.depth, current.dtype = 0, before
+            live = [(g, v) for g, v in zip(first, tangents) if g is not None and g.requires_grad]
+            found: Sequence[Any] = [None] * len(leaves)
+            if live:
+                found = backward([g for g, _ in live], leaves, [v for _, v in live])
+            return _results(library, found, leaves, taken)
+
+        return product
 
     def _recorded(self, function: FlatFunction, leaves: Arrays) -> tuple[bool, Arrays, Arrays, Arrays]:
         """Whether results stay in an outer graph; the inputs of the graph that f's evaluation made, its outputs and aux."""
@@ -199,6 +224,31 @@ class TorchBackend(Backend):
     @classmethod
     def devices(cls) -> list[str]:
         return ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
+
+
+def _leaves(library: TorchLibrary, arrays: Sequence[Any]) -> list[torch.Tensor]:
+    """Tensors on the memory of plain arrays, each the leaf of a graph."""
+    leaves = []
+    for x in arrays:
+        flags = x.flags
+        leaf = torch.from_numpy(x) if flags.c_contiguous and flags.writeable else library.asarray(x)
+        leaves.append(leaf.requires_grad_())
+    return leaves
+
+
+def _results(library: TorchLibrary, found: Sequence[Any], leaves: Sequence[torch.Tensor], taken: set[int]) -> list[Any]:
+    """Gradients as NumPy arrays that overlap neither each other nor the leaves."""
+    taken.update([leaf.untyped_storage().data_ptr() for leaf in leaves])
+    results = []
+    for result, leaf in zip(found, leaves):
+        if result is None:
+            result = torch.zeros_like(leaf, memory_format=torch.contiguous_format)
+        if is_plain(result) and (key := result.untyped_storage().data_ptr()) not in taken:
+            taken.add(key)
+        else:
+            result = library.own(result, taken)
+        results.append(result.numpy())
+    return results
 
 
 def _inside_functorch() -> bool:

@@ -141,6 +141,8 @@ class Backend(ABC):
     libraries: ClassVar[tuple[Library, ...]] = ()
     #: The node types that this engine brings.
     node_types: ClassVar[tuple[NodeType, ...]] = ()
+    #: Classes whose instances hold no arrays to differentiate, such as compiled functions: structure, at sight.
+    opaque_types: ClassVar[tuple[type, ...]] = ()
     #: What the engine is known not to do, or to do in its own way.
     known_failures: ClassVar[tuple[KnownFailure, ...]] = ()
     #: The library of the arrays that the engine computes with; None if it takes each leaf in its own library.

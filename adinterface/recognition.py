@@ -161,7 +161,7 @@ def _inside(structure: Structure, slots: Iterator[tuple[Any, Any]]) -> Part:
 
 
 def _of_class(cls: type) -> Part:
-    if cls not in _AT_SIGHT:
+    if cls not in _AT_SIGHT and not tree.is_opaque_type(cls):
         raise _Unrecognizable
 
     def part(value: Any, values: list[Any]) -> bool:

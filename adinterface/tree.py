@@ -131,6 +131,11 @@ def handler_of(value: Any, *, scan: bool = True, path: str = "argument") -> Libr
 _OPAQUE_AT_SIGHT = (str, bytes, bool, type(None), type)
 
 
+def is_opaque_type(cls: type) -> bool:
+    """Whether an engine says that instances of this class hold nothing to differentiate."""
+    return any(cls in backend.opaque_types for backend in registry.loaded_backends())
+
+
 def _find_handler(value: Any, path: str) -> Library | NodeType | None:
     cls = type(value)
     if cls in _OPAQUE_AT_SIGHT:
@@ -164,7 +169,7 @@ def _find_handler(value: Any, path: str) -> Library | NodeType | None:
 def _check_opaque(value: Any, path: str) -> None:
     import functools
 
-    if type(value) in _OPAQUE_AT_SIGHT or type(value) is functools.partial:
+    if type(value) in _OPAQUE_AT_SIGHT or type(value) is functools.partial or is_opaque_type(type(value)):
         return
     inner = hidden_array(value, is_floating_array)
     if inner is not None:

@@ -14,7 +14,7 @@ from autograd.util import toposort
 
 from adinterface.backend import Arrays, Backend, FlatFunction, Handwritten, Pullback, Pushforward, Straight, StraightProduct
 from adinterface.errors import AdinterfaceError
-from adinterface.library import NUMPY
+from adinterface.library import NUMPY, dtype_name
 from adinterface.operators.derive import jacobian_of
 from adinterface.record import note_step
 
@@ -96,9 +96,7 @@ class AutogradBackend(Backend):
             results = []
             for x, root in zip(arrays, roots):
                 NUMPY.adopt(x, taken)
-                result = found[root] if root in found else np.zeros_like(x, order="C")
-                numbers = NUMPY.release(result, x.dtype, taken)
-                results.append(NUMPY.restore(_conj(result), library, x, x.dtype.name, taken) if numbers is None else numbers)
+                results.append(_released(found[root], x, taken) if root in found else np.zeros_like(x, order="C"))
             return output, tuple([_unboxed(array, trace) for array in aux]) if aux else aux, results, end is not None
 
         return gradient
@@ -126,9 +124,7 @@ class AutogradBackend(Backend):
             results = []
             for x, root in zip(arrays, roots):
                 NUMPY.adopt(x, taken)
-                result = found[root] if root in found else np.zeros_like(x, order="C")
-                numbers = NUMPY.release(result, x.dtype, taken)
-                results.append(NUMPY.restore(result, library, x, x.dtype.name, taken) if numbers is None else numbers)
+                results.append(_released(found[root], x, taken) if root in found else np.zeros_like(x, order="C"))
             return results
 
         return product
@@ -208,6 +204,14 @@ def _node(x: Any, trace: int) -> Any:
 
 def _unboxed(x: Any, trace: int) -> Any:
     return x._value if isbox(x) and x._trace == trace else x
+
+
+def _released(result: Any, x: Any, taken: set[int]) -> Any:
+    """A gradient as the caller's own array like x."""
+    numbers = NUMPY.release(result, x.dtype, taken)
+    if numbers is not None:
+        return numbers
+    return NUMPY.restore(_conj(result), AutogradBackend.libraries[0], x, dtype_name(x.dtype), taken)
 
 
 class _Sink:

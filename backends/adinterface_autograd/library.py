@@ -44,7 +44,7 @@ class AutogradLibrary(Library):
             if array.dtype.kind not in "fcbiu":
                 raise unsupported_dtype(array.dtype.name, "autograd", _SUPPORTED)
             return array
-        if dtype is None or x.dtype.name == dtype:
+        if dtype is None or dtype_name(x.dtype) == dtype:
             return x
         real = kind(dtype) != "complex" and np.iscomplexobj(getval(x))
         return (anp.real(x) if real else x).astype(dtype)

@@ -139,8 +139,9 @@ class FiniteDifferencesBackend(Backend):
             slopes = self._slopes(lambda moved: evaluate(moved)[0], function, leaves, (output,), aux)
             results: list[Any] = []
             for slope, leaf in zip(slopes, leaves):
-                kept = type(slope) is np.ndarray
-                results.append(slope if kept else NUMPY.restore(slope, library_of(self, slope), leaf, leaf.dtype.name, taken))
+                if type(slope) is not np.ndarray:
+                    slope = NUMPY.restore(slope, library_of(self, slope), leaf, dtype_name(leaf.dtype), taken)
+                results.append(slope)
             return output, aux, results, True
 
         return gradient

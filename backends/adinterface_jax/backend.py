@@ -32,6 +32,7 @@ class JaxBackend(Backend):
     known_failures = KNOWN_FAILURES
     libraries = (JaxLibrary(),)
     node_types = (Pytree(),)
+    opaque_types = (type(jax.jit(abs)), jax.custom_jvp, jax.custom_vjp)
     transposes = True
 
     def __init__(self, auto: AutoJax):

@@ -44,7 +44,7 @@ class JaxLibrary(Library):
 
     def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
         if isinstance(x, jax.Array):
-            if dtype is not None and x.dtype.name != dtype:
+            if dtype is not None and dtype_name(x.dtype) != dtype:
                 with self.precision((dtype,)):
                     x = (x.real if kind(dtype) != "complex" and jnp.iscomplexobj(x) else x).astype(_canonical(dtype))
         else:

@@ -423,19 +423,19 @@ class Function:
             raise
         return self.split(result)
 
-    def again(self, active: Sequence[Any]) -> Any:
-        """The one output of a function with a scalar output, at another point; the first call has looked at its form."""
+    def again(self, active: Sequence[Any]) -> Arrays:
+        """The outputs at another point, without what is auxiliary."""
         args, kwargs = self.call.arguments(active)
         result = self.f(*args, **kwargs)
-        if type(result) is np.float64:
-            return result
-        return self.split(result)[0][0]
-
-    def outputs_again(self, active: Sequence[Any]) -> Arrays:
-        """As `again`, for a function of any output."""
-        args, kwargs = self.call.arguments(active)
-        result = self.f(*args, **kwargs)
-        if type(result) is np.ndarray and self.structure is DIFFERENTIATED and result.dtype.kind == "f":
+        kind_of_result = type(result)
+        if kind_of_result is np.float64 and self.output != "tree":
+            return (result,)
+        if (
+            kind_of_result is np.ndarray
+            and self.structure is DIFFERENTIATED
+            and self.output == "tree"
+            and result.dtype.kind == "f"
+        ):
             return (result,)
         return self.split(result)[0]
 
@@ -583,6 +583,8 @@ class Evaluation:
             annotate(plan, error)
             raise
         library = plan.library
+        if type(result) is np.float64 and library is NUMPY:  # a look saved in each of many evaluations
+            return result, ()
         if tree._handlers.get(type(result)) is library and library.is_real_scalar(result):
             return result, ()
         self.function = Function.of(plan, self.f, self.output)

@@ -62,7 +62,7 @@ class FiniteDifferencesBackend(Backend):
             return columns(self, Linearized(outputs, aux, self._push(function, leaves, outputs)), leaves)
         note_step(self, f"{sum(leaf.size for leaf in leaves)} columns of the Jacobian")
         blocks = [[np.empty((*np.shape(output), *leaf.shape), dtype=output.dtype) for leaf in leaves] for output in outputs]
-        again = getattr(function, "outputs_again", None) or (lambda moved: function(*moved)[0])
+        again = getattr(function, "again", None) or (lambda moved: function(*moved)[0])
         with _evaluation(leaves):
             for n in range(len(leaves)):
                 for place, up, down, width in self._pairs(again, leaves, n):
@@ -77,11 +77,12 @@ class FiniteDifferencesBackend(Backend):
     def gradient(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays, bool]:
         """Leaf by leaf: a direction that moves one leaf of a thousand should not touch the others."""
         outputs, aux = self._value(function, leaves)
-        again = getattr(function, "again", None) or (lambda moved: function(*moved)[0][0])
-        return outputs, aux, self._slopes(again, function, leaves, outputs, aux), True
+        again = getattr(function, "again", None) or (lambda moved: function(*moved)[0])
+        with _evaluation(leaves):
+            return outputs, aux, self._slopes(again, function, leaves, outputs, aux), True
 
     def _slopes(
-        self, again: Callable[[Sequence[Any]], Any], function: Any, leaves: Arrays, outputs: Arrays, aux: Arrays
+        self, again: Callable[[Sequence[Any]], Sequence[Any]], function: Any, leaves: Arrays, outputs: Arrays, aux: Arrays
     ) -> Arrays:
         gradients: list[Any] = []
         for n, leaf in enumerate(leaves):
@@ -100,9 +101,8 @@ class FiniteDifferencesBackend(Backend):
     def _by_elements(self, again: Callable[[Sequence[Any]], Any], leaves: Arrays, n: int) -> Any:
         """The gradient by one leaf, a real NumPy array: `_push` along each element, without its generality."""
         slopes = np.empty(leaves[n].shape, dtype=leaves[n].dtype)
-        with _evaluation(leaves):
-            for place, up, down, width in self._pairs(again, leaves, n):
-                slopes[place] = (up - down) / width
+        for place, up, down, width in self._pairs(again, leaves, n):
+            slopes[place] = (up[0] - down[0]) / width
         return slopes
 
     def _pairs(self, again: Callable[[Sequence[Any]], Any], leaves: Arrays, n: int) -> Iterator[tuple[Any, Any, Any, float]]:
@@ -128,15 +128,15 @@ class FiniteDifferencesBackend(Backend):
             evaluate: Callable[[Sequence[Any]], tuple[Any, Arrays]], arrays: Sequence[Any], taken: set[int]
         ) -> tuple[Any, Arrays, Sequence[Any], bool]:
             leaves = tuple(arrays)
-            with _evaluation(leaves):
-                output, aux = evaluate(leaves)
-            self._check_precision(leaves, (output,))
 
             def function(*moved: Any) -> tuple[Arrays, Arrays]:
                 output, aux = evaluate(moved)
                 return (output,), aux
 
-            slopes = self._slopes(lambda moved: evaluate(moved)[0], function, leaves, (output,), aux)
+            with _evaluation(leaves):
+                output, aux = evaluate(leaves)
+                self._check_precision(leaves, (output,))
+                slopes = self._slopes(evaluate, function, leaves, (output,), aux)
             results: list[Any] = []
             for slope, leaf in zip(slopes, leaves):
                 if type(slope) is not np.ndarray:

@@ -49,6 +49,8 @@ class Cell:
     #: f twice for each number, and four times for each with hvp.
     forward: int = 10_000
     forward_hvp: int = 10
+    #: Which operators such an engine is asked for.
+    forward_operators: tuple[str, ...] = OPERATORS
     #: How an operator is called, for scenarios, which know their seeds, tangents and keywords.
     call: Callable[[AutoBackend, Callable[..., Any]], Any] | None = None
 
@@ -56,7 +58,9 @@ class Cell:
         """Whether this is measured on an engine with, or without, reverse mode."""
         if operator not in self.operators or (operator == "jacobian" and size > self.dense):
             return False
-        return reverse or size <= (self.forward_hvp if operator == "hvp" else self.forward)
+        if reverse:
+            return True
+        return operator in self.forward_operators and size <= (self.forward_hvp if operator == "hvp" else self.forward)
 
 
 def _rng() -> np.random.Generator:
@@ -136,7 +140,7 @@ def _layers(inputs: int, hidden: int, outputs: int, xp: Any) -> Problem:
 CELLS = (
     Cell("one array", one_array, (10, 10_000, 1_000_000), dense=10_000),
     Cell("dict of 6", dict_of_six, (10,)),
-    Cell("tree of leaves", many_leaves, (1000,), forward_hvp=0),
+    Cell("tree of leaves", many_leaves, (1000,), forward_operators=("gradient",)),
     Cell("MLP on a batch", mlp, (128,), forward=0, forward_hvp=0),
     Cell("wide: R^n -> R^10", lambda n, xp: _layers(n, 512, 10, xp), (1000,), ("jacobian",)),
     Cell("tall: R^10 -> R^n", lambda n, xp: _layers(10, 512, n, xp), (1000,), ("jacobian",)),

@@ -13,6 +13,7 @@ from adinterface import AutoBackend, registry
 
 from .cells import CELLS, WAYS, Cell, Way, goes_in_reverse, models, scenarios
 from .memory import peak, print_peak
+from .profile import profile
 from .report import HEAD, plot, row, short
 from .timing import Timing, measure
 
@@ -51,9 +52,15 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--max-size", type=int, default=1_000_000, help="leave out larger sizes")
     parser.add_argument("--memory", action="store_true", help=f"also measure peak memory from n = {LARGE:,} on")
     parser.add_argument("--leaves", action="store_true", help="measure how a gradient scales with the leaves of a tree instead")
+    parser.add_argument("--profile", action="store_true", help="print where a prepared call spends its time instead")
     parser.add_argument("--json", help="write the measurements to this file")
     parser.add_argument("--plot", help="draw the ratios to this PNG file (needs matplotlib)")
     options = parser.parse_args(argv)
+    if options.profile:
+        for cell, auto, operator, size, way in _chosen(options):
+            if way == "prepared":
+                print(profile(cell, auto, operator, size), end="\n\n", flush=True)
+        return 0
     timings: list[Timing] = []
     print(HEAD)
     for cell, auto, operator, size, way in _chosen(options):

@@ -17,6 +17,8 @@ from .cells import Cell, Problem, Way
 
 #: A run repeats short calls until it takes about so many seconds.
 RUN = 1e-3
+#: A call of so many seconds is measured twice, and not tried before.
+SLOW = 5.0
 
 
 @dataclass(frozen=True)
@@ -112,14 +114,14 @@ def measure(cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way, s
     calls = Calls(cell, auto, operator, size, way)
     ours, handwritten = calls.ours(), calls.handwritten()
     first = _time(ours, 1)
-    once = _time(ours, 1)
+    once = _time(ours, 1) if first < SLOW else first
     evaluations = calls.evaluations() if first < 5 * seconds else None
-    if handwritten is not None:
+    if handwritten is not None and once < SLOW:
         handwritten()
     repeats = max(1, min(200, round(RUN / once)))
     pairs: list[tuple[float, float]] = []
     start = time.perf_counter()
-    while len(pairs) < 3 or (time.perf_counter() - start < seconds and len(pairs) < 1000):
+    while len(pairs) < (3 if once < SLOW else 2) or (time.perf_counter() - start < seconds and len(pairs) < 1000):
         if handwritten is None:
             pairs.append((_time(ours, repeats), float("nan")))
         elif len(pairs) % 2:

@@ -335,6 +335,8 @@ class Call:
     def arguments(self, active: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
         """What f is called with: the arguments with these values for the active leaves."""
         plan = self.plan
+        if plan.only_arrays and not plan.carried:
+            return list(active), {}
         if plan.order is not None:
             both = (*active, *self.carried)
             active = [both[n] for n in plan.order]

@@ -74,25 +74,13 @@ def test_what_is_not_feasible_is_left_out(tmp_path):
 
 
 def test_a_profile_says_where_the_time_goes(capsys):
-    main(
-        [
-            "benchmark",
-            "--profile",
-            "--cell",
-            "one array",
-            "--max-size",
-            "10",
-            "--operator",
-            "gradient",
-            "--backend",
-            "AutoTorch",
-        ]
-    )
+    small = ["benchmark", "--profile", "--cell", "one array", "--max-size", "10"]
+    main([*small, "--operator", "gradient", "--backend", "AutoTorch"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("Torch: gradient of one array, n = 10: ")
     assert ", by hand " in lines[0]
     assert any("run_backward" in line and " + " not in line for line in lines)
-    assert any("adinterface/prepare.py" in line and " + " in line for line in lines)
+    assert any(" + adinterface" in line for line in lines)
     assert lines[-2].endswith("in functions that hand-written code does not call (+)")
     main([*small, "--operator", "hessian", "--backend", "AutoAutograd"])
     assert "Autograd: hessian of one array" in capsys.readouterr().out

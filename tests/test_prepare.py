@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
+from autograd.tracer import getval
 from backends_table import BACKENDS, assert_tree, each_backend, rtol_of
 
 from adinterface import (
@@ -627,6 +628,23 @@ def test_jax_takes_prepared_arrays_inside_its_own_transformations():
     expected = fast(X)[0]
     np.testing.assert_allclose(jax.jit(lambda s: s * fast(X.astype(np.float32))[0])(2.0), 2 * expected, rtol=1e-6)
     np.testing.assert_allclose(fast(X)[0], expected)
+
+
+def test_contiguous_arrays_reach_torch_and_autograd_without_a_copy():
+    def of_torch(x):
+        assert x.data_ptr() == X.__array_interface__["data"][0]
+        return (x**2).sum()
+
+    def of_autograd(x):
+        assert getval(x) is X
+        return (x**2).sum()
+
+    for f, backend in ((of_torch, AutoTorch()), (of_autograd, AutoAutograd())):
+        for _ in range(2):
+            prepare(gradient, f, backend, X)(X)
+            gradient(f, backend, X)
+            hvp(f, backend, X, Y)
+            jacobian(f, backend, X)
 
 
 # Recognition ---------------------------------------------------------------------------------------------------------

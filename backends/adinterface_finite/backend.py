@@ -65,9 +65,10 @@ class FiniteDifferencesBackend(Backend):
         again = getattr(function, "again", None) or (lambda moved: function(*moved)[0])
         with _evaluation(leaves):
             for n in range(len(leaves)):
-                for place, up, down, width in self._pairs(again, leaves, n):
+                for place, up, down, apart in self._pairs(again, leaves, n):
+                    column = (..., place) if leaves[n].ndim == 1 else (..., *place)
                     for row, ahead, behind in zip(blocks, up, down):
-                        row[n][(..., place) if leaves[n].ndim == 1 else (..., *place)] = (ahead - behind) / width
+                        row[n][column] = (ahead - behind) / apart
         return outputs, aux, blocks
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
@@ -101,8 +102,8 @@ class FiniteDifferencesBackend(Backend):
     def _by_elements(self, again: Callable[[Sequence[Any]], Any], leaves: Arrays, n: int) -> Any:
         """The gradient by one leaf, a real NumPy array: `_push` along each element, without its generality."""
         slopes = np.empty(leaves[n].shape, dtype=leaves[n].dtype)
-        for place, up, down, width in self._pairs(again, leaves, n):
-            slopes[place] = (up[0] - down[0]) / width
+        for place, up, down, apart in self._pairs(again, leaves, n):
+            slopes[place] = (up[0] - down[0]) / apart
         return slopes
 
     def _pairs(self, again: Callable[[Sequence[Any]], Any], leaves: Arrays, n: int) -> Iterator[tuple[Any, Any, Any, float]]:

@@ -250,7 +250,7 @@ class Backend(ABC):
     def compile_numpy(self, compute: Callable[..., Any], dtypes: tuple[str, ...]) -> Callable[..., Any] | None:
         """As `compile`, from plain NumPy arrays to the caller's own NumPy arrays, in a precision scope for these dtypes.
 
-        `compute` must not return maps. What is compiled may return None for "not now".
+        Asked only of an engine that compiles. `compute` must not return maps. What is compiled may return None for "not now".
         """
         return None
 

@@ -80,6 +80,9 @@ def tangent_recognizer(structures: Sequence[Structure], slots: Iterator[tuple[An
             parts.append(part if True in differentiated else _is_none)
     except (_Unrecognizable, Unkeyed):
         return None
+    arrays = [part.array for part in parts if isinstance(part, _Array)]
+    if len(arrays) == len(parts):
+        return _of_arrays(arrays)
 
     def recognize(tangents: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[Any] | None:
         if len(tangents) != len(parts):

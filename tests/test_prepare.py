@@ -626,7 +626,10 @@ def test_an_array_of_ones_is_written_to_by_a_backward_function_without_harm():
 def test_jax_takes_prepared_arrays_inside_its_own_transformations():
     fast = prepare(gradient, cubes, AutoJax(), X)
     expected = fast(X)[0]
-    np.testing.assert_allclose(jax.jit(lambda s: s * fast(X.astype(np.float32))[0])(2.0), 2 * expected, rtol=1e-6)
+    single = X.astype(np.float32)
+    for _ in range(2):
+        np.testing.assert_allclose(jax.jit(lambda s: s * fast(single)[0])(2.0), 2 * expected, rtol=1e-6)
+        fast(single)
     np.testing.assert_allclose(fast(X)[0], expected)
 
 
@@ -750,3 +753,110 @@ def test_tangents_of_every_form(backend):
     kept = prepare(hvp, lambda x, c: array_namespace(x).sum(x**3 * c), backend, X, Y, Constant(Y))
     np.testing.assert_allclose(kept(X, Y, Constant(Y)), 6 * X * Y * Y, rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(kept(X, Y, Constant(X)), 6 * X * Y * X, rtol=1e-5, atol=1e-5)
+
+
+# Corners -------------------------------------------------------------------------------------------------------------
+
+
+class Setting:
+    """Equal to another one of the same number; has no hash."""
+
+    __hash__ = None
+
+    def __init__(self, number):
+        self.number = number
+
+    def __eq__(self, other):
+        return self.number == other.number
+
+
+def test_static_values_are_compared_as_python_compares_them():
+    seen = []
+
+    def f(x, setting, words):
+        seen.append(words)
+        return array_namespace(x).sum(x) * setting.number
+
+    one, two = Setting(1.0), Setting(2.0)
+    words = np.array(["a", "b"])
+    fast = prepare(gradient, f, AutoJax(), X, Constant(one), Constant(words))
+    for setting, count in ((one, 1), (one, 1), (two, 2), (one, 2)):
+        np.testing.assert_array_equal(fast(X, Constant(setting), Constant(words))[0], np.full(4, setting.number))
+        assert fast.specializations == count
+    fast(X, Constant(one), Constant(words.copy()))  # equal arrays of strings have no single answer
+    assert fast.specializations == 3
+    assert len(seen) == 3
+
+
+def test_a_new_static_value_among_arrays_is_compiled_anew():
+    fast = prepare(gradient, lambda p: array_namespace(p["x"]).sum(p["x"] ** p["n"]), AutoJax(), {"x": X, "n": 2})
+    for n, count in ((2, 1), (2, 1), (3, 2), (3, 2), (2, 2), (True, 3)):
+        np.testing.assert_allclose(fast({"x": X, "n": n})[0]["x"], n * X ** (n - 1))
+        assert fast.specializations == count
+
+
+def test_a_recorded_prepared_call_takes_the_general_way():
+    fast = prepare(gradient, cubes, AutoJax(), X)
+    fast(X)
+    with recording() as record:
+        np.testing.assert_allclose(fast(X)[0], 3 * X**2)
+    assert record.calls
+
+
+def test_differences_of_what_another_engine_returns():
+    for _ in range(2):
+        (found,) = gradient(lambda x: torch.as_tensor(x).square().sum(), AutoFiniteDifferences(), X)
+        assert type(found) is np.ndarray
+        np.testing.assert_allclose(found, 2 * X, rtol=1e-7)
+    value, (found,) = value_and_gradient(lambda x: (torch.as_tensor(x).sum(), x), AutoFiniteDifferences(), X)
+    np.testing.assert_allclose(found, np.ones(4), rtol=1e-7)
+    np.testing.assert_array_equal(value[1], X)
+
+
+def test_a_product_along_zero_is_zero():
+    for backend in BACKENDS.values():
+        for _ in range(2):
+            np.testing.assert_array_equal(hvp(cubes, backend, X, np.zeros(4)), np.zeros(4))
+    np.testing.assert_array_equal(hvp(lambda x: x.sum(), AutoTorch(), X, Y), np.zeros(4))
+    for _ in range(2):
+        np.testing.assert_array_equal(hvp(lambda x, c: x.sum() + 0 * c, AutoAutograd(), X, Y, Constant(2.0)), np.zeros(4))
+
+
+class Tensor(torch.Tensor):
+    """A subclass, which torch may override in its own way."""
+
+
+def test_a_subclass_of_tensors_goes_through_torchs_own_function():
+    for _ in range(2):
+        (found,) = gradient(lambda x: (x**2).sum().as_subclass(Tensor), AutoTorch(), X)
+        np.testing.assert_allclose(found, 2 * X)
+
+
+def test_without_the_engines_function_torchs_own_serves(monkeypatch):
+    from adinterface_torch import backward
+
+    monkeypatch.setattr(backward, "_engine_run_backward", None)
+    np.testing.assert_allclose(gradient(cubes, AutoTorch(), X)[0], 3 * X**2)
+    np.testing.assert_allclose(hvp(cubes, AutoTorch(), X, Y), 6 * X * Y)
+    np.testing.assert_allclose(jacobian(bend, AutoTorch(), X)[0], jacobian(bend, AutoAutograd(), X)[0])
+
+
+def test_products_under_no_grad_take_the_general_way():
+    for scope in (torch.no_grad(), torch.inference_mode()):
+        with scope:
+            for _ in range(2):
+                np.testing.assert_allclose(hvp(cubes, AutoTorch(), X, Y), 6 * X * Y)
+    for _ in range(2):
+        with recording():
+            np.testing.assert_allclose(hvp(cubes, AutoTorch(), X, Y), 6 * X * Y)
+    kept = hvp(cubes, AutoTorch(create_graph=True), X, Y)
+    np.testing.assert_allclose(torch.as_tensor(kept).detach(), 6 * X * Y)
+
+
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd()], ids=["torch", "autograd"])
+def test_complex_and_captured_traces_in_rows(backend):
+    """What a Jacobian by rows cannot write into one array it takes the general way."""
+    (found,) = jacobian(lambda x: x * (1.0 + 2.0j), backend, X)
+    np.testing.assert_allclose(found, np.diag(np.full(4, 1.0 + 2.0j)))
+    (outer,) = jacobian(lambda s: jacobian(lambda x: x**2 * s[0], backend, X)[0], backend, np.ones(1))
+    np.testing.assert_allclose(outer[..., 0], np.diag(2 * X))

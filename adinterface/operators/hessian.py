@@ -187,10 +187,14 @@ class Hessian(ValueGradientHessian):
     name = "hessian"
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return super().compute(function, leaves, tangents)[2]
+        # Without value and gradient, which compiled code need not return, and flat.
+        return tuple([block for row in super().compute(function, leaves, tangents)[2] for block in row])
 
     def finish(self, call: Call, function: Function, results: Results) -> Any:
-        return _hessian_of(call, results)
+        if call.plan.only_arrays and len(results) == 1:
+            return call.present(results[0])
+        count = len(call.plan.active)
+        return _hessian_of(call, [results[n : n + count] for n in range(0, len(results), count)])
 
 
 def _hessian_of(call: Call, blocks: Results) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ..auto import AutoBackend
 from ..backend import Arrays
 from ..call import Call, Function
-from ..tree import build_gradient
+from ..tree import DIFFERENTIATED, build_gradient
 from . import derive
 from .operation import OPERATIONS, Operation, Results, run
 
@@ -65,10 +65,14 @@ class Jacobian(ValueJacobian):
     name = "jacobian"
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return derive.jacobian(self.backend, function, leaves)[2]  # compiled code need not return the value
+        # Without the value, which compiled code need not return, and flat.
+        return tuple([block for row in derive.jacobian(self.backend, function, leaves)[2] for block in row])
 
     def finish(self, call: Call, function: Function, results: Results) -> Any:
-        return _assembled(call, function, results)
+        if function.structure is DIFFERENTIATED and call.plan.only_arrays:
+            return tuple([call.present(block) for block in results])
+        count = len(call.plan.active)
+        return _assembled(call, function, [results[n : n + count] for n in range(0, len(results), count)])
 
 
 def _assembled(call: Call, function: Function, blocks: Results) -> Any:

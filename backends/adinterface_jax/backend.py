@@ -77,8 +77,6 @@ class JaxBackend(Backend):
         return _compiled(compute) if self.jit else None
 
     def compile_numpy(self, compute: Callable[..., Any], dtypes: tuple[str, ...]) -> Callable[..., Any] | None:
-        if not self.jit:
-            return None
         wide, compiled = any_wide(dtypes), Compiled(compute)
         jitted, results, asarray = compiled.jitted, compiled.results, np.asarray
 

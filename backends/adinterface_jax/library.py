@@ -69,10 +69,12 @@ class JaxLibrary(Library):
             dtype = dtype or x.dtype.name
         if dtype in _LACKING:
             raise unsupported_dtype(str(dtype), "JAX", _SUPPORTED)
+        # To name a dtype that the array has already costs as much again.
+        named = None if dtype is None or (isinstance(x, np.ndarray) and dtype_name(x.dtype) == dtype) else dtype
         with self.precision(() if dtype is None else (dtype,)):
             # Always a copy: jnp.asarray shares the memory of a NumPy array that lies on a 64-byte boundary, and what the
             # caller writes there later would change an array that JAX, computing on meanwhile, takes for immutable.
-            return jnp.array(x, dtype=None if dtype is None else _canonical(dtype), copy=True)
+            return jnp.array(x, dtype=None if named is None else _canonical(named), copy=True)
 
     @staticmethod
     def _index_width(x: Any) -> Any:

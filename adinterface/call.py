@@ -597,6 +597,7 @@ class Evaluation:
         """What f returned, as the user gets it."""
         if self.function is None:
             return np.array(self.plan.library.to_numpy(output))
+        self.function.call.taken = self.taken
         return self.function.assemble((output,), aux, self.function.call.present)
 
 

@@ -94,6 +94,10 @@ class Prepared:
         if found is None:
             found = self._specialize(signature, args, kwargs)
         self._last = found
+        if found.straight is not None:
+            results = found.straight(self._f, signature.values, given)
+            if results is not None:
+                return results
         return found(Call.of(found.plan, signature.values, args, kwargs), given)
 
     def _key(self, signature: Signature) -> Any:

@@ -542,8 +542,10 @@ def test_the_straight_way_gives_what_the_general_one_does(operator, backend):
         with recording():
             general = operator(f, backend, *args, **kwargs)
         tolerance = max(rtol_of(backend), 1e-6 if any(getattr(a, "dtype", None) == np.float32 for a in args) else 1e-12)
-        for found in (again, fast(*args, **kwargs), fast(*args, **kwargs), general):
-            assert_tree(found, first, tolerance)
+        assert_tree(again, first, 0.0)
+        assert_tree(general, first, 0.0)
+        for _ in range(2):
+            assert_tree(fast(*args, **kwargs), first, tolerance if isinstance(backend, AutoJax) else 0.0)
 
 
 @each_backend

@@ -141,7 +141,12 @@ def run(kind: type[Operation], auto: AutoBackend, f: Callable[..., Any], args: t
             results = last.straight(f, values, given)
             if results is not None:
                 return results
-    return evaluate(operation, operation.call(args, kwargs), f, given)
+    call = operation.call(args, kwargs)
+    if call.plan.straight is not None:
+        results = call.plan.straight(f, call.values, given)
+        if results is not None:
+            return results
+    return evaluate(operation, call, f, given)
 
 
 def evaluate(operation: Operation, call: Call, f: Callable[..., Any], given: tuple[Any, ...] | None) -> Any:

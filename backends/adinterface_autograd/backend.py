@@ -120,6 +120,7 @@ class AutogradBackend(Backend):
                 if end is not None:
                     first = _backward([(end, np.ones((), dtype=library.dtype(output)))])
             ends = [_node(first.get(root), outer) for root in inner_roots]
+            del boxes, output, end, first  # and with them what only the first backward pass needed
             found = _backward([(end, v) for end, v in zip(ends, directions) if end is not None])
             results = []
             for x, root in zip(arrays, roots):

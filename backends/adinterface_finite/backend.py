@@ -128,7 +128,7 @@ class FiniteDifferencesBackend(Backend):
         def gradient(
             evaluate: Callable[[Sequence[Any]], tuple[Any, Arrays]], arrays: Sequence[Any], taken: set[int]
         ) -> tuple[Any, Arrays, Sequence[Any], bool]:
-            leaves = tuple(arrays)
+            leaves = tuple([NUMPY.adopt(x, taken) for x in arrays])
 
             def function(*moved: Any) -> tuple[Arrays, Arrays]:
                 output, aux = evaluate(moved)

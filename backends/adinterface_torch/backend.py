@@ -114,6 +114,7 @@ class TorchBackend(Backend):
                 first: Sequence[Any] = backward((output,), leaves, create_graph=True) if output.requires_grad else ()
             finally:
                 nesting.depth, current.dtype = 0, before
+            del output  # and with it what only the first backward pass needed
             live = [(g, v) for g, v in zip(first, tangents) if g is not None and g.requires_grad]
             found: Sequence[Any] = [None] * len(leaves)
             if live:

@@ -51,6 +51,8 @@ class Cell:
     forward_hvp: int = 10
     #: Which operators such an engine is asked for.
     forward_operators: tuple[str, ...] = OPERATORS
+    #: Whether ours is measured without hand-written code, which takes quadratic time on some engine.
+    alone: bool = False
     #: How an operator is called, for scenarios, which know their seeds, tangents and keywords.
     call: Callable[[AutoBackend, Callable[..., Any]], Any] | None = None
 

@@ -91,7 +91,7 @@ def _chosen(options: argparse.Namespace) -> Iterator[tuple[Cell, AutoBackend, st
             ways = ["one-shot"]
         elif options.leaves:
             many = next(cell for cell in CELLS if cell.name == "tree of leaves")
-            cells = [replace(many, sizes=(10, 100, 1000, 10_000), operators=("gradient",), forward=100)]
+            cells = [replace(many, sizes=(10, 100, 1000, 10_000), operators=("gradient",), forward=100, alone=True)]
         else:
             cells = [*CELLS, *models(auto)]
         for cell in cells:

@@ -85,7 +85,7 @@ class Calls:
 
     def handwritten(self) -> Call | None:
         """The engine's own code for the same; None if there is none."""
-        if self.handwritten_code is None or self.problem.x is None:
+        if self.handwritten_code is None or self.problem.x is None or self.cell.alone:
             return None
         transformed = self.handwritten_code.transform(self.operator, self.f, self.way == "prepared")
         if transformed is None:

@@ -58,7 +58,7 @@ class Prepared:
         self._f = operation.backend.compile_function(f) if operation.compiles_function else f
         self._name = getattr(f, "__name__", f)
         self._arguments = operation.arguments if type(operation).arguments is not Operation.arguments else None
-        #: How many specializations are kept; the one that was made first goes first.
+        #: How many specializations are kept; the one that was used last the longest ago goes first.
         self.max_specializations = 64
         self._compiles = operation.backend.compile(_nothing) is not None
         self._made: dict[Any, Specialization] = {}
@@ -90,7 +90,11 @@ class Prepared:
             signature = Signature(args, kwargs)
         except (Unkeyed, AdinterfaceError):
             return evaluate(self._operation, self._operation.call(args, kwargs), self._f, given)
-        found = self._made.get(self._key(signature))
+        key = self._key(signature)
+        with self._lock:
+            found = self._made.pop(key, None)
+            if found is not None:
+                self._made[key] = found  # at the end, as the one that was used last
         if found is None:
             found = self._specialize(signature, args, kwargs)
         self._last = found

@@ -262,6 +262,14 @@ def test_specializations_are_bounded():
     assert repr(prepare(gradient, cubes, AutoAutograd(), X)).endswith("1 specialization>")
 
 
+def test_what_was_used_longest_ago_goes_first():
+    fast = prepare(gradient, cubes, AutoAutograd(), np.ones(1))
+    fast.max_specializations = 2
+    for n, count in ((1, 1), (2, 2), (1, 2), (1, 2), (3, 3), (1, 3), (3, 3), (2, 4)):
+        fast(np.ones(n))
+        assert fast.specializations == count
+
+
 @pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda fast: fast.copy()])
 def test_a_copy_starts_with_what_was_made(duplicate):
     fast = prepare(gradient, cubes, AutoJax(), X)

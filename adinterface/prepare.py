@@ -64,7 +64,7 @@ class Prepared:
         self._made: dict[Any, Specialization] = {}
         self._lock = threading.Lock()
         self._count = 0
-        #: What was called last, if its arguments are arrays: most often it is called again.
+        #: What was called last: most often it is called again.
         self._last: Specialization | None = None
 
     @property

@@ -823,6 +823,18 @@ def test_differences_of_what_another_engine_returns():
     np.testing.assert_array_equal(value[1], X)
 
 
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="long double is double here")
+def test_differences_keep_the_precision_of_long_doubles():
+    """A point rounded to a double would cost the last four of these digits."""
+    x = np.array([1.1, 0.7], dtype=np.longdouble) + np.longdouble(1) / 3
+    for found in (
+        gradient(lambda x: (x**3).sum(), AutoFiniteDifferences(), x)[0],
+        np.diagonal(jacobian(lambda x: x**3, AutoFiniteDifferences(), x)[0]),
+    ):
+        assert found.dtype == np.longdouble
+        assert np.max(np.abs(found / (3 * x**2) - 1)) < 3e-12
+
+
 def test_a_product_along_zero_is_zero():
     for backend in BACKENDS.values():
         for _ in range(2):

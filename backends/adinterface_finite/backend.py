@@ -112,8 +112,8 @@ class FiniteDifferencesBackend(Backend):
         relative = self.relative_step or epsilon(dtype_name(leaf.dtype)) ** (1 / self.root)
         one_axis = leaf.ndim == 1
         for place in range(leaf.size) if one_axis else np.ndindex(leaf.shape):
-            at = float(leaf[place])
-            step = relative * max(1.0, abs(at))
+            at = leaf[place]  # in its own precision, which may be more than a Python float's
+            step = relative * max(1.0, abs(float(at)))
             moved[n] = ahead = leaf.copy("K")  # f may keep or change what it gets
             ahead[place] = at + step
             up = again(moved)

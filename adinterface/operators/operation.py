@@ -134,13 +134,6 @@ def run(kind: type[Operation], auto: AutoBackend, f: Callable[..., Any], args: t
     """One call of an operator, from its arguments to its results."""
     operation = operation_of(kind, auto)
     args, given = operation.arguments(args)
-    last = operation.last
-    if last is not None and last.straight is not None and last.recognize is not None:
-        values = last.recognize(args, kwargs)
-        if values is not None:
-            results = last.straight(f, values, given)
-            if results is not None:
-                return results
     call = operation.call(args, kwargs)
     if call.plan.straight is not None:
         results = call.plan.straight(f, call.values, given)

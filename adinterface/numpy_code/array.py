@@ -17,6 +17,8 @@ from .engine import Engine
 from .names import ACCUMULATE, METHODS, REDUCE, VIEWS, WRITING, spelled
 
 _PIECEWISE = np.piecewise
+#: Where every tenth of a microsecond counts, a wrapper is made without the call of `__init__`.
+_new = object.__new__
 #: Keywords of ufuncs that change nothing here as long as they have these values.
 _HARMLESS = {"casting": "same_kind", "order": "K", "subok": True, "where": True}
 
@@ -56,19 +58,27 @@ class NumpyArray:
     # NumPy's protocols
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        # Spent at every operation: the usual form, a function of one array, comes first.
         engine = self._engine
-        if kwargs:
+        array = self._array
+        if not kwargs and method == "__call__":
+            if len(inputs) == 1:
+                result = engine.functions[ufunc](array)
+                if type(result) is not type(array):
+                    return wrap(result, engine)
+                wrapped = _new(NumpyArray)
+                wrapped._array = result
+                wrapped._engine = engine
+                return wrapped
+        else:
             kwargs = _plain_keywords(ufunc, method, kwargs)
-        elif len(inputs) == 1 and method == "__call__":
-            result = engine.functions[ufunc](self._array)
-            return NumpyArray(result, engine) if type(result) in engine.classes else wrap(result, engine)
         if method == "__call__":
             native = [
                 value._array
                 if type(value) is NumpyArray
                 else value
                 if type(value) in engine.numbers
-                else _operand(engine, value, self._array, ufunc)
+                else _operand(engine, value, array, ufunc)
                 for value in inputs
             ]
             result = engine.functions[ufunc](*native)
@@ -89,29 +99,41 @@ class NumpyArray:
     def __array_function__(
         self, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        engine, beside = self._engine, self._array
-        if kwargs:
-            if "out" in kwargs and kwargs.pop("out") is not None:
-                raise NumpyCodeError(_no_out(spelled(function)))
-            if function is _PIECEWISE:
-                return _piecewise(*args, **kwargs)
-            for name, value in kwargs.items():
-                if type(value) not in _AS_THEY_ARE:
-                    kwargs[name] = unwrap(value, engine, beside)
+        # Spent at every operation: hence a loop for a comprehension, and the usual form, one array or list of them, first.
+        engine, array = self._engine, self._array
+        if len(args) == 1 and not kwargs:
+            (value,) = args
+            native = value._array if type(value) is NumpyArray else unwrap(value, engine, array)
+            result = engine.functions[function](native)
         elif function is _PIECEWISE:
-            return _piecewise(*args)
-        native = [
-            value._array
-            if (cls := type(value)) is NumpyArray
-            else value
-            if cls in _AS_THEY_ARE
-            else unwrap(value, engine, beside)
-            for value in args
-        ]
-        result = engine.functions[function](*native, **kwargs)
-        if function in VIEWS:
-            return _sharing(wrap(result, engine), args[0] if args else None)
-        return NumpyArray(result, engine) if type(result) in engine.classes else wrap(result, engine)
+            return _piecewise(*args, **kwargs)
+        else:
+            natives = []
+            for value in args:
+                cls = type(value)
+                if cls is NumpyArray:
+                    natives.append(value._array)
+                elif cls in _AS_THEY_ARE:
+                    natives.append(value)
+                else:
+                    natives.append(unwrap(value, engine, array))
+            if kwargs:
+                if "out" in kwargs and kwargs.pop("out") is not None:
+                    raise NumpyCodeError(_no_out(spelled(function)))
+                for value in kwargs.values():
+                    if type(value) not in _AS_THEY_ARE:
+                        kwargs = {name: unwrap(value, engine, array) for name, value in kwargs.items()}
+                        break
+                result = engine.functions[function](*natives, **kwargs)
+            else:
+                result = engine.functions[function](*natives)
+        if type(result) is type(array):
+            wrapped = _new(NumpyArray)
+            wrapped._array = result
+            wrapped._engine = engine
+        else:
+            wrapped = wrap(result, engine)
+        return _sharing(wrapped, args[0] if args else None) if function in VIEWS else wrapped
 
     def _apply(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """What NumPy's function leads to, without the way through NumPy."""
@@ -327,21 +349,19 @@ def wrap(result: Any, engine: Engine) -> Any:
 def unwrap(value: Any, engine: Engine | None, beside: Any) -> Any:
     """An argument as the engine takes it: its own arrays, and floating NumPy arrays as it wants them."""
     cls = type(value)
+    if cls is tuple or cls is list:  # first, because callers look for the other two themselves where time counts
+        parts = []
+        for part in value:
+            cls_of_part = type(part)
+            if cls_of_part is NumpyArray:
+                parts.append(part._array)
+            else:
+                parts.append(part if cls_of_part in _AS_THEY_ARE else unwrap(part, engine, beside))
+        return parts if cls is list else tuple(parts)
     if cls is NumpyArray:
         return value._array
     if cls in _AS_THEY_ARE:
         return value
-    if cls is tuple or cls is list:
-        return cls(
-            [
-                part._array
-                if type(part) is NumpyArray
-                else part
-                if type(part) in _AS_THEY_ARE
-                else unwrap(part, engine, beside)
-                for part in value
-            ]
-        )
     if engine is not None and isinstance(value, (np.ndarray, np.inexact)):
         return engine.lift(value, beside)
     return value
@@ -436,7 +456,12 @@ def _binary(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
             if other is NotImplemented:
                 return NotImplemented
         result = engine.functions[ufunc](array, other)
-        return NumpyArray(result, engine) if type(result) in engine.classes else wrap(result, engine)
+        if type(result) is not type(array):
+            return wrap(result, engine)
+        wrapped = _new(NumpyArray)
+        wrapped._array = result
+        wrapped._engine = engine
+        return wrapped
 
     return operate
 

@@ -160,10 +160,12 @@ defvjp(
 
 def solve(a: Any, b: Any, /) -> Any:
     """autograd's own rule takes no stacks of systems beside one right-hand side."""
-    if np.ndim(value(b)) == 1:
+    shape, right = np.shape(value(a)), np.shape(value(b))
+    if len(right) == 1:
         return solve(a, b[:, None])[..., 0]
-    shape = np.broadcast_shapes(np.shape(value(a))[:-2], np.shape(value(b))[:-2])
-    a, b = [m if np.shape(value(m))[:-2] == shape else broadcast_to(m, (*shape, *np.shape(value(m))[-2:])) for m in (a, b)]
+    if shape[:-2] != right[:-2]:
+        stack = np.broadcast_shapes(shape[:-2], right[:-2])
+        a, b = broadcast_to(a, (*stack, *shape[-2:])), broadcast_to(b, (*stack, *right[-2:]))
     return _solve(a, b)
 
 

@@ -59,7 +59,7 @@ def _usual(name: str, function: Callable[..., Any], positional: int, *keywords: 
     known = frozenset(keywords)
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if len(args) <= positional and kwargs.keys() <= known:
+        if len(args) <= positional and (not kwargs or kwargs.keys() <= known):
             return function(*args, **kwargs)
         return _composed(name)(*args, **kwargs)
 
@@ -73,27 +73,31 @@ def _composed(name: str) -> Callable[..., Any]:
     return functools.partial(COMPOSITIONS[name], namespace)
 
 
-def _mean(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    return rules.mean(a, axis=axis, keepdims=keepdims)
+def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
+    if dtype is None and where is True:
+        return rules.mean(a, axis=axis, keepdims=keepdims)
+    return _composed("mean")(a, axis, dtype, None, keepdims, where=where)
 
 
-def _concatenate(arrays: Any, axis: Any = 0) -> Any:
-    return rules.concat(arrays, axis=axis)
+def concatenate(arrays: Any, axis: int | None = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+    if dtype is None and axis is not None:
+        return anp.concatenate(arrays, axis)
+    return _composed("concatenate")(arrays, axis, dtype=dtype)
 
 
-def _stack(arrays: Any, axis: int = 0) -> Any:
-    return anp.stack(list(arrays), axis)
+concat = concatenate
+
+
+def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+    return anp.stack(arrays, axis) if dtype is None else _composed("stack")(arrays, axis, dtype=dtype)
 
 
 sum = _usual("sum", anp.sum, 2, "axis", "keepdims")
-mean = _usual("mean", _mean, 2, "axis", "keepdims")
 max = amax = _usual("max", anp.max, 2, "axis", "keepdims")
 min = amin = _usual("min", anp.min, 2, "axis", "keepdims")
 reshape = _usual("reshape", anp.reshape, 2)
 transpose = _usual("transpose", anp.transpose, 2)
 ravel = _usual("ravel", anp.ravel, 1)
-concatenate = concat = _usual("concatenate", _concatenate, 2, "axis")
-stack = _usual("stack", _stack, 2, "axis")
 linalg = SimpleNamespace(
     cholesky=_usual("linalg.cholesky", anp.linalg.cholesky, 1), det=anp.linalg.det, inv=anp.linalg.inv, solve=box_linalg.solve
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -389,7 +390,7 @@ def mean(x: Any, /, *, axis: Axes = None, keepdims: bool = False) -> Any:
 def _count(x: Any, axis: Axes) -> int:
     shape = np.shape(value(x))
     axes = range(len(shape)) if axis is None else [axis] if isinstance(axis, int) else axis
-    return int(np.prod([shape[a] for a in axes]))
+    return math.prod([shape[a] for a in axes])
 
 
 def var(x: Any, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Any:

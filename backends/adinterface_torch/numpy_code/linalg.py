@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from adinterface.numpy_code.results import EighResult, EigResult, QRResult, SlogdetResult, SVDResult
 
 from . import products
-from .dtypes import at_least_1d, inexact, tensors
+from .dtypes import INEXACT, at_least_1d, inexact, tensors
 from .indexing import trace as _trace
 from .shapes import matrix_transpose as matrix_transpose
 
@@ -48,8 +49,11 @@ def inv(a: Any) -> Any:
 
 @_numpys_errors
 def solve(a: Any, b: Any) -> Any:
-    a, b = tensors(a, b)
-    a, b = inexact(a), inexact(b)
+    if not (isinstance(a, Tensor) and isinstance(b, Tensor) and a.dtype is b.dtype and a.dtype in INEXACT):
+        a, b = tensors(a, b)
+        a, b = inexact(a), inexact(b)
+    if b.ndim == a.ndim:
+        return torch.linalg.solve(a, b)
     if b.ndim == 1:
         return torch.linalg.solve(a, b[:, None])[..., 0]
     # With as many axes as a, or torch takes a stack of vectors for what NumPy takes for a matrix.

@@ -31,11 +31,11 @@ def sum(
     if dtype is not None:
         a = converted(a, to_dtype(dtype))
     if axis is None and not keepdims:
-        total = torch.sum(a)
+        total = a.sum()
     elif axis == ():
         total = a
     else:
-        total = torch.sum(a, axis, keepdim=keepdims)
+        total = a.sum(axis, keepdims)
     total = total if dtype is None else total.to(a.dtype)
     return total if type(initial) is int and initial == 0 else total + initial
 
@@ -68,7 +68,7 @@ def mean(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims
     if where is not True:
         count = sum(torch.broadcast_to(listed(where, a), a.shape), axis, None, None, keepdims)
         return sum(a, axis, None, None, keepdims, where=where) / count
-    return torch.mean(a) if axis is None and not keepdims else a if axis == () else torch.mean(a, axis, keepdim=keepdims)
+    return a.mean() if axis is None and not keepdims else a if axis == () else a.mean(axis, keepdims)
 
 
 def var(

@@ -24,7 +24,7 @@ def _lengths(shape: Any) -> tuple[int, ...]:
 
 def _reversed(a: Any) -> Any:
     ndim = a.ndim
-    return torch.t(a) if ndim <= 2 else a.permute(tuple(range(ndim - 1, -1, -1)))
+    return a.t() if ndim <= 2 else a.permute(tuple(range(ndim - 1, -1, -1)))
 
 
 def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: Any = None) -> Any:
@@ -143,12 +143,16 @@ def flipud(m: Any) -> Any:
 
 def _parts(arrays: Any) -> list[Any]:
     """Tensors of one dtype."""
-    parts = list(arrays)
+    parts = arrays if type(arrays) is list else list(arrays)
     dtype = None
     for part in parts:
-        if not isinstance(part, Tensor) or part.dtype is not (dtype or part.dtype):
+        if not isinstance(part, Tensor):
             break
-        dtype = part.dtype
+        found = part.dtype
+        if found is not dtype:
+            if dtype is not None:
+                break
+            dtype = found
     else:
         return parts
     beside = next((part for part in parts if isinstance(part, Tensor)), None)
@@ -162,6 +166,14 @@ def concatenate(arrays: Any, axis: int | None = 0, out: Any = None, *, dtype: An
 
 
 def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+    if dtype is None and type(arrays) is list:
+        try:
+            stacked = torch.stack(arrays, axis) if axis else torch.stack(arrays)
+        except TypeError:  # something in the list is not a tensor
+            pass
+        else:
+            if stacked.dtype is torch.float64:  # torch promotes to it exactly where NumPy does; to the narrower it does not
+                return stacked
     stacked = torch.stack(_parts(arrays), axis)
     return stacked if dtype is None else converted(stacked, to_dtype(dtype))
 

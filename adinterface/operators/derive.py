@@ -220,6 +220,10 @@ class Components:
             seeds.append(library.asarray(stack.reshape(stop - start, *library.shape(array)), dtype=dtype, like=array))
         return tuple(seeds)
 
+    def part(self, stack: Any, offset: int, size: int) -> Any:
+        """The entries of `size` components from `offset` on, in a stack over all of them."""
+        return stack if size == self.count else stack[offset : offset + size]
+
     def mapped(self, apply: Stacked) -> list[Any]:
         """`apply` to every basis vector: for each result, a stack over all components."""
         parts = [apply(self.seeds(start, stop)) for start, stop in self.chunks()]
@@ -310,28 +314,28 @@ def jacobian_of(backend: Backend, pulled: Pullback, leaves: Arrays) -> tuple[Arr
 
 def rows(backend: Backend, pulled: Pullback, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]]:
     outputs = pulled.outputs
-    some_real = not all(is_complex(backend, leaf) for leaf in leaves)
-    doubled = [some_real and is_complex(backend, output) for output in outputs]
-    components = Components(backend, outputs, doubled)
+    complex_leaves = [is_complex(backend, leaf) for leaf in leaves]
+    shapes = [library_of(backend, leaf).shape(leaf) for leaf in leaves]
+    complex_outputs = [is_complex(backend, output) for output in outputs]
+    components = Components(backend, outputs, [of_output and not all(complex_leaves) for of_output in complex_outputs])
     note_step(backend, f"{components.count} rows of the Jacobian")
     stacks = components.mapped(back_stacked(backend, pulled)) if components.count else []
     blocks: list[list[Any]] = []
-    for k, output in enumerate(outputs):
-        size, ranges = components.sizes[k], components.ranges[k]
-        blocks.append([])
+    for output, size, ranges, complex_output in zip(outputs, components.sizes, components.ranges, complex_outputs):
+        rows_of_output = library_of(backend, output).shape(output)
+        row: list[Any] = []
         for n, leaf in enumerate(leaves):
-            shape = (*library_of(backend, output).shape(output), *library_of(backend, leaf).shape(leaf))
+            shape = (*rows_of_output, *shapes[n])
             if size == 0:
-                blocks[k].append(_empty(backend, shape, output, leaf))
+                row.append(_empty(backend, shape, output, leaf))
                 continue
-            xp = _namespace(backend, (stacks[n],))
-            part = stacks[n][ranges[0][0] : ranges[0][0] + size]
-            if is_complex(backend, output):
-                if is_complex(backend, leaf):
-                    part = xp.conj(part)
-                else:
-                    part = sum_units([(stacks[n][offset : offset + size], unit) for offset, unit in ranges])
-            blocks[k].append(xp.reshape(part, shape))
+            part = components.part(stacks[n], ranges[0][0], size)
+            if complex_output and complex_leaves[n]:
+                part = _namespace(backend, (part,)).conj(part)
+            elif complex_output:
+                part = sum_units([(components.part(stacks[n], offset, size), unit) for offset, unit in ranges])
+            row.append(_reshaped(backend, part, shape))
+        blocks.append(row)
     return outputs, pulled.aux, blocks
 
 
@@ -358,22 +362,28 @@ def _push_all(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple
 def _column_blocks(
     backend: Backend, components: Components, stacks: Sequence[Any], outputs: Arrays, leaves: Arrays
 ) -> list[list[Any]]:
+    shapes = [library_of(backend, leaf).shape(leaf) for leaf in leaves]
     blocks: list[list[Any]] = []
-    for k, output in enumerate(outputs):
-        blocks.append([])
-        for n, leaf in enumerate(leaves):
-            shape = (*library_of(backend, output).shape(output), *library_of(backend, leaf).shape(leaf))
-            size, ranges = components.sizes[n], components.ranges[n]
+    for output, stack in zip(outputs, stacks if components.count else outputs):  # of no components, there are no stacks
+        complex_output, rows_of_output = is_complex(backend, output), library_of(backend, output).shape(output)
+        row: list[Any] = []
+        for leaf, shape_of_leaf, size, ranges in zip(leaves, shapes, components.sizes, components.ranges):
+            shape = (*rows_of_output, *shape_of_leaf)
             if size == 0 or 0 in shape:
-                blocks[k].append(_empty(backend, shape, output, leaf))
+                row.append(_empty(backend, shape, output, leaf))
                 continue
-            xp = _namespace(backend, (stacks[k],))
-            if is_complex(backend, output) or len(ranges) == 1:
-                part = stacks[k][ranges[0][0] : ranges[0][0] + size]
+            if complex_output or len(ranges) == 1:
+                part = components.part(stack, ranges[0][0], size)
             else:
-                part = sum_units([(stacks[k][offset : offset + size], unit) for offset, unit in ranges])
-            blocks[k].append(xp.reshape(xp.moveaxis(part, 0, -1), shape))
+                part = sum_units([(components.part(stack, offset, size), unit) for offset, unit in ranges])
+            row.append(_reshaped(backend, _namespace(backend, (part,)).moveaxis(part, 0, -1), shape))
+        blocks.append(row)
     return blocks
+
+
+def _reshaped(backend: Backend, array: Any, shape: tuple[int, ...]) -> Any:
+    library = library_of(backend, array)
+    return array if library.shape(array) == shape else library.namespace(array).reshape(array, shape)
 
 
 def _empty(backend: Backend, shape: tuple[int, ...], output: Any, leaf: Any) -> Any:

@@ -216,22 +216,29 @@ class Backend(ABC):
 
         return gradient_by_pullback(self, function, leaves)
 
-    def straight(self, dtypes: tuple[str, ...]) -> Straight | None:
+    def gradients(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, bool]:
+        """As `gradient`: the gradients and `connected` alone, for an engine that finds them without the value."""
+        return self.gradient(function, leaves)[2:]
+
+    def straight(self, dtypes: tuple[str, ...], value: bool) -> Straight | None:
         """The shortest way from NumPy arrays of these dtypes (float16, float32, float64) to their gradients.
 
-        It gives what `gradient` gives. None if the engine has no shorter way than the general one.
+        It gives what `gradient` gives; without `value`, any scalar in its place. None if the engine has no shorter way
+        than the general one.
         """
         return None
 
     def straight_product(self, dtypes: tuple[str, ...]) -> StraightProduct | None:
-        """As `straight`, for the product of the Hessian with a vector, by this backend alone."""
+        """As `straight`, for the product of the Hessian with a vector, where this backend is both of a pair."""
         return None
 
-    def jacobian(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]] | None:
+    def jacobian(
+        self, function: FlatFunction, leaves: Arrays, *, value: bool = True
+    ) -> tuple[Arrays, Arrays, list[list[Any]]] | None:
         """`(outputs, aux, blocks)`, where `blocks[k][n]` has the shape of output k followed by that of leaf n.
 
-        An engine overrides this only where it can do it faster than by `pullback` or `pushforward`; None, before it
-        calls `function`, where it cannot.
+        Without `value` nobody looks at outputs and aux. An engine overrides this only where it can do it faster than by
+        `pullback` or `pushforward`; None, before it calls `function`, where it cannot.
         """
         return None
 

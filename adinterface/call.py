@@ -425,21 +425,27 @@ class Function:
             raise
         return self.split(result)
 
-    def again(self, active: Sequence[Any]) -> Arrays:
-        """The outputs at another point, without what is auxiliary."""
-        args, kwargs = self.call.arguments(active)
-        result = self.f(*args, **kwargs)
-        kind_of_result = type(result)
-        if kind_of_result is np.float64 and self.output != "tree":
-            return (result,)
-        if (
-            kind_of_result is np.ndarray
-            and self.structure is DIFFERENTIATED
-            and self.output == "tree"
-            and result.dtype.kind == "f"
-        ):
-            return (result,)
-        return self.split(result)[0]
+    def repeated(self) -> Callable[[Sequence[Any]], Arrays]:
+        """The outputs at one point after another, without what is auxiliary, in the shortest way."""
+        f, plan, arguments, split = self.f, self.call.plan, self.call.arguments, self.split
+        alone, scalar = plan.only_arrays and not plan.carried, self.output != "tree"
+
+        def outputs(active: Sequence[Any]) -> Arrays:
+            try:
+                if alone:
+                    result = f(*active)
+                else:
+                    args, kwargs = arguments(active)
+                    result = f(*args, **kwargs)
+            except Exception as error:  # raised again as it is; a note says what the user may not know
+                annotate(plan, error)
+                raise
+            usual = type(result) is np.float64 if scalar else type(result) is np.ndarray and result.dtype.kind == "f"
+            if usual and self.structure is DIFFERENTIATED and self.places:  # the first, which was taken apart, was one array
+                return (result,)
+            return split(result)[0]
+
+        return outputs
 
     def split(self, result: Any) -> tuple[Arrays, Arrays]:
         """A result of f as outputs and aux."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
@@ -23,7 +22,7 @@ from .library import epsilon
 from .operators.derive import library_of
 from .operators.gradient import gradient
 from .order import first_order
-from .registry import find, loaded_backends
+from .registry import evaluation, find
 from .tree import Frozen, Leaf, LeafSpec, Structure, flatten, paths_of
 
 Status = Literal["right", "wrong", "kink", "unclear"]
@@ -157,12 +156,9 @@ class Probe:
     def at(self, moved: Mapping[int, Array]) -> Any:
         """The value of f with these leaves in place of the point's own, as a NumPy scalar of at least float64."""
         active = list(self.leaves)
-        with self.call.precision(), ExitStack() as stack:
+        with self.call.precision(), evaluation(self.leaves):
             for n, array in moved.items():
                 active[n] = self.libraries[n].asarray(array, dtype=self.dtypes[n], like=self.leaves[n])
-            for backend in loaded_backends():  # no engine needs to record this
-                for library in backend.libraries:
-                    stack.enter_context(library.evaluation(self.leaves))
             output = self.function(*active)[0][0]
             library = library_of(self.call.backend, output)
             self.epsilon = max(self.epsilon, epsilon(library.dtype(output)))

@@ -195,9 +195,9 @@ class Library(ABC):
         """The scope in which arrays of these dtypes keep them."""
         return nullcontext()
 
-    def evaluation(self, leaves: Iterable[Any]) -> AbstractContextManager[Any]:
-        """The scope in which f is evaluated for its value alone, as finite differences do."""
-        return nullcontext()
+    def evaluation(self, leaves: Iterable[Any]) -> AbstractContextManager[Any] | None:
+        """The scope in which f is evaluated for its value alone, as finite differences do; None where it needs none."""
+        return None
 
     def restore(self, result: Any, source: Library, like: Any, dtype: str, taken: set[int]) -> Any:
         """A result of the library `source` as an array of this one: the dtype given, on the device of `like`."""

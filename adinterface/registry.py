@@ -9,7 +9,9 @@ from __future__ import annotations
 import functools
 import importlib.util
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
 
 from .auto import AutoBackend
 from .backend import Backend
@@ -90,6 +92,23 @@ def find(auto: object) -> Backend:
 def loaded_backends() -> list[type[Backend]]:
     """The backends whose engine this program has imported already."""
     return [backend_class(name) for name in _entry_points() if sys.modules.get(name) is not None]
+
+
+def evaluation(leaves: Sequence[Any]) -> AbstractContextManager[Any]:
+    """The scope in which f is called for its value alone: no engine needs to record it, unless it does so already."""
+    scopes = [library.evaluation(leaves) for backend in loaded_backends() for library in backend.libraries]
+    needed = [scope for scope in scopes if scope is not None]
+    if len(needed) <= 1:
+        return needed[0] if needed else nullcontext()
+    return _together(needed)
+
+
+@contextmanager
+def _together(scopes: Sequence[AbstractContextManager[Any]]) -> Iterator[None]:
+    with ExitStack() as stack:
+        for scope in scopes:
+            stack.enter_context(scope)
+        yield
 
 
 def auto_class(name: str) -> type[AutoBackend] | None:

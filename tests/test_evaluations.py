@@ -82,9 +82,9 @@ BACKENDS = {
 ONCE = dict.fromkeys(OPERATORS, "1")
 #: Central differences: two evaluations for each direction, and the value where it is wanted; of gradients likewise.
 BY_DIFFERENCES = {
-    "gradient": "1 + 2n",
+    "gradient": "2n",
     "value_and_gradient": "1 + 2n",
-    "jacobian": "1 + 2n",
+    "jacobian": "2n",
     "value_and_jacobian": "1 + 2n",
     "pullback": "1",
     "pushforward": "3",
@@ -93,11 +93,11 @@ BY_DIFFERENCES = {
     "value_and_derivative": "3",
     "second_derivative": "9",
     "value_derivative_and_second_derivative": "9",
-    "hvp": "2 (1 + 2n)",
-    "gradient_and_hvp": "3 (1 + 2n)",
-    "hessian": "(1 + 2n)^2",
-    "value_gradient_and_hessian": "(1 + 2n)^2",
-    "diagonal_hessian": "(1 + 2n)^2",
+    "hvp": "2 (2n)",
+    "gradient_and_hvp": "1 + 3 (2n)",
+    "hessian": "(2n)^2",
+    "value_gradient_and_hessian": "(2n)^2 + 2n + 1",
+    "diagonal_hessian": "(2n)^2 + 2n + 1",
 }
 OVER_AN_ENGINE = ONCE | {
     "second_derivative": "3",
@@ -196,14 +196,14 @@ COMPANIONS = {
 @pytest.mark.parametrize("companion", COMPANIONS)
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_companion_evaluates_f_no_more_often_than_the_plain_operator(backend, companion):
-    """Differences need no evaluation at the point itself, so with them the value may cost its own."""
+    """Differences need no evaluation at the point itself, so with them value and gradient there may cost their own."""
     counts = []
     for name in (companion, COMPANIONS[companion]):
         function, f, args = OPERATORS[name]
         counting = Counting(f)
         function(counting, BACKENDS[backend], *args)
         counts.append(counting.count)
-    assert counts[0] <= counts[1] * (1.5 if "FiniteDifferences" in backend else 1)
+    assert counts[0] <= (counts[1] * 1.5 + 1 if "FiniteDifferences" in backend else counts[1])
 
 
 @pytest.mark.parametrize("backend", [AutoJax(), AutoTorch(), AutoAutograd()], ids=["jax", "torch", "autograd"])

@@ -53,11 +53,11 @@ class Mutant(AutogradBackend):
         super().__init__(auto)
         self.prefers_transposing = auto.kind != "forward"
 
-    def straight(self, dtypes):
+    def straight(self, dtypes, value):
         """Only a mutant of the straight way has one."""
         if not self.auto.kind.startswith("straight"):
             return None
-        right = super().straight(dtypes)
+        right = super().straight(dtypes, value)
 
         def changed(evaluate, arrays, taken):
             output, aux, gradients, connected = right(evaluate, arrays, taken)

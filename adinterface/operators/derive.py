@@ -276,19 +276,31 @@ def gradient(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple[
     return outputs, aux, tuple(blocks[0]), True
 
 
+def gradients(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, bool]:
+    """`(gradients, connected)`, as by `gradient`, for engines that find them without the value."""
+    if backend.mode == "forward" or type(backend).gradients is Backend.gradients:
+        return gradient(backend, function, leaves)[2:]
+    note_step(backend, "gradient, leaf by leaf")
+    return backend.gradients(function, leaves)
+
+
 def gradient_by_pullback(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays, bool]:
     pulled = backend.pullback(function, leaves)
     seed = full_like(backend, pulled.outputs[0], 1.0)
     return pulled.outputs, pulled.aux, pulled.back((seed,)), pulled.connected
 
 
-def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]]:
+def jacobian(
+    backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True
+) -> tuple[Arrays, Arrays, list[list[Any]]]:
     """`(outputs, aux, blocks)`, where `blocks[k][n]` has the shape of output k followed by that of leaf n.
+
+    Without `value`, outputs and aux are not looked at.
 
     Real outputs: rows in the gradient convention (d/dRe + i d/dIm for a complex leaf). Complex outputs of complex
     leaves: the holomorphic derivative. Complex outputs of real leaves: the complex derivative.
     """
-    own = backend.jacobian(function, leaves)
+    own = backend.jacobian(function, leaves, value=value)
     if own is not None:
         return own
     forward = not gives(backend, "pullback") or backend.mode == "forward"
@@ -406,8 +418,12 @@ class GradientFunction:
         self.fresh, function.fresh = function.fresh, False  # the leaves are the outer engine's now
 
     def __call__(self, *leaves: Any) -> tuple[Arrays, Arrays]:
-        outputs, aux, gradients, _ = gradient(self.inner, self.function, leaves)
-        return gradients, (*outputs, *aux)
+        outputs, aux, found, _ = gradient(self.inner, self.function, leaves)
+        return found, (*outputs, *aux)
+
+    def repeated(self) -> Callable[[Sequence[Any]], Arrays]:
+        """The gradients at one point after another, without the value."""
+        return lambda leaves: gradients(self.inner, self.function, tuple(leaves))[0]
 
 
 class DerivativeFunction:

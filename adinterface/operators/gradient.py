@@ -81,10 +81,10 @@ class Gradient(Operation):
     def straight(self, plan: Plan) -> Straight | None:
         if self.backend.mode == "forward":
             return None
-        gradient = self.backend.straight(plan.all_dtypes)
+        with_value, builders, only_arrays = self.output != "scalar", plan.builders, plan.only_arrays
+        gradient = self.backend.straight(plan.all_dtypes, with_value)
         if gradient is None:
             return None
-        with_value, builders, only_arrays = self.output != "scalar", plan.builders, plan.only_arrays
         assert builders is not None
 
         def straight(f: Callable[..., Any], values: Sequence[Any], given: Any) -> Any:
@@ -103,8 +103,9 @@ class Gradient(Operation):
         return straight
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        *_, gradients, function.connected = derive.gradient(self.backend, function, leaves)
-        return gradients  # without the value, which compiled code need not return
+        # Without the value, which compiled code need not return.
+        gradients, function.connected = derive.gradients(self.backend, function, leaves)
+        return gradients
 
     def finish(self, call: Call, function: Function, results: Results) -> Any:
         if not function.connected:

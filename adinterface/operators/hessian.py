@@ -140,7 +140,7 @@ class Hvp(GradientHvp):
 
     def straight(self, plan: Plan) -> Straight | None:
         recognize, builders = plan.recognize_tangents, plan.builders
-        alone = self.outer.mode == self.inner.mode == "reverse" and type(self.outer) is type(self.inner)
+        alone = self.outer.auto == self.inner.auto
         product = self.inner.straight_product(plan.all_dtypes) if alone and recognize is not None else None
         if product is None:
             return None
@@ -188,7 +188,8 @@ class Hessian(ValueGradientHessian):
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         # Without value and gradient, which compiled code need not return, and flat.
-        return tuple([block for row in super().compute(function, leaves, tangents)[2] for block in row])
+        gradient = derive.GradientFunction(self.inner, function)
+        return tuple([block for row in derive.jacobian(self.outer, gradient, leaves, value=False)[2] for block in row])
 
     def finish(self, call: Call, function: Function, results: Results) -> Any:
         if call.plan.only_arrays and len(results) == 1:

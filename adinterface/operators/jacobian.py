@@ -66,7 +66,7 @@ class Jacobian(ValueJacobian):
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         # Without the value, which compiled code need not return, and flat.
-        return tuple([block for row in derive.jacobian(self.backend, function, leaves)[2] for block in row])
+        return tuple([block for row in derive.jacobian(self.backend, function, leaves, value=False)[2] for block in row])
 
     def finish(self, call: Call, function: Function, results: Results) -> Any:
         if function.structure is DIFFERENTIATED and call.plan.only_arrays:

@@ -57,7 +57,9 @@ class AutogradBackend(Backend):
         one = np.ones((), dtype=self.libraries[0].dtype(pulled.outputs[0]))
         return pulled.outputs, pulled.aux, pulled.back((one,)), pulled.connected
 
-    def jacobian(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]] | None:
+    def jacobian(
+        self, function: FlatFunction, leaves: Arrays, *, value: bool = True
+    ) -> tuple[Arrays, Arrays, list[list[Any]]] | None:
         """Row by row into one array for each block, for real NumPy arrays of fewer outputs than inputs."""
         if self.mode == "forward" or not all(type(leaf) is np.ndarray and leaf.dtype.kind == "f" for leaf in leaves):
             return None
@@ -80,7 +82,7 @@ class AutogradBackend(Backend):
                 seed[place] = 0.0
         return outputs, pulled.aux, blocks
 
-    def straight(self, dtypes: tuple[str, ...]) -> Straight | None:
+    def straight(self, dtypes: tuple[str, ...], value: bool) -> Straight | None:
         library = self.libraries[0]
 
         def gradient(
@@ -102,6 +104,8 @@ class AutogradBackend(Backend):
         return gradient
 
     def straight_product(self, dtypes: tuple[str, ...]) -> StraightProduct | None:
+        if self.mode != "reverse":
+            return None
         library = self.libraries[0]
 
         def product(

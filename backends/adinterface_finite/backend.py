@@ -8,18 +8,26 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
 
 from adinterface.auto import AutoFiniteDifferences
-from adinterface.backend import Arrays, Backend, FlatFunction, Handwritten, Linearized, Pushforward, Straight
+from adinterface.backend import (
+    Arrays,
+    Backend,
+    FlatFunction,
+    Handwritten,
+    Linearized,
+    Pushforward,
+    Straight,
+    StraightProduct,
+)
 from adinterface.errors import PrecisionError
 from adinterface.library import NUMPY, dtype_name, epsilon, kind, width
 from adinterface.operators.derive import columns, full_like, library_of, size_of
 from adinterface.record import note_step
-from adinterface.registry import backend_of, loaded_backends
+from adinterface.registry import backend_of, evaluation
 
 from . import handwritten as by_hand
 from .known_failures import KNOWN_FAILURES
@@ -53,23 +61,46 @@ class FiniteDifferencesBackend(Backend):
             return super().tangents(function, leaves, tangents)
         return self._push(function, leaves, None)(tangents)
 
-    def jacobian(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]] | None:
+    def jacobian(
+        self, function: FlatFunction, leaves: Arrays, *, value: bool = True
+    ) -> tuple[Arrays, Arrays, list[list[Any]]] | None:
         """Element by element, for real NumPy arrays; without the tangents of everything else that stays where it is."""
-        if not all(type(leaf) is np.ndarray and leaf.dtype.kind == "f" for leaf in leaves):
+        if not _are_real_numpy(leaves):
             return None
-        outputs, aux = self._value(function, leaves)
-        if not all(isinstance(output, (np.ndarray, np.generic)) for output in outputs):
-            return columns(self, Linearized(outputs, aux, self._push(function, leaves, outputs)), leaves)
-        note_step(self, f"{sum(leaf.size for leaf in leaves)} columns of the Jacobian")
-        blocks = [[np.empty((*np.shape(output), *leaf.shape), dtype=output.dtype) for leaf in leaves] for output in outputs]
-        again = getattr(function, "again", None) or (lambda moved: function(*moved)[0])
-        with _evaluation(leaves):
-            for n in range(len(leaves)):
-                for place, up, down, apart in self._pairs(again, leaves, n):
-                    column = (..., place) if leaves[n].ndim == 1 else (..., *place)
-                    for row, ahead, behind in zip(blocks, up, down):
-                        row[n][column] = (ahead - behind) / apart
+        outputs: Arrays = ()
+        aux: Arrays = ()
+        blocks: list[list[Any]] = []
+        numbers = sum([leaf.size for leaf in leaves])
+        with evaluation(leaves):
+            if value or not numbers:
+                outputs, aux = function(*leaves)
+                blocks = self._blocks(leaves, outputs)
+                if not all(map(_is_numpy, outputs)):
+                    return columns(self, Linearized(outputs, aux, self._push(function, leaves, outputs)), leaves)
+            note_step(self, f"{numbers} columns of the Jacobian")
+            evaluate = _repeated(function)
+            for n, leaf in enumerate(leaves):
+                one_axis = leaf.ndim == 1
+                for place, moved, behind, apart in self._moves(leaves, n):
+                    up = evaluate(moved)
+                    moved[n] = behind
+                    down = evaluate(moved)
+                    if not blocks:
+                        if not all(map(_is_numpy, up)):
+                            return columns(self, self.linearize(function, leaves), leaves)
+                        blocks = self._blocks(leaves, up)
+                    column = (..., place) if one_axis else (..., *place)
+                    for row, at, back in zip(blocks, up, down):
+                        row[n][column] = (at - back) / apart
         return outputs, aux, blocks
+
+    def _blocks(self, leaves: Arrays, outputs: Arrays) -> list[list[Any]]:
+        """Room for the Jacobian of outputs like these."""
+        self._check_precision(leaves, outputs)
+        return [
+            [np.empty((*np.shape(output), *leaf.shape), output.dtype) for leaf in leaves] if _is_numpy(output) else []
+            for output in outputs
+        ]
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
         outputs, aux = self._value(function, leaves)
@@ -77,10 +108,18 @@ class FiniteDifferencesBackend(Backend):
 
     def gradient(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays, bool]:
         """Leaf by leaf: a direction that moves one leaf of a thousand should not touch the others."""
-        outputs, aux = self._value(function, leaves)
-        again = getattr(function, "again", None) or (lambda moved: function(*moved)[0])
-        with _evaluation(leaves):
-            return outputs, aux, self._slopes(again, function, leaves, outputs, aux), True
+        with evaluation(leaves):
+            outputs, aux = function(*leaves)
+            self._check_precision(leaves, outputs)
+            return outputs, aux, self._slopes(_repeated(function), function, leaves, outputs, aux), True
+
+    def gradients(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, bool]:
+        if _are_real_numpy(leaves):
+            with evaluation(leaves):
+                slopes = self._all_by_elements(_repeated(function), leaves)
+            if slopes is not None:
+                return slopes, True
+        return self.gradient(function, leaves)[2:]
 
     def _slopes(
         self, again: Callable[[Sequence[Any]], Sequence[Any]], function: Any, leaves: Arrays, outputs: Arrays, aux: Arrays
@@ -99,29 +138,57 @@ class FiniteDifferencesBackend(Backend):
             gradients.append(columns(self, linear, (leaf,))[2][0][0])
         return tuple(gradients)
 
-    def _by_elements(self, again: Callable[[Sequence[Any]], Any], leaves: Arrays, n: int) -> Any:
+    def _by_elements(self, evaluate: Callable[[Sequence[Any]], Any], leaves: Arrays, n: int) -> Any:
         """The gradient by one leaf, a real NumPy array: `_push` along each element, without its generality."""
         slopes = np.empty(leaves[n].shape, dtype=leaves[n].dtype)
-        for place, up, down, apart in self._pairs(again, leaves, n):
-            slopes[place] = (up[0] - down[0]) / apart
+        for place, moved, behind, apart in self._moves(leaves, n):
+            up = evaluate(moved)[0]
+            moved[n] = behind
+            slopes[place] = (up - evaluate(moved)[0]) / apart
         return slopes
 
-    def _pairs(self, again: Callable[[Sequence[Any]], Any], leaves: Arrays, n: int) -> Iterator[tuple[Any, Any, Any, float]]:
-        """Along each element of one leaf, a real NumPy array: its place, f ahead and behind, and how far they are apart."""
+    def _all_by_elements(self, evaluate: Callable[[Sequence[Any]], Any], leaves: Sequence[Any]) -> Arrays | None:
+        """The gradients by all leaves, real NumPy arrays, from no more evaluations of f than that takes.
+
+        None if f's result, which only the first of them shows, is no NumPy number; or if there is no element.
+        """
+        looked = False
+
+        def looking(moved: Sequence[Any]) -> Any:
+            nonlocal looked
+            found = evaluate(moved)
+            if not looked:
+                if not _is_numpy(found[0]):
+                    raise _NotNumpyError
+                self._check_precision(tuple(leaves), found[:1])
+                looked = True
+            return found
+
+        slopes: list[Any] = []
+        try:
+            for n in range(len(leaves)):
+                slopes.append(self._by_elements(evaluate if looked else looking, tuple(leaves), n))
+        except _NotNumpyError:
+            return None
+        return tuple(slopes) if looked else None
+
+    def _moves(self, leaves: Arrays, n: int) -> Iterator[tuple[Any, list[Any], Any, float]]:
+        """Along each element of one leaf, a real NumPy array: its place, the leaves ahead, that leaf behind, the distance.
+
+        f may keep or change what it gets, so each point has an array of its own.
+        """
         moved, leaf = list(leaves), leaves[n]
         relative = self.relative_step or epsilon(dtype_name(leaf.dtype)) ** (1 / self.root)
-        one_axis = leaf.ndim == 1
-        for place in range(leaf.size) if one_axis else np.ndindex(leaf.shape):
+        for place in range(leaf.size) if leaf.ndim == 1 else np.ndindex(leaf.shape):
             at = leaf[place]  # in its own precision, which may be more than a Python float's
             step = relative * max(1.0, abs(float(at)))
-            moved[n] = ahead = leaf.copy("K")  # f may keep or change what it gets
+            moved[n] = ahead = leaf.copy("K")
             ahead[place] = at + step
-            up = again(moved)
-            moved[n] = behind = leaf.copy("K")
+            behind = leaf.copy("K")
             behind[place] = at - step
-            yield place, up, again(moved), 2 * step
+            yield place, moved, behind, 2 * step
 
-    def straight(self, dtypes: tuple[str, ...]) -> Straight | None:
+    def straight(self, dtypes: tuple[str, ...], value: bool) -> Straight | None:
         if self.library is not None:
             return None
 
@@ -134,7 +201,11 @@ class FiniteDifferencesBackend(Backend):
                 output, aux = evaluate(moved)
                 return (output,), aux
 
-            with _evaluation(leaves):
+            with evaluation(leaves):
+                if not value:
+                    found = self._all_by_elements(evaluate, leaves)
+                    if found is not None:
+                        return None, (), found, True
                 output, aux = evaluate(leaves)
                 self._check_precision(leaves, (output,))
                 slopes = self._slopes(evaluate, function, leaves, (output,), aux)
@@ -147,8 +218,32 @@ class FiniteDifferencesBackend(Backend):
 
         return gradient
 
+    def straight_product(self, dtypes: tuple[str, ...]) -> StraightProduct | None:
+        if self.library is not None:
+            return None
+
+        def product(
+            evaluate: Callable[[Sequence[Any]], tuple[Any, Arrays]],
+            arrays: Sequence[Any],
+            directions: Sequence[Any],
+            taken: set[int],
+        ) -> Sequence[Any] | None:
+            leaves = tuple([NUMPY.adopt(x, taken) for x in arrays])
+            step = self._step(leaves, tuple(directions))
+            if step is None:  # along zero
+                return None
+            ahead, behind = [[x + h * v for x, v in zip(leaves, directions)] for h in (step, -step)]
+            with evaluation(leaves):
+                up = self._all_by_elements(evaluate, self._same_dtype(ahead, leaves))
+                down = None if up is None else self._all_by_elements(evaluate, self._same_dtype(behind, leaves))
+            if up is None or down is None:
+                return None
+            return [np.asarray((a - b) / (2 * step)) for a, b in zip(up, down)]
+
+        return product
+
     def _value(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays]:
-        with _evaluation(leaves):
+        with evaluation(leaves):
             outputs, aux = function(*leaves)
         self._check_precision(leaves, outputs)
         return outputs, aux
@@ -163,11 +258,12 @@ class FiniteDifferencesBackend(Backend):
                 return tuple([full_like(self, output, 0.0) for output in outputs])
             ahead = [leaf + step * tangent for leaf, tangent in zip(leaves, tangents)]
             behind = [leaf - step * tangent for leaf, tangent in zip(leaves, tangents)]
-            with _evaluation(leaves):
-                up, _ = function(*self._same_dtype(ahead, leaves))
+            evaluate = _repeated(function)
+            with evaluation(leaves):
+                up = evaluate(self._same_dtype(ahead, leaves))
                 if outputs is None:
                     self._check_precision(leaves, up)
-                down, _ = function(*self._same_dtype(behind, leaves))
+                down = evaluate(self._same_dtype(behind, leaves))
             return tuple([(a - b) / (2 * step) for a, b in zip(up, down)])
 
         return push
@@ -223,11 +319,19 @@ def _known(backend: Backend, array: Any) -> Any:
     return library.value_under_trace(array)
 
 
-@contextmanager
-def _evaluation(leaves: Arrays) -> Iterator[None]:
-    """f is called for its values: no engine needs to record it, unless it does so already."""
-    with ExitStack() as stack:
-        for backend in loaded_backends():
-            for library in backend.libraries:
-                stack.enter_context(library.evaluation(leaves))
-        yield
+def _repeated(function: Any) -> Callable[[Sequence[Any]], Any]:
+    """The outputs of a flat function at one point after another: its own shortest way, if it has one."""
+    repeated = getattr(function, "repeated", None)
+    return repeated() if repeated is not None else lambda moved: function(*moved)[0]
+
+
+def _are_real_numpy(leaves: Arrays) -> bool:
+    return all(type(leaf) is np.ndarray and leaf.dtype.kind == "f" for leaf in leaves)
+
+
+def _is_numpy(output: Any) -> bool:
+    return isinstance(output, (np.ndarray, np.generic))
+
+
+class _NotNumpyError(Exception):
+    """f, whose arguments are NumPy arrays, gives something else."""

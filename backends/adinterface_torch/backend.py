@@ -68,7 +68,7 @@ class TorchBackend(Backend):
         compiled: Callable[..., Any] = torch.compile(f)
         return compiled
 
-    def straight(self, dtypes: tuple[str, ...]) -> Straight | None:
+    def straight(self, dtypes: tuple[str, ...], value: bool) -> Straight | None:
         if self.create_graph:
             return None
         dtype, library = python_float(dtypes), self.libraries[0]
@@ -93,7 +93,7 @@ class TorchBackend(Backend):
         return gradient
 
     def straight_product(self, dtypes: tuple[str, ...]) -> StraightProduct | None:
-        if self.create_graph:
+        if self.create_graph or self.mode != "reverse":
             return None
         dtype, library = python_float(dtypes), self.libraries[0]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import Any
 
@@ -170,9 +170,9 @@ class TorchLibrary(Library):
         lifted = torch.from_numpy(np.array(x))  # twice as fast as torch.tensor
         return lifted if beside.is_cpu else lifted.to(beside.device)
 
-    def evaluation(self, leaves: Iterable[Any]) -> AbstractContextManager[Any]:
+    def evaluation(self, leaves: Iterable[Any]) -> AbstractContextManager[Any] | None:
         if nesting.depth or any(isinstance(leaf, torch.Tensor) and self.traced(leaf) for leaf in leaves):
-            return nullcontext()
+            return None
         return torch.no_grad()
 
 

@@ -152,7 +152,8 @@ def value(case: Case) -> None:
 def companion(case: Case) -> None:
     """With the value comes what the plain operator gives, for no more evaluations of f.
 
-    Without reverse mode a difference needs no evaluation at the point itself, so there the value may cost its own.
+    Without reverse mode a difference needs no evaluation at the point itself, so there the companion may cost its own: a
+    third gradient beside the two of a Hessian-vector product, and a value.
     """
     plain = getattr(adinterface, PLAIN_OF[case.name])
     f, counted = case.scenario.f, None
@@ -165,7 +166,7 @@ def companion(case: Case) -> None:
     found = case.run()
     assert_close(found[PLAIN_OF[case.name]], case.apply(plain, counted), PLAIN_OF[case.name], 1e-12)
     outer = case.backend.outer if isinstance(case.backend, adinterface.SecondOrder) else case.backend
-    allowed = counted.calls if gives(adinterface.registry.find(outer), "pullback") else counted.calls * 3 // 2
+    allowed = counted.calls if gives(adinterface.registry.find(outer), "pullback") else counted.calls * 3 // 2 + 1
     assert case.calls <= allowed, f"{case.name} evaluates f {case.calls} times, {plain.__name__} {counted.calls} times"
 
 

@@ -17,7 +17,8 @@ from typing import Any, Literal
 import numpy as np
 
 from .auto import AutoBackend, AutoFiniteDifferences
-from .call import Call, OutputKind
+from .call import Call
+from .function import Function, OutputKind
 from .library import epsilon
 from .operators.derive import library_of
 from .operators.gradient import gradient
@@ -143,7 +144,7 @@ class Probe:
         self.call = Call("check_gradient", find(native), args, kwargs)
         with self.call.precision():
             self.leaves = self.call.native(copy=True)
-        self.function = self.call.function(f, output)
+        self.function = Function(self.call, f, output)
         self.paths = [place.path for place in self.call.places() if place.leaf is not None]
         self.libraries = [library_of(self.call.backend, leaf) for leaf in self.leaves]
         self.dtypes = [library.dtype(leaf) for library, leaf in zip(self.libraries, self.leaves)]

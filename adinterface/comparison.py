@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from .auto import AutoBackend, AutoFiniteDifferences, SecondOrder
-from .call import OutputKind
 from .checking import Array, Probe, between, kink_among, ladder, named_leaves, widened
 from .errors import BackendError
+from .function import OutputKind
 from .library import NUMPY, PYTHON, epsilon, kind
 from .operators.pullback import Back, Push
 from .registry import find

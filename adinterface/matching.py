@@ -142,6 +142,6 @@ def _container(structure: Node) -> str:
 
 
 def _describe(given: Any) -> str:
-    from .call import describe
+    from .messages import describe
 
     return describe(given)

@@ -8,10 +8,12 @@ from typing import Any
 
 from .auto import AutoBackend
 from .backend import Arrays
-from .call import Call, Function, Plan, Released, Spec
+from .call import Call, Released
 from .errors import AdinterfaceError
+from .function import Function
 from .nodes import Unkeyed
 from .operators.operation import OPERATIONS, Operation, Results, evaluate, operation_of
+from .plan import Plan, Spec
 from .recognition import Recognizer
 from .record import active_record
 from .signature import Signature
@@ -186,7 +188,7 @@ class Compiled(Specialization):
             dynamic = iter(carried)
             call.carried = [value if static else next(dynamic) for static, value in self.places]
             call.leaves_native, call.held, call.fresh = tuple(active), plan.held, False
-            function = call.function(f, operation.output)
+            function = Function(call, f, operation.output)
             results = operation.compute(function, tuple(active), tuple(tangents))
             self.function = function.after()
             return results

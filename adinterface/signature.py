@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from . import tree
-from .call import is_promoted
 from .library import NUMPY, PYTHON, Library, kind
 from .nodes import NodeType, Unkeyed
+from .plan import is_promoted
 from .tree import Constant, handler_of
 
 

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from ..auto import AutoBackend
 from ..backend import Arrays
-from ..call import Call, Function
+from ..call import Call
 from ..errors import NotDifferentiableError
+from ..function import Function
 from . import derive
 from .operation import OPERATIONS, Operation, Results, SecondOrderOperation, run
 

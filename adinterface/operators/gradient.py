@@ -7,7 +7,10 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from ..auto import AutoBackend
 from ..backend import Arrays
-from ..call import Call, Evaluation, Function, OutputKind, Plan, warn_disconnected
+from ..call import Call
+from ..function import Evaluation, Function, OutputKind
+from ..messages import warn_disconnected
+from ..plan import Plan
 from ..record import active_record
 from . import derive
 from .operation import OPERATIONS, Operation, Results, Straight, run

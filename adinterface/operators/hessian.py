@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 from ..auto import AutoBackend
 from ..backend import Arrays
-from ..call import Call, Evaluation, Function, Plan
+from ..call import Call
+from ..function import Evaluation, Function
+from ..plan import Plan
 from ..record import active_record
 from ..tree import build_gradient
 from . import derive

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from ..auto import AutoBackend
 from ..backend import Arrays
-from ..call import Call, Function
+from ..call import Call
+from ..function import Function
 from ..tree import DIFFERENTIATED, build_gradient
 from . import derive
 from .operation import OPERATIONS, Operation, Results, run

@@ -10,10 +10,12 @@ from typing import Any, ClassVar
 
 from ..auto import AutoBackend
 from ..backend import Arrays, Backend
-from ..call import Call, Function, OutputKind, Plan
+from ..call import Call
 from ..errors import AdinterfaceError
+from ..function import Function, OutputKind
 from ..nodes import Unkeyed
 from ..order import carrier, first_order, second_order
+from ..plan import Plan
 from ..signature import Signature
 
 #: What `compute` gives: tuples and lists of native arrays, with the engine's maps where the operator returns one.
@@ -35,7 +37,7 @@ class Operation(ABC):
     #: It takes one derivative in reverse, which an engine can compile f for.
     compiles_function: ClassVar[bool] = False
 
-    #: How many plans are kept; the oldest goes first.
+    #: How many plans are kept; the one that was used last the longest ago goes first.
     bound: ClassVar[int] = 128
 
     def __init__(self, auto: AutoBackend):
@@ -62,7 +64,10 @@ class Operation(ABC):
             call = Call(self.name, self.backend, args, kwargs)  # which raises it with the path
             self.check(call)
             return call
-        plan = self.plans.get(signature.key)
+        with self.lock:
+            plan = self.plans.pop(signature.key, None)
+            if plan is not None:
+                self.plans[signature.key] = plan  # at the end, as the one that was used last
         if plan is not None:
             self.last = plan
             return Call.of(plan, signature.values, args, kwargs)
@@ -147,5 +152,5 @@ def evaluate(operation: Operation, call: Call, f: Callable[..., Any], given: tup
     with call.precision():
         leaves = call.native(copy=operation.outlives)
         tangents = operation.tangents(call, given)
-        function = call.function(f, operation.output)
+        function = Function(call, f, operation.output)
         return operation.finish(call, function, operation.compute(function, leaves, tangents))

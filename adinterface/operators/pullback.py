@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from ..auto import AutoBackend
 from ..backend import Arrays, Linearized, Pullback
-from ..call import Call, Function
+from ..call import Call
 from ..errors import TreeError
+from ..function import Function
 from ..matching import Match
 from . import derive
 from .operation import OPERATIONS, Operation, Results, run

@@ -76,15 +76,10 @@ class TorchBackend(Backend):
         def gradient(
             evaluate: Callable[[Sequence[Any]], tuple[Any, Arrays]], arrays: Sequence[Any], taken: set[int]
         ) -> tuple[Any, Arrays, Sequence[Any], bool] | None:
-            if nesting.depth or _inside_functorch() or not torch.is_grad_enabled() or torch.is_inference_mode_enabled():
+            if not _in_the_open():
                 return None
             leaves = _leaves(library, arrays)
-            before, current.dtype = current.dtype, dtype
-            nesting.depth = 1
-            try:
-                output, aux = evaluate(leaves)
-            finally:
-                nesting.depth, current.dtype = 0, before
+            output, aux = _followed(evaluate, leaves, dtype)
             connected = output.requires_grad
             found = backward((output,), leaves) if connected else [None] * len(leaves)
             results = _results(library, found, leaves, taken)
@@ -103,18 +98,16 @@ class TorchBackend(Backend):
             directions: Sequence[Any],
             taken: set[int],
         ) -> Sequence[Any] | None:
-            if nesting.depth or _inside_functorch() or not torch.is_grad_enabled() or torch.is_inference_mode_enabled():
+            if not _in_the_open():
                 return None
             leaves = _leaves(library, arrays)
             tangents = [library.adopt(v, taken) for v in directions]
-            before, current.dtype = current.dtype, dtype
-            nesting.depth = 1
-            try:
+
+            def gradients(leaves: Sequence[Any]) -> Sequence[Any]:
                 output, _ = evaluate(leaves)
-                first: Sequence[Any] = backward((output,), leaves, create_graph=True) if output.requires_grad else ()
-            finally:
-                nesting.depth, current.dtype = 0, before
-            del output  # and with it what only the first backward pass needed
+                return backward((output,), leaves, create_graph=True) if output.requires_grad else ()
+
+            first = _followed(gradients, leaves, dtype)
             live = [(g, v) for g, v in zip(first, tangents) if g is not None and g.requires_grad]
             found: Sequence[Any] = [None] * len(leaves)
             if live:
@@ -225,6 +218,21 @@ class TorchBackend(Backend):
     @classmethod
     def devices(cls) -> list[str]:
         return ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
+
+
+def _in_the_open() -> bool:
+    """Whether no outer call, no functorch and no mode of torch asks for more than f's own graph."""
+    return not (nesting.depth or _inside_functorch() or not torch.is_grad_enabled() or torch.is_inference_mode_enabled())
+
+
+def _followed(call: Callable[[Sequence[Any]], Any], leaves: Sequence[Any], dtype: torch.dtype) -> Any:
+    """`call(leaves)` as calls of this package inside it, and Python floats, must see it; only `_in_the_open`."""
+    before, current.dtype = current.dtype, dtype
+    nesting.depth = 1
+    try:
+        return call(leaves)
+    finally:
+        nesting.depth, current.dtype = 0, before
 
 
 def _leaves(library: TorchLibrary, arrays: Sequence[Any]) -> list[torch.Tensor]:

@@ -52,7 +52,6 @@ def test_training_learns_the_digits(rows: Any) -> None:
     for row in rows[:-1]:
         assert row.training.losses[-1] < 0.3 * row.training.losses[0]
         assert row.accuracy > 0.9
-        assert np.median(row.training.seconds) < 1.0
 
 
 def test_data_are_the_real_images_in_the_unit_interval(demo: ModuleType) -> None:

@@ -1,8 +1,8 @@
 """Train one classifier of handwritten digits with three engines, and check the gradients of four.
 
-The model and the loss are written once. The engine is the one word behind `value_and_gradient(loss, ...)`: `AutoJax()`,
-`AutoTorch()`, `AutoAutograd()`. All start from the same weights and see the same minibatches, so their loss curves
-must coincide. Run it with `make demo`.
+The model and the loss are written once. The engine is one word, `AutoJax()`, `AutoTorch()` or `AutoAutograd()`, in
+`prepare(value_and_gradient, loss, engine, ...)`, which JAX compiles and the others plan once. All start from the same
+weights and see the same minibatches, so their loss curves must coincide. Run it with `make demo`.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from adinterface import (
     Constant,
     array_namespace,
     gradient,
+    prepare,
     value_and_gradient,
 )
 
@@ -148,12 +149,14 @@ def train(backend: AutoBackend, model: Chain, data: Digits, steps: int, tick: Ca
     """Stochastic gradient descent with momentum; the minibatches depend on nothing but the number of the step."""
     random = np.random.default_rng(1)
     velocity = tree_map(np.zeros_like, model)
+    example = Constant(data.train_images[:BATCH]), Constant(data.train_targets[:BATCH])
+    loss_and_slope = prepare(value_and_gradient, loss, backend, model, *example)
     losses, seconds = np.empty(steps), np.empty(steps)
     for step in range(steps):
         batch = random.choice(len(data.train_images), BATCH, replace=False)
         images, targets = Constant(data.train_images[batch]), Constant(data.train_targets[batch])
         start = time.perf_counter()
-        value, (slope, _, _) = value_and_gradient(loss, backend, model, images, targets)
+        value, (slope, _, _) = loss_and_slope(model, images, targets)
         velocity = tree_map(lambda v, g: MOMENTUM * v - RATE * g, velocity, slope)
         model = tree_map(np.add, model, velocity)
         seconds[step] = time.perf_counter() - start

@@ -212,12 +212,18 @@ class Components:
         for array, size, ranges in zip(self.arrays, self.sizes, self.ranges):
             library = library_of(self.backend, array)
             dtype = library.dtype(array)
+            shape = (stop - start, *library.shape(array))
+            if library.traced(array):  # so that compiled code makes them on the way, and does not read them from memory
+                xp = library.namespace(array)
+                units = [xp.eye(stop - start, size, k=start - offset) for offset, _ in ranges]
+                seeds.append(library.asarray(xp.reshape(sum_units([*zip(units, (1.0, 1j))]), shape), dtype=dtype, like=array))
+                continue
             # JAX takes no float16 hint from the numbers, so they travel as doubles and are cast on arrival.
             stack = np.zeros((stop - start, size), dtype="complex128" if kind(dtype) == "complex" else "float64")
             for offset, unit in ranges:
                 numbers = np.arange(max(start, offset), min(stop, offset + size))
                 stack[numbers - start, numbers - offset] = unit
-            seeds.append(library.asarray(stack.reshape(stop - start, *library.shape(array)), dtype=dtype, like=array))
+            seeds.append(library.asarray(stack.reshape(shape), dtype=dtype, like=array))
         return tuple(seeds)
 
     def part(self, stack: Any, offset: int, size: int) -> Any:

@@ -295,16 +295,7 @@ def builder(structure: Structure, first: int = 0) -> tuple[Callable[[Sequence[An
     if isinstance(structure, Static):
         value = structure.value
         return lambda leaves: value, first
-    unflatten, data = structure.type.unflatten, structure.data
-    if structure.children and all(isinstance(child, LeafSpec) for child in structure.children):
-        last = first + len(structure.children)
-        return lambda leaves: unflatten(data, leaves[first:last]), last
-    parts = []
-    last = first
-    for child in structure.children:
-        part, last = builder(child, last)
-        parts.append(part)
-    return lambda leaves: unflatten(data, [part(leaves) for part in parts]), last
+    return _node_builder(builder, structure.type.unflatten, structure, first, lambda child: isinstance(child, LeafSpec))
 
 
 def gradient_builder(structure: Structure, first: int = 0) -> tuple[Callable[[Sequence[Any]], Any], int]:
@@ -313,16 +304,28 @@ def gradient_builder(structure: Structure, first: int = 0) -> tuple[Callable[[Se
         return (operator.itemgetter(first), first + 1) if structure.differentiated else (_no_gradient, first)
     if not isinstance(structure, Node):
         return _no_gradient, first
-    gradient, data = structure.type.gradient, structure.data
-    if structure.children and all(isinstance(child, LeafSpec) and child.differentiated for child in structure.children):
-        last = first + len(structure.children)
-        return lambda gradients: gradient(data, gradients[first:last]), last
+    takes_one = lambda child: isinstance(child, LeafSpec) and child.differentiated
+    return _node_builder(gradient_builder, structure.type.gradient, structure, first, takes_one)
+
+
+def _node_builder(
+    of_child: Callable[[Structure, int], tuple[Callable[[Sequence[Any]], Any], int]],
+    make: Callable[[Any, Sequence[Any]], Any],
+    node: Node,
+    first: int,
+    takes_one: Callable[[Structure], bool],
+) -> tuple[Callable[[Sequence[Any]], Any], int]:
+    """`make(data, children)` of a node; children that each take one leaf come as a slice of all leaves."""
+    data = node.data
+    if node.children and all(map(takes_one, node.children)):
+        last = first + len(node.children)
+        return lambda leaves: make(data, leaves[first:last]), last
     parts = []
     last = first
-    for child in structure.children:
-        part, last = gradient_builder(child, last)
+    for child in node.children:
+        part, last = of_child(child, last)
         parts.append(part)
-    return lambda gradients: gradient(data, [part(gradients) for part in parts]), last
+    return lambda leaves: make(data, [part(leaves) for part in parts]), last
 
 
 def _no_gradient(gradients: Sequence[Any]) -> None:

@@ -213,8 +213,10 @@ class Components:
             library = library_of(self.backend, array)
             dtype = library.dtype(array)
             shape = (stop - start, *library.shape(array))
-            if library.traced(array):  # so that compiled code makes them on the way, and does not read them from memory
-                xp = library.namespace(array)
+            xp = library.namespace(array)
+            if library.traced(array) and hasattr(
+                xp, "eye"
+            ):  # compiled code makes them on the way, and does not read them from memory
                 units = [xp.eye(stop - start, size, k=start - offset) for offset, _ in ranges]
                 seeds.append(library.asarray(xp.reshape(sum_units([*zip(units, (1.0, 1j))]), shape), dtype=dtype, like=array))
                 continue

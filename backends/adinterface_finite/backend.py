@@ -7,6 +7,7 @@ rounding error of a first difference, eps^(1/4) those of a difference of differe
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
@@ -178,7 +179,7 @@ class FiniteDifferencesBackend(Backend):
         f may keep or change what it gets, so each point has an array of its own.
         """
         moved, leaf = list(leaves), leaves[n]
-        relative = self.relative_step or epsilon(dtype_name(leaf.dtype)) ** (1 / self.root)
+        relative = self.relative_step or _relative_step(leaf.dtype, self.root)
         for place in range(leaf.size) if leaf.ndim == 1 else np.ndindex(leaf.shape):
             at = leaf[place]  # in its own precision, which may be more than a Python float's
             step = relative * max(1.0, abs(float(at)))
@@ -323,6 +324,11 @@ def _repeated(function: Any) -> Callable[[Sequence[Any]], Any]:
     """The outputs of a flat function at one point after another: its own shortest way, if it has one."""
     repeated = getattr(function, "repeated", None)
     return repeated() if repeated is not None else lambda moved: function(*moved)[0]
+
+
+@functools.cache
+def _relative_step(dtype: np.dtype[Any], root: int) -> float:
+    return float(epsilon(dtype_name(dtype)) ** (1 / root))
 
 
 def _are_real_numpy(leaves: Arrays) -> bool:

@@ -214,9 +214,8 @@ class Components:
             dtype = library.dtype(array)
             shape = (stop - start, *library.shape(array))
             xp = library.namespace(array)
-            if library.traced(array) and hasattr(
-                xp, "eye"
-            ):  # compiled code makes them on the way, and does not read them from memory
+            # Inside a trace they are made on the way, and not read from memory; JAX's eager operations are compiled one by one.
+            if hasattr(xp, "eye") and (library.mutable or library.traced(array)):
                 units = [xp.eye(stop - start, size, k=start - offset) for offset, _ in ranges]
                 seeds.append(library.asarray(xp.reshape(sum_units([*zip(units, (1.0, 1j))]), shape), dtype=dtype, like=array))
                 continue

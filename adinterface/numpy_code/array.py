@@ -103,8 +103,20 @@ class NumpyArray:
         engine, array = self._engine, self._array
         if len(args) == 1 and not kwargs:
             (value,) = args
-            native = value._array if type(value) is NumpyArray else unwrap(value, engine, array)
+            if type(value) is NumpyArray:
+                native = value._array
+            elif type(value) is list:
+                native = []
+                for part in value:
+                    native.append(part._array if type(part) is NumpyArray else unwrap(part, engine, array))
+            else:
+                native = unwrap(value, engine, array)
             result = engine.functions[function](native)
+        elif len(args) == 2 and not kwargs:
+            first, second = args
+            first = first._array if type(first) is NumpyArray else unwrap(first, engine, array)
+            second = second._array if type(second) is NumpyArray else unwrap(second, engine, array)
+            result = engine.functions[function](first, second)
         elif function is _PIECEWISE:
             return _piecewise(*args, **kwargs)
         else:

@@ -141,6 +141,9 @@ def flipud(m: Any) -> Any:
 # Joining and splitting -----------------------------------------------------------------------------------------------
 
 
+_WIDEST = torch.float64
+
+
 def _parts(arrays: Any) -> list[Any]:
     """Tensors of one dtype."""
     parts = arrays if type(arrays) is list else list(arrays)
@@ -172,7 +175,7 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, cas
         except TypeError:  # something in the list is not a tensor
             pass
         else:
-            if stacked.dtype is torch.float64:  # torch promotes to it exactly where NumPy does; to the narrower it does not
+            if stacked.dtype is _WIDEST:  # torch promotes to it exactly where NumPy does; to the narrower it does not
                 return stacked
     stacked = torch.stack(_parts(arrays), axis)
     return stacked if dtype is None else converted(stacked, to_dtype(dtype))

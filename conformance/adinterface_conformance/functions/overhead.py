@@ -69,7 +69,7 @@ class Overhead:
     quartiles: tuple[float, float]
 
 
-def measure(backend: AutoBackend, *, rounds: int = 101, repeats: int = 100) -> list[Overhead]:
+def measure(backend: AutoBackend, *, rounds: int = 41, repeats: int = 500) -> list[Overhead]:
     """Every operation on one backend, on arrays of ten numbers."""
     found: list[Overhead] = []
     rng = np.random.default_rng(0)
@@ -122,7 +122,7 @@ def compiled(backend: AutoBackend, *, rounds: int = 31, repeats: int = 100) -> f
 def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m adinterface_conformance overhead", description=__doc__)
     parser.add_argument("--backend", action="append", default=[], metavar="BACKEND", help="default: all that trace f")
-    parser.add_argument("--rounds", type=int, default=101, help="runs of each operation")
+    parser.add_argument("--rounds", type=int, default=41, help="runs of each operation")
     parser.add_argument("--json", metavar="FILE", help="write the measurements")
     options = parser.parse_args(argv)
     try:

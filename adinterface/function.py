@@ -53,6 +53,7 @@ class Function:
         """The outputs at one point after another, without what is auxiliary, in the shortest way."""
         f, plan, arguments, split = self.f, self.call.plan, self.call.arguments, self.split
         alone, scalar = plan.only_arrays and not plan.carried, self.output != "tree"
+        elsewhere = copy.copy(self)  # which forgets nothing of the first result, where Python numbers are kept as they were
 
         def outputs(active: Sequence[Any]) -> Arrays:
             try:
@@ -67,7 +68,7 @@ class Function:
             usual = type(result) is np.float64 if scalar else type(result) is np.ndarray and result.dtype.kind == "f"
             if usual and self.structure is DIFFERENTIATED and self.places:  # the first, which was taken apart, was one array
                 return (result,)
-            return split(result)[0]
+            return (elsewhere.split if self.places else split)(result)[0]
 
         return outputs
 
@@ -209,8 +210,10 @@ class Evaluation:
             return result, ()
         if tree._handlers.get(type(result)) is library and library.is_real_scalar(result):
             return result, ()
-        self.function = Function.of(plan, self.f, self.output)
-        (output,), aux = self.function.split(result)
+        function = Function.of(plan, self.f, self.output)
+        (output,), aux = function.split(result)
+        if self.function is None:  # the first is the one at the point; differences come again, beside it
+            self.function = function
         return output, aux
 
     def value(self, output: Any, aux: Arrays) -> Any:

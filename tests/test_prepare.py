@@ -823,6 +823,25 @@ def test_differences_of_what_another_engine_returns():
     np.testing.assert_array_equal(value[1], X)
 
 
+@pytest.mark.parametrize("x", [np.array([1.0, 2.0]), {"z": np.array([1.0, 2.0]), "name": "a"}, np.array([1.0 + 0j, 2.0])])
+def test_numbers_beside_the_value_are_those_at_the_point(x):
+    """Differences call f again beside it, and what it returns there is not shown."""
+
+    def f(x):
+        z = x["z"] if isinstance(x, dict) else x
+        return np.sum(np.abs(z) ** 2), {"first": float(z[0].real), "last": float(z[1].real)}
+
+    for found in (
+        value_and_gradient(f, AutoFiniteDifferences(), x),
+        prepare(value_and_gradient, f, AutoFiniteDifferences(), x)(x),
+    ):
+        assert found.value[1] == {"first": 1.0, "last": 2.0}
+    if isinstance(x, dict):
+        return
+    for operator in (value_and_jacobian, lambda f, backend, x: pushforward(f, backend, (x,), (x,))):
+        assert operator(f, AutoFiniteDifferences(), x).value[1]["last"] == 2.0
+
+
 @pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="long double is double here")
 def test_differences_keep_the_precision_of_long_doubles():
     """A point rounded to a double would cost the last four of these digits."""

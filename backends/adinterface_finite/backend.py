@@ -112,7 +112,7 @@ class FiniteDifferencesBackend(Backend):
         with evaluation(leaves):
             outputs, aux = function(*leaves)
             self._check_precision(leaves, outputs)
-            return outputs, aux, self._slopes(_repeated(function), function, leaves, outputs, aux), True
+            return outputs, aux, self._slopes(_repeated(function), leaves, outputs, aux), True
 
     def gradients(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, bool]:
         if _are_real_numpy(leaves):
@@ -122,56 +122,51 @@ class FiniteDifferencesBackend(Backend):
                 return slopes, True
         return self.gradient(function, leaves)[2:]
 
-    def _slopes(
-        self, again: Callable[[Sequence[Any]], Sequence[Any]], function: Any, leaves: Arrays, outputs: Arrays, aux: Arrays
-    ) -> Arrays:
+    def _slopes(self, evaluate: Callable[[Sequence[Any]], Any], leaves: Arrays, outputs: Arrays, aux: Arrays) -> Arrays:
+        """The gradients from the value at the point, leaf by leaf; of what `evaluate` gives only the first entry counts."""
         gradients: list[Any] = []
         for n, leaf in enumerate(leaves):
-            if type(leaf) is np.ndarray and leaf.dtype.kind == "f" and isinstance(outputs[0], (np.generic, np.ndarray)):
-                gradients.append(self._by_elements(again, leaves, n))
+            if _are_real_numpy((leaf,)) and _is_numpy(outputs[0]):
+                gradients.append(self._by_elements(evaluate, leaves, n))
                 continue
 
             def alone(x: Any, n: int = n) -> tuple[Arrays, Arrays]:
-                result: tuple[Arrays, Arrays] = function(*leaves[:n], x, *leaves[n + 1 :])
-                return result
+                return (evaluate((*leaves[:n], x, *leaves[n + 1 :]))[0],), ()
 
             linear = Linearized(outputs, aux, self._push(alone, (leaf,), outputs))
             gradients.append(columns(self, linear, (leaf,))[2][0][0])
         return tuple(gradients)
 
-    def _by_elements(self, evaluate: Callable[[Sequence[Any]], Any], leaves: Arrays, n: int) -> Any:
-        """The gradient by one leaf, a real NumPy array: `_push` along each element, without its generality."""
+    def _by_elements(self, evaluate: Callable[[Sequence[Any]], Any], leaves: Arrays, n: int, look: bool = False) -> Any:
+        """The gradient by one leaf, a real NumPy array: `_push` along each element, without its generality.
+
+        With `look`, the first value is looked at, and if it is no NumPy number there is no gradient but None.
+        """
         slopes = np.empty(leaves[n].shape, dtype=leaves[n].dtype)
         for place, moved, behind, apart in self._moves(leaves, n):
             up = evaluate(moved)[0]
+            if look:
+                if not _is_numpy(up):
+                    return None
+                self._check_precision(leaves, (up,))
+                look = False
             moved[n] = behind
             slopes[place] = (up - evaluate(moved)[0]) / apart
         return slopes
 
-    def _all_by_elements(self, evaluate: Callable[[Sequence[Any]], Any], leaves: Sequence[Any]) -> Arrays | None:
+    def _all_by_elements(self, evaluate: Callable[[Sequence[Any]], Any], leaves: Arrays) -> Arrays | None:
         """The gradients by all leaves, real NumPy arrays, from no more evaluations of f than that takes.
 
         None if f's result, which only the first of them shows, is no NumPy number; or if there is no element.
         """
-        looked = False
-
-        def looking(moved: Sequence[Any]) -> Any:
-            nonlocal looked
-            found = evaluate(moved)
-            if not looked:
-                if not _is_numpy(found[0]):
-                    raise _NotNumpyError
-                self._check_precision(tuple(leaves), found[:1])
-                looked = True
-            return found
-
         slopes: list[Any] = []
-        try:
-            for n in range(len(leaves)):
-                slopes.append(self._by_elements(evaluate if looked else looking, tuple(leaves), n))
-        except _NotNumpyError:
-            return None
-        return tuple(slopes) if looked else None
+        numbers = 0
+        for n, leaf in enumerate(leaves):
+            slopes.append(self._by_elements(evaluate, leaves, n, look=not numbers))
+            if slopes[-1] is None:
+                return None
+            numbers += leaf.size
+        return tuple(slopes) if numbers else None
 
     def _moves(self, leaves: Arrays, n: int) -> Iterator[tuple[Any, list[Any], Any, float]]:
         """Along each element of one leaf, a real NumPy array: its place, the leaves ahead, that leaf behind, the distance.
@@ -198,10 +193,6 @@ class FiniteDifferencesBackend(Backend):
         ) -> tuple[Any, Arrays, Sequence[Any], bool]:
             leaves = tuple([NUMPY.adopt(x, taken) for x in arrays])
 
-            def function(*moved: Any) -> tuple[Arrays, Arrays]:
-                output, aux = evaluate(moved)
-                return (output,), aux
-
             with evaluation(leaves):
                 if not value:
                     found = self._all_by_elements(evaluate, leaves)
@@ -209,7 +200,7 @@ class FiniteDifferencesBackend(Backend):
                         return None, (), found, True
                 output, aux = evaluate(leaves)
                 self._check_precision(leaves, (output,))
-                slopes = self._slopes(evaluate, function, leaves, (output,), aux)
+                slopes = self._slopes(evaluate, leaves, (output,), aux)
             results: list[Any] = []
             for slope, leaf in zip(slopes, leaves):
                 if type(slope) is not np.ndarray:
@@ -337,7 +328,3 @@ def _are_real_numpy(leaves: Arrays) -> bool:
 
 def _is_numpy(output: Any) -> bool:
     return isinstance(output, (np.ndarray, np.generic))
-
-
-class _NotNumpyError(Exception):
-    """f, whose arguments are NumPy arrays, gives something else."""

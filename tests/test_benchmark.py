@@ -12,6 +12,7 @@ from adinterface_conformance.benchmark.cells import CELLS, models, scenarios
 from adinterface_conformance.benchmark.memory import high_water, peak, reset_high_water
 from adinterface_conformance.benchmark.report import plot
 from adinterface_conformance.benchmark.timing import Calls, measure
+from adinterface_conformance.functions.overhead import OPERATIONS
 
 from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, registry
 
@@ -166,3 +167,33 @@ def test_engines_without_models_or_hand_written_code(monkeypatch):
     assert timing.ratio is None
     for name in ("jax", "torch", "finite_differences"):
         assert registry.backend_class(name).handwritten.transform("linearize", np.sin, True) is None
+
+
+def test_the_overhead_of_each_operation_becomes_a_row_and_a_table(tmp_path, capsys):
+    file, table = tmp_path / "overhead.json", tmp_path / "overhead.md"
+    chosen = ["--backend", "AutoTorch", "--backend", "AutoAutograd", "--rounds", "2", "--processes", "0"]
+    assert main(["overhead", *chosen, "--json", str(file), "--markdown", str(table)]) == 0
+    found = json.loads(file.read_text(encoding="utf-8"))
+    assert [(row["backend"], row["operation"]) for row in found] == [
+        (backend, operation) for backend in ("AutoTorch", "AutoAutograd") for operation in OPERATIONS
+    ]
+    assert all(row["plain"] > 0 for row in found)
+    assert all((row["numpy"] == 0) is not row["operation"].startswith("np.") for row in found)
+    lines = table.read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("| operation | torch, us | added | of it NumPy's | autograd, us |")
+    assert len(lines) == len(OPERATIONS) + 3
+    assert {line.count("|") for line in lines} == {8}
+    assert capsys.readouterr().out.count("prepared: ") == 2
+
+
+def test_overheads_are_the_medians_of_fresh_processes(tmp_path):
+    file = tmp_path / "overhead.json"
+    main(["overhead", "--backend", "AutoAutograd", "--rounds", "1", "--processes", "2", "--json", str(file)])
+    for row in json.loads(file.read_text(encoding="utf-8")):
+        least, most = row["range"]
+        assert row["added"] == pytest.approx((least + most) / 2)
+
+
+def test_an_engine_without_overhead_is_no_engine(capsys):
+    assert main(["overhead", "--backend", "AutoNone"]) == 2
+    assert "AutoNone" in capsys.readouterr().err

@@ -57,49 +57,41 @@ class NumpyArray:
 
     # NumPy's protocols
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        # Spent at every operation: the usual form, a function of one array, comes first.
-        engine = self._engine
-        array = self._array
-        if not kwargs and method == "__call__":
-            if len(inputs) == 1:
-                result = engine.functions[ufunc](array)
-                if type(result) is not type(array):
-                    return wrap(result, engine)
+    # Spent at every operation, so the usual forms come first, and no comprehension stands here: it would make a cell of
+    # each name it uses, at every call.
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, first: Any, *others: Any, **kwargs: Any) -> Any:
+        if kwargs or method != "__call__":
+            return _unusual(ufunc, method, (first, *others), kwargs)
+        engine, array = self._engine, self._array
+        if not others:
+            by_dtype = engine.direct
+            if by_dtype and ufunc in (direct := by_dtype[array.dtype]):
                 wrapped = _new(NumpyArray)
-                wrapped._array = result
+                wrapped._array = direct[ufunc](array)
                 wrapped._engine = engine
                 return wrapped
+            result = engine.functions[ufunc](array)
         else:
-            kwargs = _plain_keywords(ufunc, method, kwargs)
-        if method == "__call__":
-            native = [
-                value._array
-                if type(value) is NumpyArray
-                else value
-                if type(value) in engine.numbers
-                else _operand(engine, value, array, ufunc)
-                for value in inputs
-            ]
-            result = engine.functions[ufunc](*native)
-            wrapped = NumpyArray(result, engine) if type(result) in engine.classes else wrap(result, engine)
-            return wrapped.astype(kwargs["dtype"]) if kwargs.get("dtype") is not None else wrapped
-        if method == "reduce" and ufunc in REDUCE:
-            return REDUCE[ufunc](*inputs, **{"axis": 0} | kwargs)
-        if method == "accumulate" and ufunc in ACCUMULATE:
-            return ACCUMULATE[ufunc](*inputs, **{"axis": 0} | kwargs)
-        if method == "outer" and ufunc.nin == 2 and not kwargs:
-            first, second = inputs
-            return ufunc(np.reshape(first, np.shape(first) + (1,) * np.ndim(second)), second)
-        raise NumpyCodeError(
-            f"numpy_function: {spelled(ufunc)}.{method} has no counterpart here. Write it with "
-            f"{spelled(ufunc)} and a loop or a reduction such as np.sum."
-        )
+            natives = []
+            for value in (first, *others):
+                if type(value) is NumpyArray:
+                    natives.append(value._array)
+                elif type(value) in engine.numbers:
+                    natives.append(value)
+                else:
+                    natives.append(_operand(engine, value, array, ufunc))
+            result = engine.functions[ufunc](*natives)
+        if type(result) not in engine.classes:
+            return wrap(result, engine)
+        wrapped = _new(NumpyArray)
+        wrapped._array = result
+        wrapped._engine = engine
+        return wrapped
 
     def __array_function__(
         self, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        # Spent at every operation: hence a loop for a comprehension, and the usual form, one array or list of them, first.
         engine, array = self._engine, self._array
         if len(args) == 1 and not kwargs:
             (value,) = args
@@ -120,26 +112,17 @@ class NumpyArray:
         elif function is _PIECEWISE:
             return _piecewise(*args, **kwargs)
         else:
+            if "out" in kwargs and kwargs.pop("out") is not None:
+                raise NumpyCodeError(_no_out(spelled(function)))
+            for value in kwargs.values():
+                if type(value) not in _AS_THEY_ARE:
+                    kwargs = _unwrapped(kwargs, engine, array)
+                    break
             natives = []
             for value in args:
-                cls = type(value)
-                if cls is NumpyArray:
-                    natives.append(value._array)
-                elif cls in _AS_THEY_ARE:
-                    natives.append(value)
-                else:
-                    natives.append(unwrap(value, engine, array))
-            if kwargs:
-                if "out" in kwargs and kwargs.pop("out") is not None:
-                    raise NumpyCodeError(_no_out(spelled(function)))
-                for value in kwargs.values():
-                    if type(value) not in _AS_THEY_ARE:
-                        kwargs = {name: unwrap(value, engine, array) for name, value in kwargs.items()}
-                        break
-                result = engine.functions[function](*natives, **kwargs)
-            else:
-                result = engine.functions[function](*natives)
-        if type(result) is type(array):
+                natives.append(value._array if type(value) is NumpyArray else unwrap(value, engine, array))
+            result = engine.functions[function](*natives, **kwargs)
+        if type(result) in engine.classes:
             wrapped = _new(NumpyArray)
             wrapped._array = result
             wrapped._engine = engine
@@ -403,6 +386,25 @@ def _operand(engine: Engine, value: Any, beside: Any, ufunc: np.ufunc) -> Any:
     return operand
 
 
+def _unusual(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A ufunc called with keywords, or one of its methods."""
+    kwargs = _plain_keywords(ufunc, method, kwargs)
+    if method == "__call__":
+        result = ufunc(*inputs)
+        return result.astype(kwargs["dtype"]) if kwargs.get("dtype") is not None else result
+    if method == "reduce" and ufunc in REDUCE:
+        return REDUCE[ufunc](*inputs, **{"axis": 0} | kwargs)
+    if method == "accumulate" and ufunc in ACCUMULATE:
+        return ACCUMULATE[ufunc](*inputs, **{"axis": 0} | kwargs)
+    if method == "outer" and ufunc.nin == 2 and not kwargs:
+        first, second = inputs
+        return ufunc(np.reshape(first, np.shape(first) + (1,) * np.ndim(second)), second)
+    raise NumpyCodeError(
+        f"numpy_function: {spelled(ufunc)}.{method} has no counterpart here. Write it with "
+        f"{spelled(ufunc)} and a loop or a reduction such as np.sum."
+    )
+
+
 def _plain_keywords(ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> dict[str, Any]:
     """The keywords that mean something here; `out`, `where` and the like are refused."""
     out = kwargs.pop("out", None)
@@ -420,6 +422,10 @@ def _plain_keywords(ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> dic
                 + ("Write np.where(condition, a, b)." if name == "where" else "Leave it out.")
             )
     return kwargs
+
+
+def _unwrapped(kwargs: dict[str, Any], engine: Engine, beside: Any) -> dict[str, Any]:
+    return {name: unwrap(value, engine, beside) for name, value in kwargs.items()}
 
 
 def _no_out(function: str) -> str:
@@ -468,7 +474,7 @@ def _binary(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
             if other is NotImplemented:
                 return NotImplemented
         result = engine.functions[ufunc](array, other)
-        if type(result) is not type(array):
+        if type(result) not in engine.classes:
             return wrap(result, engine)
         wrapped = _new(NumpyArray)
         wrapped._array = result

@@ -55,7 +55,7 @@ class Functions(dict[Any, Callable[..., Any]]):
 class Engine:
     """One library's arrays under NumPy's names."""
 
-    __slots__ = ("classes", "functions", "getitem", "library", "numbers", "types")
+    __slots__ = ("classes", "direct", "functions", "getitem", "library", "numbers", "types")
 
     def __init__(self, library: Library):
         self.library = library
@@ -68,6 +68,10 @@ class Engine:
         from . import compositions  # here, because the twenty files take a third of the time to import this package
 
         sources = library.numpy_sources()
+        #: By dtype, functions of one array that need no look at it, where an engine has such: they give an array of its own.
+        self.direct: dict[Any, dict[Any, Callable[[Any], Any]]] = next(
+            (source.direct for source in sources if hasattr(source, "direct")), {}
+        )
         self.getitem: Callable[[Any, Any], Any] = next(
             (source.getitem for source in sources if hasattr(source, "getitem")), None
         ) or functools.partial(compositions.getitem, library.namespace(None))

@@ -7,7 +7,7 @@ ours put their own class around it. A plain box of autograd's works wherever one
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import autograd.numpy as anp
@@ -100,6 +100,14 @@ def boxing(function: Callable[..., Any]) -> Callable[..., Any]:
         return result if type(result) is np.ndarray else boxed(result)
 
     return wrapped
+
+
+def boxing_all(found: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """What has these names, with the functions among it returning our boxes."""
+    return {
+        name: boxing(found[name]) if callable(found[name]) and not isinstance(found[name], type) else found[name]
+        for name in names
+    }
 
 
 def _operator(function: Callable[..., Any], reflected: bool = False) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.extend import defvjp, primitive
 
-from .rules import _along, _axis, flip, roll, value
+from .rules import _along, _axis, flip, ndim_of, roll, shape_of, value
 
 __all__ = [
     "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft", "rfftfreq",
@@ -34,12 +34,12 @@ defvjp(
 
 def _resized(x: Any, n: int | None, axis: int) -> Any:
     """x cut or padded with zeros to length n."""
-    length = np.shape(value(x))[axis]
+    length = shape_of(x)[axis]
     if n is None or n == length:
         return x
     if n < length:
         return x[_along(axis, slice(None, n))]
-    shape = list(np.shape(value(x)))
+    shape = list(shape_of(x))
     shape[axis] = n - length
     return anp.concatenate([x, np.zeros(shape, dtype=np.asarray(value(x)).dtype)], axis=axis)
 
@@ -49,7 +49,7 @@ def _complex(x: Any) -> Any:
 
 
 def _along_one(x: Any, n: int | None, axis: int, norm: str, inverse: bool) -> Any:
-    axis = _axis(axis, np.ndim(value(x)))
+    axis = _axis(axis, ndim_of(x))
     return _transform(_complex(_resized(x, n, axis)), axis, norm, inverse)
 
 
@@ -62,7 +62,7 @@ def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backwa
 
 
 def _axes(x: Any, s: Sequence[int] | None, axes: Sequence[int] | None) -> list[tuple[int, int | None]]:
-    ndim = np.ndim(value(x))
+    ndim = ndim_of(x)
     if axes is None:
         axes = range(ndim) if s is None else range(ndim - len(s), ndim)
     return [(_axis(axis, ndim), None if s is None else s[i]) for i, axis in enumerate(axes)]
@@ -81,15 +81,15 @@ def ifftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward")
 
 
 def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
-    axis = _axis(axis, np.ndim(value(x)))
-    length = np.shape(value(x))[axis] if n is None else n
+    axis = _axis(axis, ndim_of(x))
+    length = shape_of(x)[axis] if n is None else n
     return fft(x, n=n, axis=axis, norm=norm)[_along(axis, slice(None, length // 2 + 1))]
 
 
 def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
     """The other half of the spectrum is the conjugate, and its ends are real, as NumPy takes them to be."""
-    axis = _axis(axis, np.ndim(value(x)))
-    length = 2 * (np.shape(value(x))[axis] - 1) if n is None else n
+    axis = _axis(axis, ndim_of(x))
+    length = 2 * (shape_of(x)[axis] - 1) if n is None else n
     x = _complex(_resized(x, length // 2 + 1, axis))
     inner = x[_along(axis, slice(1, (length + 1) // 2))]
     parts = [anp.real(x[_along(axis, slice(0, 1))]) + 0j, inner]
@@ -134,7 +134,7 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None
 
 
 def _shifted(x: Any, axes: Any, sign: int) -> Any:
-    shape = np.shape(value(x))
+    shape = shape_of(x)
     axes = range(len(shape)) if axes is None else [axes] if isinstance(axes, int) else axes
     for axis in axes:
         n = shape[axis]

@@ -8,7 +8,7 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.extend import defvjp, primitive
 
-from .rules import broadcast_to, is_box, matrix_transpose, sum, tensordot, tril, value, vecdot
+from .rules import broadcast_to, is_box, matrix_transpose, ndim_of, shape_of, sum, tensordot, tril, value, vecdot
 
 __all__ = [
     "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul",
@@ -53,7 +53,7 @@ def cholesky(x: Any, /, *, upper: bool = False) -> Any:
 
 
 def cross(x: Any, y: Any, /, *, axis: int = -1) -> Any:
-    ndim = np.ndim(value(x)) if np.ndim(value(x)) > np.ndim(value(y)) else np.ndim(value(y))
+    ndim = max(ndim_of(x), ndim_of(y))
     if not -ndim <= axis < 0:
         axis -= ndim
     (a, b, c), (d, e, f) = [[anp.moveaxis(v, axis, -1)[..., i] for i in range(3)] for v in (x, y)]
@@ -61,7 +61,7 @@ def cross(x: Any, y: Any, /, *, axis: int = -1) -> Any:
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
-    rows, columns = np.shape(value(x))[-2:]
+    rows, columns = shape_of(x)[-2:]
     i = np.arange(0 if offset >= 0 else -offset, rows)
     i = i[(i + offset >= 0) & (i + offset < columns)]
     return x[..., i, i + offset]
@@ -100,9 +100,7 @@ def matrix_power(x: Any, n: int, /) -> Any:
         n >>= 1
         if n:
             square = matmul(square, square)
-    return (
-        np.zeros_like(value(x)) + np.eye(np.shape(value(x))[-1], dtype=np.asarray(value(x)).dtype) if result is None else result
-    )
+    return np.zeros_like(value(x)) + np.eye(shape_of(x)[-1], dtype=np.asarray(value(x)).dtype) if result is None else result
 
 
 def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
@@ -121,7 +119,7 @@ def _pinv(x: Any, rtol: Any) -> Any:
 def _pinv_vjp(ans: Any, x: Any, rtol: Any) -> Any:
     """Source: Golub and Pereyra, The differentiation of pseudo-inverses and nonlinear least squares problems whose
     variables separate, 1973, equation (4.12), for a matrix of constant rank. autograd's own rule takes no rtol."""
-    rows, columns = np.shape(value(x))[-2:]
+    rows, columns = shape_of(x)[-2:]
 
     def back(g: Any) -> Any:
         g, adjoint = anp.conj(g), _adjoint(ans)  # autograd's cotangents are not conjugated
@@ -160,7 +158,7 @@ defvjp(
 
 def solve(a: Any, b: Any, /) -> Any:
     """autograd's own rule takes no stacks of systems beside one right-hand side."""
-    shape, right = np.shape(value(a)), np.shape(value(b))
+    shape, right = shape_of(a), shape_of(b)
     if len(right) == 1:
         return solve(a, b[:, None])[..., 0]
     if shape[:-2] != right[:-2]:
@@ -235,7 +233,7 @@ def _qr_vjp(ans: Any, x: Any) -> Any:
 
 
 def _real_diagonal(m: Any) -> Any:
-    eye = np.eye(np.shape(value(m))[-1])
+    eye = np.eye(shape_of(m)[-1])
     return anp.real(m) * eye
 
 
@@ -247,7 +245,7 @@ def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
     if not is_box(x):
         q, r = np.linalg.qr(x, mode=mode)  # type: ignore[call-overload]
         return QRResult(q, r)
-    rows, columns = np.shape(value(x))[-2:]
+    rows, columns = shape_of(x)[-2:]
     if mode != "reduced" and rows != columns:
         raise NotImplementedError("autograd: only the reduced QR decomposition has a derivative, qr(x, mode='reduced')")
     found = _qr(x if rows >= columns else x[..., :rows])

@@ -4,12 +4,14 @@ elsewhere.
 Nothing of `autograd.numpy` is here unasked: some of its functions, `concat` among them, lose a gradient without a word.
 """
 
+from types import SimpleNamespace as _Names
+
 import autograd.numpy as anp
 import numpy as np
 
-from . import fft as fft
-from . import linalg as linalg
-from .box import boxing
+from . import fft as _fft
+from . import linalg as _linalg
+from .box import boxing_all
 from .rules import *  # noqa: F403
 from .rules import discrete
 
@@ -67,9 +69,8 @@ unique_all, unique_counts, unique_inverse, unique_values = (
 moveaxis, permute_dims = anp.moveaxis, lambda x, /, axes: anp.transpose(x, axes)
 matmul = anp.matmul
 
-__all__ = sorted({name for name in globals() if not name.startswith("_")} - {"anp", "np", "discrete", "boxing"})
+linalg, fft = (_Names(**boxing_all(vars(module), module.__all__)) for module in (_linalg, _fft))
 
-for _module in (globals(), vars(linalg), vars(fft)):
-    for _name in _module["__all__"]:
-        if callable(_module[_name]) and not isinstance(_module[_name], type):
-            _module[_name] = boxing(_module[_name])
+__all__ = sorted({name for name in globals() if not name.startswith("_")} - {"anp", "np", "discrete", "boxing_all"})
+
+globals().update(boxing_all(globals(), __all__))

@@ -17,7 +17,7 @@ from adinterface.numpy_code.compositions import COMPOSITIONS
 
 from . import linalg as box_linalg
 from . import rules
-from .rules import discrete, value
+from .rules import discrete, shape_of, value
 
 # Element by element.
 add, subtract, multiply, true_divide, divide = anp.add, anp.subtract, anp.multiply, anp.true_divide, anp.true_divide
@@ -44,7 +44,7 @@ def frexp(x: Any) -> Any:
 
 
 def shape(a: Any) -> Any:
-    return np.shape(value(a))
+    return shape_of(a)
 
 
 def getitem(x: Any, index: Any) -> Any:
@@ -89,7 +89,7 @@ concat = concatenate
 
 
 def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
-    return anp.stack(arrays, axis) if dtype is None else _composed("stack")(arrays, axis, dtype=dtype)
+    return rules.stack(arrays, axis=axis) if dtype is None else _composed("stack")(arrays, axis, dtype=dtype)
 
 
 sum = _usual("sum", anp.sum, 2, "axis", "keepdims")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import collections
 import math
 import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -25,6 +27,9 @@ from .dtypes import (
 )
 
 Function = Callable[..., Any]
+
+#: torch's own functions behind ours, where NumPy's differ for integers alone.
+_CALLS: dict[Function, Function] = {}
 
 
 def _arithmetic(call: Function) -> Function:
@@ -81,6 +86,7 @@ def _floating(call: Function) -> Function:
         dtype = x.dtype
         return call(x) if dtype is double or dtype in INEXACT else call(x.to(floating(dtype)))
 
+    _CALLS[operate] = call
     return operate
 
 
@@ -342,3 +348,12 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
 
 def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
     return a  # the wrappers are read-only
+
+
+_OF_ONE = {
+    getattr(np, name): _CALLS[found]
+    for name, found in globals().items()
+    if callable(found) and found in _CALLS and getattr(getattr(np, name), "nout", 0) == 1
+}
+#: torch's functions of one tensor, by the dtypes that need no look at it.
+direct: dict[torch.dtype, dict[np.ufunc, Function]] = collections.defaultdict(dict, dict.fromkeys(INEXACT, _OF_ONE))

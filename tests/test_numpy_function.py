@@ -251,3 +251,77 @@ def test_shape_says_nothing_of_the_engine(backend):
 
     gradient(numpy_function(f), backend, np.ones((2, 2)))
     assert seen == [(tuple, (2, 2), (2, 2), (2, 2))]
+
+
+ZERO, ONE = np.int64(0), np.int32(1)
+COUNTED = {
+    "sum": lambda x: np.sum(x, axis=ZERO),
+    "sum, positional": lambda x: np.sum(x, ONE),
+    "sum over both": lambda x: np.sum(x, axis=(ZERO, ONE)),
+    "sum over none": lambda x: np.sum(x, axis=()),
+    "sum, keepdims": lambda x: np.sum(x, axis=-ONE, keepdims=True),
+    "mean": lambda x: x.mean(axis=ZERO),
+    "mean over none": lambda x: np.mean(x, axis=()),
+    "max": lambda x: np.max(x, axis=ZERO),
+    "max over none": lambda x: np.max(x, axis=()),
+    "min": lambda x: x.min(ONE),
+    "prod": lambda x: np.prod(x, axis=ONE),
+    "prod over none": lambda x: np.prod(x, axis=()),
+    "var": lambda x: np.var(x, axis=ZERO, ddof=ONE),
+    "var over none": lambda x: np.var(x, axis=()) + x,
+    "std": lambda x: np.std(x, axis=ONE),
+    "ptp": lambda x: np.ptp(x, axis=ZERO),
+    "cumsum": lambda x: np.cumsum(x, axis=ZERO),
+    "cumprod": lambda x: np.cumprod(x, ONE),
+    "sort": lambda x: np.sort(x, axis=ZERO),
+    "argsort": lambda x: x + np.argsort(x, axis=ZERO),
+    "flip": lambda x: np.flip(x, ONE),
+    "roll": lambda x: np.roll(x, ONE, axis=ZERO),
+    "squeeze": lambda x: np.squeeze(x[None], axis=ZERO) * x,
+    "expand_dims": lambda x: np.expand_dims(x, (ZERO, ONE)),
+    "swapaxes": lambda x: np.swapaxes(x, ZERO, ONE),
+    "moveaxis": lambda x: np.moveaxis(x, ZERO, -ONE),
+    "transpose": lambda x: np.transpose(x, (ONE, ZERO)),
+    "reshape": lambda x: np.reshape(x, (np.int64(3), np.int64(-1))),
+    "reshape method": lambda x: x.reshape(np.int64(6)),
+    "concatenate": lambda x: np.concatenate([x, x], ONE),
+    "stack": lambda x: np.stack([x, x], axis=ONE),
+    "split": lambda x: np.split(x, np.int64(3), axis=ONE)[1],
+    "repeat": lambda x: np.repeat(x, np.int64(2), axis=ZERO),
+    "tile": lambda x: np.tile(x, (ONE, np.int64(2))),
+    "take": lambda x: np.take(x, np.int64(2), axis=ONE),
+    "diff": lambda x: np.diff(x, n=ONE, axis=ZERO),
+    "gradient": lambda x: np.gradient(x, axis=ONE),
+    "diagonal": lambda x: np.diagonal(x, ONE),
+    "tril": lambda x: np.tril(x, ZERO),
+    "quantile": lambda x: np.quantile(x, 0.3, axis=ONE),
+    "average": lambda x: np.average(x, axis=ZERO),
+    "nanmean": lambda x: np.nanmean(x, axis=ZERO),
+    "norm": lambda x: np.linalg.norm(x, axis=ZERO),
+    "norm, ord": lambda x: np.linalg.norm(x, np.int64(1), ONE),
+    "tensordot": lambda x: np.tensordot(x, x, axes=(ONE, ONE)),
+    "fft": lambda x: np.abs(np.fft.fft(x, axis=ZERO)),
+    "any": lambda x: np.where(np.any(x > 1.0, axis=ZERO), x, 2.0 * x),
+    "pad": lambda x: np.pad(x, ONE),
+    "matrix_power": lambda x: np.linalg.matrix_power(x @ x.T, np.int64(2)),
+    "where": lambda x: np.where(x > 1.0, x, ONE),
+}
+
+
+@each_engine
+@pytest.mark.parametrize("f", COUNTED.values(), ids=COUNTED)
+def test_numpys_integers_count_as_pythons_do(f, backend):
+    x = np.array([[0.3, 1.7, 0.9], [2.2, 0.6, 1.1]])
+    plain, found = jacobian(f, AutoFiniteDifferences(), x), jacobian(numpy_function(f), backend, x)
+    np.testing.assert_allclose(found, plain, rtol=1e-7, atol=1e-7)
+
+
+@each_engine
+def test_a_sum_over_no_axes_counts_as_any_other(backend):
+    def f(x):
+        for reduction in (np.sum, np.prod):
+            for mask in (x > 1.0, (x > 1.0).astype(np.int16)):
+                assert reduction(mask, axis=()).dtype == np.int64
+        return x
+
+    jacobian(numpy_function(f), backend, X)

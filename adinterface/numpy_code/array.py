@@ -14,7 +14,7 @@ import numpy as np
 
 from ..errors import NumpyCodeError
 from .engine import Engine
-from .names import ACCUMULATE, METHODS, REDUCE, VIEWS, WRITING, spelled
+from .names import ACCUMULATE, METHODS, REDUCE, VIEWS, WRITING, counts, spelled
 
 _PIECEWISE = np.piecewise
 #: Where every tenth of a microsecond counts, a wrapper is made without the call of `__init__`.
@@ -107,7 +107,7 @@ class NumpyArray:
         elif len(args) == 2 and not kwargs:
             first, second = args
             first = first._array if type(first) is NumpyArray else unwrap(first, engine, array)
-            second = second._array if type(second) is NumpyArray else unwrap(second, engine, array)
+            second = second._array if type(second) is NumpyArray else unwrap(second, engine, array, function, 1)
             result = engine.functions[function](first, second)
         elif function is _PIECEWISE:
             return _piecewise(*args, **kwargs)
@@ -116,11 +116,11 @@ class NumpyArray:
                 raise NumpyCodeError(_no_out(spelled(function)))
             for value in kwargs.values():
                 if type(value) not in _AS_THEY_ARE:
-                    kwargs = _unwrapped(kwargs, engine, array)
+                    kwargs = _unwrapped(kwargs, engine, array, function)
                     break
             natives = []
-            for value in args:
-                natives.append(value._array if type(value) is NumpyArray else unwrap(value, engine, array))
+            for n, value in enumerate(args):
+                natives.append(value._array if type(value) is NumpyArray else unwrap(value, engine, array, function, n))
             result = engine.functions[function](*natives, **kwargs)
         if type(result) in engine.classes:
             wrapped = _new(NumpyArray)
@@ -341,8 +341,11 @@ def wrap(result: Any, engine: Engine) -> Any:
     return result
 
 
-def unwrap(value: Any, engine: Engine | None, beside: Any) -> Any:
-    """An argument as the engine takes it: its own arrays, and floating NumPy arrays as it wants them."""
+def unwrap(
+    value: Any, engine: Engine | None, beside: Any, function: Callable[..., Any] | None = None, place: int | str = 0
+) -> Any:
+    """An argument as the engine takes it: its own arrays, floating NumPy arrays as it wants them, and Python's integers
+    where this function counts with what stands in this place."""
     cls = type(value)
     if cls is tuple or cls is list:  # first, because callers look for the other two themselves where time counts
         parts = []
@@ -351,7 +354,7 @@ def unwrap(value: Any, engine: Engine | None, beside: Any) -> Any:
             if cls_of_part is NumpyArray:
                 parts.append(part._array)
             else:
-                parts.append(part if cls_of_part in _AS_THEY_ARE else unwrap(part, engine, beside))
+                parts.append(part if cls_of_part in _AS_THEY_ARE else unwrap(part, engine, beside, function, place))
         return parts if cls is list else tuple(parts)
     if cls is NumpyArray:
         return value._array
@@ -359,6 +362,8 @@ def unwrap(value: Any, engine: Engine | None, beside: Any) -> Any:
         return value
     if engine is not None and isinstance(value, (np.ndarray, np.inexact)):
         return engine.lift(value, beside)
+    if function is not None and isinstance(value, np.integer) and counts(function, place):
+        return int(value)
     return value
 
 
@@ -424,8 +429,8 @@ def _plain_keywords(ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> dic
     return kwargs
 
 
-def _unwrapped(kwargs: dict[str, Any], engine: Engine, beside: Any) -> dict[str, Any]:
-    return {name: unwrap(value, engine, beside) for name, value in kwargs.items()}
+def _unwrapped(kwargs: dict[str, Any], engine: Engine, beside: Any, function: Callable[..., Any]) -> dict[str, Any]:
+    return {name: unwrap(value, engine, beside, function, name) for name, value in kwargs.items()}
 
 
 def _no_out(function: str) -> str:

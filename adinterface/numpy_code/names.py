@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -46,6 +47,26 @@ def spelled(function: Any) -> str:
         return f"np.{known[0]}"
     name = getattr(function, "__name__", str(function))
     return f"scipy.special.{name}" if isinstance(function, np.ufunc) else f"{getattr(function, '__module__', '?')}.{name}"
+
+
+#: The parameters that count, or choose axes. Wherever NumPy takes its own integers for Python's there, engines may not.
+_COUNTS = frozenset({
+    "N", "M", "axes", "axis", "axis1", "axis2", "axisa", "axisb", "axisc", "correction", "ddof", "decimals", "deg",
+    "destination", "indices_or_sections", "k", "kth", "m", "minlength", "n", "num", "offset", "ord", "pad_width",
+    "repeats", "reps", "s", "shape", "shift", "source", "start",
+})  # fmt: skip
+
+
+@functools.cache
+def counts(function: Callable[..., Any], place: int | str) -> bool:
+    """Whether the argument at this position, or of this name, counts or chooses axes."""
+    if isinstance(place, str):
+        return place in _COUNTS
+    try:
+        parameters = list(inspect.signature(function).parameters)
+    except ValueError:  # older versions of NumPy do not tell the parameters of functions written in C
+        return False
+    return place < len(parameters) and parameters[place] in _COUNTS
 
 
 #: Methods of ndarray that are functions of the array, by the name of NumPy's function.

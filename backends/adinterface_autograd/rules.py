@@ -29,6 +29,7 @@ __all__ = [
 ]  # fmt: skip
 
 Axes = int | Sequence[int] | None
+Int = (int, np.integer)
 
 
 def value(x: Any) -> Any:
@@ -281,12 +282,12 @@ def squeeze(x: Any, /, axis: Any) -> Any:
 
 
 def reshape(x: Any, /, shape: Any, *, copy: Any = None) -> Any:
-    return anp.reshape(x, tuple(shape) if not isinstance(shape, int) else shape)
+    return anp.reshape(x, tuple(shape) if not isinstance(shape, Int) else shape)
 
 
 def flip(x: Any, /, *, axis: Axes = None) -> Any:
     ndim = ndim_of(x)
-    axes = range(ndim) if axis is None else [axis] if isinstance(axis, int) else axis
+    axes = range(ndim) if axis is None else [axis] if isinstance(axis, Int) else axis
     turned = {_axis(a, ndim) for a in axes}
     return x[tuple([slice(None, None, -1 if n in turned else 1) for n in range(ndim)])]
 
@@ -295,8 +296,8 @@ def roll(x: Any, /, shift: Any, *, axis: Axes = None) -> Any:
     shape = shape_of(x)
     if axis is None:
         return anp.reshape(roll(anp.ravel(x), shift, axis=0), shape)
-    axes = [axis] if isinstance(axis, int) else list(axis)
-    shifts = [shift] * len(axes) if isinstance(shift, int) else list(shift)
+    axes = [axis] if isinstance(axis, Int) else list(axis)
+    shifts = [shift] * len(axes) if isinstance(shift, Int) else list(shift)
     for a, s in zip(axes, shifts):
         a = _axis(a, len(shape))
         if shape[a]:
@@ -312,7 +313,7 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
 
 
 def tile(x: Any, repetitions: Any, /) -> Any:
-    repetitions = (repetitions,) if isinstance(repetitions, int) else tuple(repetitions)
+    repetitions = (repetitions,) if isinstance(repetitions, Int) else tuple(repetitions)
     ndim = builtins.max(ndim_of(x), len(repetitions))
     x = anp.reshape(x, (1,) * (ndim - ndim_of(x)) + shape_of(x))
     for axis, count in enumerate((1,) * (ndim - len(repetitions)) + repetitions):
@@ -365,7 +366,7 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
 def _reduced(x: Any, axis: Axes) -> tuple[Any, list[int]]:
     """x with the reduced axes moved to the end as one, and which they were."""
     ndim = ndim_of(x)
-    axes = list(range(ndim)) if axis is None else [axis] if isinstance(axis, int) else list(axis)
+    axes = list(range(ndim)) if axis is None else [axis] if isinstance(axis, Int) else list(axis)
     axes = [_axis(a, ndim) for a in axes]
     kept = [n for n in range(ndim) if n not in axes]
     shape = shape_of(x)
@@ -382,7 +383,7 @@ def _summed(dtype: Any, x: Any) -> Any:
 
 
 def sum(x: Any, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    return anp.sum(_summed(dtype, x), axis=axis if axis is None or isinstance(axis, int) else tuple(axis), keepdims=keepdims)
+    return anp.sum(_summed(dtype, x), axis=axis if axis is None or isinstance(axis, Int) else tuple(axis), keepdims=keepdims)
 
 
 def prod(x: Any, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Any:
@@ -408,7 +409,7 @@ def mean(x: Any, /, *, axis: Axes = None, keepdims: bool = False) -> Any:
 
 def _count(x: Any, axis: Axes) -> int:
     shape = shape_of(x)
-    axes = range(len(shape)) if axis is None else [axis] if isinstance(axis, int) else axis
+    axes = range(len(shape)) if axis is None else [axis] if isinstance(axis, Int) else axis
     return math.prod([shape[a] for a in axes])
 
 
@@ -500,4 +501,4 @@ def _without_repeats(term: str, x: Any) -> tuple[str, Any]:
 
 
 def tensordot(x: Any, y: Any, /, *, axes: Any = 2) -> Any:
-    return anp.tensordot(x, y, axes if isinstance(axes, int) else [list(part) for part in axes])
+    return anp.tensordot(x, y, axes if isinstance(axes, Int) else [list(part) for part in axes])

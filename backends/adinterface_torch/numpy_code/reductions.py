@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .dtypes import COMPLEX, converted, inexact, listed, to_dtype
+from .dtypes import COMPLEX, INEXACT, converted, inexact, listed, to_dtype
 
 Axis = int | tuple[int, ...] | None
 
@@ -19,8 +19,9 @@ def _masked(a: Any, where: Any, neutral: Any) -> Any:
     return a if where is True else torch.where(listed(where, a), a, neutral)
 
 
-def _axes(axis: Any) -> Any:
-    return tuple(axis) if isinstance(axis, list) else axis
+def _counted(a: Any) -> Any:
+    """Numbers as their sums and products have them: integers in full width."""
+    return a if a.dtype in INEXACT else a.to(torch.int64)
 
 
 def sum(
@@ -33,7 +34,7 @@ def sum(
     if axis is None and not keepdims:
         total = a.sum()
     elif axis == ():
-        total = a
+        total = _counted(a)
     else:
         total = a.sum(axis, keepdims)
     total = total if dtype is None else total.to(a.dtype)
@@ -60,7 +61,7 @@ def _over_axes(call: Callable[..., Any], a: Any, axis: Axis, keepdims: bool) -> 
     axes = sorted([n % a.ndim for n in (range(a.ndim) if axis is None else axis)], reverse=True)
     for n in axes:
         a = call(a, n, keepdim=keepdims)
-    return a
+    return a if axes else _counted(a)
 
 
 def mean(a: Any, axis: Axis = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:

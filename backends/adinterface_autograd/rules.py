@@ -501,4 +501,4 @@ def _without_repeats(term: str, x: Any) -> tuple[str, Any]:
 
 
 def tensordot(x: Any, y: Any, /, *, axes: Any = 2) -> Any:
-    return anp.tensordot(x, y, axes if isinstance(axes, Int) else [list(part) for part in axes])
+    return anp.tensordot(x, y, int(axes) if isinstance(axes, Int) else [list(part) for part in axes])

@@ -1,0 +1,535 @@
+"""The short ways of a call: arguments recognized at sight, engines called straight, and their corners."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+import torch
+from autograd.tracer import getval
+from backends_table import BACKENDS, assert_tree, each_backend, rtol_of
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    Constant,
+    NotDifferentiableError,
+    OutputError,
+    PrecisionError,
+    TreeError,
+    array_namespace,
+    gradient,
+    hvp,
+    jacobian,
+    prepare,
+    pushforward,
+    value_and_gradient,
+    value_and_jacobian,
+)
+from adinterface.operators.operation import OPERATIONS, operation_of
+from adinterface.record import recording
+
+X = np.linspace(0.5, 1.5, 4)
+Y = np.linspace(-1.0, 2.0, 4)
+
+
+def cubes(x):
+    return array_namespace(x).sum(x**3)
+
+
+def bend(x):
+    return x**2 * x[0]
+
+
+# The short ways ------------------------------------------------------------------------------------------------------
+
+
+@each_backend
+def test_after_one_call_any_other_may_follow(backend):
+    """A prepared call looks first whether the arguments are like the last ones."""
+    fast = prepare(gradient, lambda x, y: array_namespace(x).sum(x**3) + array_namespace(y).sum(y), backend, X, Y)
+    mine = lambda x, y: gradient(lambda x, y: array_namespace(x).sum(x**3) + array_namespace(y).sum(y), backend, x, y)
+    for x, y in [
+        (X, Y),
+        (X + 1, Y),
+        (X[:2], Y),
+        (X, Y),
+        (np.asfortranarray(np.stack([X, Y])), Y),
+        (X[::-1], Y),
+        (X.astype(">f8"), Y),
+        (X, Constant(Y)),
+        (X, 2.0),
+        (X.astype(np.float32), Y.astype(np.float32)),
+        (np.zeros((0, 2)), Y),
+        (np.array(3.0), Y),
+        (X, Y),
+    ]:
+        for got, wanted in zip(fast(x, y), mine(x, y)):
+            assert type(got) is type(wanted)
+            if wanted is not None:
+                np.testing.assert_allclose(got, wanted, rtol=rtol_of(backend), atol=1e-6)
+                assert getattr(got, "dtype", None) == getattr(wanted, "dtype", None)
+    assert fast.specializations == 9
+
+
+@pytest.mark.parametrize("longdouble", [np.longdouble])
+def test_a_dtype_that_the_engine_lacks_is_refused_when_prepared(longdouble):
+    fast = prepare(gradient, cubes, AutoJax(), X)
+    with pytest.raises(PrecisionError, match="JAX has no"):
+        fast(X.astype(longdouble))
+
+
+@each_backend
+def test_what_the_caller_writes_afterwards_changes_no_result(backend):
+    fast = prepare(value_and_gradient, lambda x: array_namespace(x).sum(x * x) / 2, backend, X)
+    for n in (4, 100_000):
+        x = np.linspace(0.5, 1.5, n)
+        kept = x.copy()
+        value, (found,) = (
+            fast(x) if n == 4 else value_and_gradient(lambda x: array_namespace(x).sum(x[:4] ** 2) / 2, backend, x[:4])
+        )
+        x[:] = -1.0
+        np.testing.assert_allclose(found, kept[: found.size], rtol=rtol_of(backend))
+        np.testing.assert_allclose(value, np.sum(kept[: found.size] ** 2) / 2, rtol=rtol_of(backend))
+        found[:] = 7.0  # a result is the caller's own
+    np.testing.assert_allclose(fast(X)[1][0], X, rtol=rtol_of(backend))
+
+
+@each_backend
+def test_leaves_and_constants_in_any_order(backend):
+    """Many leaves, with values in between that are not differentiated."""
+    tree = [
+        {"a": np.array([float(n)]), "name": str(n), "n": n, "k": Constant(np.array([2.0])), "b": 0.5 * n} for n in range(12)
+    ]
+
+    def f(rows, extra, *, factor):
+        assert [row["name"] for row in rows] == [str(row["n"]) for row in rows]
+        total = sum(array_namespace(row["a"]).sum(row["a"] * row["k"]) * row["n"] + 3.0 * row["b"] for row in rows)
+        return total * factor + array_namespace(extra[0]).sum(extra[0])
+
+    extra = (np.ones(2), "static")
+    fast = prepare(gradient, f, backend, tree, extra, factor=1.0)
+    for factor in (1.0, 2.0):
+        for found in (fast(tree, extra, factor=factor), gradient(f, backend, tree, extra, factor=factor)):
+            for n, row in enumerate(found[0]):
+                assert (row["name"], row["n"], row["k"]) == (None, None, None)
+                np.testing.assert_allclose(row["a"], [2.0 * n * factor], rtol=1e-6, atol=1e-6)
+                np.testing.assert_allclose(row["b"], 3.0 * factor, rtol=1e-6)
+            np.testing.assert_allclose(found[1][0], [1, 1], rtol=1e-6)
+            assert found[1][1] is None
+    assert fast.specializations == 1
+
+
+def test_differences_leave_f_its_own_arrays():
+    """What f keeps stays as it was: each evaluation gets another array."""
+    kept = []
+
+    def f(x):
+        kept.append(x)
+        return float(np.sum(x**2))
+
+    x = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+    (found,) = gradient(f, AutoFiniteDifferences(), x)
+    np.testing.assert_allclose(found, 2 * x, atol=1e-6)
+    assert len({id(array) for array in kept}) == len(kept) == 12
+    assert len({array.tobytes() for array in kept}) == 12
+    assert all(array.flags.f_contiguous for array in kept)
+    np.testing.assert_array_equal(x, np.arange(6.0).reshape(2, 3))
+
+
+@each_backend
+def test_f_may_return_another_kind_of_scalar_elsewhere(backend):
+    """A Python float here and an array there: the form of a result is looked at in every call."""
+
+    def f(x):
+        xp = array_namespace(x)
+        return xp.sum(x**2) if x.shape[0] == 4 else 1.5 * x[0]
+
+    fast = prepare(gradient, f, backend, X)
+    np.testing.assert_allclose(fast(X)[0], 2 * X, rtol=rtol_of(backend))
+    np.testing.assert_allclose(fast(X[:2])[0], [1.5, 0.0], rtol=rtol_of(backend), atol=1e-9)
+    with pytest.raises(OutputError, match="must return a real scalar"):
+        prepare(gradient, lambda x: x, backend, X)(X)
+
+
+# The straight way ----------------------------------------------------------------------------------------------------
+
+
+@each_backend
+@pytest.mark.parametrize("operator", [gradient, value_and_gradient])
+def test_the_straight_way_gives_what_the_general_one_does(operator, backend):
+    """A call inside `explain` takes the general way, with all its steps."""
+    mlp = {"w": np.linspace(-1.0, 1.0, 6).reshape(3, 2), "b": np.array([0.1, -0.2]), "name": "mlp"}
+    batch = np.asfortranarray(np.linspace(0.0, 1.0, 12).reshape(4, 3))
+    cases = [
+        (lambda x: array_namespace(x).sum(x**3), (X,), {}),
+        (lambda x: array_namespace(x).sum(x), (X[::2],), {}),
+        (lambda x: x, (np.array(2.0),), {}),
+        (lambda x: x[()] * 3.0, (np.array(2.0),), {}),
+        (lambda x, y: array_namespace(x).sum(x + y), (X, Y), {}),
+        (lambda x: array_namespace(x).sum(array_namespace(x).abs(x)), (np.zeros(3),), {}),
+        (lambda x: array_namespace(x).sum(x[:0]) + 2.0 * array_namespace(x).sum(x), (X.astype(np.float32),), {}),
+        (lambda x, *, s: array_namespace(x).sum(x * s), (X,), {"s": Y}),
+        (lambda p, x: array_namespace(x).sum((x @ p["w"] + p["b"]) ** 2), (mlp, Constant(batch)), {}),
+    ]
+    for f, args, kwargs in cases:
+        first = operator(f, backend, *args, **kwargs)
+        again = operator(f, backend, *args, **kwargs)
+        fast = prepare(operator, f, backend, *args, **kwargs)
+        with recording():
+            general = operator(f, backend, *args, **kwargs)
+        tolerance = max(rtol_of(backend), 1e-6 if any(getattr(a, "dtype", None) == np.float32 for a in args) else 1e-12)
+        assert_tree(again, first, 0.0)
+        assert_tree(general, first, 0.0)
+        for _ in range(2):
+            assert_tree(fast(*args, **kwargs), first, tolerance if isinstance(backend, AutoJax) else 0.0)
+
+
+@each_backend
+def test_a_value_beside_the_gradient_may_have_company(backend):
+    def f(x, c):
+        xp = array_namespace(x)
+        return {"loss": xp.sum(x**2), "aux": (2.0 * x, c, "text", 3)}
+
+    for _ in range(3):
+        value, (g, _) = value_and_gradient(f, backend, X, Constant(Y))
+        np.testing.assert_allclose(g, 2 * X, rtol=rtol_of(backend))
+        assert value["aux"][2:] == ("text", 3)
+        assert_tree(value["aux"][:2], (2.0 * X, Y), 1e-12)
+        np.testing.assert_allclose(value["loss"], np.sum(X**2))
+        assert type(value["loss"]) is np.ndarray
+
+
+@each_backend
+def test_errors_of_f_carry_their_notes_on_the_straight_way(backend):
+    def f(x):
+        raise TypeError("a Box cannot be item assignment'd" if x.shape == (2,) else "wrong")
+
+    gradient(cubes, backend, X)
+    for _ in range(2):
+        with pytest.raises(TypeError, match="wrong"):
+            gradient(f, backend, X)
+    with pytest.raises(
+        OutputError, match=r"must return a real scalar, but returned an? \w+ array of dtype float64 and shape \(4,\)"
+    ):
+        gradient(lambda x: x, backend, X)
+    with pytest.raises(OutputError, match="must return a real scalar, but returned None"):
+        gradient(lambda x: None, backend, X)
+
+
+def test_torch_keeps_to_the_general_way_where_its_state_asks_for_it():
+    for _ in range(2):
+        expected = gradient(cubes, AutoTorch(), X)[0]
+    with torch.no_grad():
+        np.testing.assert_array_equal(gradient(cubes, AutoTorch(), X)[0], expected)
+    with torch.inference_mode():
+        np.testing.assert_array_equal(gradient(cubes, AutoTorch(), X)[0], expected)
+    outer = gradient(lambda x: (torch.as_tensor(gradient(cubes, AutoTorch(), X)[0]) * x).sum(), AutoTorch(), torch.ones(4))
+    np.testing.assert_allclose(outer[0], expected, rtol=1e-6)
+
+
+def test_a_gradient_that_is_an_argument_is_copied_on_the_straight_way():
+    class Same(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, other):
+            ctx.save_for_backward(other)
+            return x.sum() * 0 + 1.0
+
+        @staticmethod
+        def backward(ctx, g):
+            return ctx.saved_tensors[0], None
+
+    for _ in range(3):
+        x, other = X.copy(), Y.copy()
+        dx, dother = gradient(lambda x, other: Same.apply(x, other), AutoTorch(), x, other)
+        np.testing.assert_array_equal(dx, Y)
+        np.testing.assert_array_equal(dother, np.zeros(4))
+        dx[:] = 7.0
+        np.testing.assert_array_equal(other, Y)
+
+
+def test_an_array_of_ones_is_written_to_by_a_backward_function_without_harm():
+    class Doubling(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.sum()
+
+        @staticmethod
+        def backward(ctx, g):
+            return (g.mul_(2.0)).expand(4)
+
+    for _ in range(3):
+        np.testing.assert_array_equal(gradient(Doubling.apply, AutoTorch(), X)[0], np.full(4, 2.0))
+
+
+def test_jax_takes_prepared_arrays_inside_its_own_transformations():
+    fast = prepare(gradient, cubes, AutoJax(), X)
+    expected = fast(X)[0]
+    single = X.astype(np.float32)
+    for _ in range(2):
+        np.testing.assert_allclose(jax.jit(lambda s: s * fast(single)[0])(2.0), 2 * expected, rtol=1e-6)
+        fast(single)
+    np.testing.assert_allclose(fast(X)[0], expected)
+
+
+def test_contiguous_arrays_reach_torch_and_autograd_without_a_copy():
+    def of_torch(x):
+        assert x.data_ptr() == X.__array_interface__["data"][0]
+        return (x**2).sum()
+
+    def of_autograd(x):
+        assert getval(x) is X
+        return (x**2).sum()
+
+    for f, backend in ((of_torch, AutoTorch()), (of_autograd, AutoAutograd())):
+        for _ in range(2):
+            prepare(gradient, f, backend, X)(X)
+            gradient(f, backend, X)
+            hvp(f, backend, X, Y)
+            jacobian(f, backend, X)
+
+
+# Recognition ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Layer:
+    weight: np.ndarray
+    scale: float
+    size: int
+    note: Any = field(default=None, metadata={"static": True})
+
+
+def test_a_recognizer_takes_what_is_like_its_plan_and_nothing_else():
+    def call(*args, **kwargs):
+        operation = operation_of(OPERATIONS[gradient], AutoAutograd())
+        plan = operation.call(args, kwargs).plan
+        assert plan.recognize is not None
+        return plan.recognize
+
+    w = np.ones((2, 2))
+    recognize = call({"a": w, "b": [w, 2.0], "n": 3, "s": "text"}, Constant(w), k=1.5)
+    like = ({"a": 2 * w, "b": [w, 7.0], "n": 4, "s": "other"}, Constant(-w))
+    assert len(recognize(like, {"k": 2.5})) == 7
+    tree, constant = like
+    for args, kwargs in [
+        ((tree,), {"k": 1.0}),
+        (like, {}),
+        (like, {"j": 1.0}),
+        (like, {"k": 1}),
+        ((tree, w), {"k": 1.0}),
+        ((tree, Constant(w[0])), {"k": 1.0}),
+        (({**tree, "a": w[0]}, constant), {"k": 1.0}),
+        (({**tree, "a": w.astype("float32")}, constant), {"k": 1.0}),
+        (({**tree, "a": w.astype(">f8")}, constant), {"k": 1.0}),
+        (({**tree, "a": 1.0}, constant), {"k": 1.0}),
+        (({**tree, "b": (w, 2.0)}, constant), {"k": 1.0}),
+        (({**tree, "b": [w, 2]}, constant), {"k": 1.0}),
+        (({**tree, "n": True}, constant), {"k": 1.0}),
+        (({**tree, "s": None}, constant), {"k": 1.0}),
+        (({**tree, "more": 1}, constant), {"k": 1.0}),
+        ((dict(reversed(tree.items())), constant), {"k": 1.0}),
+        (([tree], constant), {"k": 1.0}),
+    ]:
+        assert recognize(args, kwargs) is None
+
+    recognize = call(Layer(w, 1.0, 2))
+    assert len(recognize((Layer(w, 3.0, 5),), {})) == 3
+    assert recognize((Layer(w, 3.0, 5, note="other"),), {}) is None
+    assert recognize((Layer(w, 3.0, 5, note=[]),), {}) is None
+    assert len(call(Layer(w, 1.0, 2, note=1))((Layer(w, 1.0, 2, note=1),), {})) == 3
+    assert call(Layer(w, 1.0, 2, note=1))((Layer(w, 1.0, 2, note=True),), {}) is None
+
+    recognize = call([w, w], np.float64(2.0), 3)
+    assert len(recognize(([w, 2 * w], np.float64(5.0), 4), {})) == 4
+    assert recognize(([w, w, w], np.float64(2.0), 3), {}) is None
+    assert recognize(([w, w[0]], np.float64(2.0), 3), {}) is None
+    assert recognize(([w, 1.0], np.float64(2.0), 3), {}) is None
+    assert recognize(([w, w], np.float32(2.0), 3), {}) is None
+    assert recognize(([w, w], np.float64(2.0), 3.0), {}) is None
+    assert recognize(((w, w), np.float64(2.0), 3), {}) is None
+
+
+def test_what_cannot_be_told_at_sight_is_not_recognized():
+    class Plain:
+        pass
+
+    operation = operation_of(OPERATIONS[gradient], AutoAutograd())
+    for args in [({"x": X, "o": Plain()},), (X, Constant(Plain())), (X, Constant(np.array(["a"])))]:
+        assert operation.call(args, {}).plan.recognize is None
+
+
+def test_a_new_kind_of_value_in_a_place_is_looked_into():
+    """A plan for a string in some place is not taken for an object with arrays there."""
+
+    class Hiding:
+        def __init__(self):
+            self.array = np.ones(2)
+
+    gradient(lambda p: (p["x"] ** 2).sum(), AutoAutograd(), {"x": X, "o": "text"})
+    with pytest.raises(NotDifferentiableError, match="cannot look into"):
+        gradient(lambda p: (p["x"] ** 2).sum(), AutoAutograd(), {"x": X, "o": Hiding()})
+
+
+@each_backend
+def test_tangents_of_every_form(backend):
+    """Arrays like the argument take the short way, everything else the long one, to the same result."""
+    tree = {"a": X, "b": Y}
+    f = lambda p: array_namespace(p["a"]).sum(p["a"] ** 3 * p["b"])
+    v = {"a": np.ones(4), "b": np.full(4, 0.5)}
+    fast = prepare(hvp, f, backend, tree, v)
+    wanted = {"a": 6 * X * Y * v["a"] + 3 * X**2 * v["b"], "b": 3 * X**2 * v["a"]}
+    for given in (v, {"a": [1.0] * 4, "b": v["b"]}, {"b": v["b"], "a": v["a"]}):
+        for found in (hvp(f, backend, tree, given), fast(tree, given)) if type(given["a"]) is np.ndarray else ():
+            for name in wanted:
+                np.testing.assert_allclose(found[name], wanted[name], rtol=1e-5, atol=1e-5)
+    none = fast(tree, {"a": v["a"], "b": None})
+    np.testing.assert_allclose(none["b"], 3 * X**2, rtol=1e-5, atol=1e-5)
+    with pytest.raises(TreeError, match=r"v\['a'\]"):
+        fast(tree, {"a": np.ones(3), "b": v["b"]})
+    value, tangent = prepare(pushforward, bend, backend, (X,), (Y,))((X,), (Y,))
+    assert_tree((value, tangent), tuple(pushforward(bend, backend, (X,), (Y,))), 1e-12)
+    kept = prepare(hvp, lambda x, c: array_namespace(x).sum(x**3 * c), backend, X, Y, Constant(Y))
+    np.testing.assert_allclose(kept(X, Y, Constant(Y)), 6 * X * Y * Y, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(kept(X, Y, Constant(X)), 6 * X * Y * X, rtol=1e-5, atol=1e-5)
+
+
+# Corners -------------------------------------------------------------------------------------------------------------
+
+
+class Setting:
+    """Equal to another one of the same number; has no hash."""
+
+    __hash__ = None
+
+    def __init__(self, number):
+        self.number = number
+
+    def __eq__(self, other):
+        return self.number == other.number
+
+
+def test_static_values_are_compared_as_python_compares_them():
+    seen = []
+
+    def f(x, setting, words):
+        seen.append(words)
+        return array_namespace(x).sum(x) * setting.number
+
+    one, two = Setting(1.0), Setting(2.0)
+    words = np.array(["a", "b"])
+    fast = prepare(gradient, f, AutoJax(), X, Constant(one), Constant(words))
+    for setting, count in ((one, 1), (one, 1), (two, 2), (one, 2)):
+        np.testing.assert_array_equal(fast(X, Constant(setting), Constant(words))[0], np.full(4, setting.number))
+        assert fast.specializations == count
+    fast(X, Constant(one), Constant(words.copy()))  # equal arrays of strings have no single answer
+    assert fast.specializations == 3
+    assert len(seen) == 3
+
+
+def test_a_new_static_value_among_arrays_is_compiled_anew():
+    fast = prepare(gradient, lambda p: array_namespace(p["x"]).sum(p["x"] ** p["n"]), AutoJax(), {"x": X, "n": 2})
+    for n, count in ((2, 1), (2, 1), (3, 2), (3, 2), (2, 2), (True, 3)):
+        np.testing.assert_allclose(fast({"x": X, "n": n})[0]["x"], n * X ** (n - 1))
+        assert fast.specializations == count
+
+
+def test_a_recorded_prepared_call_takes_the_general_way():
+    fast = prepare(gradient, cubes, AutoJax(), X)
+    fast(X)
+    with recording() as record:
+        np.testing.assert_allclose(fast(X)[0], 3 * X**2)
+    assert record.calls
+
+
+def test_differences_of_what_another_engine_returns():
+    for _ in range(2):
+        (found,) = gradient(lambda x: torch.as_tensor(x).square().sum(), AutoFiniteDifferences(), X)
+        assert type(found) is np.ndarray
+        np.testing.assert_allclose(found, 2 * X, rtol=1e-7)
+    value, (found,) = value_and_gradient(lambda x: (torch.as_tensor(x).sum(), x), AutoFiniteDifferences(), X)
+    np.testing.assert_allclose(found, np.ones(4), rtol=1e-7)
+    np.testing.assert_array_equal(value[1], X)
+
+
+@pytest.mark.parametrize("x", [np.array([1.0, 2.0]), {"z": np.array([1.0, 2.0]), "name": "a"}, np.array([1.0 + 0j, 2.0])])
+def test_numbers_beside_the_value_are_those_at_the_point(x):
+    """Differences call f again beside it, and what it returns there is not shown."""
+
+    def f(x):
+        z = x["z"] if isinstance(x, dict) else x
+        return np.sum(np.abs(z) ** 2), {"first": float(z[0].real), "last": float(z[1].real)}
+
+    for found in (
+        value_and_gradient(f, AutoFiniteDifferences(), x),
+        prepare(value_and_gradient, f, AutoFiniteDifferences(), x)(x),
+    ):
+        assert found.value[1] == {"first": 1.0, "last": 2.0}
+    if isinstance(x, dict):
+        return
+    for operator in (value_and_jacobian, lambda f, backend, x: pushforward(f, backend, (x,), (x,))):
+        assert operator(f, AutoFiniteDifferences(), x).value[1]["last"] == 2.0
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="long double is double here")
+def test_differences_keep_the_precision_of_long_doubles():
+    """A point rounded to a double would cost the last four of these digits."""
+    x = np.array([1.1, 0.7], dtype=np.longdouble) + np.longdouble(1) / 3
+    for found in (
+        gradient(lambda x: (x**3).sum(), AutoFiniteDifferences(), x)[0],
+        np.diagonal(jacobian(lambda x: x**3, AutoFiniteDifferences(), x)[0]),
+    ):
+        assert found.dtype == np.longdouble
+        assert np.max(np.abs(found / (3 * x**2) - 1)) < 3e-12
+
+
+def test_a_product_along_zero_is_zero():
+    for backend in BACKENDS.values():
+        for _ in range(2):
+            np.testing.assert_array_equal(hvp(cubes, backend, X, np.zeros(4)), np.zeros(4))
+    np.testing.assert_array_equal(hvp(lambda x: x.sum(), AutoTorch(), X, Y), np.zeros(4))
+    for _ in range(2):
+        np.testing.assert_array_equal(hvp(lambda x, c: x.sum() + 0 * c, AutoAutograd(), X, Y, Constant(2.0)), np.zeros(4))
+
+
+class Tensor(torch.Tensor):
+    """A subclass, which torch may override in its own way."""
+
+
+def test_a_subclass_of_tensors_goes_through_torchs_own_function():
+    for _ in range(2):
+        (found,) = gradient(lambda x: (x**2).sum().as_subclass(Tensor), AutoTorch(), X)
+        np.testing.assert_allclose(found, 2 * X)
+
+
+def test_without_the_engines_function_torchs_own_serves(monkeypatch):
+    from adinterface_torch import backward
+
+    monkeypatch.setattr(backward, "_engine_run_backward", None)
+    np.testing.assert_allclose(gradient(cubes, AutoTorch(), X)[0], 3 * X**2)
+    np.testing.assert_allclose(hvp(cubes, AutoTorch(), X, Y), 6 * X * Y)
+    np.testing.assert_allclose(jacobian(bend, AutoTorch(), X)[0], jacobian(bend, AutoAutograd(), X)[0])
+
+
+def test_products_under_no_grad_take_the_general_way():
+    for scope in (torch.no_grad(), torch.inference_mode()):
+        with scope:
+            for _ in range(2):
+                np.testing.assert_allclose(hvp(cubes, AutoTorch(), X, Y), 6 * X * Y)
+    for _ in range(2):
+        with recording():
+            np.testing.assert_allclose(hvp(cubes, AutoTorch(), X, Y), 6 * X * Y)
+    kept = hvp(cubes, AutoTorch(create_graph=True), X, Y)
+    np.testing.assert_allclose(torch.as_tensor(kept).detach(), 6 * X * Y)
+
+
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd()], ids=["torch", "autograd"])
+def test_complex_and_captured_traces_in_rows(backend):
+    """What a Jacobian by rows cannot write into one array it takes the general way."""
+    (found,) = jacobian(lambda x: x * (1.0 + 2.0j), backend, X)
+    np.testing.assert_allclose(found, np.diag(np.full(4, 1.0 + 2.0j)))
+    (outer,) = jacobian(lambda s: jacobian(lambda x: x**2 * s[0], backend, X)[0], backend, np.ones(1))
+    np.testing.assert_allclose(outer[..., 0], np.diag(2 * X))

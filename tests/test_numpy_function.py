@@ -30,6 +30,7 @@ from adinterface import (
     value_and_gradient,
 )
 from adinterface.numpy_code.array import NumpyArray
+from adinterface.numpy_code.names import counts
 
 ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
 each_backend = pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
@@ -325,3 +326,11 @@ def test_a_sum_over_no_axes_counts_as_any_other(backend):
         return x
 
     jacobian(numpy_function(f), backend, X)
+
+
+def test_a_function_that_does_not_tell_its_parameters_counts_with_none():
+    assert counts(np.sum, 1)
+    assert counts(np.sum, "axis")
+    assert not counts(np.sum, 0)
+    assert not counts(np.fromstring, 1)
+    assert not counts(np.ravel, 7)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import sys
 import types
 from abc import ABC, abstractmethod
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -49,11 +50,7 @@ class NodeType(ABC):
 
     def key(self, data: Any) -> Any:
         """What of `data` tells one signature from another. Raises Unkeyed if it cannot be compared."""
-        try:
-            hash(data)
-        except TypeError:
-            raise Unkeyed from None
-        return data
+        return data if data is None or type(data) is type else exactly(data)
 
     def check(self, value: Any, data: Any) -> None:
         """Refuse a container, about to be differentiated, that hides a floating array from `flatten`."""
@@ -66,6 +63,28 @@ class NodeType(ABC):
     @abstractmethod
     def paths(self, data: Any, count: int) -> list[str]:
         """What to append to the container's own path for each child: `[0]`, `['a']`, `.weight`."""
+
+
+def exactly(value: Any) -> Any:
+    """A key that is equal only for what f cannot tell apart: 1, 1.0 and True differ, as 0.0 and -0.0 do, at any depth.
+
+    Raises Unkeyed if there is none.
+    """
+    cls = type(value)
+    if cls is float:
+        return cls, value.hex()
+    if cls is complex:
+        return cls, value.real.hex(), value.imag.hex()
+    if isinstance(value, (tuple, frozenset)):
+        return cls, (tuple if isinstance(value, tuple) else frozenset)([exactly(part) for part in value])
+    try:
+        hash(value)
+    except TypeError:
+        raise Unkeyed from None
+    if dataclasses.is_dataclass(cls) and cls.__hash__ is not object.__hash__:
+        # Not by its own ==, which leaves out what has compare=False.
+        return cls, tuple([exactly(getattr(value, field.name)) for field in dataclasses.fields(cls)])
+    return cls, value
 
 
 def _indices(count: int) -> list[str]:
@@ -125,28 +144,48 @@ class _Dict(NodeType):
         items = zip(keys, children)
         return defaultdict(factory, items) if cls is defaultdict else cls(items)
 
+    def key(self, data: Any) -> Any:
+        cls, factory, keys = data
+        for name in keys:
+            if type(name) is not str:
+                return cls, exactly(factory), exactly(keys)
+        return data if factory is None else (cls, exactly(factory), keys)
+
     def paths(self, data: Any, count: int) -> list[str]:
         return [f"[{key!r}]" for key in data[2]]
+
+
+class _Names(NamedTuple):
+    """Of a class: all fields, the static ones, and the properties that it caches in its instances."""
+
+    fields: tuple[str, ...]
+    static: frozenset[str]
+    cached: tuple[str, ...]
 
 
 class _Fields(NodeType):
     """Classes with declared fields: rebuilt without `__init__`, so that no check or default runs on a gradient."""
 
     @abstractmethod
-    def names(self, cls: type) -> tuple[tuple[str, ...], frozenset[str]]:
-        """The names of all fields, and of the static ones (`metadata={"static": True}`)."""
+    def names(self, cls: type) -> _Names:
+        """The names of all fields, of the static ones (`metadata={"static": True}`), and of what the class caches."""
 
     def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
         cls = type(value)
-        names, static = self.names(cls)
+        names, static, cached = self.names(cls)
         state = dict(_state(value))
-        dynamic = tuple(name for name in names if name in state and name not in static)
-        children = [state.pop(name) for name in dynamic]
+        for name in cached:
+            state.pop(name, None)  # f computes it again from the new children
+        dynamic = tuple(name for name in names if name not in static and (name in state or hasattr(value, name)))
+        # A field with a default and without a place in `__init__` is the class's until someone sets it.
+        children = [state.pop(name) if name in state else getattr(value, name) for name in dynamic]
         return children, (cls, dynamic, _State(state))
 
     def key(self, data: Any) -> Any:
-        super().key(data[2].items)
-        return data
+        cls, dynamic, state = data
+        if not state.items:
+            return cls, dynamic
+        return cls, dynamic, tuple([(name, exactly(value)) for name, value in state.items])
 
     def check(self, value: Any, data: Any) -> None:
         cls, _, state = data
@@ -188,7 +227,7 @@ class _Dataclass(_Fields):
     def matches(self, value: object) -> bool:
         return dataclasses.is_dataclass(value) and not isinstance(value, type)
 
-    def names(self, cls: type) -> tuple[tuple[str, ...], frozenset[str]]:
+    def names(self, cls: type) -> _Names:
         return _static_names(cls, dataclasses.fields(cls))
 
 
@@ -196,19 +235,22 @@ class _Attrs(_Fields):
     def matches(self, value: object) -> bool:
         return not isinstance(value, type) and "attr" in sys.modules and hasattr(type(value), "__attrs_attrs__")
 
-    def names(self, cls: type) -> tuple[tuple[str, ...], frozenset[str]]:
+    def names(self, cls: type) -> _Names:
         return _static_names(cls, cls.__attrs_attrs__)  # type: ignore[attr-defined]
 
 
-_names_of: dict[type, tuple[tuple[str, ...], frozenset[str]]] = {}
+_names_of: dict[type, _Names] = {}
 
 
-def _static_names(cls: type, fields: Iterable[Any]) -> tuple[tuple[str, ...], frozenset[str]]:
+def _static_names(cls: type, fields: Iterable[Any]) -> _Names:
     known = _names_of.get(cls)
     if known is None:
         fields = tuple(fields)
         static = frozenset(field.name for field in fields if field.metadata.get("static", False))
-        known = _names_of[cls] = (tuple(field.name for field in fields), static)
+        cached = [
+            name for base in cls.__mro__ for name, found in vars(base).items() if isinstance(found, functools.cached_property)
+        ]
+        known = _names_of[cls] = _Names(tuple(field.name for field in fields), static, tuple(cached))
     return known
 
 

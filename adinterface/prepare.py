@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from .auto import AutoBackend
 from .backend import Arrays
 from .call import Call, Released
 from .errors import AdinterfaceError
 from .function import Function
-from .nodes import Unkeyed
+from .nodes import Unkeyed, exactly
 from .operators.operation import OPERATIONS, Operation, Results, evaluate, operation_of
 from .plan import Plan, Spec
 from .recognition import Recognizer
@@ -96,7 +99,7 @@ class Prepared:
         with self._lock:
             found = self._made.pop(key, None)
             if found is not None:
-                self._made[key] = found  # at the end, as the one that was used last
+                self._made[found.key] = found  # at the end, as the one that was used last
         if found is None:
             found = self._specialize(signature, args, kwargs)
         self._last = found
@@ -106,9 +109,9 @@ class Prepared:
                 return results
         return found(Call.of(found.plan, signature.values, args, kwargs), given)
 
-    def _key(self, signature: Signature) -> Any:
+    def _key(self, signature: Signature, *, keep: bool = False) -> Any:
         if self._compiles and signature.static:
-            return signature.key, tuple([_Static(value) for value in signature.static])
+            return signature.key, tuple([(n, _Static(value, keep=keep)) for n, value in signature.static])
         return signature.key
 
     def _begin(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -123,7 +126,7 @@ class Prepared:
 
     def _specialize(self, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Specialization:
         plan = self._operation.call(args, kwargs).plan
-        key = self._key(signature)
+        key = self._key(signature, keep=True)
         with self._lock:
             found = self._made.get(key)
             if found is None:
@@ -133,6 +136,7 @@ class Prepared:
                     found = Compiled(self._operation, self._f, plan, signature)
                 else:
                     found = Specialization(self._operation, self._f, plan)
+                found.key = key
                 self._made[key] = found
                 self._count += 1
         return found
@@ -159,6 +163,8 @@ class Specialization:
 
     def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan):
         self.operation, self.f, self.plan = operation, f, plan
+        #: What it is kept under: the key of a later call may hold values that still change.
+        self.key: Any = None
         self.straight: Callable[..., Any] | None = plan.straight
         self.recognize = plan.recognize
 
@@ -172,16 +178,19 @@ class Compiled(Specialization):
     def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan, signature: Signature):
         super().__init__(operation, f, plan)
         self.function: Function | None = None
+        static = {
+            n: _Static(value, keep=True)
+            for n, (spec, value) in enumerate(zip(plan.specs, signature.values))
+            if _compiled_in(spec, value)
+        }
         #: Of each value that is not differentiated: whether it is static, and if so, itself.
         self.places = [
-            (True, value) if _compiled_in(spec, value) else (False, None)
-            for spec, value in zip(plan.specs, signature.values)
+            (True, static[n].value) if n in static else (False, None)
+            for n, spec in enumerate(plan.specs)
             if not spec.differentiated
         ]
-
-        static = [(n, value) for n, (spec, value) in enumerate(zip(plan.specs, signature.values)) if _compiled_in(spec, value)]
         if plan.recognize is not None and static:
-            self.recognize = _with_static(plan.recognize, static)
+            self.recognize = _with_static(plan.recognize, list(static.items()))
 
         def compute(active: Arrays, carried: Arrays, tangents: Arrays) -> Results:
             call = Call.of(plan, values=[], args=(), kwargs={})
@@ -240,41 +249,52 @@ class Compiled(Specialization):
 
 
 class _Static:
-    """A static value as a key: equal if it is the same object, or equal and of the same type."""
+    """A static value as a key: equal if f cannot tell the two apart. What may change under the same name is kept as a copy."""
 
-    __slots__ = ("hash", "value")
+    __slots__ = ("exact", "value")
 
-    def __init__(self, value: Any):
+    def __init__(self, value: Any, *, keep: bool = False):
         self.value = value
+        self.exact: Any = None
         try:
-            self.hash = hash(value)
-        except TypeError:
-            self.hash = id(value)
+            self.exact = exactly(value)
+        except Unkeyed:
+            if keep:
+                self.value = _copied(value)
 
     def __hash__(self) -> int:
-        return self.hash
+        return hash(type(self.value)) if self.exact is None else hash(self.exact)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _Static):
             return NotImplemented
-        if self.value is other.value:
-            return True
-        if type(self.value) is not type(other.value) or self.hash != other.hash:
+        if self.exact is not None or other.exact is not None:
+            return bool(self.exact == other.exact)
+        if type(self.value) is not type(other.value):
             return False
+        if type(self.value) is np.ndarray:  # of strings, dates or objects
+            return self.value.dtype == other.value.dtype and np.array_equal(self.value, other.value)
         try:
             return bool(self.value == other.value)
-        except ValueError:  # an array of strings or dates has no single answer
+        except ValueError:  # what holds arrays has no single answer
             return False
 
 
-def _with_static(recognize: Recognizer, static: Sequence[tuple[int, Any]]) -> Recognizer:
+def _copied(value: Any) -> Any:
+    try:
+        return copy.deepcopy(value)
+    except (TypeError, copy.Error):  # it holds a file, a lock or the like
+        return value
+
+
+def _with_static(recognize: Recognizer, static: Sequence[tuple[int, _Static]]) -> Recognizer:
     """A recognizer that also compares the static values, which are compiled in."""
 
     def with_static(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[Any] | None:
         values = recognize(args, kwargs)
         if values is not None:
-            for n, value in static:
-                if values[n] is not value and _Static(values[n]) != _Static(value):
+            for n, known in static:
+                if (known.exact is None or values[n] is not known.value) and _Static(values[n]) != known:
                     return None
         return values
 

@@ -25,8 +25,8 @@ class Signature:
     def __init__(self, args: Sequence[Any], kwargs: dict[str, Any]):
         #: The values in the order of a plan's slots.
         self.values: list[Any] = []
-        #: Those of them that a compiler takes as they are: all but arrays and Python floats.
-        self.static: list[Any] = []
+        #: Those of them that a compiler takes as they are: all but arrays and Python floats; and where they stand.
+        self.static: list[tuple[int, Any]] = []
         key: list[Any] = [len(args)]
         for arg in args:
             handler = tree._handlers.get(type(arg))
@@ -73,16 +73,16 @@ class Signature:
             self._walk(child, key, constant)
 
     def _static(self, value: Any, key: list[Any]) -> None:
+        self.static.append((len(self.values), value))
         self.values.append(value)
-        self.static.append(value)
         key.append(None)
 
     def _leaf(self, value: Any, library: Library, key: list[Any], constant: bool) -> None:
         if library is not PYTHON:
+            if kind(library.dtype(value)) == "other":
+                self.static.append((len(self.values), value))
             self.values.append(value)
             key.append((type(value), library.signature(value)))
-            if kind(library.dtype(value)) == "other":
-                self.static.append(value)
         elif type(value) is int:
             self._static(value, key)
         else:

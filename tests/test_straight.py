@@ -1,5 +1,8 @@
 """The short ways of a call: arguments recognized at sight, engines called straight, and their corners."""
 
+import copy
+import threading
+import types
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -425,9 +428,89 @@ def test_static_values_are_compared_as_python_compares_them():
     for setting, count in ((one, 1), (one, 1), (two, 2), (one, 2)):
         np.testing.assert_array_equal(fast(X, Constant(setting), Constant(words))[0], np.full(4, setting.number))
         assert fast.specializations == count
-    fast(X, Constant(one), Constant(words.copy()))  # equal arrays of strings have no single answer
+    fast(X, Constant(one), Constant(words.copy()))
+    assert fast.specializations == 2
+    fast(X, Constant(one), Constant(np.array(["a", "c"])))
     assert fast.specializations == 3
     assert len(seen) == 3
+    assert [list(words) for words in seen] == [["a", "b"], ["a", "b"], ["a", "c"]]
+
+
+def masked(mask):
+    return np.ma.array([1.0, 2.0], mask=mask)
+
+
+@pytest.mark.parametrize(
+    ("example", "change", "number"),
+    [
+        (np.array(["2020-01-01"], dtype="datetime64[D]"), lambda t: t.__iadd__(1), lambda t: float(t[0].astype(float)) - 18261),
+        (np.array([1.0, "a"], dtype=object), lambda a: a.__setitem__(0, 2.0), lambda a: a[0]),
+        (types.SimpleNamespace(k=1.0), lambda s: setattr(s, "k", 2.0), lambda s: s.k),
+        ({1}, lambda s: s.add(2), lambda s: float(len(s))),
+        (masked([0, 1]), lambda m: m.__setitem__(0, 3.0), lambda m: float(m.sum())),
+    ],
+    ids=["dates", "objects", "namespace", "set", "masked"],
+)
+def test_a_constant_that_changes_where_it_is_is_compiled_anew(example, change, number):
+    constant = copy.deepcopy(example)
+    f = lambda x, c: array_namespace(x).sum(x) * number(c)
+    fast = prepare(gradient, f, AutoJax(), X, Constant(constant))
+    before = number(constant)
+    for _ in range(2):
+        np.testing.assert_array_equal(fast(X, Constant(constant))[0], np.full(4, before))
+    change(constant)
+    assert number(constant) != before
+    for _ in range(2):
+        np.testing.assert_array_equal(fast(X, Constant(constant))[0], np.full(4, number(constant)))
+    np.testing.assert_array_equal(fast(X, Constant(copy.deepcopy(example)))[0], np.full(4, before))
+
+
+def test_a_constant_that_cannot_be_copied_is_taken_as_it_is():
+    class Locked:
+        __hash__ = None
+
+        def __init__(self):
+            self.lock = threading.Lock()
+
+        def __eq__(self, other):
+            return self is other
+
+    locked = Locked()
+    fast = prepare(gradient, lambda x, c: array_namespace(x).sum(x**2), AutoJax(), X, Constant(locked))
+    for _ in range(2):
+        np.testing.assert_array_equal(fast(X, Constant(locked))[0], 2 * X)
+    assert fast.specializations == 1
+
+
+@each_backend
+def test_where_a_static_value_stands_tells_calls_apart(backend):
+    def f(x, low, high):
+        xp = array_namespace(x)
+        x = x if low is None else xp.where(x < low, low * x, x)
+        return xp.sum(x if high is None else xp.where(x > high, high * x, x))
+
+    fast = prepare(gradient, f, backend, X, low=None, high=0.7)
+    for low, high in [(None, 0.7), (0.6, None), (None, 0.7), (0.6, 2.0), (0.6, None)]:
+        plain = np.where((low or 0.0) > X, low or 0.0, 1.0) * np.where((high or np.inf) < X, high or 0.0, 1.0)
+        np.testing.assert_allclose(fast(X, low=low, high=high)[0], plain, rtol=rtol_of(backend), atol=1e-6)
+    mixed = prepare(gradient, lambda x, a, b: array_namespace(x).sum(x) * (a + 10 * b), backend, X, Constant(2.0), Constant(3))
+    for a, b in [(2.0, 3), (3, 2.0)]:
+        np.testing.assert_allclose(mixed(X, Constant(a), Constant(b))[0], np.full(4, a + 10 * b), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "x",
+    [np.ones((1, 3))[::-1], np.ones(1)[::-1], np.ones((3, 1), np.float32)[:, ::-1], np.ones((2, 1))[::-1, ::-1]],
+    ids=["row", "one", "column", "both"],
+)
+@each_backend
+def test_a_negative_stride_along_an_axis_of_one_does_no_harm(x, backend):
+    loose = {"rtol": 1e-3, "atol": 1e-3}
+    squares = lambda x: array_namespace(x).sum(x**2)
+    np.testing.assert_allclose(gradient(squares, backend, x)[0], 2 * np.ones(x.shape), **loose)
+    np.testing.assert_allclose(gradient(lambda x, t: squares(x) * t, backend, x, 2.0)[0], 4 * np.ones(x.shape), **loose)
+    np.testing.assert_allclose(jacobian(lambda x: x**2, backend, x)[0].sum(), 2 * x.size, **loose)
+    np.testing.assert_allclose(gradient(lambda t, c: t * squares(c), backend, 2.0, Constant(x))[0], x.size, **loose)
 
 
 def test_a_new_static_value_among_arrays_is_compiled_anew():

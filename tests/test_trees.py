@@ -10,6 +10,7 @@ import enum
 import functools
 import re
 import types
+from typing import Any
 
 import attrs
 import jax
@@ -782,3 +783,87 @@ def test_equal_python_numbers_are_not_one_object_to_sum_shared():
 def test_sum_shared_of_trees_that_do_not_match_is_an_error_that_names_the_place(model, gradients, message):
     with pytest.raises(TreeError, match=f"^{re.escape(message)}$"):
         tree.sum_shared(model, gradients)
+
+
+# What a plan must tell apart -----------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Signed:
+    w: Any
+    s: Any = dataclasses.field(default=None, metadata={"static": True})
+
+
+@dataclasses.dataclass(frozen=True)
+class Scale:
+    number: float = dataclasses.field(compare=False)
+
+
+@each_backend
+@pytest.mark.parametrize(
+    ("f", "values"),
+    [
+        (lambda m: (m.w * np.copysign(1.0, m.s)).sum(), (0.0, -0.0)),
+        (lambda m: (m.w * (3.0 if isinstance(m.s[0][0], int) else 3.5)).sum(), (((2,),), ((2.0,),), ((2 + 0j,),))),
+        (lambda m: (m.w * (3.0 if isinstance(min(m.s), int) else 3.5)).sum(), (frozenset({2}), frozenset({2.0}))),
+        (lambda m: (m.w * m.s.number).sum(), (Scale(1.0), Scale(5.0))),
+    ],
+    ids=["sign of zero", "inside tuples", "inside frozensets", "left out of =="],
+)
+def test_static_values_that_are_equal_but_not_the_same(f, values, backend):
+    for _ in range(2):
+        for value in values:
+            model = Signed(np.array([1.0, 2.0]), value)
+            found = gradient(f, backend, model)[0]
+            np.testing.assert_allclose(found.w, np.full(2, f(Signed(np.ones(1), value))), rtol=1e-5)
+            assert repr(found.s) == repr(value)
+
+
+@each_backend
+def test_keys_that_are_equal_but_not_the_same(backend):
+    for key in (1, True, 1.0, 1):
+        (found,) = gradient(lambda d: sum((v**2).sum() for v in d.values()), backend, {key: np.ones(2)})
+        assert [(type(k), k) for k in found] == [(type(key), key)]
+
+
+@dataclasses.dataclass
+class Cached:
+    w: Any
+    k: float
+
+    @functools.cached_property
+    def square(self):
+        return self.k * self.k
+
+
+@each_backend
+def test_a_cached_property_is_computed_from_what_is_differentiated(backend):
+    model = Cached(np.array([1.0, 2.0]), 3.0)
+    for _ in range(2):
+        (found,) = gradient(lambda m: m.w.sum() * m.square, backend, model)
+        np.testing.assert_allclose(found.k, 18.0, rtol=1e-4)
+        assert model.square == 9.0
+        assert "square" not in vars(found)
+
+
+@dataclasses.dataclass
+class Late:
+    w: Any
+    s: float = dataclasses.field(default=2.0, init=False)
+
+
+@dataclasses.dataclass(slots=True)
+class Unset:
+    w: Any
+    s: float = dataclasses.field(init=False)
+
+
+@each_backend
+def test_a_field_that_only_its_class_has_is_differentiated(backend):
+    for model in (Late(np.array([1.0, 2.0])), Late(np.array([1.0, 2.0]))):
+        (found,) = gradient(lambda m: (m.w * m.s).sum(), backend, model)
+        np.testing.assert_allclose(found.s, 3.0, rtol=1e-5)
+        np.testing.assert_allclose(found.w, [2.0, 2.0], rtol=1e-5)
+        model.s = 3.0
+    (found,) = gradient(lambda m: (m.w**2).sum(), backend, Unset(np.array([1.0, 2.0])))
+    np.testing.assert_allclose(found.w, [2.0, 4.0], rtol=1e-4)

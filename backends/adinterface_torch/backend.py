@@ -26,7 +26,7 @@ from adinterface.operators.derive import gradient_by_pullback
 from . import handwritten as by_hand
 from .backward import backward
 from .known_failures import KNOWN_FAILURES
-from .library import TorchLibrary, is_plain, nesting
+from .library import TorchLibrary, is_plain, nesting, tensor_on
 from .nodes import ModuleNode
 from .precision import current, python_float
 
@@ -240,7 +240,7 @@ def _leaves(library: TorchLibrary, arrays: Sequence[Any]) -> list[torch.Tensor]:
     leaves = []
     for x in arrays:
         flags = x.flags
-        leaf = torch.from_numpy(x) if flags.c_contiguous and flags.writeable else library.asarray(x)
+        leaf = tensor_on(x) if flags.c_contiguous and flags.writeable else library.asarray(x)
         leaves.append(leaf.requires_grad_())
     return leaves
 

@@ -106,7 +106,7 @@ class TorchLibrary(Library):
         if name not in DTYPES or array.dtype.kind not in "fciub":
             raise unsupported_dtype(name, "PyTorch", SUPPORTED)
         flags = array.flags
-        shareable = flags.writeable and array.dtype.isnative and (flags.c_contiguous or min(array.strides) >= 0)
+        shareable = flags.writeable and array.dtype.isnative and min(array.strides, default=0) >= 0
         if copy or not shareable:
             array = np.array(array, dtype=array.dtype.newbyteorder("="))
         return torch.from_numpy(array)
@@ -134,7 +134,7 @@ class TorchLibrary(Library):
 
     def adopt(self, x: np.ndarray[Any, Any], taken: set[int]) -> torch.Tensor:
         flags = x.flags
-        tensor = torch.from_numpy(x) if flags.writeable and flags.c_contiguous else self._adopted(x, None, False)
+        tensor = tensor_on(x) if flags.writeable and flags.c_contiguous else self._adopted(x, None, False)
         if is_wrapped(tensor):  # as every new tensor is inside torch.func.vmap and the like
             return tensor
         taken.add(tensor.untyped_storage().data_ptr())
@@ -174,6 +174,14 @@ class TorchLibrary(Library):
         if nesting.depth or any(isinstance(leaf, torch.Tensor) and self.traced(leaf) for leaf in leaves):
             return None
         return torch.no_grad()
+
+
+def tensor_on(x: np.ndarray[Any, Any]) -> torch.Tensor:
+    """A tensor on the memory of a contiguous array, or on a copy if torch cannot take it as it is."""
+    try:
+        return torch.from_numpy(x)
+    except ValueError:  # a negative stride along an axis of length 1, which NumPy calls contiguous all the same
+        return torch.from_numpy(np.array(x, order="C"))
 
 
 def is_plain(x: torch.Tensor) -> bool:

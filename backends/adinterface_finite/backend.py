@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,8 @@ from adinterface.registry import backend_of, evaluation
 
 from . import handwritten as by_hand
 from .known_failures import KNOWN_FAILURES
+
+_T = TypeVar("_T")
 
 
 class FiniteDifferencesBackend(Backend):
@@ -74,26 +76,35 @@ class FiniteDifferencesBackend(Backend):
         numbers = sum([leaf.size for leaf in leaves])
         with evaluation(leaves):
             if value or not numbers:
-                outputs, aux = function(*leaves)
+                outputs, aux = self._value_at(function, leaves)
                 blocks = self._blocks(leaves, outputs)
                 if not all(map(_is_numpy, outputs)):
                     return columns(self, Linearized(outputs, aux, self._push(function, leaves, outputs)), leaves)
             note_step(self, f"{numbers} columns of the Jacobian")
-            evaluate = _repeated(function)
-            for n, leaf in enumerate(leaves):
-                one_axis = leaf.ndim == 1
-                for place, moved, behind, apart in self._moves(leaves, n):
-                    up = evaluate(moved)
-                    moved[n] = behind
-                    down = evaluate(moved)
-                    if not blocks:
-                        if not all(map(_is_numpy, up)):
-                            return columns(self, self.linearize(function, leaves), leaves)
-                        blocks = self._blocks(leaves, up)
-                    column = (..., place) if one_axis else (..., *place)
-                    for row, at, back in zip(blocks, up, down):
-                        row[n][column] = (at - back) / apart
-        return outputs, aux, blocks
+
+            def all_columns(evaluate: Callable[[Sequence[Any]], Any], leaves: Arrays) -> list[list[Any]] | None:
+                found = blocks
+                for n, leaf in enumerate(leaves):
+                    one_axis = leaf.ndim == 1
+                    for place, moved, behind, apart in self._moves(leaves, n):
+                        up = evaluate(moved)
+                        moved[n] = behind
+                        down = evaluate(moved)
+                        if not found:
+                            if not all(map(_is_numpy, up)):
+                                return None
+                            found = self._blocks(leaves, up)
+                        column = (..., place) if one_axis else (..., *place)
+                        for row, at, back in zip(found, up, down):
+                            if (at is back or at.base is not None) and _share_memory(at, back):
+                                return all_columns(lambda moved: _kept(evaluate(moved)), leaves)  # f reuses its result
+                            row[n][column] = (at - back) / apart
+                return found
+
+            found = _apart(_repeated(function), leaves, all_columns)
+            if found is None:
+                return columns(self, self.linearize(function, leaves), leaves)
+        return outputs, aux, found
 
     def _blocks(self, leaves: Arrays, outputs: Arrays) -> list[list[Any]]:
         """Room for the Jacobian of outputs like these."""
@@ -110,7 +121,7 @@ class FiniteDifferencesBackend(Backend):
     def gradient(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays, bool]:
         """Leaf by leaf: a direction that moves one leaf of a thousand should not touch the others."""
         with evaluation(leaves):
-            outputs, aux = function(*leaves)
+            outputs, aux = self._value_at(function, leaves)
             self._check_precision(leaves, outputs)
             return outputs, aux, self._slopes(_repeated(function), leaves, outputs, aux), True
 
@@ -124,6 +135,10 @@ class FiniteDifferencesBackend(Backend):
 
     def _slopes(self, evaluate: Callable[[Sequence[Any]], Any], leaves: Arrays, outputs: Arrays, aux: Arrays) -> Arrays:
         """The gradients from the value at the point, leaf by leaf; of what `evaluate` gives only the first entry counts."""
+        if _are_real_numpy(leaves) and _is_numpy(outputs[0]):
+            return _apart(
+                evaluate, leaves, lambda evaluate, own: tuple([self._by_elements(evaluate, own, n) for n in range(len(own))])
+            )
         gradients: list[Any] = []
         for n, leaf in enumerate(leaves):
             if _are_real_numpy((leaf,)) and _is_numpy(outputs[0]):
@@ -131,7 +146,7 @@ class FiniteDifferencesBackend(Backend):
                 continue
 
             def alone(x: Any, n: int = n) -> tuple[Arrays, Arrays]:
-                return (evaluate((*leaves[:n], x, *leaves[n + 1 :]))[0],), ()
+                return (evaluate((*_kept(leaves[:n]), x, *_kept(leaves[n + 1 :])))[0],), ()
 
             linear = Linearized(outputs, aux, self._push(alone, (leaf,), outputs))
             gradients.append(columns(self, linear, (leaf,))[2][0][0])
@@ -150,6 +165,8 @@ class FiniteDifferencesBackend(Backend):
                     return None
                 self._check_precision(leaves, (up,))
                 look = False
+            if type(up) is np.ndarray:
+                up = up[()]  # a number, for f may compute into the same array again
             moved[n] = behind
             slopes[place] = (up - evaluate(moved)[0]) / apart
         return slopes
@@ -159,14 +176,18 @@ class FiniteDifferencesBackend(Backend):
 
         None if f's result, which only the first of them shows, is no NumPy number; or if there is no element.
         """
-        slopes: list[Any] = []
-        numbers = 0
-        for n, leaf in enumerate(leaves):
-            slopes.append(self._by_elements(evaluate, leaves, n, look=not numbers))
-            if slopes[-1] is None:
-                return None
-            numbers += leaf.size
-        return tuple(slopes) if numbers else None
+
+        def all_slopes(evaluate: Callable[[Sequence[Any]], Any], leaves: Arrays) -> Arrays | None:
+            slopes: list[Any] = []
+            numbers = 0
+            for n, leaf in enumerate(leaves):
+                slopes.append(self._by_elements(evaluate, leaves, n, look=not numbers))
+                if slopes[-1] is None:
+                    return None
+                numbers += leaf.size
+            return tuple(slopes) if numbers else None
+
+        return _apart(evaluate, leaves, all_slopes)
 
     def _moves(self, leaves: Arrays, n: int) -> Iterator[tuple[Any, list[Any], Any, float]]:
         """Along each element of one leaf, a real NumPy array: its place, the leaves ahead, that leaf behind, the distance.
@@ -198,7 +219,8 @@ class FiniteDifferencesBackend(Backend):
                     found = self._all_by_elements(evaluate, leaves)
                     if found is not None:
                         return None, (), found, True
-                output, aux = evaluate(leaves)
+                output, aux = evaluate(_kept(leaves))
+                output, aux = _kept((output,))[0], _kept(aux)
                 self._check_precision(leaves, (output,))
                 slopes = self._slopes(evaluate, leaves, (output,), aux)
             results: list[Any] = []
@@ -236,9 +258,14 @@ class FiniteDifferencesBackend(Backend):
 
     def _value(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays]:
         with evaluation(leaves):
-            outputs, aux = function(*leaves)
+            outputs, aux = self._value_at(function, leaves)
         self._check_precision(leaves, outputs)
         return outputs, aux
+
+    def _value_at(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays]:
+        """f at the point. It may write into what it gets, and return what it will compute into the next time."""
+        outputs, aux = function(*_kept(leaves))
+        return _kept(outputs), _kept(aux)
 
     def _push(
         self, function: Callable[..., tuple[Arrays, Arrays]], leaves: Arrays, outputs: Arrays | None
@@ -252,7 +279,7 @@ class FiniteDifferencesBackend(Backend):
             behind = [leaf - step * tangent for leaf, tangent in zip(leaves, tangents)]
             evaluate = _repeated(function)
             with evaluation(leaves):
-                up = evaluate(self._same_dtype(ahead, leaves))
+                up = _kept(evaluate(self._same_dtype(ahead, leaves)))
                 if outputs is None:
                     self._check_precision(leaves, up)
                 down = evaluate(self._same_dtype(behind, leaves))
@@ -300,6 +327,32 @@ class FiniteDifferencesBackend(Backend):
                     f"Finite differences: f returned {dtype} for arguments of {finest} bits, so its rounding error would drown "
                     f"every difference. Compute in the arguments' dtype, or pass arguments of dtype {dtype}."
                 )
+
+
+def _kept(arrays: Arrays) -> Arrays:
+    """NumPy arrays as they are now."""
+    return tuple([array.copy("K") if isinstance(array, np.ndarray) else array for array in arrays])
+
+
+def _share_memory(a: Any, b: Any) -> bool:
+    return isinstance(a, np.ndarray) and np.may_share_memory(a, b)
+
+
+def _apart(
+    evaluate: Callable[[Sequence[Any]], Any], leaves: Arrays, differences: Callable[[Callable[..., Any], Arrays], _T]
+) -> _T:
+    """`differences(evaluate, leaves)`, at real NumPy arrays of which all but the one that moves go to f as they are.
+
+    Those are copies, so that f cannot write into the caller's. If it has written into them, all is done once more with
+    copies for each evaluation: to make them from the start would take longer than many an f.
+    """
+    if len(leaves) == 1:
+        return differences(evaluate, leaves)
+    own = _kept(leaves)
+    found = differences(evaluate, own)
+    if all(a.tobytes() == b.tobytes() for a, b in zip(own, leaves)):
+        return found
+    return differences(lambda moved: evaluate(_kept(tuple(moved))), leaves)
 
 
 def _known(backend: Backend, array: Any) -> Any:

@@ -84,7 +84,11 @@ class Plan:
         #: The library of results without a leaf's shape: that of the first differentiated array.
         self.result_library: Library = next((library for library in libraries if library is not PYTHON), NUMPY)  # type: ignore[assignment]
         self.python_result = all(library is PYTHON for library in libraries)
-        self.held = frozenset(n for n, place in enumerate(self.active) if specs[place].holder is not None)
+        #: The active leaves that f reaches through their holder. One that stands in two places is two variables, so the
+        #: second place gets a copy.
+        self.held = frozenset(
+            _held_once([self.values[place] if specs[place].holder is not None else None for place in self.active])
+        )
         carried = [n for n, spec in enumerate(specs) if not spec.differentiated]
         #: The library of f's arrays.
         self.library = backend.library or NUMPY
@@ -158,6 +162,14 @@ class Plan:
 def _is_plain(spec: Spec, value: Any) -> bool:
     dtypes = _PLAIN if spec.differentiated else _PLAIN_CARRIED
     return type(value) is np.ndarray and spec.dtype in dtypes and value.dtype.isnative and spec.holder is None
+
+
+def _held_once(values: Sequence[Any]) -> Iterator[int]:
+    seen: set[int] = set()
+    for n, value in enumerate(values):
+        if value is not None and id(value) not in seen:
+            seen.add(id(value))
+            yield n
 
 
 def is_promoted(handler: object, arg: Any) -> bool:

@@ -18,11 +18,16 @@ from backends_table import BACKENDS, as_wide, assert_numbers, assert_tree, each_
 from adinterface import (
     AutoFiniteDifferences,
     AutoJax,
+    AutoTorch,
     Constant,
     NotDifferentiableError,
     PrecisionError,
     array_namespace,
+    derivative,
     gradient,
+    hessian,
+    jacobian,
+    pushforward,
     value_and_gradient,
 )
 
@@ -117,11 +122,11 @@ FUNCTIONS = {
 @each_leaf
 def test_a_leaf_keeps_library_dtype_shape_and_device(library, dtype, shape, backend):
     values = numbers(dtype, shape)
-    for f, derivative in FUNCTIONS["complex" if dtype.startswith("complex") else "real"]:
+    for f, slope in FUNCTIONS["complex" if dtype.startswith("complex") else "real"]:
         leaf = make(library, values)
         wide = as_wide(values)
         (result,) = gradient(f, backend, leaf)
-        assert_tree(result, make(library, np.asarray(derivative(wide)).astype(dtype)), rtol_of(backend, dtype), f.__name__)
+        assert_tree(result, make(library, np.asarray(slope(wide)).astype(dtype)), rtol_of(backend, dtype), f.__name__)
 
 
 @each_backend
@@ -419,3 +424,18 @@ def test_longdouble_keeps_its_precision(name, rtol):
     leaf = np.array([1, 2, 3], dtype="longdouble") / 3
     (result,) = gradient(lambda x: array_namespace(x).sum(x**3), BACKENDS[name], leaf)
     assert_tree(result, 3 * leaf**2, rtol)
+
+
+def test_forward_mode_of_torch_keeps_the_dtype_of_a_number():
+    """torch.func.jvp gives float64 where a 0-d array meets a Python float."""
+    backend, x = AutoTorch(mode="forward"), torch.tensor([1.0, 2.0])
+    f = lambda w: (w**2).sum() * 2.0
+    found = [
+        jacobian(f, backend, x)[0],
+        hessian(f, backend, x),
+        pushforward(f, backend, (x,), (x,)).tangent,
+        derivative(lambda t: t * t * 2.0, backend, torch.tensor(2.0)),
+    ]
+    assert {result.dtype for result in found} == {torch.float32}
+    for result, wanted in zip(found, [4 * x, 4 * torch.eye(2), torch.tensor(20.0), torch.tensor(8.0)]):
+        torch.testing.assert_close(result, wanted)

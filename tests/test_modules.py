@@ -26,6 +26,7 @@ from adinterface import (
     ConversionError,
     array_namespace,
     gradient,
+    pushforward,
     tree,
     value_and_gradient,
 )
@@ -247,6 +248,11 @@ def test_a_batch_norm_in_evaluation_mode_is_left_as_it_is(backend):
 def test_f_receives_the_users_own_module_under_reverse_mode():
     module, seen = _make("extras"), []
     gradient(lambda m, d: seen.extend([m, d["k"]]) or _loss(m) + _loss(d["k"]), AutoTorch(), module, {"k": module})
+    assert seen[0] is module
+    assert type(seen[1]) is type(module)
+    assert seen[1] is not module  # another place is another variable
+    seen.clear()
+    gradient(lambda m, d: seen.extend([m, d["k"]]) or _loss(m) + _loss(d["k"]), AutoTorch(), module, {"k": Constant(module)})
     assert seen[0] is module
     assert seen[1] is module
 
@@ -745,3 +751,23 @@ def test_a_buffer_of_another_kind_is_copied_by_deepcopy():
     (found,) = gradient(lambda m: m(torch.ones(2)).sum(), AutoTorch(), module)
     assert type(found.table) is nn.Parameter
     assert found.table is not module.table
+
+
+@pytest.mark.parametrize(
+    "backend", [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences()], ids=["torch", "forward", "finite"]
+)
+def test_one_module_in_two_places_is_two_variables(backend):
+    linear, along = nn.Linear(1, 1, bias=False).double(), nn.Linear(1, 1, bias=False).double()
+    along.weight.data.fill_(1.0)
+    one = torch.ones(1, dtype=torch.float64)
+    f = lambda model: (model["encoder"](one) + 3 * model["decoder"](one)).sum()
+    model = {"encoder": linear, "decoder": linear}
+    for _ in range(2):
+        (found,) = gradient(f, backend, model)
+        np.testing.assert_allclose([found["encoder"].weight.item(), found["decoder"].weight.item()], [1.0, 3.0], rtol=1e-7)
+        np.testing.assert_allclose(tree.sum_shared(model, found)["encoder"].weight.item(), 4.0, rtol=1e-7)
+        first, second = gradient(lambda a, b: f({"encoder": a, "decoder": b}), backend, linear, linear)
+        np.testing.assert_allclose([first.weight.item(), second.weight.item()], [1.0, 3.0], rtol=1e-7)
+    pushed = pushforward(f, backend, (model,), ({"encoder": along, "decoder": None},))
+    np.testing.assert_allclose(pushed.tangent.item(), 1.0, rtol=1e-7)
+    assert linear.weight.grad is None

@@ -169,7 +169,9 @@ class TorchBackend(Backend):
             leaves = tuple([_outside_inference(leaf) for leaf in leaves])
             tangents = tuple([_outside_inference(tangent) for tangent in tangents])
             pushed: Any = torch.func.jvp(function, leaves, tangents, has_aux=True)
-        return Pushforward(*[self._shown(part, leaves) for part in pushed])
+        outputs, tangents, aux = [self._shown(part, leaves) for part in pushed]
+        # torch's own are float64 where a number in a 0-d array meets a Python float.
+        return Pushforward(outputs, tuple([t.to(x.dtype) for t, x in zip(tangents, outputs)]), aux)
 
     def _shown(self, results: Arrays, leaves: Arrays) -> Arrays:
         """Results of forward mode, which torch keeps in the graph of every leaf and captured tensor that requires grad."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
@@ -31,6 +32,8 @@ class AutoBackend:
                 raise ValueError(f"{type(self).__name__}: mode must be 'forward', 'reverse' or None, not {value!r}.")
             if field.name == "chunk_size" and value is not None and (type(value) is not int or value < 1):
                 raise ValueError(f"{type(self).__name__}: chunk_size must be a positive int or None, not {value!r}.")
+            if field.name == "relative_step" and value is not None and not 0 < value < math.inf:
+                raise ValueError(f"{type(self).__name__}: relative_step must be a positive number or None, not {value!r}.")
 
     @classmethod
     def install(cls) -> str:

@@ -101,6 +101,8 @@ class Library(ABC):
     name: ClassVar[str]
     types: ClassVar[tuple[type, ...]]
     mutable: ClassVar[bool] = True
+    #: The engine's compiler also takes its arrays of what is no number, such as random keys.
+    compiles_other: ClassVar[bool] = False
     #: Takes arrays of other libraries by DLPack; otherwise as NumPy arrays.
     adopts_dlpack: ClassVar[bool] = True
     #: `adopt` makes an object that only the call knows, though it may share the memory of the caller's array.

@@ -16,7 +16,7 @@ from .errors import AdinterfaceError
 from .function import Function
 from .nodes import Unkeyed, exactly
 from .operators.operation import OPERATIONS, Operation, Results, evaluate, operation_of
-from .plan import Plan, Spec
+from .plan import Plan
 from .recognition import Recognizer
 from .record import active_record
 from .signature import Signature
@@ -50,7 +50,7 @@ def prepare(
     if kind_of_operation is None:
         names = ", ".join(sorted(operation.name for operation in OPERATIONS.values()))
         raise TypeError(f"prepare(operator, f, backend, *example_args): operator must be one of {names}, not {operator!r}.")
-    prepared = Prepared(operation_of(kind_of_operation, backend), f)
+    prepared = Prepared(kind_of_operation, backend, f)
     prepared._begin(example_args, kwargs)
     return prepared
 
@@ -58,8 +58,9 @@ def prepare(
 class Prepared:
     """An operator on one f; made by `prepare`."""
 
-    def __init__(self, operation: Operation, f: Callable[..., Any]):
-        self._operation = operation
+    def __init__(self, kind: type[Operation], auto: AutoBackend, f: Callable[..., Any]):
+        operation = operation_of(kind, auto)
+        self._operation, self._auto, self._given = operation, auto, f
         self._f = operation.backend.compile_function(f) if operation.compiles_function else f
         self._name = getattr(f, "__name__", f)
         self._arguments = operation.arguments if type(operation).arguments is not Operation.arguments else None
@@ -153,6 +154,10 @@ class Prepared:
     def __deepcopy__(self, memo: dict[int, Any]) -> Prepared:
         return self.copy()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """f, the operator and the backend; what was specialised stays behind."""
+        return _again, (type(self._operation), self._auto, self._given, self.max_specializations)
+
     def __repr__(self) -> str:
         made = f"{len(self._made)} specialization" + "s" * (len(self._made) != 1)
         return f"<{self._operation.name} of {self._name!s} prepared on {self._operation.backend.auto!r}: {made}>"
@@ -178,11 +183,7 @@ class Compiled(Specialization):
     def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan, signature: Signature):
         super().__init__(operation, f, plan)
         self.function: Function | None = None
-        static = {
-            n: _Static(value, keep=True)
-            for n, (spec, value) in enumerate(zip(plan.specs, signature.values))
-            if _compiled_in(spec, value)
-        }
+        static = {n: _Static(value, keep=True) for n, value in signature.static}
         #: Of each value that is not differentiated: whether it is static, and if so, itself.
         self.places = [
             (True, static[n].value) if n in static else (False, None)
@@ -301,9 +302,10 @@ def _with_static(recognize: Recognizer, static: Sequence[tuple[int, _Static]]) -
     return with_static
 
 
-def _compiled_in(spec: Spec, value: Any) -> bool:
-    """Whether a value without a gradient is compiled in: all but arrays, and the Python floats of Constants and keywords."""
-    return spec.library is None and not spec.differentiated and type(value) is not float and type(value) is not complex
+def _again(kind: type[Operation], auto: AutoBackend, f: Callable[..., Any], max_specializations: int) -> Prepared:
+    prepared = Prepared(kind, auto, f)
+    prepared.max_specializations = max_specializations
+    return prepared
 
 
 def _nothing(*args: Any) -> Any:

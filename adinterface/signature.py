@@ -79,7 +79,7 @@ class Signature:
 
     def _leaf(self, value: Any, library: Library, key: list[Any], constant: bool) -> None:
         if library is not PYTHON:
-            if kind(library.dtype(value)) == "other":
+            if kind(library.dtype(value)) == "other" and not library.compiles_other:
                 self.static.append((len(self.values), value))
             self.values.append(value)
             key.append((type(value), library.signature(value)))

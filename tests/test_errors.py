@@ -38,6 +38,9 @@ from adinterface import (
     PrecisionError,
     array_namespace,
     gradient,
+    hvp,
+    prepare,
+    pushforward,
     registry,
     value_and_gradient,
 )
@@ -721,3 +724,20 @@ def test_the_namespace_of_autograds_boxes_asks_for_an_axis():
     message = "cumulative_sum needs an axis for an array of more than one dimension."
     with raises(ValueError, message):
         array_namespace(box).cumulative_sum(box)
+
+
+@pytest.mark.parametrize("step", [0.0, -1e-3, float("nan"), float("inf")])
+def test_a_relative_step_that_is_no_step_is_an_error(step):
+    with raises(ValueError, f"AutoFiniteDifferences: relative_step must be a positive number or None, not {step!r}."):
+        AutoFiniteDifferences(relative_step=step)
+
+
+def test_a_prepared_call_without_its_direction_is_an_error():
+    fast = prepare(hvp, lambda x: (x**2).sum(), TORCH, X, X)
+    message = "hvp(f, backend, x, v, *constants): takes x and its direction v, but got 1."
+    for call in (lambda: fast(X), lambda: prepare(hvp, lambda x: (x**2).sum(), TORCH, X)):
+        with raises(TypeError, message):
+            call()
+    push = prepare(pushforward, lambda x: x**2, TORCH, (X,), (X,))
+    with raises(TypeError, "pushforward(f, backend, args, tangents): takes two tuples, arguments and tangents, but got 1."):
+        push((X,))

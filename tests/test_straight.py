@@ -1,6 +1,7 @@
 """The short ways of a call: arguments recognized at sight, engines called straight, and their corners."""
 
 import copy
+import pickle
 import threading
 import types
 from dataclasses import dataclass, field
@@ -711,3 +712,24 @@ def test_differences_of_a_function_that_sorts_its_argument():
     value, (slope,) = value_and_gradient(largest, AutoFiniteDifferences(), x)
     np.testing.assert_allclose((value, *slope), [3.0, 1.0, 0.0])
     np.testing.assert_array_equal(x, [3.0, 1.0])
+
+
+# Across processes, and random keys -----------------------------------------------------------------------------------
+
+
+@each_backend
+def test_a_prepared_call_can_be_pickled(backend):
+    fast = prepare(gradient, cubes, backend, X)
+    fast.max_specializations = 3
+    again = pickle.loads(pickle.dumps(fast))
+    assert_tree(again(X), fast(X), 0.0)
+    assert (again.specializations, again.max_specializations) == (1, 3)
+
+
+def test_random_keys_of_jax_are_compiled_once():
+    noise = lambda x, key: (x * jax.random.normal(key, (4,))).sum()
+    fast = prepare(gradient, noise, AutoJax(), X, Constant(jax.random.key(0)))
+    for seed in range(3):
+        key = jax.random.key(seed)
+        assert_tree(fast(X, Constant(key)), gradient(noise, AutoJax(), X, Constant(key)), 1e-12)
+    assert fast.specializations == 1

@@ -118,6 +118,10 @@ class GradientHvp(SecondOrderOperation):
     name = "gradient_and_hvp"
 
     def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
+        if len(args) < 2:
+            raise TypeError(
+                f"{self.name}(f, backend, x, v, *constants): takes x and the direction v, but got {len(args)} of them."
+            )
         x, v, *constants = args
         return (x, *constants), (v, *[None] * len(constants))
 

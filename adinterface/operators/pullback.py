@@ -191,6 +191,10 @@ class Forward(Operation):
     name = "pushforward"
 
     def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
+        if len(args) != 2:
+            raise TypeError(
+                f"pushforward(f, backend, args, tangents): takes two tuples, arguments and tangents, but got {len(args)}."
+            )
         primals, tangents = args
         for name, given in (("args", primals), ("tangents", tangents)):
             if not isinstance(given, tuple):

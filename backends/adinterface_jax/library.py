@@ -25,6 +25,7 @@ class JaxLibrary(Library):
     name = "jax"
     types = (jax.Array,)
     mutable = False
+    compiles_other = True
 
     def dtype(self, x: Any) -> str:
         return dtype_name(x.dtype)

@@ -295,6 +295,24 @@ def special(x):
     return np.sum(scipy.special.ellipk(x / 3))
 
 
+@refused("np.emath.log does not work on {engine} arrays. The table in the documentation lists what does.")
+def complex_where_numpys_own_is_nan(x):
+    return np.sum(np.real(np.emath.log(x - 1.0)))
+
+
+@refused("np.emath.logn does not work on {engine} arrays. The table in the documentation lists what does.")
+def of_another_module(x):
+    return np.sum(np.emath.logn(2, x))
+
+
+UFUNC = np.frompyfunc(abs, 1, 1)
+
+
+@refused("abs (vectorized) does not work on {engine} arrays. The table in the documentation lists what does.")
+def a_ufunc_of_neither(x):
+    return np.sum(UFUNC(x))
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("f", "message"), REFUSED)
 def test_what_cannot_work_says_what_to_write(f, message, engine):

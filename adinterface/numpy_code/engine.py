@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import NumpyCodeError
 from ..library import Library
-from .names import INSTEAD, names, spelled
+from .names import instead_of, names, spelled
 
 
 class Functions(dict[Any, Callable[..., Any]]):
@@ -24,8 +24,7 @@ class Functions(dict[Any, Callable[..., Any]]):
     def __missing__(self, function: Any) -> Callable[..., Any]:
         found = self._find(function)
         if found is None:
-            name = names(function)[0]
-            instead = INSTEAD.get(name)
+            instead = instead_of(function)
             raise NumpyCodeError(
                 f"numpy_function: {spelled(function)} does not work on {self.library.name} arrays. "
                 + (f"Write {instead}." if instead else "The table in the documentation lists what does.")
@@ -34,7 +33,7 @@ class Functions(dict[Any, Callable[..., Any]]):
         return found
 
     def _find(self, function: Any) -> Callable[..., Any] | None:
-        if names(function)[0] in INSTEAD:  # on no engine, though one may have something of that name
+        if instead_of(function) is not None:  # on no engine, though one may have something of that name
             return None
         for source in self.library.numpy_sources():
             for name in names(function):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -29,15 +30,19 @@ def names_of() -> dict[Any, tuple[str, ...]]:
 
 
 def names(function: Any) -> tuple[str, ...]:
-    """The names under which an engine may offer a function, the canonical one first.
-
-    A ufunc that is not NumPy's is taken for one of `scipy.special`.
-    """
+    """The names under which an engine may offer a function, the canonical one first; none for a function of another module
+    than those, which may only be called as one of them is: `np.emath.log` is complex where `np.log` is nan."""
     known = names_of().get(function)
     if known is not None:
         return known
-    name = getattr(function, "__name__", str(function))
-    return (f"special.{name}",) if isinstance(function, np.ufunc) else (name,)
+    return (f"special.{function.__name__}",) if _special(function) else ()
+
+
+def _special(function: Any) -> bool:
+    if not isinstance(function, np.ufunc):
+        return False
+    module = sys.modules.get("scipy.special")  # whoever has one of its functions has imported it
+    return getattr(module, function.__name__, None) is function
 
 
 def spelled(function: Any) -> str:
@@ -45,8 +50,13 @@ def spelled(function: Any) -> str:
     known = names_of().get(function)
     if known is not None:
         return f"np.{known[0]}"
+    if _special(function):
+        return f"scipy.special.{function.__name__}"
     name = getattr(function, "__name__", str(function))
-    return f"scipy.special.{name}" if isinstance(function, np.ufunc) else f"{getattr(function, '__module__', '?')}.{name}"
+    if getattr(np.emath, name, None) is function:  # which says that it is of numpy.lib.scimath
+        return f"np.emath.{name}"
+    module = getattr(function, "__module__", None)
+    return f"{module}.{name}" if module else name
 
 
 #: The parameters that count, or choose axes. Wherever NumPy takes its own integers for Python's there, engines may not.
@@ -147,6 +157,13 @@ INSTEAD = {
     "shares_memory": "nothing: these arrays are read-only",
     "roots": "np.linalg.eigvals of the companion matrix",
 }
+
+
+def instead_of(function: Any) -> str | None:
+    """What to write instead of a function that works on no engine."""
+    known = names_of().get(function)
+    return None if known is None else INSTEAD.get(known[0])
+
 
 #: A ufunc's reduction and accumulation, as functions.
 REDUCE: dict[np.ufunc, Callable[..., Any]] = {

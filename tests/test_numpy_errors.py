@@ -295,6 +295,48 @@ def special(x):
     return np.sum(scipy.special.ellipk(x / 3))
 
 
+MATRIX = (
+    "np.matrix has a product of its own, which an engine's array does not have. Write np.asarray(m), and @ for the product."
+)
+SOME_MATRIX = np.eye(3).view(np.matrix)
+
+
+@refused(MATRIX)
+def matrix(x):
+    return np.sum(x * SOME_MATRIX)
+
+
+@refused(MATRIX)
+def matrix_in_front(x):
+    return np.sum(SOME_MATRIX * x)
+
+
+@refused(MATRIX)
+def matrix_in_a_list(x):
+    return np.sum(np.concatenate([x[None], SOME_MATRIX]))
+
+
+MASKED = (
+    "a masked array beside an engine's array would lose its mask. Write np.where(mask, a, b), or nan for what is masked and "
+    "np.nansum and the like."
+)
+
+
+@refused(MASKED)
+def masked(x):
+    return np.sum(x * np.ma.masked_array(X, [True, False, False]))
+
+
+@refused(MASKED)
+def masked_among_the_arguments(x):
+    return np.sum(np.where(x > 1.0, np.ma.masked_array(X, [True, False, False]), x))
+
+
+@refused(MASKED)
+def masked_by_keyword(x):
+    return np.average(x, weights=np.ma.masked_array(X, [True, False, False]))
+
+
 @refused("np.emath.log does not work on {engine} arrays. The table in the documentation lists what does.")
 def complex_where_numpys_own_is_nan(x):
     return np.sum(np.real(np.emath.log(x - 1.0)))

@@ -413,6 +413,19 @@ def test_in_place_arithmetic_on_an_array_of_its_own(backend):
 
 
 @pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
+def test_in_place_arithmetic_on_what_astype_has_not_copied(backend):
+    def f(x):
+        y = np.exp(x)
+        same, other = y.astype(float, copy=False), y.astype(float)
+        same += x**2
+        other += 1.0
+        return np.sum(y**2) + np.sum(other)
+
+    (wanted,) = gradient(f, AutoFiniteDifferences(), X)
+    np.testing.assert_allclose(gradient(numpy_function(f), backend, X)[0], wanted, rtol=1e-7)
+
+
+@pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
 def test_in_place_arithmetic_keeps_shape_and_dtype(backend):
     def single(x):
         y = (x * 2).astype(np.float32)

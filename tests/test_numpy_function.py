@@ -6,6 +6,7 @@ import dataclasses
 import jax
 import numpy as np
 import pytest
+import scipy.special
 import torch
 from backends_table import BACKENDS
 
@@ -28,6 +29,7 @@ from adinterface import (
     pushforward,
     second_derivative,
     value_and_gradient,
+    value_and_jacobian,
 )
 from adinterface.numpy_code.array import NumpyArray
 from adinterface.numpy_code.names import counts
@@ -37,6 +39,24 @@ each_backend = pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKEND
 each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
 X = np.array([0.4, 1.3, 2.2])
 V = np.array([1.0, -0.5, 0.25])
+
+
+def assert_same_jacobian(f, backend, *args):
+    """Values and derivatives as those of plain NumPy."""
+    seen = []
+
+    def watched(*args):
+        result = f(*args)
+        seen.append((np.shape(result), result.dtype))
+        return result
+
+    wanted = jacobian(f, AutoFiniteDifferences(), *args)
+    value, found = value_and_jacobian(numpy_function(watched), backend, *args)
+    plain = f(*args)
+    assert seen[0] == (plain.shape, plain.dtype)
+    np.testing.assert_allclose(value, plain, rtol=1e-12)
+    for a, b in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-7)
 
 
 @numpy_function
@@ -334,3 +354,21 @@ def test_a_function_that_does_not_tell_its_parameters_counts_with_none():
     assert not counts(np.sum, 0)
     assert not counts(np.fromstring, 1)
     assert not counts(np.ravel, 7)
+
+
+N, B = np.array([0, 1, 2]), np.array([False, True, True])
+WITH_INTEGERS = {
+    "xlogy": lambda x: scipy.special.xlogy(N, x),
+    "xlogy of booleans": lambda x: scipy.special.xlogy(B, x),
+    "xlogy by integers": lambda x: scipy.special.xlogy(x, N + 1),
+    "xlogy of a number": lambda x: scipy.special.xlogy(2, x),
+    "xlog1py": lambda x: scipy.special.xlog1py(N, x),
+    "ndtr": lambda x: x * scipy.special.ndtr(N),
+    "log_ndtr": lambda x: x * scipy.special.log_ndtr(N),
+}
+
+
+@each_engine
+@pytest.mark.parametrize("f", WITH_INTEGERS.values(), ids=WITH_INTEGERS)
+def test_ufuncs_of_scipy_take_integers_beside_what_is_differentiated(f, backend):
+    assert_same_jacobian(f, backend, X)

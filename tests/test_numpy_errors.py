@@ -337,6 +337,36 @@ def masked_by_keyword(x):
     return np.average(x, weights=np.ma.masked_array(X, [True, False, False]))
 
 
+ORDER = (
+    "order='{}' depends on how an array lies in memory, which an engine's array does not tell. Write order='C' or order='F'."
+)
+
+
+@refused(ORDER.format("K"))
+def ravel_in_memory_order(x):
+    return np.sum(np.ravel(np.outer(x, x).T, "K") * np.arange(9))
+
+
+@refused(ORDER.format("A"))
+def ravel_method_in_memory_order(x):
+    return np.sum(np.outer(x, x).T.ravel(order="A") * np.arange(9))
+
+
+@refused(ORDER.format("K"))
+def flatten_in_memory_order(x):
+    return np.sum(np.outer(x, x).T.flatten("K") * np.arange(9))
+
+
+@refused(ORDER.format("A"))
+def reshape_in_memory_order(x):
+    return np.sum(np.reshape(np.outer(x, x).T, 9, order="A") * np.arange(9))
+
+
+@refused(ORDER.format("A"))
+def reshape_method_in_memory_order(x):
+    return np.sum(np.outer(x, x).T.reshape(9, order="A") * np.arange(9))
+
+
 @refused("np.emath.log does not work on {engine} arrays. The table in the documentation lists what does.")
 def complex_where_numpys_own_is_nan(x):
     return np.sum(np.real(np.emath.log(x - 1.0)))

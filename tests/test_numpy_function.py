@@ -372,3 +372,20 @@ WITH_INTEGERS = {
 @pytest.mark.parametrize("f", WITH_INTEGERS.values(), ids=WITH_INTEGERS)
 def test_ufuncs_of_scipy_take_integers_beside_what_is_differentiated(f, backend):
     assert_same_jacobian(f, backend, X)
+
+
+ORDERS = {
+    "ravel": lambda x: np.ravel(x, "F"),
+    "lower case": lambda x: x.ravel(order="f"),
+    "flatten": lambda x: x.flatten("F"),
+    "flatten, by rows": lambda x: x.flatten("C"),
+    "reshape": lambda x: np.reshape(x, (3, 2), order="F"),
+    "reshape, lower case": lambda x: x.reshape(3, 2, order="f"),
+    "reshape, by rows": lambda x: x.reshape((3, 2), order="c"),
+}
+
+
+@each_engine
+@pytest.mark.parametrize("f", ORDERS.values(), ids=ORDERS)
+def test_orders_by_rows_and_by_columns(f, backend):
+    assert_same_jacobian(f, backend, np.array([[0.3, 1.7, 0.9], [2.2, 0.6, 1.1]]))

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import NumpyCodeError
+
 #: The modules whose functions reach the wrappers through NumPy's protocols, by the prefix of their names here.
 _MODULES = {"": np, "linalg.": np.linalg, "fft.": np.fft}
 
@@ -163,6 +165,19 @@ def instead_of(function: Any) -> str | None:
     """What to write instead of a function that works on no engine."""
     known = names_of().get(function)
     return None if known is None else INSTEAD.get(known[0])
+
+
+def by_columns(order: str | None) -> bool:
+    """Whether an order= is Fortran's. Two of NumPy's four depend on the layout in memory, of which an engine says nothing."""
+    kind = (order or "C")[:1].upper()
+    if kind in "AK":
+        raise NumpyCodeError(
+            f"numpy_function: order={order!r} depends on how an array lies in memory, which an engine's array does not tell. "
+            f"Write order='C' or order='F'."
+        )
+    if kind not in "CF":
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    return kind == "F"
 
 
 #: A ufunc's reduction and accumulation, as functions.

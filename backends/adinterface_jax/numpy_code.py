@@ -10,6 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from adinterface.numpy_code.names import by_columns
+
 from . import namespace
 from . import special as special
 from .namespace import fft as fft
@@ -49,6 +51,14 @@ def _check(part: Any, x: Any, axis: int) -> None:
     low, high, size = int(np.min(part)), int(np.max(part)), x.shape[axis]
     if low < -size or high >= size:
         raise IndexError(f"index {low if low < -size else high} is out of bounds for axis {axis} with size {size}")
+
+
+def reshape(a: Any, /, shape: Any, order: str | None = "C", *, copy: Any = None) -> Any:
+    return jnp.reshape(a, shape, "F" if by_columns(order) else "C")
+
+
+def ravel(a: Any, order: str | None = "C") -> Any:
+    return jnp.ravel(_array(a), "F" if by_columns(order) else "C")
 
 
 def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
@@ -110,7 +120,7 @@ _FLAT = {"union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "
 _COMPOSED = frozenset(_FEWER | _FLAT)
 #: Where a list of numbers stands for axes or lengths, and for no array.
 _NOT_ARRAYS = frozenset(
-    {"broadcast_to", "einsum", "flip", "moveaxis", "permute_dims", "reshape", "roll", "rollaxis", "rot90", "tile", "transpose"}
+    {"broadcast_to", "einsum", "flip", "moveaxis", "permute_dims", "roll", "rollaxis", "rot90", "tile", "transpose"}
 )
 
 

@@ -10,6 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from adinterface.numpy_code.names import by_columns
+
 from ..library import NAMES
 from .dtypes import COMPLEX, broadcast, converted, listed, tensors, to_dtype
 
@@ -30,13 +32,13 @@ def _reversed(a: Any) -> Any:
 def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: Any = None) -> Any:
     if type(shape) is not tuple:
         shape = _lengths(shape)
-    if order == "F":
+    if order != "C" and by_columns(order):
         return _reversed(torch.reshape(_reversed(a), shape[::-1]))
     return torch.reshape(a, shape)
 
 
 def ravel(a: Any, order: str = "C") -> Any:
-    return torch.ravel(_reversed(a) if order == "F" else a)
+    return torch.ravel(_reversed(a) if order != "C" and by_columns(order) else a)
 
 
 def transpose(a: Any, axes: Any = None) -> Any:

@@ -389,3 +389,21 @@ ORDERS = {
 @pytest.mark.parametrize("f", ORDERS.values(), ids=ORDERS)
 def test_orders_by_rows_and_by_columns(f, backend):
     assert_same_jacobian(f, backend, np.array([[0.3, 1.7, 0.9], [2.2, 0.6, 1.1]]))
+
+
+SORTED = {
+    "sort": lambda x: np.sort(x, kind="mergesort") * N,
+    "argsort": lambda x: x[np.argsort(-x, kind="stable")] * N,
+    "argsort method": lambda x: x[(-x).argsort(kind="quicksort")] * N,
+    "sort, stable": lambda x: np.sort(x, stable=True) * N,
+    "sort, no axis": lambda x: np.sort(np.stack([x, -x]), axis=None),
+    "partition": lambda x: np.partition(x, [1, 2]) * N,
+    "partition, one": lambda x: np.partition(x, 1)[1],
+    "argpartition": lambda x: x[np.argpartition(-x, [0, 1, 2])] * N,
+}
+
+
+@each_engine
+@pytest.mark.parametrize("f", SORTED.values(), ids=SORTED)
+def test_any_kind_of_sorting(f, backend):
+    assert_same_jacobian(f, backend, np.array([1.3, -0.4, 2.2]))

@@ -114,7 +114,10 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
 
 
 #: Composed of the standard: `jax.numpy` knows fewer methods, modes or forms of the arguments,
-_FEWER = {"choose", "gradient", "nanpercentile", "nanquantile", "percentile", "quantile", "tril", "triu"}
+_FEWER = {
+    "argpartition", "argsort", "choose", "gradient", "nanpercentile", "nanquantile", "partition", "percentile", "quantile",
+    "sort", "tril", "triu",
+}  # fmt: skip
 #: or gives what has a derivative without one.
 _FLAT = {"union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"}
 _COMPOSED = frozenset(_FEWER | _FLAT)

@@ -407,3 +407,39 @@ SORTED = {
 @pytest.mark.parametrize("f", SORTED.values(), ids=SORTED)
 def test_any_kind_of_sorting(f, backend):
     assert_same_jacobian(f, backend, np.array([1.3, -0.4, 2.2]))
+
+
+LISTS = {
+    "average": lambda x: np.average(x, weights=[1, 2, 3]),
+    "clip": lambda x: np.clip(x, [0, 1, 0], 2),
+    "clip method": lambda x: x.clip(min=[0, 1, 0], max=(1, 2, 2)),
+    "sum": lambda x: x.sum(where=[True, False, True]),
+    "mean": lambda x: x.mean(where=(True, False, True)),
+    "max": lambda x: x.max(where=[True, True, False], initial=-5.0),
+    "interp": lambda x: np.interp(x, xp=(-3, 1, 4), fp=[1, 5, 2]),
+    "repeat": lambda x: np.repeat(x, repeats=[1, 0, 2]),
+    "repeat method": lambda x: x.repeat((1, 0, 2)),
+    "take": lambda x: np.take(x, indices=[1, 0]),
+    "take, tuple": lambda x: np.take(x, (1, 0)),
+    "diff": lambda x: np.diff(x, prepend=[0], append=(1, 2)),
+    "stack": lambda x: np.stack((x, [1, 1, 1])),
+    "concatenate": lambda x: np.concatenate((x, (1, 2))),
+    "dot": lambda x: np.dot(x, (1, 2, 3)),
+    "full_like": lambda x: x * np.full_like(x, (1, 2, 3)),
+    "lstsq": lambda x: np.linalg.lstsq(np.stack([x, x**2], 1), [1.0, 2.0, 4.0])[0],
+    # and what stays a tuple
+    "axes by position": lambda x: np.mean(np.outer(x, x), (0, 1)),
+    "axes": lambda x: np.sum(np.outer(x, x), axis=(0, 1)),
+    "axes of norm": lambda x: np.linalg.norm(np.outer(x, x), axis=(0, 1)),
+    "axes of tensordot": lambda x: np.tensordot(np.outer(x, x), np.outer(x, x), axes=([0, 1], [1, 0])),
+    "axes of squeeze": lambda x: np.squeeze(x[None, :, None], (0, 2)),
+    "places": lambda x: np.split(x, indices_or_sections=(1,))[1],
+    "shape": lambda x: np.zeros_like(x, shape=(2,)) + x[:2],
+    "width": lambda x: np.pad(x, (1, 2), constant_values=(3, 4)),
+}
+
+
+@each_engine
+@pytest.mark.parametrize("f", LISTS.values(), ids=LISTS)
+def test_lists_and_tuples_stand_for_arrays(f, backend):
+    assert_same_jacobian(f, backend, X)

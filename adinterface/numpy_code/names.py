@@ -62,7 +62,7 @@ def spelled(function: Any) -> str:
 
 
 #: The parameters that count, or choose axes. Wherever NumPy takes its own integers for Python's there, engines may not.
-_COUNTS = frozenset({
+COUNTS = frozenset({
     "N", "M", "axes", "axis", "axis1", "axis2", "axisa", "axisb", "axisc", "correction", "ddof", "decimals", "deg",
     "destination", "indices_or_sections", "k", "kth", "m", "minlength", "n", "num", "offset", "ord", "pad_width",
     "repeats", "reps", "s", "shape", "shift", "source", "start",
@@ -73,12 +73,12 @@ _COUNTS = frozenset({
 def counts(function: Callable[..., Any], place: int | str) -> bool:
     """Whether the argument at this position, or of this name, counts or chooses axes."""
     if isinstance(place, str):
-        return place in _COUNTS
+        return place in COUNTS
     try:
         parameters = list(inspect.signature(function).parameters)
     except ValueError:  # older versions of NumPy do not tell the parameters of functions written in C
         return False
-    return place < len(parameters) and parameters[place] in _COUNTS
+    return place < len(parameters) and parameters[place] in COUNTS
 
 
 #: Methods of ndarray that are functions of the array, by the name of NumPy's function.

@@ -443,3 +443,30 @@ LISTS = {
 @pytest.mark.parametrize("f", LISTS.values(), ids=LISTS)
 def test_lists_and_tuples_stand_for_arrays(f, backend):
     assert_same_jacobian(f, backend, X)
+
+
+MASK = np.array([True, False, True])
+OPERANDS = {
+    "roll by an array of the engine": lambda x: np.roll(x, np.argmax(x)) * N,
+    "roll by a 0-d array": lambda x: np.roll(x, np.array(1)) * N,
+    "roll by an array": lambda x: np.roll(x, np.array([1, 1])) * N,
+    "roll of two axes": lambda x: np.roll(np.outer(x, x), (np.array(1), np.int64(2)), axis=(0, 1)),
+    "roll of a 0-d array": lambda x: np.roll(np.sum(x**2), 1),
+    "minus True": lambda x: x - True,
+    "True minus": lambda x: np.subtract(True, x),
+    "minus a comparison": lambda x: x - (x > 1.0),
+    "minus a plain mask": lambda x: x - MASK,
+    "integers minus True": lambda x: x * (np.argsort(x) - True),
+    "where of a list": lambda x: np.where([True, False, True], x, 0.0),
+    "where of a list of integers": lambda x: np.where([1, 0, 2], x[0], x),
+    "where of a tuple": lambda x: np.where((True, False, True), x, np.zeros(3)),
+    "solve for a list": lambda x: np.linalg.solve(np.diag(x), [1.0, 2.0, 3.0]),
+    "solve for a list of rows": lambda x: np.linalg.solve(np.diag(x), [[1], [2], [3]]),
+    "solve with a matrix of lists": lambda x: np.linalg.solve([[1.0, 2.0], [3.0, 5.0]], x[:2]),
+}
+
+
+@pytest.mark.parametrize("backend", [*ENGINES.values(), AutoTorch(mode="forward")], ids=[*ENGINES, "torch forward"])
+@pytest.mark.parametrize("f", OPERANDS.values(), ids=OPERANDS)
+def test_operands_of_any_kind(f, backend):
+    assert_same_jacobian(f, backend, X)

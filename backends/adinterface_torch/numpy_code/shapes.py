@@ -117,10 +117,18 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
 
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    if isinstance(shift, (tuple, list, Tensor)):
+        shift = _plain(shift)
     if axis is None:
-        return torch.roll(a, int(np.sum(shift)))
+        return torch.roll(a, int(np.sum(shift))) if a.ndim else a
     shifts, axes = np.broadcast_arrays(shift, axis)
     return torch.roll(a, tuple(shifts.ravel().tolist()), tuple(axes.ravel().tolist()))
+
+
+def _plain(counted: Any) -> Any:
+    """Integers, by which nothing is differentiated, as Python's own."""
+    many = isinstance(counted, (tuple, list)) or getattr(counted, "ndim", 0) > 0
+    return [_plain(part) for part in counted] if many else operator.index(counted)
 
 
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:

@@ -470,3 +470,20 @@ OPERANDS = {
 @pytest.mark.parametrize("f", OPERANDS.values(), ids=OPERANDS)
 def test_operands_of_any_kind(f, backend):
     assert_same_jacobian(f, backend, X)
+
+
+INDICES = {
+    "an empty ellipsis": (np.s_[None, [0, 1], ..., 0], (3, 1)),
+    "an empty ellipsis, then slices": (np.s_[[0, 1], ..., :, [1]], (3, 2, 2)),
+    "an empty ellipsis between masks": (np.s_[[True, False, True], ..., [0, 1]], (3, 2)),
+    "an empty ellipsis in front": (np.s_[..., [0, 1], 0], (3, 2)),
+    "an empty ellipsis between arrays": (np.s_[:, [[0], [1]], ..., [0, 1]], (2, 3, 2)),
+    "an ellipsis": (np.s_[[0, 1], ..., [1]], (3, 2, 2)),
+}
+
+
+@each_engine
+@pytest.mark.parametrize(("index", "shape"), INDICES.values(), ids=INDICES)
+def test_arrays_beside_an_ellipsis_index_as_numpys(index, shape, backend):
+    x = np.arange(1.0, 1 + np.prod(shape)).reshape(shape)
+    assert_same_jacobian(lambda x: x[index], backend, x)

@@ -434,6 +434,7 @@ LISTS = {
     "axes of tensordot": lambda x: np.tensordot(np.outer(x, x), np.outer(x, x), axes=([0, 1], [1, 0])),
     "axes of squeeze": lambda x: np.squeeze(x[None, :, None], (0, 2)),
     "places": lambda x: np.split(x, indices_or_sections=(1,))[1],
+    "resized shape": lambda x: np.resize(x, (2, 4)),
     "shape": lambda x: np.zeros_like(x, shape=(2,)) + x[:2],
     "width": lambda x: np.pad(x, (1, 2), constant_values=(3, 4)),
 }

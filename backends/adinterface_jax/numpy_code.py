@@ -18,7 +18,7 @@ from . import special as special
 from .namespace import fft as fft
 
 #: The parameters of `jax.numpy` where a list or tuple of numbers is no array.
-_SETTINGS = (COUNTS - {"repeats"}) | {"dimensions", "dtype", "newshape", "optimize", "range", "sections"}
+_SETTINGS = (COUNTS - {"repeats"}) | {"dimensions", "dtype", "new_shape", "newshape", "optimize", "range", "sections"}
 
 
 def _taking_lists(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -295,6 +295,96 @@ def special(x):
     return np.sum(scipy.special.ellipk(x / 3))
 
 
+MATRIX = (
+    "np.matrix has a product of its own, which an engine's array does not have. Write np.asarray(m), and @ for the product."
+)
+SOME_MATRIX = np.eye(3).view(np.matrix)
+
+
+@refused(MATRIX)
+def matrix(x):
+    return np.sum(x * SOME_MATRIX)
+
+
+@refused(MATRIX)
+def matrix_in_front(x):
+    return np.sum(SOME_MATRIX * x)
+
+
+@refused(MATRIX)
+def matrix_in_a_list(x):
+    return np.sum(np.concatenate([x[None], SOME_MATRIX]))
+
+
+MASKED = (
+    "a masked array beside an engine's array would lose its mask. Write np.where(mask, a, b), or nan for what is masked and "
+    "np.nansum and the like."
+)
+
+
+@refused(MASKED)
+def masked(x):
+    return np.sum(x * np.ma.masked_array(X, [True, False, False]))
+
+
+@refused(MASKED)
+def masked_among_the_arguments(x):
+    return np.sum(np.where(x > 1.0, np.ma.masked_array(X, [True, False, False]), x))
+
+
+@refused(MASKED)
+def masked_by_keyword(x):
+    return np.average(x, weights=np.ma.masked_array(X, [True, False, False]))
+
+
+ORDER = (
+    "order='{}' depends on how an array lies in memory, which an engine's array does not tell. Write order='C' or order='F'."
+)
+
+
+@refused(ORDER.format("K"))
+def ravel_in_memory_order(x):
+    return np.sum(np.ravel(np.outer(x, x).T, "K") * np.arange(9))
+
+
+@refused(ORDER.format("A"))
+def ravel_method_in_memory_order(x):
+    return np.sum(np.outer(x, x).T.ravel(order="A") * np.arange(9))
+
+
+@refused(ORDER.format("K"))
+def flatten_in_memory_order(x):
+    return np.sum(np.outer(x, x).T.flatten("K") * np.arange(9))
+
+
+@refused(ORDER.format("A"))
+def reshape_in_memory_order(x):
+    return np.sum(np.reshape(np.outer(x, x).T, 9, order="A") * np.arange(9))
+
+
+@refused(ORDER.format("A"))
+def reshape_method_in_memory_order(x):
+    return np.sum(np.outer(x, x).T.reshape(9, order="A") * np.arange(9))
+
+
+@refused("np.emath.log does not work on {engine} arrays. The table in the documentation lists what does.")
+def complex_where_numpys_own_is_nan(x):
+    return np.sum(np.real(np.emath.log(x - 1.0)))
+
+
+@refused("np.emath.logn does not work on {engine} arrays. The table in the documentation lists what does.")
+def of_another_module(x):
+    return np.sum(np.emath.logn(2, x))
+
+
+UFUNC = np.frompyfunc(abs, 1, 1)
+
+
+@refused("abs (vectorized) does not work on {engine} arrays. The table in the documentation lists what does.")
+def a_ufunc_of_neither(x):
+    return np.sum(UFUNC(x))
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("f", "message"), REFUSED)
 def test_what_cannot_work_says_what_to_write(f, message, engine):
@@ -350,6 +440,19 @@ def test_in_place_arithmetic_on_an_array_of_its_own(backend):
     (found,) = gradient(numpy_function(f), backend, X)
     np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-8)
     assert numpy_function(f)(X) == pytest.approx(np.sum(y / np.sum(y) * [1, 2, 4]) + np.sum(X) + y[1] / np.sum(y))
+
+
+@pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
+def test_in_place_arithmetic_on_what_astype_has_not_copied(backend):
+    def f(x):
+        y = np.exp(x)
+        same, other = y.astype(float, copy=False), y.astype(float)
+        same += x**2
+        other += 1.0
+        return np.sum(y**2) + np.sum(other)
+
+    (wanted,) = gradient(f, AutoFiniteDifferences(), X)
+    np.testing.assert_allclose(gradient(numpy_function(f), backend, X)[0], wanted, rtol=1e-7)
 
 
 @pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)

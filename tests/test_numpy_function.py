@@ -6,6 +6,7 @@ import dataclasses
 import jax
 import numpy as np
 import pytest
+import scipy.special
 import torch
 from backends_table import BACKENDS
 
@@ -28,6 +29,7 @@ from adinterface import (
     pushforward,
     second_derivative,
     value_and_gradient,
+    value_and_jacobian,
 )
 from adinterface.numpy_code.array import NumpyArray
 from adinterface.numpy_code.names import counts
@@ -37,6 +39,24 @@ each_backend = pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKEND
 each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
 X = np.array([0.4, 1.3, 2.2])
 V = np.array([1.0, -0.5, 0.25])
+
+
+def assert_same_jacobian(f, backend, *args):
+    """Values and derivatives as those of plain NumPy."""
+    seen = []
+
+    def watched(*args):
+        result = f(*args)
+        seen.append((np.shape(result), result.dtype))
+        return result
+
+    wanted = jacobian(f, AutoFiniteDifferences(), *args)
+    value, found = value_and_jacobian(numpy_function(watched), backend, *args)
+    plain = f(*args)
+    assert seen[0] == (plain.shape, plain.dtype)
+    np.testing.assert_allclose(value, plain, rtol=1e-12)
+    for a, b in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-7)
 
 
 @numpy_function
@@ -334,3 +354,137 @@ def test_a_function_that_does_not_tell_its_parameters_counts_with_none():
     assert not counts(np.sum, 0)
     assert not counts(np.fromstring, 1)
     assert not counts(np.ravel, 7)
+
+
+N, B = np.array([0, 1, 2]), np.array([False, True, True])
+WITH_INTEGERS = {
+    "xlogy": lambda x: scipy.special.xlogy(N, x),
+    "xlogy of booleans": lambda x: scipy.special.xlogy(B, x),
+    "xlogy by integers": lambda x: scipy.special.xlogy(x, N + 1),
+    "xlogy of a number": lambda x: scipy.special.xlogy(2, x),
+    "xlog1py": lambda x: scipy.special.xlog1py(N, x),
+    "ndtr": lambda x: x * scipy.special.ndtr(N),
+    "log_ndtr": lambda x: x * scipy.special.log_ndtr(N),
+}
+
+
+@each_engine
+@pytest.mark.parametrize("f", WITH_INTEGERS.values(), ids=WITH_INTEGERS)
+def test_ufuncs_of_scipy_take_integers_beside_what_is_differentiated(f, backend):
+    assert_same_jacobian(f, backend, X)
+
+
+ORDERS = {
+    "ravel": lambda x: np.ravel(x, "F"),
+    "lower case": lambda x: x.ravel(order="f"),
+    "flatten": lambda x: x.flatten("F"),
+    "flatten, by rows": lambda x: x.flatten("C"),
+    "reshape": lambda x: np.reshape(x, (3, 2), order="F"),
+    "reshape, lower case": lambda x: x.reshape(3, 2, order="f"),
+    "reshape, by rows": lambda x: x.reshape((3, 2), order="c"),
+}
+
+
+@each_engine
+@pytest.mark.parametrize("f", ORDERS.values(), ids=ORDERS)
+def test_orders_by_rows_and_by_columns(f, backend):
+    assert_same_jacobian(f, backend, np.array([[0.3, 1.7, 0.9], [2.2, 0.6, 1.1]]))
+
+
+SORTED = {
+    "sort": lambda x: np.sort(x, kind="mergesort") * N,
+    "argsort": lambda x: x[np.argsort(-x, kind="stable")] * N,
+    "argsort method": lambda x: x[(-x).argsort(kind="quicksort")] * N,
+    "sort, stable": lambda x: np.sort(x, stable=True) * N,
+    "sort, no axis": lambda x: np.sort(np.stack([x, -x]), axis=None),
+    "partition": lambda x: np.partition(x, [1, 2]) * N,
+    "partition, one": lambda x: np.partition(x, 1)[1],
+    "argpartition": lambda x: x[np.argpartition(-x, [0, 1, 2])] * N,
+}
+
+
+@each_engine
+@pytest.mark.parametrize("f", SORTED.values(), ids=SORTED)
+def test_any_kind_of_sorting(f, backend):
+    assert_same_jacobian(f, backend, np.array([1.3, -0.4, 2.2]))
+
+
+LISTS = {
+    "average": lambda x: np.average(x, weights=[1, 2, 3]),
+    "clip": lambda x: np.clip(x, [0, 1, 0], 2),
+    "clip method": lambda x: x.clip(min=[0, 1, 0], max=(1, 2, 2)),
+    "sum": lambda x: x.sum(where=[True, False, True]),
+    "mean": lambda x: x.mean(where=(True, False, True)),
+    "max": lambda x: x.max(where=[True, True, False], initial=-5.0),
+    "interp": lambda x: np.interp(x, xp=(-3, 1, 4), fp=[1, 5, 2]),
+    "repeat": lambda x: np.repeat(x, repeats=[1, 0, 2]),
+    "repeat method": lambda x: x.repeat((1, 0, 2)),
+    "take": lambda x: np.take(x, indices=[1, 0]),
+    "take, tuple": lambda x: np.take(x, (1, 0)),
+    "diff": lambda x: np.diff(x, prepend=[0], append=(1, 2)),
+    "stack": lambda x: np.stack((x, [1, 1, 1])),
+    "concatenate": lambda x: np.concatenate((x, (1, 2))),
+    "dot": lambda x: np.dot(x, (1, 2, 3)),
+    "full_like": lambda x: x * np.full_like(x, (1, 2, 3)),
+    "lstsq": lambda x: np.linalg.lstsq(np.stack([x, x**2], 1), [1.0, 2.0, 4.0])[0],
+    # and what stays a tuple
+    "axes by position": lambda x: np.mean(np.outer(x, x), (0, 1)),
+    "axes": lambda x: np.sum(np.outer(x, x), axis=(0, 1)),
+    "axes of norm": lambda x: np.linalg.norm(np.outer(x, x), axis=(0, 1)),
+    "axes of tensordot": lambda x: np.tensordot(np.outer(x, x), np.outer(x, x), axes=([0, 1], [1, 0])),
+    "axes of squeeze": lambda x: np.squeeze(x[None, :, None], (0, 2)),
+    "places": lambda x: np.split(x, indices_or_sections=(1,))[1],
+    "resized shape": lambda x: np.resize(x, (2, 4)),
+    "shape": lambda x: np.zeros_like(x, shape=(2,)) + x[:2],
+    "width": lambda x: np.pad(x, (1, 2), constant_values=(3, 4)),
+}
+
+
+@each_engine
+@pytest.mark.parametrize("f", LISTS.values(), ids=LISTS)
+def test_lists_and_tuples_stand_for_arrays(f, backend):
+    assert_same_jacobian(f, backend, X)
+
+
+MASK = np.array([True, False, True])
+OPERANDS = {
+    "roll by an array of the engine": lambda x: np.roll(x, np.argmax(x)) * N,
+    "roll by a 0-d array": lambda x: np.roll(x, np.array(1)) * N,
+    "roll by an array": lambda x: np.roll(x, np.array([1, 1])) * N,
+    "roll of two axes": lambda x: np.roll(np.outer(x, x), (np.array(1), np.int64(2)), axis=(0, 1)),
+    "roll of a 0-d array": lambda x: np.roll(np.sum(x**2), 1),
+    "minus True": lambda x: x - True,
+    "True minus": lambda x: np.subtract(True, x),
+    "minus a comparison": lambda x: x - (x > 1.0),
+    "minus a plain mask": lambda x: x - MASK,
+    "integers minus True": lambda x: x * (np.argsort(x) - True),
+    "where of a list": lambda x: np.where([True, False, True], x, 0.0),
+    "where of a list of integers": lambda x: np.where([1, 0, 2], x[0], x),
+    "where of a tuple": lambda x: np.where((True, False, True), x, np.zeros(3)),
+    "solve for a list": lambda x: np.linalg.solve(np.diag(x), [1.0, 2.0, 3.0]),
+    "solve for a list of rows": lambda x: np.linalg.solve(np.diag(x), [[1], [2], [3]]),
+    "solve with a matrix of lists": lambda x: np.linalg.solve([[1.0, 2.0], [3.0, 5.0]], x[:2]),
+}
+
+
+@pytest.mark.parametrize("backend", [*ENGINES.values(), AutoTorch(mode="forward")], ids=[*ENGINES, "torch forward"])
+@pytest.mark.parametrize("f", OPERANDS.values(), ids=OPERANDS)
+def test_operands_of_any_kind(f, backend):
+    assert_same_jacobian(f, backend, X)
+
+
+INDICES = {
+    "an empty ellipsis": (np.s_[None, [0, 1], ..., 0], (3, 1)),
+    "an empty ellipsis, then slices": (np.s_[[0, 1], ..., :, [1]], (3, 2, 2)),
+    "an empty ellipsis between masks": (np.s_[[True, False, True], ..., [0, 1]], (3, 2)),
+    "an empty ellipsis in front": (np.s_[..., [0, 1], 0], (3, 2)),
+    "an empty ellipsis between arrays": (np.s_[:, [[0], [1]], ..., [0, 1]], (2, 3, 2)),
+    "an ellipsis": (np.s_[[0, 1], ..., [1]], (3, 2, 2)),
+}
+
+
+@each_engine
+@pytest.mark.parametrize(("index", "shape"), INDICES.values(), ids=INDICES)
+def test_arrays_beside_an_ellipsis_index_as_numpys(index, shape, backend):
+    x = np.arange(1.0, 1 + np.prod(shape)).reshape(shape)
+    assert_same_jacobian(lambda x: x[index], backend, x)

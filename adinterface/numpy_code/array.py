@@ -284,6 +284,8 @@ class NumpyArray:
     def astype(self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True) -> Any:
         target = np.dtype(dtype)
         self._engine.require_numbers(target)
+        if not copy and target == self.dtype:
+            return self  # as NumPy: what is written to one, `x += y`, the other has too
         return wrap(self._engine.functions[np.astype](self._array, target.name), self._engine)
 
     def reshape(self, *shape: Any, order: Any = "C", copy: Any = None) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import NumpyCodeError
 from ..library import Library
-from .names import INSTEAD, names, spelled
+from .names import instead_of, names, spelled
 
 
 class Functions(dict[Any, Callable[..., Any]]):
@@ -24,8 +24,7 @@ class Functions(dict[Any, Callable[..., Any]]):
     def __missing__(self, function: Any) -> Callable[..., Any]:
         found = self._find(function)
         if found is None:
-            name = names(function)[0]
-            instead = INSTEAD.get(name)
+            instead = instead_of(function)
             raise NumpyCodeError(
                 f"numpy_function: {spelled(function)} does not work on {self.library.name} arrays. "
                 + (f"Write {instead}." if instead else "The table in the documentation lists what does.")
@@ -34,7 +33,7 @@ class Functions(dict[Any, Callable[..., Any]]):
         return found
 
     def _find(self, function: Any) -> Callable[..., Any] | None:
-        if names(function)[0] in INSTEAD:  # on no engine, though one may have something of that name
+        if instead_of(function) is not None:  # on no engine, though one may have something of that name
             return None
         for source in self.library.numpy_sources():
             for name in names(function):
@@ -81,6 +80,8 @@ class Engine:
 
     def lift(self, value: Any, beside: Any) -> Any:
         """A plain NumPy array as an operand beside a native one."""
+        if type(value) not in _PLAIN:
+            _refuse_more_than_an_array(value)
         self.require_numbers(value.dtype)
         return self.library.lift(value, beside)
 
@@ -98,8 +99,26 @@ class Engine:
         if isinstance(value, (np.ndarray, np.generic)):
             return self.lift(value, beside)
         if isinstance(value, (list, tuple)):
-            return self.lift(np.asarray(value), beside)
+            return self.lift(np.asarray(value), beside)  # of which NumPy itself makes an array, matrix or not
         return value if isinstance(value, self.types) else NotImplemented
+
+
+#: NumPy's array and its numbers.
+_PLAIN = frozenset({np.ndarray, *np.sctypeDict.values()})
+
+
+def _refuse_more_than_an_array(value: Any) -> None:
+    """A matrix and a masked array are arrays with another meaning, which an engine's array would lose."""
+    if isinstance(value, np.matrix):
+        raise NumpyCodeError(
+            "numpy_function: np.matrix has a product of its own, which an engine's array does not have. Write np.asarray(m), "
+            "and @ for the product."
+        )
+    if isinstance(value, np.ma.MaskedArray):
+        raise NumpyCodeError(
+            "numpy_function: a masked array beside an engine's array would lose its mask. Write np.where(mask, a, b), or nan "
+            "for what is masked and np.nansum and the like."
+        )
 
 
 @functools.cache

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from ..errors import NumpyCodeError
 
 #: The modules whose functions reach the wrappers through NumPy's protocols, by the prefix of their names here.
 _MODULES = {"": np, "linalg.": np.linalg, "fft.": np.fft}
@@ -29,15 +32,19 @@ def names_of() -> dict[Any, tuple[str, ...]]:
 
 
 def names(function: Any) -> tuple[str, ...]:
-    """The names under which an engine may offer a function, the canonical one first.
-
-    A ufunc that is not NumPy's is taken for one of `scipy.special`.
-    """
+    """The names under which an engine may offer a function, the canonical one first; none for a function of another module
+    than those, which may only be called as one of them is: `np.emath.log` is complex where `np.log` is nan."""
     known = names_of().get(function)
     if known is not None:
         return known
-    name = getattr(function, "__name__", str(function))
-    return (f"special.{name}",) if isinstance(function, np.ufunc) else (name,)
+    return (f"special.{function.__name__}",) if _special(function) else ()
+
+
+def _special(function: Any) -> bool:
+    if not isinstance(function, np.ufunc):
+        return False
+    module = sys.modules.get("scipy.special")  # whoever has one of its functions has imported it
+    return getattr(module, function.__name__, None) is function
 
 
 def spelled(function: Any) -> str:
@@ -45,12 +52,17 @@ def spelled(function: Any) -> str:
     known = names_of().get(function)
     if known is not None:
         return f"np.{known[0]}"
+    if _special(function):
+        return f"scipy.special.{function.__name__}"
     name = getattr(function, "__name__", str(function))
-    return f"scipy.special.{name}" if isinstance(function, np.ufunc) else f"{getattr(function, '__module__', '?')}.{name}"
+    if getattr(np.emath, name, None) is function:  # which says that it is of numpy.lib.scimath
+        return f"np.emath.{name}"
+    module = getattr(function, "__module__", None)
+    return f"{module}.{name}" if module else name
 
 
 #: The parameters that count, or choose axes. Wherever NumPy takes its own integers for Python's there, engines may not.
-_COUNTS = frozenset({
+COUNTS = frozenset({
     "N", "M", "axes", "axis", "axis1", "axis2", "axisa", "axisb", "axisc", "correction", "ddof", "decimals", "deg",
     "destination", "indices_or_sections", "k", "kth", "m", "minlength", "n", "num", "offset", "ord", "pad_width",
     "repeats", "reps", "s", "shape", "shift", "source", "start",
@@ -61,12 +73,12 @@ _COUNTS = frozenset({
 def counts(function: Callable[..., Any], place: int | str) -> bool:
     """Whether the argument at this position, or of this name, counts or chooses axes."""
     if isinstance(place, str):
-        return place in _COUNTS
+        return place in COUNTS
     try:
         parameters = list(inspect.signature(function).parameters)
     except ValueError:  # older versions of NumPy do not tell the parameters of functions written in C
         return False
-    return place < len(parameters) and parameters[place] in _COUNTS
+    return place < len(parameters) and parameters[place] in COUNTS
 
 
 #: Methods of ndarray that are functions of the array, by the name of NumPy's function.
@@ -147,6 +159,26 @@ INSTEAD = {
     "shares_memory": "nothing: these arrays are read-only",
     "roots": "np.linalg.eigvals of the companion matrix",
 }
+
+
+def instead_of(function: Any) -> str | None:
+    """What to write instead of a function that works on no engine."""
+    known = names_of().get(function)
+    return None if known is None else INSTEAD.get(known[0])
+
+
+def by_columns(order: str | None) -> bool:
+    """Whether an order= is Fortran's. Two of NumPy's four depend on the layout in memory, of which an engine says nothing."""
+    kind = (order or "C")[:1].upper()
+    if kind in "AK":
+        raise NumpyCodeError(
+            f"numpy_function: order={order!r} depends on how an array lies in memory, which an engine's array does not tell. "
+            f"Write order='C' or order='F'."
+        )
+    if kind not in "CF":
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    return kind == "F"
+
 
 #: A ufunc's reduction and accumulation, as functions.
 REDUCE: dict[np.ufunc, Callable[..., Any]] = {

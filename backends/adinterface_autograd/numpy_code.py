@@ -98,8 +98,15 @@ min = amin = _usual("min", anp.min, 2, "axis", "keepdims")
 reshape = _usual("reshape", anp.reshape, 2)
 transpose = _usual("transpose", anp.transpose, 2)
 ravel = _usual("ravel", anp.ravel, 1)
+
+
+def _solve(a: Any, b: Any) -> Any:
+    lists = isinstance(a, (list, tuple)) or isinstance(b, (list, tuple))
+    return _composed("linalg.solve")(a, b) if lists else box_linalg.solve(a, b)
+
+
 linalg = SimpleNamespace(
-    cholesky=_usual("linalg.cholesky", anp.linalg.cholesky, 1), det=anp.linalg.det, inv=anp.linalg.inv, solve=box_linalg.solve
+    cholesky=_usual("linalg.cholesky", anp.linalg.cholesky, 1), det=anp.linalg.det, inv=anp.linalg.inv, solve=_solve
 )
 
 

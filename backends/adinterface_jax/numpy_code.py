@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -10,10 +11,63 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from adinterface.numpy_code.names import COUNTS, by_columns
+
 from . import namespace
 from . import special as special
 from .namespace import fft as fft
-from .namespace import linalg as linalg
+
+#: The parameters of `jax.numpy` where a list or tuple of numbers is no array.
+_SETTINGS = (COUNTS - {"repeats"}) | {"dimensions", "dtype", "new_shape", "newshape", "optimize", "range", "sections"}
+
+
+def _taking_lists(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, that also takes lists of numbers where NumPy does."""
+    places = _parameters(function)
+
+    @functools.wraps(function)
+    def taking(*args: Any, **kwargs: Any) -> Any:
+        for x in args:
+            if type(x) is list or type(x) is tuple:
+                args = tuple([_array(y, places[min(m, len(places) - 1)]) for m, y in enumerate(args)])
+                break
+        if kwargs:
+            kwargs = {name: _array(x, name) for name, x in kwargs.items()}
+        return function(*args, **kwargs)
+
+    return taking
+
+
+def _parameters(function: Callable[..., Any]) -> list[str]:
+    """The names of the parameters by position."""
+    try:
+        return list(inspect.signature(function).parameters) or [""]
+    except (TypeError, ValueError):
+        return [""]
+
+
+def _array(x: Any, name: str = "") -> Any:
+    """A list or tuple of numbers as NumPy's array, unless this parameter is none; one with arrays stays one, of arrays."""
+    kind = type(x)
+    if kind is not list and (kind is not tuple or name in _SETTINGS):
+        return x
+    if _holds_arrays(x):
+        return kind([_array(part) for part in x])
+    return x if name in _SETTINGS else np.asarray(x)
+
+
+def _holds_arrays(x: Any) -> bool:
+    return any(_holds_arrays(part) for part in x) if type(x) in (list, tuple) else isinstance(x, jax.Array)
+
+
+class _Linalg:
+    """numpy.linalg, taking lists too."""
+
+    def __getattr__(self, name: str) -> Any:
+        return _taking_lists(getattr(namespace.linalg, name))
+
+
+linalg = _Linalg()
 
 
 def getitem(x: Any, index: Any) -> Any:
@@ -51,6 +105,15 @@ def _check(part: Any, x: Any, axis: int) -> None:
         raise IndexError(f"index {low if low < -size else high} is out of bounds for axis {axis} with size {size}")
 
 
+def reshape(a: Any, /, shape: Any, order: str | None = "C", *, copy: Any = None) -> Any:
+    return jnp.reshape(a, shape, "F" if by_columns(order) else "C")
+
+
+def ravel(a: Any, order: str | None = "C") -> Any:
+    return jnp.ravel(_array(a), "F" if by_columns(order) else "C")
+
+
+@_taking_lists
 def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
     return jnp.clip(a, min=a_min if min is None else min, max=a_max if max is None else max)
 
@@ -75,7 +138,9 @@ def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
     return averaged
 
 
-mean, std, var, average, median = (_of_numbers(function) for function in (jnp.mean, jnp.std, jnp.var, jnp.average, jnp.median))
+mean, std, var, average, median = (
+    _of_numbers(_taking_lists(function)) for function in (jnp.mean, jnp.std, jnp.var, jnp.average, jnp.median)
+)
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
@@ -104,13 +169,16 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
 
 
 #: Composed of the standard: `jax.numpy` knows fewer methods, modes or forms of the arguments,
-_FEWER = {"choose", "gradient", "nanpercentile", "nanquantile", "percentile", "quantile", "tril", "triu"}
+_FEWER = {
+    "argpartition", "argsort", "choose", "gradient", "nanpercentile", "nanquantile", "partition", "percentile", "quantile",
+    "sort", "tril", "triu",
+}  # fmt: skip
 #: or gives what has a derivative without one.
 _FLAT = {"union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"}
 _COMPOSED = frozenset(_FEWER | _FLAT)
 #: Where a list of numbers stands for axes or lengths, and for no array.
 _NOT_ARRAYS = frozenset(
-    {"broadcast_to", "einsum", "flip", "moveaxis", "permute_dims", "reshape", "roll", "rollaxis", "rot90", "tile", "transpose"}
+    {"broadcast_to", "einsum", "flip", "moveaxis", "permute_dims", "roll", "rollaxis", "rot90", "tile", "transpose"}
 )
 
 
@@ -120,22 +188,3 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     function = getattr(namespace, name)
     return function if name in _NOT_ARRAYS or not callable(function) else _taking_lists(function)
-
-
-def _taking_lists(function: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def taking(*args: Any, **kwargs: Any) -> Any:
-        return function(*[_array(x) for x in args], **kwargs)
-
-    return taking
-
-
-def _array(x: Any) -> Any:
-    """A list of numbers as NumPy's array; one with arrays in it stays a list, of arrays."""
-    if type(x) is not list:
-        return x
-    return [_array(part) for part in x] if _holds_arrays(x) else np.asarray(x)
-
-
-def _holds_arrays(x: Any) -> bool:
-    return any(_holds_arrays(part) for part in x) if type(x) is list else isinstance(x, jax.Array)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -31,7 +33,8 @@ def betaln(a: Any, b: Any) -> Any:  # type: ignore[no-redef]
 
 
 def _inexact(*values: Any) -> list[Any]:
-    dtype = jnp.promote_types(jnp.result_type(*values), jnp.float32)
+    dtype = jnp.result_type(*values)
+    dtype = jnp.promote_types(dtype, jnp.float32 if jnp.issubdtype(dtype, jnp.inexact) else jnp.result_type(float))
     return [jnp.asarray(x, dtype=dtype) for x in values]
 
 
@@ -42,3 +45,22 @@ def rgamma(x: Any) -> Any:
 def binom(n: Any, k: Any) -> Any:
     n, k = _inexact(n, k)
     return special.gamma(n + 1) / special.gamma(k + 1) / special.gamma(n - k + 1)
+
+
+def _of_integers_too(function: Callable[..., Any]) -> Callable[..., Any]:
+    """JAX refuses integers and booleans in some functions; the rules of others fail where one of several arguments is such."""
+
+    @functools.wraps(function)
+    def call(*args: Any) -> Any:
+        return function(*_inexact(*args))
+
+    return call
+
+
+hyp1f1, hyp2f1, log_ndtr, ndtr, ndtri, poch, spence, xlog1py, xlogy = (  # type: ignore[assignment]
+    _of_integers_too(function)
+    for function in (
+        special.hyp1f1, special.hyp2f1, special.log_ndtr, special.ndtr, special.ndtri, special.poch, special.spence,
+        special.xlog1py, special.xlogy,
+    )
+)  # fmt: skip

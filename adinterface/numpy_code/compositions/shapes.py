@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..names import by_columns
 from .composing import (
     Array,
     array,
@@ -37,7 +38,7 @@ def _reversed(xp: ModuleType, a: Array) -> Array:
 @composition("reshape")
 def reshape(xp: ModuleType, a: Array, /, shape: Any, order: str = "C", *, copy: Any = None) -> Array:
     shape = lengths(shape)
-    if order == "F":
+    if by_columns(order):
         return _reversed(xp, xp.reshape(_reversed(xp, a), shape[::-1]))
     return xp.reshape(a, shape)
 
@@ -45,7 +46,7 @@ def reshape(xp: ModuleType, a: Array, /, shape: Any, order: str = "C", *, copy: 
 @composition("ravel")
 def ravel(xp: ModuleType, a: Any, order: str = "C") -> Array:
     a = array(xp, a)
-    return xp.reshape(_reversed(xp, a) if order == "F" else a, (-1,))
+    return xp.reshape(_reversed(xp, a) if by_columns(order) else a, (-1,))
 
 
 @composition("transpose")

@@ -71,11 +71,16 @@ def inexact(x: Any) -> Any:
 def operands(a: Any, b: Any) -> tuple[Any, Any]:
     """Two operands with the dtype in which NumPy computes; a Python number stays one."""
     if not isinstance(b, Tensor):
-        return cast(a, promote_number(a.dtype, type(b))), b
+        return cast(a, promote_number(a.dtype, type(b))), _number(b, a)
     if not isinstance(a, Tensor):
-        return a, cast(b, promote_number(b.dtype, type(a)))
+        return _number(a, b), cast(b, promote_number(b.dtype, type(a)))
     dtype = promote(a.dtype, b.dtype)
     return cast(a, dtype), cast(b, dtype)
+
+
+def _number(number: Any, beside: Any) -> Any:
+    """torch subtracts no boolean, not even from a number."""
+    return int(number) if type(number) is bool and beside.dtype is not torch.bool else number
 
 
 def cast(x: Any, dtype: torch.dtype) -> Any:

@@ -19,6 +19,7 @@ from .dtypes import (
     cast,
     converted,
     floating,
+    listed,
     operands,
     promote,
     promote_number,
@@ -327,7 +328,8 @@ def iscomplex(x: Any) -> Any:
 
 
 def where(condition: Any, *choices: Any) -> Any:
-    condition = condition if isinstance(condition, Tensor) else torch.scalar_tensor(condition, dtype=torch.bool)
+    if not isinstance(condition, Tensor):
+        condition = listed(condition, next((choice for choice in choices if isinstance(choice, Tensor)), None))
     if not choices:
         return at_least_1d(condition).nonzero(as_tuple=True)
     if condition.dtype is not torch.bool:

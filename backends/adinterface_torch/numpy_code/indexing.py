@@ -60,7 +60,20 @@ def _general(x: Any, index: tuple[Any, ...]) -> Any:
             # torch would select first, and then find the arrays side by side.
             parts[n] = torch.tensor([part], device=x.device)
         axis += _axes(part)
+    if arrays and axis == taken == x.ndim and any(part is Ellipsis for part in parts):
+        return _separated(x, parts)
     return x[tuple(parts)]
+
+
+def _separated(x: Any, parts: list[Any]) -> Any:
+    """An ellipsis between arrays separates them in NumPy, even where it stands for no axis; in torch a new axis does."""
+    n = next(n for n, part in enumerate(parts) if part is Ellipsis)
+    before, after = parts[:n], parts[n + 1 :]
+    if not all(any(isinstance(part, Tensor) for part in side) for side in (before, after)):
+        return x[tuple(parts)]
+    found = x[(*before, None, *after)]
+    rank = max(1 if part.dtype is torch.bool else part.ndim for part in parts if isinstance(part, Tensor))
+    return torch.squeeze(found, rank + sum(not isinstance(part, Tensor) for part in before))
 
 
 def _axes(part: Any) -> int:

@@ -10,6 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from adinterface.numpy_code.names import by_columns
+
 from ..library import NAMES
 from .dtypes import COMPLEX, broadcast, converted, listed, tensors, to_dtype
 
@@ -30,13 +32,13 @@ def _reversed(a: Any) -> Any:
 def reshape(a: Any, /, shape: Any, order: str = "C", *, copy: Any = None) -> Any:
     if type(shape) is not tuple:
         shape = _lengths(shape)
-    if order == "F":
+    if order != "C" and by_columns(order):
         return _reversed(torch.reshape(_reversed(a), shape[::-1]))
     return torch.reshape(a, shape)
 
 
 def ravel(a: Any, order: str = "C") -> Any:
-    return torch.ravel(_reversed(a) if order == "F" else a)
+    return torch.ravel(_reversed(a) if order != "C" and by_columns(order) else a)
 
 
 def transpose(a: Any, axes: Any = None) -> Any:
@@ -115,10 +117,18 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
 
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    if isinstance(shift, (tuple, list, Tensor)):
+        shift = _plain(shift)
     if axis is None:
-        return torch.roll(a, int(np.sum(shift)))
+        return torch.roll(a, int(np.sum(shift))) if a.ndim else a
     shifts, axes = np.broadcast_arrays(shift, axis)
     return torch.roll(a, tuple(shifts.ravel().tolist()), tuple(axes.ravel().tolist()))
+
+
+def _plain(counted: Any) -> Any:
+    """Integers, by which nothing is differentiated, as Python's own."""
+    many = isinstance(counted, (tuple, list)) or getattr(counted, "ndim", 0) > 0
+    return [_plain(part) for part in counted] if many else operator.index(counted)
 
 
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:

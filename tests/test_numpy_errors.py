@@ -527,3 +527,19 @@ def test_a_plain_array_indexed_by_what_jit_does_not_know():
 def test_python_errors_are_numpys(f, error, message, backend):
     with pytest.raises(error, match=re.escape(message) if message else None):
         gradient(numpy_function(f), backend, X)
+
+
+@pytest.mark.parametrize("name", ["iv", "ive"])
+def test_the_order_of_a_bessel_function_has_no_silent_derivative(name):
+    bessel = getattr(scipy.special, name)
+    with pytest.raises(NumpyCodeError) as caught:
+        gradient(numpy_function(lambda v: bessel(v, 1.3)), AutoAutograd(), 0.7)
+    assert str(caught.value) == (
+        f"numpy_function: autograd has no derivative of scipy.special.{name} with respect to its order. Pass the order in "
+        f"Constant(...), or use AutoFiniteDifferences()."
+    )
+    f = numpy_function(lambda z, v: np.sum(bessel(v, z) * np.arange(1.0, 4.0)))
+    for backend in (AutoAutograd(), AutoAutograd(mode="forward")):
+        orders = Constant(np.array([0.0, 1.0, 2.5]))
+        found, plain = (gradient(f, b, 0.7, orders)[0] for b in (backend, AutoFiniteDifferences()))
+        np.testing.assert_allclose(found, plain, rtol=1e-7)

@@ -6,9 +6,11 @@ Source of the derivatives: NIST Digital Library of Mathematical Functions, secti
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import autograd.numpy as anp
+import autograd.scipy.special
 import numpy as np
 import scipy.special
 from autograd.extend import defvjp, primitive
@@ -25,8 +27,6 @@ from autograd.scipy.special import gammaincc as gammaincc
 from autograd.scipy.special import gammaln as gammaln
 from autograd.scipy.special import i0 as i0
 from autograd.scipy.special import i1 as i1
-from autograd.scipy.special import iv as iv
-from autograd.scipy.special import ive as ive
 from autograd.scipy.special import j0 as j0
 from autograd.scipy.special import j1 as j1
 from autograd.scipy.special import logit as logit
@@ -35,7 +35,9 @@ from autograd.scipy.special import rgamma as rgamma
 from autograd.scipy.special import y0 as y0
 from autograd.scipy.special import y1 as y1
 
-from .rules import is_box, value
+from adinterface.errors import NumpyCodeError
+
+from .rules import broadcast_to, is_box, shape_of, value
 
 digamma = psi
 loggamma = gammaln
@@ -55,6 +57,25 @@ defvjp(log_ndtr, lambda ans, x: lambda g: g * anp.exp(-x * x / 2 - ans) / _ROOT_
 defvjp(ndtri, lambda ans, x: lambda g: g * anp.exp(ans * ans / 2) * _ROOT_TWO_PI)
 defvjp(i0e, lambda ans, x: lambda g: g * (i1e(x) - anp.sign(x) * ans))
 defvjp(i1e, lambda ans, x: lambda g: g * ((i0e(x) + ive(2, x)) / 2 - anp.sign(x) * ans))
+
+
+def _of_order(function: Callable[..., Any]) -> Callable[..., Any]:
+    """autograd's rule is silent about the order, and forgets that orders are broadcast."""
+    name = function.__name__
+
+    def call(v: Any, z: Any) -> Any:
+        if is_box(v):
+            raise NumpyCodeError(
+                f"numpy_function: autograd has no derivative of scipy.special.{name} with respect to its order. Pass the order "
+                f"in Constant(...), or use AutoFiniteDifferences()."
+            )
+        shape = np.broadcast_shapes(np.shape(v), shape_of(z))
+        return function(v, z if shape_of(z) == shape else broadcast_to(z, shape))
+
+    return call
+
+
+iv, ive = _of_order(autograd.scipy.special.iv), _of_order(autograd.scipy.special.ive)
 
 
 def binom(n: Any, k: Any) -> Any:

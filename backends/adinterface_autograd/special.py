@@ -39,25 +39,6 @@ from adinterface.errors import NumpyCodeError
 
 from .rules import broadcast_to, is_box, shape_of, value
 
-digamma = psi
-loggamma = gammaln
-
-_ROOT_TWO_PI = np.sqrt(2 * np.pi)
-
-erfcx = primitive(scipy.special.erfcx)
-ndtr = primitive(scipy.special.ndtr)
-log_ndtr = primitive(scipy.special.log_ndtr)
-ndtri = primitive(scipy.special.ndtri)
-i0e = primitive(scipy.special.i0e)
-i1e = primitive(scipy.special.i1e)
-
-defvjp(erfcx, lambda ans, x: lambda g: g * (2 * x * ans - 2 / np.sqrt(np.pi)))
-defvjp(ndtr, lambda ans, x: lambda g: g * anp.exp(-x * x / 2) / _ROOT_TWO_PI)
-defvjp(log_ndtr, lambda ans, x: lambda g: g * anp.exp(-x * x / 2 - ans) / _ROOT_TWO_PI)
-defvjp(ndtri, lambda ans, x: lambda g: g * anp.exp(ans * ans / 2) * _ROOT_TWO_PI)
-defvjp(i0e, lambda ans, x: lambda g: g * (i1e(x) - anp.sign(x) * ans))
-defvjp(i1e, lambda ans, x: lambda g: g * ((i0e(x) + ive(2, x)) / 2 - anp.sign(x) * ans))
-
 
 def _of_order(function: Callable[..., Any]) -> Callable[..., Any]:
     """autograd's rule is silent about the order, and forgets that orders are broadcast."""
@@ -76,6 +57,25 @@ def _of_order(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 iv, ive = _of_order(autograd.scipy.special.iv), _of_order(autograd.scipy.special.ive)
+
+digamma = psi
+loggamma = gammaln
+
+_ROOT_TWO_PI = np.sqrt(2 * np.pi)
+
+erfcx = primitive(scipy.special.erfcx)
+ndtr = primitive(scipy.special.ndtr)
+log_ndtr = primitive(scipy.special.log_ndtr)
+ndtri = primitive(scipy.special.ndtri)
+i0e = primitive(scipy.special.i0e)
+i1e = primitive(scipy.special.i1e)
+
+defvjp(erfcx, lambda ans, x: lambda g: g * (2 * x * ans - 2 / np.sqrt(np.pi)))
+defvjp(ndtr, lambda ans, x: lambda g: g * anp.exp(-x * x / 2) / _ROOT_TWO_PI)
+defvjp(log_ndtr, lambda ans, x: lambda g: g * anp.exp(-x * x / 2 - ans) / _ROOT_TWO_PI)
+defvjp(ndtri, lambda ans, x: lambda g: g * anp.exp(ans * ans / 2) * _ROOT_TWO_PI)
+defvjp(i0e, lambda ans, x: lambda g: g * (i1e(x) - anp.sign(x) * ans))
+defvjp(i1e, lambda ans, x: lambda g: g * ((i0e(x) + ive(2, x)) / 2 - anp.sign(x) * ans))
 
 
 def binom(n: Any, k: Any) -> Any:

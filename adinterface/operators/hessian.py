@@ -119,9 +119,7 @@ class GradientHvp(SecondOrderOperation):
 
     def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
         if len(args) < 2:
-            raise TypeError(
-                f"{self.name}(f, backend, x, v, *constants): takes x and the direction v, but got {len(args)} of them."
-            )
+            raise TypeError(f"{self.name}(f, backend, x, v, *constants): takes x and its direction v, but got {len(args)}.")
         x, v, *constants = args
         return (x, *constants), (v, *[None] * len(constants))
 

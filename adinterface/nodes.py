@@ -83,7 +83,7 @@ def exactly(value: Any) -> Any:
         raise Unkeyed from None
     if dataclasses.is_dataclass(cls) and cls.__hash__ is not object.__hash__:
         # Not by its own ==, which leaves out what has compare=False.
-        return cls, tuple([exactly(getattr(value, field.name)) for field in dataclasses.fields(cls)])
+        return cls, tuple([exactly(getattr(value, field.name, None)) for field in dataclasses.fields(cls)])
     return cls, value
 
 

@@ -367,7 +367,7 @@ def reshape_method_in_memory_order(x):
     return np.sum(np.outer(x, x).T.reshape(9, order="A") * np.arange(9))
 
 
-@refused("np.emath.log does not work on {engine} arrays. The table in the documentation lists what does.")
+@refused("np.emath.log does not work on {engine} arrays. Write np.log(x + 0j).")
 def complex_where_numpys_own_is_nan(x):
     return np.sum(np.real(np.emath.log(x - 1.0)))
 

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import dis
-import linecache
-import re
-import sys
 from collections.abc import Callable, Iterator
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -15,27 +10,13 @@ import numpy as np
 from ..errors import NumpyCodeError
 from .engine import Engine
 from .names import ACCUMULATE, METHODS, REDUCE, VIEWS, WRITING, counts, spelled
+from .refusals import NO_NUMBER, expression, instead_of_leaving, into_plain, no_out
 
 _PIECEWISE = np.piecewise
 #: Where every tenth of a microsecond counts, a wrapper is made without the call of `__init__`.
 _new = object.__new__
 #: Keywords of ufuncs that change nothing here as long as they have these values.
 _HARMLESS = {"casting": "same_kind", "order": "K", "subok": True, "where": True}
-
-_NO_NUMBER = "Leave it an array, and write np.sin for math.sin"
-#: What to write instead of an expression that would leave the engine, by how it looks.
-_LEAVING = {
-    r"= \.\.\.$": "Collect the elements in a list and np.stack it, or use np.where",
-    r"np\.(asarray|array|asanyarray)\(\[": "Write np.stack([...]) for a list of arrays",
-    r"np\.(asarray|array|asanyarray|float64|float32)\(": "Leave it out: it is an array already",
-    r"np\.full\(": "Write np.broadcast_to(value, shape)",
-    r"np\.arange\(": "Write start + step * np.arange(n) with a number n, or np.linspace",
-    r"np\.random\.|rng\.|default_rng": "Draw standard random numbers, then shift and scale them",
-    r"\.tolist\(": "Write list(x) for a list of arrays",
-    r"np\.vectorize\(": "Call the function on the whole array, with np.where for its branches",
-    r"\]$": "Pass the plain array to f as an argument, in Constant(...), so that the engine can index it",
-    r"scipy\.": "The function needs plain NumPy arrays: write it with np, np.linalg or a ufunc of scipy.special",
-}
 
 
 class NumpyArray:
@@ -113,7 +94,7 @@ class NumpyArray:
             return _piecewise(*args, **kwargs)
         else:
             if "out" in kwargs and kwargs.pop("out") is not None:
-                raise NumpyCodeError(_no_out(spelled(function)))
+                raise NumpyCodeError(no_out(spelled(function)))
             for value in kwargs.values():
                 if type(value) not in _AS_THEY_ARE:
                     kwargs = _unwrapped(kwargs, engine, array, function)
@@ -241,9 +222,9 @@ class NumpyArray:
 
     def _refuse_if_traced(self, what: str, instead: str) -> None:
         if self._traced():
-            expression = _expression() or "this"
-            instead = next((text for look, text in _LEAVING.items() if re.search(look, expression)), instead)
-            raise NumpyCodeError(f"numpy_function: {expression} {what}, which would drop its gradient. {instead}.")
+            found = expression() or "this"
+            instead = instead_of_leaving(found, instead)
+            raise NumpyCodeError(f"numpy_function: {found} {what}, which would drop its gradient. {instead}.")
 
     def __bool__(self) -> bool:
         return bool(self._array)
@@ -264,11 +245,11 @@ class NumpyArray:
         return self._array if value is None else value
 
     def __float__(self) -> float:
-        self._refuse_if_traced("makes a Python number of it", _NO_NUMBER)
+        self._refuse_if_traced("makes a Python number of it", NO_NUMBER)
         return float(self._array)
 
     def __complex__(self) -> complex:
-        self._refuse_if_traced("makes a Python number of it", _NO_NUMBER)
+        self._refuse_if_traced("makes a Python number of it", NO_NUMBER)
         return complex(self._array)
 
     def item(self, *index: int) -> Any:
@@ -310,7 +291,7 @@ class NumpyArray:
 
     def __setitem__(self, index: Any, value: Any) -> None:
         raise NumpyCodeError(
-            f"numpy_function: {_expression() or 'x[index] = ...'} writes to an array, and engines cannot "
+            f"numpy_function: {expression() or 'x[index] = ...'} writes to an array, and engines cannot "
             f"differentiate that. Build the array with np.where(condition, a, b), np.concatenate or np.stack."
         )
 
@@ -417,7 +398,7 @@ def _plain_keywords(ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> dic
     out = kwargs.pop("out", None)
     if out is not None and any(target is not None for target in out):
         raise NumpyCodeError(
-            _no_out(spelled(ufunc)) if any(type(target) is NumpyArray for target in out) else _into_plain(spelled(ufunc))
+            no_out(spelled(ufunc)) if any(type(target) is NumpyArray for target in out) else into_plain(spelled(ufunc))
         )
     if method != "__call__":
         return kwargs
@@ -433,39 +414,6 @@ def _plain_keywords(ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> dic
 
 def _unwrapped(kwargs: dict[str, Any], engine: Engine, beside: Any, function: Callable[..., Any]) -> dict[str, Any]:
     return {name: unwrap(value, engine, beside, function, name) for name, value in kwargs.items()}
-
-
-def _no_out(function: str) -> str:
-    return (
-        f"numpy_function: {function} cannot write to out=, because engines cannot differentiate that. Use what it returns; "
-        f"for x += y write x = x + y."
-    )
-
-
-def _into_plain(function: str) -> str:
-    return (
-        f"numpy_function: {function} would write its result into a plain NumPy array (out=, or an operator such as +=), which "
-        f"would drop its gradient. Use what it returns; for x += y write x = x + y."
-    )
-
-
-def _expression() -> str:
-    """The expression of the user's code that led here, from the positions that Python keeps; empty if it has no source."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_THE_USERS:
-        frame = frame.f_back
-    if frame is None:
-        return ""
-    code = frame.f_code
-    line, end_line, column, end_column = list(code.co_positions())[frame.f_lasti // 2]
-    source = linecache.getline(code.co_filename, line, frame.f_globals) if line else ""
-    if not source or line != end_line or column is None or end_column is None:
-        return ""
-    writes = dis.opname[code.co_code[frame.f_lasti]] == "STORE_SUBSCR"
-    return source.encode()[column:end_column].decode() + (" = ..." if writes else "")
-
-
-_NOT_THE_USERS = frozenset({__package__.partition(".")[0], "numpy", "scipy"})
 
 
 # Operators and methods -----------------------------------------------------------------------------------------------

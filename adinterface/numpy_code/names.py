@@ -164,7 +164,10 @@ INSTEAD = {
 def instead_of(function: Any) -> str | None:
     """What to write instead of a function that works on no engine."""
     known = names_of().get(function)
-    return None if known is None else INSTEAD.get(known[0])
+    if known is not None:
+        return INSTEAD.get(known[0])
+    name = getattr(function, "__name__", "")
+    return f"np.{name}(x + 0j)" if getattr(np.emath, name, None) is function and hasattr(np, name) else None
 
 
 def by_columns(order: str | None) -> bool:

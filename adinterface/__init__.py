@@ -1,11 +1,9 @@
 """One function, any engine: `gradient(f, backend, *args)` on nested models, with JAX, PyTorch, autograd or differences."""
 
 from . import tree
-from .auto import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, SecondOrder
-from .backend import Backend, FlatFunction, KnownFailure, Linearized, Pullback, Pushforward
-from .checking import GradientCheck, check_gradient
-from .comparison import Comparison, compare
-from .errors import (
+from .contract.auto import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, SecondOrder
+from .contract.backend import Backend, FlatFunction, KnownFailure, Linearized, Pullback, Pushforward
+from .contract.errors import (
     AdinterfaceError,
     BackendError,
     ConversionError,
@@ -17,10 +15,9 @@ from .errors import (
     PrecisionError,
     TreeError,
 )
-from .library import Library
+from .contract.library import Library
+from .contract.nodes import NodeType
 from .namespace import array_namespace
-from .neutral import NeutralCheck, NeutralFinding, check_neutral
-from .nodes import NodeType
 from .numpy_code import numpy_function
 from .operators.derivative import (
     ValueAndDerivative,
@@ -30,7 +27,6 @@ from .operators.derivative import (
     value_and_derivative,
     value_derivative_and_second_derivative,
 )
-from .operators.explain import Explanation, LeafReport, explain
 from .operators.gradient import ValueAndGradient, gradient, value_and_gradient
 from .operators.hessian import (
     GradientAndHvp,
@@ -42,8 +38,12 @@ from .operators.hessian import (
     value_gradient_and_hessian,
 )
 from .operators.jacobian import ValueAndJacobian, jacobian, value_and_jacobian
+from .operators.prepare import Prepared, prepare
 from .operators.pullback import Back, Push, ValueAndBack, ValueAndPush, ValueAndTangent, linearize, pullback, pushforward
-from .prepare import Prepared, prepare
+from .tools.check_gradient import GradientCheck, check_gradient
+from .tools.check_neutral import NeutralCheck, NeutralFinding, check_neutral
+from .tools.compare import Comparison, compare
+from .tools.explain import Explanation, LeafReport, explain
 from .tree import Constant, register_node
 
 __version__ = "0.1.0"

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from . import __version__, registry
-from .auto import BUILT_IN
-from .errors import BackendError
+from .contract.auto import BUILT_IN
+from .contract.errors import BackendError
 
 _HEADINGS = ("backend", "installed", "version", "devices", "how to add it")
 

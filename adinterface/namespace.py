@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from .library import NUMPY, PYTHON, Library
+from .contract.library import NUMPY, PYTHON, Library
 from .tree import handler_of
 
 

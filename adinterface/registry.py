@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from .auto import AutoBackend
-from .backend import Backend
-from .errors import BackendError, MissingEngineError
+from .contract.auto import AutoBackend
+from .contract.backend import Backend
+from .contract.errors import BackendError, MissingEngineError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from . import registry
-from .errors import NotDifferentiableError, TreeError
-from .library import NUMPY, PYTHON, Library, check_ndarray, kind
-from .nodes import BUILT_IN, NodeType, Registered, hidden_array, is_floating_array
+from .contract.errors import NotDifferentiableError, TreeError
+from .contract.library import NUMPY, PYTHON, Library, check_ndarray, kind
+from .contract.nodes import BUILT_IN, NodeType, Registered, hidden_array, is_floating_array
 
 T = TypeVar("T")
 

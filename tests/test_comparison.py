@@ -36,8 +36,8 @@ from adinterface import (
     value_and_gradient,
 )
 from adinterface import comparison_plot as plots
-from adinterface.comparison import LeafDifference, distances, label
-from adinterface.comparison_table import number_of_bytes, seconds
+from adinterface.tools.compare import LeafDifference, distances, label
+from adinterface.tools.compare_table import number_of_bytes, seconds
 
 ALL = list(BACKENDS.values())
 MODEL = {"w": np.arange(6.0).reshape(2, 3) / 7, "s": 2.0, "name": "model"}
@@ -130,7 +130,7 @@ def test_an_error_is_data():
 
 
 def test_a_missing_engine_is_data(monkeypatch):
-    monkeypatch.setattr("adinterface.comparison.find", lambda auto: (_ for _ in ()).throw(MissingEngineError("gone")))
+    monkeypatch.setattr("adinterface.tools.compare.find", lambda auto: (_ for _ in ()).throw(MissingEngineError("gone")))
     assert str(compare(gradient, loss, [AutoJax()], MODEL, X)).endswith("AutoJax()  MissingEngineError: gone")
 
 

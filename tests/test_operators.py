@@ -33,7 +33,7 @@ from adinterface import (
     value_derivative_and_second_derivative,
     value_gradient_and_hessian,
 )
-from adinterface.operators import derive
+from adinterface.derive import basis
 
 
 def first(backend):
@@ -407,22 +407,22 @@ def test_every_chunk_size_gives_the_same(size, mode, auto):
 def seeded(monkeypatch):
     """The bytes of each batch of seeds, and the components in it."""
     batches = []
-    seeds = derive.Components.seeds
+    seeds = basis.Components.seeds
 
     def counted(self, start, stop):
         stacks = seeds(self, start, stop)
-        size = sum(derive.library_of(self.backend, stack).to_numpy(stack).nbytes for stack in stacks)
+        size = sum(basis.library_of(self.backend, stack).to_numpy(stack).nbytes for stack in stacks)
         batches.append((size, stop - start))
         return stacks
 
-    monkeypatch.setattr(derive.Components, "seeds", counted)
+    monkeypatch.setattr(basis.Components, "seeds", counted)
     return batches
 
 
 @each_backend
 @pytest.mark.parametrize("dtype", ["float64", "complex128", "float32"])
 def test_a_jacobian_never_seeds_more_than_the_budget(dtype, backend, seeded, monkeypatch):
-    monkeypatch.setattr(derive, "SEED_BYTES", 400)
+    monkeypatch.setattr(basis, "SEED_BYTES", 400)
     x = (np.arange(12) / 10).astype(dtype)
     jacobian(lambda x: x * x, backend, x)
     if isinstance(backend, (AutoAutograd, AutoFiniteDifferences)) and dtype != "complex128":
@@ -436,7 +436,7 @@ def test_a_jacobian_never_seeds_more_than_the_budget(dtype, backend, seeded, mon
 @each_backend
 def test_a_hessian_never_seeds_more_than_the_budget(backend, seeded, monkeypatch):
     expected = np.diag(6 * np.arange(1.0, 13.0))
-    monkeypatch.setattr(derive, "SEED_BYTES", 400)
+    monkeypatch.setattr(basis, "SEED_BYTES", 400)
     x = np.arange(1.0, 13.0)
     assert_tree(hessian(cubes, backend, x), expected, 1e-5)
     assert_tree(diagonal_hessian(cubes, backend, x), (np.diagonal(expected).copy(),), 1e-5)
@@ -445,7 +445,7 @@ def test_a_hessian_never_seeds_more_than_the_budget(backend, seeded, monkeypatch
 
 @each_backend
 def test_a_row_beyond_the_budget_is_seeded_alone(backend, seeded, monkeypatch):
-    monkeypatch.setattr(derive, "SEED_BYTES", 10)
+    monkeypatch.setattr(basis, "SEED_BYTES", 10)
     jacobian(sines, backend, X)
     assert [components for _, components in seeded] == ([1, 1, 1] if isinstance(backend, (AutoJax, AutoTorch)) else [])
 
@@ -453,10 +453,10 @@ def test_a_row_beyond_the_budget_is_seeded_alone(backend, seeded, monkeypatch):
 @each_backend
 def test_the_budget_of_seeds_is_64_mebibytes(backend):
     """10,000 x 10,000 would be 0.8 GB of seeds at once."""
-    assert derive.SEED_BYTES == 64 * 2**20
+    assert basis.SEED_BYTES == 64 * 2**20
     from adinterface.registry import backend_of
 
-    chunks = list(derive.Components(backend_of(backend), (np.zeros(10_000),), [False]).chunks())
+    chunks = list(basis.Components(backend_of(backend), (np.zeros(10_000),), [False]).chunks())
     assert chunks[0] == (0, 64 * 2**20 // 80_000)
     assert chunks[-1][1] == 10_000
 

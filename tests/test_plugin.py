@@ -17,7 +17,7 @@ from adinterface_conformance.testing import KinkWarning, assert_backends_agree, 
 from backends_table import BACKENDS
 
 from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, Constant, hessian, value_and_gradient
-from adinterface.errors import BackendError
+from adinterface.contract.errors import BackendError
 
 pytest_plugins = "pytester"
 DOWNSTREAM = Path(__file__).parent / "downstream" / "lighthouse"

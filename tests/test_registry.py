@@ -12,7 +12,7 @@ import torch
 
 import adinterface
 from adinterface import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, Backend, gradient, registry
-from adinterface.auto import BUILT_IN
+from adinterface.contract.auto import BUILT_IN
 
 VALUES = [
     AutoJax(),

@@ -33,8 +33,8 @@ from adinterface import (
     value_and_gradient,
     value_and_jacobian,
 )
+from adinterface.derive.record import recording
 from adinterface.operators.operation import OPERATIONS, operation_of
-from adinterface.record import recording
 
 X = np.linspace(0.5, 1.5, 4)
 Y = np.linspace(-1.0, 2.0, 4)

@@ -16,7 +16,7 @@ HEAD = """# Written by tests/test_typing.py: python tests/test_typing.py
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar, overload
 
-from ..auto import AutoBackend
+from ..contract.auto import AutoBackend
 from ..tree import Constant
 from .gradient import ValueAndGradient
 

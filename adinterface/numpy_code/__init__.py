@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from ..errors import NumpyCodeError
-from ..library import NUMPY
+from ..contract.errors import NumpyCodeError
+from ..contract.library import NUMPY
 from ..tree import Constant, Frozen, Leaf, Node, Structure, build, flatten, register_node
 from .array import NumpyArray, wrap
 from .engine import Engine, engine_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import NumpyCodeError
+from ..contract.errors import NumpyCodeError
 from .engine import Engine
 from .names import ACCUMULATE, METHODS, REDUCE, VIEWS, WRITING, counts, spelled
 from .refusals import NO_NUMBER, expression, instead_of_leaving, into_plain, no_out

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import NumpyCodeError
-from ..library import Library
+from ..contract.errors import NumpyCodeError
+from ..contract.library import Library
 from .names import instead_of, names, spelled
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..auto import AutoBackend
-from ..backend import Arrays
-from ..call import Call
-from ..errors import NotDifferentiableError
-from ..function import Function
-from . import derive
+from .. import derive
+from ..call.call import Call
+from ..call.output import Function
+from ..contract.auto import AutoBackend
+from ..contract.backend import Arrays
+from ..contract.errors import NotDifferentiableError
 from .operation import OPERATIONS, Operation, Results, SecondOrderOperation, run
 
 

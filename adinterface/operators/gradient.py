@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
-from ..auto import AutoBackend
-from ..backend import Arrays
-from ..call import Call
-from ..function import Evaluation, Function, OutputKind
-from ..messages import warn_disconnected
-from ..plan import Plan
-from ..record import active_record
-from . import derive
+from .. import derive
+from ..call.call import Call
+from ..call.messages import warn_disconnected
+from ..call.output import Evaluation, Function, OutputKind
+from ..call.plan import Plan
+from ..contract.auto import AutoBackend
+from ..contract.backend import Arrays
+from ..derive.record import active_record
 from .operation import OPERATIONS, Operation, Results, Straight, run
 from .typed import as_gradient, as_value_and_gradient
 

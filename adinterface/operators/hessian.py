@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ..auto import AutoBackend
-from ..backend import Arrays
-from ..call import Call
-from ..function import Evaluation, Function
-from ..plan import Plan
-from ..record import active_record
+from .. import derive
+from ..call.call import Call
+from ..call.output import Evaluation, Function
+from ..call.plan import Plan
+from ..contract.auto import AutoBackend
+from ..contract.backend import Arrays
+from ..derive.record import active_record
 from ..tree import build_gradient
-from . import derive
 from .operation import OPERATIONS, Results, SecondOrderOperation, Straight, run
 from .pullback import native_tangents
 from .typed import as_gradient

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..auto import AutoBackend
-from ..backend import Arrays
-from ..call import Call
-from ..function import Function
+from .. import derive
+from ..call.call import Call
+from ..call.output import Function
+from ..contract.auto import AutoBackend
+from ..contract.backend import Arrays
 from ..tree import DIFFERENTIATED, build_gradient
-from . import derive
 from .operation import OPERATIONS, Operation, Results, run
 
 

@@ -8,15 +8,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-from ..auto import AutoBackend
-from ..backend import Arrays, Backend
-from ..call import Call
-from ..errors import AdinterfaceError
-from ..function import Function, OutputKind
-from ..nodes import Unkeyed
-from ..order import carrier, first_order, second_order
-from ..plan import Plan
-from ..signature import Signature
+from ..call.call import Call
+from ..call.output import Function, OutputKind
+from ..call.plan import Plan
+from ..call.signature import Signature
+from ..contract.auto import AutoBackend
+from ..contract.backend import Arrays, Backend
+from ..contract.errors import AdinterfaceError
+from ..contract.nodes import Unkeyed
+from .second_order import carrier, first_order, second_order
 
 #: What `compute` gives: tuples and lists of native arrays, with the engine's maps where the operator returns one.
 Results = Any

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ..auto import AutoBackend
-from ..backend import Arrays, Linearized, Pullback
-from ..call import Call
-from ..errors import TreeError
-from ..function import Function
-from ..matching import Match
-from . import derive
+from .. import derive
+from ..call.call import Call
+from ..call.cotangents import Match
+from ..call.output import Function
+from ..contract.auto import AutoBackend
+from ..contract.backend import Arrays, Linearized, Pullback
+from ..contract.errors import TreeError
 from .operation import OPERATIONS, Operation, Results, run
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar, overload
 
-from ..auto import AutoBackend
+from ..contract.auto import AutoBackend
 from ..tree import Constant
 from .gradient import ValueAndGradient
 

@@ -12,11 +12,20 @@ from autograd.core import VJPNode, add_outgrads
 from autograd.tracer import isbox, trace_stack
 from autograd.util import toposort
 
-from adinterface.backend import Arrays, Backend, FlatFunction, Handwritten, Pullback, Pushforward, Straight, StraightProduct
-from adinterface.errors import AdinterfaceError
-from adinterface.library import NUMPY, dtype_name
-from adinterface.operators.derive import jacobian_of
-from adinterface.record import note_step
+from adinterface.contract.backend import (
+    Arrays,
+    Backend,
+    FlatFunction,
+    Handwritten,
+    Pullback,
+    Pushforward,
+    Straight,
+    StraightProduct,
+)
+from adinterface.contract.errors import AdinterfaceError
+from adinterface.contract.library import NUMPY, dtype_name
+from adinterface.derive.jacobians import jacobian_of
+from adinterface.derive.record import note_step
 
 from . import handwritten as by_hand
 from .box import Box

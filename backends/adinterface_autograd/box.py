@@ -14,7 +14,7 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.numpy.numpy_boxes import ArrayBox
 
-from adinterface.errors import NotDifferentiableError
+from adinterface.contract.errors import NotDifferentiableError
 
 from . import rules
 from .rules import value

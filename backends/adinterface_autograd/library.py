@@ -10,7 +10,7 @@ import numpy as np
 from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.tracer import getval
 
-from adinterface.library import NUMPY, Library, dtype_name, kind, unsupported_dtype
+from adinterface.contract.library import NUMPY, Library, dtype_name, kind, unsupported_dtype
 
 from . import namespace as box_namespace
 

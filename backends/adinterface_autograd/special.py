@@ -35,7 +35,7 @@ from autograd.scipy.special import rgamma as rgamma
 from autograd.scipy.special import y0 as y0
 from autograd.scipy.special import y1 as y1
 
-from adinterface.errors import NumpyCodeError
+from adinterface.contract.errors import NumpyCodeError
 
 from .rules import broadcast_to, is_box, shape_of, value
 

@@ -13,8 +13,8 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from adinterface.auto import AutoFiniteDifferences
-from adinterface.backend import (
+from adinterface.contract.auto import AutoFiniteDifferences
+from adinterface.contract.backend import (
     Arrays,
     Backend,
     FlatFunction,
@@ -24,10 +24,11 @@ from adinterface.backend import (
     Straight,
     StraightProduct,
 )
-from adinterface.errors import PrecisionError
-from adinterface.library import NUMPY, dtype_name, epsilon, kind, width
-from adinterface.operators.derive import columns, full_like, library_of, size_of
-from adinterface.record import note_step
+from adinterface.contract.errors import PrecisionError
+from adinterface.contract.library import NUMPY, dtype_name, epsilon, kind, width
+from adinterface.derive.basis import full_like, library_of, size_of
+from adinterface.derive.jacobians import columns
+from adinterface.derive.record import note_step
 from adinterface.registry import backend_of, evaluation
 
 from . import handwritten as by_hand

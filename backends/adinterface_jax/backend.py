@@ -14,9 +14,9 @@ from jax._src.core import eval_trace, trace_state_strong_ref
 from jax.tree_util import Partial as _Partial
 from jax.tree_util import tree_flatten, tree_structure
 
-from adinterface.auto import AutoJax
-from adinterface.backend import Arrays, Backend, FlatFunction, Handwritten, Linearized, Pullback, Pushforward
-from adinterface.library import any_wide
+from adinterface.contract.auto import AutoJax
+from adinterface.contract.backend import Arrays, Backend, FlatFunction, Handwritten, Linearized, Pullback, Pushforward
+from adinterface.contract.library import any_wide
 
 from . import handwritten as by_hand
 from .known_failures import KNOWN_FAILURES

@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax._src.core import trace_state_clean  # JAX has no public name for this question
 
-from adinterface.errors import PrecisionError
-from adinterface.library import Library, any_wide, dtype_name, kind, unsupported_dtype
+from adinterface.contract.errors import PrecisionError
+from adinterface.contract.library import Library, any_wide, dtype_name, kind, unsupported_dtype
 
 from . import namespace
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import jax.tree_util as jtu
 
-from adinterface.nodes import NodeType
+from adinterface.contract.nodes import NodeType
 
 
 class Pytree(NodeType):

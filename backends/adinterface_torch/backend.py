@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import torch
 
-from adinterface.auto import AutoTorch
-from adinterface.backend import (
+from adinterface.contract.auto import AutoTorch
+from adinterface.contract.backend import (
     Arrays,
     Backend,
     FlatFunction,
@@ -21,7 +21,7 @@ from adinterface.backend import (
     Straight,
     StraightProduct,
 )
-from adinterface.operators.derive import gradient_by_pullback
+from adinterface.derive.jacobians import gradient_by_pullback
 
 from . import handwritten as by_hand
 from .backward import backward

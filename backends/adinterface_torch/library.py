@@ -12,8 +12,8 @@ import numpy as np
 import torch
 import torch.utils.dlpack
 
-from adinterface.errors import ConversionError
-from adinterface.library import Library, dtype_name, kind, unsupported_dtype
+from adinterface.contract.errors import ConversionError
+from adinterface.contract.library import Library, dtype_name, kind, unsupported_dtype
 
 from .precision import precision
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from adinterface.errors import ConversionError
-from adinterface.nodes import NodeType
+from adinterface.contract.errors import ConversionError
+from adinterface.contract.nodes import NodeType
 from adinterface.tree import Constant
 
 # Wrappers keep the module that the user wrote in one of these; their hooks do not run under torch.autograd.grad,

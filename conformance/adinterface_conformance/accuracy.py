@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from adinterface import AutoBackend, SecondOrder, derivative
-from adinterface.backend import gives
-from adinterface.library import width
+from adinterface.contract.backend import gives
+from adinterface.contract.library import width
 from adinterface.registry import find
 
 #: Relative to the largest number of the result, by bits of the dtype, for derivatives of first and second order.

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from adinterface import AutoBackend, Backend, Constant, DisconnectedWarning, gradient, hessian, linearize, pullback
-from adinterface.backend import gives
-from adinterface.call import Call
-from adinterface.library import kind
+from adinterface.call.call import Call
+from adinterface.contract.backend import gives
+from adinterface.contract.library import kind
 from adinterface.registry import find
 from adinterface.tree import Leaf, build_gradient, flatten
 

@@ -19,8 +19,8 @@ import numpy as np
 
 import adinterface
 from adinterface import AutoBackend, OutputError
-from adinterface.backend import gives
-from adinterface.library import kind, width
+from adinterface.contract.backend import gives
+from adinterface.contract.library import kind, width
 from adinterface.tree import handler_of
 
 from . import laws

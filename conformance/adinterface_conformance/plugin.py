@@ -51,7 +51,7 @@ def selected() -> list[AutoBackend] | None:
 
 
 def _select(names: list[str]) -> list[AutoBackend]:
-    from adinterface.auto import BUILT_IN
+    from adinterface.contract.auto import BUILT_IN
 
     from . import testing
 
@@ -73,7 +73,7 @@ def _select(names: list[str]) -> list[AutoBackend]:
 
 
 def _installed(known: Mapping[str, type[AutoBackend]]) -> list[str]:
-    from adinterface.auto import BUILT_IN
+    from adinterface.contract.auto import BUILT_IN
 
     from .testing import is_installed
 

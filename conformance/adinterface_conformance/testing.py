@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from adinterface import registry
-from adinterface.auto import BUILT_IN, AutoBackend, AutoFiniteDifferences
-from adinterface.comparison import Comparison, LeafDifference, Measured, compare, distances
-from adinterface.errors import BackendError
+from adinterface.contract.auto import BUILT_IN, AutoBackend, AutoFiniteDifferences
+from adinterface.contract.errors import BackendError
 from adinterface.operators.gradient import gradient
+from adinterface.tools.compare import Comparison, LeafDifference, Measured, compare, distances
 
 #: How many numbers of a leaf, and how many leaves, a failure shows.
 _NUMBERS, _LEAVES = 6, 8

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from adinterface import Constant
-from adinterface.library import PYTHON, Library, kind
-from adinterface.nodes import NodeType
+from adinterface.contract.library import PYTHON, Library, kind
+from adinterface.contract.nodes import NodeType
 from adinterface.tree import handler_of
 
 #: What is asked of a leaf that has a derivative: `(template, result, path)`.

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ...library import dtype_name
+from ...contract.library import dtype_name
 
 Array: TypeAlias = Any
 Axis: TypeAlias = int | tuple[int, ...] | None

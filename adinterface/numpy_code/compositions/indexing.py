@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import NumpyCodeError
+from ...contract.errors import NumpyCodeError
 from ..results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from .composing import Array, array, broadcast, cast, composition, flat, gathered, is_exact, positions, promoted
 from .reductions import along

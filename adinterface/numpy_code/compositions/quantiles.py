@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from ...errors import NumpyCodeError
+from ...contract.errors import NumpyCodeError
 from .composing import (
     Array,
     Axis,

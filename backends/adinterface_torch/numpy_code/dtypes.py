@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from adinterface.library import unsupported_dtype
+from adinterface.contract.library import unsupported_dtype
 
 from ..library import DTYPES, NAMES, SUPPORTED
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from adinterface import AutoBackend, registry
-from adinterface.backend import gives
+from adinterface.contract.backend import gives
 
 from ..case import Case
 from ..scenarios import SCENARIOS

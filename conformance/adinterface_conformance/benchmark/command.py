@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 
 import adinterface
 from adinterface import AutoBackend, registry
+from adinterface.contract.auto import BUILT_IN
 
 from .cells import CELLS, WAYS, Cell, Way, goes_in_reverse, models, scenarios
 from .memory import peak, print_peak
@@ -24,7 +25,7 @@ LARGE = 1_000_000
 def backends() -> list[AutoBackend]:
     """The built-in backends whose engine is installed."""
     found: list[AutoBackend] = []
-    for cls in adinterface.auto.BUILT_IN:
+    for cls in BUILT_IN:
         try:
             registry.find(cls())
         except adinterface.MissingEngineError:

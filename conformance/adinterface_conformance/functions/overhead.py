@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from adinterface import AutoBackend, array_namespace, gradient, numpy_function, prepare
-from adinterface.backend import gives
+from adinterface.contract.backend import gives
 from adinterface.registry import find
 
 from ..runner import backend_from

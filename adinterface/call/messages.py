@@ -7,10 +7,10 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from .auto import BUILT_IN
-from .errors import DisconnectedWarning
-from .library import PYTHON, Library, kind
-from .tree import Frozen, Leaf, Static, Structure, count_leaves, handler_of, paths_of
+from ..contract.auto import BUILT_IN
+from ..contract.errors import DisconnectedWarning
+from ..contract.library import PYTHON, Library, kind
+from ..tree import Frozen, Leaf, Static, Structure, count_leaves, handler_of, paths_of
 
 
 class Place(NamedTuple):
@@ -82,7 +82,7 @@ def warn_disconnected(operator: str) -> None:
 def _levels_to_the_user() -> int:
     """The `stacklevel` at which a warning of our caller points at the line that called this package."""
     level, frame = 0, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "adinterface":
         level, frame = level + 1, frame.f_back
     return level + 1
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from . import tree
-from .library import NUMPY, PYTHON, Library, kind
-from .nodes import NodeType, Unkeyed
+from .. import tree
+from ..contract.library import NUMPY, PYTHON, Library, kind
+from ..contract.nodes import NodeType, Unkeyed
+from ..tree import Constant, handler_of
 from .plan import is_promoted
-from .tree import Constant, handler_of
 
 
 class Signature:

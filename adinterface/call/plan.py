@@ -7,12 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .backend import Backend
-from .errors import NotDifferentiableError
-from .library import NUMPY, PYTHON, Library, any_wide, complex_of, kind, widest
-from .messages import nothing_differentiable
-from .recognition import Recognizer, recognizer, tangent_recognizer
-from .tree import (
+from ..contract.backend import Backend
+from ..contract.errors import NotDifferentiableError
+from ..contract.library import NUMPY, PYTHON, Library, any_wide, complex_of, kind, widest
+from ..tree import (
     CARRIED,
     DIFFERENTIATED,
     Constant,
@@ -27,6 +25,8 @@ from .tree import (
     gradient_builder,
     handler_of,
 )
+from .messages import nothing_differentiable
+from .recognition import Recognizer, recognizer, tangent_recognizer
 
 _PLAIN = frozenset({"float16", "float32", "float64"})
 

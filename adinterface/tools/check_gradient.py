@@ -16,15 +16,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .auto import AutoBackend, AutoFiniteDifferences
-from .call import Call
-from .function import Function, OutputKind
-from .library import epsilon
-from .operators.derive import library_of
-from .operators.gradient import gradient
-from .order import first_order
-from .registry import evaluation, find
-from .tree import Frozen, Leaf, LeafSpec, Structure, flatten, paths_of
+from ..call.call import Call
+from ..call.output import Function, OutputKind
+from ..contract.auto import AutoBackend, AutoFiniteDifferences
+from ..contract.library import epsilon
+from ..derive.basis import library_of
+from ..operators.gradient import gradient
+from ..operators.second_order import first_order
+from ..registry import evaluation, find
+from ..tree import Frozen, Leaf, LeafSpec, Structure, flatten, paths_of
 
 Status = Literal["right", "wrong", "kink", "unclear"]
 Array = np.ndarray[Any, Any]

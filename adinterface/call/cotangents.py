@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .backend import Arrays, Backend
-from .errors import TreeError
-from .library import NUMPY, PYTHON, Library, kind, width
-from .nodes import NodeType
-from .operators.derive import full_like, library_of
-from .tree import Constant, Frozen, LeafSpec, Node, Static, Structure, handler_of
+from ..contract.backend import Arrays, Backend
+from ..contract.errors import TreeError
+from ..contract.library import NUMPY, PYTHON, Library, kind, width
+from ..contract.nodes import NodeType
+from ..derive.basis import full_like, library_of
+from ..tree import Constant, Frozen, LeafSpec, Node, Static, Structure, handler_of
 
 
 class Match:

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from . import tree
-from .library import PYTHON
-from .nodes import Unkeyed
-from .tree import Constant, Frozen, LeafSpec, Node, Structure
+from .. import tree
+from ..contract.library import PYTHON
+from ..contract.nodes import Unkeyed
+from ..tree import Constant, Frozen, LeafSpec, Node, Structure
 
 #: From arguments and keywords to their values in the order of a plan's slots; None if the plan was made for others.
 Recognizer = Callable[[Sequence[Any], Mapping[str, Any]], "Sequence[Any] | None"]

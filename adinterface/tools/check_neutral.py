@@ -17,12 +17,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .auto import AutoBackend
-from .errors import MissingEngineError
-from .library import PYTHON, epsilon
-from .operators.pullback import pullback
-from .registry import auto_class, find, is_installed, names
-from .tree import Constant, Frozen, Leaf, Node, Static, Structure, build, flatten
+from ..contract.auto import AutoBackend
+from ..contract.errors import MissingEngineError
+from ..contract.library import PYTHON, epsilon
+from ..operators.pullback import pullback
+from ..registry import auto_class, find, is_installed, names
+from ..tree import Constant, Frozen, Leaf, Node, Static, Structure, build, flatten
 
 Status = Literal["runs", "fails", "differs"]
 Array = np.ndarray[Any, Any]

@@ -329,7 +329,7 @@ def hidden_array(value: object, is_array: Callable[[object], bool]) -> str | Non
 
 def is_floating_array(value: object) -> bool:
     """Whether value is an array of real or complex floats, of any library that is loaded."""
-    from .tree import handler_of  # the registry of handlers stands above the node types
+    from ..tree import handler_of  # the registry of handlers stands above the node types
 
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "fc" or kind(value.dtype.name) in ("real", "complex")

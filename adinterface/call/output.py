@@ -8,14 +8,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from . import tree
-from .backend import Arrays
+from .. import tree
+from ..contract.backend import Arrays
+from ..contract.errors import OutputError
+from ..contract.library import NUMPY, PYTHON, Library, kind
+from ..tree import DIFFERENTIATED, Leaf, Structure, build, build_gradient, flatten, handler_of
 from .call import Call
-from .errors import OutputError
-from .library import NUMPY, PYTHON, Library, kind
 from .messages import describe
 from .plan import Plan
-from .tree import DIFFERENTIATED, Leaf, Structure, build, build_gradient, flatten, handler_of
 
 #: What an operator differentiates: a real scalar; a real scalar in front of auxiliary results; every floating leaf.
 OutputKind = Literal["scalar", "scalar and aux", "tree"]

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from . import tree
-from .backend import Arrays, Backend
-from .errors import ConversionError, NotDifferentiableError
-from .library import NUMPY, PYTHON, Library, kind
+from .. import tree
+from ..contract.backend import Arrays, Backend
+from ..contract.errors import ConversionError, NotDifferentiableError
+from ..contract.library import NUMPY, PYTHON, Library, kind
+from ..derive.record import note_call
+from ..tree import DIFFERENTIATED, Leaf, Structure, build, build_gradient, flatten, handler_of, paths_of
 from .messages import Place, auto_name, places_of, warn_disconnected
 from .plan import Plan, Spec
-from .record import note_call
-from .tree import DIFFERENTIATED, Leaf, Structure, build, build_gradient, flatten, handler_of, paths_of
 
 
 class Call:

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from .auto import AutoBackend
-from .backend import Arrays
-from .call import Call, Released
-from .errors import AdinterfaceError
-from .function import Function
-from .nodes import Unkeyed, exactly
-from .operators.operation import OPERATIONS, Operation, Results, evaluate, operation_of
-from .plan import Plan
-from .recognition import Recognizer
-from .record import active_record
-from .signature import Signature
+from ..call.call import Call, Released
+from ..call.output import Function
+from ..call.plan import Plan
+from ..call.recognition import Recognizer
+from ..call.signature import Signature
+from ..contract.auto import AutoBackend
+from ..contract.backend import Arrays
+from ..contract.errors import AdinterfaceError
+from ..contract.nodes import Unkeyed, exactly
+from ..derive.record import active_record
+from .operation import OPERATIONS, Operation, Results, evaluate, operation_of
 
 
 def prepare(

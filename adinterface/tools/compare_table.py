@@ -6,7 +6,7 @@ import html
 import math
 from collections.abc import Sequence
 
-from .comparison import Comparison, Measured
+from .compare import Comparison, Measured
 
 _HEADINGS = ("backend", "difference", "relative", "at", "first call", "later calls", "evaluations", "peak memory")
 #: How many leaves are shown; `Measured.differences` has them all.

@@ -6,9 +6,9 @@ import importlib
 import math
 from typing import Any
 
-from .comparison import Comparison, Measured
-from .comparison_table import seconds
-from .errors import MissingEngineError
+from ..contract.errors import MissingEngineError
+from .compare import Comparison, Measured
+from .compare_table import seconds
 
 #: Colours that are told apart with any colour vision (Okabe and Ito, 2008).
 _FIRST, _LATER, _LEAF, _KINK, _ERROR = "#E69F00", "#0072B2", "#009E73", "#CC79A7", "#B00020"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .auto import AutoBackend, SecondOrder
-from .backend import Backend
-from .errors import BackendError
-from .registry import find
+from ..contract.auto import AutoBackend, SecondOrder
+from ..contract.backend import Backend
+from ..contract.errors import BackendError
+from ..registry import find
 
 
 def first_order(auto: Any) -> Backend:

@@ -191,7 +191,7 @@ class Backend(ABC):
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
         """Evaluate `function`, and give its derivative as a linear map; by default each push is a `pushforward`."""
-        from .operators.derive import linearize_by_pushforward
+        from ..derive.primitives import linearize_by_pushforward
 
         return linearize_by_pushforward(self, function, leaves)
 
@@ -199,7 +199,7 @@ class Backend(ABC):
         """The outer and the inner backend for second derivatives with this backend alone."""
         if not hasattr(self.auto, "mode") or self.mode is not None:
             return self, self
-        from .registry import backend_of
+        from ..registry import backend_of
 
         outer, inner = self.second_order
         return (
@@ -212,7 +212,7 @@ class Backend(ABC):
 
         An engine overrides this only where it can do it faster than by `pullback`.
         """
-        from .operators.derive import gradient_by_pullback
+        from ..derive.jacobians import gradient_by_pullback
 
         return gradient_by_pullback(self, function, leaves)
 

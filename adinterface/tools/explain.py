@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..auto import AutoBackend
-from ..call import Call
-from ..record import recording
+from ..call.call import Call
+from ..contract.auto import AutoBackend
+from ..derive.record import recording
 from ..tree import Leaf
 
 

@@ -6,6 +6,12 @@ from __future__ import annotations
 class AdinterfaceError(Exception):
     """Base class of this library's own errors; each also derives from the built-in one that fits."""
 
+    def __init_subclass__(cls) -> None:
+        cls.__module__ = "adinterface"  # a traceback shows the name by which users catch it
+
+
+AdinterfaceError.__module__ = "adinterface"
+
 
 class NotDifferentiableError(AdinterfaceError, TypeError):
     """No argument of the call has a gradient, or one could not be found where it must be."""
@@ -41,3 +47,6 @@ class NumpyCodeError(AdinterfaceError, TypeError):
 
 class DisconnectedWarning(UserWarning):
     """The output of f does not depend on any differentiated argument: every gradient is zero."""
+
+
+DisconnectedWarning.__module__ = "adinterface"

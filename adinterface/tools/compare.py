@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from .auto import AutoBackend, AutoFiniteDifferences, SecondOrder
-from .checking import Array, Probe, between, kink_among, ladder, named_leaves, widened
-from .errors import BackendError
-from .function import OutputKind
-from .library import NUMPY, PYTHON, epsilon, kind
-from .operators.pullback import Back, Push
-from .registry import find
-from .tree import Constant, Leaf, Structure, build_gradient, flatten
+from ..call.output import OutputKind
+from ..contract.auto import AutoBackend, AutoFiniteDifferences, SecondOrder
+from ..contract.errors import BackendError
+from ..contract.library import NUMPY, PYTHON, epsilon, kind
+from ..operators.pullback import Back, Push
+from ..registry import find
+from ..tree import Constant, Leaf, Structure, build_gradient, flatten
+from .check_gradient import Array, Probe, between, kink_among, ladder, named_leaves, widened
 
 #: Later calls are repeated until they have taken this long, at least once and at most so many times.
 _SECONDS, _MOST_CALLS = 0.2, 20
@@ -166,12 +166,12 @@ class Comparison:
     # shown
 
     def __repr__(self) -> str:
-        from .comparison_table import as_text
+        from .compare_table import as_text
 
         return as_text(self)
 
     def _repr_html_(self) -> str:
-        from .comparison_table import as_html
+        from .compare_table import as_html
 
         return as_html(self)
 
@@ -181,7 +181,7 @@ class Comparison:
         figure: a Matplotlib figure to draw on; None makes a new one with pyplot. Returns the figure.
         Raises MissingEngineError if Matplotlib is not installed.
         """
-        from .comparison_plot import draw
+        from .compare_plot import draw
 
         return draw(self, figure)
 

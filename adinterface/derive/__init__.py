@@ -1,0 +1,29 @@
+"""The flat mathematics: every operator of the contract, derived once from `pullback` or `pushforward`.
+
+Everything here sees native arrays only. It may import the contract, the registry and `tree`; nothing of a user's call.
+"""
+
+from .basis import full_like, library_of
+from .jacobians import gradient, gradients, jacobian
+from .primitives import back_stacked, linearize, pullback, push_stacked, pushforward, tangents
+from .second_order import DerivativeFunction, GradientFunction, derivative, hessian_diagonal, hessian_product, hvp
+
+__all__ = [
+    "DerivativeFunction",
+    "GradientFunction",
+    "back_stacked",
+    "derivative",
+    "full_like",
+    "gradient",
+    "gradients",
+    "hessian_diagonal",
+    "hessian_product",
+    "hvp",
+    "jacobian",
+    "library_of",
+    "linearize",
+    "pullback",
+    "push_stacked",
+    "pushforward",
+    "tangents",
+]

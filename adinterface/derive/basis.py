@@ -1,0 +1,146 @@
+"""The components of native arrays and their basis vectors, and the few array operations that flat mathematics needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..contract.backend import Arrays, Backend
+from ..contract.library import Library, complex_of, kind
+from ..tree import handler_of
+
+#: Seeds of a batched Jacobian or Hessian take at most this many bytes, unless `chunk_size` says otherwise.
+SEED_BYTES = 64 * 2**20
+
+Stacked = Callable[[Arrays], Arrays]
+
+
+def library_of(backend: Backend, array: Any) -> Library:
+    """The library of a native array."""
+    if backend.library is not None and backend.library.owns(array):
+        return backend.library
+    handler = handler_of(array)
+    assert isinstance(handler, Library), type(array)
+    return handler
+
+
+def size_of(backend: Backend, array: Any) -> int:
+    return math.prod(library_of(backend, array).shape(array))
+
+
+def is_complex(backend: Backend, array: Any) -> bool:
+    return kind(library_of(backend, array).dtype(array)) == "complex"
+
+
+def full_like(backend: Backend, array: Any, value: float, count: int | None = None) -> Any:
+    """An array like this one, or a stack of `count` of them, filled with one number."""
+    library = library_of(backend, array)
+    shape = library.shape(array) if count is None else (count, *library.shape(array))
+    return library.asarray(np.full(shape, value), dtype=library.dtype(array), like=array)
+
+
+def zero_entry(backend: Backend, stack: Any) -> Any:
+    library = library_of(backend, stack)
+    return library.asarray(np.zeros(library.shape(stack)[1:]), dtype=library.dtype(stack), like=stack)
+
+
+def _deciding(backend: Backend, arrays: Sequence[Any]) -> tuple[Library, Any]:
+    """The library and namespace in which these arrays meet: that of one which is traced, else of the first."""
+    libraries = [library_of(backend, array) for array in arrays]
+    pairs = list(zip(libraries, arrays))
+    library, array = next((pair for pair in pairs if pair[0].traced(pair[1])), pairs[0])
+    return library, library.namespace(array)
+
+
+def namespace_of(backend: Backend, arrays: Sequence[Any]) -> Any:
+    return _deciding(backend, arrays)[1]
+
+
+def stack_of(backend: Backend, arrays: Sequence[Any]) -> Any:
+    library, xp = _deciding(backend, arrays)
+    return xp.stack([library.asarray(array) for array in arrays])
+
+
+def concatenated(backend: Backend, arrays: Sequence[Any]) -> Any:
+    if len(arrays) == 1:
+        return arrays[0]
+    library, xp = _deciding(backend, arrays)
+    return xp.concat([library.asarray(array) for array in arrays])
+
+
+class Components:
+    """The real components of some arrays, numbered: all of the first, then of the second, ...
+
+    A complex array counts twice where `doubled` says so: first along 1, then along i.
+    """
+
+    def __init__(self, backend: Backend, arrays: Arrays, doubled: Sequence[bool]):
+        self.backend, self.arrays = backend, arrays
+        self.sizes = [size_of(backend, array) for array in arrays]
+        self.ranges: list[list[tuple[int, complex]]] = []
+        offset = 0
+        for size, double in zip(self.sizes, doubled):
+            units = (1.0, 1.0j) if double else (1.0,)
+            self.ranges.append([(offset + n * size, unit) for n, unit in enumerate(units)])
+            offset += size * len(units)
+        self.count = offset
+
+    def chunks(self) -> Iterator[tuple[int, int]]:
+        """Ranges of component numbers whose seeds fit the budget."""
+        step = self.backend.chunk_size
+        if step is None:
+            row = sum(size * (16 if is_complex(self.backend, x) else 8) for size, x in zip(self.sizes, self.arrays)) or 8
+            step = max(1, SEED_BYTES // row)
+        for start in range(0, self.count, step):
+            yield start, min(start + step, self.count)
+
+    def seeds(self, start: int, stop: int) -> Arrays:
+        """The basis vectors of components start to stop, as stacks like the arrays."""
+        seeds: list[Any] = []
+        for array, size, ranges in zip(self.arrays, self.sizes, self.ranges):
+            library = library_of(self.backend, array)
+            dtype = library.dtype(array)
+            shape = (stop - start, *library.shape(array))
+            xp = library.namespace(array)
+            # Inside a trace they are made on the way, and not read from memory; JAX's eager operations are compiled one by one.
+            if hasattr(xp, "eye") and (library.mutable or library.traced(array)):
+                units = [xp.eye(stop - start, size, k=start - offset) for offset, _ in ranges]
+                seeds.append(library.asarray(xp.reshape(sum_units([*zip(units, (1.0, 1j))]), shape), dtype=dtype, like=array))
+                continue
+            # JAX takes no float16 hint from the numbers, so they travel as doubles and are cast on arrival.
+            stack = np.zeros((stop - start, size), dtype="complex128" if kind(dtype) == "complex" else "float64")
+            for offset, unit in ranges:
+                numbers = np.arange(max(start, offset), min(stop, offset + size))
+                stack[numbers - start, numbers - offset] = unit
+            seeds.append(library.asarray(stack.reshape(shape), dtype=dtype, like=array))
+        return tuple(seeds)
+
+    def part(self, stack: Any, offset: int, size: int) -> Any:
+        """The entries of `size` components from `offset` on, in a stack over all of them."""
+        return stack if size == self.count else stack[offset : offset + size]
+
+    def mapped(self, apply: Stacked) -> list[Any]:
+        """`apply` to every basis vector: for each result, a stack over all components."""
+        parts = [apply(self.seeds(start, stop)) for start, stop in self.chunks()]
+        return [concatenated(self.backend, column) for column in zip(*parts)]
+
+
+def sum_units(parts: Sequence[tuple[Any, complex]]) -> Any:
+    """The sum of real parts times 1 and i."""
+    return parts[0][0] if len(parts) == 1 else parts[0][0] + 1j * parts[1][0]
+
+
+def reshaped(backend: Backend, array: Any, shape: tuple[int, ...]) -> Any:
+    library = library_of(backend, array)
+    return array if library.shape(array) == shape else library.namespace(array).reshape(array, shape)
+
+
+def empty_block(backend: Backend, shape: tuple[int, ...], output: Any, leaf: Any) -> Any:
+    library = library_of(backend, output)
+    dtype = library.dtype(output)
+    if is_complex(backend, leaf) and kind(dtype) == "real":
+        dtype = complex_of(dtype)
+    return library.asarray(np.zeros(shape, dtype="complex128" if kind(dtype) == "complex" else "float64"), dtype=dtype)

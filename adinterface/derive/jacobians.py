@@ -1,0 +1,138 @@
+"""Gradients and Jacobians from the primitives: by rows or by columns, whichever are fewer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..contract.backend import Arrays, Backend, FlatFunction, Linearized, Pullback, gives
+from .basis import Components, empty_block, full_like, is_complex, library_of, namespace_of, reshaped, size_of, sum_units
+from .primitives import back_stacked, linearize, pullback, push_stacked, transposed
+from .record import note_step
+
+
+def gradient(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays, bool]:
+    """`(outputs, aux, gradients, connected)` of a function with one real scalar output."""
+    own = type(backend).gradient is not Backend.gradient
+    if backend.mode != "forward" and (own or gives(backend, "pullback")):
+        note_step(backend, "one pullback of 1" if gives(backend, "pullback") else "gradient, leaf by leaf")
+        return backend.gradient(function, leaves)
+    outputs, aux, blocks = jacobian(backend, function, leaves)
+    return outputs, aux, tuple(blocks[0]), True
+
+
+def gradients(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, bool]:
+    """`(gradients, connected)`, as by `gradient`, for engines that find them without the value."""
+    if backend.mode == "forward" or type(backend).gradients is Backend.gradients:
+        return gradient(backend, function, leaves)[2:]
+    note_step(backend, "gradient, leaf by leaf")
+    return backend.gradients(function, leaves)
+
+
+def gradient_by_pullback(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays, bool]:
+    pulled = backend.pullback(function, leaves)
+    seed = full_like(backend, pulled.outputs[0], 1.0)
+    return pulled.outputs, pulled.aux, pulled.back((seed,)), pulled.connected
+
+
+def jacobian(
+    backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True
+) -> tuple[Arrays, Arrays, list[list[Any]]]:
+    """`(outputs, aux, blocks)`, where `blocks[k][n]` has the shape of output k followed by that of leaf n.
+
+    Without `value`, outputs and aux are not looked at.
+
+    Real outputs: rows in the gradient convention (d/dRe + i d/dIm for a complex leaf). Complex outputs of complex
+    leaves: the holomorphic derivative. Complex outputs of real leaves: the complex derivative.
+    """
+    own = backend.jacobian(function, leaves, value=value)
+    if own is not None:
+        return own
+    forward = not gives(backend, "pullback") or backend.mode == "forward"
+    inputs = sum(size_of(backend, leaf) for leaf in leaves)
+    if forward or (backend.mode is None and inputs <= backend.forward_below):
+        pushed = _push_all(backend, function, leaves)
+        if pushed is not None:
+            return pushed
+    if forward:
+        return columns(backend, linearize(backend, function, leaves), leaves)
+    return jacobian_of(backend, pullback(backend, function, leaves, differentiable=backend.transposes), leaves)
+
+
+def jacobian_of(backend: Backend, pulled: Pullback, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]]:
+    """The Jacobian from a pullback: rows, or columns of its transpose, whichever are fewer."""
+    inputs = sum(size_of(backend, leaf) for leaf in leaves)
+    outputs = sum(size_of(backend, output) for output in pulled.outputs)
+    if backend.mode is None and backend.transposes and inputs < outputs:
+        note_step(backend, "transposed into a linear map, because the inputs are fewer than the outputs")
+        return columns(backend, transposed(backend, pulled), leaves)
+    return rows(backend, pulled, leaves)
+
+
+def rows(backend: Backend, pulled: Pullback, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]]:
+    outputs = pulled.outputs
+    complex_leaves = [is_complex(backend, leaf) for leaf in leaves]
+    shapes = [library_of(backend, leaf).shape(leaf) for leaf in leaves]
+    complex_outputs = [is_complex(backend, output) for output in outputs]
+    components = Components(backend, outputs, [of_output and not all(complex_leaves) for of_output in complex_outputs])
+    note_step(backend, f"{components.count} rows of the Jacobian")
+    stacks = components.mapped(back_stacked(backend, pulled)) if components.count else []
+    blocks: list[list[Any]] = []
+    for output, size, ranges, complex_output in zip(outputs, components.sizes, components.ranges, complex_outputs):
+        rows_of_output = library_of(backend, output).shape(output)
+        row: list[Any] = []
+        for n, leaf in enumerate(leaves):
+            shape = (*rows_of_output, *shapes[n])
+            if size == 0:
+                row.append(empty_block(backend, shape, output, leaf))
+                continue
+            part = components.part(stacks[n], ranges[0][0], size)
+            if complex_output and complex_leaves[n]:
+                part = namespace_of(backend, (part,)).conj(part)
+            elif complex_output:
+                part = sum_units([(components.part(stacks[n], offset, size), unit) for offset, unit in ranges])
+            row.append(reshaped(backend, part, shape))
+        blocks.append(row)
+    return outputs, pulled.aux, blocks
+
+
+def columns(backend: Backend, linear: Linearized, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]]:
+    outputs = linear.outputs
+    some_real = not all(is_complex(backend, output) for output in outputs)
+    doubled = [some_real and is_complex(backend, leaf) for leaf in leaves]
+    components = Components(backend, leaves, doubled)
+    note_step(backend, f"{components.count} columns of the Jacobian")
+    stacks = components.mapped(push_stacked(backend, linear)) if components.count else []
+    return outputs, linear.aux, _column_blocks(backend, components, stacks, outputs, leaves)
+
+
+def _push_all(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]] | None:
+    """All columns in one batch, from one evaluation of f; None if the engine cannot or they are too many for one."""
+    components = Components(backend, leaves, [is_complex(backend, leaf) for leaf in leaves])
+    if not gives(backend, "pushforward_stacked") or backend.chunk_size == 1 or len(list(components.chunks())) != 1:
+        return None
+    note_step(backend, f"{components.count} columns of the Jacobian in one batch of pushforwards")
+    outputs, stacks, aux = backend.pushforward_stacked(function, leaves, components.seeds(0, components.count))
+    return outputs, aux, _column_blocks(backend, components, stacks, outputs, leaves)
+
+
+def _column_blocks(
+    backend: Backend, components: Components, stacks: Sequence[Any], outputs: Arrays, leaves: Arrays
+) -> list[list[Any]]:
+    shapes = [library_of(backend, leaf).shape(leaf) for leaf in leaves]
+    blocks: list[list[Any]] = []
+    for output, stack in zip(outputs, stacks if components.count else outputs):  # of no components, there are no stacks
+        complex_output, rows_of_output = is_complex(backend, output), library_of(backend, output).shape(output)
+        row: list[Any] = []
+        for leaf, shape_of_leaf, size, ranges in zip(leaves, shapes, components.sizes, components.ranges):
+            shape = (*rows_of_output, *shape_of_leaf)
+            if size == 0 or 0 in shape:
+                row.append(empty_block(backend, shape, output, leaf))
+                continue
+            if complex_output or len(ranges) == 1:
+                part = components.part(stack, ranges[0][0], size)
+            else:
+                part = sum_units([(components.part(stack, offset, size), unit) for offset, unit in ranges])
+            row.append(reshaped(backend, namespace_of(backend, (part,)).moveaxis(part, 0, -1), shape))
+        blocks.append(row)
+    return blocks

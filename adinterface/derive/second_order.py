@@ -1,0 +1,101 @@
+"""Second derivatives: derivatives of the gradient, or of the derivative, as flat functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..contract.backend import Arrays, Backend, FlatFunction, Linearized, Pushforward, gives
+from .basis import Components, concatenated, full_like, library_of, namespace_of
+from .jacobians import gradient, gradients
+from .primitives import linearize, pullback, push_stacked, pushforward, tangents
+from .record import note_step
+
+
+class GradientFunction:
+    """The gradient of a scalar flat function as a flat function: outputs are the gradients, aux is `(value, *aux)`."""
+
+    def __init__(self, inner: Backend, function: FlatFunction):
+        self.inner, self.function = inner, function
+        self.held = function.held
+        self.fresh, function.fresh = function.fresh, False  # the leaves are the outer engine's now
+
+    def __call__(self, *leaves: Any) -> tuple[Arrays, Arrays]:
+        outputs, aux, found, _ = gradient(self.inner, self.function, leaves)
+        return found, (*outputs, *aux)
+
+    def repeated(self) -> Callable[[Sequence[Any]], Arrays]:
+        """The gradients at one point after another, without the value."""
+        return lambda leaves: gradients(self.inner, self.function, tuple(leaves))[0]
+
+
+class DerivativeFunction:
+    """The derivative of a flat function of one real number: outputs are the derivatives, aux is `(*outputs, *aux)`."""
+
+    def __init__(self, inner: Backend, function: FlatFunction):
+        self.inner, self.function = inner, function
+        self.held = function.held
+        self.fresh, function.fresh = function.fresh, False  # the leaves are the outer engine's now
+        self.outputs = 0
+
+    def __call__(self, *leaves: Any) -> tuple[Arrays, Arrays]:
+        outputs, tangents, aux = derivative(self.inner, self.function, leaves)
+        self.outputs = len(outputs)
+        return tangents, (*outputs, *aux)
+
+
+def derivative(backend: Backend, function: FlatFunction, leaves: Arrays) -> Pushforward:
+    """The pushforward of 1."""
+    return pushforward(backend, function, leaves, (full_like(backend, leaves[0], 1.0),))
+
+
+def hessian_map(outer: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
+    """The Hessian as a linear map: outputs are the gradient, and push is `v -> H v`.
+
+    In reverse mode it is the pullback of the gradient, since the Hessian is symmetric.
+    """
+    if gives(outer, "pullback") and outer.mode == "reverse":
+        pulled = pullback(outer, function, leaves)
+        return Linearized(pulled.outputs, pulled.aux, pulled.back, pulled.back_stacked)
+    return linearize(outer, function, leaves)
+
+
+def hessian_product(outer: Backend, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Arrays:
+    """As `hvp`, the products alone."""
+    if gives(outer, "pullback") and outer.mode == "reverse":
+        return hvp(outer, function, leaves, directions).tangents
+    return tangents(outer, function, leaves, directions)
+
+
+def hvp(outer: Backend, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
+    if gives(outer, "pullback") and outer.mode == "reverse":
+        pulled = pullback(outer, function, leaves)
+        return Pushforward(pulled.outputs, pulled.back(tangents), pulled.aux)
+    return pushforward(outer, function, leaves, tangents)
+
+
+def hessian_diagonal(outer: Backend, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays]:
+    """`(gradients, aux, diagonals)`; never more of the Hessian in memory than one chunk of its rows."""
+    linear = hessian_map(outer, function, leaves)
+    apply = push_stacked(outer, linear)
+    components = Components(outer, leaves, [False] * len(leaves))
+    note_step(outer, f"{components.count} products of the Hessian with a basis vector")
+    parts: list[Any] = []
+    for start, stop in components.chunks():
+        seeds = components.seeds(start, stop)
+        total: Any = None
+        for image, seed in zip(apply(seeds), seeds):
+            xp = namespace_of(outer, (image, seed))
+            term = xp.sum(xp.reshape(image * seed, (stop - start, -1)), axis=1)
+            total = term if total is None else total + term
+        parts.append(total)
+    diagonals: list[Any] = []
+    flat = concatenated(outer, parts) if parts else None
+    for array, size, ranges in zip(leaves, components.sizes, components.ranges):
+        if size == 0:
+            diagonals.append(full_like(outer, array, 0.0))
+            continue
+        assert flat is not None
+        xp, offset = namespace_of(outer, (flat,)), ranges[0][0]
+        diagonals.append(xp.reshape(flat[offset : offset + size], library_of(outer, array).shape(array)))
+    return linear.outputs, linear.aux, tuple(diagonals)

@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from . import registry
+from .containers import BUILT_IN, Registered, hidden_array
 from .contract.errors import NotDifferentiableError, TreeError
-from .contract.library import NUMPY, PYTHON, Library, check_ndarray, kind
-from .contract.nodes import BUILT_IN, NodeType, Registered, hidden_array, is_floating_array
+from .contract.library import NUMPY, PYTHON, Library, NumpyLibrary, check_ndarray, kind
+from .contract.nodes import NodeType
 
 T = TypeVar("T")
 
@@ -74,6 +75,9 @@ class Node:
 
 
 Structure = LeafSpec | Static | Frozen | Node
+
+#: Why the object that holds the leaves of a held node, the first of its children, has no gradient of its own.
+ITSELF = "its leaves are differentiated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +185,26 @@ def _check_opaque(value: Any, path: str) -> None:
         )
 
 
+def is_floating_array(value: object) -> bool:
+    """Whether value is an array of real or complex floats, of any library that is loaded."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fc" or kind(value.dtype.name) in ("real", "complex")
+    handler = handler_of(value, scan=False)
+    if isinstance(handler, NodeType) or handler is None or isinstance(handler, NumpyLibrary):
+        return False
+    return handler.name != "python" and kind(handler.dtype(value)) in ("real", "complex")
+
+
+def _refuse_hidden_arrays(value: object, where: str) -> None:
+    inner = "" if is_floating_array(value) else hidden_array(value, is_floating_array)
+    if inner is not None:
+        raise NotDifferentiableError(
+            f"{where}{inner} is an attribute that is not a field but holds a floating array, which would silently have no "
+            f"gradient. Declare it as a field, mark it static with field(metadata={{'static': True}}), register the class with "
+            f"register_node, or wrap the object in Constant(...)."
+        )
+
+
 # Flattening ----------------------------------------------------------------------------------------------------------
 
 
@@ -198,19 +222,15 @@ def flatten(value: Any, leaves: list[Leaf], path: Callable[[], str], *, holder: 
             return Static(value, _reason(value))
     if isinstance(handler, NodeType):
         children, data = handler.flatten(value)
-        handler.check(value, data)
+        for where, hidden in handler.hidden(value, data):
+            _refuse_hidden_arrays(hidden, where)
         if handler.held and holder is None:
             holder = value
-        return Node(
-            handler,
-            data,
-            tuple(
-                [
-                    flatten(child, leaves, _child_path(path, handler, data, children, i), holder=holder)
-                    for i, child in enumerate(children)
-                ]
-            ),
-        )
+        parts = [
+            flatten(child, leaves, _child_path(path, handler, data, children, i), holder=holder)
+            for i, child in enumerate(children)
+        ]
+        return Node(handler, data, (Static(value, ITSELF), *parts) if handler.held else tuple(parts))
     return _flatten_leaf(value, handler, leaves, path, True, holder)
 
 
@@ -287,7 +307,7 @@ def build(structure: Structure, leaves: Iterator[Any]) -> Any:
 
 
 def builder(structure: Structure, first: int = 0) -> tuple[Callable[[Sequence[Any]], Any], int]:
-    """`build` for one structure, made once: from all leaves to the tree. And the number of the leaf after its last."""
+    """`build` for one structure, made once: from the values of all slots to the tree. And the number of the slot behind it."""
     if isinstance(structure, LeafSpec):
         return operator.itemgetter(first), first + 1
     if isinstance(structure, Frozen):
@@ -295,40 +315,52 @@ def builder(structure: Structure, first: int = 0) -> tuple[Callable[[Sequence[An
     if isinstance(structure, Static):
         value = structure.value
         return lambda leaves: value, first
-    return _node_builder(builder, structure.type.unflatten, structure, first, lambda child: isinstance(child, LeafSpec))
-
-
-def gradient_builder(structure: Structure, first: int = 0) -> tuple[Callable[[Sequence[Any]], Any], int]:
-    """As `builder`, for `build_gradient`: from the gradients of all differentiated leaves."""
-    if isinstance(structure, LeafSpec):
-        return (operator.itemgetter(first), first + 1) if structure.differentiated else (_no_gradient, first)
-    if not isinstance(structure, Node):
-        return _no_gradient, first
-    takes_one = lambda child: isinstance(child, LeafSpec) and child.differentiated
-    return _node_builder(gradient_builder, structure.type.gradient, structure, first, takes_one)
-
-
-def _node_builder(
-    of_child: Callable[[Structure, int], tuple[Callable[[Sequence[Any]], Any], int]],
-    make: Callable[[Any, Sequence[Any]], Any],
-    node: Node,
-    first: int,
-    takes_one: Callable[[Structure], bool],
-) -> tuple[Callable[[Sequence[Any]], Any], int]:
-    """`make(data, children)` of a node; children that each take one leaf come as a slice of all leaves."""
-    data = node.data
-    if node.children and all(map(takes_one, node.children)):
-        last = first + len(node.children)
+    make, data, last = structure.type.unflatten, structure.data, first + len(structure.children)
+    if structure.children and all(isinstance(child, LeafSpec) for child in structure.children):
         return lambda leaves: make(data, leaves[first:last]), last
     parts = []
     last = first
-    for child in node.children:
-        part, last = of_child(child, last)
+    for child in structure.children:
+        part, last = builder(child, last)
         parts.append(part)
     return lambda leaves: make(data, [part(leaves) for part in parts]), last
 
 
-def _no_gradient(gradients: Sequence[Any]) -> None:
+#: From the gradients of all differentiated leaves, and the values of all slots, to the gradient of one tree.
+GradientBuilder = Callable[[Sequence[Any], Sequence[Any]], Any]
+
+
+def gradient_builder(structure: Structure, first: int = 0, slot: int = 0) -> tuple[GradientBuilder, int, int]:
+    """As `builder`, for `build_gradient`; also the number of the slot after the structure's last."""
+    if isinstance(structure, LeafSpec):
+        if structure.differentiated:
+            return lambda gradients, values: gradients[first], first + 1, slot + 1
+        return _no_gradient, first, slot + 1
+    if isinstance(structure, Frozen):
+        return _no_gradient, first, slot + count_slots(structure)
+    if isinstance(structure, Static):
+        return _no_gradient, first, slot
+    make, data, last = structure.type.gradient, structure.data, first + len(structure.children)
+    if structure.children and all(isinstance(child, LeafSpec) and child.differentiated for child in structure.children):
+        return lambda gradients, values: make(data, gradients[first:last]), last, slot + len(structure.children)
+    parts: list[GradientBuilder] = []
+    last, held = first, slot
+    for child in structure.children:
+        part, last, slot = gradient_builder(child, last, slot)
+        parts.append(part)
+    if not structure.type.held:
+        return lambda gradients, values: make(data, [part(gradients, values) for part in parts]), last, slot
+    del parts[0]
+    if len(parts) == last - first:
+        return lambda gradients, values: make(data, [values[held], *gradients[first:last]]), last, slot
+
+    def around(gradients: Sequence[Any], values: Sequence[Any]) -> Any:
+        return make(data, [values[held], *[part(gradients, values) for part in parts]])
+
+    return around, last, slot
+
+
+def _no_gradient(gradients: Sequence[Any], values: Sequence[Any]) -> None:
     return None
 
 
@@ -337,18 +369,35 @@ def build_gradient(structure: Structure, gradients: Iterator[Any]) -> Any:
     if isinstance(structure, LeafSpec):
         return next(gradients) if structure.differentiated else None
     if isinstance(structure, Node):
-        return structure.type.gradient(structure.data, [build_gradient(child, gradients) for child in structure.children])
+        children = [build_gradient(child, gradients) for child in structure.children]
+        if structure.type.held:
+            (itself, *_) = structure.children
+            assert isinstance(itself, Static)
+            children[0] = itself.value
+        return structure.type.gradient(structure.data, children)
     return None
+
+
+def children_of(node: Node) -> tuple[Structure, ...]:
+    """The children of a node, without the object itself in front of those of a held one."""
+    return node.children[1:] if node.type.held else node.children
 
 
 def paths_of(structure: Structure, path: str) -> Iterator[tuple[str, LeafSpec | Static | Frozen]]:
     """Every place of a structure with its path."""
     if isinstance(structure, Node):
-        keys = structure.type.paths(structure.data, len(structure.children))
-        for key, child in zip(keys, structure.children):
+        children = children_of(structure)
+        for key, child in zip(structure.type.paths(structure.data, len(children)), children):
             yield from paths_of(child, path + key)
     else:
         yield path, structure
+
+
+def count_slots(structure: Structure) -> int:
+    """How many slots a structure has in which each value without a gradient has one too."""
+    if isinstance(structure, Node):
+        return sum([count_slots(child) for child in structure.children])
+    return count_slots(structure.inner) if isinstance(structure, Frozen) else 1
 
 
 def count_leaves(structure: Structure) -> int:

@@ -12,7 +12,33 @@ from ..contract.errors import TreeError
 from ..contract.library import NUMPY, PYTHON, Library, kind, width
 from ..contract.nodes import NodeType
 from ..derive.basis import full_like, library_of
-from ..tree import Constant, Frozen, LeafSpec, Node, Static, Structure, handler_of
+from ..tree import Constant, Frozen, LeafSpec, Node, Static, Structure, children_of, handler_of
+from .call import Call
+from .messages import describe
+
+
+def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False, name: str | None = None) -> Arrays:
+    """One native tangent for each active leaf of the call, whose leaves are native already.
+
+    name: what messages call the only tangent. Raises TreeError, naming the path, for one that does not match.
+    """
+    plan, taken = call.plan, call.taken
+    if plan.recognize_tangents is not None and not stacked:
+        values = plan.recognize_tangents(tangents, {})
+        if values is not None:
+            return tuple([enter(value, taken) for enter, value in zip(plan.enter, values)])
+    if len(tangents) != len(plan.structures):
+        raise TreeError(
+            f"{plan.operator}: there are {len(plan.structures)} arguments, so there must be as many tangents, "
+            f"not {len(tangents)}; None is the tangent of a Constant."
+        )
+    match = Match(plan.backend, call.native, "the tangent", stacked)
+    for i, (structure, tangent) in enumerate(zip(plan.structures, tangents)):
+        match.walk(structure, tangent, name or f"tangents[{i}]")
+    native = match.finish()
+    for tangent in native:
+        call.take(tangent)
+    return native
 
 
 class Match:
@@ -55,7 +81,8 @@ class Match:
             self._node(structure, given, path)
 
     def _node(self, structure: Node, given: Any, path: str) -> None:
-        keys = structure.type.paths(structure.data, len(structure.children))
+        parts = children_of(structure)
+        keys = structure.type.paths(structure.data, len(parts))
         if given is None:
             children: Sequence[Any] = [None] * len(keys)
         else:
@@ -78,16 +105,16 @@ class Match:
             if seen != keys:
                 by_key = dict(zip(seen, children))
                 children = [by_key[key] for key in keys]
-        for child, key, item in zip(structure.children, keys, children):
+        for child, key, item in zip(parts, keys, children):
             self.walk(child, item, path + key)
 
     def _no_tangent(self, given: Any, path: str) -> None:
         if given is not None and isinstance(handler_of(given, scan=False), Library):
-            raise TreeError(f"{path} has no derivative, so {self.what} must be None there, not {_describe(given)}.")
+            raise TreeError(f"{path} has no derivative, so {self.what} must be None there, not {describe(given)}.")
 
     def _skip(self, given: Any, path: str) -> None:
         if given is not None:
-            raise TreeError(f"{path} is a Constant, so {self.what} must be None there, not {_describe(given)}.")
+            raise TreeError(f"{path} is a Constant, so {self.what} must be None there, not {describe(given)}.")
 
     def _leaf(self, array: Any, given: Any, path: str) -> Any:
         library = library_of(self.backend, array)
@@ -141,7 +168,3 @@ def _container(structure: Node) -> str:
     return cls.__name__ if isinstance(cls, type) else type(structure.type).__name__.strip("_").lower()
 
 
-def _describe(given: Any) -> str:
-    from .messages import describe
-
-    return describe(given)

@@ -7,10 +7,10 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..contract.auto import BUILT_IN
 from ..contract.errors import DisconnectedWarning
 from ..contract.library import PYTHON, Library, kind
-from ..tree import Frozen, Leaf, Static, Structure, count_leaves, handler_of, paths_of
+from ..tree import Frozen, Node, Structure, children_of, count_slots, handler_of
+from .passages import Slot
 
 
 class Place(NamedTuple):
@@ -20,31 +20,43 @@ class Place(NamedTuple):
     value: str
     #: Why it has no gradient.
     note: str
-    #: Its leaf, if it is differentiated.
-    leaf: Leaf | None = None
+    #: What is known of its leaf, and its dtype, if it is differentiated.
+    slot: Slot | None = None
 
 
-def places_of(structures: Iterable[Structure], found: Iterable[Leaf]) -> Iterator[Place]:
-    """Every place of some arguments, with what a message says of it."""
-    leaves = iter(found)
+def places_of(structures: Sequence[Structure], slots: Iterable[tuple[Slot, Any]]) -> Iterator[Place]:
+    """Every place of some arguments, with what a message says of it.
+
+    slots: each slot with its value, in order.
+    """
+    remaining = iter(slots)
     for i, structure in enumerate(structures):
-        for path, spec in paths_of(structure, f"args[{i}]"):
-            if isinstance(spec, Static):
-                yield Place(path, _short(spec.value), spec.reason)
-            elif isinstance(spec, Frozen):
-                for _ in range(count_leaves(spec.inner)):
-                    next(leaves)
-                yield Place(path, "Constant", "marked as not differentiated")
-            else:
-                leaf = next(leaves)
-                integers = kind(leaf.library.dtype(leaf.value)) == "integer"
-                note = "integers inside a tree are structure" if integers else "a bool is structure"
-                yield Place(path, describe(leaf.value), note, leaf if leaf.differentiated else None)
+        yield from _places(structure, f"args[{i}]", remaining)
 
 
-def nothing_differentiable(operator: str, structures: Sequence[Structure], leaves: Iterable[Leaf]) -> str:
+def _places(structure: Structure, path: str, slots: Iterator[tuple[Slot, Any]]) -> Iterator[Place]:
+    if isinstance(structure, Node):
+        if structure.type.held:
+            next(slots)  # the object itself
+        children = children_of(structure)
+        for key, child in zip(structure.type.paths(structure.data, len(children)), children):
+            yield from _places(child, path + key, slots)
+    elif isinstance(structure, Frozen):
+        for _ in range(count_slots(structure)):
+            next(slots)
+        yield Place(path, "Constant", "marked as not differentiated")
+    else:
+        slot, value = next(slots)
+        if slot.library is None:
+            yield Place(path, _short(value), slot.reason)
+            return
+        note = "integers inside a tree are structure" if kind(slot.dtype) == "integer" else "a bool is structure"
+        yield Place(path, describe(value), note, slot if slot.differentiated else None)
+
+
+def nothing_differentiable(operator: str, structures: Sequence[Structure], slots: Iterable[tuple[Slot, Any]]) -> str:
     lines = [f"{operator}: no argument has a gradient."]
-    lines.extend(f"  {place.path}: {place.value} ({place.note})" for place in places_of(structures, leaves))
+    lines.extend(f"  {place.path}: {place.value} ({place.note})" for place in places_of(structures, slots))
     if not structures:
         lines.append(f"  There is no argument at all: write {operator}(f, backend, x, ...).")
     lines.append("Pass floating numbers or arrays; a model's arrays must be floating to be trained.")
@@ -85,7 +97,3 @@ def _levels_to_the_user() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "adinterface":
         level, frame = level + 1, frame.f_back
     return level + 1
-
-
-def auto_name(library: Library) -> str:
-    return next((cls.__name__ for cls in BUILT_IN if cls.name == library.name), f"a backend of {library.name}")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
-
-import numpy as np
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
 
 from ..contract.backend import Backend
-from ..contract.errors import NotDifferentiableError
-from ..contract.library import NUMPY, PYTHON, Library, any_wide, complex_of, kind, widest
+from ..contract.errors import AdinterfaceError, NotDifferentiableError
+from ..contract.library import NUMPY, PYTHON, Enter, Leave, Library, any_wide, complex_of, kind, widest
+from ..contract.nodes import Unkeyed
 from ..tree import (
     CARRIED,
     DIFFERENTIATED,
@@ -24,118 +25,78 @@ from ..tree import (
     flatten,
     gradient_builder,
     handler_of,
+    paths_of,
 )
+from .likeness import Recognizer, Signature, is_promoted, recognizer, tangent_recognizer
 from .messages import nothing_differentiable
-from .recognition import Recognizer, recognizer, tangent_recognizer
-
-_PLAIN = frozenset({"float16", "float32", "float64"})
-
-_PLAIN_CARRIED = _PLAIN | {"bool", "int8", "int16", "int32", "int64", "uint8", "complex64", "complex128"}
-
-
-class Spec(NamedTuple):
-    """What a plan knows of one leaf, or of one value without a gradient."""
-
-    #: None for a value that is no leaf.
-    library: Library | None
-    dtype: str
-    differentiated: bool
-    #: The object through which f reaches the leaf, if there is one.
-    holder: Any
-
-
-class Builders(NamedTuple):
-    args: list[Callable[[Sequence[Any]], Any]]
-    keywords: dict[str, Callable[[Sequence[Any]], Any]]
-    gradients: list[Callable[[Sequence[Any]], Any]]
+from .passages import Slot, entering, entering_compiled, leaving
 
 
 class Plan:
     """What a call's arguments decide, whatever their numbers are: made once for each signature.
 
-    `specs` has an entry for each leaf and for each value without a gradient, in the order in which `structures` and
-    `keywords` take them; both are slots there, so that a plan keeps no argument alive.
+    `slots` has an entry for each leaf and for each value without a gradient, in the order in which `structures` and
+    `keywords` take them; both have places for them there, so that a plan keeps no argument alive.
     """
 
-    def __init__(self, operator: str, backend: Backend, args: Sequence[Any], kwargs: dict[str, Any]):
-        self.operator = operator
-        self.backend = backend
+    def __init__(
+        self,
+        operator: str,
+        backend: Backend,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        *,
+        copy: bool = False,
+    ):
+        self.operator, self.backend = operator, backend
+        #: The numbers of the arguments that are promoted integers, and of those in which something is differentiated.
         self.promoted: list[int] = []
         self.active_arguments: list[int] = []
-        leaves: list[Leaf] = []
-        found: list[Structure] = []
-        for i, arg in enumerate(args):
-            before = len(leaves)
-            found.append(self._flatten(i, arg, leaves))
-            if any(leaf.differentiated for leaf in leaves[before:]):
-                self.active_arguments.append(i)
-        words = {name: flatten(Constant(value), leaves, lambda: "a keyword") for name, value in kwargs.items()}
-        if not any(leaf.differentiated for leaf in leaves):
-            raise NotDifferentiableError(nothing_differentiable(operator, found, leaves))
-        remaining = iter(leaves)
-        self.values: list[Any] = []
-        specs: list[Spec] = []
-        self.structures = tuple([_slotted(structure, remaining, specs, self.values) for structure in found])
-        self.keywords = {name: _slotted(structure, remaining, specs, self.values) for name, structure in words.items()}
-        self.specs = tuple(specs)
-        self.active = tuple([n for n, spec in enumerate(specs) if spec.differentiated])
-        self._choose_dtypes([leaf.library.dtype(leaf.value) for leaf in leaves if leaf.library is not PYTHON])
-        libraries = [specs[n].library for n in self.active]
-        #: The library of results without a leaf's shape: that of the first differentiated array.
+        #: What the call computes with: the arguments' own values, or copies that nobody else can write to.
+        self.copy = copy
+        values = self._take_apart(args, kwargs)
+        slots = self.slots
+        #: The differentiated slots, and the others.
+        self.active = tuple([n for n, slot in enumerate(slots) if slot.differentiated])
+        self.carried = tuple([n for n, slot in enumerate(slots) if not slot.differentiated])
+        self._choose_dtypes()
+        #: The library of f's arrays, and that of results without a leaf's shape: of the first differentiated array.
+        self.library: Library = backend.library or NUMPY
+        libraries = [slots[n].library for n in self.active]
         self.result_library: Library = next((library for library in libraries if library is not PYTHON), NUMPY)  # type: ignore[assignment]
         self.python_result = all(library is PYTHON for library in libraries)
         #: The active leaves that f reaches through their holder. One that stands in two places is two variables, so the
         #: second place gets a copy.
-        self.held = frozenset(
-            _held_once([self.values[place] if specs[place].holder is not None else None for place in self.active])
-        )
-        carried = [n for n, spec in enumerate(specs) if not spec.differentiated]
-        #: The library of f's arrays.
-        self.library = backend.library or NUMPY
-        #: Every leaf is a NumPy array of a dtype that every engine has, so the short ways of the library serve.
-        self.plain = backend.device is None and all(
-            spec.library is None or _is_plain(spec, value) for spec, value in zip(specs, self.values)
-        )
-        self.numpy_dtypes = [self.values[n].dtype for n in self.active] if self.plain else []
-        #: The usual case: each argument is such an array.
-        self.only_arrays = self.plain and not self.keywords and all(place is DIFFERENTIATED for place in self.structures)
-        #: Arrays that an engine without 64 bits would narrow.
-        self.unfit = not any_wide(self.all_dtypes) and any(spec.dtype in ("int64", "uint64") for spec in specs)
-        #: The places of what is not differentiated, and whether a leaf stands there.
-        self.carried = [(n, specs[n].library is not None) for n in carried]
-        #: Where each value of `specs` stands in a list of the active values, with the carried ones behind.
-        places = {n: k for k, n in enumerate([*self.active, *carried])}
-        self.order = [places[n] for n in range(len(specs))] if carried else None
-        #: From the values to each argument, each keyword, and the gradient of each argument; made when the plan is kept.
-        self.builders: Builders | None = None
-        #: The values of other arguments, if this plan fits them; also made when the plan is kept.
+        self.held = frozenset(_held_once([values[n] if slots[n].holder is not None else None for n in self.active]))
+        self._choose_passages(values)
+        self._choose_builders()
+        self.scope = self._scope()
+        #: The values of other arguments, or tangents, if this plan fits them; made when the plan is kept.
         self.recognize: Recognizer | None = None
-        #: The same for tangents, of arguments that are differentiated as a whole or not at all.
         self.recognize_tangents: Recognizer | None = None
-        #: All of an operation in one step: from f and the values to its results, or None if that cannot be now.
-        self.straight: Callable[[Callable[..., Any], Sequence[Any], Any], Any] | None = None
+        #: The values of the arguments that it was made for, until it is kept.
+        self.values: Sequence[Any] = values
 
-    def keep(self) -> None:
-        """Spend what pays with the second call, and forget the first one's arguments, which must not outlive it."""
-        slots = list(zip(self.specs, self.values))
-        self.recognize = recognizer(self.structures, self.keywords, iter(slots))
-        if self.plain:
-            self.recognize_tangents = tangent_recognizer(self.structures, iter(slots))
-        self.values = []
-        first = 0
-        args: list[Any] = []
-        for structure in self.structures:
-            build_one, first = builder(structure, first)
-            args.append(build_one)
-        keywords: dict[str, Any] = {}
-        for name, structure in self.keywords.items():
-            keywords[name], first = builder(structure, first)
-        gradients: list[Any] = []
-        first = 0
-        for structure in self.structures:
-            build_one, first = gradient_builder(structure, first)
-            gradients.append(build_one)
-        self.builders = Builders(args, keywords, gradients)
+    # the arguments
+
+    def _take_apart(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        leaves: list[Leaf] = []
+        flat: list[Structure] = []
+        for i, arg in enumerate(args):
+            before = len(leaves)
+            flat.append(self._flatten(i, arg, leaves))
+            if any(leaf.differentiated for leaf in leaves[before:]):
+                self.active_arguments.append(i)
+        words = {name: flatten(Constant(value), leaves, lambda: "a keyword") for name, value in kwargs.items()}
+        remaining = iter(leaves)
+        slots: list[Slot] = []
+        values: list[Any] = []
+        self.structures = tuple([_slotted(structure, remaining, slots, values) for structure in flat])
+        self.keywords = {name: _slotted(structure, remaining, slots, values) for name, structure in words.items()}
+        self.slots = tuple(slots)
+        if not self.active_arguments:
+            raise NotDifferentiableError(nothing_differentiable(self.operator, self.structures, zip(slots, values)))
+        return values
 
     def _flatten(self, i: int, arg: Any, leaves: list[Leaf]) -> Structure:
         if type(arg) is not Constant:
@@ -146,22 +107,147 @@ class Plan:
                 return DIFFERENTIATED
         return flatten(arg, leaves, lambda: f"args[{i}]")
 
-    def _choose_dtypes(self, dtypes: list[str]) -> None:
+    def _choose_dtypes(self) -> None:
         """Each active leaf's dtype: its own, or for a Python number and a promoted integer the widest of the call."""
+        dtypes = [slot.dtype for slot in self.slots if slot.library is not None and slot.library is not PYTHON]
         real = widest(dtypes)
         self.dtypes: list[str] = []
         for n in self.active:
-            own = self.specs[n].dtype
+            own = self.slots[n].dtype
             if own == "complex":
                 self.dtypes.append(complex_of(real))
             else:
                 self.dtypes.append(real if own in ("float", "int") or kind(own) == "integer" else own)
         self.all_dtypes = tuple(dict.fromkeys([*dtypes, *self.dtypes]))
 
+    def _scope(self) -> AbstractContextManager[Any] | None:
+        """The scope in which the engine's arrays keep the dtypes of the call."""
+        if self.backend.library is not None:
+            return self.backend.library.precision(self.all_dtypes)
+        leaves = [(slot.library, slot.dtype) for slot in self.slots if slot.library is not None]
+        libraries = list(dict.fromkeys(library for library, _ in leaves))
+        if len(libraries) == 1:
+            return libraries[0].precision(self.all_dtypes)
+        scopes = [library.precision(tuple([dtype for owner, dtype in leaves if owner is library])) for library in libraries]
+        needed = [scope for scope in scopes if scope is not None]
+        if len(needed) <= 1:
+            return needed[0] if needed else None
 
-def _is_plain(spec: Spec, value: Any) -> bool:
-    dtypes = _PLAIN if spec.differentiated else _PLAIN_CARRIED
-    return type(value) is np.ndarray and spec.dtype in dtypes and value.dtype.isnative and spec.holder is None
+        return _Together(needed)
+
+    # the ways in and back
+
+    def _choose_passages(self, values: Sequence[Any]) -> None:
+        backend, slots, copy = self.backend, self.slots, self.copy
+        enters: list[Enter] = []
+        leaves: list[Leave | None] = []
+        for n, dtype in zip(self.active, self.dtypes):
+            enters.append(entering(backend, slots[n], values[n], dtype, copy=copy))
+            leaves.append(leaving(backend, slots[n], values[n], dtype))
+        #: How the active leaves go in, how those carried along do (None for what is no leaf), how gradients come back.
+        self.enter, self.leave = tuple(enters), tuple(leaves)
+        self.enter_carried = tuple([self._entering_carried(n, values[n]) for n in self.carried])
+        #: What is made of the leaves is known to this call alone.
+        self.fresh = not copy and self.library.adopts_new and all(slots[n].library in (NUMPY, PYTHON) for n in self.active)
+
+    def _entering_carried(self, n: int, value: Any) -> Enter | None:
+        slot = self.slots[n]
+        return None if slot.library is None else entering(self.backend, slot, value, None, copy=self.copy)
+
+    def compiled_passages(self, values: Sequence[Any], *, copy: bool) -> tuple[tuple[Enter, ...], tuple[Enter | None, ...]]:
+        """As `enter` and `enter_carried`, for compiled code."""
+        narrow = not any_wide(self.all_dtypes)
+
+        def way(n: int, dtype: str | None) -> Enter:
+            narrowed = narrow and self.slots[n].dtype in ("int64", "uint64")
+            return entering_compiled(self.backend, self.slots[n], values[n], dtype, copy=copy, narrowed=narrowed)
+
+        active = tuple([way(n, dtype) for n, dtype in zip(self.active, self.dtypes)])
+        return active, tuple([None if self.slots[n].library is None else way(n, None) for n in self.carried])
+
+    def _choose_builders(self) -> None:
+        #: The usual case: each argument is one differentiated array, and there are no keywords.
+        self.bare = not self.keywords and all(place is DIFFERENTIATED for place in self.structures)
+        first = 0
+        self._args: list[Callable[[Sequence[Any]], Any]] = []
+        for structure in self.structures:
+            make, first = builder(structure, first)
+            self._args.append(make)
+        self._keywords: dict[str, Callable[[Sequence[Any]], Any]] = {}
+        for name, structure in self.keywords.items():
+            self._keywords[name], first = builder(structure, first)
+        self._gradients: list[Callable[[Sequence[Any], Sequence[Any]], Any]] = []
+        first, slot = 0, 0
+        for structure in self.structures:
+            make_gradient, first, slot = gradient_builder(structure, first, slot)
+            self._gradients.append(make_gradient)
+        places = {n: k for k, n in enumerate([*self.active, *self.carried])}
+        #: Where each slot stands in a list of the active values with the carried ones behind; None where that is its order.
+        order = [places[n] for n in range(len(self.slots))]
+        self._order = order if order != list(range(len(order))) else None
+
+    def arguments(self, active: Sequence[Any], carried: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+        """What f is called with: the arguments and keywords with these values in their slots."""
+        both = (*active, *carried) if carried else active
+        if self._order is not None:
+            both = [both[n] for n in self._order]
+        if self.bare:
+            return both, {}
+        words = {name: make(both) for name, make in self._keywords.items()} if self._keywords else {}
+        return [make(both) for make in self._args], words
+
+    def gradients(self, results: Sequence[Any], values: Sequence[Any]) -> tuple[Any, ...]:
+        """One tree of gradients for each argument; `values` are those of the slots."""
+        if self.bare:
+            return tuple(results)
+        return tuple([make(results, values) for make in self._gradients])
+
+    def keep(self) -> None:
+        """Spend what pays with the second call, and forget the first arguments, which must not outlive their call."""
+        slots = list(zip(self.slots, self.values))
+        self.recognize = recognizer(self.structures, self.keywords, iter(slots))
+        self.recognize_tangents = tangent_recognizer(self.structures, iter(slots))
+        self.values = ()
+
+    # what an operator asks of its arguments
+
+    def require_one(self) -> None:
+        """Only the first argument may be differentiated."""
+        if self.active_arguments != [0]:
+            others = ", ".join(f"args[{i}]" for i in self.active_arguments if i != 0)
+            problem = f"but {others} would be, too" if 0 in self.active_arguments else "but args[0] has no gradient"
+            raise NotDifferentiableError(
+                f"{self.operator} differentiates exactly one argument, the first, {problem}. Wrap every further argument "
+                f"in Constant(...), or pass one tuple or dict that holds them all."
+            )
+
+    def require_real(self, remedy: str = "Pass its real and imaginary parts as two real arrays.") -> None:
+        """Second derivatives with respect to complex numbers are not defined here."""
+        if not any(kind(dtype) == "complex" for dtype in self.dtypes):
+            return
+        dtypes = iter(self.dtypes)
+        for i, structure in enumerate(self.structures):
+            for path in [path for path, place in paths_of(structure, f"args[{i}]") if place is DIFFERENTIATED]:
+                if kind(next(dtypes)) == "complex":
+                    raise NotDifferentiableError(
+                        f"{self.operator} is taken with respect to real arguments only, but {path} is complex. {remedy}"
+                    )
+
+    def require_number(self) -> None:
+        """Only one real number may be differentiated."""
+        self.require_one()
+        slot = self.slots[self.active[0]]
+        assert slot.library is not None
+        shape = slot.library.shape(self.values[self.active[0]])
+        if len(self.active) != 1 or shape != ():
+            seen = f"{len(self.active)} arrays" if len(self.active) != 1 else f"an array of shape {shape}"
+            raise NotDifferentiableError(
+                f"{self.operator} differentiates with respect to one real number, but args[0] holds {seen}. "
+                f"Use jacobian, or pushforward for the derivative in one direction."
+            )
+        self.require_real(
+            "A holomorphic derivative is a jacobian; otherwise pass the real and imaginary parts as two real arguments."
+        )
 
 
 def _held_once(values: Sequence[Any]) -> Iterator[int]:
@@ -172,25 +258,78 @@ def _held_once(values: Sequence[Any]) -> Iterator[int]:
             yield n
 
 
-def is_promoted(handler: object, arg: Any) -> bool:
-    """Whether an argument of its own is an integer, which is differentiated as a float."""
-    if handler is PYTHON:
-        return type(arg) is int
-    return isinstance(handler, Library) and kind(handler.dtype(arg)) == "integer"
-
-
-def _slotted(structure: Structure, leaves: Iterator[Leaf], specs: list[Spec], values: list[Any]) -> Structure:
+def _slotted(structure: Structure, leaves: Iterator[Leaf], slots: list[Slot], values: list[Any]) -> Structure:
     """The structure with a slot for every value without a gradient; the leaves and those values in its order."""
     if isinstance(structure, Static):
-        specs.append(Spec(None, "", False, None))
+        slots.append(Slot(None, "", False, None, structure.reason))
         values.append(structure.value)
         return CARRIED
     if isinstance(structure, LeafSpec):
         leaf = next(leaves)
-        specs.append(Spec(leaf.library, leaf.library.dtype(leaf.value), leaf.differentiated, leaf.holder))
+        holder = None if leaf.holder is None else type(leaf.holder)
+        slots.append(Slot(leaf.library, leaf.library.dtype(leaf.value), leaf.differentiated, holder))
         values.append(leaf.value)
         return structure
     if isinstance(structure, Frozen):
-        return Frozen(_slotted(structure.inner, leaves, specs, values))
-    children = tuple([_slotted(child, leaves, specs, values) for child in structure.children])
+        return Frozen(_slotted(structure.inner, leaves, slots, values))
+    children = tuple([_slotted(child, leaves, slots, values) for child in structure.children])
     return Node(structure.type, structure.data, children)
+
+
+class _Together:
+    """Several scopes as one."""
+
+    def __init__(self, scopes: Sequence[AbstractContextManager[Any]]):
+        self.scopes = scopes
+
+    def __enter__(self) -> None:
+        for scope in self.scopes:
+            scope.__enter__()
+
+    def __exit__(self, *raised: Any) -> None:
+        for scope in reversed(self.scopes):
+            scope.__exit__(*raised)
+
+
+class Plans:
+    """The plans of one operator on one backend, for one-shot and prepared calls alike."""
+
+    def __init__(self, make: Callable[[Sequence[Any], Mapping[str, Any]], Plan], bound: int = 128):
+        self._make, self._bound = make, bound
+        self._known: dict[Any, Plan] = {}
+        #: The plan that served last: most often the next call is like it.
+        self._last: Plan | None = None
+        self._lock = threading.Lock()
+
+    def find(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Plan, Sequence[Any], Signature | None]:
+        """The plan for such arguments, their values, and their signature, if it was needed.
+
+        What has no signature is planned anew in each call. Of more plans than are kept, the one goes that was used last
+        the longest ago.
+        """
+        last = self._last  # once, for another thread may set it
+        if last is not None and last.recognize is not None:
+            values = last.recognize(args, kwargs)
+            if values is not None:
+                return last, values, None
+        try:
+            signature = Signature(args, kwargs)
+        except (Unkeyed, AdinterfaceError):
+            plan = self._make(args, kwargs)  # which raises it with the path
+            return plan, plan.values, None
+        with self._lock:
+            known = self._known.pop(signature.key, None)
+            if known is not None:
+                self._known[signature.key] = known  # at the end, as the one that was used last
+        if known is None:
+            known = self._make(args, kwargs)
+            known.keep()
+            with self._lock:
+                while len(self._known) >= self._bound:
+                    del self._known[next(iter(self._known))]
+                self._known[signature.key] = known
+        self._last = known
+        return known, signature.values, signature
+
+
+__all__ = ["Plan", "Plans"]

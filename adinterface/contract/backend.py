@@ -1,14 +1,14 @@
 """The contract of a backend: what an engine must give so that every operator works with it.
 
 An engine sees a flat function on a flat tuple of its own arrays. It never sees a tree, a Constant or a keyword.
-A backend defines `pullback` or `pushforward`, one of them; the core writes every operator once from these.
+A `Backend` defines `pullback` or `pushforward`, one of them; the core writes every operator once from these. What it may do
+in its own way besides, for speed alone, stands apart in `Shortcuts`.
 """
 
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from .auto import AutoBackend, Mode
@@ -18,11 +18,30 @@ from .nodes import NodeType
 Arrays = tuple[Any, ...]
 
 
+class Aux:
+    """What f returned beside what is differentiated: arrays of the engine, and the form in which they were returned.
+
+    An engine hands it on. If it traces values, it takes each array out of its trace: `aux.map(untraced)`.
+    """
+
+    __slots__ = ("arrays", "form")
+
+    def __init__(self, arrays: Arrays = (), form: Any = None):
+        self.arrays, self.form = arrays, form
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.arrays)
+
+    def map(self, convert: Callable[[Any], Any]) -> Aux:
+        """The same with each array converted."""
+        return Aux(tuple([convert(array) for array in self.arrays]), self.form) if self.arrays else self
+
+
 class FlatFunction(Protocol):
     """What the core asks an engine to differentiate.
 
-    Called with as many native arrays as there are leaves, it gives `(outputs, aux)`: two tuples of native arrays.
-    Derivatives are taken of `outputs` (all real or complex floating); `aux` is carried along.
+    Called with as many native arrays as there are leaves, it gives `(outputs, aux)`: a tuple of native arrays, all real or
+    complex floating, of which derivatives are taken, and an `Aux`, which is carried along.
     """
 
     #: Leaves that f reaches through an object that holds them (a module's parameters), not through the value passed.
@@ -31,14 +50,14 @@ class FlatFunction(Protocol):
     #: Nobody but this call holds the leaves, so an engine may mark them as its own.
     fresh: bool
 
-    def __call__(self, *leaves: Any) -> tuple[Arrays, Arrays]: ...
+    def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]: ...
 
 
 class Pullback(NamedTuple):
     """The result of `Backend.pullback`."""
 
     outputs: Arrays
-    aux: Arrays
+    aux: Aux
     #: `back(cotangents)`: one native array for each leaf; may be called again and again.
     back: Callable[[Arrays], Arrays]
     #: False only if the engine knows that no output depends on any leaf.
@@ -52,61 +71,36 @@ class Pushforward(NamedTuple):
 
     outputs: Arrays
     tangents: Arrays
-    aux: Arrays
+    aux: Aux
 
 
 class Linearized(NamedTuple):
     """The result of `Backend.linearize`."""
 
     outputs: Arrays
-    aux: Arrays
+    aux: Aux
     #: `push(tangents)`: one native array for each output; may be called again and again.
     push: Callable[[Arrays], Arrays]
     #: As `push`, for stacks of tangents, in one batched call; None if the engine cannot.
     push_stacked: Callable[[Arrays], Arrays] | None = None
 
 
-class Straight(Protocol):
-    """The gradient of a real scalar function of plain NumPy arrays, without intermediate objects.
+class Gradient(NamedTuple):
+    """The result of `Shortcuts.gradient`: of a function with one real scalar output."""
 
-    `evaluate(leaves)`, called once with the engine's arrays, gives the native scalar and the auxiliary arrays.
-    `taken`: the memory that results must not overlap; that of the leaves is added. Returns the scalar, the auxiliary
-    arrays, the caller's own NumPy arrays of gradients, and whether the scalar depends on any leaf (as far as the engine
-    knows); or None, before `evaluate`, where the state of the engine asks for the general way.
-    """
-
-    def __call__(
-        self, evaluate: Callable[[Sequence[Any]], tuple[Any, Arrays]], arrays: Sequence[Any], taken: set[int]
-    ) -> tuple[Any, Arrays, Sequence[Any], bool] | None: ...
+    outputs: Arrays
+    aux: Aux
+    gradients: Arrays
+    #: False only if the engine knows that the output depends on no leaf.
+    connected: bool = True
 
 
-class StraightProduct(Protocol):
-    """As `Straight`, the Hessian times `directions`, which are NumPy arrays like `arrays`."""
+class Jacobian(NamedTuple):
+    """The result of `Shortcuts.jacobian`: `blocks[k][n]` has the shape of output k followed by that of leaf n."""
 
-    def __call__(
-        self,
-        evaluate: Callable[[Sequence[Any]], tuple[Any, Arrays]],
-        arrays: Sequence[Any],
-        directions: Sequence[Any],
-        taken: set[int],
-    ) -> Sequence[Any] | None: ...
-
-
-class Handwritten(Protocol):
-    """What a good user writes with the engine alone: the yardstick of the benchmark. A module serves as one."""
-
-    @property
-    def namespace(self) -> Any:
-        """The engine's own functions, as its users import them."""
-
-    def transform(self, operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:
-        """The operator as a function of x (and v, for `hvp`) and constants; None if nobody would write that by hand.
-
-        prepared: what can be done before the first call is.
-        """
-
-    def models(self) -> dict[str, tuple[Callable[..., Any], Callable[..., Any], Any, tuple[Any, ...]]]:
-        """Models of the engine's own kind, by name: a real function, an array-valued one, the model, further arguments."""
+    outputs: Arrays
+    aux: Aux
+    blocks: list[list[Any]]
 
 
 class KnownFailure(NamedTuple):
@@ -121,7 +115,60 @@ class KnownFailure(NamedTuple):
     link: str
 
 
-class Backend(ABC):
+class Shortcuts:
+    """What an engine may do in its own way, where that is faster than by the primitives. No engine needs any of it.
+
+    Each answers None, before it calls `function`, where it has nothing better; the core then does it. Without `value`
+    nobody looks at the numbers of outputs and aux, but the form of aux counts.
+    """
+
+    #: `back` can itself be differentiated by `pullback` (with `differentiable=True`): the transpose of the transpose
+    #: is then a pushforward that needs no second evaluation of f.
+    transposes: ClassVar[bool] = False
+    #: Without a `mode`, take pushforwards by transposing `pullback` even if `pushforward` is there.
+    prefers_transposing: ClassVar[bool] = False
+    #: Without a `mode`, a Jacobian of at most so many inputs is taken by `pushforward_stacked`, whatever the outputs.
+    forward_below: ClassVar[int] = 0
+    #: The modes of the outer and the inner derivative in second-order operators, unless the user's `mode` says.
+    second_order: ClassVar[tuple[Mode, Mode]] = (None, None)
+
+    def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | None:
+        """The gradient of a function with one real scalar output; without `value` nobody looks at aux at all."""
+        return None
+
+    def jacobian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian | None:
+        """The Jacobian of every output with respect to every leaf."""
+        return None
+
+    def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized | None:
+        """The derivative as a linear map that does not evaluate `function` again."""
+        return None
+
+    def pushforward_stacked(self, function: FlatFunction, leaves: Arrays, stacks: Arrays) -> Pushforward | None:
+        """As `pushforward` for stacks of tangents (a leading axis on each), in one evaluation of `function`.
+
+        `outputs` and `aux` have no such axis.
+        """
+        return None
+
+    def pair(self) -> tuple[Backend, Backend] | None:
+        """The outer and the inner backend of second derivatives, where they are more than two modes of the engine."""
+        return None
+
+    def compile(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
+        """A compiled form of `compute(*arrays)`, which takes native or plain NumPy arrays and NumPy numbers, and returns
+        tuples and lists of arrays and `Aux`.
+
+        None if the engine does not compile, or was told not to; a prepared call then runs `compute` as it is.
+        """
+        return None
+
+    def compile_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """f as a prepared `gradient` or `value_and_gradient` should call it, for an engine that compiles f alone."""
+        return f
+
+
+class Backend(Shortcuts, ABC):
     """One engine. Derive from it, name the class in an entry point of the group `adinterface.backends`.
 
     Laws, checked by the conformance package. For `outputs, aux, back, _ = pullback(function, leaves)` and
@@ -135,8 +182,6 @@ class Backend(ABC):
     - `leaves` are not written to, and no global state of the engine differs afterwards, also if `function` raises.
     """
 
-    #: What the benchmark compares with; None if there is nothing.
-    handwritten: ClassVar[Handwritten | None] = None
     #: The libraries of arrays that this engine brings, so that its arrays are recognised as leaves.
     libraries: ClassVar[tuple[Library, ...]] = ()
     #: The node types that this engine brings.
@@ -147,16 +192,6 @@ class Backend(ABC):
     known_failures: ClassVar[tuple[KnownFailure, ...]] = ()
     #: The library of the arrays that the engine computes with; None if it takes each leaf in its own library.
     library: Library | None
-
-    #: `back` can itself be differentiated by `pullback` (with `differentiable=True`): the transpose of the transpose
-    #: is then a pushforward that needs no second evaluation of f.
-    transposes: ClassVar[bool] = False
-    #: Without a `mode`, take pushforwards by transposing `pullback` even if `pushforward` is there.
-    prefers_transposing: ClassVar[bool] = False
-    #: Without a `mode`, a Jacobian of at most so many inputs is taken by `pushforward_stacked`, whatever the outputs.
-    forward_below: ClassVar[int] = 0
-    #: The modes of the outer and the inner derivative in second-order operators, unless the user's `mode` says.
-    second_order: ClassVar[tuple[Mode, Mode]] = (None, None)
 
     def __init__(self, auto: AutoBackend):
         self.auto = auto
@@ -174,92 +209,12 @@ class Backend(ABC):
         """
         raise NotImplementedError
 
-    def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
-        """Evaluate `function` and its derivative in the direction `tangents` (native arrays like the leaves)."""
-        raise NotImplementedError
+    def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True) -> Pushforward:
+        """Evaluate `function` and its derivative in the direction `tangents` (native arrays like the leaves).
 
-    def tangents(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Arrays:
-        """The tangents of `pushforward` alone, for an engine that needs less for them."""
-        return self.pushforward(function, leaves, tangents).tangents
-
-    def pushforward_stacked(self, function: FlatFunction, leaves: Arrays, stacks: Arrays) -> Pushforward:
-        """As `pushforward` for stacks of tangents (a leading axis on each), in one evaluation of `function`.
-
-        `outputs` and `aux` have no such axis. An engine without batching leaves it out.
+        Without `value` nobody looks at the numbers of outputs and aux.
         """
         raise NotImplementedError
-
-    def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
-        """Evaluate `function`, and give its derivative as a linear map; by default each push is a `pushforward`."""
-        from ..derive.primitives import linearize_by_pushforward
-
-        return linearize_by_pushforward(self, function, leaves)
-
-    def pair(self) -> tuple[Backend, Backend]:
-        """The outer and the inner backend for second derivatives with this backend alone."""
-        if not hasattr(self.auto, "mode") or self.mode is not None:
-            return self, self
-        from ..registry import backend_of
-
-        outer, inner = self.second_order
-        return (
-            backend_of(replace(self.auto, mode=outer)),  # type: ignore[call-arg]
-            backend_of(replace(self.auto, mode=inner)),  # type: ignore[call-arg]
-        )
-
-    def gradient(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays, bool]:
-        """For a function with one real scalar output: `(outputs, aux, gradients, connected)`.
-
-        An engine overrides this only where it can do it faster than by `pullback`.
-        """
-        from ..derive.jacobians import gradient_by_pullback
-
-        return gradient_by_pullback(self, function, leaves)
-
-    def gradients(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, bool]:
-        """As `gradient`: the gradients and `connected` alone, for an engine that finds them without the value."""
-        return self.gradient(function, leaves)[2:]
-
-    def straight(self, dtypes: tuple[str, ...], value: bool) -> Straight | None:
-        """The shortest way from NumPy arrays of these dtypes (float16, float32, float64) to their gradients.
-
-        It gives what `gradient` gives; without `value`, any scalar in its place. None if the engine has no shorter way
-        than the general one.
-        """
-        return None
-
-    def straight_product(self, dtypes: tuple[str, ...]) -> StraightProduct | None:
-        """As `straight`, for the product of the Hessian with a vector, where this backend is both of a pair."""
-        return None
-
-    def jacobian(
-        self, function: FlatFunction, leaves: Arrays, *, value: bool = True
-    ) -> tuple[Arrays, Arrays, list[list[Any]]] | None:
-        """`(outputs, aux, blocks)`, where `blocks[k][n]` has the shape of output k followed by that of leaf n.
-
-        Without `value` nobody looks at outputs and aux. An engine overrides this only where it can do it faster than by
-        `pullback` or `pushforward`; None, before it calls `function`, where it cannot.
-        """
-        return None
-
-    def compile(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
-        """A compiled form of `compute(active, carried, tangents)`, which takes tuples of native arrays (and, in `carried`,
-        Python floats) and returns tuples, lists and named tuples of arrays, bools and this backend's own maps.
-
-        None if the engine does not compile, or was told not to; a prepared call then runs `compute` as it is.
-        """
-        return None
-
-    def compile_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        """f as a prepared `gradient` or `value_and_gradient` should call it, for an engine that compiles f alone."""
-        return f
-
-    def compile_numpy(self, compute: Callable[..., Any], dtypes: tuple[str, ...]) -> Callable[..., Any] | None:
-        """As `compile`, from plain NumPy arrays to the caller's own NumPy arrays, in a precision scope for these dtypes.
-
-        Asked only of an engine that compiles. `compute` must not return maps. What is compiled may return None for "not now".
-        """
-        return None
 
     def note(self, error: Exception) -> str | None:
         """What a user should know about an error that f raised under this engine; None if there is nothing to say."""
@@ -271,6 +226,6 @@ class Backend(ABC):
         return ["cpu"]
 
 
-def gives(backend: Backend, primitive: str) -> bool:
-    """Whether a backend defines `pullback`, or `pushforward`, itself."""
-    return getattr(type(backend), primitive) is not getattr(Backend, primitive)
+def gives(backend: Backend, member: str) -> bool:
+    """Whether a backend defines this primitive, or this shortcut, itself."""
+    return getattr(type(backend), member) is not getattr(Backend, member)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import Any, ClassVar, Literal
 
@@ -18,6 +18,11 @@ import numpy as np
 from .errors import ConversionError, NotDifferentiableError, PrecisionError
 
 Kind = Literal["real", "complex", "integer", "bool", "other"]
+
+#: From a value to a native array. It notes, in the set, the memory that results must not overlap.
+Enter = Callable[[Any, set[int]], Any]
+#: From a native result to the caller's own, noted in the set; None for a result that needs more.
+Leave = Callable[[Any, set[int]], Any]
 
 _WIDTHS = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64, "complex64": 32, "complex128": 64}
 _COMPLEX_OF = {32: "complex64", 64: "complex128"}
@@ -103,9 +108,11 @@ class Library(ABC):
     mutable: ClassVar[bool] = True
     #: The engine's compiler also takes its arrays of what is no number, such as random keys.
     compiles_other: ClassVar[bool] = False
+    #: Types of which every instance is a real 0-d scalar.
+    scalars: ClassVar[frozenset[type]] = frozenset()
     #: Takes arrays of other libraries by DLPack; otherwise as NumPy arrays.
     adopts_dlpack: ClassVar[bool] = True
-    #: `adopt` makes an object that only the call knows, though it may share the memory of the caller's array.
+    #: What `enter` makes of a NumPy array is an object that only the call knows, though it may share the array's memory.
     adopts_new: ClassVar[bool] = False
 
     def owns(self, x: object) -> bool:
@@ -122,6 +129,11 @@ class Library(ABC):
     def signature(self, x: Any) -> Any:
         """What of x, its numbers apart, a prepared call depends on."""
         return self.dtype(x), self.shape(x)
+
+    def alike(self, example: Any) -> Callable[[Any], bool]:
+        """The quickest test whether an array of the example's class has its signature."""
+        expected, signature = self.signature(example), self.signature
+        return lambda x: bool(signature(x) == expected)
 
     def traced(self, x: Any) -> bool:
         """Whether x carries an engine's trace, so that turning it into numbers would lose a derivative."""
@@ -161,20 +173,26 @@ class Library(ABC):
 
     def is_real_scalar(self, x: Any) -> bool:
         """Whether x is 0-d and of a real floating dtype."""
-        return self.shape(x) == () and kind(self.dtype(x)) == "real"
+        return self.shape(x) == () and self.is_floating(x) and kind(self.dtype(x)) == "real"
 
-    # The short ways: what `asarray` and `restore` do for plain NumPy arrays of native float16, float32 or float64.
+    def is_floating(self, x: Any) -> bool:
+        """Whether x is of a real or complex floating dtype."""
+        return kind(self.dtype(x)) in ("real", "complex")
 
-    def adopt(self, x: np.ndarray[Any, Any], taken: set[int]) -> Any:
-        """A plain NumPy array as an array of this library, whose memory is noted."""
-        array = self.asarray(x)
-        key = self.memory(array)
-        if key is not None:
-            taken.add(key)
-        return array
+    # Passages: how leaves like an example go in and come back, chosen once, when a call is planned.
 
-    def release(self, result: Any, dtype: np.dtype[Any], taken: set[int]) -> np.ndarray[Any, Any] | None:
-        """A result of this library as the caller's own NumPy array of this dtype; None if that takes `restore`."""
+    def enter(self, example: Any, source: Library) -> Enter | None:
+        """The shortest way from arrays like this one, of the library `source`, to arrays of this library.
+
+        The arrays keep their dtype, and may share their memory with what is made of them. None where only `asarray` will do.
+        """
+        return None
+
+    def leave(self, example: Any, source: Library) -> Leave | None:
+        """The shortest way from results of this library to results like the example, an array of the library `source`.
+
+        None where only `restore` of that library will do; so answers the passage itself for a result that needs it.
+        """
         return None
 
     @abstractmethod
@@ -193,9 +211,12 @@ class Library(ABC):
         """A NumPy array or scalar, captured by NumPy code, as an operand beside an array of this library."""
         return x
 
-    def precision(self, dtypes: Iterable[str]) -> AbstractContextManager[Any]:
-        """The scope in which arrays of these dtypes keep them."""
-        return nullcontext()
+    def precision(self, dtypes: tuple[str, ...]) -> AbstractContextManager[Any] | None:
+        """The scope in which arrays of these dtypes keep them; None if they do everywhere.
+
+        One object serves every call, also inside one another and in several threads at once.
+        """
+        return None
 
     def evaluation(self, leaves: Iterable[Any]) -> AbstractContextManager[Any] | None:
         """The scope in which f is evaluated for its value alone, as finite differences do; None where it needs none."""
@@ -228,6 +249,7 @@ class NumpyLibrary(Library):
 
     name = "numpy"
     types = (np.ndarray, np.generic)
+    scalars = frozenset({np.float16, np.float32, np.float64})
     adopts_dlpack = False
 
     def owns(self, x: object) -> bool:
@@ -242,6 +264,10 @@ class NumpyLibrary(Library):
 
     def signature(self, x: Any) -> Any:
         return x.dtype, x.shape
+
+    def alike(self, example: Any) -> Callable[[Any], bool]:
+        dtype, shape = example.dtype, example.shape
+        return lambda x: x.shape == shape and (x.dtype is dtype or x.dtype == dtype)
 
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
         return np.asarray(x)
@@ -298,26 +324,47 @@ class NumpyLibrary(Library):
     def is_real_scalar(self, x: Any) -> bool:
         return bool(x.ndim == 0 and x.dtype.kind == "f")
 
-    def adopt(self, x: np.ndarray[Any, Any], taken: set[int]) -> Any:
-        key = id(x) if x.base is None else self.memory(x)
-        if key is not None:
-            taken.add(key)
-        return x
+    def is_floating(self, x: Any) -> bool:
+        return x.dtype.kind in "fc" or super().is_floating(x)
 
-    def release(self, result: Any, dtype: np.dtype[Any], taken: set[int]) -> np.ndarray[Any, Any] | None:
-        if type(result) is not np.ndarray or result.dtype != dtype:
+    def enter(self, example: Any, source: Library) -> Enter | None:
+        if type(example) is not np.ndarray or not example.dtype.isnative:
             return None
-        flags, key = result.flags, id(result)
-        if flags.owndata and flags.c_contiguous and flags.writeable and key not in taken:
-            taken.add(key)
-            return result
-        owned: np.ndarray[Any, Any] = self.own(result, taken)
-        return owned
+        if not example.size:  # an empty array overlaps nothing
+            return _as_it_is
+        memory = self.memory
+
+        def enter(x: Any, taken: set[int]) -> Any:
+            taken.add(id(x) if x.base is None else memory(x))  # type: ignore[arg-type]
+            return x
+
+        return enter
+
+    def leave(self, example: Any, source: Library) -> Leave | None:
+        if type(example) is not np.ndarray:
+            return None
+        dtype = example.dtype
+
+        def leave(result: Any, taken: set[int]) -> Any:
+            if type(result) is not np.ndarray or result.dtype != dtype:
+                return None
+            flags, key = result.flags, id(result)
+            if flags.owndata and flags.c_contiguous and flags.writeable and key not in taken:
+                taken.add(key)
+                return result
+            return own(result, taken)
+
+        own = self.own
+        return leave
 
     def namespace(self, x: Any) -> ModuleType:
         import array_api_compat.numpy as namespace  # here, because it takes longer to import than this whole package
 
         return namespace
+
+
+def _as_it_is(x: Any, taken: set[int]) -> Any:
+    return x
 
 
 def _sole_view(x: np.ndarray[Any, Any]) -> bool:

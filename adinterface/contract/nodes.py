@@ -1,25 +1,15 @@
 """Node types: how a container comes apart into children and is built again.
 
-The built-in ones stand here; an engine brings its own (`torch.nn.Module`, JAX's pytrees) through its backend, and a
-user adds a class with `register_node`.
+The built-in ones stand in `containers`; an engine brings its own (`torch.nn.Module`, JAX's pytrees) through its backend,
+and a user adds a class with `register_node`.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import enum
-import functools
-import sys
-import types
 from abc import ABC, abstractmethod
-from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, NamedTuple
-
-import numpy as np
-
-from .errors import NotDifferentiableError
-from .library import NumpyLibrary, kind
+from typing import Any, ClassVar
 
 
 class Unkeyed(Exception):
@@ -33,7 +23,8 @@ class NodeType(ABC):
     """
 
     is_library: ClassVar[bool] = False
-    #: f reaches the children through the object itself, and an engine may differentiate them where they are.
+    #: f reaches the children through the object itself, and an engine may differentiate them where they are. Such a type
+    #: keeps no object in its data: `unflatten` and `gradient` get the object itself in front of the children.
     held: ClassVar[bool] = False
 
     @abstractmethod
@@ -52,13 +43,17 @@ class NodeType(ABC):
         """What of `data` tells one signature from another. Raises Unkeyed if it cannot be compared."""
         return data if data is None or type(data) is type else exactly(data)
 
-    def check(self, value: Any, data: Any) -> None:
-        """Refuse a container, about to be differentiated, that hides a floating array from `flatten`."""
-        return
+    def hidden(self, value: Any, data: Any) -> Iterable[tuple[str, Any]]:
+        """What the container holds without declaring it, by path: a floating array there would silently have no gradient."""
+        return ()
 
     def gradient(self, data: Any, children: Sequence[Any]) -> Any:
         """The container of the children's gradients; None where a child has none."""
         return self.unflatten(data, children)
+
+    def reader(self, data: Any) -> Callable[[Any], Sequence[Any] | None]:
+        """For a type that is held: from another object to its children, or None if its data would differ."""
+        raise NotImplementedError
 
     @abstractmethod
     def paths(self, data: Any, count: int) -> list[str]:
@@ -85,265 +80,3 @@ def exactly(value: Any) -> Any:
         # Not by its own ==, which leaves out what has compare=False.
         return cls, tuple([exactly(getattr(value, field.name, None)) for field in dataclasses.fields(cls)])
     return cls, value
-
-
-def _indices(count: int) -> list[str]:
-    return [f"[{i}]" for i in range(count)]
-
-
-class _List(NodeType):
-    def matches(self, value: object) -> bool:
-        return type(value) is list
-
-    def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
-        return value, None
-
-    def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
-        return list(children)
-
-    def paths(self, data: Any, count: int) -> list[str]:
-        return _indices(count)
-
-
-class _Tuple(_List):
-    def matches(self, value: object) -> bool:
-        return type(value) is tuple
-
-    def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
-        return tuple(children)
-
-
-class _NamedTuple(NodeType):
-    def matches(self, value: object) -> bool:
-        return isinstance(value, tuple) and hasattr(type(value), "_fields") and hasattr(type(value), "_make")
-
-    def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
-        return value, type(value)
-
-    def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
-        return data._make(children)
-
-    def paths(self, data: Any, count: int) -> list[str]:
-        return [f".{name}" for name in data._fields]
-
-
-class _Dict(NodeType):
-    """dict, OrderedDict and defaultdict: their own order, any keys."""
-
-    def matches(self, value: object) -> bool:
-        return type(value) in (dict, OrderedDict, defaultdict)
-
-    def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
-        factory = value.default_factory if type(value) is defaultdict else None
-        return tuple(value.values()), (type(value), factory, tuple(value))
-
-    def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
-        cls, factory, keys = data
-        if cls is dict:
-            return dict(zip(keys, children))
-        items = zip(keys, children)
-        return defaultdict(factory, items) if cls is defaultdict else cls(items)
-
-    def key(self, data: Any) -> Any:
-        cls, factory, keys = data
-        for name in keys:
-            if type(name) is not str:
-                return cls, exactly(factory), exactly(keys)
-        return data if factory is None else (cls, exactly(factory), keys)
-
-    def paths(self, data: Any, count: int) -> list[str]:
-        return [f"[{key!r}]" for key in data[2]]
-
-
-class _Names(NamedTuple):
-    """Of a class: all fields, the static ones, and the properties that it caches in its instances."""
-
-    fields: tuple[str, ...]
-    static: frozenset[str]
-    cached: tuple[str, ...]
-
-
-class _Fields(NodeType):
-    """Classes with declared fields: rebuilt without `__init__`, so that no check or default runs on a gradient."""
-
-    @abstractmethod
-    def names(self, cls: type) -> _Names:
-        """The names of all fields, of the static ones (`metadata={"static": True}`), and of what the class caches."""
-
-    def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
-        cls = type(value)
-        names, static, cached = self.names(cls)
-        state = dict(_state(value))
-        for name in cached:
-            state.pop(name, None)  # f computes it again from the new children
-        dynamic = tuple(name for name in names if name not in static and (name in state or hasattr(value, name)))
-        # A field with a default and without a place in `__init__` is the class's until someone sets it.
-        children = [state.pop(name) if name in state else getattr(value, name) for name in dynamic]
-        return children, (cls, dynamic, _State(state))
-
-    def key(self, data: Any) -> Any:
-        cls, dynamic, state = data
-        if not state.items:
-            return cls, dynamic
-        return cls, dynamic, tuple([(name, exactly(value)) for name, value in state.items])
-
-    def check(self, value: Any, data: Any) -> None:
-        cls, _, state = data
-        static = self.names(cls)[1]
-        for name, other in state.items:
-            if name not in static:
-                _refuse_hidden_arrays(other, f"{cls.__qualname__}.{name}", "an attribute that is not a field")
-
-    def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
-        cls, names, state = data
-        new = object.__new__(cls)
-        for name, value in state.items:
-            object.__setattr__(new, name, value)
-        for name, value in zip(names, children):
-            object.__setattr__(new, name, value)
-        return new
-
-    def paths(self, data: Any, count: int) -> list[str]:
-        return [f".{name}" for name in data[1]]
-
-
-class _State:
-    """The instance state that a rebuilt object copies: compared by type and value, as static values are."""
-
-    __slots__ = ("items", "types")
-
-    def __init__(self, state: dict[str, Any]):
-        self.items = tuple(state.items())
-        self.types = tuple([type(value) for value in state.values()])
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _State) and self.types == other.types and self.items == other.items
-
-    def __hash__(self) -> int:
-        return hash(tuple(name for name, _ in self.items))
-
-
-class _Dataclass(_Fields):
-    def matches(self, value: object) -> bool:
-        return dataclasses.is_dataclass(value) and not isinstance(value, type)
-
-    def names(self, cls: type) -> _Names:
-        return _static_names(cls, dataclasses.fields(cls))
-
-
-class _Attrs(_Fields):
-    def matches(self, value: object) -> bool:
-        return not isinstance(value, type) and "attr" in sys.modules and hasattr(type(value), "__attrs_attrs__")
-
-    def names(self, cls: type) -> _Names:
-        return _static_names(cls, cls.__attrs_attrs__)  # type: ignore[attr-defined]
-
-
-_names_of: dict[type, _Names] = {}
-
-
-def _static_names(cls: type, fields: Iterable[Any]) -> _Names:
-    known = _names_of.get(cls)
-    if known is None:
-        fields = tuple(fields)
-        static = frozenset(field.name for field in fields if field.metadata.get("static", False))
-        cached = [
-            name for base in cls.__mro__ for name, found in vars(base).items() if isinstance(found, functools.cached_property)
-        ]
-        known = _names_of[cls] = _Names(tuple(field.name for field in fields), static, tuple(cached))
-    return known
-
-
-class Registered(NodeType):
-    """A class that a user gave to `register_node`."""
-
-    def __init__(
-        self,
-        cls: type,
-        flatten: Callable[[Any], tuple[Iterable[Any], Any]],
-        unflatten: Callable[[Any, Sequence[Any]], Any],
-    ):
-        self.cls, self._flatten, self._unflatten = cls, flatten, unflatten
-
-    def matches(self, value: object) -> bool:
-        return type(value) is self.cls
-
-    def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
-        children, data = self._flatten(value)
-        return tuple(children), data
-
-    def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
-        return self._unflatten(data, tuple(children))
-
-    def paths(self, data: Any, count: int) -> list[str]:
-        return [f"<{self.cls.__qualname__} child {i}>" for i in range(count)]
-
-
-#: In the order in which they are asked; an engine's node types come before them.
-BUILT_IN: tuple[NodeType, ...] = (_Dict(), _List(), _Tuple(), _NamedTuple(), _Dataclass(), _Attrs())
-
-
-# What an opaque value hides. A gradient that is silently None for an object full of arrays would be the worst answer.
-
-_NEVER_HIDES = (
-    str, bytes, bool, int, float, complex, type(None), type, enum.Enum, types.FunctionType, types.BuiltinFunctionType,
-    types.MethodType, types.ModuleType, np.ufunc, np.dtype,
-)  # fmt: skip
-
-
-def _state(value: object) -> Iterable[tuple[str, Any]]:
-    """The instance attributes of an object: `__dict__` and slots, unset ones left out."""
-    yield from getattr(value, "__dict__", {}).items()
-    for cls in type(value).__mro__:
-        slots = cls.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            if name in ("__dict__", "__weakref__"):
-                continue
-            mangled = f"_{cls.__name__.lstrip('_')}{name}" if name.startswith("__") and not name.endswith("__") else name
-            try:
-                yield mangled, object.__getattribute__(value, mangled)
-            except AttributeError:  # a slot that was never set
-                continue
-
-
-def hidden_array(value: object, is_array: Callable[[object], bool]) -> str | None:
-    """Where an opaque object holds a floating array: the path inside it, or None."""
-    seen: set[int] = set()
-    stack: list[tuple[str, object]] = [("", value)]
-    while stack:
-        path, node = stack.pop()
-        if isinstance(node, _NEVER_HIDES) or id(node) in seen:
-            continue
-        seen.add(id(node))
-        if path and is_array(node):
-            return path
-        if isinstance(node, dict):
-            stack.extend((f"{path}[{key!r}]", item) for key, item in list(node.items()))
-        elif isinstance(node, (list, tuple, set, frozenset)) or type(node).__name__ == "deque":
-            items: Any = node
-            stack.extend((f"{path}[{i}]", item) for i, item in enumerate(items))
-        if not isinstance(node, np.ndarray):
-            stack.extend((f"{path}.{name}", item) for name, item in _state(node))
-    return None
-
-
-def is_floating_array(value: object) -> bool:
-    """Whether value is an array of real or complex floats, of any library that is loaded."""
-    from ..tree import handler_of  # the registry of handlers stands above the node types
-
-    if isinstance(value, np.ndarray):
-        return value.dtype.kind in "fc" or kind(value.dtype.name) in ("real", "complex")
-    handler = handler_of(value, scan=False)
-    if isinstance(handler, NodeType) or handler is None or isinstance(handler, NumpyLibrary):
-        return False
-    return handler.name != "python" and kind(handler.dtype(value)) in ("real", "complex")
-
-
-def _refuse_hidden_arrays(value: object, where: str, what: str) -> None:
-    inner = "" if is_floating_array(value) else hidden_array(value, is_floating_array)
-    if inner is not None:
-        raise NotDifferentiableError(
-            f"{where}{inner} is {what} but holds a floating array, which would silently have no gradient. "
-            f"Declare it as a field, mark it static with field(metadata={{'static': True}}), register the class with "
-            f"register_node, or wrap the object in Constant(...)."
-        )

@@ -4,9 +4,9 @@ Everything here sees native arrays only. It may import the contract, the registr
 """
 
 from .basis import full_like, library_of
-from .jacobians import gradient, gradients, jacobian
-from .primitives import back_stacked, linearize, pullback, push_stacked, pushforward, tangents
-from .second_order import DerivativeFunction, GradientFunction, derivative, hessian_diagonal, hessian_product, hvp
+from .jacobians import gradient, jacobian
+from .primitives import back_stacked, linearize, pullback, push_stacked, pushforward
+from .second_order import DerivativeFunction, GradientFunction, derivative, hessian_diagonal, hvp
 
 __all__ = [
     "DerivativeFunction",
@@ -15,9 +15,7 @@ __all__ = [
     "derivative",
     "full_like",
     "gradient",
-    "gradients",
     "hessian_diagonal",
-    "hessian_product",
     "hvp",
     "jacobian",
     "library_of",
@@ -25,5 +23,4 @@ __all__ = [
     "pullback",
     "push_stacked",
     "pushforward",
-    "tangents",
 ]

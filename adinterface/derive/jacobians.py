@@ -5,40 +5,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..contract.backend import Arrays, Backend, FlatFunction, Linearized, Pullback, gives
+from ..contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pullback, gives
 from .basis import Components, empty_block, full_like, is_complex, library_of, namespace_of, reshaped, size_of, sum_units
 from .primitives import back_stacked, linearize, pullback, push_stacked, transposed
-from .record import note_step
+from .record import active_record, note_step
 
 
-def gradient(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays, bool]:
-    """`(outputs, aux, gradients, connected)` of a function with one real scalar output."""
-    own = type(backend).gradient is not Backend.gradient
-    if backend.mode != "forward" and (own or gives(backend, "pullback")):
-        note_step(backend, "one pullback of 1" if gives(backend, "pullback") else "gradient, leaf by leaf")
-        return backend.gradient(function, leaves)
-    outputs, aux, blocks = jacobian(backend, function, leaves)
-    return outputs, aux, tuple(blocks[0]), True
+def gradient(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient:
+    """Of a function with one real scalar output; without `value` nobody looks at the numbers of outputs and aux."""
+    if backend.mode != "forward":
+        found = backend.gradient(function, leaves, value=value)
+        if found is not None:
+            if active_record() is not None:
+                note_step(backend, "one pullback of 1" if gives(backend, "pullback") else "gradient, leaf by leaf")
+            return found
+        if gives(backend, "pullback"):
+            note_step(backend, "one pullback of 1")
+            return gradient_by_pullback(backend, function, leaves)
+    outputs, aux, blocks = jacobian(backend, function, leaves, value=value)
+    return Gradient(outputs, aux, tuple(blocks[0]))
 
 
-def gradients(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, bool]:
-    """`(gradients, connected)`, as by `gradient`, for engines that find them without the value."""
-    if backend.mode == "forward" or type(backend).gradients is Backend.gradients:
-        return gradient(backend, function, leaves)[2:]
-    note_step(backend, "gradient, leaf by leaf")
-    return backend.gradients(function, leaves)
-
-
-def gradient_by_pullback(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays, bool]:
+def gradient_by_pullback(backend: Backend, function: FlatFunction, leaves: Arrays) -> Gradient:
     pulled = backend.pullback(function, leaves)
     seed = full_like(backend, pulled.outputs[0], 1.0)
-    return pulled.outputs, pulled.aux, pulled.back((seed,)), pulled.connected
+    return Gradient(pulled.outputs, pulled.aux, pulled.back((seed,)), pulled.connected)
 
 
 def jacobian(
     backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True
-) -> tuple[Arrays, Arrays, list[list[Any]]]:
-    """`(outputs, aux, blocks)`, where `blocks[k][n]` has the shape of output k followed by that of leaf n.
+) -> Jacobian:
+    """The Jacobian of every output with respect to every leaf.
 
     Without `value`, outputs and aux are not looked at.
 
@@ -59,7 +56,7 @@ def jacobian(
     return jacobian_of(backend, pullback(backend, function, leaves, differentiable=backend.transposes), leaves)
 
 
-def jacobian_of(backend: Backend, pulled: Pullback, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]]:
+def jacobian_of(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
     """The Jacobian from a pullback: rows, or columns of its transpose, whichever are fewer."""
     inputs = sum(size_of(backend, leaf) for leaf in leaves)
     outputs = sum(size_of(backend, output) for output in pulled.outputs)
@@ -69,7 +66,7 @@ def jacobian_of(backend: Backend, pulled: Pullback, leaves: Arrays) -> tuple[Arr
     return rows(backend, pulled, leaves)
 
 
-def rows(backend: Backend, pulled: Pullback, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]]:
+def rows(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
     outputs = pulled.outputs
     complex_leaves = [is_complex(backend, leaf) for leaf in leaves]
     shapes = [library_of(backend, leaf).shape(leaf) for leaf in leaves]
@@ -93,27 +90,30 @@ def rows(backend: Backend, pulled: Pullback, leaves: Arrays) -> tuple[Arrays, Ar
                 part = sum_units([(components.part(stacks[n], offset, size), unit) for offset, unit in ranges])
             row.append(reshaped(backend, part, shape))
         blocks.append(row)
-    return outputs, pulled.aux, blocks
+    return Jacobian(outputs, pulled.aux, blocks)
 
 
-def columns(backend: Backend, linear: Linearized, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]]:
+def columns(backend: Backend, linear: Linearized, leaves: Arrays) -> Jacobian:
     outputs = linear.outputs
     some_real = not all(is_complex(backend, output) for output in outputs)
     doubled = [some_real and is_complex(backend, leaf) for leaf in leaves]
     components = Components(backend, leaves, doubled)
     note_step(backend, f"{components.count} columns of the Jacobian")
     stacks = components.mapped(push_stacked(backend, linear)) if components.count else []
-    return outputs, linear.aux, _column_blocks(backend, components, stacks, outputs, leaves)
+    return Jacobian(outputs, linear.aux, _column_blocks(backend, components, stacks, outputs, leaves))
 
 
-def _push_all(backend: Backend, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, list[list[Any]]] | None:
+def _push_all(backend: Backend, function: FlatFunction, leaves: Arrays) -> Jacobian | None:
     """All columns in one batch, from one evaluation of f; None if the engine cannot or they are too many for one."""
     components = Components(backend, leaves, [is_complex(backend, leaf) for leaf in leaves])
     if not gives(backend, "pushforward_stacked") or backend.chunk_size == 1 or len(list(components.chunks())) != 1:
         return None
     note_step(backend, f"{components.count} columns of the Jacobian in one batch of pushforwards")
-    outputs, stacks, aux = backend.pushforward_stacked(function, leaves, components.seeds(0, components.count))
-    return outputs, aux, _column_blocks(backend, components, stacks, outputs, leaves)
+    pushed = backend.pushforward_stacked(function, leaves, components.seeds(0, components.count))
+    if pushed is None:
+        return None
+    outputs, stacks, aux = pushed
+    return Jacobian(outputs, aux, _column_blocks(backend, components, stacks, outputs, leaves))
 
 
 def _column_blocks(

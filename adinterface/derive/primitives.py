@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..contract.backend import Arrays, Backend, FlatFunction, Linearized, Pullback, Pushforward, gives
+from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Linearized, Pullback, Pushforward, gives
 from ..contract.errors import BackendError
 from .basis import (
     Components,
@@ -37,7 +37,7 @@ def linearize(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linea
     """The engine's linear map, or one made of its pullback."""
     if _goes_forward(backend):
         note_step(backend, "linearize")
-        return backend.linearize(function, leaves)
+        return backend.linearize(function, leaves) or _linearize_by_pushforward(backend, function, leaves)
     if backend.transposes:
         note_step(backend, "one pullback, transposed into a linear map")
         return transposed(backend, backend.pullback(function, leaves, differentiable=True))
@@ -48,21 +48,15 @@ def linearize(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linea
     return Linearized(pulled.outputs, pulled.aux, _adjoint(backend, back_stacked(backend, pulled), pulled.outputs))
 
 
-def pushforward(backend: Backend, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
-    """The engine's pushforward, or one made of its pullback."""
+def pushforward(
+    backend: Backend, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True
+) -> Pushforward:
+    """The engine's pushforward, or one made of its pullback; without `value` nobody looks at the numbers of outputs and aux."""
     if _goes_forward(backend):
         note_step(backend, "one pushforward")
-        return backend.pushforward(function, leaves, tangents)
+        return backend.pushforward(function, leaves, tangents, value=value)
     linear = linearize(backend, function, leaves)
     return Pushforward(linear.outputs, linear.push(tangents), linear.aux)
-
-
-def tangents(backend: Backend, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Arrays:
-    """The tangents of a pushforward, without its value."""
-    if not _goes_forward(backend):
-        return pushforward(backend, function, leaves, tangents).tangents
-    note_step(backend, "one pushforward")
-    return backend.tangents(function, leaves, tangents)
 
 
 def _goes_forward(backend: Backend) -> bool:
@@ -73,7 +67,7 @@ def _goes_forward(backend: Backend) -> bool:
     return not backend.prefers_transposing
 
 
-def linearize_by_pushforward(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
+def _linearize_by_pushforward(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
     """Evaluates f once for its value, and once more in every push."""
     outputs, aux = function(*leaves)
     return Linearized(outputs, aux, lambda tangents: backend.pushforward(function, leaves, tangents).tangents)
@@ -86,8 +80,8 @@ def transposed(backend: Backend, pulled: Pullback) -> Linearized:
         held: frozenset[int] = frozenset()
         fresh = False
 
-        def __call__(self, *cotangents: Any) -> tuple[Arrays, Arrays]:
-            return pulled.back(cotangents), ()
+        def __call__(self, *cotangents: Any) -> tuple[Arrays, Aux]:
+            return pulled.back(cotangents), Aux()
 
     # Not at zero, where an engine's rule may leave out what it multiplies by zero.
     again = backend.pullback(Back(), tuple([full_like(backend, output, 1.0) for output in pulled.outputs]))

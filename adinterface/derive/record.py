@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
 
 class Record:
-    """The calls and steps of one recorded operator, in order."""
+    """The calls of one recorded operator, each a plan with its values, and the steps of the engines, in order."""
 
     def __init__(self) -> None:
-        self.calls: list[Any] = []
+        self.calls: list[tuple[Any, Sequence[Any]]] = []
         self.steps: list[str] = []
 
 
@@ -31,12 +31,6 @@ def recording() -> Iterator[Record]:
 
 #: The record that listens now, if any; a function of C, since every call asks.
 active_record = _active.get
-
-
-def note_call(call: Any) -> None:
-    record = _active.get()
-    if record is not None:
-        record.calls.append(call)
 
 
 def note_step(backend: Any, step: str) -> None:

@@ -2,51 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..contract.backend import Arrays, Backend, FlatFunction, Linearized, Pushforward, gives
+from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Linearized, Pushforward, gives
 from .basis import Components, concatenated, full_like, library_of, namespace_of
-from .jacobians import gradient, gradients
-from .primitives import linearize, pullback, push_stacked, pushforward, tangents
+from .jacobians import gradient
+from .primitives import linearize, pullback, push_stacked, pushforward
 from .record import note_step
 
 
 class GradientFunction:
     """The gradient of a scalar flat function as a flat function: outputs are the gradients, aux is `(value, *aux)`."""
 
-    def __init__(self, inner: Backend, function: FlatFunction):
-        self.inner, self.function = inner, function
+    def __init__(self, inner: Backend, function: FlatFunction, *, value: bool = True):
+        self.inner, self.function, self.value = inner, function, value
         self.held = function.held
         self.fresh, function.fresh = function.fresh, False  # the leaves are the outer engine's now
 
-    def __call__(self, *leaves: Any) -> tuple[Arrays, Arrays]:
-        outputs, aux, found, _ = gradient(self.inner, self.function, leaves)
-        return found, (*outputs, *aux)
-
-    def repeated(self) -> Callable[[Sequence[Any]], Arrays]:
-        """The gradients at one point after another, without the value."""
-        return lambda leaves: gradients(self.inner, self.function, tuple(leaves))[0]
+    def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
+        outputs, aux, gradients, _ = gradient(self.inner, self.function, leaves, value=self.value)
+        return gradients, Aux((*outputs, *aux.arrays) if self.value else (), aux.form)
 
 
 class DerivativeFunction:
     """The derivative of a flat function of one real number: outputs are the derivatives, aux is `(*outputs, *aux)`."""
 
-    def __init__(self, inner: Backend, function: FlatFunction):
-        self.inner, self.function = inner, function
+    def __init__(self, inner: Backend, function: FlatFunction, *, value: bool = True):
+        self.inner, self.function, self.value = inner, function, value
         self.held = function.held
         self.fresh, function.fresh = function.fresh, False  # the leaves are the outer engine's now
-        self.outputs = 0
 
-    def __call__(self, *leaves: Any) -> tuple[Arrays, Arrays]:
-        outputs, tangents, aux = derivative(self.inner, self.function, leaves)
-        self.outputs = len(outputs)
-        return tangents, (*outputs, *aux)
+    def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
+        outputs, tangents, aux = derivative(self.inner, self.function, leaves, value=self.value)
+        return tangents, Aux((*outputs, *aux.arrays) if self.value else (), aux.form)
 
 
-def derivative(backend: Backend, function: FlatFunction, leaves: Arrays) -> Pushforward:
+def derivative(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward:
     """The pushforward of 1."""
-    return pushforward(backend, function, leaves, (full_like(backend, leaves[0], 1.0),))
+    return pushforward(backend, function, leaves, (full_like(backend, leaves[0], 1.0),), value=value)
 
 
 def hessian_map(outer: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
@@ -60,21 +53,17 @@ def hessian_map(outer: Backend, function: FlatFunction, leaves: Arrays) -> Linea
     return linearize(outer, function, leaves)
 
 
-def hessian_product(outer: Backend, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Arrays:
-    """As `hvp`, the products alone."""
-    if gives(outer, "pullback") and outer.mode == "reverse":
-        return hvp(outer, function, leaves, directions).tangents
-    return tangents(outer, function, leaves, directions)
-
-
-def hvp(outer: Backend, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
+def hvp(
+    outer: Backend, function: FlatFunction, leaves: Arrays, directions: Arrays, *, value: bool = True
+) -> Pushforward:
+    """Of a gradient: its value, and the Hessian times these directions. Without `value` nobody looks at the gradient."""
     if gives(outer, "pullback") and outer.mode == "reverse":
         pulled = pullback(outer, function, leaves)
-        return Pushforward(pulled.outputs, pulled.back(tangents), pulled.aux)
-    return pushforward(outer, function, leaves, tangents)
+        return Pushforward(pulled.outputs, pulled.back(directions), pulled.aux)
+    return pushforward(outer, function, leaves, directions, value=value)
 
 
-def hessian_diagonal(outer: Backend, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays]:
+def hessian_diagonal(outer: Backend, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Aux, Arrays]:
     """`(gradients, aux, diagonals)`; never more of the Hessian in memory than one chunk of its rows."""
     linear = hessian_map(outer, function, leaves)
     apply = push_stacked(outer, linear)

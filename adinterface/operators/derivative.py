@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from .. import derive
 from ..call.call import Call
 from ..call.output import Function
+from ..call.plan import Plan
 from ..contract.auto import AutoBackend
-from ..contract.backend import Arrays
-from ..contract.errors import NotDifferentiableError
+from ..contract.backend import Arrays, Aux
 from .operation import OPERATIONS, Operation, Results, SecondOrderOperation, run
 
 
@@ -68,73 +68,64 @@ def value_derivative_and_second_derivative(
     return found
 
 
-def _one_number(call: Call) -> None:
-    call.require_one()
-    leaf = call.active[0]
-    shape = leaf.library.shape(leaf.value)
-    if len(call.active) != 1 or shape != ():
-        seen = f"{len(call.active)} arrays" if len(call.active) != 1 else f"an array of shape {shape}"
-        raise NotDifferentiableError(
-            f"{call.operator} differentiates with respect to one real number, but args[0] holds {seen}. "
-            f"Use jacobian, or pushforward for the derivative in one direction."
-        )
-    call.require_real(
-        "A holomorphic derivative is a jacobian; otherwise pass the real and imaginary parts as two real arguments."
-    )
-
-
 class ValueDerivative(Operation):
     name = "value_and_derivative"
 
-    def check(self, call: Call) -> None:
-        _one_number(call)
+    def check(self, plan: Plan) -> None:
+        plan.require_number()
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return derive.derivative(self.backend, function, leaves)
+        return tuple(derive.derivative(self.backend, function, leaves))
 
-    def finish(self, call: Call, function: Function, results: Results) -> Any:
+    def finish(self, call: Call, results: Results) -> Any:
         outputs, tangents, aux = results
-        value = function.assemble(outputs, aux, call.present)
-        return ValueAndDerivative(value, function.assemble_tangent(tangents, call.present))
+        value = aux.form.assemble(outputs, aux.arrays, call.present)
+        return ValueAndDerivative(value, call.tangent(aux.form.structure, tangents))
 
 
 class Derivative(ValueDerivative):
     name = "derivative"
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return derive.tangents(self.backend, function, leaves, (derive.full_like(self.backend, leaves[0], 1.0),))
+        _, tangents, aux = derive.derivative(self.backend, function, leaves, value=False)
+        return tangents, Aux((), aux.form)
 
-    def finish(self, call: Call, function: Function, results: Results) -> Any:
-        return function.assemble_tangent(results, call.present)
+    def finish(self, call: Call, results: Results) -> Any:
+        tangents, aux = results
+        return call.tangent(aux.form.structure, tangents)
 
 
 class ValueDerivativeSecondDerivative(SecondOrderOperation):
     name = "value_derivative_and_second_derivative"
     output = "tree"
 
-    def check(self, call: Call) -> None:
-        _one_number(call)
+    def check(self, plan: Plan) -> None:
+        plan.require_number()
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        once = derive.DerivativeFunction(self.inner, function)
-        first, second, both = derive.derivative(self.outer, once, leaves)
-        return both[: once.outputs], both[once.outputs :], first, second
+        return tuple(derive.derivative(self.outer, derive.DerivativeFunction(self.inner, function), leaves))
 
-    def finish(self, call: Call, function: Function, results: Results) -> Any:
-        outputs, aux, first, second = results
+    def finish(self, call: Call, results: Results) -> Any:
+        first, second, aux = results
+        count = len(first)
         return ValueDerivativeAndSecondDerivative(
-            function.assemble(outputs, aux, call.present),
-            function.assemble_tangent(first, call.present),
-            function.assemble_tangent(second, call.present),
+            aux.form.assemble(aux.arrays[:count], aux.arrays[count:], call.present),
+            call.tangent(aux.form.structure, first),
+            call.tangent(aux.form.structure, second),
         )
 
 
 class SecondDerivative(ValueDerivativeSecondDerivative):
     name = "second_derivative"
 
-    def finish(self, call: Call, function: Function, results: Results) -> Any:
-        *_, second = results
-        return function.assemble_tangent(second, call.present)
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        once = derive.DerivativeFunction(self.inner, function, value=False)
+        _, second, aux = derive.derivative(self.outer, once, leaves, value=False)
+        return second, Aux((), aux.form)
+
+    def finish(self, call: Call, results: Results) -> Any:
+        second, aux = results
+        return call.tangent(aux.form.structure, second)
 
 
 OPERATIONS |= {

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from .. import derive
 from ..call.call import Call
-from ..call.messages import warn_disconnected
-from ..call.output import Evaluation, Function, OutputKind
-from ..call.plan import Plan
+from ..call.output import Function, OutputKind
 from ..contract.auto import AutoBackend
-from ..contract.backend import Arrays
-from ..derive.record import active_record
-from .operation import OPERATIONS, Operation, Results, Straight, run
+from ..contract.backend import Arrays, Aux
+from .operation import OPERATIONS, Operation, Results, run
 from .typed import as_gradient, as_value_and_gradient
 
 Gradients = TypeVar("Gradients", bound=tuple[Any, ...])
@@ -81,38 +78,14 @@ class Gradient(Operation):
     output: ClassVar[OutputKind] = "scalar"
     compiles_function = True
 
-    def straight(self, plan: Plan) -> Straight | None:
-        if self.backend.mode == "forward":
-            return None
-        with_value, builders, only_arrays = self.output != "scalar", plan.builders, plan.only_arrays
-        gradient = self.backend.straight(plan.all_dtypes, with_value)
-        if gradient is None:
-            return None
-        assert builders is not None
-
-        def straight(f: Callable[..., Any], values: Sequence[Any], given: Any) -> Any:
-            if active_record() is not None:
-                return None
-            evaluation = Evaluation(plan, f, values, self.output)
-            found = gradient(evaluation, evaluation.active, evaluation.taken)
-            if found is None:
-                return None
-            output, aux, gradients, connected = found
-            if not connected:
-                warn_disconnected(plan.operator)
-            together = tuple(gradients) if only_arrays else tuple([make(gradients) for make in builders.gradients])
-            return ValueAndGradient(evaluation.value(output, aux), together) if with_value else together
-
-        return straight
-
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        # Without the value, which compiled code need not return.
-        gradients, function.connected = derive.gradients(self.backend, function, leaves)
-        return gradients
+        _, _, gradients, connected = derive.gradient(self.backend, function, leaves, value=False)
+        return gradients if connected else Aux(gradients)
 
-    def finish(self, call: Call, function: Function, results: Results) -> Any:
-        if not function.connected:
+    def finish(self, call: Call, results: Results) -> Any:
+        if type(results) is Aux:  # they depend on nothing
             call.warn_disconnected()
+            results = results.arrays
         return call.gradients(results)
 
 
@@ -121,12 +94,12 @@ class ValueGradient(Gradient):
     output = "scalar and aux"
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        outputs, aux, gradients, function.connected = derive.gradient(self.backend, function, leaves)
-        return outputs, aux, gradients
+        outputs, aux, gradients, connected = derive.gradient(self.backend, function, leaves)
+        return outputs, aux, gradients if connected else Aux(gradients)
 
-    def finish(self, call: Call, function: Function, results: Results) -> Any:
+    def finish(self, call: Call, results: Results) -> Any:
         outputs, aux, gradients = results
-        return ValueAndGradient(function.assemble(outputs, aux, call.present), super().finish(call, function, gradients))
+        return ValueAndGradient(aux.form.assemble(outputs, aux.arrays, call.present), super().finish(call, gradients))
 
 
 OPERATIONS |= {gradient: Gradient, value_and_gradient: ValueGradient}

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .. import derive
 from ..call.call import Call
-from ..call.output import Evaluation, Function
+from ..call.cotangents import native_tangents
+from ..call.output import Function
 from ..call.plan import Plan
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
-from ..derive.record import active_record
-from ..tree import build_gradient
-from .operation import OPERATIONS, Results, SecondOrderOperation, Straight, run
-from .pullback import native_tangents
+from .operation import OPERATIONS, Results, SecondOrderOperation, run
 from .typed import as_gradient
 
 
@@ -104,13 +102,14 @@ def diagonal_hessian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any,
 class DiagonalHessian(SecondOrderOperation):
     name = "diagonal_hessian"
 
-    def check(self, call: Call) -> None:
-        call.require_real()
+    def check(self, plan: Plan) -> None:
+        plan.require_real()
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return derive.hessian_diagonal(self.outer, derive.GradientFunction(self.inner, function), leaves)[2]
+        once = derive.GradientFunction(self.inner, function, value=False)
+        return derive.hessian_diagonal(self.outer, once, leaves)[2]
 
-    def finish(self, call: Call, function: Function, results: Results) -> Any:
+    def finish(self, call: Call, results: Results) -> Any:
         return call.gradients(results)
 
 
@@ -123,89 +122,60 @@ class GradientHvp(SecondOrderOperation):
         x, v, *constants = args
         return (x, *constants), (v, *[None] * len(constants))
 
-    def check(self, call: Call) -> None:
-        call.require_one()
-        call.require_real()
+    def check(self, plan: Plan) -> None:
+        plan.require_one()
+        plan.require_real()
 
-    def tangents(self, call: Call, given: tuple[Any, ...] | None) -> Arrays:
-        assert given is not None
+    def tangents(self, call: Call, given: tuple[Any, ...]) -> Arrays:
         return native_tangents(call, given, name="v")
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return derive.hvp(self.outer, derive.GradientFunction(self.inner, function), leaves, tangents)
+        once = derive.GradientFunction(self.inner, function, value=False)
+        gradients, products, _ = derive.hvp(self.outer, once, leaves, tangents)
+        return gradients, products
 
-    def finish(self, call: Call, function: Function, results: Results) -> Any:
-        gradients, products = results[:2]
+    def finish(self, call: Call, results: Results) -> Any:
+        gradients, products = results
         return GradientAndHvp(call.gradients(gradients)[0], call.gradients(products)[0])
 
 
 class Hvp(GradientHvp):
     name = "hvp"
 
-    def straight(self, plan: Plan) -> Straight | None:
-        recognize, builders = plan.recognize_tangents, plan.builders
-        alone = self.outer.auto == self.inner.auto
-        product = self.inner.straight_product(plan.all_dtypes) if alone and recognize is not None else None
-        if product is None:
-            return None
-        assert recognize is not None
-        assert builders is not None
-        make = builders.gradients[0]
-
-        def straight(f: Callable[..., Any], values: Sequence[Any], given: Any) -> Any:
-            if active_record() is not None:
-                return None
-            directions = recognize(given, {})
-            if directions is None:
-                return None
-            evaluation = Evaluation(plan, f, values, self.output)
-            found = product(evaluation, evaluation.active, directions, evaluation.taken)
-            return None if found is None else make(found)
-
-        return straight
-
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return derive.hessian_product(self.outer, derive.GradientFunction(self.inner, function), leaves, tangents)
+        once = derive.GradientFunction(self.inner, function, value=False)
+        return derive.hvp(self.outer, once, leaves, tangents, value=False).tangents
 
-    def finish(self, call: Call, function: Function, results: Results) -> Any:
+    def finish(self, call: Call, results: Results) -> Any:
         return call.gradients(results)[0]
 
 
 class ValueGradientHessian(SecondOrderOperation):
     name = "value_gradient_and_hessian"
 
-    def check(self, call: Call) -> None:
-        call.require_one()
-        call.require_real()
+    def check(self, plan: Plan) -> None:
+        plan.require_one()
+        plan.require_real()
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return derive.jacobian(self.outer, derive.GradientFunction(self.inner, function), leaves)
+        return tuple(derive.jacobian(self.outer, derive.GradientFunction(self.inner, function), leaves))
 
-    def finish(self, call: Call, function: Function, results: Results) -> Any:
+    def finish(self, call: Call, results: Results) -> Any:
         gradients, aux, blocks = results
-        value = function.assemble(aux[:1], aux[1:], call.present)
-        return ValueGradientAndHessian(value, call.gradients(gradients)[0], _hessian_of(call, blocks))
+        value = aux.form.assemble(aux.arrays[:1], aux.arrays[1:], call.present)
+        return ValueGradientAndHessian(value, call.gradients(gradients)[0], call.square(blocks))
 
 
 class Hessian(ValueGradientHessian):
     name = "hessian"
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        # Without value and gradient, which compiled code need not return, and flat.
-        gradient = derive.GradientFunction(self.inner, function)
-        return tuple([block for row in derive.jacobian(self.outer, gradient, leaves, value=False)[2] for block in row])
+        # Without value and gradient, which compiled code need not return.
+        once = derive.GradientFunction(self.inner, function, value=False)
+        return derive.jacobian(self.outer, once, leaves, value=False).blocks
 
-    def finish(self, call: Call, function: Function, results: Results) -> Any:
-        if call.plan.only_arrays and len(results) == 1:
-            return call.present(results[0])
-        count = len(call.plan.active)
-        return _hessian_of(call, [results[n : n + count] for n in range(0, len(results), count)])
-
-
-def _hessian_of(call: Call, blocks: Results) -> Any:
-    structure = call.structures[0]
-    rows = [build_gradient(structure, iter([call.present(block) for block in row])) for row in blocks]
-    return build_gradient(structure, iter(rows))
+    def finish(self, call: Call, results: Results) -> Any:
+        return call.square(results)
 
 
 OPERATIONS |= {

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from .. import derive
 from ..call.call import Call
-from ..call.output import Function
+from ..call.output import Form, Function
 from ..contract.auto import AutoBackend
-from ..contract.backend import Arrays
-from ..tree import DIFFERENTIATED, build_gradient
+from ..contract.backend import Arrays, Aux
+from ..tree import build_gradient
 from .operation import OPERATIONS, Operation, Results, run
 
 
@@ -55,33 +55,30 @@ class ValueJacobian(Operation):
     name = "value_and_jacobian"
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return derive.jacobian(self.backend, function, leaves)
+        return tuple(derive.jacobian(self.backend, function, leaves))
 
-    def finish(self, call: Call, function: Function, results: Results) -> Any:
+    def finish(self, call: Call, results: Results) -> Any:
         outputs, aux, blocks = results
-        return ValueAndJacobian(function.assemble(outputs, aux, call.present), _assembled(call, function, blocks))
+        value = aux.form.assemble(outputs, aux.arrays, call.present)
+        return ValueAndJacobian(value, _assembled(call, aux.form, blocks))
 
 
 class Jacobian(ValueJacobian):
     name = "jacobian"
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        # Without the value, which compiled code need not return, and flat.
-        return tuple([block for row in derive.jacobian(self.backend, function, leaves, value=False)[2] for block in row])
+        # Without the value, which compiled code need not return.
+        _, aux, blocks = derive.jacobian(self.backend, function, leaves, value=False)
+        return Aux((), aux.form), blocks
 
-    def finish(self, call: Call, function: Function, results: Results) -> Any:
-        if function.structure is DIFFERENTIATED and call.plan.only_arrays:
-            return tuple([call.present(block) for block in results])
-        count = len(call.plan.active)
-        return _assembled(call, function, [results[n : n + count] for n in range(0, len(results), count)])
+    def finish(self, call: Call, results: Results) -> Any:
+        aux, blocks = results
+        return _assembled(call, aux.form, blocks)
 
 
-def _assembled(call: Call, function: Function, blocks: Results) -> Any:
-    per_output = []
-    for row in blocks:
-        entries = iter([call.present(block) for block in row])
-        per_output.append(tuple([build_gradient(structure, entries) for structure in call.structures]))
-    return build_gradient(function.structure, iter(per_output))
+def _assembled(call: Call, form: Form, blocks: Results) -> Any:
+    """For each output the blocks of all arguments, in the structure of f's result."""
+    return build_gradient(form.structure, iter([call.blocks(row) for row in blocks]))
 
 
 OPERATIONS |= {jacobian: Jacobian, value_and_jacobian: ValueJacobian}

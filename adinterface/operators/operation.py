@@ -1,29 +1,28 @@
-"""What an operator does, in three steps that `prepare` can keep apart: take the call apart, compute, give results form."""
+"""What an operator does, in steps that `prepare` can keep apart: plan the call, compute, give results form."""
 
 from __future__ import annotations
 
 import functools
-import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..call.call import Call
 from ..call.output import Function, OutputKind
-from ..call.plan import Plan
-from ..call.signature import Signature
+from ..call.plan import Plan, Plans
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Backend
-from ..contract.errors import AdinterfaceError
-from ..contract.nodes import Unkeyed
+from ..derive.record import active_record
 from .second_order import carrier, first_order, second_order
 
-#: What `compute` gives: tuples and lists of native arrays, with the engine's maps where the operator returns one.
+#: What `compute` gives: tuples and lists of native arrays and `Aux`, with the engine's maps where the operator returns one.
 Results = Any
 
-#: From f, the values of its arguments and the tangents given to an operator's results; None, before f is called, if it
-#: cannot be used now.
-Straight = Callable[[Callable[..., Any], Sequence[Any], Any], Any]
+#: All that the engine does of an operator: from the flat function, the native leaves and tangents to `Results`.
+Compute = Callable[[Function, Arrays, Arrays], Results]
+
+#: The same compiled: of the native leaves, what is carried along, and the tangents, one behind the other.
+Compiled = Callable[..., Results]
 
 
 class Operation(ABC):
@@ -33,81 +32,45 @@ class Operation(ABC):
     output: ClassVar[OutputKind] = "tree"
     #: The results outlive the call with the leaves in them, so mutable leaves are copied.
     outlives: ClassVar[bool] = False
-
     #: It takes one derivative in reverse, which an engine can compile f for.
     compiles_function: ClassVar[bool] = False
-
-    #: How many plans are kept; the one that was used last the longest ago goes first.
-    bound: ClassVar[int] = 128
 
     def __init__(self, auto: AutoBackend):
         #: The backend whose arrays f receives.
         self.backend: Backend = self.carrier(auto)
-        self.plans: dict[Any, Plan] = {}
-        #: The plan that served last: most often the next call is like it.
-        self.last: Plan | None = None
-        self.lock = threading.Lock()
+        #: One-shot and prepared calls have their plans in common.
+        self.plans = Plans(self._plan)
 
     def carrier(self, auto: AutoBackend) -> Backend:
         return first_order(auto)
 
-    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
-        """The arguments of f taken apart, by a plan that is made once for each signature."""
-        last = self.last  # once, for another thread may set it
-        if last is not None and last.recognize is not None:
-            values = last.recognize(args, kwargs)
-            if values is not None:
-                return Call.of(last, values, args, kwargs)
-        try:
-            signature = Signature(args, kwargs)
-        except (Unkeyed, AdinterfaceError):
-            call = Call(self.name, self.backend, args, kwargs)  # which raises it with the path
-            self.check(call)
-            return call
-        with self.lock:
-            plan = self.plans.pop(signature.key, None)
-            if plan is not None:
-                self.plans[signature.key] = plan  # at the end, as the one that was used last
-        if plan is not None:
-            self.last = plan
-            return Call.of(plan, signature.values, args, kwargs)
-        call = Call(self.name, self.backend, args, kwargs)
-        self.check(call)
-        self.keep(signature.key, call.plan)
-        return call
-
-    def keep(self, key: Any, plan: Plan) -> None:
-        plan.keep()
-        if plan.plain:
-            plan.straight = self.straight(plan)
-        with self.lock:
-            while len(self.plans) >= self.bound:
-                del self.plans[next(iter(self.plans))]
-            self.plans[key] = plan
-        self.last = plan
+    def _plan(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Plan:
+        plan = Plan(self.name, self.backend, args, kwargs, copy=self.outlives)
+        self.check(plan)
+        return plan
 
     def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
         """From the operator's arguments after the backend: those of f, and their tangents if there are any."""
         return args, None
 
-    def check(self, call: Call) -> None:
+    def check(self, plan: Plan) -> None:
         """Refuse arguments that the operator does not take."""
         return
 
-    def tangents(self, call: Call, given: tuple[Any, ...] | None) -> Arrays:
+    def tangents(self, call: Call, given: tuple[Any, ...]) -> Arrays:
         """The native tangents, one for each active leaf."""
         return ()
 
-    def straight(self, plan: Plan) -> Straight | None:
-        """The three steps in one, for a plan whose leaves are plain; None if there is no such way."""
-        return None
-
     @abstractmethod
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        """All that the engine does. An engine that compiles, compiles this."""
+        """All that the engine does."""
+
+    def compile(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
+        """All that the engine does, as an engine that compiles has compiled it."""
+        return compiled(self.compute)
 
     @abstractmethod
-    def finish(self, call: Call, function: Function, results: Results) -> Any:
+    def finish(self, call: Call, results: Results) -> Any:
         """The user's results from those of `compute`."""
 
 
@@ -139,18 +102,28 @@ def run(kind: type[Operation], auto: AutoBackend, f: Callable[..., Any], args: t
     """One call of an operator, from its arguments to its results."""
     operation = operation_of(kind, auto)
     args, given = operation.arguments(args)
-    call = operation.call(args, kwargs)
-    if call.plan.straight is not None:
-        results = call.plan.straight(f, call.values, given)
-        if results is not None:
-            return results
-    return evaluate(operation, call, f, given)
+    plan, values, _ = operation.plans.find(args, kwargs)
+    return evaluate(operation, plan, values, f, given)
 
 
-def evaluate(operation: Operation, call: Call, f: Callable[..., Any], given: tuple[Any, ...] | None) -> Any:
-    """From a call to the results of its operator."""
-    with call.precision():
-        leaves = call.native(copy=operation.outlives)
-        tangents = operation.tangents(call, given)
-        function = Function(call, f, operation.output)
-        return operation.finish(call, function, operation.compute(function, leaves, tangents))
+def evaluate(
+    operation: Operation, plan: Plan, values: Sequence[Any], f: Callable[..., Any], given: tuple[Any, ...] | None
+) -> Any:
+    """From the values of a call, and the tangents given to the operator, to its results."""
+    record = active_record()
+    if record is not None:
+        record.calls.append((plan, values))
+    if plan.scope is None:
+        return _evaluated(operation, plan, values, f, given)
+    with plan.scope:
+        return _evaluated(operation, plan, values, f, given)
+
+
+def _evaluated(
+    operation: Operation, plan: Plan, values: Sequence[Any], f: Callable[..., Any], given: tuple[Any, ...] | None
+) -> Any:
+    call = Call(plan, values, f)
+    leaves = call.enter()
+    tangents = operation.tangents(call, given) if given is not None else ()
+    function = Function(plan, f, call.enter_carried() if plan.carried else (), operation.output)
+    return operation.finish(call, operation.compute(function, leaves, tangents))

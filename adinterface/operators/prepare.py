@@ -5,21 +5,21 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from itertools import repeat
+from operator import call as apply
 from typing import Any
 
 import numpy as np
 
-from ..call.call import Call, Released
+from ..call.call import Call
+from ..call.likeness import Recognizer, Signature
 from ..call.output import Function
 from ..call.plan import Plan
-from ..call.recognition import Recognizer
-from ..call.signature import Signature
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
-from ..contract.errors import AdinterfaceError
+from ..contract.library import NUMPY, PYTHON
 from ..contract.nodes import Unkeyed, exactly
-from ..derive.record import active_record
-from .operation import OPERATIONS, Operation, Results, evaluate, operation_of
+from .operation import OPERATIONS, Compiled, Compute, Operation, Results, evaluate, operation_of
 
 
 def prepare(
@@ -51,7 +51,8 @@ def prepare(
         names = ", ".join(sorted(operation.name for operation in OPERATIONS.values()))
         raise TypeError(f"prepare(operator, f, backend, *example_args): operator must be one of {names}, not {operator!r}.")
     prepared = Prepared(kind_of_operation, backend, f)
-    prepared._begin(example_args, kwargs)
+    args, _ = prepared._operation.arguments(example_args)
+    prepared._specialization(args, kwargs)  # an engine compiles at the first call
     return prepared
 
 
@@ -60,14 +61,14 @@ class Prepared:
 
     def __init__(self, kind: type[Operation], auto: AutoBackend, f: Callable[..., Any]):
         operation = operation_of(kind, auto)
-        self._operation, self._auto, self._given = operation, auto, f
+        self._operation, self._auto, self._original = operation, auto, f
         self._f = operation.backend.compile_function(f) if operation.compiles_function else f
         self._name = getattr(f, "__name__", f)
         self._arguments = operation.arguments if type(operation).arguments is not Operation.arguments else None
         #: How many specializations are kept; the one that was used last the longest ago goes first.
         self.max_specializations = 64
         self._compiles = operation.backend.compile(_nothing) is not None
-        self._made: dict[Any, Specialization] = {}
+        self._known: dict[Any, Specialization] = {}
         self._lock = threading.Lock()
         self._count = 0
         #: What was called last: most often it is called again.
@@ -80,73 +81,65 @@ class Prepared:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The operator's results for these arguments."""
-        given = None
+        tangents = None
         if self._arguments is not None:
-            args, given = self._arguments(args)
+            args, tangents = self._arguments(args)
         last = self._last  # once, for another thread may set it
         if last is not None and last.recognize is not None:
             values = last.recognize(args, kwargs)
             if values is not None:
-                if last.straight is not None:
-                    results = last.straight(self._f, values, given)
-                    if results is not None:
-                        return results
-                return last(Call.of(last.plan, values, args, kwargs), given)
-        try:
-            signature = Signature(args, kwargs)
-        except (Unkeyed, AdinterfaceError):
-            return evaluate(self._operation, self._operation.call(args, kwargs), self._f, given)
+                return last(values, tangents)
+        specialization, plan, values = self._specialization(args, kwargs)
+        if specialization is None:
+            return evaluate(self._operation, plan, values, self._f, tangents)
+        return specialization(values, tangents)
+
+    def _specialization(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Specialization | None, Plan, Sequence[Any]]:
+        """The specialization for such arguments, None if they have no signature; their plan and values."""
+        plan, values, signature = self._operation.plans.find(args, kwargs)
+        if signature is None:
+            try:
+                signature = Signature(args, kwargs)
+            except Unkeyed:
+                return None, plan, values
         key = self._key(signature)
         with self._lock:
-            found = self._made.pop(key, None)
-            if found is not None:
-                self._made[found.key] = found  # at the end, as the one that was used last
-        if found is None:
-            found = self._specialize(signature, args, kwargs)
-        self._last = found
-        if found.straight is not None:
-            results = found.straight(self._f, signature.values, given)
-            if results is not None:
-                return results
-        return found(Call.of(found.plan, signature.values, args, kwargs), given)
+            known = self._known.pop(key, None)
+            if known is not None:
+                self._known[known.key] = known  # at the end, as the one that was used last
+        if known is None:
+            known = self._specialize(signature, plan, values)
+        self._last = known
+        return known, plan, values
 
     def _key(self, signature: Signature, *, keep: bool = False) -> Any:
         if self._compiles and signature.static:
             return signature.key, tuple([(n, _Static(value, keep=keep)) for n, value in signature.static])
         return signature.key
 
-    def _begin(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Check the example, and specialise for it; an engine compiles at the first call."""
-        args, _ = self._operation.arguments(args)
-        try:
-            signature = Signature(args, kwargs)
-        except (Unkeyed, AdinterfaceError):
-            self._operation.call(args, kwargs)
-            return
-        self._specialize(signature, args, kwargs)
-
-    def _specialize(self, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Specialization:
-        plan = self._operation.call(args, kwargs).plan
+    def _specialize(self, signature: Signature, plan: Plan, values: Sequence[Any]) -> Specialization:
         key = self._key(signature, keep=True)
         with self._lock:
-            found = self._made.get(key)
-            if found is None:
-                while len(self._made) >= max(1, self.max_specializations):
-                    self._made.pop(next(iter(self._made)))
+            known = self._known.get(key)
+            if known is None:
+                while len(self._known) >= max(1, self.max_specializations):
+                    self._known.pop(next(iter(self._known)))
                 if self._compiles:
-                    found = Compiled(self._operation, self._f, plan, signature)
+                    known = CompiledSpecialization(self._operation, self._f, plan, values, signature)
                 else:
-                    found = Specialization(self._operation, self._f, plan)
-                found.key = key
-                self._made[key] = found
+                    known = Specialization(self._operation, self._f, plan)
+                known.key = key
+                self._known[key] = known
                 self._count += 1
-        return found
+        return known
 
     def copy(self) -> Prepared:
         """Another prepared call that starts with the same specializations."""
         new = object.__new__(Prepared)
         vars(new).update(vars(self))
-        new._made, new._lock = dict(self._made), threading.Lock()
+        new._known, new._lock = dict(self._known), threading.Lock()
         return new
 
     __copy__ = copy
@@ -156,10 +149,10 @@ class Prepared:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """f, the operator and the backend; what was specialised stays behind."""
-        return _again, (type(self._operation), self._auto, self._given, self.max_specializations)
+        return _again, (type(self._operation), self._auto, self._original, self.max_specializations)
 
     def __repr__(self) -> str:
-        made = f"{len(self._made)} specialization" + "s" * (len(self._made) != 1)
+        made = f"{len(self._known)} specialization" + "s" * (len(self._known) != 1)
         return f"<{self._operation.name} of {self._name!s} prepared on {self._operation.backend.auto!r}: {made}>"
 
 
@@ -170,83 +163,72 @@ class Specialization:
         self.operation, self.f, self.plan = operation, f, plan
         #: What it is kept under: the key of a later call may hold values that still change.
         self.key: Any = None
-        self.straight: Callable[..., Any] | None = plan.straight
         self.recognize = plan.recognize
 
-    def __call__(self, call: Call, given: Any) -> Any:
-        return evaluate(self.operation, call, self.f, given)
+    def __call__(self, values: Sequence[Any], tangents: tuple[Any, ...] | None) -> Any:
+        return evaluate(self.operation, self.plan, values, self.f, tangents)
 
 
-class Compiled(Specialization):
+class CompiledSpecialization(Specialization):
     """What the engine made of f and the operator, with the static values of one signature."""
 
-    def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan, signature: Signature):
+    def __init__(
+        self, operation: Operation, f: Callable[..., Any], plan: Plan, values: Sequence[Any], signature: Signature
+    ):
         super().__init__(operation, f, plan)
-        self.function: Function | None = None
         static = {n: _Static(value, keep=True) for n, value in signature.static}
-        #: Of each value that is not differentiated: whether it is static, and if so, itself.
-        self.places = [
-            (True, static[n].value) if n in static else (False, None)
-            for n, spec in enumerate(plan.specs)
-            if not spec.differentiated
-        ]
+        #: Of each value that is carried along: whether it is compiled in, and if so, itself.
+        self.places = [(True, static[n].value) if n in static else (False, None) for n in plan.carried]
         if plan.recognize is not None and static:
             self.recognize = _with_static(plan.recognize, list(static.items()))
+        # The engine may still be computing when the caller writes into an array, unless some result waits for it.
+        waits = not operation.outlives and any(plan.slots[n].library in (NUMPY, PYTHON) for n in plan.active)
+        self.enter, carried = plan.compiled_passages(values, copy=not waits)
+        self.dynamic = [
+            (n, enter) for n, enter, (compiled_in, _) in zip(plan.carried, carried, self.places) if not compiled_in
+        ]
+        self.compute = operation.compile(self._compiled)
 
-        def compute(active: Arrays, carried: Arrays, tangents: Arrays) -> Results:
-            call = Call.of(plan, values=[], args=(), kwargs={})
-            dynamic = iter(carried)
-            call.carried = [value if static else next(dynamic) for static, value in self.places]
-            call.leaves_native, call.held, call.fresh = tuple(active), plan.held, False
-            function = Function(call, f, operation.output)
-            results = operation.compute(function, tuple(active), tuple(tangents))
-            self.function = function.after()
-            return results
+    def _compiled(self, compute: Compute) -> Compiled:
+        plan, f, output, places = self.plan, self.f, self.operation.output, self.places
 
-        compiled = operation.backend.compile(compute)
+        count, behind = len(plan.active), len(plan.active) + len(self.dynamic)
+
+        def flat(*arrays: Any) -> Results:
+            dynamic = iter(arrays[count:behind])
+            both = [value if compiled_in else next(dynamic) for compiled_in, value in places]
+            function = Function(plan, f, both, output)
+            function.fresh = False
+            return compute(function, arrays[:count], arrays[behind:])
+
+        compiled = self.operation.backend.compile(flat)
         assert compiled is not None
-        self.compiled = compiled
-        # Only if every result becomes a NumPy array, so that the engine is done before the caller can write to a leaf.
-        self.compiled_numpy = None
-        if plan.plain and not plan.unfit and not operation.outlives:
-            self.compiled_numpy = operation.backend.compile_numpy(compute, plan.all_dtypes)
-        if self.compiled_numpy is not None:
-            self.straight = self._straight(self.compiled_numpy)
+        return compiled
 
-    def _straight(self, compiled: Callable[..., Any]) -> Callable[..., Any]:
-        """All of the operation on the values of a call (and its tangents), whose arrays go to the engine as they are."""
-        plan, finish = self.plan, self.operation.finish
-        dynamic = [n for (n, _), (static, _) in zip(plan.carried, self.places) if not static]
-        released = Released.of(plan, values=[], args=(), kwargs={})
+    def __call__(self, values: Sequence[Any], tangents: tuple[Any, ...] | None) -> Any:
+        scope = self.plan.scope
+        if scope is None:
+            return self._evaluated(values, tangents)
+        with scope:
+            return self._evaluated(values, tangents)
 
-        recognize = plan.recognize_tangents
-
-        def straight(_: Callable[..., Any], values: Sequence[Any], given: Any) -> Any:
-            if active_record() is not None:
-                return None
-            tangents: Sequence[Any] | None = ()
-            if given is not None:
-                tangents = recognize(given, {}) if recognize is not None else None
-                if tangents is None:
-                    return None
-            if plan.carried:
-                results = compiled([values[n] for n in plan.active], [values[n] for n in dynamic], tangents)
+    def _evaluated(self, values: Sequence[Any], given: tuple[Any, ...] | None) -> Any:
+        plan, operation = self.plan, self.operation
+        call = Call(plan, values, self.f)
+        taken = call.taken
+        active = [values[n] for n in plan.active] if plan.carried else values
+        native = call.native = tuple(map(apply, self.enter, active, repeat(taken)))
+        if given is None and not self.dynamic:
+            return operation.finish(call, self.compute(*native))
+        carried = [values[n] if enter is None else enter(values[n], taken) for n, enter in self.dynamic]
+        tangents: Arrays = ()
+        if given is not None:
+            like = plan.recognize_tangents(given, {}) if plan.recognize_tangents is not None else None
+            if like is not None:
+                tangents = tuple(map(apply, self.enter, like, repeat(taken)))
             else:
-                results = compiled(values, (), tangents)
-            return None if results is None else finish(released, self.function, results)  # type: ignore[arg-type]
-
-        return straight
-
-    def __call__(self, call: Call, given: Any) -> Any:
-        with call.precision():
-            dynamic: Arrays = ()
-            active = call.native(copy=self.operation.outlives)
-            tangents = self.operation.tangents(call, given)
-            if self.places:
-                dynamic = tuple([value for (static, _), value in zip(self.places, call.carried) if not static])
-            results = self.compiled(active, dynamic, tangents)
-            assert self.function is not None
-            return self.operation.finish(call, self.function, results)
+                tangents = operation.tangents(call, given)
+        return operation.finish(call, self.compute(*native, *carried, *tangents))
 
 
 class _Static:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .. import derive
 from ..call.call import Call
-from ..call.cotangents import Match
+from ..call.cotangents import Match, native_tangents
 from ..call.output import Function
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Linearized, Pullback
-from ..contract.errors import TreeError
-from .operation import OPERATIONS, Operation, Results, run
+from .operation import OPERATIONS, Compiled, Compute, Operation, Results, run
 
 
 class ValueAndBack(NamedTuple):
@@ -39,8 +38,8 @@ class ValueAndPush(NamedTuple):
 class Back:
     """The map from cotangents of f's value to cotangents of its arguments, at a fixed point."""
 
-    def __init__(self, call: Call, function: Function, pulled: Pullback):
-        self._call, self._function, self._pulled = call, function, pulled
+    def __init__(self, call: Call, pulled: Pullback):
+        self._call, self._pulled = call, pulled
 
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         """A tuple with one entry for each argument, as `gradient` returns it.
@@ -55,28 +54,28 @@ class Back:
 
         One batched pass on JAX and torch; one pass for each entry elsewhere.
         """
-        return self._apply(derive.back_stacked(self._call.backend, self._pulled), cotangents, stacked=True)
+        return self._apply(derive.back_stacked(self._call.plan.backend, self._pulled), cotangents, stacked=True)
 
     def _apply(self, back: Callable[[Arrays], Arrays], cotangent: Any, stacked: bool) -> tuple[Any, ...]:
-        call = self._call
-        with call.precision():
-            match = Match(call.backend, self._pulled.outputs, "the cotangent", stacked)
-            match.walk(self._function.structure, cotangent, "cotangent")
+        call = self._call.again()
+        with call.scope():
+            match = Match(call.plan.backend, self._pulled.outputs, "the cotangent", stacked)
+            match.walk(self._pulled.aux.form.structure, cotangent, "cotangent")
             seeds = match.finish()
             for seed in seeds:
                 call.take(seed)
             gradients = back(seeds)
-            return call.stacks(gradients) if stacked else call.gradients(gradients)
+            return call.blocks(gradients) if stacked else call.gradients(gradients)
 
     def __repr__(self) -> str:
-        return f"<back of {getattr(self._function.f, '__name__', self._function.f)!s} on {self._call.backend.auto!r}>"
+        return f"<back of {_name(self._call.f)} on {self._call.plan.backend.auto!r}>"
 
 
 class Push:
     """The map from tangents of f's arguments to the tangent of its value, at a fixed point."""
 
-    def __init__(self, call: Call, function: Function, linear: Linearized):
-        self._call, self._function, self._linear = call, function, linear
+    def __init__(self, call: Call, linear: Linearized):
+        self._call, self._linear = call, linear
 
     def __call__(self, *tangents: Any) -> Any:
         """The tangent of the value, in the value's structure.
@@ -88,36 +87,20 @@ class Push:
 
     def stacked(self, *tangents: Any) -> Any:
         """As calling, for stacks of tangents: each array has one more axis in front, and so has each result."""
-        return self._apply(derive.push_stacked(self._call.backend, self._linear), tangents, stacked=True)
+        return self._apply(derive.push_stacked(self._call.plan.backend, self._linear), tangents, stacked=True)
 
     def _apply(self, push: Callable[[Arrays], Arrays], tangents: tuple[Any, ...], stacked: bool) -> Any:
-        with self._call.precision():
-            native = native_tangents(self._call, tangents, stacked)
-            return self._function.assemble_tangent(push(native), self._call.present)
+        call = self._call.again()
+        with call.scope():
+            native = native_tangents(call, tangents, stacked)
+            return call.tangent(self._linear.aux.form.structure, push(native))
 
     def __repr__(self) -> str:
-        return f"<push of {getattr(self._function.f, '__name__', self._function.f)!s} on {self._call.backend.auto!r}>"
+        return f"<push of {_name(self._call.f)} on {self._call.plan.backend.auto!r}>"
 
 
-def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False, name: str | None = None) -> Arrays:
-    """One native tangent for each active leaf of the call."""
-    recognize = call.plan.recognize_tangents
-    if recognize is not None and not stacked:
-        values = recognize(tangents, {})
-        if values is not None:
-            return tuple([call.plan.library.adopt(value, call.taken) for value in values])
-    if len(tangents) != len(call.structures):
-        raise TreeError(
-            f"{call.operator}: there are {len(call.structures)} arguments, so there must be as many tangents, "
-            f"not {len(tangents)}; None is the tangent of a Constant."
-        )
-    match = Match(call.backend, call.leaves_native, "the tangent", stacked)
-    for i, (structure, tangent) in enumerate(zip(call.structures, tangents)):
-        match.walk(structure, tangent, name or f"tangents[{i}]")
-    native = match.finish()
-    for tangent in native:
-        call.take(tangent)
-    return native
+def _name(f: Callable[..., Any]) -> str:
+    return str(getattr(f, "__name__", f))
 
 
 def pullback(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> ValueAndBack:
@@ -180,11 +163,28 @@ class Reverse(Operation):
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         return derive.pullback(self.backend, function, leaves)
 
-    def finish(self, call: Call, function: Function, results: Results) -> Any:
+    def compile(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
+        # Compiled code would have to return everything that the backward pass needs, which takes longer than to compute it
+        # once more on the way back.
+        value = compiled(lambda function, leaves, _: function(*leaves))
+        back = compiled(lambda function, leaves, seeds: self.compute(function, leaves, ()).back(seeds))
+        stacked = compiled(
+            lambda function, leaves, seeds: derive.back_stacked(self.backend, self.compute(function, leaves, ()))(seeds)
+        )
+
+        def pull(*point: Any) -> Pullback:
+            outputs, aux = value(*point)
+            return Pullback(
+                outputs, aux, lambda seeds: back(*point, *seeds), back_stacked=lambda seeds: stacked(*point, *seeds)
+            )
+
+        return pull
+
+    def finish(self, call: Call, results: Results) -> Any:
         for output in results.outputs:
             call.take(output)  # which back may need
-        value = function.assemble(results.outputs, results.aux, call.present)
-        return ValueAndBack(value, Back(call, function.frozen(), results))
+        value = results.aux.form.assemble(results.outputs, results.aux.arrays, call.present)
+        return ValueAndBack(value, Back(call, results))
 
 
 class Forward(Operation):
@@ -204,17 +204,16 @@ class Forward(Operation):
                 )
         return primals, tangents
 
-    def tangents(self, call: Call, given: tuple[Any, ...] | None) -> Arrays:
-        assert given is not None
+    def tangents(self, call: Call, given: tuple[Any, ...]) -> Arrays:
         return native_tangents(call, given)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return derive.pushforward(self.backend, function, leaves, tangents)
+        return tuple(derive.pushforward(self.backend, function, leaves, tangents))
 
-    def finish(self, call: Call, function: Function, results: Results) -> Any:
-        outputs, tangents_out, aux = results
-        value = function.assemble(outputs, aux, call.present)
-        return ValueAndTangent(value, function.assemble_tangent(tangents_out, call.present))
+    def finish(self, call: Call, results: Results) -> Any:
+        outputs, tangents, aux = results
+        value = aux.form.assemble(outputs, aux.arrays, call.present)
+        return ValueAndTangent(value, call.tangent(aux.form.structure, tangents))
 
 
 class Linearize(Operation):
@@ -224,11 +223,26 @@ class Linearize(Operation):
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         return derive.linearize(self.backend, function, leaves)
 
-    def finish(self, call: Call, function: Function, results: Results) -> Any:
+    def compile(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
+        value = compiled(lambda function, leaves, _: function(*leaves))
+        push = compiled(lambda function, leaves, tangents: self.compute(function, leaves, ()).push(tangents))
+        stacked = compiled(
+            lambda function, leaves, stacks: derive.push_stacked(self.backend, self.compute(function, leaves, ()))(stacks)
+        )
+
+        def linearized(*point: Any) -> Linearized:
+            outputs, aux = value(*point)
+            return Linearized(
+                outputs, aux, lambda tangents: push(*point, *tangents), lambda stacks: stacked(*point, *stacks)
+            )
+
+        return linearized
+
+    def finish(self, call: Call, results: Results) -> Any:
         for output in results.outputs:
             call.take(output)  # which push may need
-        value = function.assemble(results.outputs, results.aux, call.present)
-        return ValueAndPush(value, Push(call, function.frozen(), results))
+        value = results.aux.form.assemble(results.outputs, results.aux.arrays, call.present)
+        return ValueAndPush(value, Push(call, results))
 
 
 OPERATIONS |= {pullback: Reverse, pushforward: Forward, linearize: Linearize}

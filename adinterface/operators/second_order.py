@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ..contract.auto import AutoBackend, SecondOrder
 from ..contract.backend import Backend
 from ..contract.errors import BackendError
-from ..registry import find
+from ..registry import backend_of, find
 
 
 def first_order(auto: Any) -> Backend:
@@ -18,7 +19,7 @@ def first_order(auto: Any) -> Backend:
 def second_order(auto: Any) -> tuple[Backend, Backend]:
     """`(outer, inner)`; raises BackendError for a pair that cannot work."""
     if not isinstance(auto, SecondOrder):
-        return find(auto).pair()
+        return _pair(find(auto))
     if isinstance(auto.outer, SecondOrder) or isinstance(auto.inner, SecondOrder):
         raise BackendError(
             "SecondOrder takes two first-order backends. For a third derivative nest the calls: the derivative of a function "
@@ -26,7 +27,7 @@ def second_order(auto: Any) -> tuple[Backend, Backend]:
         )
     outer, inner = find(auto.outer), find(auto.inner)
     if auto.outer == auto.inner and outer.library is None:
-        return outer.pair()  # differences of differences need wider steps
+        return _pair(outer)  # differences of differences need wider steps
     if outer.library is not None and inner.library is not None and outer.library is not inner.library:
         raise BackendError(
             f"{auto!r} cannot work: {_name(auto.outer)} cannot see through the arrays of {_name(auto.inner)}. Pairs that do: "
@@ -34,6 +35,20 @@ def second_order(auto: Any) -> tuple[Backend, Backend]:
             f"differences outside, SecondOrder(AutoFiniteDifferences(), {_name(auto.inner)}())."
         )
     return outer, inner
+
+
+def _pair(backend: Backend) -> tuple[Backend, Backend]:
+    """The outer and the inner backend for second derivatives with one backend alone: in the modes that suit its engine."""
+    own = backend.pair()
+    if own is not None:
+        return own
+    if not hasattr(backend.auto, "mode") or backend.mode is not None:
+        return backend, backend
+    outer, inner = backend.second_order
+    return (
+        backend_of(replace(backend.auto, mode=outer)),  # type: ignore[call-arg]
+        backend_of(replace(backend.auto, mode=inner)),  # type: ignore[call-arg]
+    )
 
 
 def carrier(outer: Backend, inner: Backend) -> Backend:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..call.call import Call
+from ..call.messages import places_of
+from ..call.passages import Slot
+from ..call.plan import Plan
 from ..contract.auto import AutoBackend
 from ..derive.record import recording
-from ..tree import Leaf
 
 
 @dataclass(frozen=True)
@@ -81,26 +82,28 @@ def explain(
 
     with recording() as record:
         operator(counted, backend, *args, **kwargs)
-    call = record.calls[0]
-    explanation = Explanation(call.operator, backend, tuple(_reports(call)), tuple(record.steps), evaluations)
+    plan, values = record.calls[0]
+    leaves = tuple(_reports(plan, values))
+    explanation = Explanation(plan.operator, backend, leaves, tuple(record.steps), evaluations)
     print(explanation)
     return explanation
 
 
-def _reports(call: Call) -> Iterator[LeafReport]:
-    dtypes = iter(call.dtypes)
-    for place in call.places():
-        if place.leaf is None:
+def _reports(plan: Plan, values: Sequence[Any]) -> Iterator[LeafReport]:
+    dtypes = iter(plan.dtypes)
+    for place in places_of(plan.structures, zip(plan.slots, values)):
+        if place.slot is None:
             yield LeafReport(place.path, place.value, False, place.note)
         else:
-            yield LeafReport(place.path, place.value, True, _conversion(call, place.path, place.leaf, next(dtypes)))
+            yield LeafReport(place.path, place.value, True, _conversion(plan, place.path, place.slot, next(dtypes)))
 
 
-def _conversion(call: Call, path: str, leaf: Leaf, dtype: str) -> str:
-    library = call.backend.library
-    if leaf.holder is not None and library is leaf.library:
-        return f"f reaches it through the {type(leaf.holder).__name__} that holds it"
-    target = leaf.library.name if library is None else library.name
+def _conversion(plan: Plan, path: str, slot: Slot, dtype: str) -> str:
+    library = plan.backend.library
+    assert slot.library is not None
+    if slot.holder is not None and library is slot.library:
+        return f"f reaches it through the {slot.holder.__name__} that holds it"
+    target = slot.library.name if library is None else library.name
     target = "numpy" if target == "python" else target
-    promoted = ", promoted from an integer" if path in [f"args[{i}]" for i in call.promoted] else ""
+    promoted = ", promoted from an integer" if path in [f"args[{i}]" for i in plan.promoted] else ""
     return f"reaches f as {target} {dtype}{promoted}"

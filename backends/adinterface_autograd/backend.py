@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
@@ -12,22 +12,11 @@ from autograd.core import VJPNode, add_outgrads
 from autograd.tracer import isbox, trace_stack
 from autograd.util import toposort
 
-from adinterface.contract.backend import (
-    Arrays,
-    Backend,
-    FlatFunction,
-    Handwritten,
-    Pullback,
-    Pushforward,
-    Straight,
-    StraightProduct,
-)
+from adinterface.contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Pullback, Pushforward
 from adinterface.contract.errors import AdinterfaceError
-from adinterface.contract.library import NUMPY, dtype_name
 from adinterface.derive.jacobians import jacobian_of
 from adinterface.derive.record import note_step
 
-from . import handwritten as by_hand
 from .box import Box
 from .forward import ForwardNode
 from .known_failures import KNOWN_FAILURES
@@ -35,7 +24,6 @@ from .library import AutogradLibrary
 
 
 class AutogradBackend(Backend):
-    handwritten: ClassVar[Handwritten | None] = by_hand
     known_failures = KNOWN_FAILURES
     libraries = (AutogradLibrary(),)
 
@@ -49,7 +37,7 @@ class AutogradBackend(Backend):
             outputs, aux = function(*[Box(leaf, trace, root) for leaf, root in zip(leaves, roots)])
             ends = [_node(output, trace) for output in outputs]
             outputs = tuple([_unboxed(output, trace) for output in outputs])
-            aux = tuple([_unboxed(array, trace) for array in aux])
+            aux = aux.map(lambda array: _unboxed(array, trace))
 
         def back(cotangents: Arrays) -> Arrays:
             # autograd transposes the derivative; its adjoint in the real inner product is the conjugate of that.
@@ -61,14 +49,20 @@ class AutogradBackend(Backend):
 
         return Pullback(outputs, aux, back, any(end is not None for end in ends))
 
-    def gradient(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays, bool]:
-        pulled = self.pullback(function, leaves)
-        one = np.ones((), dtype=self.libraries[0].dtype(pulled.outputs[0]))
-        return pulled.outputs, pulled.aux, pulled.back((one,)), pulled.connected
+    def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient:
+        roots = [VJPNode.new_root() for _ in leaves]
+        with _new_trace() as trace:
+            (output,), aux = function(*[Box(leaf, trace, root) for leaf, root in zip(leaves, roots)])
+        end, output = _node(output, trace), _unboxed(output, trace)
+        found: dict[Any, Any] = {}
+        if end is not None:
+            found = _backward([(end, np.ones((), dtype=self.libraries[0].dtype(output)))])
+        gradients = [_conj(found[root]) if root in found else np.zeros(anp.shape(x), x.dtype) for root, x in zip(roots, leaves)]
+        return Gradient((output,), aux.map(lambda array: _unboxed(array, trace)), tuple(gradients), end is not None)
 
     def jacobian(
         self, function: FlatFunction, leaves: Arrays, *, value: bool = True
-    ) -> tuple[Arrays, Arrays, list[list[Any]]] | None:
+    ) -> Jacobian | None:
         """Row by row into one array for each block, for real NumPy arrays of fewer outputs than inputs."""
         if self.mode == "forward" or not all(type(leaf) is np.ndarray and leaf.dtype.kind == "f" for leaf in leaves):
             return None
@@ -89,67 +83,15 @@ class AutogradBackend(Backend):
                         return jacobian_of(self, pulled, leaves)
                     block[place] = gradient
                 seed[place] = 0.0
-        return outputs, pulled.aux, blocks
+        return Jacobian(outputs, pulled.aux, blocks)
 
-    def straight(self, dtypes: tuple[str, ...], value: bool) -> Straight | None:
-        library = self.libraries[0]
-
-        def gradient(
-            evaluate: Callable[[Sequence[Any]], tuple[Any, Arrays]], arrays: Sequence[Any], taken: set[int]
-        ) -> tuple[Any, Arrays, Sequence[Any], bool]:
-            roots = [VJPNode.new_root() for _ in arrays]
-            with _new_trace() as trace:
-                output, aux = evaluate([Box(x, trace, root) for x, root in zip(arrays, roots)])
-            end, output = _node(output, trace), _unboxed(output, trace)
-            found: dict[Any, Any] = {}
-            if end is not None:
-                found = _backward([(end, np.ones((), dtype=library.dtype(output)))])
-            results = []
-            for x, root in zip(arrays, roots):
-                NUMPY.adopt(x, taken)
-                results.append(_released(found[root], x, taken) if root in found else np.zeros_like(x, order="C"))
-            return output, tuple([_unboxed(array, trace) for array in aux]) if aux else aux, results, end is not None
-
-        return gradient
-
-    def straight_product(self, dtypes: tuple[str, ...]) -> StraightProduct | None:
-        if self.mode != "reverse":
-            return None
-        library = self.libraries[0]
-
-        def product(
-            evaluate: Callable[[Sequence[Any]], tuple[Any, Arrays]],
-            arrays: Sequence[Any],
-            directions: Sequence[Any],
-            taken: set[int],
-        ) -> Sequence[Any]:
-            roots, inner_roots = [VJPNode.new_root() for _ in arrays], [VJPNode.new_root() for _ in arrays]
-            with _new_trace() as outer:
-                boxes = [Box(x, outer, root) for x, root in zip(arrays, roots)]
-                with _new_trace() as inner:
-                    output, _ = evaluate([Box(x, inner, root) for x, root in zip(boxes, inner_roots)])
-                end = _node(output, inner)
-                first: dict[Any, Any] = {}
-                if end is not None:
-                    first = _backward([(end, np.ones((), dtype=library.dtype(output)))])
-            ends = [_node(first.get(root), outer) for root in inner_roots]
-            del boxes, output, end, first  # and with them what only the first backward pass needed
-            found = _backward([(end, v) for end, v in zip(ends, directions) if end is not None])
-            results = []
-            for x, root in zip(arrays, roots):
-                NUMPY.adopt(x, taken)
-                results.append(_released(found[root], x, taken) if root in found else np.zeros_like(x, order="C"))
-            return results
-
-        return product
-
-    def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
+    def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True) -> Pushforward:
         with _new_trace() as trace:
             boxes = [Box(leaf, trace, ForwardNode.new_root(tangent)) for leaf, tangent in zip(leaves, tangents)]
             outputs, aux = function(*boxes)
             nodes = [_node(output, trace) for output in outputs]
             outputs = tuple([_unboxed(output, trace) for output in outputs])
-            aux = tuple([_unboxed(array, trace) for array in aux])
+            aux = aux.map(lambda array: _unboxed(array, trace))
         tangents_out = tuple(
             [node.g if node is not None else np.zeros(anp.shape(y), y.dtype) for node, y in zip(nodes, outputs)]
         )
@@ -218,14 +160,6 @@ def _node(x: Any, trace: int) -> Any:
 
 def _unboxed(x: Any, trace: int) -> Any:
     return x._value if isbox(x) and x._trace == trace else x
-
-
-def _released(result: Any, x: Any, taken: set[int]) -> Any:
-    """A gradient as the caller's own array like x."""
-    numbers = NUMPY.release(result, x.dtype, taken)
-    if numbers is not None:
-        return numbers
-    return NUMPY.restore(_conj(result), AutogradBackend.libraries[0], x, dtype_name(x.dtype), taken)
 
 
 class _Sink:

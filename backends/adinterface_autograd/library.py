@@ -10,7 +10,7 @@ import numpy as np
 from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.tracer import getval
 
-from adinterface.contract.library import NUMPY, Library, dtype_name, kind, unsupported_dtype
+from adinterface.contract.library import NUMPY, Enter, Leave, Library, dtype_name, kind, unsupported_dtype
 
 from . import namespace as box_namespace
 
@@ -56,11 +56,11 @@ class AutogradLibrary(Library):
         value = x._value
         return type(value) is np.float64 or NUMPY.is_real_scalar(np.asarray(getval(value)))
 
-    def adopt(self, x: np.ndarray[Any, Any], taken: set[int]) -> Any:
-        return NUMPY.adopt(x, taken)
+    def enter(self, example: Any, source: Library) -> Enter | None:
+        return NUMPY.enter(example, source) if type(example) is np.ndarray and example.dtype.kind in "fcbiu" else None
 
-    def release(self, result: Any, dtype: np.dtype[Any], taken: set[int]) -> np.ndarray[Any, Any] | None:
-        return NUMPY.release(result, dtype, taken)
+    def leave(self, example: Any, source: Library) -> Leave | None:
+        return NUMPY.leave(example, source)
 
     def namespace(self, x: Any) -> ModuleType:
         return box_namespace

@@ -8,37 +8,29 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import numpy as np
 
 from adinterface.contract.auto import AutoFiniteDifferences
-from adinterface.contract.backend import (
-    Arrays,
-    Backend,
-    FlatFunction,
-    Handwritten,
-    Linearized,
-    Pushforward,
-    Straight,
-    StraightProduct,
-)
+from adinterface.contract.backend import Arrays, Aux, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pushforward
 from adinterface.contract.errors import PrecisionError
-from adinterface.contract.library import NUMPY, dtype_name, epsilon, kind, width
+from adinterface.contract.library import dtype_name, epsilon, kind, width
 from adinterface.derive.basis import full_like, library_of, size_of
 from adinterface.derive.jacobians import columns
 from adinterface.derive.record import note_step
 from adinterface.registry import backend_of, evaluation
 
-from . import handwritten as by_hand
 from .known_failures import KNOWN_FAILURES
 
 _T = TypeVar("_T")
 
+#: A flat function.
+Evaluate = Callable[..., tuple[Arrays, Aux]]
+
 
 class FiniteDifferencesBackend(Backend):
-    handwritten: ClassVar[Handwritten | None] = by_hand
     known_failures = KNOWN_FAILURES
 
     def __init__(self, auto: AutoFiniteDifferences):
@@ -55,87 +47,74 @@ class FiniteDifferencesBackend(Backend):
         coarse.root = 4
         return coarse, coarse
 
-    def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
-        linear = self.linearize(function, leaves)
-        return Pushforward(linear.outputs, linear.push(tangents), linear.aux)
+    def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True) -> Pushforward:
+        # Along zero the value says what the zeros look like.
+        if value or self._step(leaves, tangents) is None:
+            linear = self.linearize(function, leaves)
+            return Pushforward(linear.outputs, linear.push(tangents), linear.aux)
+        pushed, aux = self._pushed(function, leaves, tangents, look=True)
+        return Pushforward((), pushed, aux)
 
-    def tangents(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Arrays:
-        """Without an evaluation of f at the point itself."""
-        if self._step(leaves, tangents) is None:  # along zero, where the value says what the zeros look like
-            return super().tangents(function, leaves, tangents)
-        return self._push(function, leaves, None)(tangents)
-
-    def jacobian(
-        self, function: FlatFunction, leaves: Arrays, *, value: bool = True
-    ) -> tuple[Arrays, Arrays, list[list[Any]]] | None:
+    def jacobian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian | None:
         """Element by element, for real NumPy arrays; without the tangents of everything else that stays where it is."""
         if not _are_real_numpy(leaves):
             return None
-        outputs: Arrays = ()
-        aux: Arrays = ()
-        blocks: list[list[Any]] = []
         numbers = sum([leaf.size for leaf in leaves])
+        at: tuple[Arrays, Aux] | None = None
         with evaluation(leaves):
             if value or not numbers:
-                outputs, aux = self._value_at(function, leaves)
-                blocks = self._blocks(leaves, outputs)
+                at = outputs, aux = self._value_at(function, leaves)
                 if not all(map(_is_numpy, outputs)):
                     return columns(self, Linearized(outputs, aux, self._push(function, leaves, outputs)), leaves)
             note_step(self, f"{numbers} columns of the Jacobian")
+            found = _apart(function, leaves, lambda evaluate, own: self._columns(evaluate, own, at))
+        return columns(self, self.linearize(function, leaves), leaves) if found is None else found
 
-            def all_columns(evaluate: Callable[[Sequence[Any]], Any], leaves: Arrays) -> list[list[Any]] | None:
-                found = blocks
-                for n, leaf in enumerate(leaves):
-                    one_axis = leaf.ndim == 1
-                    for place, moved, behind, apart in self._moves(leaves, n):
-                        up = evaluate(moved)
-                        moved[n] = behind
-                        down = evaluate(moved)
-                        if not found:
-                            if not all(map(_is_numpy, up)):
-                                return None
-                            found = self._blocks(leaves, up)
-                        column = (..., place) if one_axis else (..., *place)
-                        for row, at, back in zip(found, up, down):
-                            if (at is back or at.base is not None) and _share_memory(at, back):
-                                return all_columns(lambda moved: _kept(evaluate(moved)), leaves)  # f reuses its result
-                            row[n][column] = (at - back) / apart
-                return found
-
-            found = _apart(_repeated(function), leaves, all_columns)
-            if found is None:
-                return columns(self, self.linearize(function, leaves), leaves)
-        return outputs, aux, found
+    def _columns(self, evaluate: Evaluate, leaves: Arrays, at: tuple[Arrays, Aux] | None) -> Jacobian | None:
+        """The Jacobian from the value, or without it; then None if f's result, as the first step shows, is no NumPy array."""
+        blocks = None if at is None else self._blocks(leaves, at[0])
+        for n, leaf in enumerate(leaves):
+            for place, moved, behind, apart in self._moves(leaves, n):
+                up, aux = evaluate(*moved)
+                moved[n] = behind
+                down, _ = evaluate(*moved)
+                if blocks is None:
+                    if not all(map(_is_numpy, up)):
+                        return None
+                    blocks = self._blocks(leaves, up)
+                if at is None:
+                    at = (), aux
+                if any(map(_overlap, up, down)):  # f computes into one array again and again
+                    return self._columns(lambda *moved: _kept_all(evaluate(*moved)), leaves, at if at[0] else None)
+                column = (..., place) if leaf.ndim == 1 else (..., *place)
+                for row, ahead, back in zip(blocks, up, down):
+                    row[n][column] = (ahead - back) / apart
+        assert at is not None
+        assert blocks is not None
+        return Jacobian(*at, blocks)
 
     def _blocks(self, leaves: Arrays, outputs: Arrays) -> list[list[Any]]:
         """Room for the Jacobian of outputs like these."""
         self._check_precision(leaves, outputs)
-        return [
-            [np.empty((*np.shape(output), *leaf.shape), output.dtype) for leaf in leaves] if _is_numpy(output) else []
-            for output in outputs
-        ]
+        return [[np.empty((*np.shape(output), *leaf.shape), output.dtype) for leaf in leaves] for output in outputs]
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
         outputs, aux = self._value(function, leaves)
         return Linearized(outputs, aux, self._push(function, leaves, outputs))
 
-    def gradient(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays, bool]:
+    def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient:
         """Leaf by leaf: a direction that moves one leaf of a thousand should not touch the others."""
         with evaluation(leaves):
+            if not value and _are_real_numpy(leaves):
+                found = _apart(function, leaves, self._all_by_elements)
+                if found is not None:
+                    return Gradient((), Aux(), found)
             outputs, aux = self._value_at(function, leaves)
             self._check_precision(leaves, outputs)
-            return outputs, aux, self._slopes(_repeated(function), leaves, outputs, aux), True
+            return Gradient(outputs, aux, self._slopes(function, leaves, outputs))
 
-    def gradients(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, bool]:
-        if _are_real_numpy(leaves):
-            with evaluation(leaves):
-                slopes = self._all_by_elements(_repeated(function), leaves)
-            if slopes is not None:
-                return slopes, True
-        return self.gradient(function, leaves)[2:]
-
-    def _slopes(self, evaluate: Callable[[Sequence[Any]], Any], leaves: Arrays, outputs: Arrays, aux: Arrays) -> Arrays:
-        """The gradients from the value at the point, leaf by leaf; of what `evaluate` gives only the first entry counts."""
+    def _slopes(self, evaluate: Evaluate, leaves: Arrays, outputs: Arrays) -> Arrays:
+        """The gradients from the value at the point, leaf by leaf; of the outputs only the first counts."""
         if _are_real_numpy(leaves) and _is_numpy(outputs[0]):
             return _apart(
                 evaluate, leaves, lambda evaluate, own: tuple([self._by_elements(evaluate, own, n) for n in range(len(own))])
@@ -146,21 +125,21 @@ class FiniteDifferencesBackend(Backend):
                 gradients.append(self._by_elements(evaluate, leaves, n))
                 continue
 
-            def alone(x: Any, n: int = n) -> tuple[Arrays, Arrays]:
-                return (evaluate((*_kept(leaves[:n]), x, *_kept(leaves[n + 1 :])))[0],), ()
+            def alone(x: Any, n: int = n) -> tuple[Arrays, Aux]:
+                return evaluate(*_kept(leaves[:n]), x, *_kept(leaves[n + 1 :]))
 
-            linear = Linearized(outputs, aux, self._push(alone, (leaf,), outputs))
-            gradients.append(columns(self, linear, (leaf,))[2][0][0])
+            linear = Linearized(outputs, Aux(), self._push(alone, (leaf,), outputs))
+            gradients.append(columns(self, linear, (leaf,)).blocks[0][0])
         return tuple(gradients)
 
-    def _by_elements(self, evaluate: Callable[[Sequence[Any]], Any], leaves: Arrays, n: int, look: bool = False) -> Any:
+    def _by_elements(self, evaluate: Evaluate, leaves: Arrays, n: int, look: bool = False) -> Any:
         """The gradient by one leaf, a real NumPy array: `_push` along each element, without its generality.
 
         With `look`, the first value is looked at, and if it is no NumPy number there is no gradient but None.
         """
         slopes = np.empty(leaves[n].shape, dtype=leaves[n].dtype)
         for place, moved, behind, apart in self._moves(leaves, n):
-            up = evaluate(moved)[0]
+            ((up, *_), _) = evaluate(*moved)
             if look:
                 if not _is_numpy(up):
                     return None
@@ -169,26 +148,22 @@ class FiniteDifferencesBackend(Backend):
             if type(up) is np.ndarray:
                 up = up[()]  # a number, for f may compute into the same array again
             moved[n] = behind
-            slopes[place] = (up - evaluate(moved)[0]) / apart
+            slopes[place] = (up - evaluate(*moved)[0][0]) / apart
         return slopes
 
-    def _all_by_elements(self, evaluate: Callable[[Sequence[Any]], Any], leaves: Arrays) -> Arrays | None:
+    def _all_by_elements(self, evaluate: Evaluate, leaves: Arrays) -> Arrays | None:
         """The gradients by all leaves, real NumPy arrays, from no more evaluations of f than that takes.
 
         None if f's result, which only the first of them shows, is no NumPy number; or if there is no element.
         """
-
-        def all_slopes(evaluate: Callable[[Sequence[Any]], Any], leaves: Arrays) -> Arrays | None:
-            slopes: list[Any] = []
-            numbers = 0
-            for n, leaf in enumerate(leaves):
-                slopes.append(self._by_elements(evaluate, leaves, n, look=not numbers))
-                if slopes[-1] is None:
-                    return None
-                numbers += leaf.size
-            return tuple(slopes) if numbers else None
-
-        return _apart(evaluate, leaves, all_slopes)
+        slopes: list[Any] = []
+        numbers = 0
+        for n, leaf in enumerate(leaves):
+            slopes.append(self._by_elements(evaluate, leaves, n, look=not numbers))
+            if slopes[-1] is None:
+                return None
+            numbers += leaf.size
+        return tuple(slopes) if numbers else None
 
     def _moves(self, leaves: Arrays, n: int) -> Iterator[tuple[Any, list[Any], Any, float]]:
         """Along each element of one leaf, a real NumPy array: its place, the leaves ahead, that leaf behind, the distance.
@@ -206,87 +181,39 @@ class FiniteDifferencesBackend(Backend):
             behind[place] = at - step
             yield place, moved, behind, 2 * step
 
-    def straight(self, dtypes: tuple[str, ...], value: bool) -> Straight | None:
-        if self.library is not None:
-            return None
-
-        def gradient(
-            evaluate: Callable[[Sequence[Any]], tuple[Any, Arrays]], arrays: Sequence[Any], taken: set[int]
-        ) -> tuple[Any, Arrays, Sequence[Any], bool]:
-            leaves = tuple([NUMPY.adopt(x, taken) for x in arrays])
-
-            with evaluation(leaves):
-                if not value:
-                    found = self._all_by_elements(evaluate, leaves)
-                    if found is not None:
-                        return None, (), found, True
-                output, aux = evaluate(_kept(leaves))
-                output, aux = _kept((output,))[0], _kept(aux)
-                self._check_precision(leaves, (output,))
-                slopes = self._slopes(evaluate, leaves, (output,), aux)
-            results: list[Any] = []
-            for slope, leaf in zip(slopes, leaves):
-                if type(slope) is not np.ndarray:
-                    slope = NUMPY.restore(slope, library_of(self, slope), leaf, dtype_name(leaf.dtype), taken)
-                results.append(slope)
-            return output, aux, results, True
-
-        return gradient
-
-    def straight_product(self, dtypes: tuple[str, ...]) -> StraightProduct | None:
-        if self.library is not None:
-            return None
-
-        def product(
-            evaluate: Callable[[Sequence[Any]], tuple[Any, Arrays]],
-            arrays: Sequence[Any],
-            directions: Sequence[Any],
-            taken: set[int],
-        ) -> Sequence[Any] | None:
-            leaves = tuple([NUMPY.adopt(x, taken) for x in arrays])
-            step = self._step(leaves, tuple(directions))
-            if step is None:  # along zero
-                return None
-            ahead, behind = [[x + h * v for x, v in zip(leaves, directions)] for h in (step, -step)]
-            with evaluation(leaves):
-                up = self._all_by_elements(evaluate, self._same_dtype(ahead, leaves))
-                down = None if up is None else self._all_by_elements(evaluate, self._same_dtype(behind, leaves))
-            if up is None or down is None:
-                return None
-            return [np.asarray((a - b) / (2 * step)) for a, b in zip(up, down)]
-
-        return product
-
-    def _value(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays]:
+    def _value(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Aux]:
         with evaluation(leaves):
             outputs, aux = self._value_at(function, leaves)
         self._check_precision(leaves, outputs)
         return outputs, aux
 
-    def _value_at(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays]:
+    def _value_at(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Aux]:
         """f at the point. It may write into what it gets, and return what it will compute into the next time."""
-        outputs, aux = function(*_kept(leaves))
-        return _kept(outputs), _kept(aux)
+        return _kept_all(function(*_kept(leaves)))
 
     def _push(
-        self, function: Callable[..., tuple[Arrays, Arrays]], leaves: Arrays, outputs: Arrays | None
+        self, function: Callable[..., tuple[Arrays, Aux]], leaves: Arrays, outputs: Arrays
     ) -> Callable[[Arrays], Arrays]:
         def push(tangents: Arrays) -> Arrays:
-            step = self._step(leaves, tangents)
-            if step is None:  # along zero
-                assert outputs is not None
+            if self._step(leaves, tangents) is None:  # along zero
                 return tuple([full_like(self, output, 0.0) for output in outputs])
-            ahead = [leaf + step * tangent for leaf, tangent in zip(leaves, tangents)]
-            behind = [leaf - step * tangent for leaf, tangent in zip(leaves, tangents)]
-            evaluate = _repeated(function)
-            with evaluation(leaves):
-                up = _kept(evaluate(self._same_dtype(ahead, leaves)))
-                if outputs is None:
-                    self._check_precision(leaves, up)
-                down = evaluate(self._same_dtype(behind, leaves))
-            return tuple([(a - b) / (2 * step) for a, b in zip(up, down)])
+            return self._pushed(function, leaves, tangents)[0]
 
         return push
+
+    def _pushed(
+        self, function: Callable[..., tuple[Arrays, Aux]], leaves: Arrays, tangents: Arrays, look: bool = False
+    ) -> tuple[Arrays, Aux]:
+        """The tangents in a direction other than zero, and what f returned beside its outputs."""
+        step = self._step(leaves, tangents)
+        ahead = [leaf + step * tangent for leaf, tangent in zip(leaves, tangents)]
+        behind = [leaf - step * tangent for leaf, tangent in zip(leaves, tangents)]
+        with evaluation(leaves):
+            up, aux = _kept_all(function(*self._same_dtype(ahead, leaves)))
+            if look:
+                self._check_precision(leaves, up)
+            down, _ = function(*self._same_dtype(behind, leaves))
+        return tuple([(a - b) / (2 * step) for a, b in zip(up, down)]), aux
 
     def _step(self, leaves: Arrays, tangents: Arrays) -> Any:
         """h for the points x + h v and x - h v: relative to the largest component of x that v moves, at least to 1.
@@ -335,13 +262,17 @@ def _kept(arrays: Arrays) -> Arrays:
     return tuple([array.copy("K") if isinstance(array, np.ndarray) else array for array in arrays])
 
 
-def _share_memory(a: Any, b: Any) -> bool:
-    return isinstance(a, np.ndarray) and np.may_share_memory(a, b)
+def _kept_all(result: tuple[Arrays, Aux]) -> tuple[Arrays, Aux]:
+    outputs, aux = result
+    return _kept(outputs), aux.map(lambda array: _kept((array,))[0])
 
 
-def _apart(
-    evaluate: Callable[[Sequence[Any]], Any], leaves: Arrays, differences: Callable[[Callable[..., Any], Arrays], _T]
-) -> _T:
+def _overlap(a: Any, b: Any) -> bool:
+    """Whether two results of f may lie in the same memory; most own theirs."""
+    return (a is b or a.base is not None) and isinstance(a, np.ndarray) and np.may_share_memory(a, b)
+
+
+def _apart(evaluate: Evaluate, leaves: Arrays, differences: Callable[[Evaluate, Arrays], _T]) -> _T:
     """`differences(evaluate, leaves)`, at real NumPy arrays of which all but the one that moves go to f as they are.
 
     Those are copies, so that f cannot write into the caller's. If it has written into them, all is done once more with
@@ -353,7 +284,7 @@ def _apart(
     found = differences(evaluate, own)
     if all(a.tobytes() == b.tobytes() for a, b in zip(own, leaves)):
         return found
-    return differences(lambda moved: evaluate(_kept(tuple(moved))), leaves)
+    return differences(lambda *moved: evaluate(*_kept(moved)), leaves)
 
 
 def _known(backend: Backend, array: Any) -> Any:
@@ -363,12 +294,6 @@ def _known(backend: Backend, array: Any) -> Any:
         numbers = library.to_numpy(array)
         return numbers.astype("complex128" if kind(library.dtype(array)) == "complex" else "float64")
     return library.value_under_trace(array)
-
-
-def _repeated(function: Any) -> Callable[[Sequence[Any]], Any]:
-    """The outputs of a flat function at one point after another: its own shortest way, if it has one."""
-    repeated = getattr(function, "repeated", None)
-    return repeated() if repeated is not None else lambda moved: function(*moved)[0]
 
 
 @functools.cache

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType
 from typing import Any
@@ -10,12 +11,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax._src.core import trace_state_clean  # JAX has no public name for this question
 
 from adinterface.contract.errors import PrecisionError
-from adinterface.contract.library import Library, any_wide, dtype_name, kind, unsupported_dtype
+from adinterface.contract.library import Enter, Leave, Library, any_wide, dtype_name, kind, unsupported_dtype
 
 from . import namespace
+from .private import ArrayImpl, untraced
 
 _LACKING = ("longdouble", "clongdouble", np.dtype(np.longdouble).name, np.dtype(np.clongdouble).name)
 _SUPPORTED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
@@ -46,7 +47,7 @@ class JaxLibrary(Library):
     def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
         if isinstance(x, jax.Array):
             if dtype is not None and dtype_name(x.dtype) != dtype:
-                with self.precision((dtype,)):
+                with self._scope(dtype):
                     x = (x.real if kind(dtype) != "complex" and jnp.iscomplexobj(x) else x).astype(_canonical(dtype))
         else:
             x = self._adopted(x, dtype)
@@ -58,7 +59,7 @@ class JaxLibrary(Library):
     def _adopted(self, x: Any, dtype: str | None) -> jax.Array:
         """A NumPy array, a Python number or a DLPack object as a JAX array."""
         if not isinstance(x, (np.ndarray, np.generic, float, complex, int)):
-            with self.precision((str(x.dtype).rpartition(".")[2],)):
+            with self._scope(str(x.dtype).rpartition(".")[2]):
                 adopted = jnp.from_dlpack(x, copy=True)
             return adopted if dtype is None else self.asarray(adopted, dtype=dtype)
         if isinstance(x, (np.ndarray, np.generic)):
@@ -72,10 +73,14 @@ class JaxLibrary(Library):
             raise unsupported_dtype(str(dtype), "JAX", _SUPPORTED)
         # To name a dtype that the array has already costs as much again.
         named = None if dtype is None or (isinstance(x, np.ndarray) and dtype_name(x.dtype) == dtype) else dtype
-        with self.precision(() if dtype is None else (dtype,)):
+        with self._scope(dtype):
             # Always a copy: jnp.asarray shares the memory of a NumPy array that lies on a 64-byte boundary, and what the
             # caller writes there later would change an array that JAX, computing on meanwhile, takes for immutable.
             return jnp.array(x, dtype=None if named is None else _canonical(named), copy=True)
+
+    @staticmethod
+    def _scope(dtype: str | None) -> AbstractContextManager[Any]:
+        return _wide if dtype is not None and any_wide((dtype,)) else nullcontext()
 
     @staticmethod
     def _index_width(x: Any) -> Any:
@@ -92,11 +97,21 @@ class JaxLibrary(Library):
     def is_real_scalar(self, x: Any) -> bool:
         return x.ndim == 0 and jnp.issubdtype(x.dtype, jnp.floating)
 
-    def release(self, result: Any, dtype: np.dtype[Any], taken: set[int]) -> np.ndarray[Any, Any] | None:
-        if isinstance(result, jax.core.Tracer):
-            return None
-        numbers = np.asarray(result)
-        return numbers.copy() if numbers.dtype == dtype else None  # faster than np.array(result)
+    def alike(self, example: Any) -> Callable[[Any], bool]:
+        if isinstance(example, jax.core.Tracer):
+            return super().alike(example)
+        aval = example.aval
+        return lambda x: x.aval is aval or x.aval == aval  # JAX makes one for all arrays of a shape and dtype
+
+    def enter(self, example: Any, source: Library) -> Enter | None:
+        return _as_it_is if source is self else None
+
+    def leave(self, example: Any, source: Library) -> Leave | None:
+        if type(example) is np.ndarray and example.dtype.isnative:
+            return _own_numbers
+        if source is self and not isinstance(example, jax.core.Tracer):
+            return _own_array(example)
+        return None
 
     def namespace(self, x: Any) -> ModuleType:
         return namespace
@@ -106,18 +121,57 @@ class JaxLibrary(Library):
 
         return (numpy_code,)
 
-    def precision(self, dtypes: Iterable[str]) -> AbstractContextManager[Any]:
-        if _x64() or not trace_state_clean():
-            return nullcontext()
-        if any_wide(tuple(dtypes)):
-            scope: AbstractContextManager[Any] = jax.enable_x64(True)
-            return scope
-        return nullcontext()
+    def precision(self, dtypes: tuple[str, ...]) -> AbstractContextManager[Any] | None:
+        return _wide if any_wide(dtypes) else None
+
+
+class _Wide(threading.local):
+    """64 bits, unless the user chose already: for all of JAX, or by the precision of a trace of his."""
+
+    def __init__(self) -> None:
+        self.scopes: list[AbstractContextManager[Any] | None] = []
+
+    def __enter__(self) -> None:
+        scope: AbstractContextManager[Any] | None = None
+        if not _x64() and untraced():
+            scope = jax.enable_x64(True)
+            scope.__enter__()
+        self.scopes.append(scope)
+
+    def __exit__(self, *raised: Any) -> None:
+        scope = self.scopes.pop()
+        if scope is not None:
+            scope.__exit__(*raised)
+
+
+_wide = _Wide()
+
+
+def _as_it_is(x: Any, taken: set[int]) -> Any:
+    return x
+
+
+def _own_numbers(result: Any, taken: set[int]) -> Any:
+    if type(result) is not ArrayImpl:
+        return None
+    return np.asarray(result).copy()  # faster than np.array(result)
+
+
+def _own_array(example: Any) -> Leave:
+    sharding = example.sharding
+
+    def leave(result: Any, taken: set[int]) -> Any:
+        if type(result) is not ArrayImpl:
+            return None
+        found: Any = result.sharding  # type: ignore[attr-defined]
+        return result if found is sharding or found == sharding else None
+
+    return leave
 
 
 def _x64() -> bool:
     """Whether this thread computes in 64 bits now."""
-    wide: bool = jax.config.read("jax_enable_x64")  # type: ignore[no-untyped-call]
+    wide: bool = jax.config.jax_enable_x64  # type: ignore[attr-defined]
     return wide
 
 

@@ -5,37 +5,39 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
+from torch.utils._pytree import register_pytree_node
 
 from adinterface.contract.auto import AutoTorch
 from adinterface.contract.backend import (
     Arrays,
+    Aux,
     Backend,
     FlatFunction,
-    Handwritten,
+    Gradient,
     Linearized,
     Pullback,
     Pushforward,
-    Straight,
-    StraightProduct,
 )
-from adinterface.derive.jacobians import gradient_by_pullback
 
-from . import handwritten as by_hand
 from .backward import backward
 from .known_failures import KNOWN_FAILURES
-from .library import TorchLibrary, is_plain, nesting, tensor_on
+from .library import TorchLibrary, nesting
 from .nodes import ModuleNode
-from .precision import current, python_float
 
 # torch keeps the level of forward mode for the whole process: two threads inside it at once would end each other's.
 _forward_mode = threading.RLock()
 
+_DETACH = torch.Tensor.detach
+_peek = torch._C._functorch.peek_interpreter_stack
+
+# torch.func carries it along, as a tree of its own kind.
+register_pytree_node(Aux, lambda aux: ([aux.arrays], aux.form), lambda parts, form: Aux(next(iter(parts)), form))
+
 
 class TorchBackend(Backend):
-    handwritten: ClassVar[Handwritten | None] = by_hand
     known_failures = KNOWN_FAILURES
     libraries = (TorchLibrary(),)
     node_types = (ModuleNode(),)
@@ -48,19 +50,48 @@ class TorchBackend(Backend):
         super().__init__(auto)
         self.create_graph, self.compiled = auto.create_graph, auto.compile
 
-    def gradient(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Arrays, Arrays, bool]:
+    def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | None:
         """As by `pullback`, but the graph is freed on the way, as `backward` does."""
-        if _inside_functorch():
-            return gradient_by_pullback(self, function, leaves)
+        if nesting.depth or self.create_graph or _peek() is not None:
+            return None if _inside_functorch() else self._gradient_inside(function, leaves)
+        inside = torch.is_inference_mode_enabled() or not torch.is_grad_enabled()
+        for leaf in leaves:
+            inside = inside or leaf.grad_fn is not None or leaf.is_inference()
+        if inside:
+            return self._gradient_inside(function, leaves)
+        # Nobody asks for more than f's own graph, which is the usual case.
+        held, inputs = function.held, leaves
+        if held:
+            inputs = tuple([x if n in held else x.detach() for n, x in enumerate(leaves)])
+        elif not function.fresh:
+            inputs = tuple(map(_DETACH, leaves))
+        for x in inputs:
+            x.requires_grad_()
+        nesting.depth = 1
+        try:
+            (output,), aux = function(*inputs)
+        finally:
+            nesting.depth = 0
+        if not output.requires_grad:
+            return Gradient((output,), aux.map(_DETACH), _filled([None] * len(inputs), inputs), False)
+        gradients: Any = backward((output,), inputs)
+        for gradient in gradients:
+            if gradient is None:
+                gradients = _filled(gradients, inputs)
+                break
+        if not value:
+            return Gradient((), aux, gradients)
+        return Gradient((output.detach(),), aux.map(_DETACH), gradients)
+
+    def _gradient_inside(self, function: FlatFunction, leaves: Arrays) -> Gradient:
+        """Where an outer call or a mode of torch asks for more: results that stay in a graph, or leave inference mode."""
         keep, inputs, (output,), aux = self._recorded(function, leaves)
         gradients: Sequence[torch.Tensor | None] = [None] * len(inputs)
         if output.requires_grad:
             with _mode(keep):
                 gradients = backward((output,), inputs, create_graph=keep)
-        filled = tuple([torch.zeros_like(leaf) if found is None else found for found, leaf in zip(gradients, inputs)])
-        if not keep:
-            aux = tuple([array.detach() for array in aux])
-        return (output if keep else output.detach(),), aux, filled, output.requires_grad
+        shown = aux if keep else aux.map(_DETACH)
+        return Gradient((output if keep else output.detach(),), shown, _filled(gradients, inputs), output.requires_grad)
 
     def compile_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
         if not self.compiled or self.create_graph or self.mode == "forward":  # compiled code is differentiated once, in reverse
@@ -68,55 +99,7 @@ class TorchBackend(Backend):
         compiled: Callable[..., Any] = torch.compile(f)
         return compiled
 
-    def straight(self, dtypes: tuple[str, ...], value: bool) -> Straight | None:
-        if self.create_graph:
-            return None
-        dtype, library = python_float(dtypes), self.libraries[0]
-
-        def gradient(
-            evaluate: Callable[[Sequence[Any]], tuple[Any, Arrays]], arrays: Sequence[Any], taken: set[int]
-        ) -> tuple[Any, Arrays, Sequence[Any], bool] | None:
-            if not _in_the_open():
-                return None
-            leaves = _leaves(library, arrays)
-            output, aux = _followed(evaluate, leaves, dtype)
-            connected = output.requires_grad
-            found = backward((output,), leaves) if connected else [None] * len(leaves)
-            results = _results(library, found, leaves, taken)
-            return output.detach(), tuple([array.detach() for array in aux]) if aux else aux, results, connected
-
-        return gradient
-
-    def straight_product(self, dtypes: tuple[str, ...]) -> StraightProduct | None:
-        if self.create_graph or self.mode != "reverse":
-            return None
-        dtype, library = python_float(dtypes), self.libraries[0]
-
-        def product(
-            evaluate: Callable[[Sequence[Any]], tuple[Any, Arrays]],
-            arrays: Sequence[Any],
-            directions: Sequence[Any],
-            taken: set[int],
-        ) -> Sequence[Any] | None:
-            if not _in_the_open():
-                return None
-            leaves = _leaves(library, arrays)
-            tangents = [library.adopt(v, taken) for v in directions]
-
-            def gradients(leaves: Sequence[Any]) -> Sequence[Any]:
-                output, _ = evaluate(leaves)
-                return backward((output,), leaves, create_graph=True) if output.requires_grad else ()
-
-            first = _followed(gradients, leaves, dtype)
-            live = [(g, v) for g, v in zip(first, tangents) if g is not None and g.requires_grad]
-            found: Sequence[Any] = [None] * len(leaves)
-            if live:
-                found = backward([g for g, _ in live], leaves, [v for _, v in live])
-            return _results(library, found, leaves, taken)
-
-        return product
-
-    def _recorded(self, function: FlatFunction, leaves: Arrays) -> tuple[bool, Arrays, Arrays, Arrays]:
+    def _recorded(self, function: FlatFunction, leaves: Arrays) -> tuple[bool, Arrays, Arrays, Aux]:
         """Whether results stay in an outer graph; the inputs of the graph that f's evaluation made, its outputs and aux."""
         keep, held = self._keeps(leaves), function.held
         with _Recording():
@@ -149,9 +132,7 @@ class TorchBackend(Backend):
                         retain_graph=True,
                         create_graph=graph,
                     )
-            return tuple(
-                [torch.zeros_like(leaf) if gradient is None else gradient for gradient, leaf in zip(gradients, inputs)]
-            )
+            return _filled(gradients, inputs)
 
         def back_stacked(cotangents: Arrays) -> Arrays:
             # Only the backward pass is batched, so f may do what vmap cannot. torch.func.vmap, because the vmap behind
@@ -160,31 +141,35 @@ class TorchBackend(Backend):
             return tuple(stacks)
 
         if not keep:
-            aux = tuple([array.detach() for array in aux])
+            aux = aux.map(_DETACH)
         shown = outputs if keep else tuple([output.detach() for output in outputs])
         return Pullback(shown, aux, back, any(connected), None if self.chunk_size == 1 else back_stacked)
 
-    def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
+    def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True) -> Pushforward:
         with _forward_mode, torch.inference_mode(False):
             leaves = tuple([_outside_inference(leaf) for leaf in leaves])
             tangents = tuple([_outside_inference(tangent) for tangent in tangents])
             pushed: Any = torch.func.jvp(function, leaves, tangents, has_aux=True)
-        outputs, tangents, aux = [self._shown(part, leaves) for part in pushed]
-        # torch's own are float64 where a number in a 0-d array meets a Python float.
-        return Pushforward(outputs, tuple([t.to(x.dtype) for t, x in zip(tangents, outputs)]), aux)
+        return self._shown(pushed, leaves)
 
-    def _shown(self, results: Arrays, leaves: Arrays) -> Arrays:
+    def _shown(self, pushed: Sequence[Any], leaves: Arrays) -> Pushforward:
         """Results of forward mode, which torch keeps in the graph of every leaf and captured tensor that requires grad."""
+        outputs, tangents, aux = pushed
+        # torch's own are float64 where a number in a 0-d array meets a Python float.
+        tangents = tuple([tangent.to(output.dtype) for tangent, output in zip(tangents, outputs)])
         if _inside_functorch() or self._keeps(leaves):
-            return tuple(results)
-        return tuple([result.detach() for result in results])
+            return Pushforward(tuple(outputs), tangents, aux)
+        return Pushforward(_detached(outputs), _detached(tangents), aux.map(_DETACH))
 
     def _keeps(self, leaves: Arrays) -> bool:
         return self.create_graph or (
             torch.is_grad_enabled() and (nesting.depth > 0 or any(leaf.grad_fn is not None for leaf in leaves))
         )
 
-    def pushforward_stacked(self, function: FlatFunction, leaves: Arrays, stacks: Arrays) -> Pushforward:
+    def pushforward_stacked(self, function: FlatFunction, leaves: Arrays, stacks: Arrays) -> Pushforward | None:
+        if self.chunk_size == 1:
+            return None
+
         def push(*tangents: Any) -> Any:
             return tuple(self.pushforward(function, leaves, tangents))
 
@@ -192,14 +177,23 @@ class TorchBackend(Backend):
         batched: Any = torch.func.vmap(push, out_dims=(None, 0, None), randomness="same")  # type: ignore[arg-type]
         with _forward_mode:
             pushed: Any = batched(*stacks)
-        return Pushforward(*[self._shown(part, leaves) for part in pushed])
+        return self._shown(pushed, leaves)
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
-        linear = super().linearize(function, leaves)
-        linear = linear._replace(outputs=self._shown(linear.outputs, leaves), aux=self._shown(linear.aux, leaves))
-        if self.chunk_size == 1:
-            return linear
-        return linear._replace(push_stacked=lambda stacks: self.pushforward_stacked(function, leaves, stacks).tangents)
+        """The value once, and a pushforward in every push; stacks of tangents in one."""
+        outputs, aux = function(*leaves)
+        if not (_inside_functorch() or self._keeps(leaves)):
+            outputs, aux = _detached(outputs), aux.map(_DETACH)
+
+        def push(tangents: Arrays) -> Arrays:
+            return self.pushforward(function, leaves, tangents).tangents
+
+        def push_stacked(stacks: Arrays) -> Arrays:
+            pushed = self.pushforward_stacked(function, leaves, stacks)
+            assert pushed is not None
+            return pushed.tangents
+
+        return Linearized(outputs, aux, push, None if self.chunk_size == 1 else push_stacked)
 
     def note(self, error: Exception) -> str | None:
         message = str(error)
@@ -222,48 +216,17 @@ class TorchBackend(Backend):
         return ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
 
 
-def _in_the_open() -> bool:
-    """Whether no outer call, no functorch and no mode of torch asks for more than f's own graph."""
-    return not (nesting.depth or _inside_functorch() or not torch.is_grad_enabled() or torch.is_inference_mode_enabled())
+def _detached(tensors: Sequence[torch.Tensor]) -> Arrays:
+    return tuple(map(_DETACH, tensors))
 
 
-def _followed(call: Callable[[Sequence[Any]], Any], leaves: Sequence[Any], dtype: torch.dtype) -> Any:
-    """`call(leaves)` as calls of this package inside it, and Python floats, must see it; only `_in_the_open`."""
-    before, current.dtype = current.dtype, dtype
-    nesting.depth = 1
-    try:
-        return call(leaves)
-    finally:
-        nesting.depth, current.dtype = 0, before
-
-
-def _leaves(library: TorchLibrary, arrays: Sequence[Any]) -> list[torch.Tensor]:
-    """Tensors on the memory of plain arrays, each the leaf of a graph."""
-    leaves = []
-    for x in arrays:
-        flags = x.flags
-        leaf = tensor_on(x) if flags.c_contiguous and flags.writeable else library.asarray(x)
-        leaves.append(leaf.requires_grad_())
-    return leaves
-
-
-def _results(library: TorchLibrary, found: Sequence[Any], leaves: Sequence[torch.Tensor], taken: set[int]) -> list[Any]:
-    """Gradients as NumPy arrays that overlap neither each other nor the leaves."""
-    taken.update([leaf.untyped_storage().data_ptr() for leaf in leaves])
-    results = []
-    for result, leaf in zip(found, leaves):
-        if result is None:
-            result = torch.zeros_like(leaf, memory_format=torch.contiguous_format)
-        if is_plain(result) and (key := result.untyped_storage().data_ptr()) not in taken:
-            taken.add(key)
-        else:
-            result = library.own(result, taken)
-        results.append(result.numpy())
-    return results
+def _filled(gradients: Sequence[torch.Tensor | None], leaves: Arrays) -> Arrays:
+    """Zeros for the leaves on which nothing depends."""
+    return tuple([torch.zeros_like(x) if found is None else found for found, x in zip(gradients, leaves)])
 
 
 def _inside_functorch() -> bool:
-    return torch._C._functorch.peek_interpreter_stack() is not None
+    return _peek() is not None
 
 
 class _Recording:

@@ -18,6 +18,9 @@ except ImportError:  # a private name, which another release of torch may not ha
     _engine_run_backward = None  # type: ignore[assignment]
 
 
+_PLAIN = {torch.Tensor}
+
+
 def backward(
     outputs: Sequence[torch.Tensor],
     leaves: Sequence[torch.Tensor],
@@ -30,13 +33,13 @@ def backward(
 
     Without seeds, outputs are real and 0-d, and their gradients are taken.
     """
-    if _engine_run_backward is None or any(type(output) is not torch.Tensor for output in outputs):
+    if _engine_run_backward is None or set(map(type, outputs)) != _PLAIN:
         return torch.autograd.grad(
             outputs, leaves, seeds, retain_graph=retain_graph or create_graph, create_graph=create_graph, allow_unused=True
         )
     if seeds is None:
         # New ones each time: a user's own backward function may write to them.
-        seeds = [torch.ones_like(output) for output in outputs]
+        seeds = tuple(map(torch.ones_like, outputs))
     found: Any = _engine_run_backward(
         tuple(outputs), tuple(seeds), retain_graph or create_graph, create_graph, tuple(leaves), True, accumulate_grad=False
     )

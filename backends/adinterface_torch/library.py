@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import Any
@@ -13,7 +13,7 @@ import torch
 import torch.utils.dlpack
 
 from adinterface.contract.errors import ConversionError
-from adinterface.contract.library import Library, dtype_name, kind, unsupported_dtype
+from adinterface.contract.library import Enter, Leave, Library, dtype_name, kind, unsupported_dtype
 
 from .precision import precision
 
@@ -39,9 +39,12 @@ class Nesting(threading.local):
 nesting = Nesting()
 
 
+_is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+
+
 def is_wrapped(x: torch.Tensor) -> bool:
     """Whether x belongs to a functorch transformation (torch.func.grad, vmap, ...)."""
-    wrapped: bool = torch._C._functorch.is_functorch_wrapped_tensor(x)
+    wrapped: bool = _is_wrapped(x)
     return wrapped
 
 
@@ -132,31 +135,42 @@ class TorchLibrary(Library):
     def is_real_scalar(self, x: Any) -> bool:
         return bool(x.dim() == 0 and x.dtype.is_floating_point)
 
-    def adopt(self, x: np.ndarray[Any, Any], taken: set[int]) -> torch.Tensor:
+    def enter(self, example: Any, source: Library) -> Enter | None:
+        if source is self:
+            return _as_it_is
+        if type(example) is np.ndarray and example.dtype in _SHARED and example.dtype.isnative:
+            return self._on_its_memory
+        return None
+
+    def _on_its_memory(self, x: Any, taken: set[int]) -> torch.Tensor:
         flags = x.flags
         tensor = tensor_on(x) if flags.writeable and flags.c_contiguous else self._adopted(x, None, False)
-        if is_wrapped(tensor):  # as every new tensor is inside torch.func.vmap and the like
-            return tensor
-        taken.add(tensor.untyped_storage().data_ptr())
+        if not is_wrapped(tensor):  # as every new tensor is inside torch.func.vmap and the like
+            taken.add(tensor.untyped_storage().data_ptr())
         return tensor
 
-    def release(self, result: Any, dtype: np.dtype[Any], taken: set[int]) -> np.ndarray[Any, Any] | None:
-        if result.requires_grad or is_wrapped(result) or not is_plain(result):
-            return None
-        key = result.untyped_storage().data_ptr()
-        if key in taken or not result.is_cpu:
-            return None
-        taken.add(key)
-        numbers: np.ndarray[Any, Any] = result.numpy()
-        return numbers
+    def leave(self, example: Any, source: Library) -> Leave | None:
+        if source is self:
+            return _own_tensor
+        if type(example) is np.ndarray and example.dtype in _SHARED and example.dtype.isnative:
+            return _own_numbers
+        return None
 
     def namespace(self, x: Any) -> ModuleType:
         from . import namespace  # here, because array_api_compat.torch is slow to import
 
         return namespace
 
-    def precision(self, dtypes: Iterable[str]) -> AbstractContextManager[Any]:
+    def alike(self, example: Any) -> Callable[[Any], bool]:
+        dtype, shape = example.dtype, example.shape
+        return lambda x: x.dtype is dtype and x.shape == shape
+
+    def precision(self, dtypes: tuple[str, ...]) -> AbstractContextManager[Any]:
         return precision(dtypes)
+
+    def is_floating(self, x: Any) -> bool:
+        dtype = x.dtype
+        return bool(dtype.is_floating_point or dtype.is_complex)
 
     def numpy_sources(self) -> tuple[Any, ...]:
         from .numpy_code import SOURCES
@@ -176,17 +190,37 @@ class TorchLibrary(Library):
         return torch.no_grad()
 
 
+def _as_it_is(x: Any, taken: set[int]) -> Any:
+    if x.layout is torch.strided and not _is_wrapped(x):
+        taken.add(x.untyped_storage().data_ptr())
+    return x
+
+
+def _own_tensor(result: Any, taken: set[int]) -> Any:
+    """A tensor that is the caller's own already; None for any other."""
+    if result.requires_grad or result.layout is not torch.strided or not result.is_contiguous() or _is_wrapped(result):
+        return None
+    if result.is_neg() or result._is_zerotensor() or result.is_conj():
+        return None
+    key = result.untyped_storage().data_ptr()
+    if key in taken and key:
+        return None
+    taken.add(key)
+    return result
+
+
+def _own_numbers(result: Any, taken: set[int]) -> Any:
+    """The NumPy array on a tensor that is the caller's own already; None for any other."""
+    tensor = _own_tensor(result, taken) if result.is_cpu else None
+    return None if tensor is None else tensor.numpy()
+
+
 def tensor_on(x: np.ndarray[Any, Any]) -> torch.Tensor:
     """A tensor on the memory of a contiguous array, or on a copy if torch cannot take it as it is."""
     try:
         return torch.from_numpy(x)
     except ValueError:  # a negative stride along an axis of length 1, which NumPy calls contiguous all the same
         return torch.from_numpy(np.array(x, order="C"))
-
-
-def is_plain(x: torch.Tensor) -> bool:
-    """Whether the numbers of a real tensor lie in memory as they are, one after the other."""
-    return x.is_contiguous() and not x.is_neg() and not x._is_zerotensor()
 
 
 def _resolved(x: torch.Tensor) -> torch.Tensor:

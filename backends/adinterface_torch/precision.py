@@ -15,6 +15,9 @@ class Precision(threading.local):
 
     dtype: torch.dtype | None = None
 
+    def __init__(self) -> None:
+        self.before: list[torch.dtype | None] = []
+
 
 current = Precision()
 
@@ -24,17 +27,25 @@ def python_float(dtypes: Iterable[str]) -> torch.dtype:
     return torch.float64 if any_wide(tuple(dtypes)) else torch.float32
 
 
-class precision:
+class Scope:
     """While f runs, Python floats become arrays of the call's own precision, as on JAX, not of torch's default dtype."""
 
-    __slots__ = ("before", "dtype")
+    __slots__ = ("dtype",)
 
-    def __init__(self, dtypes: Iterable[str]):
-        self.dtype = python_float(dtypes)
+    def __init__(self, dtype: torch.dtype):
+        self.dtype = dtype
 
     def __enter__(self) -> None:
-        self.before = current.dtype
+        current.before.append(current.dtype)
         current.dtype = self.dtype
 
     def __exit__(self, *raised: object) -> None:
-        current.dtype = self.before
+        current.dtype = current.before.pop()
+
+
+_SCOPES = {dtype: Scope(dtype) for dtype in (torch.float32, torch.float64)}
+
+
+def precision(dtypes: Iterable[str]) -> Scope:
+    """The scope of a call with arrays of these dtypes."""
+    return _SCOPES[python_float(dtypes)]

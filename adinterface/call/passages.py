@@ -1,0 +1,142 @@
+"""How each leaf goes in and how its gradient comes back: functions that are chosen once, when a call is planned."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..contract.auto import BUILT_IN
+from ..contract.backend import Backend
+from ..contract.errors import ConversionError
+from ..contract.library import NUMPY, PYTHON, Enter, Leave, Library
+
+# The array dtypes that every compiling engine takes from NumPy as they are.
+_PLAIN = frozenset(
+    {"float16", "float32", "float64", "bool", "int8", "int16", "int32", "int64", "uint8", "complex64", "complex128"}
+)
+
+
+class Slot(NamedTuple):
+    """What a plan knows of one leaf, or of one value without a gradient."""
+
+    #: None for a value that is no leaf.
+    library: Library | None
+    dtype: str
+    differentiated: bool
+    #: The class of the object through which f reaches the leaf, if there is one.
+    holder: type | None
+    #: Why a value that is no leaf has no gradient.
+    reason: str = ""
+
+
+def entering(backend: Backend, slot: Slot, example: Any, dtype: str | None, *, copy: bool) -> Enter:
+    """From a leaf like the example to the engine's array, of this dtype if it is given.
+
+    With `copy` it shares no memory with the leaf. Raises ConversionError where the engine cannot take such a leaf.
+    """
+    target, source = backend.library, slot.library
+    assert source is not None
+    if slot.holder is not None:
+        return _entering_held(backend, slot)
+    if not copy and backend.device is None and (dtype is None or source.dtype(example) == dtype):
+        shortest = (target or source).enter(example, source)
+        if shortest is not None:
+            return shortest
+    if target is None:
+        if source is PYTHON:
+            number = np.dtype(dtype).type
+            return lambda value, taken: number(value)
+        return _noting(source, lambda value: source.asarray(value, dtype=dtype, copy=copy))
+    if source is target or source is NUMPY or source is PYTHON:
+        return _noting(target, lambda value: target.asarray(value, dtype=dtype, like=backend.device, copy=copy))
+
+    def converted(value: Any) -> Any:
+        if source.traced(value):
+            raise ConversionError(
+                f"A leaf is traced by {source.name} ({type(value).__name__}), and {type(backend.auto).__name__} cannot "
+                f"see through that trace. Use one engine for nested calls, or AutoFiniteDifferences() for the outer one."
+            )
+        return target.asarray(target.foreign(value, source), dtype=dtype, like=backend.device, copy=copy)
+
+    return _noting(target, converted)
+
+
+def _entering_held(backend: Backend, slot: Slot) -> Enter:
+    target, source, holder = backend.library, slot.library, slot.holder
+    assert source is not None
+    assert holder is not None
+    if target is source:
+        return _noting(source, lambda value: value)
+    if target is None:  # f must not meet the holder itself: it is called many times
+        return _noting(source, lambda value: source.asarray(value, copy=True))
+    raise ConversionError(
+        f"The code of {holder.__name__} computes with {source.name} alone, so {backend.auto!r} cannot "
+        f"take it. Use {_auto_name(source)}(), or AutoFiniteDifferences() without `native`."
+    )
+
+
+def _noting(library: Library, convert: Any) -> Enter:
+    memory = library.memory
+
+    def enter(value: Any, taken: set[int]) -> Any:
+        array = convert(value)
+        key = memory(array)
+        if key is not None:
+            taken.add(key)
+        return array
+
+    return enter
+
+
+def leaving(backend: Backend, slot: Slot, example: Any, dtype: str) -> Leave | None:
+    """From a gradient to an array like the example, if there is a short way; otherwise `restore` of its library."""
+    source = slot.library
+    assert source is not None
+    if source is PYTHON:
+        return _to_number(backend.library or NUMPY) if slot.dtype != "complex" else None
+    if backend.device is not None or slot.dtype != dtype:
+        return None
+    return (backend.library or source).leave(example, source)
+
+
+def _to_number(source: Library) -> Leave:
+    traced, to_numpy = source.traced, source.to_numpy
+
+    def leave(result: Any, taken: set[int]) -> Any:
+        if not source.owns(result) or traced(result):
+            return None
+        number = to_numpy(result).item()
+        return number if type(number) is float else None
+
+    return leave
+
+
+# Into compiled code --------------------------------------------------------------------------------------------------
+
+
+def entering_compiled(backend: Backend, slot: Slot, example: Any, dtype: str | None, *, copy: bool, narrowed: bool) -> Enter:
+    """As `entering`, for code that the engine has compiled: it takes plain NumPy arrays, and NumPy numbers, as they are.
+
+    narrowed: the call computes with fewer bits than the array has.
+    """
+    source = slot.library
+    if source is PYTHON and dtype is not None:
+        number = np.dtype(dtype).type
+        return lambda value, taken: number(value)
+    plain = type(example) is np.ndarray and slot.dtype in _PLAIN and example.dtype.isnative and slot.holder is None
+    if plain and backend.device is None and (dtype is None or dtype == slot.dtype) and not narrowed:
+        return _copied if copy else _as_it_is
+    return entering(backend, slot, example, dtype, copy=copy)
+
+
+def _as_it_is(value: Any, taken: set[int]) -> Any:
+    return value
+
+
+def _copied(value: Any, taken: set[int]) -> Any:
+    return value.copy()
+
+
+def _auto_name(library: Library) -> str:
+    return next((cls.__name__ for cls in BUILT_IN if cls.name == library.name), f"a backend of {library.name}")

@@ -1,0 +1,25 @@
+"""What JAX has no public name for, each with a way that any release has."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+#: The class of arrays that are no tracers.
+ArrayImpl: type = type(jnp.zeros(0, dtype="int8"))
+
+try:
+    from jax._src.core import eval_trace, trace_state_strong_ref
+
+    def untraced() -> bool:
+        """Whether no transformation of JAX is at work in this thread."""
+        return trace_state_strong_ref.value is eval_trace
+
+except ImportError:  # private names, which another release of JAX may not have
+
+    def untraced() -> bool:
+        """Whether no transformation of JAX is at work in this thread."""
+        return not isinstance(jnp.zeros(()), jax.core.Tracer)  # which is traced wherever code is compiled
+
+
+__all__ = ["ArrayImpl", "untraced"]

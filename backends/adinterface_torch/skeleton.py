@@ -2,7 +2,7 @@
 
 Differentiating a module asks three things of it in every call: whether it is still as it was planned, which tensors its
 parameters are now, and a module of the same class around others. A skeleton answers each in one walk over the
-submodules. It holds classes, names and shapes, never a module or a tensor, so one skeleton serves all modules of one
+submodules. It holds names and shapes, never a module or a tensor, so one skeleton serves all modules of one
 structure; all that is not structure is read anew from the module at hand.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from operator import attrgetter, itemgetter
 from typing import Any
+from weakref import ref
 
 import torch
 from torch import nn
@@ -28,8 +29,9 @@ _specification = attrgetter("shape", "dtype", "device", "requires_grad")
 _as_subclass = torch.Tensor._make_subclass
 
 #: What stands at one place of the walk: the class, the names of parameters and of children, and the place where this
-#: object stood first, if it did; None, which has nothing to walk into, gives its own place there.
-_Part = tuple[type, tuple[str, ...], tuple[str, ...], "int | None"]
+#: object stood first, if it did; None, which has nothing to walk into, gives its own place there. The class is held weakly,
+#: since that of a parametrized module is its own and keeps it alive; a class has but one such reference.
+_Part = tuple["ref[type]", tuple[str, ...], tuple[str, ...], "int | None"]
 
 
 def _survey(module: nn.Module) -> tuple[tuple[_Part, ...], list[Any], list[Any]]:
@@ -41,12 +43,12 @@ def _survey(module: nn.Module) -> tuple[tuple[_Part, ...], list[Any], list[Any]]
     for place, inner in enumerate(modules):
         first = firsts.setdefault(id(inner), place)
         if inner is None or first != place:
-            parts.append((type(inner), (), (), place if inner is None else first))
+            parts.append((ref(type(inner)), (), (), place if inner is None else first))
             continue
         own, children = inner._parameters, inner._modules
         if type(own) is not dict or type(children) is not dict:
             refuse_wrappers(module)  # those of a ScriptModule are something else
-        parts.append((type(inner), tuple(own), tuple(children), None))
+        parts.append((ref(type(inner)), tuple(own), tuple(children), None))
         parameters += own.values()
         modules += children.values()
     return tuple(parts), modules, parameters
@@ -112,7 +114,6 @@ class Skeleton:
             [copies.get(place if part[3] is None else part[3], len(own)) for place, part in enumerate(parts)]
         )
         self._objects = len({*map(id, modules)})
-        self._classes = [parts[place][0] for place in own]
         self._registered = [self._parts[place][1:3] for place in own]
         #: How each submodule is copied; None if all must go through deepcopy.
         self._layouts: list[Layout] | None = None
@@ -146,7 +147,7 @@ class Skeleton:
         modules: list[Any] = [module]
         parameters: list[Any] = []
         for (cls, names, children, first), inner in zip(self._parts, modules):
-            if type(inner) is not cls:
+            if ref(type(inner)) is not cls:
                 return None
             if first is not None:
                 if inner is not modules[first]:
@@ -191,11 +192,12 @@ class Skeleton:
         values = entries(given, parameters)
         if self._layouts is None:
             return deep_copy(module, dict(zip(parameters, values)))
-        copies: list[Any] = [*map(object.__new__, self._classes)]
+        modules = self._pick_modules(walked[0])
+        copies: list[Any] = [*map(object.__new__, map(type, modules))]
         children = iter(self._place_copies([*copies, None]))
         next(children)
         fill(
-            self._pick_modules(walked[0]),
+            modules,
             copies,
             self._layouts,
             self._registered,

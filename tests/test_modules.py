@@ -697,10 +697,11 @@ def _state_of(module):
     ids=lambda module: type(module).__name__,
 )
 def test_a_copy_around_values_is_a_deep_copy(module):
-    from adinterface_torch.nodes import _deep_copy, copy_around
+    from adinterface_torch.copying import deep_copy
+    from adinterface_torch.skeleton import Skeleton
 
     values = {p: nn.Parameter(torch.zeros_like(p), requires_grad=False) for p in module.parameters()}
-    copied, deep = copy_around(module, values), _deep_copy(module, values)
+    copied, deep = Skeleton(module).around(module, list(values.values())), deep_copy(module, values)
     assert [type(m) for m in copied.modules()] == [type(m) for m in deep.modules()]
     for name, state in _state_of(deep).items():
         found = _state_of(copied)[name]
@@ -721,11 +722,11 @@ def test_a_copy_around_values_is_a_deep_copy(module):
 
 
 def test_shared_modules_are_shared_in_a_copy():
-    from adinterface_torch.nodes import copy_around
+    from adinterface_torch.skeleton import Skeleton
 
     inner = nn.Linear(1, 1)
     module = nn.Sequential(inner, nn.ReLU(), inner)
-    copied = copy_around(module, {p: torch.zeros_like(p) for p in module.parameters()})
+    copied = Skeleton(module).around(module, [torch.zeros_like(p) for p in module.parameters()])
     assert copied[0] is copied[2] is not inner
 
 

@@ -1,0 +1,514 @@
+"""The skeleton of a module: what it notices, what it reads, and what is built from it."""
+
+import copy
+import gc
+import re
+import threading
+import types
+import warnings
+import weakref
+from collections import OrderedDict
+
+import pytest
+import torch
+from adinterface_torch.copying import deep_copy
+from adinterface_torch.nodes import skeleton_of
+from adinterface_torch.skeleton import Skeleton, signature_of
+from torch import nn
+
+from adinterface import AutoTorch, ConversionError, gradient, value_and_gradient
+
+
+class Mixed(nn.Module):
+    """All that a module may hold, some of it twice."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second, self.nothing = nn.Linear(2, 3), nn.Linear(3, 2), None
+        self.register_parameter("missing", None)
+        self.register_buffer("table", torch.arange(3.0), persistent=False)
+        self.register_buffer("absent", None)
+        self.register_module("none", None)
+        self.scale = nn.Parameter(torch.tensor(2.0), requires_grad=False)
+        self.arrays = [torch.ones(2), {"k": torch.zeros(1)}]
+        self.sizes, self.names, self.options, self.chosen = (1, 2), ["a", "b"], {"x": 1}, {3}
+        self.seen = self.record = []
+        self.again = [self.first.weight, self.second]
+        self.act = torch.tanh
+
+
+def _shared():
+    inner = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
+    return nn.Sequential(nn.Sequential(nn.ReLU(), inner), inner, nn.Linear(2, 2))
+
+
+def _tied():
+    module = nn.ModuleDict({"a": nn.Linear(2, 2), "b": nn.Linear(2, 2)})
+    module["b"].weight = module["a"].weight
+    return module
+
+
+def _in_a_circle():
+    module = nn.Sequential(nn.Linear(1, 1), nn.ReLU())
+    module[1].above = module
+    return module
+
+
+def _old_weight_norm():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        return nn.Sequential(nn.utils.weight_norm(nn.Linear(2, 2)))
+
+
+def _hooked():
+    module = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    module[0].register_forward_hook(_hook)
+    module[1].register_forward_pre_hook(types.MethodType(lambda self, *_: None, module[1]))
+    return module
+
+
+def _hook(*_):
+    return None
+
+
+def _encoder():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8), 2)
+
+
+MODULES = {
+    "linear": lambda: nn.Linear(3, 1),
+    "no parameters": nn.ReLU,
+    "sequential": lambda: nn.Sequential(*[nn.Linear(2, 2) for _ in range(5)]),
+    "conv": lambda: nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.Dropout(), nn.Flatten()),
+    "mixed": Mixed,
+    "shared": _shared,
+    "tied": _tied,
+    "in a circle": _in_a_circle,
+    "parameters": lambda: nn.ParameterDict({"a": nn.Parameter(torch.ones(2)), "b": nn.Parameter(torch.ones(1))}),
+    "LSTM": lambda: nn.LSTM(2, 3),
+    "attention": lambda: nn.MultiheadAttention(4, 2),
+    "encoder": _encoder,
+    "weight norm": lambda: nn.utils.parametrizations.weight_norm(nn.Linear(2, 2)),
+    "orthogonal": lambda: nn.utils.parametrizations.orthogonal(nn.Linear(2, 2)),
+    "old weight norm": _old_weight_norm,
+    "hooked": _hooked,
+}
+
+each_module = pytest.mark.parametrize("name", MODULES)
+
+
+def _zeros(module):
+    return [torch.zeros_like(p, requires_grad=False) for p in module.parameters()]
+
+
+def _assert_like(mine, theirs, seen):
+    """That two values are copies of one: of one type and content, and no object twice here that is two there."""
+    assert type(mine) is type(theirs)
+    if id(theirs) in seen:
+        assert seen[id(theirs)] is mine
+        return
+    if isinstance(theirs, torch.Tensor):
+        assert (mine.dtype, mine.requires_grad, mine.shape) == (theirs.dtype, theirs.requires_grad, theirs.shape)
+        assert torch.equal(mine, theirs)
+    elif isinstance(theirs, (list, tuple)):
+        assert len(mine) == len(theirs)
+        seen[id(theirs)] = mine
+        for one, other in zip(mine, theirs):
+            _assert_like(one, other, seen)
+    elif isinstance(theirs, dict):
+        assert [*mine] == [*theirs]
+        seen[id(theirs)] = mine
+        for key in theirs:
+            _assert_like(mine[key], theirs[key], seen)
+    elif isinstance(theirs, (nn.Module, types.MethodType)) or type(theirs).__module__.startswith("torch.nn."):
+        seen[id(theirs)] = mine
+        if isinstance(theirs, types.MethodType):
+            _assert_like(mine.__self__, theirs.__self__, seen)
+        else:
+            _assert_like(vars(mine), vars(theirs), seen)
+    elif not isinstance(theirs, weakref.ref):
+        assert mine == theirs
+
+
+def _mutable(module):
+    """What two independent modules may not both hold, by path."""
+    found = {}
+    for name, inner in module.named_modules():
+        found[name] = inner
+        found |= {f"{name}.{key}": value for key, value in vars(inner).items() if isinstance(value, (dict, list, set))}
+        found |= {f"{name}.{key}": value for key, value in inner._buffers.items() if value is not None}
+    return found
+
+
+# Reading --------------------------------------------------------------------------------------------------------------
+
+
+@each_module
+def test_reading_gives_each_parameter_once_in_the_order_of_named_parameters(name):
+    module = MODULES[name]()
+    skeleton = Skeleton(module)
+    named = list(module.named_parameters())
+    assert skeleton.names == [key for key, _ in named]
+    found = skeleton.read(module)
+    assert type(found) is tuple
+    assert [*map(id, found)] == [id(p) for _, p in named]
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if name not in ("weight norm", "orthogonal")])
+def test_modules_of_one_structure_have_equal_skeletons_which_read_both(name):
+    one, other = MODULES[name](), MODULES[name]()
+    assert Skeleton(one) == Skeleton(other)
+    assert hash(Skeleton(one)) == hash(Skeleton(other))
+    assert signature_of(one) == signature_of(other) == Skeleton(one).key
+    assert [*map(id, Skeleton(one).read(other))] == [*map(id, other.parameters())]
+    assert skeleton_of(one) is skeleton_of(other)
+
+
+def test_skeletons_of_different_structures_differ_and_do_not_read_each_other():
+    modules = {name: make() for name, make in MODULES.items()}
+    for name, module in modules.items():
+        skeleton = Skeleton(module)
+        for other, another in modules.items():
+            assert (skeleton == Skeleton(another)) == (name == other)
+            assert (skeleton.read(another) is not None) == (name == other)
+    assert Skeleton(nn.ReLU()) != "a skeleton"
+
+
+def _replace(path, value):
+    def change(module):
+        *above, name = path.split(".")
+        setattr(module.get_submodule(".".join(above)), name, value() if callable(value) else value)
+
+    return change
+
+
+def _freeze(module):
+    module.first.bias.requires_grad_(False)
+
+
+def _tie(module):
+    module.second.bias = module.first.bias = nn.Parameter(torch.ones(3))
+
+
+def _compile(module):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        module.first = torch.jit.script(module.first)
+
+
+CHANGES = {
+    "new parameter": lambda m: m.register_parameter("extra", nn.Parameter(torch.ones(1))),
+    "new parameter below": lambda m: m.first.register_parameter("extra", nn.Parameter(torch.ones(1))),
+    "removed parameter": lambda m: delattr(m, "scale"),
+    "removed bias": _replace("first.bias", None),
+    "filled parameter": _replace("missing", lambda: nn.Parameter(torch.ones(1))),
+    "frozen": _freeze,
+    "unfrozen": lambda m: m.scale.requires_grad_(),
+    "all frozen": lambda m: m.requires_grad_(False),
+    "moved dtype": lambda m: m.double(),
+    "one moved": lambda m: m.second.half(),
+    "moved device": lambda m: m.to("meta"),
+    "another shape": _replace("first.weight", lambda: nn.Parameter(torch.ones(4, 2))),
+    "another shape in place": lambda m: setattr(m.scale, "data", torch.ones(2)),
+    "re-tied": _tie,
+    "new submodule": lambda m: m.add_module("extra", nn.ReLU()),
+    "filled submodule": lambda m: m.add_module("none", nn.ReLU()),
+    "removed submodule": lambda m: delattr(m, "second"),
+    "submodule of another class": _replace("first", lambda: nn.Bilinear(2, 2, 3)),
+    "submodule of another width": _replace("first", lambda: nn.Linear(3, 3)),
+    "submodule without bias": _replace("first", lambda: nn.Linear(2, 3, bias=False)),
+    "submodule twice": lambda m: setattr(m, "second", m.first),
+    "parametrized": lambda m: nn.utils.parametrizations.weight_norm(m.first),
+    "scripted": _compile,
+    "class changed": lambda m: setattr(m.first, "__class__", type("Mine", (nn.Linear,), {})),
+    "another order": lambda m: m._modules.update(first=m._modules.pop("first")),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_of_structure_is_read_as_none(change):
+    module = Mixed()
+    skeleton = Skeleton(module)
+    CHANGES[change](module)
+    assert skeleton.read(module) is None
+    if change != "scripted":
+        assert signature_of(module) != skeleton.key
+        assert [*map(id, Skeleton(module).read(module))] == [*map(id, module.parameters())]
+
+
+def test_a_buffer_is_no_structure_and_a_tie_that_is_loosened_is():
+    module = _tied()
+    skeleton = Skeleton(module)
+    module["a"].register_buffer("extra", torch.ones(1))
+    assert skeleton.read(module) is not None
+    module["b"].weight = nn.Parameter(torch.ones(2, 2))
+    assert skeleton.read(module) is None
+    module = _shared()
+    skeleton = Skeleton(module)
+    module[1] = copy.deepcopy(module[1])
+    assert skeleton.read(module) is None
+    plain = nn.Sequential(nn.ReLU(), nn.ReLU())
+    skeleton = Skeleton(plain)
+    plain[1] = plain[0]
+    assert skeleton.read(plain) is None
+
+
+def test_weight_norm_of_the_old_style_is_seen():
+    module = nn.Sequential(nn.Linear(2, 2))
+    skeleton = Skeleton(module)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        nn.utils.weight_norm(module[0])
+    assert skeleton.read(module) is None
+    nn.utils.remove_weight_norm(module[0])
+    assert [*map(id, Skeleton(module).read(module))] == [*map(id, module.parameters())]
+
+
+def test_what_is_replaced_by_its_like_is_read_anew():
+    module = Mixed()
+    skeleton = Skeleton(module)
+    before = skeleton.read(module)
+    module.first, module.second.weight = nn.Linear(2, 3), nn.Parameter(torch.ones(2, 3))
+    module.arrays, module.act = "another", torch.sin
+    module.eval()
+    found = skeleton.read(module)
+    assert [*map(id, found)] == [*map(id, module.parameters())]
+    assert sum(any(p is q for q in before) for p in found) == 2  # scale and the bias of the second
+
+
+# Building -------------------------------------------------------------------------------------------------------------
+
+
+@each_module
+@pytest.mark.parametrize("build", ["around", "gradient"])
+def test_what_is_built_is_what_deepcopy_gives(name, build):
+    module = MODULES[name]()
+    values = _zeros(module)
+    if build == "around":
+        built = Skeleton(module).around(module, values)
+    else:
+        built = Skeleton(module).gradient(module, values)
+        values = [nn.Parameter(value, requires_grad=False) for value in values]
+    _assert_like(built, deep_copy(module, dict(zip(module.parameters(), values))), {})
+    mine, theirs = _mutable(built), _mutable(module)
+    assert mine.keys() == theirs.keys()
+    for path, value in mine.items():
+        assert value is not theirs[path], path
+
+
+@each_module
+def test_values_stand_where_their_parameters_stood(name):
+    module = MODULES[name]()
+    values = _zeros(module)
+    built = Skeleton(module).around(module, values)
+    places = {id(p): value for p, value in zip(module.parameters(), values)}
+    copies = dict(built.named_modules())
+    for path, inner in module.named_modules():
+        for key, parameter in inner._parameters.items():
+            assert copies[path]._parameters[key] is places.get(id(parameter))
+
+
+@each_module
+def test_gradient_modules_share_nothing_with_one_another(name):
+    module = MODULES[name]()
+    skeleton = Skeleton(module)
+    first, second = (_mutable(skeleton.gradient(module, _zeros(module))) for _ in range(2))
+    for path, value in first.items():
+        assert value is not second[path], path
+        if isinstance(value, torch.Tensor):
+            assert value.data_ptr() != second[path].data_ptr()
+
+
+def test_gradients_are_parameters_that_require_none_and_none_is_zero():
+    module = nn.Linear(2, 2)
+    weight = torch.ones(2, 2)
+    built = Skeleton(module).gradient(module, [weight, None])
+    assert type(built.weight) is type(built.bias) is nn.Parameter
+    assert not built.weight.requires_grad
+    assert not built.bias.requires_grad
+    assert built.weight.data_ptr() == weight.data_ptr()
+    assert torch.equal(built.bias, torch.zeros(2))
+    live = torch.ones(2, requires_grad=True) * 2
+    assert Skeleton(module).gradient(module, [weight, live]).bias is live
+
+
+def test_rows_of_a_hessian_stand_where_the_parameters_stood():
+    module = nn.Linear(2, 2)
+    rows = [nn.Linear(2, 2), nn.Linear(2, 2)]
+    built = Skeleton(module).gradient(module, rows)
+    assert (built.weight, built.bias) == tuple(rows)
+    assert list(built.children()) == rows
+
+
+def test_a_change_of_what_is_no_structure_counts_in_what_is_built():
+    module = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2), nn.Conv1d(1, 1, 1))
+    skeleton, values = Skeleton(module), _zeros(module)
+    build = lambda: skeleton.gradient(module, values)
+    assert build().training
+    module.eval()
+    assert not build().training
+    module[1].running_mean += 1
+    assert torch.equal(build()[1].running_mean, torch.ones(2))
+    module[1].running_mean = torch.full((2,), 3.0)
+    assert torch.equal(build()[1].running_mean, torch.full((2,), 3.0))
+    module[0].register_buffer("late", torch.ones(1), persistent=False)
+    assert build()[0].late is not module[0].late
+    assert build()[0]._non_persistent_buffers_set == {"late"}
+    handle = module[0].register_forward_hook(_hook)
+    assert list(build()[0]._forward_hooks.values()) == [_hook]
+    assert build()[0]._forward_hooks is not module[0]._forward_hooks
+    handle.remove()
+    assert build()[0]._forward_hooks == OrderedDict()
+    for value in (3, [1, 2], [torch.ones(1)], {"a": torch.ones(1)}, (torch.ones(1),), [module[0]], {"b": 2}, "name"):
+        module[2].mine = value
+        deep = deep_copy(module, dict(zip(module.parameters(), build().parameters())))
+        _assert_like(build(), deep, {})
+        _assert_like(build(), deep, {})
+    module[2].kernel_size = (torch.ones(1),)
+    assert build()[2].kernel_size[0] is not module[2].kernel_size[0]
+    module[2].kernel_size = (1,)
+    module[2].padding_mode = [1]
+    assert build()[2].padding_mode is not module[2].padding_mode
+    module[2].padding_mode.append(torch.ones(1))
+    assert build()[2].padding_mode[1] is not module[2].padding_mode[1]
+    del module[2].padding_mode
+    assert not hasattr(build()[2], "padding_mode")
+
+
+def test_a_list_that_two_modules_share_is_one_in_their_copies():
+    module = nn.Sequential(nn.Linear(1, 1), nn.Linear(1, 1))
+    module[0].seen = module[1].seen = []
+    module.register_buffer("a", torch.ones(2))
+    module.register_buffer("b", module.a)
+    built = Skeleton(module).around(module, _zeros(module))
+    assert built[0].seen is built[1].seen is not module[0].seen
+    assert built.a is built.b is not module.a
+
+
+def test_a_method_as_a_hook_belongs_to_the_copy():
+    module = _hooked()
+    built = Skeleton(module).around(module, _zeros(module))
+    (hook,) = built[1]._forward_pre_hooks.values()
+    assert hook.__self__ is built[1]
+
+
+def test_a_compiled_call_is_not_copied():
+    module = nn.Sequential(nn.Linear(1, 1))
+    module[0].compile(backend="eager")
+    values = _zeros(module)
+    built = Skeleton(module).around(module, values)
+    assert built[0]._compiled_call_impl is None
+    assert module[0]._compiled_call_impl is not None
+    assert torch.equal(built(torch.ones(1)), torch.zeros(1))
+
+
+def test_a_buffer_in_a_graph_is_detached():
+    module = nn.Sequential(nn.Linear(1, 1))
+    module[0].register_buffer("state", module[0].weight * 2)
+    built = Skeleton(module).gradient(module, _zeros(module))
+    assert not built[0].state.requires_grad
+    assert torch.equal(built[0].state, module[0].state)
+
+
+def test_f_may_add_a_submodule_but_no_parameter():
+    module = nn.Sequential(nn.Linear(1, 1))
+
+    def grow(m):
+        m.add_module("late", nn.ReLU())
+        return m(torch.ones(1)).sum()
+
+    (found,) = gradient(grow, AutoTorch(), module)
+    assert type(found.late) is nn.ReLU
+    skeleton = Skeleton(module)
+    module.add_module("more", nn.Linear(1, 1))
+    message = (
+        "Sequential has other parameters than before: f added, removed or replaced some, so their gradients have no place. "
+        "Let the module have all its parameters before it is differentiated."
+    )
+    with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
+        skeleton.gradient(module, [torch.ones(1, 1), torch.ones(1)])
+
+
+def test_a_module_in_a_circle_keeps_it():
+    module = _in_a_circle()
+    built = Skeleton(module).gradient(module, _zeros(module))
+    assert built[1].above is built
+
+
+def test_a_lazy_module_is_refused_until_its_first_call():
+    module = nn.Sequential(nn.LazyLinear(2))
+    message = (
+        "A lazy module has parameters without a shape, which get one in its first call. Call it once with an example "
+        "before differentiating."
+    )
+    f = lambda m: m(torch.ones(1, 3)).sum()
+    with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
+        gradient(f, AutoTorch(), module)
+    f(module)
+    (found,) = gradient(f, AutoTorch(), module)
+    assert torch.equal(found[0].weight, torch.ones(2, 3))
+
+
+# Life -----------------------------------------------------------------------------------------------------------------
+
+
+@each_module
+def test_a_skeleton_keeps_no_module_and_no_tensor(name):
+    module = MODULES[name]()
+    skeleton = Skeleton(module)
+    references = [weakref.ref(m) for m in module.modules()]
+    references += [weakref.ref(t) for t in [*module.parameters(), *module.buffers()]]
+    skeleton.read(module)
+    built = skeleton.gradient(module, _zeros(module))
+    skeleton_of(module)
+    references += [weakref.ref(m) for m in built.modules()]
+    del module, built
+    gc.collect()
+    assert [reference() for reference in references] == [None] * len(references)
+
+
+def test_a_skeleton_may_be_copied():
+    module = Mixed()
+    copied = copy.deepcopy(Skeleton(module))
+    assert copied == Skeleton(module)
+    assert copied.read(module) is not None
+    _assert_like(copied.around(module, _zeros(module)), Skeleton(module).around(module, _zeros(module)), {})
+
+
+def test_threads_may_share_a_skeleton_while_attributes_change():
+    modules = [nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2)) for _ in range(4)]
+    for n, module in enumerate(modules):
+        module[0].mine = [3, [1], (torch.ones(1),), {"a": 1}][n]
+    skeleton, failed = Skeleton(modules[0]), []
+
+    def work(n):
+        module = modules[n]
+        for _ in range(50):
+            found = skeleton.gradient(module, _zeros(module))
+            if type(found[0].mine) is not type(module[0].mine) or (n and found[0].mine is module[0].mine):
+                failed.append(n)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+
+
+def test_changes_are_seen_by_the_operator_from_call_to_call():
+    module = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))
+    f = lambda m: m(torch.ones(2)).sum()
+    assert value_and_gradient(f, AutoTorch(), module).gradient[0][0].weight.abs().sum() > 0
+    module[0].weight.requires_grad_(False)
+    (found,) = gradient(f, AutoTorch(), module)
+    assert not found[0].weight.any()
+    assert found[0].bias.any()
+    module[0] = nn.Identity()
+    (found,) = gradient(f, AutoTorch(), module)
+    assert type(found[0]) is nn.Identity
+    module.double()
+    (found,) = gradient(lambda m: m(torch.ones(2, dtype=torch.float64)).sum(), AutoTorch(), module)
+    assert found[1].weight.dtype == torch.float64

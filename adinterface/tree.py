@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -76,8 +76,12 @@ class Node:
 
 Structure = LeafSpec | Static | Frozen | Node
 
-#: Why the object that holds the leaves of a held node, the first of its children, has no gradient of its own.
-ITSELF = "its leaves are differentiated"
+
+class Holder(NamedTuple):
+    """The first child of a held node: the object itself, with the children that it has of its own."""
+
+    value: Any
+    children: Sequence[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,8 +234,13 @@ def flatten(value: Any, leaves: list[Leaf], path: Callable[[], str], *, holder: 
             flatten(child, leaves, _child_path(path, handler, data, children, i), holder=holder)
             for i, child in enumerate(children)
         ]
-        return Node(handler, data, (Static(value, ITSELF), *parts) if handler.held else tuple(parts))
+        itself = [Static(Holder(value, _unwrapped(children)), "it holds what is differentiated")] if handler.held else []
+        return Node(handler, data, (*itself, *parts))
     return _flatten_leaf(value, handler, leaves, path, True, holder)
+
+
+def _unwrapped(children: Sequence[Any]) -> Sequence[Any]:
+    return tuple([child.value if type(child) is Constant else child for child in children])
 
 
 def _flatten_leaf(

@@ -15,7 +15,7 @@ import numpy as np
 from .. import tree
 from ..contract.library import NUMPY, PYTHON, Library, kind
 from ..contract.nodes import NodeType, Unkeyed
-from ..tree import Constant, Frozen, LeafSpec, Node, Structure, count_slots, handler_of
+from ..tree import Constant, Frozen, Holder, LeafSpec, Node, Structure, count_slots, handler_of
 
 #: From arguments and keywords to the values of a plan's slots; None if the plan was made for others.
 Recognizer = Callable[[Sequence[Any], Mapping[str, Any]], "Sequence[Any] | None"]
@@ -93,7 +93,7 @@ class Signature:
         key.append(handler.key(data))
         key.append(len(children))
         if handler.held:
-            self._static(value, key)
+            self._static(Holder(value, [child.value if type(child) is Constant else child for child in children]), key)
         for child in children:
             self._walk(child, key, constant, held or handler.held)
 
@@ -309,7 +309,7 @@ def _held(structure: Node, slots: Iterator[tuple[Any, Any]]) -> Part:
         children = read(value)
         if children is None:
             return False
-        values.append(value)
+        values.append(Holder(value, children))
         values.extend(children)
         return True
 

@@ -24,7 +24,7 @@ class NodeType(ABC):
 
     is_library: ClassVar[bool] = False
     #: f reaches the children through the object itself, and an engine may differentiate them where they are. Such a type
-    #: keeps no object in its data: `unflatten` and `gradient` get the object itself in front of the children.
+    #: keeps no object in its data: `unflatten` and `gradient` get, in front of the children, a pair of the object and its own.
     held: ClassVar[bool] = False
 
     @abstractmethod

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import threading
-from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
 from torch import nn
 
@@ -12,14 +13,6 @@ from adinterface.contract.nodes import NodeType
 from adinterface.tree import Constant
 
 from .skeleton import Skeleton, signature_of
-
-
-class Held(NamedTuple):
-    """A module, its parameters, each once, and the skeleton of all modules like it."""
-
-    module: nn.Module
-    parameters: tuple[nn.Parameter, ...]
-    skeleton: Skeleton
 
 
 class ModuleNode(NodeType):
@@ -39,20 +32,24 @@ class ModuleNode(NodeType):
         skeleton = skeleton_of(value)
         parameters = skeleton.read(value)
         assert parameters is not None
-        return [p if p.requires_grad else Constant(p) for p in parameters], Held(value, parameters, skeleton)
+        return [p if p.requires_grad else Constant(p) for p in parameters], skeleton
+
+    def key(self, data: Any) -> Any:
+        return data
+
+    def reader(self, data: Any) -> Callable[[Any], Sequence[Any] | None]:
+        read: Callable[[Any], Sequence[Any] | None] = data.read
+        return read
 
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
-        if all(child is parameter for child, parameter in zip(children, data.parameters)):
-            return data.module
-        built: nn.Module = data.skeleton.around(data.module, children)
-        return built
+        (module, parameters), *values = children
+        return module if all(map(operator.is_, values, parameters)) else data.around(module, values)
 
     def gradient(self, data: Any, children: Sequence[Any]) -> Any:
-        built: nn.Module = data.skeleton.gradient(data.module, children)
-        return built
+        return data.gradient(children[0].value, children[1:])
 
     def paths(self, data: Any, count: int) -> list[str]:
-        return [_path(name) for name in data.skeleton.names]
+        return [_path(name) for name in data.names]
 
 
 def _path(name: str) -> str:

@@ -20,8 +20,10 @@ from ..contract.errors import AdinterfaceError
 from ..contract.nodes import Unkeyed, exactly
 from ..derive.record import active_record
 from .operation import OPERATIONS, Operation, Results, evaluate, operation_of
+from .typed import as_prepare
 
 
+@as_prepare
 def prepare(
     operator: Callable[..., Any], f: Callable[..., Any], backend: AutoBackend, /, *example_args: Any, **kwargs: Any
 ) -> Prepared:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from .. import derive
 from ..call.call import Call
@@ -12,23 +12,27 @@ from ..call.plan import Plan
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Aux
 from .operation import OPERATIONS, Operation, Results, SecondOrderOperation, run
+from .typed import as_derivative, as_value_and_derivative, as_value_derivative_and_second_derivative
+
+Value = TypeVar("Value")
 
 
-class ValueAndDerivative(NamedTuple):
+class ValueAndDerivative(NamedTuple, Generic[Value]):
     """The result of `value_and_derivative`."""
 
-    value: Any
-    derivative: Any
+    value: Value
+    derivative: Value
 
 
-class ValueDerivativeAndSecondDerivative(NamedTuple):
+class ValueDerivativeAndSecondDerivative(NamedTuple, Generic[Value]):
     """The result of `value_derivative_and_second_derivative`."""
 
-    value: Any
-    derivative: Any
-    second_derivative: Any
+    value: Value
+    derivative: Value
+    second_derivative: Value
 
 
+@as_derivative
 def derivative(f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constants: Any, **kwargs: Any) -> Any:
     """The derivative of a function of one real number, in the structure of f's value.
 
@@ -42,14 +46,16 @@ def derivative(f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constant
     return run(Derivative, backend, f, (x, *constants), kwargs)
 
 
+@as_value_and_derivative
 def value_and_derivative(
     f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constants: Any, **kwargs: Any
-) -> ValueAndDerivative:
+) -> ValueAndDerivative[Any]:
     """`(value, derivative)` from the same evaluations of f; see `derivative`."""
-    both: ValueAndDerivative = run(ValueDerivative, backend, f, (x, *constants), kwargs)
+    both: ValueAndDerivative[Any] = run(ValueDerivative, backend, f, (x, *constants), kwargs)
     return both
 
 
+@as_derivative
 def second_derivative(f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constants: Any, **kwargs: Any) -> Any:
     """The second derivative of a function of one real number, in the structure of f's value; see `derivative`.
 
@@ -60,11 +66,12 @@ def second_derivative(f: Callable[..., Any], backend: AutoBackend, /, x: Any, *c
     return run(SecondDerivative, backend, f, (x, *constants), kwargs)
 
 
+@as_value_derivative_and_second_derivative
 def value_derivative_and_second_derivative(
     f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constants: Any, **kwargs: Any
-) -> ValueDerivativeAndSecondDerivative:
+) -> ValueDerivativeAndSecondDerivative[Any]:
     """`(value, derivative, second_derivative)` from the same evaluations of f; see `derivative`."""
-    found: ValueDerivativeAndSecondDerivative = run(ValueDerivativeSecondDerivative, backend, f, (x, *constants), kwargs)
+    found: ValueDerivativeAndSecondDerivative[Any] = run(ValueDerivativeSecondDerivative, backend, f, (x, *constants), kwargs)
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from .. import derive
 from ..call.call import Call
@@ -13,24 +13,30 @@ from ..call.plan import Plan
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
 from .operation import OPERATIONS, Results, SecondOrderOperation, run
-from .typed import as_gradient
+from .typed import as_gradient, as_gradient_and_hvp, as_hessian, as_hvp, as_value_gradient_and_hessian
+
+Value = TypeVar("Value")
+Gradient = TypeVar("Gradient")
+HessianMatrix = TypeVar("HessianMatrix")
 
 
-class GradientAndHvp(NamedTuple):
+
+class GradientAndHvp(NamedTuple, Generic[Gradient]):
     """The result of `gradient_and_hvp`."""
 
-    gradient: Any
-    hvp: Any
+    gradient: Gradient
+    hvp: Gradient
 
 
-class ValueGradientAndHessian(NamedTuple):
+class ValueGradientAndHessian(NamedTuple, Generic[Value, Gradient, HessianMatrix]):
     """The result of `value_gradient_and_hessian`."""
 
-    value: Any
-    gradient: Any
-    hessian: Any
+    value: Value
+    gradient: Gradient
+    hessian: HessianMatrix
 
 
+@as_hvp
 def hvp(f: Callable[..., Any], backend: AutoBackend, /, x: Any, v: Any, *constants: Any, **kwargs: Any) -> Any:
     """The Hessian of a real scalar function times a vector, without forming the Hessian; of x's type and structure.
 
@@ -52,14 +58,16 @@ def hvp(f: Callable[..., Any], backend: AutoBackend, /, x: Any, v: Any, *constan
     return run(Hvp, backend, f, (x, v, *constants), kwargs)
 
 
+@as_gradient_and_hvp
 def gradient_and_hvp(
     f: Callable[..., Any], backend: AutoBackend, /, x: Any, v: Any, *constants: Any, **kwargs: Any
-) -> GradientAndHvp:
+) -> GradientAndHvp[Any]:
     """`(gradient, hvp)` from the same evaluations of f; both of x's type and structure. See `hvp`."""
-    both: GradientAndHvp = run(GradientHvp, backend, f, (x, v, *constants), kwargs)
+    both: GradientAndHvp[Any] = run(GradientHvp, backend, f, (x, v, *constants), kwargs)
     return both
 
 
+@as_hessian
 def hessian(f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constants: Any, **kwargs: Any) -> Any:
     """The Hessian of a real scalar function.
 
@@ -75,11 +83,12 @@ def hessian(f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constants: 
     return run(Hessian, backend, f, (x, *constants), kwargs)
 
 
+@as_value_gradient_and_hessian
 def value_gradient_and_hessian(
     f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constants: Any, **kwargs: Any
-) -> ValueGradientAndHessian:
+) -> ValueGradientAndHessian[Any, Any, Any]:
     """`(value, gradient, hessian)`, with no more evaluations of f than `hessian` alone; see there."""
-    found: ValueGradientAndHessian = run(ValueGradientHessian, backend, f, (x, *constants), kwargs)
+    found: ValueGradientAndHessian[Any, Any, Any] = run(ValueGradientHessian, backend, f, (x, *constants), kwargs)
     return found
 
 

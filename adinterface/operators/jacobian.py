@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from .. import derive
 from ..call.call import Call
@@ -12,17 +12,22 @@ from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Aux
 from ..tree import build_gradient
 from .operation import OPERATIONS, Operation, Results, run
+from .typed import as_jacobian, as_value_and_jacobian
+
+Value = TypeVar("Value")
+Jacobians = TypeVar("Jacobians")
 
 
-class ValueAndJacobian(NamedTuple):
+class ValueAndJacobian(NamedTuple, Generic[Value, Jacobians]):
     """The result of `value_and_jacobian`."""
 
     #: What f returned.
-    value: Any
+    value: Value
     #: One entry for each positional argument; for a tree-valued f that tuple for each leaf of the value.
-    jacobian: Any
+    jacobian: Jacobians
 
 
+@as_jacobian
 def jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> Any:
     """The Jacobian of f with respect to every positional argument.
 
@@ -45,9 +50,10 @@ def jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     return run(Jacobian, backend, f, args, kwargs)
 
 
-def value_and_jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> ValueAndJacobian:
+@as_value_and_jacobian
+def value_and_jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> ValueAndJacobian[Any, Any]:
     """`(value, jacobian)`, with no more evaluations of f than `jacobian` alone; see there."""
-    both: ValueAndJacobian = run(ValueJacobian, backend, f, args, kwargs)
+    both: ValueAndJacobian[Any, Any] = run(ValueJacobian, backend, f, args, kwargs)
     return both
 
 

@@ -20,8 +20,10 @@ from ..contract.backend import Arrays
 from ..contract.library import NUMPY, PYTHON
 from ..contract.nodes import Unkeyed, exactly
 from .operation import OPERATIONS, Compiled, Compute, Operation, Results, evaluate, operation_of
+from .typed import as_prepare
 
 
+@as_prepare
 def prepare(
     operator: Callable[..., Any], f: Callable[..., Any], backend: AutoBackend, /, *example_args: Any, **kwargs: Any
 ) -> Prepared:

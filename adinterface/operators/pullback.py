@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from .. import derive
 from ..call.call import Call
@@ -12,51 +12,62 @@ from ..call.output import Function
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Linearized, Pullback
 from .operation import OPERATIONS, Compiled, Compute, Operation, Results, run
+from .typed import as_linearize, as_pullback, as_pushforward
+
+Value = TypeVar("Value")
+Value_co = TypeVar("Value_co", covariant=True)
+Gradients = TypeVar("Gradients", bound=tuple[Any, ...])
+Gradients_co = TypeVar("Gradients_co", bound=tuple[Any, ...], covariant=True)
 
 
-class ValueAndBack(NamedTuple):
+
+class ValueAndBack(NamedTuple, Generic[Gradients]):
     """The result of `pullback`."""
 
     value: Any
-    back: Back
+    back: Back[Gradients]
 
 
-class ValueAndTangent(NamedTuple):
+class ValueAndTangent(NamedTuple, Generic[Value]):
     """The result of `pushforward`."""
 
-    value: Any
-    tangent: Any
+    value: Value
+    tangent: Value
 
 
-class ValueAndPush(NamedTuple):
+class ValueAndPush(NamedTuple, Generic[Value]):
     """The result of `linearize`."""
 
-    value: Any
-    push: Push
+    value: Value
+    push: Push[Value]
 
 
-class Back:
+class Back(Generic[Gradients_co]):
     """The map from cotangents of f's value to cotangents of its arguments, at a fixed point."""
 
     def __init__(self, call: Call, pulled: Pullback):
         self._call, self._pulled = call, pulled
 
-    def __call__(self, cotangent: Any) -> tuple[Any, ...]:
+    def __call__(self, cotangent: Any) -> Gradients_co:
         """A tuple with one entry for each argument, as `gradient` returns it.
 
         cotangent: a tree of the value's structure, each array of its shape and no wider dtype. None, anywhere in it,
         is zero. Raises TreeError, naming the path, for anything else.
         """
-        return self._apply(self._pulled.back, cotangent, stacked=False)
+        gradients: Gradients_co = self._apply(self._pulled.back, cotangent, stacked=False)
+        return gradients
 
     def stacked(self, cotangents: Any) -> tuple[Any, ...]:
         """As calling, for a stack of cotangents: each array has one more axis in front, and so has each result.
 
         One batched pass on JAX and torch; one pass for each entry elsewhere.
         """
-        return self._apply(derive.back_stacked(self._call.plan.backend, self._pulled), cotangents, stacked=True)
+        stacks: tuple[Any, ...] = self._apply(
+            derive.back_stacked(self._call.plan.backend, self._pulled), cotangents, stacked=True
+        )
+        return stacks
 
-    def _apply(self, back: Callable[[Arrays], Arrays], cotangent: Any, stacked: bool) -> tuple[Any, ...]:
+    def _apply(self, back: Callable[[Arrays], Arrays], cotangent: Any, stacked: bool) -> Any:
         call = self._call.again()
         with call.scope():
             match = Match(call.plan.backend, self._pulled.outputs, "the cotangent", stacked)
@@ -71,19 +82,20 @@ class Back:
         return f"<back of {_name(self._call.f)} on {self._call.plan.backend.auto!r}>"
 
 
-class Push:
+class Push(Generic[Value_co]):
     """The map from tangents of f's arguments to the tangent of its value, at a fixed point."""
 
     def __init__(self, call: Call, linear: Linearized):
         self._call, self._linear = call, linear
 
-    def __call__(self, *tangents: Any) -> Any:
+    def __call__(self, *tangents: Any) -> Value_co:
         """The tangent of the value, in the value's structure.
 
         tangents: one for each argument, of the argument's structure and shapes; None, anywhere in it, is zero (and is
         what a Constant has). Raises TreeError, naming the path, for anything else.
         """
-        return self._apply(self._linear.push, tangents, stacked=False)
+        tangent: Value_co = self._apply(self._linear.push, tangents, stacked=False)
+        return tangent
 
     def stacked(self, *tangents: Any) -> Any:
         """As calling, for stacks of tangents: each array has one more axis in front, and so has each result."""
@@ -103,7 +115,8 @@ def _name(f: Callable[..., Any]) -> str:
     return str(getattr(f, "__name__", f))
 
 
-def pullback(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> ValueAndBack:
+@as_pullback
+def pullback(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> ValueAndBack[tuple[Any, ...]]:
     """`(value, back)`: the value of f, and the map from its cotangents to those of the arguments.
 
     `back(cotangent)` gives a tuple with one entry for each argument, as `gradient` does; it is the adjoint of the
@@ -118,13 +131,14 @@ def pullback(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     >>> [round(g, 6) for g in back(2.0)]
     [30.0, 20.0, 12.0]
     """
-    both: ValueAndBack = run(Reverse, backend, f, args, kwargs)
+    both: ValueAndBack[tuple[Any, ...]] = run(Reverse, backend, f, args, kwargs)
     return both
 
 
+@as_pushforward
 def pushforward(
     f: Callable[..., Any], backend: AutoBackend, args: tuple[Any, ...], tangents: tuple[Any, ...], /, **kwargs: Any
-) -> ValueAndTangent:
+) -> ValueAndTangent[Any]:
     """`(value, tangent)`: the value of f, and its derivative in one direction.
 
     args, tangents: tuples; each tangent has its argument's structure and shapes, None is zero (and is what a Constant
@@ -136,11 +150,12 @@ def pushforward(
     >>> round(pushforward(lambda x, y: x * y, AutoFiniteDifferences(), (2.0, 3.0), (1.0, 0.0)).tangent, 6)
     3.0
     """
-    both: ValueAndTangent = run(Forward, backend, f, (args, tangents), kwargs)
+    both: ValueAndTangent[Any] = run(Forward, backend, f, (args, tangents), kwargs)
     return both
 
 
-def linearize(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> ValueAndPush:
+@as_linearize
+def linearize(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> ValueAndPush[Any]:
     """`(value, push)`: the value of f, and its derivative as a map from tangents of the arguments.
 
     `push(*tangents)` takes one tangent for each argument and can be called again and again; mutable leaves are
@@ -152,7 +167,7 @@ def linearize(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwar
     >>> value, round(push(1.0), 6)
     (9.0, 6.0)
     """
-    both: ValueAndPush = run(Linearize, backend, f, args, kwargs)
+    both: ValueAndPush[Any] = run(Linearize, backend, f, args, kwargs)
     return both
 
 

@@ -331,7 +331,7 @@ def _random(value: Any) -> Any:
     return _filled([structure], [leaf for leaf in leaves if leaf.differentiated])[0]
 
 
-def _random_tangents(push: Push) -> list[Any]:
+def _random_tangents(push: Push[Any]) -> list[Any]:
     return _filled(push._call.structures, push._call.active)
 
 

@@ -215,7 +215,7 @@ def of_a_number(
     rtol: float = 1e-9,
 ) -> list[Scenario]:
     """f of one number with any tree as its value; slope and curve are trees like it."""
-    known = {
+    known: dict[Operator, Any] = {
         derivative: slope,
         value_and_derivative: (value, slope),
         second_derivative: curve,

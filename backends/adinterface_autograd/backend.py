@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import autograd.numpy as anp
 import numpy as np
-from autograd.core import VJPNode, add_outgrads
-from autograd.tracer import isbox, trace_stack
-from autograd.util import toposort
+from autograd.core import VJPNode
 
 from adinterface.contract.backend import (
     Arrays,
@@ -32,6 +29,10 @@ from .box import Box
 from .forward import ForwardNode
 from .known_failures import KNOWN_FAILURES
 from .library import AutogradLibrary
+from .traces import backward as _backward
+from .traces import new_trace as _new_trace
+from .traces import node_of as _node
+from .traces import unboxed as _unboxed
 
 
 class AutogradBackend(Backend):
@@ -40,8 +41,7 @@ class AutogradBackend(Backend):
     libraries = (AutogradLibrary(),)
 
     transposes = True
-    prefers_transposing = True
-    second_order = ("reverse", "reverse")
+    second_order = (None, "reverse")  # forward rules for one product, the gradient's pullback for many
 
     def pullback(self, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
         roots = [VJPNode.new_root() for _ in leaves]
@@ -179,78 +179,12 @@ _NO_ASSIGNMENT = (
 )
 
 
-# autograd numbers its traces by a global depth that is not safe between threads and is left too high if f raises.
-# While any of ours is open the depth only grows, so an inner trace always has the larger number; the last to close
-# puts it back where the first found it.
-
-_lock = threading.Lock()
-_open = 0
-_base = -1
-
-
-class _new_trace:
-    """A scope with a trace of its own, whose number it gives."""
-
-    __slots__ = ()
-
-    def __enter__(self) -> int:
-        global _open, _base
-        with _lock:
-            if _open == 0:
-                _base = trace_stack.top
-            _open += 1
-            trace_stack.top += 1
-            number: int = trace_stack.top
-        return number
-
-    def __exit__(self, *raised: object) -> None:
-        global _open
-        with _lock:
-            _open -= 1
-            if _open == 0:
-                trace_stack.top = _base
-
-
-def _node(x: Any, trace: int) -> Any:
-    """The node of a box of this trace; None for what does not depend on its roots."""
-    return x._node if isbox(x) and x._trace == trace else None
-
-
-def _unboxed(x: Any, trace: int) -> Any:
-    return x._value if isbox(x) and x._trace == trace else x
-
-
 def _released(result: Any, x: Any, taken: set[int]) -> Any:
     """A gradient as the caller's own array like x."""
     numbers = NUMPY.release(result, x.dtype, taken)
     if numbers is not None:
         return numbers
     return NUMPY.restore(_conj(result), AutogradBackend.libraries[0], x, dtype_name(x.dtype), taken)
-
-
-class _Sink:
-    """Stands behind all outputs, so that one topological order serves them together."""
-
-    def __init__(self, parents: Sequence[Any]):
-        self.parents = parents
-
-
-def _backward(seeds: Sequence[tuple[Any, Any]]) -> dict[Any, Any]:
-    """Propagate the seeds to the roots: autograd's `backward_pass` for several ends and several roots."""
-    collected: dict[Any, Any] = {}
-    for end, cotangent in seeds:
-        collected[end] = add_outgrads(collected.get(end), cotangent)
-    found: dict[Any, Any] = {}
-    order = toposort(_Sink([end for end, _ in seeds]))
-    next(order)  # the sink itself
-    for node in order:
-        gradient = collected.pop(node)[0]
-        if not node.parents:
-            found[node] = gradient
-            continue
-        for parent, contribution in zip(node.parents, node.vjp(gradient)):
-            collected[parent] = add_outgrads(collected.get(parent), contribution)
-    return found
 
 
 def _conj(x: Any) -> Any:

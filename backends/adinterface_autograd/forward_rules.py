@@ -231,7 +231,9 @@ def _half_of_squares(
     axes = tuple(_axes_of(x, axis))
     centred = x - anp.mean(x, axis=axes, keepdims=True)
     count = np.prod([shape_of(x)[n] for n in axes])
-    return anp.sum(_real_product(centred, tangent), axis=axes, keepdims=keepdims), count - (ddof if correction is None else correction)
+    return anp.sum(_real_product(centred, tangent), axis=axes, keepdims=keepdims), count - (
+        ddof if correction is None else correction
+    )
 
 
 @_rule_of(wrapper._primitive_var)

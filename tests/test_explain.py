@@ -153,6 +153,17 @@ pushforward with AutoAutograd(mode=None)
 arguments
   {ARRAY} autograd float64
 steps
+  1. AutoAutograd: one pushforward
+evaluations of f: 1
+""",
+    ),
+    "a linear map on autograd": (
+        lambda: explain(linearize, cubes, AutoAutograd(), X),
+        f"""\
+linearize with AutoAutograd(mode=None)
+arguments
+  {ARRAY} autograd float64
+steps
   1. AutoAutograd: one pullback, transposed into a linear map
 evaluations of f: 1
 """,

@@ -347,7 +347,7 @@ ENGINE_CAUGHT = [
     ("not safe in threads", "cubes", "threads"),
     ("factor", "hvp", "taylor"),
     ("factor", "hessian", "taylor"),
-    ("sign", "diagonal", "taylor"),
+    ("factor", "diagonal", "taylor"),
     ("transposed", "plain hvp", "symmetry"),
     ("leaves swapped", "hvp", "symmetry"),
     ("forward", "pushforward", "adjointness"),

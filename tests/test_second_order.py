@@ -122,7 +122,7 @@ DEFAULTS = {
         AutoTorch(mode="reverse", chunk_size=3),
         AutoTorch(mode="reverse", chunk_size=3),
     ),
-    "autograd": (AutoAutograd(), AutoAutograd(mode="reverse"), AutoAutograd(mode="reverse")),
+    "autograd": (AutoAutograd(), AutoAutograd(), AutoAutograd(mode="reverse")),
     "jax forward": (AutoJax(mode="forward"), AutoJax(mode="forward"), AutoJax(mode="forward")),
     "torch reverse": (AutoTorch(mode="reverse"), AutoTorch(mode="reverse"), AutoTorch(mode="reverse")),
     "finite": (DIFFERENCES, DIFFERENCES, DIFFERENCES),

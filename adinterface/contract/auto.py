@@ -91,8 +91,9 @@ class AutoTorch(_Ours):
 class AutoAutograd(_Ours):
     """HIPS autograd: NumPy code, on the CPU.
 
-    mode: `"forward"` (its forward rules; where one is missing, the transpose of the reverse rule) or `"reverse"`
-        (forward derivatives by transposing the reverse pass); None lets the operator choose.
+    mode: `"forward"` (forward rules: autograd's where they are right, ours elsewhere; for a function without one, its own
+        reverse rule transposed) or `"reverse"` (forward derivatives by transposing the whole reverse pass); None lets the
+        operator choose: forward rules for `pushforward` and `derivative`, one transposed reverse pass for `linearize`.
     """
 
     name = "autograd"

@@ -35,7 +35,9 @@ def pullback(backend: Backend, function: FlatFunction, leaves: Arrays, *, differ
 
 def linearize(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
     """The engine's linear map, or one made of its pullback."""
-    if _goes_forward(backend):
+    # A transposed pullback does not evaluate f again in each push.
+    again = not gives(backend, "linearize") and backend.mode is None and backend.transposes
+    if _goes_forward(backend) and not again:
         note_step(backend, "linearize")
         return backend.linearize(function, leaves) or _linearize_by_pushforward(backend, function, leaves)
     if backend.transposes:

@@ -45,9 +45,11 @@ def derivative(backend: Backend, function: FlatFunction, leaves: Arrays, *, valu
 def hessian_map(outer: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
     """The Hessian as a linear map: outputs are the gradient, and push is `v -> H v`.
 
-    In reverse mode it is the pullback of the gradient, since the Hessian is symmetric.
+    In reverse mode it is the pullback of the gradient, since the Hessian is symmetric; so it is on an engine that has no
+    linear map of its own.
     """
-    if gives(outer, "pullback") and outer.mode == "reverse":
+    symmetric = outer.mode == "reverse" or (outer.mode is None and not gives(outer, "linearize"))
+    if gives(outer, "pullback") and symmetric:
         pulled = pullback(outer, function, leaves)
         return Linearized(pulled.outputs, pulled.aux, pulled.back, pulled.back_stacked)
     return linearize(outer, function, leaves)

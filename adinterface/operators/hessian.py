@@ -44,8 +44,8 @@ def hvp(f: Callable[..., Any], backend: AutoBackend, /, x: Any, v: Any, *constan
     v: a tangent of x's structure and shapes (it is no argument of f); None in it is zero.
     constants: further arguments of f, each written `Constant(c)`.
 
-    A plain backend takes the fastest right pair of its engine (JAX: forward over reverse; torch and autograd: reverse
-    over reverse; finite differences: differences of differences); `SecondOrder(outer, inner)` says otherwise.
+    A plain backend takes the fastest right pair of its engine (JAX and autograd: forward over reverse; torch:
+    reverse over reverse; finite differences: differences of differences); `SecondOrder(outer, inner)` says otherwise.
 
     Raises NotDifferentiableError for complex leaves or a further argument that is not a Constant, TreeError, naming
     the path, for a v that does not match, OutputError if f does not return a real scalar.

@@ -1,0 +1,76 @@
+"""Scopes of autograd's tracing, and its backward pass for several ends and several roots."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from autograd.core import add_outgrads
+from autograd.tracer import isbox, trace_stack
+from autograd.util import toposort
+
+# autograd numbers its traces by a global depth that is not safe between threads and is left too high if f raises.
+# While any of ours is open the depth only grows, so an inner trace always has the larger number; the last to close
+# puts it back where the first found it.
+
+_lock = threading.Lock()
+_open = 0
+_base = -1
+
+
+class new_trace:
+    """A scope with a trace of its own, whose number it gives."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> int:
+        global _open, _base
+        with _lock:
+            if _open == 0:
+                _base = trace_stack.top
+            _open += 1
+            trace_stack.top += 1
+            number: int = trace_stack.top
+        return number
+
+    def __exit__(self, *raised: object) -> None:
+        global _open
+        with _lock:
+            _open -= 1
+            if _open == 0:
+                trace_stack.top = _base
+
+
+def node_of(x: Any, trace: int) -> Any:
+    """The node of a box of this trace; None for what does not depend on its roots."""
+    return x._node if isbox(x) and x._trace == trace else None
+
+
+def unboxed(x: Any, trace: int) -> Any:
+    return x._value if isbox(x) and x._trace == trace else x
+
+
+class _Sink:
+    """Stands behind all outputs, so that one topological order serves them together."""
+
+    def __init__(self, parents: Sequence[Any]):
+        self.parents = parents
+
+
+def backward(seeds: Sequence[tuple[Any, Any]]) -> dict[Any, Any]:
+    """Propagate the seeds to the roots: autograd's `backward_pass` for several ends and several roots."""
+    collected: dict[Any, Any] = {}
+    for end, cotangent in seeds:
+        collected[end] = add_outgrads(collected.get(end), cotangent)
+    found: dict[Any, Any] = {}
+    order = toposort(_Sink([end for end, _ in seeds]))
+    next(order)  # the sink itself
+    for node in order:
+        gradient = collected.pop(node)[0]
+        if not node.parents:
+            found[node] = gradient
+            continue
+        for parent, contribution in zip(node.parents, node.vjp(gradient)):
+            collected[parent] = add_outgrads(collected.get(parent), contribution)
+    return found

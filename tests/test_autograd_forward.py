@@ -1,0 +1,469 @@
+"""autograd's forward mode: every primitive's tangent against differences and against its reverse rule, at both orders."""
+
+import warnings
+
+import autograd
+import autograd.numpy as anp
+import autograd.scipy.linalg as spl
+import autograd.scipy.special as special
+import numpy as np
+import pytest
+from adinterface_autograd import namespace
+from adinterface_autograd.forward import ForwardNode
+from autograd.builtins import list as List
+from autograd.builtins import tuple as Tuple
+from autograd.core import primitive_jvps
+from autograd.extend import defvjp, primitive
+
+from adinterface import AutoAutograd, SecondOrder, gradient, hvp, linearize, pullback, pushforward
+
+FORWARD, REVERSE = AutoAutograd(mode="forward"), AutoAutograd(mode="reverse")
+
+
+def draw(*shape, seed=0, low=0.2, imaginary=False):
+    rng = np.random.default_rng((seed, *shape))
+    x = rng.uniform(low, low + 0.7, shape)
+    return np.asarray(x + 1j * rng.uniform(0.2, 0.9, shape) if imaginary else x)
+
+
+def signed(*shape):
+    return draw(*shape, low=-0.35)
+
+
+def twin(*shape):
+    return draw(*shape, seed=1)
+
+
+def complex_(*shape):
+    return draw(*shape, imaginary=True)
+
+
+MASK = np.array([True, False, True])
+SQUARE, OTHER, THIRD = draw(3, 3) + 2 * np.eye(3), twin(3, 3) + 2 * np.eye(3), signed(3, 3)
+CASES = {}
+
+
+def case(label, f, *args):
+    assert label not in CASES
+    CASES[label] = f, args
+
+
+def symmetric(x):
+    return anp.dot(x, x.T) + 3 * anp.eye(3)
+
+
+# Element by element.
+for name in [
+    "abs",
+    "fabs",
+    "negative",
+    "reciprocal",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "sqrt",
+    "sin",
+    "cos",
+    "tan",
+    "arcsin",
+    "arccos",
+    "arctan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "arcsinh",
+    "arctanh",
+    "rad2deg",
+    "degrees",
+    "deg2rad",
+    "radians",
+    "square",
+    "sinc",
+    "real",
+    "imag",
+    "conj",
+    "angle",
+    "real_if_close",
+    "nan_to_num",
+]:
+    case(name, getattr(anp, name), draw(3))
+    case(f"{name}, 0-d", getattr(anp, name), draw())
+    if name not in ("fabs", "rad2deg", "degrees", "deg2rad", "radians", "nan_to_num"):
+        case(f"{name}, complex", getattr(anp, name), complex_(2, 2))
+case("arccosh", anp.arccosh, draw(3) + 1)
+for name in [
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "maximum",
+    "minimum",
+    "fmax",
+    "fmin",
+    "logaddexp",
+    "logaddexp2",
+    "mod",
+    "remainder",
+    "power",
+    "arctan2",
+    "hypot",
+]:
+    f = getattr(anp, name)
+    for left, right in (((3,), (3,)), ((2, 1), (3,)), ((), (3,)), ((2, 3), ())):
+        x, y = draw(*left), twin(*right)
+        case(f"{name} {left} {right}", f, x, y)
+        case(f"{name} {left} {right}, the first", lambda x, f=f, y=y: f(x, y), x)
+        case(f"{name} {left} {right}, the second", lambda y, f=f, x=x: f(x, y), y)
+    if name in ("add", "subtract", "multiply", "divide", "power"):
+        case(f"{name}, complex and real", f, complex_(3), twin(2, 3))
+        case(f"{name}, real by complex", lambda x, f=f: f(x, complex_(2, 3)), draw(3))
+        case(f"{name}, complex by real", lambda x, f=f: f(complex_(2, 3), x), draw(3))
+for exponent in (3, 2, 1, 0, -1, 0.5):
+    case(f"power {exponent}", lambda x, n=exponent: x**n, draw(3))
+case("clip", lambda x: anp.clip(x, np.array([-0.2, 0.0, 0.1]), 0.5), signed(2, 3))
+case("where", lambda x, y: anp.where(MASK, x, y), draw(3), twin(3))
+case("where, complex", lambda x, y: anp.where(MASK, x, y), complex_(3), draw(3))
+for name in [
+    "gamma",
+    "gammaln",
+    "erf",
+    "erfc",
+    "psi",
+    "i0",
+    "i1",
+    "j0",
+    "j1",
+    "y0",
+    "y1",
+    "rgamma",
+    "expit",
+    "logit",
+    "erfinv",
+    "erfcinv",
+]:
+    case(f"special.{name}", getattr(special, name), draw(3))
+for name in ["beta", "betaln"]:
+    case(f"special.{name}", getattr(special, name), draw(3), twin(2, 1))
+    f = getattr(special, name)
+    case(f"special.{name} of one", lambda x, f=f: f(x, x), draw(3))
+case("special.iv", lambda x: special.iv(2, x), draw(3))
+case("special.gammainc", lambda x: special.gammainc(np.array([[0.5], [1.0]]), x), draw(3))
+
+# Shapes and parts.
+for name in ["ravel", "squeeze", "transpose", "flipud", "fliplr", "rot90", "triu", "tril", "trace"]:
+    case(name, getattr(anp, name), complex_(2, 3))
+for label, f, shape in (
+    ("getitem", lambda x: x[1], (3,)),
+    ("getitem, many", lambda x: x[[0, 0, 2]], (3,)),
+    ("getitem, slices", lambda x: x[::-1, 1:, None], (2, 3)),
+    ("array", lambda x: anp.array([[x, 1.0], [x * x, x]]), ()),
+    ("array, ndmin", lambda x: anp.array(x, ndmin=3), (2,)),
+    ("reshape", lambda x: anp.reshape(x, (3, 2), order="F"), (2, 3)),
+    ("transpose axes", lambda x: anp.transpose(x, (2, 0, 1)), (2, 3, 4)),
+    ("diag", anp.diag, (3,)),
+    ("diagonal", lambda x: anp.diagonal(x, 0, -1, -2), (2, 3, 3)),
+    ("make_diagonal", lambda x: anp.make_diagonal(x, axis1=-1, axis2=-2), (2, 3)),
+    ("expand_dims", lambda x: anp.expand_dims(x, 1), (2, 3)),
+    ("swapaxes", lambda x: anp.swapaxes(x, 0, 2), (2, 3, 4)),
+    ("rollaxis", lambda x: anp.rollaxis(x, 2), (2, 3, 4)),
+    ("moveaxis", lambda x: anp.moveaxis(x, (0, 1), (-1, 0)), (2, 3, 4)),
+    ("roll", lambda x: anp.roll(x, 1, axis=1), (2, 3)),
+    ("broadcast_to", lambda x: anp.broadcast_to(x, (2, 3)), (2, 1)),
+    ("full", lambda x: anp.full((2, 3), x), ()),
+    ("repeat", lambda x: anp.repeat(x, 2, axis=1), (2, 3)),
+    ("tile", lambda x: anp.tile(x, (2, 2)), (2, 3)),
+    ("diff", lambda x: anp.diff(x, n=2, axis=0), (4, 2)),
+    ("gradient", anp.gradient, (6,)),
+    ("cumsum", lambda x: anp.cumsum(x, 1), (2, 3)),
+    ("atleast_1d", anp.atleast_1d, ()),
+    ("atleast_2d", anp.atleast_2d, (2,)),
+    ("atleast_3d", anp.atleast_3d, (2,)),
+    ("split", lambda x: anp.split(x, [1, 3])[1], (5,)),
+    ("array_split", lambda x: anp.array_split(x, 3)[0], (5,)),
+    ("vsplit", lambda x: anp.vsplit(x, 2)[0] * anp.vsplit(x, 2)[1], (2, 4)),
+    ("hsplit", lambda x: anp.hsplit(x, 2)[1], (2, 4)),
+    ("dsplit", lambda x: anp.dsplit(x, 2)[1], (2, 2, 4)),
+    ("pad", lambda x: anp.pad(x, ((1, 2),), "constant", constant_values=2.0), (4,)),
+    ("astype", lambda x: x.astype(np.complex128), (3,)),
+    ("sort, 1-d", anp.sort, (5,)),
+    ("partition, 1-d", lambda x: anp.partition(x, 2), (5,)),
+):
+    case(label, f, signed(*shape))
+case("concatenate", lambda x, y: anp.concatenate([x, np.ones((2, 1)), y, x], axis=1), draw(2, 3), twin(2, 2))
+case("concatenate, complex", lambda x, y: anp.concatenate([x, y], -1), complex_(2, 3), draw(2, 2))
+case("stack", lambda x, y: anp.stack([x, y], axis=1), draw(3), twin(3))
+case("array of two", lambda x, y: anp.array([x, y, x]), draw(2), twin(2))
+case("linspace", lambda x, y: anp.linspace(x, y, 4), draw(), twin())
+case("tuples", lambda x, y: Tuple((x, y, x * y))[2] * List([x, y])[0], draw(3), twin(3))
+case("tuples joined", lambda x, y: (Tuple((x,)) + (y, x))[1] * ((y,) + Tuple((x,)))[0], draw(3), twin(3))
+
+# Reductions.
+AXES = (None, 1, (0, -1), (-3, 1))
+for name in ["sum", "mean", "max", "min", "amax", "amin", "var", "std"]:
+    for axis in AXES:
+        for keepdims in (False, True):
+            reduce = getattr(anp, name)
+            case(f"{name} {axis} {keepdims}", lambda x, f=reduce, a=axis, k=keepdims: f(x, axis=a, keepdims=k), draw(2, 3, 2))
+    case(f"{name}, a NumPy axis", lambda x, f=reduce: f(x, axis=np.int64(1)), draw(2, 3))
+for name in ["sum", "mean", "var", "std"]:
+    reduce = getattr(anp, name)
+    case(f"{name}, complex", lambda x, f=reduce: f(x, axis=0), complex_(2, 3))
+case("max of ties", lambda x: anp.max(anp.concatenate([x, x])), draw(3))
+case("prod", lambda x: anp.prod(x, axis=1), draw(2, 3))
+case("var ddof", lambda x: anp.var(x, axis=0, ddof=1), draw(4, 2))
+for axis in AXES[:-1]:
+    case(f"logsumexp {axis}", lambda x, a=axis: special.logsumexp(x, axis=a), draw(2, 3, 2))
+for order in (None, 2, 3):
+    case(f"norm {order}", lambda x, o=order: anp.linalg.norm(x, o, axis=1), draw(3, 4))
+    case(f"norm {order}, complex", lambda x, o=order: anp.linalg.norm(x, o), complex_(4))
+for order in ("fro", "nuc"):
+    case(f"norm {order}", lambda x, o=order: anp.linalg.norm(x, o, axis=(0, 2)), draw(3, 2, 4))
+    case(f"norm {order}, complex", lambda x, o=order: anp.linalg.norm(x, o), complex_(3, 4))
+
+# Products and matrices.
+for left, right in (((3,), (3,)), ((2, 3), (3,)), ((2, 3), (3, 4)), ((5, 2, 3), (3, 4))):
+    case(f"matmul {left} {right}", anp.matmul, draw(*left), twin(*right))
+    case(f"dot {left} {right}", anp.dot, draw(*left), twin(*right))
+for name in ["matmul", "dot"]:
+    case(f"{name}, complex", getattr(anp, name), complex_(2, 3), complex_(3, 2))
+case("inner", anp.inner, draw(2, 3), twin(4, 3))
+case("outer", anp.outer, complex_(2), twin(3))
+case("kron", anp.kron, draw(2, 2), twin(2, 3))
+case("cross", lambda x, y: anp.cross(x, y, axis=0), draw(3, 2), twin(3, 2))
+case("tensordot", lambda x, y: anp.tensordot(x, y, ([0, 2], [1, 0])), draw(2, 3, 4), twin(4, 2))
+case("einsum", lambda x, y: anp.einsum("...j,jk,j->...k", x, y, y[:, 0]), draw(2, 2, 3), twin(3, 2))
+for name in ["inv", "det", "pinv"]:
+    case(name, getattr(anp.linalg, name), SQUARE)
+case("inv, complex", anp.linalg.inv, complex_(3, 3) + 2 * np.eye(3))
+case("solve", anp.linalg.solve, SQUARE, twin(3, 2))
+case("solve of ours", namespace.linalg.solve, SQUARE + 0.3j, complex_(3, 2))
+case("cholesky", lambda x: anp.linalg.cholesky(symmetric(x)), SQUARE)
+case("slogdet", lambda x: anp.linalg.slogdet(x)[1], SQUARE)
+case("eigh", lambda x: anp.linalg.eigh(symmetric(x))[1] ** 2, signed(3, 3))
+case("svd", lambda x: anp.linalg.svd(x, full_matrices=False)[1], signed(3, 3))
+case("qr of ours", lambda x: namespace.linalg.qr(x).R, SQUARE)
+case("sqrtm", lambda x: spl.sqrtm(symmetric(x)), signed(3, 3))
+case("solve_sylvester", spl.solve_sylvester, SQUARE, OTHER, THIRD)
+case("solve_sylvester, the first", lambda x: spl.solve_sylvester(x, OTHER, THIRD), SQUARE)
+case("solve_triangular", lambda x, y: spl.solve_triangular(x, y, lower=True), SQUARE, twin(3, 2))
+case("fft", anp.fft.fft, complex_(4))
+case("rfft", anp.fft.rfft, draw(4))
+case("fft of ours", namespace.fft.fft, complex_(4))
+case("stack of ours", lambda x, y: namespace.stack([x, np.ones(3), y], axis=1), draw(3), twin(3))
+case("where of ours", lambda x: namespace.where(MASK, 1.0, x), draw(2, 1))
+case("hypot of ours", namespace.hypot, draw(3), twin(2, 1))
+
+#: Of which second derivatives are compared: real ones, without forms that differ in a shape alone.
+TWICE = [
+    label
+    for label, (_, args) in CASES.items()
+    if not any(map(np.iscomplexobj, args)) and not label.endswith((", 0-d", ", the first", ", the second", " True"))
+]
+
+#: Where autograd has no reverse rule, or a wrong one, and forward has its own.
+FORWARD_ONLY = {
+    "where, the first broadcast": (lambda x, y: anp.where(MASK, x, y), draw(), twin(3)),
+    "where, the second broadcast": (lambda x, y: anp.where(MASK, x, y), draw(2, 3), twin(3)),
+    "where, the condition broadcast": (lambda x: anp.where(MASK[:, None], x, draw(3, 1)), twin(3)),
+    "where, the constant broadcast": (lambda x: anp.where(MASK, draw(2, 3), x), twin(3)),
+    "sort, 2-d": (anp.sort, signed(3, 4)),
+    "sort, axis 0": (lambda x: anp.sort(x, axis=0), signed(4, 4)),
+    "sort, no axis": (lambda x: anp.sort(x, None), signed(3, 4)),
+    "sort, stable": (lambda x: anp.sort(x, stable=True), signed(4)),
+    "partition, 2-d": (lambda x: anp.partition(x, 2), signed(3, 5)),
+    "partition, axis 0": (lambda x: anp.partition(x, (1, 2), axis=0), signed(4, 3)),
+    "norm, keepdims": (lambda x: anp.linalg.norm(x, axis=1, keepdims=True), draw(3, 3)),
+    "norm fro, keepdims": (lambda x: anp.linalg.norm(x, "fro", axis=(0, 2), keepdims=True), draw(3, 2, 3)),
+    "norm nuc, keepdims": (lambda x: anp.linalg.norm(x, "nuc", axis=(0, -1), keepdims=True), draw(3, 2, 3)),
+    "pad, edge": (lambda x: anp.pad(x, 2, "edge"), signed(4)),
+    "pad, odd": (lambda x: anp.pad(x, 2, "reflect", reflect_type="odd"), signed(4)),
+    "pad, mean": (lambda x: anp.pad(x, 2, mode="mean", stat_length=2), signed(4)),
+    "pad, ramp": (lambda x: anp.pad(x, 2, "linear_ramp", end_values=2.0), signed(4)),
+    "pad, by default": (lambda x: anp.pad(x, 1), signed(2, 2)),
+    "var, correction": (lambda x: anp.var(x, axis=0, correction=1), draw(4, 2)),
+    "std, correction": (lambda x: anp.std(x, correction=1), draw(4, 2)),
+}
+
+
+def directions(arrays, seed=3):
+    rng = np.random.default_rng(seed)
+
+    def direction(x):
+        v = rng.normal(size=np.shape(x))
+        return np.asarray(v + 1j * rng.normal(size=np.shape(x)) if np.iscomplexobj(x) else v)
+
+    return tuple(direction(x) for x in arrays)
+
+
+def assert_like_differences(f, args, tangents):
+    h = 1e-6
+    ahead, behind = [f(*[x + sign * h * v for x, v in zip(args, tangents)]) for sign in (1, -1)]
+    value, tangent = pushforward(f, AutoAutograd(), args, tangents)
+    expected = (ahead - behind) / (2 * h)
+    assert np.shape(tangent) == np.shape(value)
+    assert np.asarray(tangent).dtype == np.asarray(value).dtype
+    np.testing.assert_allclose(tangent, expected, rtol=1e-6, atol=1e-7)
+    return value, tangent
+
+
+@pytest.mark.parametrize("label", CASES)
+def test_a_forward_rule_is_right_and_the_adjoint_of_the_reverse_rule(label):
+    f, args = CASES[label]
+    tangents = directions(args)
+    value, tangent = assert_like_differences(f, args, tangents)
+    (cotangent,) = directions([value], seed=4)
+    along = sum(np.real(np.vdot(g, v)) for g, v in zip(pullback(f, AutoAutograd(), *args).back(cotangent), tangents))
+    np.testing.assert_allclose(np.real(np.vdot(tangent, cotangent)), along, rtol=1e-10)
+
+
+@pytest.mark.parametrize("label", FORWARD_ONLY)
+def test_a_forward_rule_of_ours_is_right_where_reverse_is_not(label):
+    f, *args = FORWARD_ONLY[label]
+    assert_like_differences(f, tuple(args), directions(args))
+
+
+@pytest.mark.filterwarnings("ignore::adinterface.DisconnectedWarning")  # the slope of what is linear is constant
+@pytest.mark.parametrize("label", TWICE)
+def test_a_forward_rule_can_be_differentiated_in_both_modes(label):
+    f, args = CASES[label]
+    tangents, others = directions(args), directions(args, seed=5)
+    weights = directions([f(*args)])[0].conj()
+
+    def scalar(*args):
+        return anp.sum(anp.real(f(*args) * weights))
+
+    def forward(*args):
+        return pushforward(scalar, FORWARD, args, tangents).tangent
+
+    def reverse(*args):
+        return sum(anp.sum(g * v) for g, v in zip(gradient(scalar, REVERSE, *args), tangents))
+
+    expected = sum(np.sum(g * v) for g, v in zip(gradient(reverse, REVERSE, *args), others))
+    found = [pushforward(inner, FORWARD, args, others).tangent for inner in (forward, reverse)]
+    found.append(sum(np.sum(g * v) for g, v in zip(gradient(forward, REVERSE, *args), others)))
+    np.testing.assert_allclose(found, [expected] * 3, rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::adinterface.DisconnectedWarning")
+def test_every_primitive_with_a_forward_rule_of_autograds_is_compared(monkeypatch):
+    met = set()
+    right = ForwardNode.__init__
+
+    def watched(self, answer, fun, *rest):
+        met.add(fun)
+        right(self, answer, fun, *rest)
+
+    monkeypatch.setattr(ForwardNode, "__init__", watched)
+    for f, args in CASES.values():
+        pushforward(f, AutoAutograd(), args, args)
+        if not any(np.iscomplexobj(x) for x in args):  # what only reverse rules call is met at second order
+            pushforward(
+                lambda *args, f=f: gradient(lambda *args: anp.sum(anp.real(f(*args))), REVERSE, *args), FORWARD, args, args
+            )
+    missed = {getattr(fun, "__name__", str(fun)) for fun in primitive_jvps if fun not in met}
+    # Arithmetic of autograd's vector spaces, of which only a sum is ever asked for here.
+    assert missed <= {"covector", "inner_prod", "scalar_mul", "sparse_add", "mut_add", "container_untake", "untake", "add"}
+
+
+# What has no forward rule --------------------------------------------------------------------------------------------
+
+
+@primitive
+def sum_and_product(x, y):
+    return x + y, x * y
+
+
+defvjp(
+    sum_and_product,
+    lambda ans, x, y: lambda g: g[0] + g[1] * y,
+    lambda ans, x, y: lambda g: g[0] + g[1] * x,
+)
+
+
+@pytest.mark.parametrize("backend", [AutoAutograd(), FORWARD, REVERSE], ids=repr)
+def test_tangents_of_a_tuple_are_added_for_several_arguments(backend):
+    def f(x, y):
+        first, second = sum_and_product(x, y)
+        return first * 2.0 + second * 3.0
+
+    assert pushforward(f, backend, (1.0, 2.0), (1.0, 0.0)).tangent == 8.0
+    assert pushforward(f, backend, (1.0, 2.0), (0.0, 1.0)).tangent == 5.0
+    assert pushforward(f, backend, (1.0, 2.0), (1.0, 1.0)).tangent == 13.0
+
+
+def test_a_value_that_is_used_in_part_has_zeros_in_the_rest():
+    def f(x):
+        return sum_and_product(x, 1.0)[0] + x * 0.0
+
+    assert pushforward(f, AutoAutograd(), (2.0,), (1.0,)).tangent == 1.0
+
+
+@primitive
+def without_rules(x):
+    return x * x
+
+
+@pytest.mark.parametrize("mode", [None, "forward"])
+def test_a_primitive_with_no_rule_at_all_is_named(mode):
+    with pytest.raises(NotImplementedError, match="autograd has neither a forward nor a reverse rule for without_rules"):
+        pushforward(without_rules, AutoAutograd(mode=mode), (2.0,), (1.0,))
+
+
+@pytest.mark.parametrize("mode", ["maximum", "minimum", "median"])
+def test_padding_that_is_not_linear_is_refused(mode):
+    with pytest.raises(NotImplementedError, match=f"autograd has no forward rule for pad with mode='{mode}'"):
+        pushforward(lambda x: anp.pad(x, 1, mode), AutoAutograd(), (signed(4),), (signed(4),))
+
+
+@pytest.mark.parametrize("order", [1, np.inf, -1])
+def test_a_norm_without_a_derivative_is_refused(order):
+    with pytest.raises(NotImplementedError, match="autograd has no derivative of this norm with ord="):
+        pushforward(lambda x: anp.linalg.norm(x, order), AutoAutograd(), (signed(4),), (signed(4),))
+
+
+@pytest.mark.parametrize("label", ["stack of ours", "where of ours", "hypot of ours", "fft of ours", "solve of ours"])
+def test_autograds_own_forward_mode_knows_our_primitives(label):
+    f, args = CASES[label]
+    tangents = directions(args)
+    found = autograd.make_jvp(lambda t: f(*[x + t * v for x, v in zip(args, tangents)]))(0.0)(1.0)[1]
+    np.testing.assert_allclose(found, pushforward(f, AutoAutograd(), args, tangents).tangent, rtol=1e-12)
+
+
+# What the operators take ---------------------------------------------------------------------------------------------
+
+
+def test_a_pushforward_calls_f_once_and_a_push_not_at_all():
+    calls = []
+
+    def f(x):
+        calls.append(x)
+        return anp.sin(x)
+
+    pushforward(f, AutoAutograd(), (0.3,), (1.0,))
+    assert len(calls) == 1
+    _value, push = linearize(f, AutoAutograd(), 0.3)
+    assert [push(1.0), push(2.0)] == pytest.approx([np.cos(0.3), 2 * np.cos(0.3)])
+    assert len(calls) == 2
+
+
+def test_a_product_with_the_hessian_is_the_same_by_every_pair():
+    def f(x):
+        return anp.sum(anp.sort(x) ** 3 * anp.arange(1.0, 4.0)) + anp.linalg.norm(x)
+
+    x, v = np.array([0.7, 0.2, 0.5]), np.array([1.0, -1.0, 0.5])
+    expected = hvp(f, SecondOrder(REVERSE, REVERSE), x, v)
+    for pair in (AutoAutograd(), SecondOrder(FORWARD, REVERSE), SecondOrder(AutoAutograd(), AutoAutograd())):
+        np.testing.assert_allclose(hvp(f, pair, x, v), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64])
+def test_a_tangent_has_its_values_dtype(dtype):
+    x = (draw(3) + (0.1j if dtype is np.complex64 else 0)).astype(dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        value, tangent = pushforward(lambda x: anp.sum(anp.exp(x) * anp.sort(x)) / anp.sqrt(x), AutoAutograd(), (x,), (x,))
+    assert value.dtype == tangent.dtype == dtype

@@ -225,15 +225,12 @@ _TENSOR = {torch.Tensor}
 
 
 def _as_parameters(gradients: Sequence[Any], parameters: Sequence[Any]) -> list[Any]:
-    return [*map(_as_parameter, gradients)]
-
-
-def _as_parameter(gradient: torch.Tensor) -> nn.Parameter:
-    """What `nn.Parameter(gradient, requires_grad=False)` gives for a plain tensor, in half the time."""
-    alias: Any = gradient.detach()
-    alias.__class__ = nn.Parameter
-    parameter: nn.Parameter = alias
-    return parameter
+    """What `nn.Parameter(gradient, requires_grad=False)` gives for each of plain tensors, in half the time."""
+    aliases: list[Any] = [gradient.detach() for gradient in gradients]
+    cls = nn.Parameter
+    for alias in aliases:
+        alias.__class__ = cls
+    return aliases
 
 
 def _as_entries(gradients: Sequence[Any], parameters: Sequence[Any]) -> list[Any]:
@@ -242,10 +239,10 @@ def _as_entries(gradients: Sequence[Any], parameters: Sequence[Any]) -> list[Any
 
 def _as_entry(gradient: Any, parameter: torch.Tensor) -> Any:
     if gradient is None:
-        return _as_parameter(torch.zeros_like(parameter, memory_format=torch.contiguous_format))
+        gradient = torch.zeros_like(parameter, memory_format=torch.contiguous_format)
     if isinstance(gradient, nn.Module) or gradient.requires_grad:
         return gradient
-    return _as_parameter(gradient) if type(gradient) is torch.Tensor else nn.Parameter(gradient, requires_grad=False)
+    return nn.Parameter(gradient, requires_grad=False)
 
 
 def _as_they_are(values: Sequence[Any], parameters: Sequence[Any]) -> list[Any]:

@@ -342,6 +342,19 @@ def test_rows_of_a_hessian_stand_where_the_parameters_stood():
     assert list(built.children()) == rows
 
 
+@pytest.mark.parametrize("name", ["linear", "no parameters", "sequential", "conv", "shared", "tied", "attention", "encoder"])
+def test_an_ordinary_module_needs_no_deepcopy(name, monkeypatch):
+    module = MODULES[name]()
+    skeleton, values = Skeleton(module), _zeros(module)
+
+    def refuse(*_):
+        raise AssertionError
+
+    monkeypatch.setattr("adinterface_torch.copying.copy.deepcopy", refuse)
+    skeleton.gradient(module, values)
+    skeleton.around(module, values)
+
+
 def test_a_change_of_what_is_no_structure_counts_in_what_is_built():
     module = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2), nn.Conv1d(1, 1, 1))
     skeleton, values = Skeleton(module), _zeros(module)

@@ -40,6 +40,8 @@ Pending = list[tuple[dict[str, Any], str, Any]]
 def copies_by_state(module: nn.Module) -> bool:
     """Whether deepcopy makes a copy of the module from its `__dict__` alone, with registers of the usual kind in it."""
     cls: Any = type(module)
+    if getattr(getattr(cls, "__deepcopy__", None), "__module__", "") == "torch.nn.utils.parametrize":
+        cls = cls.__mro__[1]  # the deepcopy that comes with a parametrization copies the `__dict__`
     own = ("__deepcopy__", "__reduce_ex__", "__reduce__", "__getstate__", "__new__")
     if not cls.__setstate__.__module__.startswith("torch.nn.modules."):  # torch's own fill in what old pickles lack
         return False
@@ -61,75 +63,71 @@ class Layout:
     It holds names and types, never a value.
     """
 
-    __slots__ = (
-        "_deep",
-        "_drops",
-        "_hook_values",
-        "_hooks",
-        "_mappings",
-        "_mutable",
-        "_names",
-        "_row_values",
-        "_types",
-        "_values",
-    )
+    __slots__ = ("_common", "_deep", "_drops", "_mappings", "_mutable", "_row_values")
 
     def __init__(self, state: dict[str, Any]):
-        self._names = [*state]
-        #: Hooks, which are empty, with their types.
-        self._hooks: list[tuple[str, Any]] = []
-        #: Other containers that can change and hold what is shared alone, with their types; the mappings of them.
+        hooks: list[tuple[str, Any]] = []  # the empty ones, with their types
+        rows: list[str] = []
+        #: Containers that can change and hold what is shared alone, with their types; the mappings among them.
         self._mutable: list[tuple[str, Any]] = []
         self._mappings: list[str] = []
         #: What deepcopy copies.
         self._deep: list[str] = []
-        rows: list[str] = []
         for name, value in state.items():
             kind = type(value)
             if name in _REGISTERS or kind in _SHARED:
                 continue
             if name in _HOOKS and not value:
-                self._hooks.append((name, kind))
+                hooks.append((name, kind))
             elif (kind is tuple or kind in _MUTABLE) and _is_plain(value):
                 (self._mappings if kind in _MAPPINGS else rows).append(name)
                 if kind is not tuple:
                     self._mutable.append((name, kind))
             else:
                 self._deep.append(name)
-        # What nn.Module itself made keeps its type.
+        self._row_values = _values_of(rows)
+        self._drops = _COMPILED in state
+        # What nn.Module itself made keeps its type, unless there is something in it.
         filled = {*self._mappings, *self._deep, *rows}
         typed = [name for name in state if name not in _OWN or name in filled]
-        self._types = [type(state[name]) for name in typed]
-        self._values, self._row_values = _values_of(typed), _values_of(rows)
-        self._hook_values = _values_of([name for name, _ in self._hooks])
-        self._drops = _COMPILED in state
+        types = [type(state[name]) for name in typed]
+        hook_values = _values_of([name for name, _ in hooks])
+        self._common = [*state], _values_of(typed), types, hook_values, hooks, bool(filled) or self._drops
 
     def copy(self, state: dict[str, Any], memo: dict[int, Any], pending: Pending) -> dict[str, Any] | None:
         """A copy of the attributes but for parameters, submodules and what it adds to `pending`; None for a state that
         this layout does not fit."""
-        if [*state] != self._names or [*map(type, self._values(state))] != self._types or any(self._hook_values(state)):
+        names, values_of, types, hook_values, hooks, more = self._common
+        if [*state] != names or [*map(type, values_of(state))] != types or any(hook_values(state)):
+            return None
+        if more and not self._fits(state):
             return None
         new = state.copy()
-        for name, kind in self._hooks:
+        for name, kind in hooks:
             new[name] = kind()
-        if self._row_values is not _nothing and not _is_plain(chain.from_iterable(self._row_values(state))):
-            return None
-        if self._mutable:
-            if not all(_is_plain(state[name]) for name in self._mappings):
-                return None
-            for name, kind in self._mutable:
-                value = state[name]
-                known = memo.get(id(value))
-                if known is None:  # a list that several modules share is one in their copies
-                    known = memo[id(value)] = kind(value)
-                new[name] = known
         buffers = state["_buffers"]
         new["_buffers"] = _buffers(buffers, memo, pending) if buffers else {}
+        if more:
+            self._copy_more(state, new, memo, pending)
+        return new
+
+    def _fits(self, state: dict[str, Any]) -> bool:
+        """Whether what held nothing but shared values still does."""
+        if not _is_plain(chain.from_iterable(self._row_values(state))):
+            return False
+        return not self._mappings or all(_is_plain(state[name]) for name in self._mappings)
+
+    def _copy_more(self, state: dict[str, Any], new: dict[str, Any], memo: dict[int, Any], pending: Pending) -> None:
+        for name, kind in self._mutable:
+            value = state[name]
+            known = memo.get(id(value))
+            if known is None:  # a list that several modules share is one in their copies
+                known = memo[id(value)] = kind(value)
+            new[name] = known
         for name in self._deep:
             pending.append((new, name, state[name]))
         if self._drops:
             del new[_COMPILED]
-        return new
 
 
 def _nothing(state: dict[str, Any]) -> tuple[()]:
@@ -171,12 +169,12 @@ def fill(
     """
     memo: dict[int, Any] = {}
     pending: Pending = []
-    for place, (inner, copied, (own, below)) in enumerate(zip(modules, copies, names)):
+    for inner, copied, layout, (own, below) in zip(modules, copies, layouts, names):
         state = inner.__dict__
-        new = layouts[place].copy(state, memo, pending)
+        new = layout.copy(state, memo, pending)
         while new is None:
-            layouts[place] = layout = Layout(state)
-            new = layout.copy(state, memo, pending)
+            changed = layouts[[*map(id, modules)].index(id(inner))] = Layout(state)
+            new = changed.copy(state, memo, pending)
         # `zip` asks for a name first, so it takes no value that belongs to the next module.
         new["_parameters"] = dict(zip(own, values)) if own else {}
         new["_modules"] = dict(zip(below, children)) if below else {}

@@ -26,7 +26,7 @@ from .copying import Layout, copies_by_state, deep_copy, fill
 _INNER = ("_orig_mod", "module", "_fsdp_wrapped_module")
 
 _specification = attrgetter("shape", "dtype", "device", "requires_grad")
-_as_subclass = torch.Tensor._make_subclass
+_requires_grad = attrgetter("requires_grad")
 
 #: What stands at one place of the walk: the class, the names of parameters and of children, and the place where this
 #: object stood first, if it did; None, which has nothing to walk into, gives its own place there. The class is held weakly,
@@ -168,8 +168,10 @@ class Skeleton:
 
         A gradient that requires one stays in its graph; a module, the row of a Hessian, stands where its parameter stood.
         """
-        built = self._build(module, gradients, _gradients)
-        if not {*map(type, gradients)} <= _TENSORS and any(isinstance(gradient, nn.Module) for gradient in gradients):
+        if {*map(type, gradients)} <= _TENSOR and not any(map(_requires_grad, gradients)):
+            return self._build(module, gradients, _as_parameters)
+        built = self._build(module, gradients, _as_entries)
+        if any(isinstance(gradient, nn.Module) for gradient in gradients):
             for inner in list(built.modules()):
                 entries: list[tuple[str, Any]] = list(inner._parameters.items())
                 for name, child in entries:
@@ -180,7 +182,7 @@ class Skeleton:
 
     def around(self, module: nn.Module, values: Sequence[Any]) -> nn.Module:
         """A copy of the module in which these values take the places of its parameters."""
-        return self._build(module, values, _values)
+        return self._build(module, values, _as_they_are)
 
     def _build(
         self, module: nn.Module, given: Sequence[Any], entries: Callable[[Sequence[Any], Sequence[Any]], list[Any]]
@@ -219,20 +221,23 @@ class Skeleton:
         return changed
 
 
-_TENSORS = frozenset({torch.Tensor, nn.Parameter, type(None)})
+_TENSOR = {torch.Tensor}
 
 
-def _gradients(given: Sequence[Any], parameters: Sequence[Any]) -> list[Any]:
-    # What `nn.Parameter(gradient, requires_grad=False)` does for a tensor, without its questions.
-    return [
-        _as_subclass(nn.Parameter, gradient, False)
-        if type(gradient) is torch.Tensor and not gradient.requires_grad
-        else _gradient(gradient, parameter)
-        for gradient, parameter in zip(given, parameters)
-    ]
+def _as_parameters(gradients: Sequence[Any], parameters: Sequence[Any]) -> list[Any]:
+    """What `nn.Parameter(gradient, requires_grad=False)` gives for each of plain tensors, in half the time."""
+    aliases: list[Any] = [gradient.detach() for gradient in gradients]
+    cls = nn.Parameter
+    for alias in aliases:
+        alias.__class__ = cls
+    return aliases
 
 
-def _gradient(gradient: Any, parameter: torch.Tensor) -> Any:
+def _as_entries(gradients: Sequence[Any], parameters: Sequence[Any]) -> list[Any]:
+    return [_as_entry(gradient, parameter) for gradient, parameter in zip(gradients, parameters)]
+
+
+def _as_entry(gradient: Any, parameter: torch.Tensor) -> Any:
     if gradient is None:
         gradient = torch.zeros_like(parameter, memory_format=torch.contiguous_format)
     if isinstance(gradient, nn.Module) or gradient.requires_grad:
@@ -240,8 +245,8 @@ def _gradient(gradient: Any, parameter: torch.Tensor) -> Any:
     return nn.Parameter(gradient, requires_grad=False)
 
 
-def _values(given: Sequence[Any], parameters: Sequence[Any]) -> list[Any]:
-    return list(given)
+def _as_they_are(values: Sequence[Any], parameters: Sequence[Any]) -> list[Any]:
+    return list(values)
 
 
 def _picker(places: Sequence[int]) -> Callable[[Sequence[Any]], Sequence[Any]]:

@@ -476,11 +476,9 @@ def _pair(model: Any, other: Any, owners: list[Any], parts: list[Any], path: str
             f"{path} has the keys {', '.join(key.strip('[].') for key in seen)}, but the model has "
             f"{', '.join(key.strip('[].') for key in keys)} there."
         )
-    return Node(
-        handler,
-        data,
-        tuple([_pair(child, o, owners, parts, path + key) for child, o, key in zip(children, others, keys)]),
-    )
+    paired = [_pair(child, o, owners, parts, path + key) for child, o, key in zip(children, others, keys)]
+    itself = [Static(Holder(model, _unwrapped(children)), "no gradient")] if handler.held else []
+    return Node(handler, data, (*itself, *paired))
 
 
 __all__ = ["Constant", "register_node", "sum_shared"]

@@ -132,7 +132,7 @@ DEFAULTS = {
 @pytest.mark.parametrize("name", DEFAULTS)
 def test_the_default_pair_of_a_plain_backend_keeps_its_other_options(name):
     auto, *expected = DEFAULTS[name]
-    assert [backend.auto for backend in backend_of(auto).pair()] == expected
+    assert [backend.auto for backend in second_order(auto)] == expected
 
 
 @each_backend

@@ -39,14 +39,12 @@ def entering(backend: Backend, slot: Slot, example: Any, dtype: str | None, *, c
     assert source is not None
     if slot.holder is not None:
         return _entering_held(backend, slot)
-    if not copy and backend.device is None and (dtype is None or source.dtype(example) == dtype):
-        shortest = (target or source).enter(example, source)
+    if backend.device is None and (source is PYTHON or (not copy and dtype in (None, slot.dtype))):
+        own = NUMPY if source is PYTHON else source
+        shortest = (target or own).enter(example, source, dtype)
         if shortest is not None:
             return shortest
     if target is None:
-        if source is PYTHON:
-            number = np.dtype(dtype).type
-            return lambda value, taken: number(value)
         return _noting(source, lambda value: source.asarray(value, dtype=dtype, copy=copy))
     if source is target or source is NUMPY or source is PYTHON:
         return _noting(target, lambda value: target.asarray(value, dtype=dtype, like=backend.device, copy=copy))
@@ -93,23 +91,16 @@ def leaving(backend: Backend, slot: Slot, example: Any, dtype: str) -> Leave | N
     """From a gradient to an array like the example, if there is a short way; otherwise `restore` of its library."""
     source = slot.library
     assert source is not None
-    if source is PYTHON:
-        return _to_number(backend.library or NUMPY) if slot.dtype != "complex" else None
-    if backend.device is not None or slot.dtype != dtype:
+    if backend.device is not None or (source is not PYTHON and slot.dtype != dtype):
         return None
-    return (backend.library or source).leave(example, source)
-
-
-def _to_number(source: Library) -> Leave:
-    traced, to_numpy = source.traced, source.to_numpy
-
-    def leave(result: Any, taken: set[int]) -> Any:
-        if not source.owns(result) or traced(result):
-            return None
-        number = to_numpy(result).item()
-        return number if type(number) is float else None
-
-    return leave
+    if backend.library is not None:
+        return backend.library.leave(example, source)
+    own = NUMPY if source is PYTHON else source
+    shortest = own.leave(example, source)
+    if shortest is None:
+        return None
+    # The engine computed with whatever f returned.
+    return lambda result, taken: shortest(result, taken) if own.owns(result) else None
 
 
 # Into compiled code --------------------------------------------------------------------------------------------------

@@ -181,10 +181,11 @@ class Library(ABC):
 
     # Passages: how leaves like an example go in and come back, chosen once, when a call is planned.
 
-    def enter(self, example: Any, source: Library) -> Enter | None:
+    def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         """The shortest way from arrays like this one, of the library `source`, to arrays of this library.
 
-        The arrays keep their dtype, and may share their memory with what is made of them. None where only `asarray` will do.
+        Arrays keep their dtype, and may share their memory with what is made of them; a Python number takes `dtype`. None
+        where only `asarray` will do.
         """
         return None
 
@@ -327,7 +328,10 @@ class NumpyLibrary(Library):
     def is_floating(self, x: Any) -> bool:
         return x.dtype.kind in "fc" or super().is_floating(x)
 
-    def enter(self, example: Any, source: Library) -> Enter | None:
+    def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
+        if source is PYTHON:
+            number = np.dtype(dtype).type
+            return lambda x, taken: number(x)
         if type(example) is not np.ndarray or not example.dtype.isnative:
             return None
         if not example.size:  # an empty array overlaps nothing
@@ -341,6 +345,8 @@ class NumpyLibrary(Library):
         return enter
 
     def leave(self, example: Any, source: Library) -> Leave | None:
+        if type(example) is float:
+            return _to_float
         if type(example) is not np.ndarray:
             return None
         dtype = example.dtype
@@ -365,6 +371,10 @@ class NumpyLibrary(Library):
 
 def _as_it_is(x: Any, taken: set[int]) -> Any:
     return x
+
+
+def _to_float(result: Any, taken: set[int]) -> Any:
+    return float(result) if type(result) in NUMPY.scalars or type(result) is np.ndarray else None
 
 
 def _sole_view(x: np.ndarray[Any, Any]) -> bool:

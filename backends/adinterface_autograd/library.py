@@ -10,7 +10,7 @@ import numpy as np
 from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.tracer import getval
 
-from adinterface.contract.library import NUMPY, Enter, Leave, Library, dtype_name, kind, unsupported_dtype
+from adinterface.contract.library import NUMPY, PYTHON, Enter, Leave, Library, dtype_name, kind, unsupported_dtype
 
 from . import namespace as box_namespace
 
@@ -56,8 +56,12 @@ class AutogradLibrary(Library):
         value = x._value
         return type(value) is np.float64 or NUMPY.is_real_scalar(np.asarray(getval(value)))
 
-    def enter(self, example: Any, source: Library) -> Enter | None:
-        return NUMPY.enter(example, source) if type(example) is np.ndarray and example.dtype.kind in "fcbiu" else None
+    def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
+        if type(example) is np.ndarray and example.dtype.kind in "fcbiu":
+            return NUMPY.enter(example, source, dtype)
+        if source is PYTHON:
+            return lambda x, taken: np.array(x, dtype)
+        return None
 
     def leave(self, example: Any, source: Library) -> Leave | None:
         return NUMPY.leave(example, source)

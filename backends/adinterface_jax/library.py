@@ -103,12 +103,14 @@ class JaxLibrary(Library):
         aval = example.aval
         return lambda x: x.aval is aval or x.aval == aval  # JAX makes one for all arrays of a shape and dtype
 
-    def enter(self, example: Any, source: Library) -> Enter | None:
+    def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         return _as_it_is if source is self else None
 
     def leave(self, example: Any, source: Library) -> Leave | None:
         if type(example) is np.ndarray and example.dtype.isnative:
             return _own_numbers
+        if type(example) is float:
+            return _to_float
         if source is self and not isinstance(example, jax.core.Tracer):
             return _own_array(example)
         return None
@@ -155,6 +157,10 @@ def _own_numbers(result: Any, taken: set[int]) -> Any:
     if type(result) is not ArrayImpl:
         return None
     return np.asarray(result).copy()  # faster than np.array(result)
+
+
+def _to_float(result: Any, taken: set[int]) -> Any:
+    return np.asarray(result).item() if type(result) is ArrayImpl else None
 
 
 def _own_array(example: Any) -> Leave:

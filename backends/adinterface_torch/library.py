@@ -13,7 +13,7 @@ import torch
 import torch.utils.dlpack
 
 from adinterface.contract.errors import ConversionError
-from adinterface.contract.library import Enter, Leave, Library, dtype_name, kind, unsupported_dtype
+from adinterface.contract.library import PYTHON, Enter, Leave, Library, dtype_name, kind, unsupported_dtype
 
 from .precision import precision
 
@@ -135,9 +135,12 @@ class TorchLibrary(Library):
     def is_real_scalar(self, x: Any) -> bool:
         return bool(x.dim() == 0 and x.dtype.is_floating_point)
 
-    def enter(self, example: Any, source: Library) -> Enter | None:
+    def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         if source is self:
-            return _as_it_is
+            return _as_it_is if dtype is None else _dense_as_it_is
+        if source is PYTHON:
+            kept = None if dtype is None else DTYPES.get(dtype)
+            return None if kept is None else lambda x, taken: torch.tensor(x, dtype=kept)
         if type(example) is np.ndarray and example.dtype in _SHARED and example.dtype.isnative:
             return self._on_its_memory
         return None
@@ -152,6 +155,8 @@ class TorchLibrary(Library):
     def leave(self, example: Any, source: Library) -> Leave | None:
         if source is self:
             return _own_tensor
+        if type(example) is float:
+            return _to_float
         if type(example) is np.ndarray and example.dtype in _SHARED and example.dtype.isnative:
             return _own_numbers
         return None
@@ -196,6 +201,14 @@ def _as_it_is(x: Any, taken: set[int]) -> Any:
     return x
 
 
+def _dense_as_it_is(x: Any, taken: set[int]) -> Any:
+    if x.layout is not torch.strided:
+        _require_dense(x)
+    if not _is_wrapped(x):
+        taken.add(x.untyped_storage().data_ptr())
+    return x
+
+
 def _own_tensor(result: Any, taken: set[int]) -> Any:
     """A tensor that is the caller's own already; None for any other."""
     if result.requires_grad or result.layout is not torch.strided or not result.is_contiguous() or _is_wrapped(result):
@@ -213,6 +226,10 @@ def _own_numbers(result: Any, taken: set[int]) -> Any:
     """The NumPy array on a tensor that is the caller's own already; None for any other."""
     tensor = _own_tensor(result, taken) if result.is_cpu else None
     return None if tensor is None else tensor.numpy()
+
+
+def _to_float(result: Any, taken: set[int]) -> Any:
+    return None if result.requires_grad or _is_wrapped(result) else result.item()
 
 
 def tensor_on(x: np.ndarray[Any, Any]) -> torch.Tensor:

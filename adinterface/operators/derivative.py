@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from .. import derive
 from ..call.call import Call
@@ -11,7 +11,7 @@ from ..call.output import Function
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
 from ..contract.errors import NotDifferentiableError
-from .operation import OPERATIONS, Operation, Results, SecondOrderOperation, run
+from .operation import OPERATIONS, Form, Operation, Results, SecondOrderOperation, run
 
 
 class ValueAndDerivative(NamedTuple):
@@ -85,6 +85,9 @@ def _one_number(call: Call) -> None:
 
 class ValueDerivative(Operation):
     name = "value_and_derivative"
+    result: ClassVar[type[ValueAndDerivative] | None] = ValueAndDerivative
+    forms: ClassVar[tuple[Form, ...]] = ("value", "tangent")
+    takes = "one number"
 
     def check(self, call: Call) -> None:
         _one_number(call)
@@ -100,6 +103,8 @@ class ValueDerivative(Operation):
 
 class Derivative(ValueDerivative):
     name = "derivative"
+    result = None
+    forms = ("tangent",)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         return derive.tangents(self.backend, function, leaves, (derive.full_like(self.backend, leaves[0], 1.0),))
@@ -111,6 +116,9 @@ class Derivative(ValueDerivative):
 class ValueDerivativeSecondDerivative(SecondOrderOperation):
     name = "value_derivative_and_second_derivative"
     output = "tree"
+    result: ClassVar[type[ValueDerivativeAndSecondDerivative] | None] = ValueDerivativeAndSecondDerivative
+    forms: ClassVar[tuple[Form, ...]] = ("value", "tangent", "tangent")
+    takes = "one number"
 
     def check(self, call: Call) -> None:
         _one_number(call)
@@ -131,6 +139,8 @@ class ValueDerivativeSecondDerivative(SecondOrderOperation):
 
 class SecondDerivative(ValueDerivativeSecondDerivative):
     name = "second_derivative"
+    result = None
+    forms = ("tangent",)
 
     def finish(self, call: Call, function: Function, results: Results) -> Any:
         *_, second = results

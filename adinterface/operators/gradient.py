@@ -13,7 +13,7 @@ from ..call.plan import Plan
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
 from ..derive.record import active_record
-from .operation import OPERATIONS, Operation, Results, Straight, run
+from .operation import OPERATIONS, Form, Operation, Results, Straight, run
 from .typed import as_gradient, as_value_and_gradient
 
 Gradients = TypeVar("Gradients", bound=tuple[Any, ...])
@@ -79,6 +79,7 @@ def value_and_gradient(
 class Gradient(Operation):
     name = "gradient"
     output: ClassVar[OutputKind] = "scalar"
+    forms: ClassVar[tuple[Form, ...]] = ("arguments",)
     compiles_function = True
 
     def straight(self, plan: Plan) -> Straight | None:
@@ -119,6 +120,8 @@ class Gradient(Operation):
 class ValueGradient(Gradient):
     name = "value_and_gradient"
     output = "scalar and aux"
+    result = ValueAndGradient
+    forms = ("value", "arguments")
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         outputs, aux, gradients, function.connected = derive.gradient(self.backend, function, leaves)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from .. import derive
 from ..call.call import Call
@@ -13,7 +13,7 @@ from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
 from ..derive.record import active_record
 from ..tree import build_gradient
-from .operation import OPERATIONS, Results, SecondOrderOperation, Straight, run
+from .operation import OPERATIONS, Form, Results, SecondOrderOperation, Straight, run
 from .pullback import native_tangents
 from .typed import as_gradient
 
@@ -103,6 +103,7 @@ def diagonal_hessian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any,
 
 class DiagonalHessian(SecondOrderOperation):
     name = "diagonal_hessian"
+    forms = ("arguments",)
 
     def check(self, call: Call) -> None:
         call.require_real()
@@ -116,6 +117,10 @@ class DiagonalHessian(SecondOrderOperation):
 
 class GradientHvp(SecondOrderOperation):
     name = "gradient_and_hvp"
+    result: ClassVar[type[GradientAndHvp] | None] = GradientAndHvp
+    forms: ClassVar[tuple[Form, ...]] = ("argument", "argument")
+    takes = "one argument"
+    directions = "second argument"
 
     def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
         if len(args) < 2:
@@ -141,6 +146,8 @@ class GradientHvp(SecondOrderOperation):
 
 class Hvp(GradientHvp):
     name = "hvp"
+    result = None
+    forms = ("argument",)
 
     def straight(self, plan: Plan) -> Straight | None:
         recognize, builders = plan.recognize_tangents, plan.builders
@@ -173,6 +180,9 @@ class Hvp(GradientHvp):
 
 class ValueGradientHessian(SecondOrderOperation):
     name = "value_gradient_and_hessian"
+    result: ClassVar[type[ValueGradientAndHessian] | None] = ValueGradientAndHessian
+    forms: ClassVar[tuple[Form, ...]] = ("value", "argument", "hessian")
+    takes = "one argument"
 
     def check(self, call: Call) -> None:
         call.require_one()
@@ -189,6 +199,8 @@ class ValueGradientHessian(SecondOrderOperation):
 
 class Hessian(ValueGradientHessian):
     name = "hessian"
+    result = None
+    forms = ("hessian",)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         # Without value and gradient, which compiled code need not return, and flat.

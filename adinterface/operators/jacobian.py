@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from .. import derive
 from ..call.call import Call
@@ -11,7 +11,7 @@ from ..call.output import Function
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
 from ..tree import DIFFERENTIATED, build_gradient
-from .operation import OPERATIONS, Operation, Results, run
+from .operation import OPERATIONS, Form, Operation, Results, run
 
 
 class ValueAndJacobian(NamedTuple):
@@ -53,6 +53,8 @@ def value_and_jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: An
 
 class ValueJacobian(Operation):
     name = "value_and_jacobian"
+    result: ClassVar[type[ValueAndJacobian] | None] = ValueAndJacobian
+    forms: ClassVar[tuple[Form, ...]] = ("value", "jacobian")
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         return derive.jacobian(self.backend, function, leaves)
@@ -64,6 +66,8 @@ class ValueJacobian(Operation):
 
 class Jacobian(ValueJacobian):
     name = "jacobian"
+    result = None
+    forms = ("jacobian",)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         # Without the value, which compiled code need not return, and flat.

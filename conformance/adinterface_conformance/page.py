@@ -7,7 +7,8 @@ from collections import Counter
 from datetime import date
 from html import escape
 
-from .case import PARTS
+from adinterface.operators.facts import operations
+
 from .checks import CHECKS
 from .outcome import Outcome
 from .runner import Run
@@ -68,9 +69,10 @@ def _matrix(run: Run) -> str:
         cells.setdefault((outcome.family, outcome.operator, outcome.backend), []).append(outcome)
     families = list(dict.fromkeys(outcome.family for outcome in run.outcomes))
     heads = "".join(f"<th scope=col>{escape(backend)}</th>" for backend in run.backends)
+    names = [operation.name for operation in operations()]
     groups = []
     for family in families:
-        operators = [name for name in PARTS if any((family, name, backend) in cells for backend in run.backends)]
+        operators = [name for name in names if any((family, name, backend) in cells for backend in run.backends)]
         rows = []
         for n, operator in enumerate(operators):
             first = f'<th scope=rowgroup rowspan="{len(operators)}">{escape(family)}</th>' if n == 0 else ""

@@ -32,6 +32,11 @@ def parts_of(operation: type[Operation]) -> dict[str, Form]:
     return dict(zip(names, operation.forms, strict=True))
 
 
+def gives_map(operation: type[Operation]) -> bool:
+    """Whether one of the results is a function: `back` or `push`."""
+    return not {"back", "push"}.isdisjoint(operation.forms)
+
+
 def plain_of(operation: type[Operation]) -> type[Operation] | None:
     """The one that gives the last of several results alone, as `gradient` does of `value_and_gradient`; None if none does."""
     parts = list(parts_of(operation).items())

@@ -29,6 +29,7 @@ from adinterface import (
     value_derivative_and_second_derivative,
     value_gradient_and_hessian,
 )
+from adinterface.operators.facts import gives_map
 from adinterface.operators.operation import OPERATIONS
 
 from ..scenario import Scenario
@@ -71,7 +72,7 @@ def scenario(
 ) -> Scenario:
     """A Scenario whose second order is tagged; a plain tuple stands for the operator's own named one."""
     operation = OPERATIONS[operator]
-    if operation.result is not None and type(expected) is tuple:
+    if operation.result is not None and not gives_map(operation) and type(expected) is tuple:
         expected = operation.result._make(expected)  # type: ignore[attr-defined]
     order = {"second-order"} if operation.order == 2 else set()
     return Scenario(name, operator, f, args, expected, tags=frozenset(tags) | order, **rest)

@@ -7,10 +7,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..call.call import Call
+from ..call.messages import places_of
 from ..contract.auto import AutoBackend
+from ..contract.backend import Backend
+from ..contract.library import Library, kind
 from ..derive.record import recording
-from ..tree import Leaf
+from ..operators.facts import arguments_of, operation_of_name
+from ..operators.operation import Operation
+from ..operators.second_order import carrier, first_order, second_order
+from ..tree import Leaf, handler_of
+from .leaves import native_leaves, taken_apart
 
 
 @dataclass(frozen=True)
@@ -72,35 +78,45 @@ def explain(
     evaluations of f: 3
     """
     evaluations = 0
+    operation = operation_of_name(getattr(operator, "__name__", ""))
+    reports: list[LeafReport] = []
 
     @functools.wraps(f)
     def counted(*inner: Any, **keywords: Any) -> Any:
         nonlocal evaluations
         evaluations += 1
+        if evaluations == 1:  # in it, because an engine's traced arrays must not outlive it
+            reports.extend(_reports(operation, backend, args, inner))
         return f(*inner, **keywords)
 
     with recording() as record:
         operator(counted, backend, *args, **kwargs)
-    call = record.calls[0]
-    explanation = Explanation(call.operator, backend, tuple(_reports(call)), tuple(record.steps), evaluations)
+    name = operation.name if operation else getattr(operator, "__name__", repr(operator))
+    explanation = Explanation(name, backend, tuple(reports), tuple(record.steps), evaluations)
     print(explanation)
     return explanation
 
 
-def _reports(call: Call) -> Iterator[LeafReport]:
-    dtypes = iter(call.dtypes)
-    for place in call.places():
+def _reports(
+    operation: type[Operation] | None, auto: AutoBackend, args: tuple[Any, ...], inner: tuple[Any, ...]
+) -> Iterator[LeafReport]:
+    """The leaves of the arguments, beside what f gets of them."""
+    structures, leaves = taken_apart(args if operation is None else arguments_of(operation, args))
+    second = operation is not None and operation.order == 2
+    engine = carrier(*second_order(auto)) if second else first_order(auto)
+    native = iter(native_leaves(structures, inner))
+    for place in places_of(structures, leaves):
         if place.leaf is None:
             yield LeafReport(place.path, place.value, False, place.note)
         else:
-            yield LeafReport(place.path, place.value, True, _conversion(call, place.path, place.leaf, next(dtypes)))
+            yield LeafReport(place.path, place.value, True, _conversion(place.leaf, next(native), engine))
 
 
-def _conversion(call: Call, path: str, leaf: Leaf, dtype: str) -> str:
-    library = call.backend.library
+def _conversion(leaf: Leaf, native: Any, engine: Backend) -> str:
+    own = handler_of(native)
+    assert isinstance(own, Library), type(native)
+    library = engine.library or own  # an engine may also evaluate f at plain arrays
     if leaf.holder is not None and library is leaf.library:
         return f"f reaches it through the {type(leaf.holder).__name__} that holds it"
-    target = leaf.library.name if library is None else library.name
-    target = "numpy" if target == "python" else target
-    promoted = ", promoted from an integer" if path in [f"args[{i}]" for i in call.promoted] else ""
-    return f"reaches f as {target} {dtype}{promoted}"
+    promoted = ", promoted from an integer" if kind(leaf.library.dtype(leaf.value)) == "integer" else ""
+    return f"reaches f as {library.name} {own.dtype(native)}{promoted}"

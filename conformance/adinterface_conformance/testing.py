@@ -13,7 +13,10 @@ from adinterface import registry
 from adinterface.contract.auto import BUILT_IN, AutoBackend, AutoFiniteDifferences
 from adinterface.contract.errors import BackendError
 from adinterface.operators.gradient import gradient
-from adinterface.tools.compare import Comparison, LeafDifference, Measured, compare, distances
+from adinterface.tools.compare import compare
+from adinterface.tools.comparison import Comparison
+from adinterface.tools.measured import LeafDifference, Measured
+from adinterface.tools.numbers import distances
 
 #: How many numbers of a leaf, and how many leaves, a failure shows.
 _NUMBERS, _LEAVES = 6, 8

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from ..installed import installed_backends
 from ..runner import _rich, backend_from
-from ..testing import installed_backends
 from . import table
 from .checks import MODES
 from .standard import USES as STANDARD

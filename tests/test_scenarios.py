@@ -11,9 +11,6 @@ from backends_table import BACKENDS, assert_tree
 from adinterface import (
     AutoFiniteDifferences,
     DisconnectedWarning,
-    linearize,
-    pullback,
-    pushforward,
 )
 from adinterface.operators.operation import OPERATIONS
 from adinterface.registry import find
@@ -53,15 +50,13 @@ def test_kinks_and_only_kinks_have_documented_answers():
 def result_of(scenario, backend):
     """What the operator returns; for one that returns a function, `(value, what the function gives)`."""
     operator, f, args, kwargs = scenario.operator, scenario.f, scenario.args, scenario.kwargs
-    if operator is pullback:
-        value, back = pullback(f, backend, *args, **kwargs)
-        return value, back(scenario.seed)
-    if operator is pushforward:
-        return pushforward(f, backend, args, scenario.tangents, **kwargs)
-    if operator is linearize:
-        value, push = linearize(f, backend, *args, **kwargs)
-        return value, push(*scenario.tangents)
-    return operator(f, backend, *args, **kwargs)
+    operation = OPERATIONS[operator]
+    if operation.directions == "second tuple":
+        return operator(f, backend, args, scenario.tangents, **kwargs)
+    result = operator(f, backend, *args, **kwargs)
+    if "back" in operation.forms:
+        return result.value, result.back(scenario.seed)
+    return (result.value, result.push(*scenario.tangents)) if "push" in operation.forms else result
 
 
 def tolerance(scenario, backend):

@@ -43,7 +43,8 @@ class Counted:
 def operation_of(scenario: Scenario) -> type[Operation]:
     """What is known of the scenario's operator. By name, so that a changed operator can be judged as the one that it is."""
     operation = operation_of_name(scenario.operator.__name__)
-    assert operation is not None, f"{scenario.operator.__name__} is no operator: it does not stand in OPERATIONS"
+    if operation is None:
+        raise TypeError(f"{scenario.operator.__name__} is no operator: it does not stand in OPERATIONS")
     return operation
 
 

@@ -12,7 +12,7 @@ import pytest
 from adinterface_conformance import report, runner
 from adinterface_conformance import scenarios as data
 from adinterface_conformance.__main__ import main
-from adinterface_conformance.outcome import Outcome, label_of, run_scenario
+from adinterface_conformance.outcome import Outcome, run_scenario
 from adinterface_conformance.page import page
 from adinterface_conformance.runner import Run, Selection, backend_from, matching, run, show
 from adinterface_conformance.scenario import Scenario
@@ -30,6 +30,7 @@ from adinterface import (
     gradient,
     hessian,
 )
+from adinterface.tools.measured import label
 
 GOOD = Scenario("lines/slope", gradient, lambda x: 3 * x, (2.0,), expected=(3.0,))
 BENT = Scenario("curves/bend", hessian, lambda x: x * x, (2.0,), expected=2.0, tags=frozenset({"second-order"}))
@@ -104,9 +105,9 @@ def test_if_the_operator_raises_nothing_else_is_checked():
 
 
 def test_labels_show_the_options_that_were_given():
-    assert label_of(AutoJax()) == "AutoJax()"
-    assert label_of(AutoTorch(mode="forward", chunk_size=2)) == "AutoTorch(mode='forward', chunk_size=2)"
-    assert label_of(SecondOrder(AutoJax(), AutoJax())).startswith("SecondOrder(outer=AutoJax(")
+    assert label(AutoJax()) == "AutoJax()"
+    assert label(AutoTorch(mode="forward", chunk_size=2)) == "AutoTorch(mode='forward', chunk_size=2)"
+    assert label(SecondOrder(AutoJax(), AutoJax())).startswith("SecondOrder(outer=AutoJax(")
 
 
 @pytest.mark.parametrize("auto", [AutoAutograd, AutoTorch])
@@ -295,4 +296,4 @@ class NoDefault:
 
 
 def test_a_label_of_a_value_without_defaults_is_its_repr():
-    assert label_of(NoDefault(3)) == "NoDefault(option=3)"
+    assert label(NoDefault(3)) == "NoDefault(option=3)"

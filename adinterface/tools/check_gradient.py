@@ -222,7 +222,8 @@ class Look:
     """Slopes along a direction, seen with one step."""
 
     step: float
-    gradient: float
+    #: By the gradient.
+    slope: float
     central: float
     behind: float
     ahead: float
@@ -233,14 +234,14 @@ class Look:
 
     @property
     def size(self) -> float:
-        return max(abs(self.gradient), abs(self.central), self.typical)
+        return max(abs(self.slope), abs(self.central), self.typical)
 
     @property
     def jump(self) -> float:
         return abs(self.ahead - self.behind)
 
     def settled(self, rtol: float) -> bool:
-        error = abs(self.central - self.gradient)
+        error = abs(self.central - self.slope)
         return error == 0 or (error <= rtol * self.size + self.noise and self.noise <= 0.1 * self.size)
 
 
@@ -324,8 +325,7 @@ def check_gradient(
 
     result = gradient(counted, backend, *args, **kwargs)
     probe = Probe(counted, backend, args, kwargs)
-    check = _Check(probe, _by_path(result), seed, rtol)
-    whole, leaves = check.run(directions)
+    whole, leaves = _Search(probe, _by_path(result), seed, rtol).run(directions)
     sizes = [point.size for point in probe.points]
     return GradientCheck(backend, tuple(whole), tuple(leaves), len(sizes), sum(sizes), evaluations, seed)
 
@@ -335,7 +335,9 @@ def _by_path(gradients: tuple[Any, ...]) -> dict[str, Array]:
     return {path: widened(leaf.library.to_numpy(leaf.value)) for path, leaf in leaves}
 
 
-class _Check:
+class _Search:
+    """For the leaves whose gradient differences contradict."""
+
     def __init__(self, probe: Probe, gradients: Mapping[str, Array], seed: int, rtol: float | None):
         self.probe, self.seed = probe, seed
         self.rtol = probe.epsilon**0.4 if rtol is None else rtol
@@ -411,38 +413,38 @@ class _Check:
     def _examine(self, direction: Direction, step: float, path: str) -> LeafCheck:
         first = self.probe.look(direction, step, self.gradients)
         if first.settled(self.rtol):
-            return LeafCheck(path, "right", first.gradient, first.central, self.rtol * first.size + first.noise)
+            return LeafCheck(path, "right", first.slope, first.central, self.rtol * first.size + first.noise)
         return self._judge(ladder(self.probe, direction, step, self.gradients), path)
 
     def _judge(self, looks: list[Look], path: str) -> LeafCheck:
         """A second look, with several steps: differences of neighbouring steps say how far each can be trusted."""
         finite = [look for look in looks if math.isfinite(look.central)]
         if not finite:
-            return LeafCheck(path, "unclear", looks[0].gradient, math.nan, note="f is not finite at the points around it.")
+            return LeafCheck(path, "unclear", looks[0].slope, math.nan, note="f is not finite at the points around it.")
         windows = [finite[i : i + 3] for i in range(max(1, len(finite) - 2))]
         uncertainty, bend, best = min([_trust(window) for window in windows], key=lambda trust: trust[0])
         for look in finite:
             if look.noise <= uncertainty and look.settled(self.rtol):
-                return LeafCheck(path, "right", look.gradient, look.central, self.rtol * look.size + look.noise)
+                return LeafCheck(path, "right", look.slope, look.central, self.rtol * look.size + look.noise)
         tolerance = self.rtol * best.size + 2 * uncertainty
-        error = abs(best.central - best.gradient)
+        error = abs(best.central - best.slope)
         kink = kink_among(finite)
         if kink is not None and error > tolerance:
-            slopes = (kink.gradient, kink.central, tolerance, kink.behind, kink.ahead)
-            if between(kink, kink.gradient):
+            slopes = (kink.slope, kink.central, tolerance, kink.behind, kink.ahead)
+            if between(kink, kink.slope):
                 return LeafCheck(path, "kink", *slopes)
             note = f"f has a kink here, with slopes {kink.behind:.8g} behind and {kink.ahead:.8g} ahead"
             return LeafCheck(path, "wrong", *slopes, note)
         if not error <= tolerance + bend:  # also if the gradient is NaN
-            return LeafCheck(path, "wrong", best.gradient, best.central, tolerance + bend)
+            return LeafCheck(path, "wrong", best.slope, best.central, tolerance + bend)
         last = finite[-1]
-        nearer = abs(last.central - last.gradient) <= 0.1 * abs(finite[0].central - finite[0].gradient) + last.noise
+        nearer = abs(last.central - last.slope) <= 0.1 * abs(finite[0].central - finite[0].slope) + last.noise
         if uncertainty <= max(0.3 * best.size, 30 * best.noise) or nearer:
-            return LeafCheck(path, "right", best.gradient, best.central, tolerance + bend)
+            return LeafCheck(path, "right", best.slope, best.central, tolerance + bend)
         if kink is not None:
-            return LeafCheck(path, "kink", kink.gradient, kink.central, tolerance, kink.behind, kink.ahead)
+            return LeafCheck(path, "kink", kink.slope, kink.central, tolerance, kink.behind, kink.ahead)
         note = f"its differences change from step to step (by {uncertainty:.1g} of {best.central:.1g})."
-        return LeafCheck(path, "unclear", best.gradient, best.central, tolerance, note=note)
+        return LeafCheck(path, "unclear", best.slope, best.central, tolerance, note=note)
 
 
 def _trust(looks: Sequence[Look]) -> tuple[float, float, Look]:

@@ -230,7 +230,7 @@ def _at_kink(probe: Probe, path: str, mine: Array, other: Array) -> bool:
     direction = {n: apart / np.max(np.abs(apart))}
     step = probe.first_step(direction) * max(1.0, largest_of(probe.points[n]))
     kink = kink_among(ladder(probe, direction, step, {n: other}))
-    return kink is not None and between(kink, kink.gradient) and between(kink, _slope(mine, direction[n]))
+    return kink is not None and between(kink, kink.slope) and between(kink, _slope(mine, direction[n]))
 
 
 def _slope(gradient: Array, direction: Array) -> float:

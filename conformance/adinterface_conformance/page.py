@@ -99,13 +99,13 @@ def _cell(outcomes: list[Outcome]) -> str:
 
 def _reasons(outcomes: list[Outcome]) -> str:
     """Why a cell is not green: each reason once, with the scenarios and checks that it concerns."""
-    found: dict[tuple[str, str, str], list[Outcome]] = {}
+    concerning: dict[tuple[str, str, str], list[Outcome]] = {}
     for outcome in outcomes:
         if outcome.status != "passed":
             text = outcome.reason if outcome.status != "failed" else outcome.message
-            found.setdefault((outcome.status, text, outcome.link), []).append(outcome)
+            concerning.setdefault((outcome.status, text, outcome.link), []).append(outcome)
     items = []
-    for (status, text, link), concerned in found.items():
+    for (status, text, link), concerned in concerning.items():
         names = sorted({outcome.scenario.partition("/")[2] for outcome in concerned})
         checks = Counter(outcome.check for outcome in concerned)
         where = escape(", ".join(names[:3]) + (f" and {len(names) - 3} more" if names[3:] else ""))

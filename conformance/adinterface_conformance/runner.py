@@ -18,9 +18,10 @@ import numpy as np
 
 import adinterface
 from adinterface import AutoBackend, registry
+from adinterface.tools.measured import label
 
 from .checks import Check
-from .outcome import Outcome, label_of, run_scenario
+from .outcome import Outcome, run_scenario
 from .scenario import Scenario
 
 #: What installs the packages that only the live table needs.
@@ -61,12 +62,12 @@ def backend_from(text: str) -> AutoBackend:
         except ImportError:
             continue
     try:
-        found = _value(ast.parse(text, mode="eval").body)
+        backend = _value(ast.parse(text, mode="eval").body)
     except (SyntaxError, TypeError) as error:
         raise ValueError(f"{text!r} is no backend: {error}") from error
-    if not isinstance(found, AutoBackend):
+    if not isinstance(backend, AutoBackend):
         raise ValueError(f"{text!r} is no backend.")
-    return found
+    return backend
 
 
 def _known() -> dict[str, type[AutoBackend]]:
@@ -146,7 +147,7 @@ def run(
 ) -> Run:
     """Run what is selected; `seen` is told of each scenario as it is done."""
     start = time.perf_counter()
-    labels = tuple(label_of(backend) for backend in selection.backends)
+    labels = tuple(label(backend) for backend in selection.backends)
     done = Run(labels, len(selection.scenarios), versions=_versions(selection.backends))
     if jobs == 1:
         for name, outcomes in outcomes_of(selection):
@@ -162,7 +163,7 @@ def run(
                 for name, outcomes in piece.result():
                     done.outcomes.extend(outcomes)
                     seen(name, outcomes)
-        order = {(label, name): (i, j) for i, label in enumerate(labels) for j, name in enumerate(selection.scenarios)}
+        order = {(backend, name): (i, j) for i, backend in enumerate(labels) for j, name in enumerate(selection.scenarios)}
         done.outcomes.sort(key=lambda outcome: order[outcome.backend, outcome.scenario])
     done.seconds = time.perf_counter() - start
     return done
@@ -195,8 +196,8 @@ def show(selection: Selection, *, jobs: int = 1, console: Any = None) -> Run:
     """Run what is selected with a live table and a progress bar, then list what was not green. Needs rich."""
     console = console or _rich("console").Console()
     progress_module, live = _rich("progress"), _rich("live")
-    labels = [label_of(backend) for backend in selection.backends]
-    counts: dict[str, Counter[str]] = {label: Counter() for label in labels}
+    labels = [label(backend) for backend in selection.backends]
+    counts: dict[str, Counter[str]] = {name: Counter() for name in labels}
     progress = progress_module.Progress(
         progress_module.BarColumn(bar_width=40),
         progress_module.MofNCompleteColumn(),
@@ -229,8 +230,8 @@ def _table(counts: dict[str, Counter[str]]) -> Any:
     table.add_column("backend")
     for status, colour in _COLUMNS.items():
         table.add_column(status, justify="right", style=colour)
-    for label, count in counts.items():
-        table.add_row(label, *(str(count[status]) if count[status] else "·" for status in _COLUMNS))
+    for backend, count in counts.items():
+        table.add_row(backend, *(str(count[status]) if count[status] else "·" for status in _COLUMNS))
     return table
 
 

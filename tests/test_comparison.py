@@ -35,9 +35,10 @@ from adinterface import (
     pushforward,
     value_and_gradient,
 )
-from adinterface import comparison_plot as plots
-from adinterface.tools.compare import LeafDifference, distances, label
+from adinterface.tools import compare_plot as plots
 from adinterface.tools.compare_table import number_of_bytes, seconds
+from adinterface.tools.measured import LeafDifference, label
+from adinterface.tools.numbers import distances
 
 ALL = list(BACKENDS.values())
 MODEL = {"w": np.arange(6.0).reshape(2, 3) / 7, "s": 2.0, "name": "model"}

@@ -28,6 +28,7 @@ from adinterface import (
     value_derivative_and_second_derivative,
     value_gradient_and_hessian,
 )
+from adinterface.operators.facts import operations, plain_of
 
 #: n numbers in the argument (4), m in the result of a function that gives an array (3), or 1 number for derivatives.
 N, M = 4, 3
@@ -183,14 +184,7 @@ def test_forward_mode_without_linearization_evaluates_f_in_one_batch_or_for_each
         assert (operator, counting.count) == (operator, expected[mode])
 
 
-COMPANIONS = {
-    "value_and_gradient": "gradient",
-    "value_and_jacobian": "jacobian",
-    "value_and_derivative": "derivative",
-    "value_derivative_and_second_derivative": "second_derivative",
-    "gradient_and_hvp": "hvp",
-    "value_gradient_and_hessian": "hessian",
-}
+COMPANIONS = {operation.name: plain.name for operation in operations() if (plain := plain_of(operation))}
 
 
 @pytest.mark.parametrize("companion", COMPANIONS)

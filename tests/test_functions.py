@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from adinterface_conformance.functions import table
 from adinterface_conformance.functions.cell import Use
-from adinterface_conformance.functions.checks import Wrong, check, modes_of, reference
+from adinterface_conformance.functions.checks import Wrong, judge, modes_of, reference
 from adinterface_conformance.functions.numpy_code import SMOOTH, SPECIAL, VALUES, expressions, name_of
 from adinterface_conformance.functions.numpy_code import USES as NUMPY_CODE
 from adinterface_conformance.functions.standard import USES
@@ -101,7 +101,7 @@ def test_what_is_wrong_is_called_wrong(what):
     f, mode = WRONG[what]
     use = Use("mine", f, (X,), "flat" if "flat" in what else "smooth")
     with pytest.raises(Wrong):
-        check(use, AutoTorch(), mode)
+        judge(use, AutoTorch(), mode)
 
 
 def test_a_wrong_second_derivative_is_called_wrong():
@@ -110,9 +110,9 @@ def test_a_wrong_second_derivative_is_called_wrong():
 
     use = Use("mine", f, (X,), "smooth")
     with pytest.raises(Wrong, match="by argument 0"):
-        check(use, AutoTorch(), "reverse")
+        judge(use, AutoTorch(), "reverse")
     with pytest.raises(Wrong, match="the product of the Hessian is"):
-        check(
+        judge(
             Use("mine", lambda xp, x: x.detach() * x if traced(x) else x * x / 2, (X,), "smooth"), AutoTorch(), "second order"
         )
 

@@ -128,6 +128,46 @@ def test_the_conformance_package_names_no_engine():
     assert [place for path in files for place in _names_an_engine(path)] == []
 
 
+def _modules(path, folder):
+    """The full names of what a file imports, wherever in it: modules, and whatever is taken from one."""
+    place = [folder.name, *path.relative_to(folder).with_suffix("").parts]
+    for node in ast.walk(ast.parse(path.read_text(), str(path))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            start = ".".join(place[: -node.level] if node.level else [])
+            module = ".".join(part for part in (start, node.module) if part)
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def test_the_judge_does_not_use_what_it_judges():
+    judged = ("adinterface.call", "adinterface.derive")
+    used = [(path.name, name) for path in _files(CONFORMANCE) for name in _modules(path, CONFORMANCE)]
+    assert [(file, name) for file, name in used if name.startswith(judged) and name != "adinterface.derivative"] == []
+
+
+@pytest.mark.parametrize("folder", [CORE / "tools", CONFORMANCE], ids=lambda path: path.name)
+def test_imports_go_one_way(folder):
+    """No file imports, late or for its types, what imports it."""
+    above = folder if folder == CONFORMANCE else CORE
+    names = {path: ".".join([above.name, *path.relative_to(above).with_suffix("").parts]) for path in _files(folder)}
+    known = {
+        name.removesuffix(".__init__"): name for name in names.values() if not name.startswith("adinterface_conformance.__")
+    }
+    imports = {}
+    for path, name in names.items():
+        files = [known.get(used) or known.get(used.rpartition(".")[0]) for used in _modules(path, above)]
+        imports[name] = {file for file in files if file not in (None, name)}
+
+    def below(name, trail=()):
+        assert name not in trail, " -> ".join([*trail, name])
+        for other in imports[name]:
+            below(other, (*trail, name))
+
+    for name in imports:
+        below(name)
+
+
 @pytest.mark.parametrize("folder", [CORE, CONFORMANCE, *BACKENDS.values()], ids=lambda path: path.name)
 def test_every_package_is_typed(folder):
     assert (folder / "py.typed").exists()

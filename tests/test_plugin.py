@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from adinterface_conformance import testing
+from adinterface_conformance import installed
 from adinterface_conformance.testing import KinkWarning, assert_backends_agree, installed_backends
 from backends_table import BACKENDS
 
@@ -169,12 +169,12 @@ def test_a_strangers_backend_is_found(run, pytester, monkeypatch):
 
 
 def test_a_stranger_without_a_value_is_told_to_define_one(monkeypatch):
-    class Nameless(testing.registry.Backend):
+    class Nameless(installed.registry.Backend):
         pass
 
-    monkeypatch.setattr(testing.registry, "backend_class", lambda name: Nameless)
+    monkeypatch.setattr(installed.registry, "backend_class", lambda name: Nameless)
     with pytest.raises(BackendError) as error:
-        testing.value_of.__wrapped__("nameless")
+        installed.value_of.__wrapped__("nameless")
     assert str(error.value).endswith(
         f"Nameless is the backend named 'nameless', but no subclass of AutoBackend has that name. Define its AutoBackend in "
         f"{__name__}, with name = 'nameless'."

@@ -12,9 +12,9 @@ import pytest
 from adinterface_conformance import report, runner
 from adinterface_conformance import scenarios as data
 from adinterface_conformance.__main__ import main
-from adinterface_conformance.outcome import Outcome, label_of, run_scenario
+from adinterface_conformance.outcome import Outcome, run_scenario
 from adinterface_conformance.page import page
-from adinterface_conformance.runner import Plan, Run, backend_from, matching, run, show
+from adinterface_conformance.runner import Run, Selection, backend_from, matching, run, show
 from adinterface_conformance.scenario import Scenario
 from adinterface_conformance.state import changes, global_state
 from adinterface_finite import FiniteDifferencesBackend
@@ -30,6 +30,7 @@ from adinterface import (
     gradient,
     hessian,
 )
+from adinterface.tools.measured import label
 
 GOOD = Scenario("lines/slope", gradient, lambda x: 3 * x, (2.0,), expected=(3.0,))
 BENT = Scenario("curves/bend", hessian, lambda x: x * x, (2.0,), expected=2.0, tags=frozenset({"second-order"}))
@@ -104,9 +105,9 @@ def test_if_the_operator_raises_nothing_else_is_checked():
 
 
 def test_labels_show_the_options_that_were_given():
-    assert label_of(AutoJax()) == "AutoJax()"
-    assert label_of(AutoTorch(mode="forward", chunk_size=2)) == "AutoTorch(mode='forward', chunk_size=2)"
-    assert label_of(SecondOrder(AutoJax(), AutoJax())).startswith("SecondOrder(outer=AutoJax(")
+    assert label(AutoJax()) == "AutoJax()"
+    assert label(AutoTorch(mode="forward", chunk_size=2)) == "AutoTorch(mode='forward', chunk_size=2)"
+    assert label(SecondOrder(AutoJax(), AutoJax())).startswith("SecondOrder(outer=AutoJax(")
 
 
 @pytest.mark.parametrize("auto", [AutoAutograd, AutoTorch])
@@ -161,7 +162,7 @@ def test_scenarios_are_chosen_by_name_family_operator_or_tag():
 
 
 def test_checks_are_chosen_by_pattern(scenarios):
-    found = run(Plan((FINITE,), ("lines/slope",), ("form*",)))
+    found = run(Selection((FINITE,), ("lines/slope",), ("form*",)))
     assert [outcome.check for outcome in found.outcomes] == ["runs", "formula"]
 
 
@@ -169,7 +170,7 @@ def test_the_live_table_counts_and_lists_what_is_not_green(scenarios, known, cap
     from rich.console import Console
 
     known(KnownFailure("curves/bend", "taylor", REASON, LINK))
-    found = show(Plan((FINITE, AutoAutograd()), ("lines/slope", "curves/bend", "lines/wrong")), console=Console(width=160))
+    found = show(Selection((FINITE, AutoAutograd()), ("lines/slope", "curves/bend", "lines/wrong")), console=Console(width=160))
     shown = capsys.readouterr().out
     assert not found.good
     assert re.search(r"AutoFiniteDifferences\(\) +\d+ +· +1 +1 *\n", shown)
@@ -181,7 +182,7 @@ def test_the_live_table_counts_and_lists_what_is_not_green(scenarios, known, cap
 
 def test_several_processes_give_what_one_gives():
     names = tuple(scenario.name for scenario in matching(data.SCENARIOS, ["zoo/*gradient*", "zoo/*hessian*"])[:20])
-    plan = Plan((FINITE, AutoAutograd()), names)
+    plan = Selection((FINITE, AutoAutograd()), names)
     together, alone = run(plan, jobs=2), run(plan)
     assert [replace(outcome, seconds=0) for outcome in together.outcomes] == [
         replace(outcome, seconds=0) for outcome in alone.outcomes
@@ -295,4 +296,4 @@ class NoDefault:
 
 
 def test_a_label_of_a_value_without_defaults_is_its_repr():
-    assert label_of(NoDefault(3)) == "NoDefault(option=3)"
+    assert label(NoDefault(3)) == "NoDefault(option=3)"

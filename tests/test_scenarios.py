@@ -6,16 +6,13 @@ from collections import Counter
 import numpy as np
 import pytest
 from adinterface_conformance.scenarios import SCENARIOS, TAGS
-from adinterface_conformance.scenarios.building import OPERATORS, SECOND_ORDER
 from backends_table import BACKENDS, assert_tree
 
 from adinterface import (
     AutoFiniteDifferences,
     DisconnectedWarning,
-    linearize,
-    pullback,
-    pushforward,
 )
+from adinterface.operators.operation import OPERATIONS
 from adinterface.registry import find
 
 each_scenario = pytest.mark.parametrize("scenario", SCENARIOS, ids=[scenario.name for scenario in SCENARIOS])
@@ -32,12 +29,12 @@ def test_names_are_unique_and_of_the_agreed_form():
 
 
 def test_every_operator_is_there_and_no_other():
-    assert {s.operator for s in SCENARIOS} == set(OPERATORS)
+    assert {s.operator for s in SCENARIOS} == set(OPERATIONS)
 
 
 def test_tags_are_known_and_all_are_used():
     assert {tag for s in SCENARIOS for tag in s.tags} == set(TAGS)
-    assert [s.name for s in SCENARIOS if ("second-order" in s.tags) != (s.operator in SECOND_ORDER)] == []
+    assert [s.name for s in SCENARIOS if ("second-order" in s.tags) != (OPERATIONS[s.operator].order == 2)] == []
 
 
 def test_most_have_an_answer_that_no_engine_gave():
@@ -53,15 +50,13 @@ def test_kinks_and_only_kinks_have_documented_answers():
 def result_of(scenario, backend):
     """What the operator returns; for one that returns a function, `(value, what the function gives)`."""
     operator, f, args, kwargs = scenario.operator, scenario.f, scenario.args, scenario.kwargs
-    if operator is pullback:
-        value, back = pullback(f, backend, *args, **kwargs)
-        return value, back(scenario.seed)
-    if operator is pushforward:
-        return pushforward(f, backend, args, scenario.tangents, **kwargs)
-    if operator is linearize:
-        value, push = linearize(f, backend, *args, **kwargs)
-        return value, push(*scenario.tangents)
-    return operator(f, backend, *args, **kwargs)
+    operation = OPERATIONS[operator]
+    if operation.directions == "second tuple":
+        return operator(f, backend, args, scenario.tangents, **kwargs)
+    result = operator(f, backend, *args, **kwargs)
+    if "back" in operation.forms:
+        return result.value, result.back(scenario.seed)
+    return (result.value, result.push(*scenario.tangents)) if "push" in operation.forms else result
 
 
 def tolerance(scenario, backend):

@@ -24,7 +24,6 @@ from adinterface import (
     value_derivative_and_second_derivative,
     value_gradient_and_hessian,
 )
-from adinterface.registry import backend_of
 
 ENGINES = {"jax": AutoJax, "torch": AutoTorch, "autograd": AutoAutograd}
 MODES = (None, "forward", "reverse")

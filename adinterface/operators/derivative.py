@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from .. import derive
 from ..call.call import Call
 from ..call.output import Function
-from ..call.plan import Plan
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Aux
-from .operation import OPERATIONS, Operation, Results, SecondOrderOperation, run
+from .operation import OPERATIONS, Operation, PartForm, Results, SecondOrderOperation, run
 from .typed import as_derivative, as_value_and_derivative, as_value_derivative_and_second_derivative
 
 Value = TypeVar("Value")
@@ -77,9 +76,9 @@ def value_derivative_and_second_derivative(
 
 class ValueDerivative(Operation):
     name = "value_and_derivative"
-
-    def check(self, plan: Plan) -> None:
-        plan.require_number()
+    result: ClassVar[type[tuple[Any, ...]] | None] = ValueAndDerivative
+    forms: ClassVar[tuple[PartForm, ...]] = ("value", "tangent")
+    takes = "one number"
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         return tuple(derive.derivative(self.backend, function, leaves))
@@ -92,6 +91,8 @@ class ValueDerivative(Operation):
 
 class Derivative(ValueDerivative):
     name = "derivative"
+    result = None
+    forms = ("tangent",)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         _, tangents, aux = derive.derivative(self.backend, function, leaves, value=False)
@@ -105,9 +106,9 @@ class Derivative(ValueDerivative):
 class ValueDerivativeSecondDerivative(SecondOrderOperation):
     name = "value_derivative_and_second_derivative"
     output = "tree"
-
-    def check(self, plan: Plan) -> None:
-        plan.require_number()
+    result: ClassVar[type[tuple[Any, ...]] | None] = ValueDerivativeAndSecondDerivative
+    forms: ClassVar[tuple[PartForm, ...]] = ("value", "tangent", "tangent")
+    takes = "one number"
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         return tuple(derive.derivative(self.outer, derive.DerivativeFunction(self.inner, function), leaves))
@@ -124,6 +125,8 @@ class ValueDerivativeSecondDerivative(SecondOrderOperation):
 
 class SecondDerivative(ValueDerivativeSecondDerivative):
     name = "second_derivative"
+    result = None
+    forms = ("tangent",)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         once = derive.DerivativeFunction(self.inner, function, value=False)

@@ -10,7 +10,7 @@ from ..call.call import Call
 from ..call.output import Function, OutputKind
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Aux
-from .operation import OPERATIONS, Operation, Results, run
+from .operation import OPERATIONS, Operation, PartForm, Results, run
 from .typed import as_gradient, as_value_and_gradient
 
 Gradients = TypeVar("Gradients", bound=tuple[Any, ...])
@@ -76,6 +76,7 @@ def value_and_gradient(
 class Gradient(Operation):
     name = "gradient"
     output: ClassVar[OutputKind] = "scalar"
+    forms: ClassVar[tuple[PartForm, ...]] = ("arguments",)
     compiles_function = True
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
@@ -92,6 +93,8 @@ class Gradient(Operation):
 class ValueGradient(Gradient):
     name = "value_and_gradient"
     output = "scalar and aux"
+    result = ValueAndGradient
+    forms = ("value", "arguments")
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         outputs, aux, gradients, connected = derive.gradient(self.backend, function, leaves)

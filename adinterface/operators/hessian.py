@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from .. import derive
 from ..call.call import Call
 from ..call.cotangents import native_tangents
 from ..call.output import Function
-from ..call.plan import Plan
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
-from .operation import OPERATIONS, Results, SecondOrderOperation, run
+from .operation import OPERATIONS, PartForm, Results, SecondOrderOperation, run
 from .typed import as_gradient, as_gradient_and_hvp, as_hessian, as_hvp, as_value_gradient_and_hessian
 
 Value = TypeVar("Value")
 Gradient = TypeVar("Gradient")
 HessianMatrix = TypeVar("HessianMatrix")
+
 
 
 
@@ -110,9 +110,7 @@ def diagonal_hessian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any,
 
 class DiagonalHessian(SecondOrderOperation):
     name = "diagonal_hessian"
-
-    def check(self, plan: Plan) -> None:
-        plan.require_real()
+    forms = ("arguments",)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         once = derive.GradientFunction(self.inner, function, value=False)
@@ -124,16 +122,16 @@ class DiagonalHessian(SecondOrderOperation):
 
 class GradientHvp(SecondOrderOperation):
     name = "gradient_and_hvp"
+    result: ClassVar[type[tuple[Any, ...]] | None] = GradientAndHvp
+    forms: ClassVar[tuple[PartForm, ...]] = ("argument", "argument")
+    takes = "one argument"
+    directions = "second argument"
 
     def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
         if len(args) < 2:
             raise TypeError(f"{self.name}(f, backend, x, v, *constants): takes x and its direction v, but got {len(args)}.")
         x, v, *constants = args
         return (x, *constants), (v, *[None] * len(constants))
-
-    def check(self, plan: Plan) -> None:
-        plan.require_one()
-        plan.require_real()
 
     def tangents(self, call: Call, given: tuple[Any, ...]) -> Arrays:
         return native_tangents(call, given, name="v")
@@ -150,6 +148,8 @@ class GradientHvp(SecondOrderOperation):
 
 class Hvp(GradientHvp):
     name = "hvp"
+    result = None
+    forms = ("argument",)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         once = derive.GradientFunction(self.inner, function, value=False)
@@ -161,10 +161,9 @@ class Hvp(GradientHvp):
 
 class ValueGradientHessian(SecondOrderOperation):
     name = "value_gradient_and_hessian"
-
-    def check(self, plan: Plan) -> None:
-        plan.require_one()
-        plan.require_real()
+    result: ClassVar[type[tuple[Any, ...]] | None] = ValueGradientAndHessian
+    forms: ClassVar[tuple[PartForm, ...]] = ("value", "argument", "hessian")
+    takes = "one argument"
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         return tuple(derive.jacobian(self.outer, derive.GradientFunction(self.inner, function), leaves))
@@ -177,6 +176,8 @@ class ValueGradientHessian(SecondOrderOperation):
 
 class Hessian(ValueGradientHessian):
     name = "hessian"
+    result = None
+    forms = ("hessian",)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         # Without value and gradient, which compiled code need not return.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from .. import derive
 from ..call.call import Call
@@ -11,7 +11,7 @@ from ..call.output import Form, Function
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Aux
 from ..tree import build_gradient
-from .operation import OPERATIONS, Operation, Results, run
+from .operation import OPERATIONS, Operation, PartForm, Results, run
 from .typed import as_jacobian, as_value_and_jacobian
 
 Value = TypeVar("Value")
@@ -59,6 +59,8 @@ def value_and_jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: An
 
 class ValueJacobian(Operation):
     name = "value_and_jacobian"
+    result: ClassVar[type[tuple[Any, ...]] | None] = ValueAndJacobian
+    forms: ClassVar[tuple[PartForm, ...]] = ("value", "jacobian")
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         return tuple(derive.jacobian(self.backend, function, leaves))
@@ -71,6 +73,8 @@ class ValueJacobian(Operation):
 
 class Jacobian(ValueJacobian):
     name = "jacobian"
+    result = None
+    forms = ("jacobian",)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         # Without the value, which compiled code need not return.

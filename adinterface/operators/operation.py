@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from ..call.call import Call
 from ..call.output import Function, OutputKind
@@ -25,11 +25,37 @@ Compute = Callable[[Function, Arrays, Arrays], Results]
 Compiled = Callable[..., Results]
 
 
+#: What a result looks like: f's value; a tangent of it (None for a leaf without a derivative); a tuple with an entry like
+#: each argument of f; like the first argument; that tuple for each leaf of the value; an argument of arguments; a function
+#: from a cotangent of the value to such a tuple; a function from a tangent for each argument to one of the value.
+PartForm = Literal["value", "tangent", "arguments", "argument", "jacobian", "hessian", "back", "push"]
+
+#: With respect to what an operator differentiates: every argument of f that is no Constant, the first alone, or the first,
+#: which is one real number.
+Takes = Literal["arguments", "one argument", "one number"]
+
+#: Where an operator takes directions: as its second argument, along the first; or as the second of two tuples, of which
+#: the first holds the arguments of f.
+Directions = Literal["second argument", "second tuple"]
+
+
 class Operation(ABC):
-    """One operator on one backend. Nothing in it depends on the arguments of a call."""
+    """One operator on one backend. Nothing in it depends on the arguments of a call.
+
+    Its class attributes are what anybody may know of the operator: `prepare`, the tools, the conformance kit and the
+    benchmark read them here (see `facts`), so that a new operator is known to all of them once it stands in OPERATIONS.
+    """
 
     name: ClassVar[str]
     output: ClassVar[OutputKind] = "tree"
+    #: The named tuple of its results; None for a single one, which is called as the operator is.
+    result: ClassVar[type[tuple[Any, ...]] | None] = None
+    #: What each result looks like.
+    forms: ClassVar[tuple[PartForm, ...]]
+    #: How many derivatives it takes.
+    order: ClassVar[Literal[1, 2]] = 1
+    takes: ClassVar[Takes] = "arguments"
+    directions: ClassVar[Directions | None] = None
     #: The results outlive the call with the leaves in them, so mutable leaves are copied.
     outlives: ClassVar[bool] = False
     #: It takes one derivative in reverse, which an engine can compile f for.
@@ -46,16 +72,17 @@ class Operation(ABC):
 
     def _plan(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Plan:
         plan = Plan(self.name, self.backend, args, kwargs, copy=self.outlives)
-        self.check(plan)
+        if self.takes == "one number":
+            plan.require_number()
+        elif self.takes == "one argument":
+            plan.require_one()
+        if self.order == 2:
+            plan.require_real()
         return plan
 
     def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
         """From the operator's arguments after the backend: those of f, and their tangents if there are any."""
         return args, None
-
-    def check(self, plan: Plan) -> None:
-        """Refuse arguments that the operator does not take."""
-        return
 
     def tangents(self, call: Call, given: tuple[Any, ...]) -> Arrays:
         """The native tangents, one for each active leaf."""
@@ -78,6 +105,7 @@ class SecondOrderOperation(Operation):
     """An operator of second derivatives: one backend outside, one inside."""
 
     output: ClassVar[OutputKind] = "scalar"
+    order = 2
 
     def carrier(self, auto: AutoBackend) -> Backend:
         self.outer, self.inner = second_order(auto)

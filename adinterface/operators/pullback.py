@@ -173,6 +173,8 @@ def linearize(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwar
 
 class Reverse(Operation):
     name = "pullback"
+    result = ValueAndBack
+    forms = ("value", "back")
     outlives = True
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
@@ -204,6 +206,9 @@ class Reverse(Operation):
 
 class Forward(Operation):
     name = "pushforward"
+    result = ValueAndTangent
+    forms = ("value", "tangent")
+    directions = "second tuple"
 
     def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
         if len(args) != 2:
@@ -233,6 +238,8 @@ class Forward(Operation):
 
 class Linearize(Operation):
     name = "linearize"
+    result = ValueAndPush
+    forms = ("value", "push")
     outlives = True
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:

@@ -16,18 +16,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..call.call import Call
-from ..call.output import Function, OutputKind
 from ..contract.auto import AutoBackend, AutoFiniteDifferences
-from ..contract.library import epsilon
-from ..derive.basis import library_of
+from ..contract.library import Library, epsilon, width
 from ..operators.gradient import gradient
+from ..operators.pullback import pullback
 from ..operators.second_order import first_order
-from ..registry import evaluation, find
-from ..tree import Frozen, Leaf, LeafSpec, Structure, flatten, paths_of
+from ..tree import handler_of
+from .leaves import differentiated_paths, named_leaves, native_leaves, taken_apart, with_native_leaves
+from .numbers import Array, widened
 
 Status = Literal["right", "wrong", "kink", "unclear"]
-Array = np.ndarray[Any, Any]
 #: A displacement of some leaves, by their number.
 Direction = Mapping[int, Array]
 
@@ -95,8 +93,8 @@ class GradientCheck:
     @property
     def findings(self) -> tuple[LeafCheck, ...]:
         """Whatever is not right: leaves, or a whole direction if no leaf explains it."""
-        found = tuple([check for check in self.leaves if check.status != "right"])
-        return found or tuple([check for check in self.whole if check.status != "right"][:1])
+        leaves = tuple([check for check in self.leaves if check.status != "right"])
+        return leaves or tuple([check for check in self.whole if check.status != "right"][:1])
 
     @property
     def wrong(self) -> tuple[LeafCheck, ...]:
@@ -136,34 +134,50 @@ class GradientCheck:
 class Probe:
     """f at a point and around it. It gets what `AutoFiniteDifferences(native=backend)` would hand it."""
 
-    def __init__(
-        self, f: Callable[..., Any], auto: AutoBackend, args: tuple[Any, ...], kwargs: dict[str, Any], output: OutputKind
-    ):
+    def __init__(self, f: Callable[..., Any], auto: AutoBackend, args: tuple[Any, ...], kwargs: dict[str, Any]):
         inner = first_order(auto).auto
-        native = inner if isinstance(inner, AutoFiniteDifferences) else AutoFiniteDifferences(native=inner)
-        self.call = Call("check_gradient", find(native), args, kwargs)
-        with self.call.precision():
-            self.leaves = self.call.native(copy=True)
-        self.function = Function(self.call, f, output)
-        self.paths = [place.path for place in self.call.places() if place.leaf is not None]
-        self.libraries = [library_of(self.call.backend, leaf) for leaf in self.leaves]
-        self.dtypes = [library.dtype(leaf) for library, leaf in zip(self.libraries, self.leaves)]
-        self.epsilon = max(map(epsilon, self.dtypes))
-        numbers = [library.to_numpy(leaf) for library, leaf in zip(self.libraries, self.leaves)]
-        self.storage = [array.dtype for array in numbers]
-        self.points = [widened(array) for array in numbers]
+        self.backend = inner if isinstance(inner, AutoFiniteDifferences) else AutoFiniteDifferences(native=inner)
+        self.f, self.args, self.kwargs = f, args, kwargs
+        self.structures, _ = taken_apart(args)
+        self.paths = differentiated_paths(self.structures)
+        self.points: list[Array] = []
+        self.epsilon = 0.0
         self.value = self.at({})
 
     def at(self, moved: Mapping[int, Array]) -> Any:
         """The value of f with these leaves in place of the point's own, as a NumPy scalar of at least float64."""
-        active = list(self.leaves)
-        with self.call.precision(), evaluation(self.leaves):
-            for n, array in moved.items():
-                active[n] = self.libraries[n].asarray(array, dtype=self.dtypes[n], like=self.leaves[n])
-            output = self.function(*active)[0][0]
-            library = library_of(self.call.backend, output)
+        values: list[Any] = []
+
+        def elsewhere(*args: Any, **keywords: Any) -> Any:
+            leaves = native_leaves(self.structures, args)
+            libraries = [_library_of(leaf) for leaf in leaves]
+            dtypes = [library.dtype(leaf) for library, leaf in zip(libraries, leaves)]
+            if not self.points:
+                self._start(libraries, dtypes, leaves)
+            if moved:
+                there = list(leaves)
+                for n, array in moved.items():
+                    there[n] = libraries[n].asarray(array, dtype=dtypes[n], like=leaves[n])
+                output = self.f(*with_native_leaves(self.structures, args, there), **keywords)
+            else:
+                output = self.f(*args, **keywords)
+            if isinstance(output, (tuple, dict)):  # the scalar in front of what is auxiliary
+                output = next(iter(output.values())) if isinstance(output, dict) else output[0]
+            library = _library_of(output)
             self.epsilon = max(self.epsilon, epsilon(library.dtype(output)))
-            return widened(library.to_numpy(output))[()]
+            values.append(widened(library.to_numpy(output))[()])
+            # What the operator is given back does not matter, but that it is no coarser than the arguments does.
+            return max(zip(dtypes, leaves), key=lambda leaf: width(leaf[0]))[1]
+
+        pullback(elsewhere, self.backend, *self.args, **self.kwargs)
+        return values[0]
+
+    def _start(self, libraries: Sequence[Library], dtypes: Sequence[str], leaves: Sequence[Any]) -> None:
+        """Note where f is looked at: the leaves of its arguments as it gets them."""
+        numbers = [library.to_numpy(leaf) for library, leaf in zip(libraries, leaves)]
+        self.storage = [array.dtype for array in numbers]
+        self.points = [widened(array) for array in numbers]
+        self.epsilon = max(map(epsilon, dtypes))
 
     def look(self, direction: Direction, step: float, gradients: Mapping[int, Array]) -> Look:
         """Two evaluations: ahead and behind."""
@@ -197,12 +211,19 @@ class Probe:
         return float(self.epsilon ** (1 / 3) / count**0.25)
 
 
+def _library_of(array: Any) -> Library:
+    handler = handler_of(array)
+    assert isinstance(handler, Library), type(array)
+    return handler
+
+
 @dataclass(frozen=True)
 class Look:
     """Slopes along a direction, seen with one step."""
 
     step: float
-    gradient: float
+    #: By the gradient.
+    slope: float
     central: float
     behind: float
     ahead: float
@@ -213,14 +234,14 @@ class Look:
 
     @property
     def size(self) -> float:
-        return max(abs(self.gradient), abs(self.central), self.typical)
+        return max(abs(self.slope), abs(self.central), self.typical)
 
     @property
     def jump(self) -> float:
         return abs(self.ahead - self.behind)
 
     def settled(self, rtol: float) -> bool:
-        error = abs(self.central - self.gradient)
+        error = abs(self.central - self.slope)
         return error == 0 or (error <= rtol * self.size + self.noise and self.noise <= 0.1 * self.size)
 
 
@@ -303,21 +324,20 @@ def check_gradient(
         return f(*inner, **keywords)
 
     result = gradient(counted, backend, *args, **kwargs)
-    probe = Probe(counted, backend, args, kwargs, "scalar")
-    check = _Check(probe, _by_path(result), seed, rtol)
-    whole, leaves = check.run(directions)
+    probe = Probe(counted, backend, args, kwargs)
+    whole, leaves = _Search(probe, _by_path(result), seed, rtol).run(directions)
     sizes = [point.size for point in probe.points]
     return GradientCheck(backend, tuple(whole), tuple(leaves), len(sizes), sum(sizes), evaluations, seed)
 
 
 def _by_path(gradients: tuple[Any, ...]) -> dict[str, Array]:
-    found: dict[str, Array] = {}
-    for i, entry in enumerate(gradients):
-        found.update((path, widened(leaf.library.to_numpy(leaf.value))) for path, leaf in named_leaves(entry, f"args[{i}]"))
-    return found
+    leaves = [place for i, entry in enumerate(gradients) for place in named_leaves(entry, f"args[{i}]")]
+    return {path: widened(leaf.library.to_numpy(leaf.value)) for path, leaf in leaves}
 
 
-class _Check:
+class _Search:
+    """For the leaves whose gradient differences contradict."""
+
     def __init__(self, probe: Probe, gradients: Mapping[str, Array], seed: int, rtol: float | None):
         self.probe, self.seed = probe, seed
         self.rtol = probe.epsilon**0.4 if rtol is None else rtol
@@ -325,13 +345,13 @@ class _Check:
         self.malformed: list[LeafCheck] = []
         self.gradients: dict[int, Array] = {}
         for n, (path, point) in enumerate(zip(probe.paths, probe.points)):
-            given = gradients.get(path)
-            if given is None or given.shape != point.shape:
-                seen = "there is no gradient" if given is None else f"the gradient has shape {given.shape}"
+            own = gradients.get(path)
+            if own is None or own.shape != point.shape:
+                seen = "there is no gradient" if own is None else f"the gradient has shape {own.shape}"
                 note = f"{seen}, but the leaf has shape {point.shape}"
                 self.malformed.append(LeafCheck(path, "wrong", math.nan, math.nan, note=note))
             elif point.size:
-                self.gradients[n] = given
+                self.gradients[n] = own
 
     def run(self, directions: int) -> tuple[list[LeafCheck], list[LeafCheck]]:
         again = self.probe.at({})
@@ -393,38 +413,38 @@ class _Check:
     def _examine(self, direction: Direction, step: float, path: str) -> LeafCheck:
         first = self.probe.look(direction, step, self.gradients)
         if first.settled(self.rtol):
-            return LeafCheck(path, "right", first.gradient, first.central, self.rtol * first.size + first.noise)
+            return LeafCheck(path, "right", first.slope, first.central, self.rtol * first.size + first.noise)
         return self._judge(ladder(self.probe, direction, step, self.gradients), path)
 
     def _judge(self, looks: list[Look], path: str) -> LeafCheck:
         """A second look, with several steps: differences of neighbouring steps say how far each can be trusted."""
         finite = [look for look in looks if math.isfinite(look.central)]
         if not finite:
-            return LeafCheck(path, "unclear", looks[0].gradient, math.nan, note="f is not finite at the points around it.")
+            return LeafCheck(path, "unclear", looks[0].slope, math.nan, note="f is not finite at the points around it.")
         windows = [finite[i : i + 3] for i in range(max(1, len(finite) - 2))]
         uncertainty, bend, best = min([_trust(window) for window in windows], key=lambda trust: trust[0])
         for look in finite:
             if look.noise <= uncertainty and look.settled(self.rtol):
-                return LeafCheck(path, "right", look.gradient, look.central, self.rtol * look.size + look.noise)
+                return LeafCheck(path, "right", look.slope, look.central, self.rtol * look.size + look.noise)
         tolerance = self.rtol * best.size + 2 * uncertainty
-        error = abs(best.central - best.gradient)
+        error = abs(best.central - best.slope)
         kink = kink_among(finite)
         if kink is not None and error > tolerance:
-            found = (kink.gradient, kink.central, tolerance, kink.behind, kink.ahead)
-            if between(kink, kink.gradient):
-                return LeafCheck(path, "kink", *found)
+            slopes = (kink.slope, kink.central, tolerance, kink.behind, kink.ahead)
+            if between(kink, kink.slope):
+                return LeafCheck(path, "kink", *slopes)
             note = f"f has a kink here, with slopes {kink.behind:.8g} behind and {kink.ahead:.8g} ahead"
-            return LeafCheck(path, "wrong", *found, note)
+            return LeafCheck(path, "wrong", *slopes, note)
         if not error <= tolerance + bend:  # also if the gradient is NaN
-            return LeafCheck(path, "wrong", best.gradient, best.central, tolerance + bend)
+            return LeafCheck(path, "wrong", best.slope, best.central, tolerance + bend)
         last = finite[-1]
-        nearer = abs(last.central - last.gradient) <= 0.1 * abs(finite[0].central - finite[0].gradient) + last.noise
+        nearer = abs(last.central - last.slope) <= 0.1 * abs(finite[0].central - finite[0].slope) + last.noise
         if uncertainty <= max(0.3 * best.size, 30 * best.noise) or nearer:
-            return LeafCheck(path, "right", best.gradient, best.central, tolerance + bend)
+            return LeafCheck(path, "right", best.slope, best.central, tolerance + bend)
         if kink is not None:
-            return LeafCheck(path, "kink", kink.gradient, kink.central, tolerance, kink.behind, kink.ahead)
+            return LeafCheck(path, "kink", kink.slope, kink.central, tolerance, kink.behind, kink.ahead)
         note = f"its differences change from step to step (by {uncertainty:.1g} of {best.central:.1g})."
-        return LeafCheck(path, "unclear", best.gradient, best.central, tolerance, note=note)
+        return LeafCheck(path, "unclear", best.slope, best.central, tolerance, note=note)
 
 
 def _trust(looks: Sequence[Look]) -> tuple[float, float, Look]:
@@ -437,33 +457,6 @@ def _trust(looks: Sequence[Look]) -> tuple[float, float, Look]:
     middle = looks[len(looks) // 2]
     bend = max(look.jump for look in looks if look.step < 4 * middle.step)
     return max(slopes) - min(slopes) + middle.noise, bend, middle
-
-
-# Numbers -------------------------------------------------------------------------------------------------------------
-
-
-def named_leaves(value: Any, root: str) -> Iterator[tuple[str, Leaf]]:
-    """The numeric leaves of a tree with their paths, those inside Constants and frozen parameters included."""
-    leaves: list[Leaf] = []
-    structure = flatten(value, leaves, lambda: root)
-    remaining = iter(leaves)
-
-    def walk(structure: Structure, path: str) -> Iterator[tuple[str, Leaf]]:
-        for where, spec in paths_of(structure, path):
-            if isinstance(spec, Frozen):
-                yield from walk(spec.inner, where)
-            elif isinstance(spec, LeafSpec):
-                yield where, next(remaining)
-
-    yield from walk(structure, root)
-
-
-def widened(array: Any) -> Array:
-    """A copy in float64 or complex128 (long doubles stay as they are)."""
-    array = np.asarray(array)
-    if array.dtype in (np.longdouble, np.clongdouble):
-        return np.array(array)
-    return np.array(array, "complex128" if array.dtype.kind == "c" else "float64")
 
 
 __all__ = ["GradientCheck", "LeafCheck", "check_gradient"]

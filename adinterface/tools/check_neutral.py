@@ -84,7 +84,8 @@ class NeutralCheck:
     def __repr__(self) -> str:
         runs = ", ".join(result.where for result in self.results if result.status == "runs") or "nothing"
         verdict = "ok" if self.ok else "NOT NEUTRAL"
-        return "\n".join([f"check_neutral({self.name}): {verdict}; runs on {runs}", *[f"  {found}" for found in self.findings]])
+        lines = [f"check_neutral({self.name}): {verdict}; runs on {runs}", *[f"  {finding}" for finding in self.findings]]
+        return "\n".join(lines)
 
 
 def check_neutral(
@@ -149,12 +150,12 @@ def _result(where: str, run: Callable[[], Any], f: Callable[..., Any], wanted: l
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = _numbers(run())
+            numbers = _numbers(run())
     except Exception as error:  # whatever it is: that is what is asked
         file, line, source = _line_of(f, error.__traceback__)
         message = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
         return NeutralFinding(where, "fails", file, line, source, message, _hint(error))
-    difference = _difference(found, wanted)
+    difference = _difference(numbers, wanted)
     return NeutralFinding(where, "differs" if difference else "runs", message=difference)
 
 
@@ -181,10 +182,10 @@ def _numbers_in(structure: Structure, values: Iterator[Array]) -> Iterator[Array
         yield np.asarray(next(values))
 
 
-def _difference(found: list[Array], wanted: list[Array]) -> str:
-    if len(found) != len(wanted):
-        return f"{len(found)} arrays come back, {len(wanted)} with NumPy"
-    for got, expected in zip(found, wanted):
+def _difference(numbers: list[Array], wanted: list[Array]) -> str:
+    if len(numbers) != len(wanted):
+        return f"{len(numbers)} arrays come back, {len(wanted)} with NumPy"
+    for got, expected in zip(numbers, wanted):
         if got.shape != expected.shape:
             return f"the shape is {got.shape}, with NumPy {expected.shape}"
         inexact = [x.dtype.name for x in (got, expected) if x.dtype.kind in "fc"]

@@ -1,14 +1,15 @@
-"""A `Comparison` as a figure. Matplotlib is loaded when one is drawn."""
+"""What several backends did, as a figure. Matplotlib is loaded when one is drawn."""
 
 from __future__ import annotations
 
 import importlib
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from ..contract.errors import MissingEngineError
-from .compare import Comparison, Measured
 from .compare_table import seconds
+from .measured import Measured
 
 #: Colours that are told apart with any colour vision (Okabe and Ito, 2008).
 _FIRST, _LATER, _LEAF, _KINK, _ERROR = "#E69F00", "#0072B2", "#009E73", "#CC79A7", "#B00020"
@@ -25,38 +26,35 @@ def _pyplot() -> Any:
         ) from error
 
 
-def draw(report: Comparison, figure: Any = None) -> Any:
+def draw(operator: str, backends: Sequence[Measured], reference: Measured | None, figure: Any = None) -> Any:
     """Two panels with one row for each backend: differences against the reference, and times."""
     if figure is None:
-        height = 1.9 + 0.45 * len(report.backends)
+        height = 1.9 + 0.45 * len(backends)
         figure = _pyplot().figure(figsize=(11, height), layout="constrained")
     accuracy, duration = figure.subplots(1, 2, sharey=True)
-    _draw_differences(report, accuracy)
-    _draw_times(report, duration)
-    rows = range(len(report.backends))
-    accuracy.set_yticks(list(rows), [measured.name for measured in report.backends])
-    accuracy.set_ylim(len(report.backends) - 0.5, -0.5)
+    _draw_differences(backends, reference, accuracy)
+    _draw_times(backends, duration)
+    rows = range(len(backends))
+    accuracy.set_yticks(list(rows), [measured.name for measured in backends])
+    accuracy.set_ylim(len(backends) - 0.5, -0.5)
     for axes in (accuracy, duration):
         axes.grid(axis="x", alpha=0.3)
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
-    figure.suptitle(f"{report.operator}: {len(report.backends)} backends", fontsize="medium")
+    figure.suptitle(f"{operator}: {len(backends)} backends", fontsize="medium")
     return figure
 
 
-def _is_reference(report: Comparison, measured: Measured) -> bool:
-    return report.reference is not None and measured.backend == report.reference.backend
-
-
-def _draw_differences(report: Comparison, axes: Any) -> None:
-    found = [d.relative for m in report.backends for d in m.differences if 0 < d.relative < math.inf]
-    lowest = math.floor(math.log10(min(found, default=1e-16)))
-    highest = max(math.ceil(math.log10(max(found, default=1e-15))), lowest + 1)
+def _draw_differences(backends: Sequence[Measured], reference: Measured | None, axes: Any) -> None:
+    chosen = reference.backend if reference else None
+    shown = [d.relative for m in backends for d in m.differences if 0 < d.relative < math.inf]
+    lowest = math.floor(math.log10(min(shown, default=1e-16)))
+    highest = max(math.ceil(math.log10(max(shown, default=1e-15))), lowest + 1)
     zero, infinite = 10.0 ** (lowest - 1), 10.0 ** (highest + 1)
-    for row, measured in enumerate(report.backends):
+    for row, measured in enumerate(backends):
         if measured.error is not None:
             _write(axes, row, f"raised {type(measured.error).__name__}", _ERROR)
-        elif _is_reference(report, measured):
+        elif measured.backend == chosen:
             _write(axes, row, "reference", "0.35")
         for difference in measured.differences:
             x = min(max(difference.relative, zero), infinite)
@@ -70,8 +68,8 @@ def _draw_differences(report: Comparison, axes: Any) -> None:
         return "0" if x < 2 * zero else "∞" if x > infinite / 2 else f"$10^{{{round(math.log10(x))}}}$"
 
     axes.xaxis.set_major_formatter(tick)
-    name = report.reference.name if report.reference else "none"
-    kinks = "\n(crosses: f has a kink there)" * any(d.kink for m in report.backends for d in m.differences)
+    name = reference.name if reference else "none"
+    kinks = "\n(crosses: f has a kink there)" * any(d.kink for m in backends for d in m.differences)
     axes.set_xlabel(f"relative difference against {name}, one point for each leaf{kinks}")
 
 
@@ -79,9 +77,9 @@ def _write(axes: Any, row: int, text: str, color: str) -> None:
     axes.text(0.5, row, text, color=color, ha="center", va="center", transform=axes.get_yaxis_transform(), style="italic")
 
 
-def _draw_times(report: Comparison, axes: Any) -> None:
+def _draw_times(backends: Sequence[Measured], axes: Any) -> None:
     labels = {"first": "first call", "later": "later calls (median)"}
-    for row, measured in enumerate(report.backends):
+    for row, measured in enumerate(backends):
         if measured.error is not None:
             continue
         axes.plot([measured.later_seconds, measured.first_seconds], [row, row], "-", color="0.75", zorder=1)

@@ -1,4 +1,4 @@
-"""A `Comparison` as plain text and as HTML."""
+"""What several backends did, as plain text and as HTML."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import html
 import math
 from collections.abc import Sequence
 
-from .compare import Comparison, Measured
+from .measured import LeafDifference, Measured
 
 _HEADINGS = ("backend", "difference", "relative", "at", "first call", "later calls", "evaluations", "peak memory")
 #: How many leaves are shown; `Measured.differences` has them all.
@@ -30,27 +30,24 @@ def number_of_bytes(value: float) -> str:
     return f"{value:.1f} GiB"
 
 
-def headline(report: Comparison) -> str:
-    count = len(report.backends)
-    against = f"; reference {report.reference.name}" if report.reference else "; none of them succeeded"
-    return f"{report.operator} with {count} backend{'s' * (count != 1)}{against}"
+def headline(operator: str, backends: Sequence[Measured], reference: Measured | None) -> str:
+    count = len(backends)
+    against = f"; reference {reference.name}" if reference else "; none of them succeeded"
+    return f"{operator} with {count} backend{'s' * (count != 1)}{against}"
 
 
-def summary(report: Comparison) -> list[list[str]]:
+def summary(backends: Sequence[Measured], reference: Measured | None) -> list[list[str]]:
     """One row for each backend; that of one that failed has its error in the second column."""
-    return [_row(measured, measured.backend == _reference(report)) for measured in report.backends]
+    chosen = reference.backend if reference else None
+    return [_row(measured, measured.backend == chosen) for measured in backends]
 
 
-def _reference(report: Comparison) -> object:
-    return report.reference.backend if report.reference else None
-
-
-def _row(measured: Measured, reference: bool) -> list[str]:
+def _row(measured: Measured, is_reference: bool) -> list[str]:
     if measured.error is not None:
         lines = str(measured.error).splitlines() or [""]
         return [measured.name, f"{type(measured.error).__name__}: {lines[0]}"]
     worst = measured.worst
-    if reference:
+    if is_reference:
         difference = ["reference", "", ""]
     elif worst is None:
         difference = ["-", "-", ""]
@@ -65,25 +62,25 @@ def _brief(number: float) -> str:
     return "0" if number == 0 else "inf" if math.isinf(number) else f"{number:.1e}"
 
 
-def leaves(report: Comparison) -> tuple[list[str], list[list[str]], int]:
+def leaves(backends: Sequence[Measured]) -> tuple[list[str], list[list[str]], int]:
     """The relative difference of each leaf: headings, rows of the worst leaves, and how many are left out."""
-    others = [m for m in report.backends if m.differences]
+    others = [m for m in backends if m.differences]
     paths = list(dict.fromkeys(d.path for m in others for d in m.differences))
     by_path = [{d.path: d for d in m.differences} for m in others]
-    worst = sorted(paths, key=lambda path: -max(found[path].relative for found in by_path if path in found))
+    worst = sorted(paths, key=lambda path: -max(leaf[path].relative for leaf in by_path if path in leaf))
     shown = set(worst[:SHOWN])
-    rows = [[path, *(_cell(found.get(path)) for found in by_path)] for path in paths if path in shown]
+    rows = [[path, *(_cell(leaf.get(path)) for leaf in by_path)] for path in paths if path in shown]
     return ["leaf", *(m.name for m in others)], rows, len(paths) - len(rows)
 
 
-def _cell(difference: object) -> str:
+def _cell(difference: LeafDifference | None) -> str:
     return "" if difference is None else str(difference)
 
 
-def as_text(report: Comparison) -> str:
+def as_text(operator: str, backends: Sequence[Measured], reference: Measured | None) -> str:
     """Two tables: the backends, and the leaves."""
-    lines = [headline(report), "", *_aligned([list(_HEADINGS), *summary(report)])]
-    headings, rows, hidden = leaves(report)
+    lines = [headline(operator, backends, reference), "", *_aligned([list(_HEADINGS), *summary(backends, reference)])]
+    headings, rows, hidden = leaves(backends)
     if rows:
         lines += ["", "largest difference in each leaf, absolute (relative to the leaf's largest number)"]
         lines += _aligned([headings, *rows])
@@ -105,10 +102,11 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     return lines
 
 
-def as_html(report: Comparison) -> str:
+def as_html(operator: str, backends: Sequence[Measured], reference: Measured | None) -> str:
     """The same tables for a notebook."""
-    parts = [f"<p><b>{html.escape(headline(report))}</b></p>", _table(list(_HEADINGS), summary(report))]
-    headings, rows, hidden = leaves(report)
+    title = html.escape(headline(operator, backends, reference))
+    parts = [f"<p><b>{title}</b></p>", _table(list(_HEADINGS), summary(backends, reference))]
+    headings, rows, hidden = leaves(backends)
     if rows:
         parts.append("<p>Largest difference in each leaf, absolute (relative to the leaf's largest number)</p>")
         parts.append(_table(headings, rows))

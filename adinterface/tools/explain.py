@@ -69,8 +69,7 @@ def explain(
       args[0]['name']  None            str 'speed': str has no gradient
     steps
       1. AutoFiniteDifferences: gradient, leaf by leaf
-      2. AutoFiniteDifferences: 1 columns of the Jacobian
-    evaluations of f: 3
+    evaluations of f: 2
     """
     evaluations = 0
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from . import report
 from .checks import CHECKS
-from .runner import Plan, backend_from, matching, show
-from .testing import installed_backends
+from .installed import installed_backends
+from .runner import Selection, backend_from, matching, show
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -36,7 +36,7 @@ def main(argv: list[str] | None = None) -> int:
     if not scenarios or not backends:
         print("No scenario matches." if not scenarios else "No engine is installed.", file=sys.stderr)
         return 2
-    run = show(Plan(backends, scenarios, tuple(options.check), options.all), jobs=options.jobs)
+    run = show(Selection(backends, scenarios, tuple(options.check), options.all), jobs=options.jobs)
     for kind, write in (("json", report.write_json), ("junit", report.write_junit), ("html", report.write_html)):
         path = getattr(options, kind)
         if path is not None:

@@ -15,53 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from adinterface import AutoBackend, Backend, Constant, DisconnectedWarning, gradient, hessian, linearize, pullback
-from adinterface.call.call import Call
+from adinterface import AutoBackend, Backend, DisconnectedWarning, gradient, hessian, linearize, pullback
 from adinterface.contract.backend import gives
 from adinterface.contract.library import kind
+from adinterface.operators.facts import arguments_of, operation_of_name, parts_of
+from adinterface.operators.operation import Operation, PartForm
 from adinterface.registry import find
-from adinterface.tree import Leaf, build_gradient, flatten
 
 from .accuracy import pair_of, tolerance
+from .arguments import Arguments, under
 from .scenario import Scenario
 from .state import changes, global_state, restored
-from .trees import dtype_of, floating, is_floating, leaves_of
-
-SECOND_ORDER = frozenset(
-    {
-        "second_derivative",
-        "value_derivative_and_second_derivative",
-        "hvp",
-        "gradient_and_hvp",
-        "hessian",
-        "value_gradient_and_hessian",
-        "diagonal_hessian",
-    }
-)
-
-#: What the result of each operator consists of.
-PARTS: dict[str, tuple[str, ...]] = {
-    "gradient": ("gradient",),
-    "value_and_gradient": ("value", "gradient"),
-    "jacobian": ("jacobian",),
-    "value_and_jacobian": ("value", "jacobian"),
-    "pullback": ("value", "cotangents"),
-    "pushforward": ("value", "tangent"),
-    "linearize": ("value", "tangent"),
-    "derivative": ("derivative",),
-    "value_and_derivative": ("value", "derivative"),
-    "second_derivative": ("second_derivative",),
-    "value_derivative_and_second_derivative": ("value", "derivative", "second_derivative"),
-    "hvp": ("hvp",),
-    "gradient_and_hvp": ("gradient", "hvp"),
-    "hessian": ("hessian",),
-    "value_gradient_and_hessian": ("value", "gradient", "hessian"),
-    "diagonal_hessian": ("diagonal_hessian",),
-}
-
-
-class _NoEngine(Backend):
-    """f's arguments as NumPy arrays: how a scenario is evaluated without any engine."""
+from .trees import array_dtype_of, filled, floating, is_floating, leaves_inside, leaves_of
 
 
 class Counted:
@@ -75,13 +40,23 @@ class Counted:
         return self.f(*args, **kwargs)
 
 
+def operation_of(scenario: Scenario) -> type[Operation]:
+    """What is known of the scenario's operator. By name, so that a changed operator can be judged as the one that it is."""
+    operation = operation_of_name(scenario.operator.__name__)
+    if operation is None:
+        raise TypeError(f"{scenario.operator.__name__} is no operator: it does not stand in OPERATIONS")
+    return operation
+
+
 class Case:
     """A scenario on a backend, and what has been computed of it so far."""
 
     def __init__(self, scenario: Scenario, backend: AutoBackend):
         self.scenario, self.backend = scenario, backend
-        self.name = scenario.operator.__name__
-        self.order = 2 if self.name in SECOND_ORDER else 1
+        self.operation = operation_of(scenario)
+        self.name = self.operation.name
+        #: What each part of the result looks like, by its name.
+        self.forms = parts_of(self.operation)
         self.rng = np.random.default_rng(zlib.crc32(scenario.name.encode()))
         self._known: dict[str, Any] = {}
 
@@ -99,29 +74,22 @@ class Case:
 
     # f without an engine
 
-    @property
-    def arguments(self) -> tuple[Any, ...]:
+    @functools.cached_property
+    def arguments(self) -> Arguments:
         """The arguments of f."""
         args = self.scenario.args
-        return (args[0], *args[2:]) if self.name in ("hvp", "gradient_and_hvp") else args
+        # The tangents of a scenario stand apart from its arguments, unlike the direction among them.
+        apart = self.operation.directions == "second tuple"
+        return Arguments(args if apart else arguments_of(self.operation, args), self.scenario.kwargs)
 
-    @property
-    def call(self) -> Call:
-        def compute() -> Call:
-            call = Call(self.name, _NoEngine(AutoBackend()), self.arguments, dict(self.scenario.kwargs))
-            call.native(copy=True)
-            return call
-
-        return self.once("call", compute)  # type: ignore[no-any-return]
-
-    @property
+    @functools.cached_property
     def point(self) -> list[Any]:
         """The differentiated leaves as NumPy arrays of their own dtype."""
-        return [np.asarray(leaf) for leaf in self.call.leaves_native]
+        return self.arguments.point
 
     def evaluate(self, leaves: Sequence[Any]) -> Any:
         """What f returns for these leaves, without an engine."""
-        args, kwargs = self.call.arguments([np.asarray(leaf)[()] if np.ndim(leaf) == 0 else leaf for leaf in leaves])
+        args, kwargs = self.arguments.with_leaves(leaves)
         return self.scenario.f(*args, **kwargs)
 
     def outputs(self, leaves: Sequence[Any]) -> list[Any]:
@@ -130,18 +98,13 @@ class Case:
 
     def differentiated(self, value: Any) -> list[Any]:
         """The numbers of a value that the operator differentiates: all, or the scalar in front of what is auxiliary."""
-        found = floating(value)
-        return found[:1] if self.scalar else found
-
-    @property
-    def scalar(self) -> bool:
-        """Whether f gives a real scalar, perhaps with auxiliary results behind it."""
-        return "gradient" in self.name or "hessian" in self.name or "hvp" in self.name
+        numbers = floating(value)
+        return numbers if self.operation.output == "tree" else numbers[:1]
 
     @property
     def value(self) -> Any:
         """What f returns, without an engine."""
-        return self.once("value", lambda: self.evaluate(self.call.native(copy=True)))
+        return self.once("value", lambda: self.evaluate(self.point))
 
     # directions
 
@@ -149,11 +112,10 @@ class Case:
         """Random numbers like the differentiated leaves; the same in every call with one name."""
         return self.once(f"direction {name}", lambda: [self._random(leaf, leaf.dtype) for leaf in self.point])  # type: ignore[no-any-return]
 
-    def tangents(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
+    def as_tangents(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
         """These leaves in the form of tangents of the arguments."""
-        leaves = [np.array(x, dtype=dtype) for x, dtype in zip(leaves, self.call.dtypes)]
-        entries = iter([numbers if numbers.ndim else _number(numbers) for numbers in leaves])
-        return tuple([build_gradient(structure, entries) for structure in self.call.structures])
+        leaves = [np.array(x, dtype=dtype) for x, dtype in zip(leaves, self.arguments.dtypes)]
+        return self.arguments.tangents([numbers if numbers.ndim else _number(numbers) for numbers in leaves])
 
     def codirection(self, name: str) -> list[Any]:
         """Random numbers like the leaves of the value that have a derivative."""
@@ -163,18 +125,16 @@ class Case:
 
         return self.once(f"codirection {name}", compute)  # type: ignore[no-any-return]
 
-    def cotangent(self, leaves: Sequence[Any]) -> Any:
+    def as_cotangent(self, leaves: Sequence[Any]) -> Any:
         """These leaves in the form of a cotangent of the value."""
-        found: list[Leaf] = []
-        structure = flatten(self.value, found, lambda: "value")
-        dtypes = self._value_dtypes()
-        return build_gradient(structure, iter([np.array(x, dtype=dtype) for x, dtype in zip(leaves, dtypes)]))
+        return filled(self.value, iter([np.array(x, dtype=dtype) for x, dtype in zip(leaves, self._value_dtypes())]))
 
     def _value_dtypes(self) -> list[str]:
-        found: list[Leaf] = []
-        flatten(self.value, found, lambda: "value")
-        names = [leaf.library.dtype(leaf.value) for leaf in found if leaf.differentiated]
-        return [{"float": "float64", "complex": "complex128"}.get(name, name) for name in names]
+        return [array_dtype_of(leaf) for leaf in self.value_leaves()]
+
+    def value_leaves(self) -> list[Any]:
+        """The leaves of f's value that have a derivative, as f gives them."""
+        return [leaf for _, leaf in leaves_of(self.value) if is_floating(leaf)]
 
     def _random(self, like: Any, dtype: Any) -> Any:
         numbers = self.rng.uniform(-1, 1, np.shape(like))
@@ -186,48 +146,37 @@ class Case:
 
     @property
     def seed(self) -> Any:
+        """The cotangent that `back` is called with."""
         seed = self.scenario.seed
-        return seed if seed is not None else self.cotangent(self.codirection("seed"))
+        return seed if seed is not None else self.as_cotangent(self.codirection("seed"))
+
+    def seed_leaves(self) -> list[Any]:
+        """The numbers of the seed, one for each leaf of the value that has a derivative; None is zero."""
+        known = dict(leaves_of(self.seed, ""))
+        places = [path for path, leaf in leaves_of(self.value, "") if is_floating(leaf)]
+        return [under(known, path, np.zeros(np.shape(x))) for path, x in zip(places, floating(self.value))]
 
     @property
-    def given_tangents(self) -> tuple[Any, ...]:
-        given = self.scenario.tangents
-        return given if given is not None else self.tangents(self.direction("given"))
+    def tangents(self) -> tuple[Any, ...]:
+        """The tangents that `pushforward` or `push` is called with."""
+        tangents = self.scenario.tangents
+        return tangents if tangents is not None else self.as_tangents(self.direction("tangents"))
 
-    def seed_like(self) -> Any:
-        """The seed, completed: None in a cotangent is zero."""
-        if self.scenario.seed is None:
-            return self.seed
-        found = [np.zeros(np.shape(x)) for x in floating(self.value)]
-        places = [path for path, leaf in leaves_of(self.value, "") if is_floating(leaf)]
-        given = {path: leaf for path, leaf in leaves_of(self.scenario.seed, "") if leaf is not None}
-        return [_under(given, path, zero) for path, zero in zip(places, found)]
+    def tangent_leaves(self) -> list[Any]:
+        """The numbers of the tangents, one for each differentiated leaf; None is zero."""
+        return self.arguments.completed(self.tangents)
 
-    def given_leaves(self) -> list[Any]:
-        """The tangents of the scenario, a number for each differentiated leaf; None is zero."""
-        return self._completed(self.given_tangents)
-
-    def given_vector(self) -> list[Any]:
-        """The vector that an hvp is taken along."""
-        return self._completed((self.scenario.args[1], *[None for _ in self.arguments[1:]]))
-
-    def _completed(self, tangents: Sequence[Any]) -> list[Any]:
-        paths = [place.path for place in self.call.places() if place.leaf is not None]
-        given: dict[str, Any] = {}
-        for i, tangent in enumerate(tangents):
-            given.update((path, leaf) for path, leaf in leaves_of(tangent, f"args[{i}]") if leaf is not None)
-        return [_under(given, path, np.zeros_like(leaf)) for path, leaf in zip(paths, self.point)]
+    def vector_leaves(self) -> list[Any]:
+        """The numbers of the vector that a Hessian-vector product is taken along."""
+        return self.arguments.completed((self.scenario.args[1], *[None for _ in self.arguments.args[1:]]))
 
     def stacked_cotangent(self, rows: Sequence[Sequence[Any]]) -> Any:
         """A stack of cotangents."""
-        found: list[Leaf] = []
-        structure = flatten(self.value, found, lambda: "value")
-        return build_gradient(structure, iter([np.stack(column) for column in zip(*rows)]))
+        return filled(self.value, iter([np.stack(column) for column in zip(*rows)]))
 
     def stacked_tangents(self, rows: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
         """Stacks of tangents, one for each argument."""
-        entries = iter([np.stack(column) for column in zip(*rows)])
-        return tuple([build_gradient(structure, entries) for structure in self.call.structures])
+        return self.arguments.tangents([np.stack(column) for column in zip(*rows)])
 
     def differentiated_leaves_at(self, leaves: Sequence[Any]) -> list[Any]:
         """The leaves of f's value there that have a derivative, as f gives them."""
@@ -235,23 +184,23 @@ class Case:
 
     def apply(self, operator: Callable[..., Any], f: Callable[..., Any]) -> Any:
         """Call an operator as the scenario does."""
-        if operator.__name__ == "pushforward":
-            return operator(f, self.backend, self.arguments, self.given_tangents, **self.scenario.kwargs)
+        if self.operation.directions == "second tuple":
+            return operator(f, self.backend, self.arguments.args, self.tangents, **self.scenario.kwargs)
         return operator(f, self.backend, *self.scenario.args, **self.scenario.kwargs)
 
-    def parts(self, raw: Any) -> dict[str, Any]:
-        """What an operator returned, part by part; what returns a function is applied to the scenario's seed or tangents."""
-        names = PARTS[self.name]
+    def parts(self, result: Any) -> dict[str, Any]:
+        """What an operator returned, part by part; a map is applied to the scenario's seed or tangents."""
+        names = list(self.forms)
         if len(names) == 1:
-            return {names[0]: raw}
-        assert isinstance(raw, tuple), f"{self.name} returned a {type(raw).__name__}, wanted {', '.join(names)}"
-        assert len(raw) == len(names), f"{self.name} returned {len(raw)} results, wanted {', '.join(names)}"
-        found = dict(zip(names, raw))
-        if self.name == "pullback":
-            found["cotangents"] = found["cotangents"](self.seed)
-        elif self.name == "linearize":
-            found["tangent"] = found["tangent"](*self.given_tangents)
-        return found
+            return {names[0]: result}
+        assert isinstance(result, tuple), f"{self.name} returned a {type(result).__name__}, wanted {', '.join(names)}"
+        assert len(result) == len(names), f"{self.name} returned {len(result)} results, wanted {', '.join(names)}"
+        return {name: self._applied(form, part) for (name, form), part in zip(self.forms.items(), result)}
+
+    def _applied(self, form: PartForm, part: Any) -> Any:
+        if form == "back":
+            return part(self.seed)
+        return part(*self.tangents) if form == "push" else part
 
     def run(self) -> dict[str, Any]:
         """The result, part by part, of the one call that most checks look at."""
@@ -260,10 +209,10 @@ class Case:
     def _run(self) -> dict[str, Any]:
         warm_up(self.backend)
         modules = len(sys.modules)
-        found = self._measured()
+        parts = self._measured()
         if self.state_changes and len(sys.modules) > modules:  # an engine that was set up on the way is no leak
-            found = self._measured()
-        return found
+            parts = self._measured()
+        return parts
 
     def _measured(self) -> dict[str, Any]:
         """One call, and what it did beside returning: `calls`, `counted`, `state_changes`, `written`."""
@@ -272,15 +221,15 @@ class Case:
         self.counted = Counted(self.scenario.f)
         with quiet(), restored():
             before = global_state(self.backend)
-            raw = self.apply(self.scenario.operator, self.counted)
+            result = self.apply(self.scenario.operator, self.counted)
             self.calls = self.counted.calls
-            found = self.parts(raw)
+            parts = self.parts(result)
             self.state_changes = changes(before, global_state(self.backend))
         self.written = [path for (path, array), copy in zip(inputs, copies) if not _same(array, copy)]
         for (_, array), copy in zip(inputs, copies):
             if not _same(array, copy):
                 array[...] = copy
-        return found
+        return parts
 
     def again(self, backend: AutoBackend | None = None) -> dict[str, Any]:
         """The result of another call."""
@@ -292,21 +241,22 @@ class Case:
 
     def inputs(self) -> list[tuple[str, Any]]:
         """The arrays that the caller passes, with their paths."""
-        found: list[tuple[str, Any]] = []
-        call = [*((f"args[{i}]", arg) for i, arg in enumerate(self.scenario.args))]
-        call += [(f"kwargs[{name!r}]", value) for name, value in self.scenario.kwargs.items()]
-        call += [("seed", self.scenario.seed), ("tangents", self.scenario.tangents)]
-        for path, value in call:
-            found.extend((where, leaf) for where, leaf in _inside(value, path) if isinstance(leaf, np.ndarray))
-        return found
+        values = [*((f"args[{i}]", arg) for i, arg in enumerate(self.scenario.args))]
+        values += [(f"kwargs[{name!r}]", value) for name, value in self.scenario.kwargs.items()]
+        values += [("seed", self.scenario.seed), ("tangents", self.scenario.tangents)]
+        places = [place for path, value in values for place in leaves_inside(value, path)]
+        return [(path, leaf) for path, leaf in places if isinstance(leaf, np.ndarray)]
 
     def pullback(self) -> Any:
         """`(value, back)` of f on this backend."""
-        return self.once("pullback", lambda: pullback(self.scenario.f, self.backend, *self.arguments, **self.scenario.kwargs))
+        return self.once("pullback", lambda: self._of_f(pullback))
 
     def linearize(self) -> Any:
         """`(value, push)` of f on this backend."""
-        return self.once("linearize", lambda: linearize(self.scenario.f, self.backend, *self.arguments, **self.scenario.kwargs))
+        return self.once("linearize", lambda: self._of_f(linearize))
+
+    def _of_f(self, operator: Callable[..., Any]) -> Any:
+        return operator(self.scenario.f, self.backend, *self.arguments.args, **self.scenario.kwargs)
 
     # the backend
 
@@ -322,14 +272,8 @@ class Case:
 
     def rtol(self, order: int | None = None) -> float:
         """The relative tolerance of a derivative here."""
-        dtypes = [*self.call.dtypes, *(dtype_of(leaf) for leaf in self.differentiated_leaves())]
-        names = [{"float": "float64", "complex": "complex128"}.get(dtype, dtype) for dtype in dtypes]
-        return tolerance(self.backend, order or self.order, self.scenario.rtol, names)
-
-    def differentiated_leaves(self) -> list[Any]:
-        found: list[Leaf] = []
-        flatten(self.value, found, lambda: "value")
-        return [leaf.value for leaf in found if leaf.differentiated]
+        dtypes = [*self.arguments.dtypes, *map(array_dtype_of, self.value_leaves())]
+        return tolerance(self.backend, order or self.operation.order, self.scenario.rtol, dtypes)
 
     def scale(self, parts: dict[str, Any]) -> float | None:
         """What an error is measured against: each leaf, or, for differences, the largest number that takes part in them."""
@@ -341,23 +285,9 @@ class Case:
         return max(sizes)
 
 
-def _inside(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """The leaves of a tree, also of what is wrapped in Constant."""
-    for where, leaf in leaves_of(value, path):
-        if isinstance(leaf, Constant):
-            yield from _inside(leaf.value, where)
-        else:
-            yield where, leaf
-
-
 def _number(array: Any) -> Any:
     """A 0-d array as it would stand in a tangent of a Python number or of a 0-d array: both take either."""
     return complex(array) if kind(array.dtype.name) == "complex" else float(array)
-
-
-def _under(given: dict[str, Any], path: str, zero: Any) -> Any:
-    """The number that is given for a path; zero if there is None, there or at a node above it."""
-    return np.asarray(given[path]) if path in given else zero
 
 
 def _same(a: Any, b: Any) -> bool:

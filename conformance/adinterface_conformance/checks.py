@@ -21,34 +21,42 @@ import adinterface
 from adinterface import AutoBackend, OutputError
 from adinterface.contract.backend import gives
 from adinterface.contract.library import kind, width
+from adinterface.operators.facts import operator_of, parts_of, plain_of
+from adinterface.operators.operation import Operation, PartForm
 from adinterface.tree import handler_of
 
 from . import laws
-from .case import PARTS, SECOND_ORDER, Case, Counted, case_of, quiet
+from .case import Case, Counted, case_of, operation_of, quiet
 from .scenario import Scenario
 from .state import changes, global_state, restored
-from .trees import assert_close, describe, dtype_of, is_floating, is_number, leaves_of, like, nodes, shape_of
+from .trees import array_dtype_of, assert_close, describe, dtype_of, is_floating, is_number, leaves_of, like, nodes, shape_of
 
-EVERY = frozenset(PARTS)
-FIRST_ORDER = EVERY - SECOND_ORDER
-MAPS = frozenset({"pullback", "pushforward", "linearize"})
-WITH_VALUE = frozenset(name for name, parts in PARTS.items() if "value" in parts)
-#: The operators that give the value beside what another one gives alone.
-PLAIN_OF = {
-    "value_and_gradient": "gradient",
-    "value_and_jacobian": "jacobian",
-    "value_and_derivative": "derivative",
-    "value_derivative_and_second_derivative": "second_derivative",
-    "gradient_and_hvp": "hvp",
-    "value_gradient_and_hessian": "hessian",
-}
+#: Which operators a law holds of, from what their `Operation` says.
+Operators = Callable[[type[Operation]], bool]
+
+
+def every(operation: type[Operation]) -> bool:
+    return True
+
+
+def with_parts(*names: str, order: int | None = None) -> Operators:
+    """The operators that return one of these parts, taking so many derivatives."""
+    return lambda operation: order in (None, operation.order) and any(name in names for name in parts_of(operation))
+
+
+def _with_companion(operation: type[Operation]) -> bool:
+    return plain_of(operation) is not None
+
+
+def _gradient_of_scalar(operation: type[Operation]) -> bool:
+    return operation.order == 1 and operation.output != "tree"
 
 
 class Check(NamedTuple):
     """One law, and where it applies."""
 
     function: Callable[[Scenario, AutoBackend], None]
-    operators: frozenset[str]
+    operators: Operators
     #: Scenarios with one of these tags are left out.
     without: frozenset[str]
     #: One scenario in so many is taken, unless all are asked for: what is dear need not be repeated everywhere.
@@ -67,7 +75,7 @@ class Check(NamedTuple):
     def applies(self, scenario: Scenario, backend: AutoBackend, *, everything: bool = False) -> bool:
         """Whether the law is to be checked for this scenario; with `everything` also where a sample would do."""
         return (
-            scenario.operator.__name__ in self.operators
+            self.operators(operation_of(scenario))
             and not scenario.tags & self.without
             and (everything or self.share == 1 or _sampled(f"{self.name} {scenario.name}", self.share))
             and self.condition(scenario, backend)
@@ -86,13 +94,16 @@ CHECKS: dict[str, Check] = {}
 
 
 def check(
-    operators: Collection[str] = EVERY,
+    operators: Operators = every,
     *,
     without: Collection[str] = (),
     share: int = 1,
     condition: Callable[[Scenario, AutoBackend], bool] = _always,
 ) -> Callable[[Callable[[Case], None]], Callable[[Scenario, AutoBackend], None]]:
-    """Make a law of a `Case` into a check, and enter it into CHECKS."""
+    """Make a law of a `Case` into a check, and enter it into CHECKS.
+
+    operators: of which it holds, as `with_parts("gradient")`; by default of every one. without, share, condition: see `Check`.
+    """
 
     def register(law: Callable[[Case], None]) -> Callable[[Scenario, AutoBackend], None]:
         @functools.wraps(law)
@@ -100,7 +111,7 @@ def check(
             with quiet():
                 law(case_of(scenario, backend))
 
-        entry = Check(checked, frozenset(operators), frozenset(without), share, condition)
+        entry = Check(checked, operators, frozenset(without), share, condition)
         CHECKS[entry.name] = entry
         return checked
 
@@ -119,7 +130,7 @@ def runs(case: Case) -> None:
 @check(condition=lambda scenario, backend: scenario.expected is not None and backend.name not in scenario.documented)
 def formula(case: Case) -> None:
     """The result is the closed form."""
-    _compare(case, case.scenario.expected, without_engine=bool(case.scenario.documented))
+    _compare(case, case.scenario.expected)
 
 
 @check(condition=lambda scenario, backend: backend.name in scenario.documented)
@@ -128,46 +139,46 @@ def documented(case: Case) -> None:
     _compare(case, case.scenario.documented[case.backend.name])
 
 
-def _compare(case: Case, expected: Any, without_engine: bool = False) -> None:
-    found = case.run()
-    wanted = (expected,) if len(found) == 1 else tuple(expected)
-    assert len(wanted) == len(found), f"the scenario expects {len(wanted)} parts, {case.name} gives {len(found)}"
-    rtol, scale = case.rtol(), case.scale(found)
-    for (part, got), numbers in zip(found.items(), wanted):
+def _compare(case: Case, expected: Any) -> None:
+    parts = case.run()
+    wanted = (expected,) if len(parts) == 1 else tuple(expected)
+    assert len(wanted) == len(parts), f"the scenario expects {len(wanted)} parts, {case.name} gives {len(parts)}"
+    rtol, scale = case.rtol(), case.scale(parts)
+    for (part, got), numbers in zip(parts.items(), wanted):
         assert_close(got, numbers, part, rtol, scale)
 
 
-@check(WITH_VALUE)
+@check(with_parts("value"))
 def value(case: Case) -> None:
     """The value is what f returns, also what is auxiliary in it."""
-    found = case.run()["value"]
-    for template, got, path in nodes(case.value, found, "value"):
+    for template, got, path in nodes(case.value, case.run()["value"], "value"):
         if is_number(template) and is_number(got):
             assert_close(got, np.asarray(template), path, max(1e-12, case.scenario.rtol))
         else:
             assert got is template or got == template, f"{path}: got {describe(got)}, wanted {describe(template)}"
 
 
-@check(PLAIN_OF)
+@check(_with_companion)
 def companion(case: Case) -> None:
     """With the value comes what the plain operator gives, for no more evaluations of f.
 
     Without reverse mode a difference needs no evaluation at the point itself, so there the companion may cost its own: a
     third gradient beside the two of a Hessian-vector product, and a value.
     """
-    plain = getattr(adinterface, PLAIN_OF[case.name])
-    f, counted = case.scenario.f, None
-    if case.name == "value_and_gradient" and not is_number(case.value):
+    plain = plain_of(case.operation)
+    assert plain is not None
+    f = case.scenario.f
+    if case.operation.output == "scalar and aux" and not is_number(case.value):
 
         def f(*args: Any, **kwargs: Any) -> Any:
             return _first(case.scenario.f(*args, **kwargs))
 
     counted = Counted(f)
-    found = case.run()
-    assert_close(found[PLAIN_OF[case.name]], case.apply(plain, counted), PLAIN_OF[case.name], 1e-12)
+    part = case.run()[plain.name]
+    assert_close(part, case.apply(operator_of(plain), counted), plain.name, 1e-12)
     outer = case.backend.outer if isinstance(case.backend, adinterface.SecondOrder) else case.backend
     allowed = counted.calls if gives(adinterface.registry.find(outer), "pullback") else counted.calls * 3 // 2 + 1
-    assert case.calls <= allowed, f"{case.name} evaluates f {case.calls} times, {plain.__name__} {counted.calls} times"
+    assert case.calls <= allowed, f"{case.name} evaluates f {case.calls} times, {plain.name} {counted.calls} times"
 
 
 def _first(returned: Any) -> Any:
@@ -184,43 +195,45 @@ def deterministic(case: Case) -> None:
         assert_close(got, case.run()[part], f"second {part}", 0.0)
 
 
-# Form ----------------------------------------------------------------------------------------------------------------
+# PartForm ----------------------------------------------------------------------------------------------------------------
 
 
 @check()
 def structure(case: Case) -> None:
     """Every result has the structure and the shapes that its arguments or f's value prescribe."""
     for part, got in case.run().items():
-        _form(case, part, got, _same_shape)
+        _walk(case, part, got, _same_shape)
 
 
 @check()
 def dtype(case: Case) -> None:
     """Every result has the library, the dtype and the device that its arguments or f's value prescribe."""
     for part, got in case.run().items():
-        _form(case, part, got, functools.partial(_same_type, case))
+        _walk(case, part, got, functools.partial(_same_type, case))
 
 
 #: What is asked of a leaf: `(result, the leaf of f's value, the leaves of the arguments in front of it, path)`.
 Rule = Callable[[Any, Any, tuple[Any, ...], str], None]
 
 
-def _form(case: Case, part: str, got: Any, rule: Rule) -> None:
+def _walk(case: Case, part: str, got: Any, rule: Rule) -> None:
     """`rule` at every leaf of one part of a result, whose nodes and Nones are compared on the way."""
-    args, x = case.arguments, case.arguments[0]
-    if part == "value":
+    args = case.arguments.args
+    form: PartForm = case.forms[part]
+    if form == "value":
         for template, other, path in nodes(case.value, got, part):
             if is_floating(template):
                 assert is_number(other), f"{path}: got {describe(other)}, wanted a number"
                 rule(other, template, (), path)
-    elif part in ("tangent", "derivative", "second_derivative"):
+    elif form in ("tangent", "push"):
         like(case.value, got, part, lambda y, other, path: rule(other, y, (), path))
-    elif part == "jacobian":
+    elif form == "jacobian":
         like(case.value, got, part, lambda y, other, path: _arguments(args, other, path, rule, y))
-    elif part == "hessian":
+    elif form == "hessian":
+        x = args[0]
         like(x, got, part, lambda row, other, path: like(x, other, path, _leaf(rule, None, row), bare=True), bare=True)
-    elif part == "hvp" or (part == "gradient" and case.order == 2):
-        like(x, got, part, _leaf(rule, None), bare=True)
+    elif form == "argument":
+        like(args[0], got, part, _leaf(rule, None), bare=True)
     else:
         _arguments(args, got, part, rule, None)
 
@@ -254,27 +267,22 @@ def _same_type(case: Case, got: Any, y: Any, xs: tuple[Any, ...], path: str) -> 
     if plain:
         _same_library(got, xs[0], path)
         dtype = dtype_of(xs[0])
-        wanted_dtype = case.call.dtypes[0] if kind(dtype) == "integer" else dtype
-        if kind(dtype) != "integer" or len(case.call.dtypes) == 1:
+        wanted_dtype = case.arguments.dtypes[0] if kind(dtype) == "integer" else dtype
+        if kind(dtype) != "integer" or len(case.arguments.dtypes) == 1:
             assert dtype_of(got) == wanted_dtype, f"{path}: got {dtype_of(got)}, wanted {wanted_dtype}"
         return
     leaves = xs if y is None else (y, *xs)
-    if case.call.plan.python_result and all(shape_of(leaf) == () for leaf in leaves):
+    if case.arguments.python and all(shape_of(leaf) == () for leaf in leaves):
         assert type(got) in (float, complex), f"{path}: got {describe(got)}, wanted a Python number"
         return
-    first = next((leaf.value for leaf in case.call.active if leaf.library is case.call.plan.result_library), np.zeros(()))
+    first = case.arguments.first_array
     _same_library(got, np.asarray(first) if isinstance(first, np.generic) else first, path)
-    wide = {width(_array_dtype(leaf)) for leaf in leaves}
-    if len(wide) == 1 and not case.call.promoted:
+    wide = {width(array_dtype_of(leaf)) for leaf in leaves}
+    if len(wide) == 1 and not case.arguments.promotes:
         own = width(dtype_of(got))
         assert own in wide, f"{path}: got {dtype_of(got)}, wanted a dtype of {wide.pop()} bits"
-    complex_ = any(kind(_array_dtype(leaf)) == "complex" for leaf in leaves)
+    complex_ = any(kind(array_dtype_of(leaf)) == "complex" for leaf in leaves)
     assert (kind(dtype_of(got)) == "complex") == complex_, f"{path}: got {dtype_of(got)}, wanted complex: {complex_}"
-
-
-def _array_dtype(leaf: Any) -> str:
-    name = dtype_of(leaf)
-    return {"float": "float64", "complex": "complex128", "int": "float64"}.get(name, name)
 
 
 def _same_library(got: Any, wanted: Any, path: str) -> None:
@@ -289,8 +297,8 @@ def _same_library(got: Any, wanted: Any, path: str) -> None:
 @check()
 def memory(case: Case) -> None:
     """Results are writable and dense, and overlap neither each other nor an argument."""
-    found = [place for part, got in case.run().items() for place in leaves_of(got, part)]
-    arrays = [(path, leaf) for path, leaf in found if isinstance(leaf, np.ndarray) and leaf.size]
+    places = [place for part, got in case.run().items() for place in leaves_of(got, part)]
+    arrays = [(path, leaf) for path, leaf in places if isinstance(leaf, np.ndarray) and leaf.size]
     others = [(path, leaf) for path, leaf in case.inputs() if leaf.size]
     for path, leaf in arrays:
         assert leaf.flags.writeable, f"{path} is read-only"
@@ -304,31 +312,31 @@ def memory(case: Case) -> None:
 # Laws ----------------------------------------------------------------------------------------------------------------
 
 
-@check(MAPS, without=("kink",))
+@check(with_parts("back", "push", "tangent"), without=("kink",))
 def adjointness(case: Case) -> None:
     """<push(v), w> = <v, back(w)>, in the real inner product Re sum(conj(a) b)."""
     laws.adjointness(case)
 
 
-@check(FIRST_ORDER - MAPS, without=("kink",), share=3)
+@check(with_parts("gradient", "jacobian", "derivative", order=1), without=("kink",), share=3)
 def consistency(case: Case) -> None:
     """A gradient agrees with the pushforward of f, a Jacobian or derivative with its pullback."""
     laws.adjointness(case)
 
 
-@check(("pullback", "linearize", "hvp", "gradient_and_hvp"), without=("kink",))
+@check(with_parts("back", "push", "hvp"), without=("kink",))
 def linearity(case: Case) -> None:
     """`back`, `push` and the Hessian are linear maps, and give the same when they are called again."""
     laws.linearity(case)
 
 
-@check(("pullback", "linearize"), share=2)
+@check(with_parts("back", "push"), share=2)
 def stacks(case: Case) -> None:
     """A stack of cotangents or tangents gives what its entries give."""
     laws.stacks(case)
 
 
-@check(("hessian", "value_gradient_and_hessian", "hvp", "gradient_and_hvp"), without=("kink",))
+@check(with_parts("hessian", "hvp"), without=("kink",))
 def symmetry(case: Case) -> None:
     """The Hessian is symmetric."""
     laws.symmetry(case)
@@ -343,7 +351,7 @@ def taylor(case: Case) -> None:
 # Behaviour -----------------------------------------------------------------------------------------------------------
 
 
-@check(("gradient", "value_and_gradient", "pullback"), condition=lambda scenario, backend: case_of(scenario, backend).reverse)
+@check(with_parts("gradient", "back", order=1), condition=lambda scenario, backend: case_of(scenario, backend).reverse)
 def evaluations(case: Case) -> None:
     """An engine with a pullback evaluates f exactly once."""
     case.run()
@@ -379,12 +387,12 @@ def prepared(case: Case) -> None:
 
     twice.__name__ = case.name
     try:
-        found = case.parts(case.apply(twice, case.scenario.f))
+        parts = case.parts(case.apply(twice, case.scenario.f))
     except Exception as error:
         if "value-dependent" in case.scenario.tags and getattr(error, "__notes__", None):
             return
         raise
-    for part, got in found.items():
+    for part, got in parts.items():
         assert_close(got, plain[part], part, case.rtol(), case.scale(plain))
 
 
@@ -414,7 +422,7 @@ def exceptions(case: Case) -> None:
 
 
 @check(
-    ("gradient", "value_and_gradient"),
+    _gradient_of_scalar,
     share=4,
     condition=lambda scenario, backend: hasattr(_first(case_of(scenario, backend).value), "dtype"),
 )

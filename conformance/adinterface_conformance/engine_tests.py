@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from adinterface import AutoBackend
+from adinterface.tools.measured import label
 
-from .outcome import label_of, run_scenario
+from .outcome import run_scenario
 from .scenario import Scenario
 
 
@@ -27,9 +28,7 @@ def conformance_tests(
 
     chosen = tuple(SCENARIOS if scenarios is None else scenarios)
     cases = [
-        pytest.param(backend, scenario, id=f"{label_of(backend)}-{scenario.name}")
-        for backend in backends
-        for scenario in chosen
+        pytest.param(backend, scenario, id=f"{label(backend)}-{scenario.name}") for backend in backends for scenario in chosen
     ]
 
     def test_conformance(backend: Any, scenario: Any) -> None:

@@ -40,37 +40,35 @@ def _assert_equal(got: float, wanted: float, size: float, case: Case, what: str,
 
 
 def adjointness(case: Case) -> None:
-    found = case.run()
-    if case.name in ("gradient", "value_and_gradient", "pullback"):
-        v = case.direction("v")
+    parts = case.run()
+    if "gradient" in parts:
+        v, w, pulled = case.direction("v"), [np.ones(())], floating(parts["gradient"])
+        tangent = _push(case, v)[:1]
+    elif "back" in parts:
+        v, w, pulled = case.direction("v"), case.seed_leaves(), floating(parts["back"])
         tangent = _push(case, v)
-        if case.name == "pullback":
-            pulled, w = floating(found["cotangents"]), floating(case.seed_like())
-        else:
-            pulled, w = floating(found["gradient"]), [np.ones(())]
-            tangent = tangent[:1]
     else:
-        v, tangent, w = case.direction("v"), [], case.codirection("w")
+        v, w = case.direction("v"), case.codirection("w")
         pulled = _back(case, w)
-        if "jacobian" in found:
-            tangent = _jacobian_times(case, found["jacobian"], v)
-        elif "derivative" in found:
-            v, tangent = [np.ones_like(leaf) for leaf in case.point], floating(found["derivative"])
+        if "jacobian" in parts:
+            tangent = _jacobian_times(case, parts["jacobian"], v)
+        elif "derivative" in parts:
+            v, tangent = [np.ones_like(leaf) for leaf in case.point], floating(parts["derivative"])
         else:
-            v, tangent = case.given_leaves(), floating(found["tangent"])
+            v, tangent = case.tangent_leaves(), floating(parts["push" if "push" in parts else "tangent"])
     size = norm(tangent) * norm(w) + norm(v) * norm(pulled)
     _assert_equal(inner(tangent, w), inner(v, pulled), size, case, "<push(v), w> against <v, back(w)>")
 
 
 def _push(case: Case, v: Vectors) -> Vectors:
-    if case.name != "linearize":
-        args, kwargs = case.arguments, case.scenario.kwargs
-        return floating(pushforward(case.scenario.f, case.backend, args, case.tangents(v), **kwargs).tangent)
-    return floating(case.linearize().push(*case.tangents(v)))
+    if "push" in case.forms:
+        return floating(case.linearize().push(*case.as_tangents(v)))
+    args, kwargs = case.arguments.args, case.scenario.kwargs
+    return floating(pushforward(case.scenario.f, case.backend, args, case.as_tangents(v), **kwargs).tangent)
 
 
 def _back(case: Case, w: Vectors) -> Vectors:
-    return floating(case.pullback().back(case.cotangent(w)))
+    return floating(case.pullback().back(case.as_cotangent(w)))
 
 
 def _jacobian_times(case: Case, jacobian: Any, v: Vectors) -> Vectors:
@@ -91,37 +89,27 @@ def _jacobian_times(case: Case, jacobian: Any, v: Vectors) -> Vectors:
 
 
 def linearity(case: Case) -> None:
-    found = case.run()
+    parts = case.run()
     p, q = 0.75, -1.5
-    if case.name == "pullback":
-        a, b = case.codirection("a"), case.codirection("b")
-
-        def apply(w: Vectors) -> Vectors:
-            return _back(case, w)
-
-        given = floating(found["cotangents"]), floating(case.seed_like())
-    elif case.name == "linearize":
-        a, b = case.direction("a"), case.direction("b")
-
-        def apply(w: Vectors) -> Vectors:
-            return _push(case, w)
-
-        given = floating(found["tangent"]), case.given_leaves()
+    apply: Callable[[Case, Vectors], Vectors]
+    # What the operator itself has applied the map to, and what came of it.
+    if "back" in parts:
+        apply, a, b = _back, case.codirection("a"), case.codirection("b")
+        known, image = case.seed_leaves(), floating(parts["back"])
+    elif "push" in parts:
+        apply, a, b = _push, case.direction("a"), case.direction("b")
+        known, image = case.tangent_leaves(), floating(parts["push"])
     else:
-        a, b = case.direction("a"), case.given_vector()
-
-        def apply(w: Vectors) -> Vectors:
-            return _hessian_times(case, w)
-
-        given = floating(found["hvp"]), b
-    first, second = apply(a), given[0] if b is given[1] else apply(b)
-    mixed = apply(combined(p, a, q, b))
+        apply, a, b = _hessian_times, case.direction("a"), case.vector_leaves()
+        known, image = b, floating(parts["hvp"])
+    first, second = apply(case, a), image if b is known else apply(case, b)
+    mixed = apply(case, combined(p, a, q, b))
     size = norm(first) + norm(second)
     for n, (got, x, y) in enumerate(zip(mixed, first, second)):
         assert_close(got, p * x + q * y, f"map({p} a + {q} b), leaf {n}", 10 * case.rtol(), max(size, _floor(case)))
-    if b is not given[1]:
-        for n, (got, wanted) in enumerate(zip(apply(given[1]), given[0])):
-            assert_close(got, wanted, f"the map applied again, leaf {n}", 10 * case.rtol(), max(norm(given[0]), _floor(case)))
+    if b is not known:
+        for n, (got, wanted) in enumerate(zip(apply(case, known), image)):
+            assert_close(got, wanted, f"the map applied again, leaf {n}", 10 * case.rtol(), max(norm(image), _floor(case)))
 
 
 def _floor(case: Case) -> float:
@@ -130,7 +118,7 @@ def _floor(case: Case) -> float:
 
 
 def stacks(case: Case) -> None:
-    if case.name == "pullback":
+    if "back" in case.forms:
         ws = [case.codirection("a"), case.codirection("b")]
         stacked = floating(case.pullback().back.stacked(case.stacked_cotangent(ws)))
         rows = [_back(case, w) for w in ws]
@@ -148,9 +136,8 @@ def stacks(case: Case) -> None:
 
 
 def _hessian_times(case: Case, v: Vectors) -> Vectors:
-    constants = case.arguments[1:]
-    product = hvp(case.scenario.f, case.backend, case.arguments[0], case.tangents(v)[0], *constants, **case.scenario.kwargs)
-    return floating(product)
+    x, *constants = case.arguments.args
+    return floating(hvp(case.scenario.f, case.backend, x, case.as_tangents(v)[0], *constants, **case.scenario.kwargs))
 
 
 def _matrix(case: Case, hessian: Any) -> Any:
@@ -166,14 +153,14 @@ def _matrix(case: Case, hessian: Any) -> Any:
 
 
 def symmetry(case: Case) -> None:
-    found = case.run()
-    if "hessian" in found:
-        matrix = _matrix(case, found["hessian"])
+    parts = case.run()
+    if "hessian" in parts:
+        matrix = _matrix(case, parts["hessian"])
         size = float(np.max(np.abs(matrix), initial=0.0))
         assert_close(matrix, matrix.T, "the Hessian against its transpose", 10 * case.rtol(), max(size, _floor(case)))
         return
-    v, u = case.given_vector(), case.direction("u")
-    product, other = floating(found["hvp"]), _hessian_times(case, u)
+    v, u = case.vector_leaves(), case.direction("u")
+    product, other = floating(parts["hvp"]), _hessian_times(case, u)
     size = norm(u) * norm(product) + norm(v) * norm(other)
     _assert_equal(inner(u, product), inner(v, other), size, case, "<u, Hv> against <v, Hu>")
 
@@ -192,20 +179,19 @@ class Model(NamedTuple):
     seen: Callable[[Vectors], Vectors]
 
 
-def _models(case: Case, found: dict[str, Any]) -> Iterator[Model]:
+def _models(case: Case, parts: dict[str, Any]) -> Iterator[Model]:
     v = case.direction("v")
 
     def all_outputs(outputs: Vectors) -> Vectors:
         return outputs
 
-    for part, got in found.items():
+    for part, got in parts.items():
         if part == "gradient":
             yield Model(part, 1, v, [np.asarray(inner(floating(got), v))], all_outputs)
-        elif part == "cotangents":
-            w = floating(case.seed_like())
-            yield Model(part, 1, v, [np.asarray(inner(floating(got), v))], _weighted(w))
-        elif part == "tangent":
-            yield Model(part, 1, case.given_leaves(), floating(got), all_outputs)
+        elif part == "back":
+            yield Model(part, 1, v, [np.asarray(inner(floating(got), v))], _weighted(case.seed_leaves()))
+        elif part in ("tangent", "push"):
+            yield Model(part, 1, case.tangent_leaves(), floating(got), all_outputs)
         elif part == "jacobian":
             yield Model(part, 1, v, _jacobian_times(case, got, v), all_outputs)
         elif part == "derivative":
@@ -213,7 +199,7 @@ def _models(case: Case, found: dict[str, Any]) -> Iterator[Model]:
         elif part == "second_derivative":
             yield Model(part, 2, [np.ones_like(leaf) for leaf in case.point], floating(got), all_outputs)
         elif part == "hvp":
-            u = case.given_vector()
+            u = case.vector_leaves()
             yield Model(part, 2, u, [np.asarray(inner(u, floating(got)))], all_outputs)
         elif part == "hessian":
             flat = np.concatenate([np.ravel(x) for x in v]).astype("float64")
@@ -238,11 +224,11 @@ STEPS = {1: (1e-3, 1e-4, 100 / 4), 2: (2e-2, 5e-3, 256 / 8)}
 
 
 def taylor(case: Case) -> None:
-    found = case.run()
+    parts = case.run()
     point = [leaf.astype("complex128" if np.iscomplexobj(leaf) else "float64") for leaf in case.point]
     base = case.outputs(point)
     epsilon = max((_epsilon(y) for y in case.differentiated_leaves_at(point)), default=0.0)
-    for model in _models(case, found):
+    for model in _models(case, parts):
         length = max([float(np.max(np.abs(x), initial=0.0)) for x in model.direction], default=0.0)
         if length == 0.0:
             continue

@@ -10,6 +10,7 @@ from typing import Literal
 
 from adinterface import AutoBackend, KnownFailure
 from adinterface.registry import find
+from adinterface.tools.measured import label
 
 from .accuracy import pair_of
 from .checks import Check, checks_for
@@ -44,24 +45,11 @@ class Outcome:
         return f"{self.backend} {self.scenario} {self.check}: {self.status}: {self.message or self.reason}"
 
 
-def label_of(backend: AutoBackend) -> str:
-    """How one writes the backend, without the options that have their default."""
-    text = repr(backend)
-    try:
-        default = repr(type(backend)())
-    except TypeError:  # an option without a default
-        return text
-    if text == default:
-        return f"{type(backend).__name__}()"
-    given = [f"{name}={value!r}" for name, value in vars(backend).items() if value != getattr(type(backend)(), name, object())]
-    return f"{type(backend).__name__}({', '.join(given)})"
-
-
 def known_failures(backend: AutoBackend) -> tuple[KnownFailure, ...]:
     """What the engines of a backend are known not to do."""
     outer, inner = pair_of(backend)
-    found = find(inner).known_failures
-    return found if outer == inner else (*find(outer).known_failures, *found)
+    failures = find(inner).known_failures
+    return failures if outer == inner else (*find(outer).known_failures, *failures)
 
 
 def _expected(failures: tuple[KnownFailure, ...], scenario: Scenario, check: Check) -> list[KnownFailure]:
@@ -80,7 +68,7 @@ def run_scenario(
     A known failure that several checks match needs one of them to fail: the others may pass. If none does, each is
     reported as an unexpected pass.
     """
-    failures, label = known_failures(backend), label_of(backend)
+    failures = known_failures(backend)
     results: list[tuple[Check, str | None, float, list[KnownFailure]]] = []
     for check in checks_for(scenario, backend, everything=everything):
         if wanted(check):
@@ -100,7 +88,7 @@ def run_scenario(
         elif known:
             status, message = "unexpected", "it passes, but the backend lists it as a known failure"
         reason, link = (known[0].reason, known[0].link) if known else ("", "")
-        where = label, scenario.name, scenario.family, scenario.operator.__name__, check.name
+        where = label(backend), scenario.name, scenario.family, scenario.operator.__name__, check.name
         yield Outcome(*where, status, message or "", reason, link, seconds)
 
 

@@ -7,7 +7,8 @@ from collections import Counter
 from datetime import date
 from html import escape
 
-from .case import PARTS
+from adinterface.operators.facts import operations
+
 from .checks import CHECKS
 from .outcome import Outcome
 from .runner import Run
@@ -68,9 +69,10 @@ def _matrix(run: Run) -> str:
         cells.setdefault((outcome.family, outcome.operator, outcome.backend), []).append(outcome)
     families = list(dict.fromkeys(outcome.family for outcome in run.outcomes))
     heads = "".join(f"<th scope=col>{escape(backend)}</th>" for backend in run.backends)
+    names = [operation.name for operation in operations()]
     groups = []
     for family in families:
-        operators = [name for name in PARTS if any((family, name, backend) in cells for backend in run.backends)]
+        operators = [name for name in names if any((family, name, backend) in cells for backend in run.backends)]
         rows = []
         for n, operator in enumerate(operators):
             first = f'<th scope=rowgroup rowspan="{len(operators)}">{escape(family)}</th>' if n == 0 else ""
@@ -97,13 +99,13 @@ def _cell(outcomes: list[Outcome]) -> str:
 
 def _reasons(outcomes: list[Outcome]) -> str:
     """Why a cell is not green: each reason once, with the scenarios and checks that it concerns."""
-    found: dict[tuple[str, str, str], list[Outcome]] = {}
+    concerning: dict[tuple[str, str, str], list[Outcome]] = {}
     for outcome in outcomes:
         if outcome.status != "passed":
             text = outcome.reason if outcome.status != "failed" else outcome.message
-            found.setdefault((outcome.status, text, outcome.link), []).append(outcome)
+            concerning.setdefault((outcome.status, text, outcome.link), []).append(outcome)
     items = []
-    for (status, text, link), concerned in found.items():
+    for (status, text, link), concerned in concerning.items():
         names = sorted({outcome.scenario.partition("/")[2] for outcome in concerned})
         checks = Counter(outcome.check for outcome in concerned)
         where = escape(", ".join(names[:3]) + (f" and {len(names) - 3} more" if names[3:] else ""))

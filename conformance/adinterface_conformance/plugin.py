@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from .selection import SELECTIONS
+
 if TYPE_CHECKING:
     from adinterface import AutoBackend
 
 OPTION, SETTING, MARKER = "--adinterface-backends", "adinterface_backends", "adinterface"
 _PARAMETER = "_adinterface_backend"
-
-#: The selections of the running pytest sessions, the innermost last (pytest may run inside a test of pytest).
-_selections: list[list[AutoBackend] | None] = []
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,26 +33,21 @@ def pytest_configure(config: pytest.Config) -> None:
         "adinterface(skip={name: reason}, xfail={name: reason}): skip a test that takes `backend`, or expect it to fail, with "
         "these backends, named by the class of their value.",
     )
-    given = config.getoption(OPTION)
-    names = config.getini(SETTING) if given is None else given.split(",")
-    _selections.append(None)  # pytest_unconfigure is called also if the names are wrong
+    option = config.getoption(OPTION)
+    names = config.getini(SETTING) if option is None else option.split(",")
+    SELECTIONS.append(None)  # pytest_unconfigure is called also if the names are wrong
     if names:
-        _selections[-1] = _select([name.strip() for name in names if name.strip()])
+        SELECTIONS[-1] = _select([name.strip() for name in names if name.strip()])
 
 
 def pytest_unconfigure() -> None:
-    _selections.pop()
-
-
-def selected() -> list[AutoBackend] | None:
-    """The backends that the running pytest session selects; None if it leaves the choice open."""
-    return _selections[-1] if _selections else None
+    SELECTIONS.pop()
 
 
 def _select(names: list[str]) -> list[AutoBackend]:
     from adinterface.contract.auto import BUILT_IN
 
-    from . import testing
+    from . import installed
 
     if not names:
         raise pytest.UsageError(
@@ -61,21 +55,21 @@ def _select(names: list[str]) -> list[AutoBackend]:
         )
     known = {auto.__name__: auto for auto in BUILT_IN}
     if any(name not in known for name in names):  # a stranger's name is known only once its package is imported
-        known.update((type(auto).__name__, type(auto)) for auto in testing.strangers())
+        known.update((type(auto).__name__, type(auto)) for auto in installed.strangers())
     for name in names:
         if name not in known:
-            raise pytest.UsageError(f"{OPTION}: there is no backend {name}. Installed are {', '.join(_installed(known))}.")
-        if name in {auto.__name__ for auto in BUILT_IN} and not testing.is_installed(known[name]):
+            raise pytest.UsageError(f"{OPTION}: there is no backend {name}. Installed are {', '.join(_usable(known))}.")
+        if name in {auto.__name__ for auto in BUILT_IN} and not installed.is_installed(known[name]):
             raise pytest.UsageError(
                 f"{OPTION}: {name} needs {known[name].name}, which is not installed: {known[name].install()}"
             )
     return [known[name]() for name in dict.fromkeys(names)]
 
 
-def _installed(known: Mapping[str, type[AutoBackend]]) -> list[str]:
+def _usable(known: Mapping[str, type[AutoBackend]]) -> list[str]:
     from adinterface.contract.auto import BUILT_IN
 
-    from .testing import is_installed
+    from .installed import is_installed
 
     return [name for name, auto in known.items() if auto not in BUILT_IN or is_installed(auto)]
 
@@ -98,7 +92,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     # Not `backend` itself: a test that parametrizes it, or a project that has its own, does not come here.
     if _PARAMETER not in metafunc.fixturenames:
         return
-    from .testing import installed_backends
+    from .installed import installed_backends
 
     marks = _marks(metafunc.definition)
     parameters = [
@@ -112,14 +106,14 @@ def _marks(item: pytest.Item) -> dict[str, pytest.MarkDecorator]:
     """What the markers say of each backend; the nearest to the test decides."""
     marks: dict[str, pytest.MarkDecorator] = {}
     for marker in item.iter_markers(MARKER):
-        _check(item, marker)
+        _refuse_misuse(item, marker)
         for kind, make in (("skip", pytest.mark.skip), ("xfail", pytest.mark.xfail)):
             for name, reason in marker.kwargs.get(kind, {}).items():
                 marks.setdefault(name, make(reason=reason))
     return marks
 
 
-def _check(item: pytest.Item, marker: pytest.Mark) -> None:
+def _refuse_misuse(item: pytest.Item, marker: pytest.Mark) -> None:
     usage = "Write @pytest.mark.adinterface(skip={'AutoX': 'why'}, xfail={'AutoY': 'why'})."
     if marker.args:
         problem = f"it takes no positional arguments, not {marker.args[0]!r}"

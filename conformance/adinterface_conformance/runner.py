@@ -18,9 +18,10 @@ import numpy as np
 
 import adinterface
 from adinterface import AutoBackend, registry
+from adinterface.tools.measured import label
 
 from .checks import Check
-from .outcome import Outcome, label_of, run_scenario
+from .outcome import Outcome, run_scenario
 from .scenario import Scenario
 
 #: What installs the packages that only the live table needs.
@@ -61,12 +62,12 @@ def backend_from(text: str) -> AutoBackend:
         except ImportError:
             continue
     try:
-        found = _value(ast.parse(text, mode="eval").body)
+        backend = _value(ast.parse(text, mode="eval").body)
     except (SyntaxError, TypeError) as error:
         raise ValueError(f"{text!r} is no backend: {error}") from error
-    if not isinstance(found, AutoBackend):
+    if not isinstance(backend, AutoBackend):
         raise ValueError(f"{text!r} is no backend.")
-    return found
+    return backend
 
 
 def _known() -> dict[str, type[AutoBackend]]:
@@ -104,7 +105,7 @@ def _words(scenario: Scenario) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Selection:
     """What is to be run; plain data, so that it travels to another process."""
 
     backends: tuple[AutoBackend, ...]
@@ -115,65 +116,67 @@ class Plan:
     def wanted(self, check: Check) -> bool:
         return not self.checks or check.name == "runs" or any(fnmatchcase(check.name, pattern) for pattern in self.checks)
 
-    def pieces(self, size: int) -> list[Plan]:
+    def pieces(self, size: int) -> list[Selection]:
         """Plans of one backend and a few scenarios each; the backends take turns, so that none is left to the end."""
         starts = range(0, len(self.scenarios), size)
         return [
-            Plan((backend,), self.scenarios[start : start + size], self.checks, self.everything)
+            Selection((backend,), self.scenarios[start : start + size], self.checks, self.everything)
             for start in starts
             for backend in self.backends
         ]
 
 
-def outcomes_of(plan: Plan) -> Iterator[tuple[str, list[Outcome]]]:
+def outcomes_of(selection: Selection) -> Iterator[tuple[str, list[Outcome]]]:
     """For each scenario on each backend its name and outcomes, one after the other in this process."""
     from .scenarios import SCENARIOS
 
     known = {scenario.name: scenario for scenario in SCENARIOS}
-    for backend in plan.backends:
-        for name in plan.scenarios:
-            yield name, list(run_scenario(known[name], backend, everything=plan.everything, wanted=plan.wanted))
+    for backend in selection.backends:
+        for name in selection.scenarios:
+            yield name, list(run_scenario(known[name], backend, everything=selection.everything, wanted=selection.wanted))
 
 
-def _piece(plan: Plan, classes: tuple[str, ...]) -> list[tuple[str, list[Outcome]]]:
+def _piece(selection: Selection, classes: tuple[str, ...]) -> list[tuple[str, list[Outcome]]]:
     for module in classes:  # where the backend values are defined
         importlib.import_module(module)
-    return list(outcomes_of(plan))
+    return list(outcomes_of(selection))
 
 
-def run(plan: Plan, *, jobs: int = 1, seen: Callable[[str, list[Outcome]], None] = lambda name, outcomes: None) -> Run:
-    """Run a plan; `seen` is told of each scenario as it is done."""
+def run(
+    selection: Selection, *, jobs: int = 1, seen: Callable[[str, list[Outcome]], None] = lambda name, outcomes: None
+) -> Run:
+    """Run what is selected; `seen` is told of each scenario as it is done."""
     start = time.perf_counter()
-    labels = tuple(label_of(backend) for backend in plan.backends)
-    found = Run(labels, len(plan.scenarios), versions=_versions(plan.backends))
+    labels = tuple(label(backend) for backend in selection.backends)
+    done = Run(labels, len(selection.scenarios), versions=_versions(selection.backends))
     if jobs == 1:
-        for name, outcomes in outcomes_of(plan):
-            found.outcomes.extend(outcomes)
+        for name, outcomes in outcomes_of(selection):
+            done.outcomes.extend(outcomes)
             seen(name, outcomes)
     else:
         import multiprocessing
 
-        modules = tuple({type(backend).__module__ for backend in plan.backends})
+        modules = tuple({type(backend).__module__ for backend in selection.backends})
         with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-            pieces = [pool.submit(_piece, piece, modules) for piece in plan.pieces(16)]
+            pieces = [pool.submit(_piece, piece, modules) for piece in selection.pieces(16)]
             for piece in as_completed(pieces):
                 for name, outcomes in piece.result():
-                    found.outcomes.extend(outcomes)
+                    done.outcomes.extend(outcomes)
                     seen(name, outcomes)
-        order = {(label, name): (i, j) for i, label in enumerate(labels) for j, name in enumerate(plan.scenarios)}
-        found.outcomes.sort(key=lambda outcome: order[outcome.backend, outcome.scenario])
-    found.seconds = time.perf_counter() - start
-    return found
+        order = {(backend, name): (i, j) for i, backend in enumerate(labels) for j, name in enumerate(selection.scenarios)}
+        done.outcomes.sort(key=lambda outcome: order[outcome.backend, outcome.scenario])
+    done.seconds = time.perf_counter() - start
+    return done
 
 
 def _versions(backends: Iterable[AutoBackend]) -> dict[str, str]:
-    found = {"adinterface": adinterface.__version__, "Python": platform.python_version(), "NumPy": np.__version__}
+    versions = {"adinterface": adinterface.__version__, "Python": platform.python_version(), "NumPy": np.__version__}
     for backend in backends:
         try:
-            found[backend.name] = version(backend.name)
+            versions[backend.name] = version(backend.name)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 # Showing -------------------------------------------------------------------------------------------------------------
@@ -189,12 +192,12 @@ def _rich(module: str) -> Any:
         raise ImportError(f"The live table needs rich, which is not installed: {EXTRA}", name="rich") from error
 
 
-def show(plan: Plan, *, jobs: int = 1, console: Any = None) -> Run:
-    """Run a plan with a live table and a progress bar, then list what was not green. Needs rich."""
+def show(selection: Selection, *, jobs: int = 1, console: Any = None) -> Run:
+    """Run what is selected with a live table and a progress bar, then list what was not green. Needs rich."""
     console = console or _rich("console").Console()
     progress_module, live = _rich("progress"), _rich("live")
-    labels = [label_of(backend) for backend in plan.backends]
-    counts: dict[str, Counter[str]] = {label: Counter() for label in labels}
+    labels = [label(backend) for backend in selection.backends]
+    counts: dict[str, Counter[str]] = {name: Counter() for name in labels}
     progress = progress_module.Progress(
         progress_module.BarColumn(bar_width=40),
         progress_module.MofNCompleteColumn(),
@@ -202,7 +205,7 @@ def show(plan: Plan, *, jobs: int = 1, console: Any = None) -> Run:
         progress_module.TextColumn("{task.description}"),
         console=console,
     )
-    task = progress.add_task("", total=len(plan.backends) * len(plan.scenarios))
+    task = progress.add_task("", total=len(selection.backends) * len(selection.scenarios))
 
     def drawn() -> Any:
         return _rich("console").Group(_table(counts), progress)
@@ -215,11 +218,11 @@ def show(plan: Plan, *, jobs: int = 1, console: Any = None) -> Run:
             progress.update(task, advance=1, description=name)
             display.update(drawn())
 
-        found = run(plan, jobs=jobs, seen=seen)
+        done = run(selection, jobs=jobs, seen=seen)
         progress.update(task, description="")
         display.update(drawn())
-    _list(found, console)
-    return found
+    _list(done, console)
+    return done
 
 
 def _table(counts: dict[str, Counter[str]]) -> Any:
@@ -227,16 +230,16 @@ def _table(counts: dict[str, Counter[str]]) -> Any:
     table.add_column("backend")
     for status, colour in _COLUMNS.items():
         table.add_column(status, justify="right", style=colour)
-    for label, count in counts.items():
-        table.add_row(label, *(str(count[status]) if count[status] else "·" for status in _COLUMNS))
+    for backend, count in counts.items():
+        table.add_row(backend, *(str(count[status]) if count[status] else "·" for status in _COLUMNS))
     return table
 
 
-def _list(found: Run, console: Any) -> None:
+def _list(done: Run, console: Any) -> None:
     """What is not green: known failures by their reason, everything else in full."""
     text = _rich("text").Text
     known: dict[tuple[str, str, str], list[Outcome]] = {}
-    for outcome in found.outcomes:
+    for outcome in done.outcomes:
         if outcome.status == "known":
             known.setdefault((outcome.backend, outcome.reason, outcome.link), []).append(outcome)
     for (backend, reason, link), outcomes in known.items():
@@ -244,13 +247,13 @@ def _list(found: Run, console: Any) -> None:
         where = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if names[4:] else "")
         console.print(text.assemble(("known ", "yellow"), f"{backend}: {reason}"), soft_wrap=True)
         console.print(text(f"      {link}  ({where})"), soft_wrap=True)
-    for outcome in found.outcomes:
+    for outcome in done.outcomes:
         if not outcome.good:
             style = _COLUMNS[outcome.status]
             where = f"{outcome.backend}: {outcome.scenario}, {outcome.check}"
             console.print(text.assemble((f"{outcome.status} ", style), where), soft_wrap=True)
             console.print(text(f"      {outcome.message}"), soft_wrap=True)
-    count = found.counts()
+    count = done.counts()
     bad = f"{count['failed']} failed, {count['unexpected']} passed unexpectedly"
-    total = f"{len(found.outcomes)} checks of {found.scenarios} scenarios in {found.seconds:.0f} s"
-    console.print(f"{total}: {'everything as it should be' if found.good else bad}", highlight=False)
+    total = f"{len(done.outcomes)} checks of {done.scenarios} scenarios in {done.seconds:.0f} s"
+    console.print(f"{total}: {'everything as it should be' if done.good else bad}", highlight=False)

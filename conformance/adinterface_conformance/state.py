@@ -30,15 +30,15 @@ _GETTER = re.compile(r"(is|get)_\w*(enabled|dtype|device|rng_state|mode|seed)$")
 def _getters(name: str) -> tuple[tuple[str, Callable[[], Any]], ...]:
     """The getters of an engine's module that answer without an argument."""
     module = sys.modules.get(name)
-    found: list[tuple[str, Callable[[], Any]]] = []
+    getters: list[tuple[str, Callable[[], Any]]] = []
     for word in sorted(filter(_GETTER.match, dir(module))) if module else ():
         getter = getattr(module, word)
         try:
             getter()
         except Exception:  # wants an argument, or a device that is not there
             continue
-        found.append((f"{name}.{word}()", getter))
-    return tuple(found)
+        getters.append((f"{name}.{word}()", getter))
+    return tuple(getters)
 
 
 def _engines(backend: AutoBackend) -> list[str]:

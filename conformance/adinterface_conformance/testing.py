@@ -1,19 +1,20 @@
-"""`assert_backends_agree`, and the backends that are installed."""
+"""`assert_backends_agree`, for the tests of whoever wants the same from several backends."""
 
 from __future__ import annotations
 
-import functools
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from adinterface import registry
-from adinterface.contract.auto import BUILT_IN, AutoBackend, AutoFiniteDifferences
-from adinterface.contract.errors import BackendError
-from adinterface.operators.gradient import gradient
-from adinterface.tools.compare import Comparison, LeafDifference, Measured, compare, distances
+from adinterface import AutoBackend, gradient
+from adinterface.tools.compare import compare
+from adinterface.tools.comparison import Comparison
+from adinterface.tools.measured import LeafDifference, Measured
+from adinterface.tools.numbers import distances
+
+from .installed import installed_backends
 
 #: How many numbers of a leaf, and how many leaves, a failure shows.
 _NUMBERS, _LEAVES = 6, 8
@@ -21,58 +22,6 @@ _NUMBERS, _LEAVES = 6, 8
 
 class KinkWarning(UserWarning):
     """Backends differ where f has a kink: none of them is wrong, but the test stands on a point without a derivative."""
-
-
-# Which backends there are --------------------------------------------------------------------------------------------
-
-
-def is_installed(auto: type[AutoBackend]) -> bool:
-    """Whether a backend of ours can be used; its engine is not imported for that."""
-    return auto is AutoFiniteDifferences or registry.is_installed(auto.name)
-
-
-@functools.cache
-def value_of(name: str) -> type[AutoBackend] | None:
-    """The class of backend values of an entry point, for which a stranger's package is imported.
-
-    None if the stranger's engine is not installed. Raises BackendError if there is no such class, and what importing it raises.
-    """
-    ours = next((auto for auto in BUILT_IN if auto.name == name), None)
-    if ours is not None:
-        return ours if is_installed(ours) else None
-    try:
-        backend = registry.backend_class(name)
-    except ImportError as error:
-        if error.name is None or error.name.partition(".")[0] != name:
-            raise
-        return None
-    found = registry.auto_class(name)
-    if found is None:
-        raise BackendError(
-            f"{backend.__module__}.{backend.__qualname__} is the backend named {name!r}, but no subclass of AutoBackend has "
-            f"that name. Define its AutoBackend in {backend.__module__}, with name = {name!r}."
-        )
-    return found
-
-
-def installed_backends() -> list[AutoBackend]:
-    """Every installed backend with its default options: ours first, then those of other packages by name.
-
-    Under pytest, those that `--adinterface-backends` selects.
-    """
-    from . import plugin
-
-    selected = plugin.selected()
-    if selected is not None:
-        return selected
-    ours = [auto() for auto in BUILT_IN if is_installed(auto)]
-    return ours + strangers()
-
-
-def strangers() -> list[AutoBackend]:
-    """The installed backends of other packages."""
-    names = [name for name in registry.names() if name not in {auto.name for auto in BUILT_IN}]
-    return [auto() for auto in map(value_of, names) if auto is not None]
 
 
 # Agreement -----------------------------------------------------------------------------------------------------------
@@ -116,39 +65,40 @@ def assert_backends_agree(
 
 def disagreement(report: Comparison, *, rtol: float | None = None, atol: float | None = None) -> str:
     """What does not agree, leaf by leaf, with the numbers of each backend side by side."""
-    found = list(report.disagreements(rtol=rtol, atol=atol))
-    paths = list(dict.fromkeys(difference.path for _, difference, _ in found))
+    disagreements = list(report.disagreements(rtol=rtol, atol=atol))
+    paths = list(dict.fromkeys(difference.path for _, difference, _ in disagreements))
     failed = [m for m in report.backends if m.error is not None]
-    lines = [_headline(report, found, failed)]
+    lines = [_headline(report, disagreements, failed)]
     for measured in failed:
         lines.append(f"  {measured.name} raised {type(measured.error).__name__}: {measured.error}")
     for path in paths[:_LEAVES]:
-        lines.extend(_leaf(report, path, [entry for entry in found if entry[1].path == path]))
+        lines.extend(_leaf(report, path, [each for each in disagreements if each[1].path == path]))
     if len(paths) > _LEAVES:
         lines.append(f"  ... and {len(paths) - _LEAVES} more leaves")
-    if found:
+    if disagreements:
         lines.append(
             "If the engines are this accurate and no more, pass rtol=... or atol=...; check_gradient tells which is wrong."
         )
     return "\n".join(lines)
 
 
-Found = tuple[Measured, LeafDifference, float]
+#: A backend, a leaf of its result that differs, and by how much it might.
+Disagreement = tuple[Measured, LeafDifference, float]
 
 
-def _headline(report: Comparison, found: list[Found], failed: list[Measured]) -> str:
-    names = list(dict.fromkeys(measured.name for measured, _, _ in found))
+def _headline(report: Comparison, disagreements: list[Disagreement], failed: list[Measured]) -> str:
+    names = list(dict.fromkeys(measured.name for measured, _, _ in disagreements))
     parts = [f"{', '.join(names)} and {report.reference.name} disagree"] if names and report.reference else []
     parts += [f"{', '.join(m.name for m in failed)} failed"] * bool(failed)
     return f"{report.operator}: {'; '.join(parts)}"
 
 
-def _leaf(report: Comparison, path: str, found: list[Found]) -> Iterator[str]:
+def _leaf(report: Comparison, path: str, disagreements: list[Disagreement]) -> Iterator[str]:
     assert report.reference is not None
     reference = report.reference.leaves.get(path)
     shape = "" if reference is None or reference.shape == () else f", shape {reference.shape}"
     yield f"  {path}{shape}"
-    for measured, difference, allowed in found:
+    for measured, difference, allowed in disagreements:
         if difference.note:
             yield f"    {measured.name}: {difference.note}"
         else:

@@ -28,6 +28,12 @@ def dtype_of(value: Any) -> str:
     return handler.dtype(value)
 
 
+def array_dtype_of(value: Any) -> str:
+    """The dtype's name, of Python's numbers that of an array made of them."""
+    name = dtype_of(value)
+    return {"float": "float64", "complex": "complex128", "int": "float64"}.get(name, name)
+
+
 def shape_of(value: Any) -> tuple[int, ...]:
     handler = handler_of(value, scan=False)
     assert isinstance(handler, Library), type(value)
@@ -70,6 +76,30 @@ def leaves_of(tree: Any, path: str = "result") -> Iterator[tuple[str, Any]]:
     children, data = handler.flatten(tree)
     for child, key in zip(children, handler.paths(data, len(children))):
         yield from leaves_of(child, path + key)
+
+
+def leaves_inside(tree: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """As `leaves_of`, also what is wrapped in Constant."""
+    for where, leaf in leaves_of(tree, path):
+        if isinstance(leaf, Constant):
+            yield from leaves_inside(leaf.value, where)
+        else:
+            yield where, leaf
+
+
+def mapped(change: Callable[[Any], Any], tree: Any, *, derivative: bool = False) -> Any:
+    """The tree with `change(leaf)` at every place that is no node; with `derivative` as its gradient is built."""
+    handler = handler_of(tree, scan=False)
+    if not isinstance(handler, NodeType):
+        return change(tree)
+    children, data = handler.flatten(tree)
+    changed = [mapped(change, child, derivative=derivative) for child in children]
+    return handler.gradient(data, changed) if derivative else handler.unflatten(data, changed)
+
+
+def filled(tree: Any, leaves: Iterator[Any]) -> Any:
+    """A tree of derivatives: one of `leaves` for each leaf that has one, None for everything else."""
+    return mapped(lambda leaf: next(leaves) if is_floating(leaf) else None, tree, derivative=True)
 
 
 def floating(tree: Any) -> list[Any]:

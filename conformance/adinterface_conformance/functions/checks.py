@@ -50,7 +50,7 @@ def modes_of(use: Use, backend: AutoBackend) -> tuple[str, ...]:
     return (*modes, "prepared")
 
 
-def check(use: Use, backend: AutoBackend, mode: str) -> None:
+def judge(use: Use, backend: AutoBackend, mode: str) -> None:
     """Raises Wrong, with both answers, where the engine is wrong, and whatever the engine raises where it refuses."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -77,17 +77,17 @@ def derivative_along(
     f: Callable[..., Array], arrays: tuple[Array, ...], direction: tuple[Array, ...], step: float = 2.0**-9
 ) -> Array:
     """The derivative of f in a direction, to about 1e-11; raises ValueError if two steps do not agree."""
-    found = []
+    slopes = []
     for h in (step, step / 2):
         total: Any = 0.0
         for k, weight in _WEIGHTS.items():
             ahead = f(*[x + k * h * v for x, v in zip(arrays, direction)])
             behind = f(*[x - k * h * v for x, v in zip(arrays, direction)])
             total = total + weight * (ahead - behind)
-        found.append(total / h)
-    if not np.allclose(found[0], found[1], rtol=1e-7, atol=1e-7):
+        slopes.append(total / h)
+    if not np.allclose(slopes[0], slopes[1], rtol=1e-7, atol=1e-7):
         raise ValueError("The reference is no smooth function here: choose another point.")
-    return np.asarray(found[1])
+    return np.asarray(slopes[1])
 
 
 def reference(use: Use) -> tuple[Array, ...]:
@@ -154,8 +154,8 @@ def _value(use: Use, backend: AutoBackend) -> None:
                 seen.extend(_numbers(part) for part in _parts(result))
             return xp.sum(arrays[0] * 3)
 
-        (found, *_) = value_and_gradient(watched, backend, *arrays).gradient
-        _compare(f"{dtype}: the gradient of the rest", found, np.full(arrays[0].shape, 3.0), 1e-3)
+        (slope, *_) = value_and_gradient(watched, backend, *arrays).gradient
+        _compare(f"{dtype}: the gradient of the rest", slope, np.full(arrays[0].shape, 3.0), 1e-3)
         if len(seen) != len(wanted):
             raise Wrong(f"{dtype}: {len(seen)} results, wanted {len(wanted)}")
         for n, (got, expected) in enumerate(zip(seen, wanted)):
@@ -231,13 +231,13 @@ def _product_by(step: float, use: Use, weights: Array, direction: tuple[Array, .
     def along(*arrays: Array) -> Array:
         return np.atleast_1d(derivative_along(lambda *x: np.atleast_1d(weights @ _vector(use, *x)), arrays, direction, step))
 
-    found = []
+    product = []
     for n, array in enumerate(use.arrays):
         for i in range(array.size):
             unit = [np.zeros(x.shape) for x in use.arrays]
             unit[n].reshape(-1)[i] = 1.0
-            found.append(derivative_along(along, use.arrays, tuple(unit), step)[0])
-    return np.array(found)
+            product.append(derivative_along(along, use.arrays, tuple(unit), step)[0])
+    return np.array(product)
 
 
 _CHECKS = {

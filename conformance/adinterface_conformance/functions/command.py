@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from ..installed import installed_backends
 from ..runner import _rich, backend_from
-from ..testing import installed_backends
 from . import table
 from .checks import MODES
 from .standard import USES as STANDARD
@@ -36,34 +36,34 @@ def main(argv: Sequence[str]) -> int:
     if not uses:
         print("No function matches.", file=sys.stderr)
         return 2
-    outcomes: list[table.Outcome] = []
+    trials: list[table.Trial] = []
     stale: list[str] = []
     with _rich("progress").Progress(transient=True) as progress:
         for backend in backends:
             name = type(backend).__name__
             task = progress.add_task(name, total=len(uses))
-            found = table.run(uses, backend, modes=options.mode or None, progress=lambda use, task=task: progress.advance(task))  # type: ignore[misc]
-            outcomes += found
+            own = table.run(uses, backend, modes=options.mode or None, progress=lambda use, task=task: progress.advance(task))  # type: ignore[misc]
+            trials += own
             if len(uses) == len(all_uses) and not options.mode:
                 stale += [
                     f"{name}: {known.scenario} is right now"
-                    for known in table.unexpected(found, backend, "numpy:" if options.numpy else "function:")
+                    for known in table.unexpected(own, backend, "numpy:" if options.numpy else "function:")
                 ]
-    for outcome in outcomes:
-        if not outcome.good:
-            print(outcome)
+    for trial in trials:
+        if not trial.good:
+            print(trial)
     for line in stale:
         print(line)
-    for name in dict.fromkeys(outcome.backend for outcome in outcomes):
-        counts = Counter(outcome.status for outcome in outcomes if outcome.backend == name)
+    for name in dict.fromkeys(trial.backend for trial in trials):
+        counts = Counter(trial.status for trial in trials if trial.backend == name)
         print(f"{name}: " + ", ".join(f"{count} {status}" for status, count in counts.most_common()))
     print(f"{len({use.name for use in uses})} functions in {len(uses)} uses")
     if options.markdown:
-        Path(options.markdown).write_text(table.markdown(outcomes), encoding="utf-8")
+        Path(options.markdown).write_text(table.markdown(trials), encoding="utf-8")
     if options.json:
-        text = json.dumps([dataclasses.asdict(outcome) for outcome in outcomes], indent=1)
+        text = json.dumps([dataclasses.asdict(trial) for trial in trials], indent=1)
         Path(options.json).write_text(text, encoding="utf-8")
-    return 0 if all(outcome.good for outcome in outcomes) and not stale else 1
+    return 0 if all(trial.good for trial in trials) and not stale else 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -73,5 +73,5 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--function", action="append", default=[], metavar="PATTERN", help="a name, with * for any part")
     parser.add_argument("--mode", action="append", default=[], choices=MODES, help="default: all")
     parser.add_argument("--markdown", metavar="FILE", help="write the table for the documentation")
-    parser.add_argument("--json", metavar="FILE", help="write every outcome")
+    parser.add_argument("--json", metavar="FILE", help="write every trial")
     return parser

@@ -447,12 +447,12 @@ SPECIAL = {
 def _uses() -> list[Use]:
     smooth = expressions(*SMOOTH.values(), *SPECIAL.values())
     discrete = expressions(*[text for theme, text in VALUES.items() if theme in ("searching", "comparisons", "no_derivative")])
-    found = []
+    uses = []
     for expression in smooth + discrete:
         arrays = tuple([VARIABLES[name] for name in variables_in(expression)])
         kind: Kind = "smooth" if expression in smooth else "discrete"
-        found.append(Use(name_of(expression), function_of(expression), arrays, kind, neutral=False, source=expression))
-    return found
+        uses.append(Use(name_of(expression), function_of(expression), arrays, kind, neutral=False, source=expression))
+    return uses
 
 
 USES = _uses()

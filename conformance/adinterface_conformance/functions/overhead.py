@@ -29,8 +29,8 @@ from adinterface import AutoBackend, array_namespace, gradient, numpy_function, 
 from adinterface.contract.backend import gives
 from adinterface.registry import find
 
+from ..installed import installed_backends
 from ..runner import backend_from
-from ..testing import installed_backends
 
 #: By how they look in NumPy code: how often a wrapper is called, and the code for wrappers and for the engine's arrays.
 OPERATIONS: dict[str, tuple[int, Callable[..., Any], Callable[..., Any]]] = {

@@ -11,13 +11,13 @@ from adinterface import AutoBackend, KnownFailure
 from adinterface.registry import find
 
 from .cell import Use
-from .checks import Wrong, check, modes_of
+from .checks import Wrong, judge, modes_of
 
 Status = Literal["right", "known", "refused", "wrong", "unexpected"]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Trial:
     """One way to call a function, on one backend, in one mode."""
 
     key: str
@@ -51,9 +51,9 @@ def run(
     *,
     modes: Sequence[str] | None = None,
     progress: Callable[[Use], None] = lambda use: None,
-) -> list[Outcome]:
+) -> list[Trial]:
     """Check every use on a backend."""
-    found: list[Outcome] = []
+    trials: list[Trial] = []
     name = type(backend).__name__
     for use in uses:
         progress(use)
@@ -63,22 +63,22 @@ def run(
             status: Status = "right"
             message = ""
             try:
-                check(use, backend, mode)
+                judge(use, backend, mode)
             except Wrong as wrong:
                 status, message = "wrong", str(wrong)
             except Exception as refused:  # whatever an engine raises: that is what is asked
                 status, message = "refused", f"{type(refused).__name__}: {refused}"
             known = known_failure(use, backend, mode)
             if known is not None and status != "right":
-                found.append(Outcome(use.key, name, mode, "known", message, known.reason, known.link))
+                trials.append(Trial(use.key, name, mode, "known", message, known.reason, known.link))
             else:
-                found.append(Outcome(use.key, name, mode, status, message))
-    return found
+                trials.append(Trial(use.key, name, mode, status, message))
+    return trials
 
 
-def unexpected(outcomes: Iterable[Outcome], backend: AutoBackend, prefix: str = "function:") -> list[KnownFailure]:
+def unexpected(trials: Iterable[Trial], backend: AutoBackend, prefix: str = "function:") -> list[KnownFailure]:
     """The known failures of functions that failed nowhere: they can be taken out of the backend's folder."""
-    used = {(outcome.reason, outcome.link) for outcome in outcomes if outcome.status == "known"}
+    used = {(trial.reason, trial.link) for trial in trials if trial.status == "known"}
     listed = [known for known in find(backend).known_failures if known.scenario.startswith(prefix)]
     return [known for known in listed if (known.reason, known.link) not in used]
 
@@ -86,14 +86,14 @@ def unexpected(outcomes: Iterable[Outcome], backend: AutoBackend, prefix: str = 
 _SIGNS: dict[Status, str] = {"right": "✓", "known": "known", "refused": "refused", "wrong": "wrong", "unexpected": "?"}
 
 
-def markdown(outcomes: Sequence[Outcome]) -> str:
+def markdown(trials: Sequence[Trial]) -> str:
     """A row for each function, a column for each backend; what is not right in all modes is explained below."""
-    keys = list(dict.fromkeys(outcome.key for outcome in outcomes))
-    backends = list(dict.fromkeys(outcome.backend for outcome in outcomes))
+    keys = list(dict.fromkeys(trial.key for trial in trials))
+    backends = list(dict.fromkeys(trial.backend for trial in trials))
     notes: dict[tuple[str, str], int] = {}
-    cells: dict[tuple[str, str], list[Outcome]] = {}
-    for outcome in outcomes:
-        cells.setdefault((outcome.key, outcome.backend), []).append(outcome)
+    cells: dict[tuple[str, str], list[Trial]] = {}
+    for trial in trials:
+        cells.setdefault((trial.key, trial.backend), []).append(trial)
     lines = ["| function | " + " | ".join(backends) + " |", "| --- |" + " --- |" * len(backends)]
     for key in keys:
         row = []
@@ -106,15 +106,15 @@ def markdown(outcomes: Sequence[Outcome]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _cell(outcomes: Sequence[Outcome], notes: dict[tuple[str, str], int]) -> str:
-    if not outcomes:
+def _cell(trials: Sequence[Trial], notes: dict[tuple[str, str], int]) -> str:
+    if not trials:
         return ""
-    bad = [outcome for outcome in outcomes if outcome.status != "right"]
+    bad = [trial for trial in trials if trial.status != "right"]
     if not bad:
         return "✓"
-    modes = list(dict.fromkeys(outcome.mode for outcome in bad))
-    whole = len(modes) == len({outcome.mode for outcome in outcomes})
+    modes = list(dict.fromkeys(trial.mode for trial in bad))
+    whole = len(modes) == len({trial.mode for trial in trials})
     numbers = [str(notes.setdefault((o.reason, o.link), len(notes) + 1)) for o in bad if o.status == "known"]
-    words = dict.fromkeys(_SIGNS[outcome.status] for outcome in bad)
+    words = dict.fromkeys(_SIGNS[trial.status] for trial in bad)
     where = "" if whole else " in " + ", ".join(modes)
     return ", ".join(words) + where + (" (" + ", ".join(dict.fromkeys(numbers)) + ")" if numbers else "")

@@ -12,13 +12,6 @@ from typing import Any
 import numpy as np
 
 from adinterface import (
-    GradientAndHvp,
-    ValueAndDerivative,
-    ValueAndGradient,
-    ValueAndJacobian,
-    ValueAndTangent,
-    ValueDerivativeAndSecondDerivative,
-    ValueGradientAndHessian,
     derivative,
     diagonal_hessian,
     gradient,
@@ -36,52 +29,13 @@ from adinterface import (
     value_derivative_and_second_derivative,
     value_gradient_and_hessian,
 )
+from adinterface.operators.facts import gives_map
+from adinterface.operators.operation import OPERATIONS
 
 from ..scenario import Scenario
 
 Array = np.ndarray[Any, Any]
 Operator = Callable[..., Any]
-
-OPERATORS: tuple[Operator, ...] = (
-    gradient,
-    value_and_gradient,
-    jacobian,
-    value_and_jacobian,
-    pullback,
-    pushforward,
-    linearize,
-    derivative,
-    value_and_derivative,
-    second_derivative,
-    value_derivative_and_second_derivative,
-    hvp,
-    gradient_and_hvp,
-    hessian,
-    value_gradient_and_hessian,
-    diagonal_hessian,
-)
-
-SECOND_ORDER = frozenset(
-    {
-        second_derivative,
-        value_derivative_and_second_derivative,
-        hvp,
-        gradient_and_hvp,
-        hessian,
-        value_gradient_and_hessian,
-        diagonal_hessian,
-    }
-)
-
-RESULTS: dict[Operator, Callable[..., Any]] = {
-    value_and_gradient: ValueAndGradient,
-    value_and_jacobian: ValueAndJacobian,
-    pushforward: ValueAndTangent,
-    value_and_derivative: ValueAndDerivative,
-    value_derivative_and_second_derivative: ValueDerivativeAndSecondDerivative,
-    gradient_and_hvp: GradientAndHvp,
-    value_gradient_and_hessian: ValueGradientAndHessian,
-}
 
 
 def some(*shape: int, seed: int = 0) -> Array:
@@ -106,10 +60,6 @@ def array(*numbers: Any) -> Array:
     return np.array(numbers, dtype="float64")
 
 
-def tags_of(operator: Operator, tags: Iterable[str] = ()) -> frozenset[str]:
-    return frozenset(tags) | ({"second-order"} if operator in SECOND_ORDER else frozenset())
-
-
 def scenario(
     name: str,
     operator: Operator,
@@ -121,10 +71,11 @@ def scenario(
     **rest: Any,
 ) -> Scenario:
     """A Scenario whose second order is tagged; a plain tuple stands for the operator's own named one."""
-    result = RESULTS.get(operator)
-    if result is not None and type(expected) is tuple:
-        expected = result(*expected)
-    return Scenario(name, operator, f, args, expected, tags=tags_of(operator, tags), **rest)
+    operation = OPERATIONS[operator]
+    if operation.result is not None and not gives_map(operation) and type(expected) is tuple:
+        expected = operation.result._make(expected)  # type: ignore[attr-defined]
+    order = {"second-order"} if operation.order == 2 else set()
+    return Scenario(name, operator, f, args, expected, tags=frozenset(tags) | order, **rest)
 
 
 def named(stem: str, operator: Operator) -> str:

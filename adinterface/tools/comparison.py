@@ -1,0 +1,147 @@
+"""What `compare` found: the measurements beside each other, how far they may be apart, and how they are shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..contract.auto import AutoBackend, AutoFiniteDifferences, SecondOrder
+from ..contract.library import epsilon
+from .measured import LeafDifference, Measured
+from .numbers import Array, distances, largest_of
+
+#: Where a backend may differ, since f has a kink there.
+Kinks = AbstractSet[tuple[AutoBackend, str]]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Comparison:
+    """What `compare` found. Prints as a table, shows itself in a notebook, and plots.
+
+    operator: the operator's name.
+    backends: what each backend did, in the order given.
+    reference: the backend that the others are compared with; None if all of them failed.
+    dtype: the coarsest floating dtype in the call, which decides how exactly the backends must agree.
+    order: how many derivatives the operator takes, which decides it too.
+    """
+
+    operator: str
+    backends: tuple[Measured, ...]
+    reference: Measured | None
+    dtype: str
+    order: int = 1
+
+    def __getitem__(self, backend: AutoBackend) -> Measured:
+        """What this backend did; KeyError if it was not compared."""
+        for measured in self.backends:
+            if measured.backend == backend:
+                return measured
+        raise KeyError(backend)
+
+    def agree(self, *, rtol: float | None = None, atol: float | None = None) -> bool:
+        """Whether no backend failed and every leaf of every backend is near enough to the reference.
+
+        Near enough is `atol + rtol * scale`, where scale is the largest number of the reference's leaf. Leaves at a kink
+        of f, where each engine may answer in its own way, agree.
+
+        rtol: None takes eps^(3/5) of the call's coarsest dtype (4e-10 for float64, 7e-5 for float32); eps^(2/5) (5e-7,
+            2e-3) if one side is finite differences, eps^(3/10) (2e-5, 8e-3) for their second derivatives.
+        atol: None takes 100 eps of the largest number of the whole result; 10 eps^(2/3) with finite differences,
+            10 eps^(1/2) for their second derivatives.
+        """
+        return not any(m.error for m in self.backends) and next(self.disagreements(rtol=rtol, atol=atol), None) is None
+
+    def disagreements(
+        self, *, rtol: float | None = None, atol: float | None = None
+    ) -> Iterator[tuple[Measured, LeafDifference, float]]:
+        """The leaves that do not agree: backend, leaf, and the difference that would be allowed. See `agree`."""
+        for measured in self.backends:
+            for difference in measured.differences:
+                allowed = self._allowed(measured, difference, rtol, atol)
+                if not difference.kink and not difference.absolute <= allowed:
+                    yield measured, difference, allowed
+
+    def _allowed(self, measured: Measured, difference: LeafDifference, rtol: float | None, atol: float | None) -> float:
+        assert self.reference is not None
+        eps = epsilon(self.dtype)
+        if not any(map(takes_differences, (measured.backend, self.reference.backend))):
+            relative, absolute = eps**0.6, 100 * eps
+        elif self.order == 2:
+            relative, absolute = eps**0.3, 10 * eps**0.5
+        else:
+            relative, absolute = eps**0.4, 10 * eps ** (2 / 3)
+        if atol is None:
+            largest = max(map(largest_of, self.reference.leaves.values()), default=0.0)
+            atol = absolute * (largest if 0 < largest < math.inf else 1.0)
+        scale = difference.scale if math.isfinite(difference.scale) else 0.0
+        return atol + (relative if rtol is None else rtol) * scale
+
+    def against(self, backend: AutoBackend) -> Comparison:
+        """The same measurements with another backend as the reference. Kinks are not looked for again.
+
+        Raises KeyError if this backend was not compared, ValueError if it failed.
+        """
+        reference = self[backend]
+        if reference.error is not None:
+            raise ValueError(f"{reference.name} raised {type(reference.error).__name__}, so nothing can be compared with it.")
+        paths = {d.path for m in self.backends for d in m.differences if d.kink}
+        wrong = {(m.backend, d.path) for m, d, _ in self.disagreements()}
+        kinks = {(m.backend, path) for m in self.backends for path in paths} - wrong
+        return with_reference(self, reference, kinks)
+
+    # shown
+
+    def __repr__(self) -> str:
+        from .compare_table import as_text  # here, because few programs print it
+
+        return as_text(self.operator, self.backends, self.reference)
+
+    def _repr_html_(self) -> str:
+        from .compare_table import as_html
+
+        return as_html(self.operator, self.backends, self.reference)
+
+    def plot(self, figure: Any = None) -> Any:
+        """Draw the relative difference of each leaf against the reference, and the times, on log axes.
+
+        figure: a Matplotlib figure to draw on; None makes a new one with pyplot. Returns the figure.
+        Raises MissingEngineError if Matplotlib is not installed.
+        """
+        from .compare_plot import draw  # here, because few programs draw
+
+        return draw(self.operator, self.backends, self.reference, figure)
+
+
+def with_reference(report: Comparison, reference: Measured, kinks: Kinks = frozenset()) -> Comparison:
+    """The same measurements with the differences against one of them."""
+    compared: list[Measured] = []
+    for measured in report.backends:
+        apart = () if measured is reference or measured.error else tuple(_against(measured, reference.leaves, kinks))
+        compared.append(replace(measured, differences=apart))
+    chosen = next(new for new, old in zip(compared, report.backends) if old is reference)
+    return replace(report, backends=tuple(compared), reference=chosen)
+
+
+def _against(measured: Measured, reference: Mapping[str, Array], kinks: Kinks) -> Iterator[LeafDifference]:
+    leaves = measured.leaves
+    for path in [*reference, *(path for path in leaves if path not in reference)]:
+        mine, other = leaves.get(path), reference.get(path)
+        if mine is None or other is None:
+            note = "missing" if mine is None else "the reference has none"
+        elif mine.shape != other.shape:
+            note = f"shape {mine.shape}, the reference has {other.shape}"
+        else:
+            apart = largest_of(distances(mine, other))
+            yield LeafDifference(path, apart, largest_of(other), apart > 0 and (measured.backend, path) in kinks)
+            continue
+        yield LeafDifference(path, math.inf, 0.0 if other is None else largest_of(other), note=note)
+
+
+def takes_differences(backend: AutoBackend) -> bool:
+    """Whether some of the derivatives of a backend are finite differences."""
+    if isinstance(backend, SecondOrder):
+        return takes_differences(backend.outer) or takes_differences(backend.inner)
+    return isinstance(backend, AutoFiniteDifferences)

@@ -1,0 +1,77 @@
+"""The leaves of arguments and results, by path: what the tools look at, and what of it f gets in an engine's form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from ..contract.library import Library, kind
+from ..tree import DIFFERENTIATED, Frozen, Leaf, LeafSpec, Node, Structure, flatten, handler_of, paths_of
+
+
+def named_leaves(value: Any, root: str) -> Iterator[tuple[str, Leaf]]:
+    """The numeric leaves of a tree with their paths, those inside Constants and frozen parameters included."""
+    leaves: list[Leaf] = []
+    structure = flatten(value, leaves, lambda: root)
+    remaining = iter(leaves)
+
+    def walk(structure: Structure, path: str) -> Iterator[tuple[str, Leaf]]:
+        for where, place in paths_of(structure, path):
+            if isinstance(place, Frozen):
+                yield from walk(place.inner, where)
+            elif isinstance(place, LeafSpec):
+                yield where, next(remaining)
+
+    yield from walk(structure, root)
+
+
+def taken_apart(args: Iterable[Any]) -> tuple[list[Structure], list[Leaf]]:
+    """The arguments of f as structures and leaves. An integer that is an argument of its own is differentiated, too."""
+    structures: list[Structure] = []
+    leaves: list[Leaf] = []
+    for i, arg in enumerate(args):
+        handler = handler_of(arg, scan=False)  # `flatten` scans, and takes Constants
+        if isinstance(handler, Library) and kind(handler.dtype(arg)) == "integer":
+            leaves.append(Leaf(arg, handler, None, True))
+            structures.append(DIFFERENTIATED)
+        else:
+            structures.append(flatten(arg, leaves, lambda i=i: f"args[{i}]"))  # type: ignore[misc]
+    return structures, leaves
+
+
+def differentiated_paths(structures: Iterable[Structure]) -> list[str]:
+    """Where the differentiated leaves of the arguments stand."""
+    return [
+        path
+        for i, structure in enumerate(structures)
+        for path, place in paths_of(structure, f"args[{i}]")
+        if place is DIFFERENTIATED
+    ]
+
+
+def native_leaves(structures: Iterable[Structure], args: Iterable[Any]) -> list[Any]:
+    """The differentiated leaves of the arguments that f gets, in an engine's form, for arguments of these structures."""
+    return [leaf for structure, arg in zip(structures, args) for leaf in _native(structure, arg)]
+
+
+def _native(structure: Structure, arg: Any) -> Iterator[Any]:
+    if structure is DIFFERENTIATED:
+        yield arg
+    elif isinstance(structure, Node):
+        for child, inner in zip(structure.children, structure.type.flatten(arg)[0]):
+            yield from _native(child, inner)
+
+
+def with_native_leaves(structures: Iterable[Structure], args: Iterable[Any], leaves: Sequence[Any]) -> list[Any]:
+    """The arguments that f gets, with others in place of the leaves that `native_leaves` gives."""
+    remaining = iter(leaves)
+    return [_replaced(structure, arg, remaining) for structure, arg in zip(structures, args)]
+
+
+def _replaced(structure: Structure, arg: Any, leaves: Iterator[Any]) -> Any:
+    if structure is DIFFERENTIATED:
+        return next(leaves)
+    if not isinstance(structure, Node):
+        return arg
+    children, data = structure.type.flatten(arg)
+    return structure.type.unflatten(data, [_replaced(one, inner, leaves) for one, inner in zip(structure.children, children)])

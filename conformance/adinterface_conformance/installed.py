@@ -1,0 +1,58 @@
+"""Which backends are installed: ours, and those of other packages."""
+
+from __future__ import annotations
+
+import functools
+
+from adinterface import registry
+from adinterface.contract.auto import BUILT_IN, AutoBackend, AutoFiniteDifferences
+from adinterface.contract.errors import BackendError
+
+from .selection import selected
+
+
+def is_installed(auto: type[AutoBackend]) -> bool:
+    """Whether a backend of ours can be used; its engine is not imported for that."""
+    return auto is AutoFiniteDifferences or registry.is_installed(auto.name)
+
+
+@functools.cache
+def value_of(name: str) -> type[AutoBackend] | None:
+    """The class of backend values of an entry point, for which a stranger's package is imported.
+
+    None if the stranger's engine is not installed. Raises BackendError if there is no such class, and what importing it raises.
+    """
+    ours = next((auto for auto in BUILT_IN if auto.name == name), None)
+    if ours is not None:
+        return ours if is_installed(ours) else None
+    try:
+        backend = registry.backend_class(name)
+    except ImportError as error:
+        if error.name is None or error.name.partition(".")[0] != name:
+            raise
+        return None
+    auto = registry.auto_class(name)
+    if auto is None:
+        raise BackendError(
+            f"{backend.__module__}.{backend.__qualname__} is the backend named {name!r}, but no subclass of AutoBackend has "
+            f"that name. Define its AutoBackend in {backend.__module__}, with name = {name!r}."
+        )
+    return auto
+
+
+def installed_backends() -> list[AutoBackend]:
+    """Every installed backend with its default options: ours first, then those of other packages by name.
+
+    Under pytest, those that `--adinterface-backends` selects.
+    """
+    chosen = selected()
+    if chosen is not None:
+        return chosen
+    ours = [auto() for auto in BUILT_IN if is_installed(auto)]
+    return ours + strangers()
+
+
+def strangers() -> list[AutoBackend]:
+    """The installed backends of other packages."""
+    names = [name for name in registry.names() if name not in {auto.name for auto in BUILT_IN}]
+    return [auto() for auto in map(value_of, names) if auto is not None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .operation import OPERATIONS, Form, Operation
+from .operation import OPERATIONS, Operation, PartForm
 
 
 def operations() -> list[type[Operation]]:
@@ -24,7 +24,7 @@ def operator_of(operation: type[Operation]) -> Callable[..., Any]:
     return operator
 
 
-def parts_of(operation: type[Operation]) -> dict[str, Form]:
+def parts_of(operation: type[Operation]) -> dict[str, PartForm]:
     """The results of an operator by name, and what each looks like."""
     if operation.result is None:
         return dict(zip((operation.name,), operation.forms, strict=True))

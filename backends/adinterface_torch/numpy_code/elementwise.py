@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -12,20 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .dtypes import (
-    COMPLEX,
-    INEXACT,
-    at_least_1d,
-    cast,
-    converted,
-    floating,
-    listed,
-    operands,
-    promote,
-    promote_number,
-    tensors,
-    to_dtype,
-)
+from .composed import composed
+from .promotion import COMPLEX, INEXACT, cast, floating, inexact, listed, promote, tensors
 
 Function = Callable[..., Any]
 
@@ -39,7 +26,7 @@ def _arithmetic(call: Function) -> Function:
     def operate(a: Any, b: Any) -> Any:
         number = type(b)
         if number is float or number is int:
-            if a.dtype in INEXACT:
+            if a.dtype in INEXACT or (number is int and a.dtype is not torch.bool):
                 return call(a, b)
         elif isinstance(b, Tensor):
             if isinstance(a, Tensor):
@@ -47,7 +34,7 @@ def _arithmetic(call: Function) -> Function:
                     return call(a, b)
             elif (type(a) is float or type(a) is int) and b.dtype in INEXACT:
                 return call(a, b)
-        a, b = operands(a, b)
+        a, b = tensors(a, b)
         return call(a, b)
 
     return operate
@@ -67,9 +54,9 @@ def _pair(call: Function) -> Function:
 
 def _floating_pair(call: Function) -> Function:
     def operate(a: Any, b: Any) -> Any:
-        if isinstance(b, Tensor) and isinstance(a, Tensor) and a.dtype is b.dtype and a.dtype in INEXACT:
-            return call(a, b)
         if isinstance(b, Tensor) and isinstance(a, Tensor):
+            if a.dtype is b.dtype and a.dtype in INEXACT:
+                return call(a, b)
             # Each on its own: NumPy takes int8 and uint8 to float16, not to int16 and so to float32.
             dtype = promote(floating(a.dtype), floating(b.dtype))
         else:
@@ -91,21 +78,12 @@ def _floating(call: Function) -> Function:
     return operate
 
 
-def _rounding(call: Function) -> Function:
-    def operate(x: Any) -> Any:
-        return call(x) if x.dtype in INEXACT else x
-
-    return operate
-
-
 add = _arithmetic(operator.add)
 subtract = _arithmetic(operator.sub)
 multiply = _arithmetic(operator.mul)
 bitwise_and = _arithmetic(operator.and_)
 bitwise_or = _arithmetic(operator.or_)
 bitwise_xor = _arithmetic(operator.xor)
-left_shift = _pair(Tensor.bitwise_left_shift)
-right_shift = _pair(Tensor.bitwise_right_shift)
 equal = _arithmetic(operator.eq)
 not_equal = _arithmetic(operator.ne)
 less = _arithmetic(operator.lt)
@@ -129,8 +107,6 @@ arctan2 = _floating_pair(Tensor.atan2)
 copysign = _floating_pair(Tensor.copysign)
 hypot = _floating_pair(Tensor.hypot)
 logaddexp = _floating_pair(Tensor.logaddexp)
-logaddexp2 = _floating_pair(Tensor.logaddexp2)
-nextafter = _floating_pair(Tensor.nextafter)
 
 arccos = _floating(Tensor.acos)
 arccosh = _floating(Tensor.acosh)
@@ -140,8 +116,6 @@ arctan = _floating(Tensor.atan)
 arctanh = _floating(Tensor.atanh)
 cos = _floating(Tensor.cos)
 cosh = _floating(Tensor.cosh)
-deg2rad = radians = _floating(Tensor.deg2rad)
-rad2deg = degrees = _floating(Tensor.rad2deg)
 exp = _floating(Tensor.exp)
 exp2 = _floating(Tensor.exp2)
 expm1 = _floating(Tensor.expm1)
@@ -154,13 +128,7 @@ sinh = _floating(Tensor.sinh)
 sqrt = _floating(Tensor.sqrt)
 tan = _floating(Tensor.tan)
 tanh = _floating(Tensor.tanh)
-rint = _floating(Tensor.round)
-fabs = _floating(Tensor.abs)
 i0 = _floating(torch.special.i0)
-
-ceil = _rounding(Tensor.ceil)
-floor = _rounding(Tensor.floor)
-fix = trunc = _rounding(Tensor.trunc)
 
 negative = operator.neg
 positive = operator.pos
@@ -170,9 +138,6 @@ logical_not = torch.logical_not
 isfinite = torch.isfinite
 isinf = torch.isinf
 isnan = torch.isnan
-isposinf = torch.isposinf
-isneginf = torch.isneginf
-signbit = torch.signbit
 conjugate = torch.conj
 
 
@@ -181,15 +146,11 @@ def true_divide(a: Any, b: Any) -> Any:
         number = type(b)
         if a.dtype in INEXACT and (number is float or number is int or (isinstance(b, Tensor) and a.dtype is b.dtype)):
             return torch.true_divide(a, b)
-        a, b = operands(a, b)
-        # Not `floating`: NumPy divides small integers in float64 too.
-        return torch.true_divide(a, b) if a.dtype in INEXACT else torch.true_divide(a.double(), b)
-    number = type(a)
-    dtype = promote_number(b.dtype, number)
-    if dtype not in INEXACT:
-        dtype = torch.float64
-    # Not `a / b`, which torch rounds twice.
-    return torch.true_divide(torch.scalar_tensor(a, dtype=dtype, device=b.device), cast(b, dtype))
+    elif type(a) is float and b.dtype in INEXACT:
+        # Not `a / b`, which torch rounds twice.
+        return torch.true_divide(torch.scalar_tensor(a, dtype=b.dtype, device=b.device), b)
+    # Not `floating`: NumPy divides small integers in float64 too.
+    return torch.true_divide(*[inexact(x) for x in tensors(a, b)])
 
 
 divide = true_divide
@@ -210,12 +171,6 @@ def power(a: Any, b: Any) -> Any:
     return found.to(torch.int8) if found.dtype is torch.bool else found
 
 
-def float_power(a: Any, b: Any) -> Any:
-    a, b = tensors(a, b)
-    dtype = torch.complex128 if a.dtype in COMPLEX else torch.float64
-    return torch.pow(a.to(dtype), b.to(dtype))
-
-
 def absolute(x: Any) -> Any:
     return x if x.dtype is torch.bool else torch.abs(x)
 
@@ -224,90 +179,27 @@ def sign(x: Any) -> Any:
     return torch.sgn(x) if x.dtype in COMPLEX else torch.sign(x)
 
 
-def reciprocal(x: Any) -> Any:
-    return torch.reciprocal(x) if x.dtype in INEXACT else torch.div(1, x, rounding_mode="trunc").to(x.dtype)
-
-
-@_floating
-def cbrt(x: Any) -> Any:
-    return torch.copysign(torch.pow(torch.abs(x), 1 / 3), x)
-
-
-@_floating
-def sinc(x: Any) -> Any:
-    # torch.sinc has second derivative zero at zero.
-    if x.dtype in COMPLEX:
-        return torch.sinc(x)
-    near = torch.abs(x) < 1e-3
-    squared = torch.square(math.pi * torch.where(near, x, 0))
-    series = 1 - squared / 6 * (1 - squared / 20 * (1 - squared / 42))
-    scaled = math.pi * torch.where(near, 1, x)
-    return torch.where(near, series, torch.sin(scaled) / scaled)
-
-
-@_floating_pair
-def heaviside(x: Any, at_zero: Any) -> Any:
-    return torch.where(x == 0, at_zero, torch.where(torch.isnan(x), x, (x > 0).to(x.dtype)))
-
-
-def ldexp(x: Any, exponent: Any) -> Any:
-    x = x if isinstance(x, Tensor) else torch.scalar_tensor(x, dtype=torch.float64, device=exponent.device)
-    x = x.to(floating(x.dtype))
-    return x * (torch.exp2(exponent.to(x.dtype)) if isinstance(exponent, Tensor) else 2.0**exponent)
-
-
 @_floating
 def frexp(x: Any) -> Any:
     return tuple(torch.frexp(x))
-
-
-@_floating
-def modf(x: Any) -> Any:
-    return torch.frac(x), torch.trunc(x)
-
-
-def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
-    if a.dtype in COMPLEX:
-        return torch.complex(round(a.real, decimals), round(a.imag, decimals))
-    if a.dtype in INEXACT:
-        return torch.round(a, decimals=decimals)
-    return a if decimals >= 0 else torch.round(a.double(), decimals=decimals).to(a.dtype)
-
-
-around = round
 
 
 def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None) -> Any:
     low, high = (a_min if min is None else min), (a_max if max is None else max)
     for bound in (low, high):
         if bound is not None and not isinstance(bound, (int, float)):
-            a, low, high = _with_bounds(a, low, high)
+            given = iter(tensors(*[value for value in (a, low, high) if value is not None]))
+            a, low, high = [None if value is None else next(given) for value in (a, low, high)]
             return a.clamp(low, high)
         if type(bound) is float and a.dtype not in INEXACT:
             a = a.double()
     return a if low is None and high is None else torch.clamp(a, low, high)
 
 
-def _with_bounds(a: Any, low: Any, high: Any) -> list[Any]:
-    given = iter(tensors(*[value for value in (a, low, high) if value is not None]))
-    return [None if value is None else next(given) for value in (a, low, high)]
-
-
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
-    if x.dtype not in INEXACT:
-        return x
-    if isinstance(nan, Tensor):
-        return torch.where(torch.isnan(x), nan.to(x.dtype), nan_to_num(x, copy, 0.0, posinf, neginf))
-    if x.dtype in COMPLEX:
-        return torch.complex(torch.nan_to_num(x.real, nan, posinf, neginf), torch.nan_to_num(x.imag, nan, posinf, neginf))
+    if x.dtype not in INEXACT or x.dtype in COMPLEX or isinstance(nan, Tensor):
+        return composed("nan_to_num")(x, copy, nan, posinf, neginf)
     return torch.nan_to_num(x, nan, posinf, neginf)
-
-
-def angle(z: Any, deg: bool = False) -> Any:
-    # As arctan2, not torch.angle, which has no derivative of the second order at real numbers.
-    z = z if z.dtype in INEXACT else z.double()
-    found = torch.atan2(imag(z), real(z))
-    return torch.rad2deg(found) if deg else found
 
 
 def real(val: Any) -> Any:
@@ -319,19 +211,11 @@ def imag(val: Any) -> Any:
     return val.resolve_conj().imag if val.dtype in COMPLEX else torch.zeros_like(val)
 
 
-def isreal(x: Any) -> Any:
-    return imag(x) == 0
-
-
-def iscomplex(x: Any) -> Any:
-    return imag(x) != 0
-
-
 def where(condition: Any, *choices: Any) -> Any:
     if not isinstance(condition, Tensor):
         condition = listed(condition, next((choice for choice in choices if isinstance(choice, Tensor)), None))
     if not choices:
-        return at_least_1d(condition).nonzero(as_tuple=True)
+        return composed("where")(condition)
     if condition.dtype is not torch.bool:
         condition = condition != 0
     x, y = choices
@@ -342,14 +226,6 @@ def where(condition: Any, *choices: Any) -> Any:
             return torch.where(condition, x, y)
     x, y = tensors(x, y)
     return torch.where(condition, x, y)
-
-
-def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-    return converted(x, to_dtype(dtype))
-
-
-def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
-    return a  # the wrappers are read-only
 
 
 _OF_ONE = {

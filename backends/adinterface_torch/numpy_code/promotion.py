@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from adinterface.contract.library import unsupported_dtype
+from adinterface.numpy_code.compositions.composing import array
 
-from ..library import DTYPES, NAMES, SUPPORTED
+from ..dtypes import DTYPES, NAMES
 
 INEXACT = frozenset({torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128})
 COMPLEX = frozenset({torch.complex64, torch.complex128})
@@ -43,48 +43,13 @@ def floating(dtype: torch.dtype) -> torch.dtype:
     return dtype if dtype in INEXACT else promote(dtype, torch.float16)
 
 
-@functools.cache
-def real_of(dtype: torch.dtype) -> torch.dtype:
-    return dtype.to_real() if dtype in COMPLEX else dtype
-
-
-def to_dtype(dtype: Any) -> torch.dtype:
-    """What a user gives for dtype=."""
-    if isinstance(dtype, torch.dtype):
-        return dtype
-    name = np.dtype(dtype).name
-    if name not in DTYPES:
-        raise unsupported_dtype(name, "PyTorch", SUPPORTED)
-    return DTYPES[name]
-
-
-def converted(x: Any, dtype: torch.dtype) -> Any:
-    """x with another dtype; from complex to real without torch's warning."""
-    return (x.real if x.dtype in COMPLEX and dtype not in COMPLEX else x).to(dtype)
+def cast(x: Any, dtype: torch.dtype) -> Any:
+    return x if x.dtype is dtype else x.to(dtype)  # torch needs a microsecond to find nothing to do
 
 
 def inexact(x: Any) -> Any:
     """x, or float64 for integers and booleans: the dtype of means and of linear algebra."""
     return x if x.dtype in INEXACT else x.to(torch.float64)
-
-
-def operands(a: Any, b: Any) -> tuple[Any, Any]:
-    """Two operands with the dtype in which NumPy computes; a Python number stays one."""
-    if not isinstance(b, Tensor):
-        return cast(a, promote_number(a.dtype, type(b))), _number(b, a)
-    if not isinstance(a, Tensor):
-        return _number(a, b), cast(b, promote_number(b.dtype, type(a)))
-    dtype = promote(a.dtype, b.dtype)
-    return cast(a, dtype), cast(b, dtype)
-
-
-def _number(number: Any, beside: Any) -> Any:
-    """torch subtracts no boolean, not even from a number."""
-    return int(number) if type(number) is bool and beside.dtype is not torch.bool else number
-
-
-def cast(x: Any, dtype: torch.dtype) -> Any:
-    return x if x.dtype is dtype else x.to(dtype)  # torch needs a microsecond to find nothing to do
 
 
 def tensors(*values: Any) -> list[Any]:
@@ -107,21 +72,16 @@ def tensors(*values: Any) -> list[Any]:
     ]
 
 
+def counted_in_full(*values: Any) -> list[Any]:
+    """Tensors of one dtype, of Python's numbers too: so do functions that are no ufuncs, which make an array of a number."""
+    beside = next((value for value in values if isinstance(value, Tensor)), None)
+    return tensors(*[listed(value, beside) for value in values])
+
+
 def listed(values: Any, beside: Any = None) -> Any:
     """A list, perhaps with tensors in it, as a tensor."""
     if isinstance(values, Tensor):
         return values
-    if isinstance(values, (list, tuple)) and _holds_tensors(values):
-        return torch.stack(broadcast(*tensors(*values)))
-    device = beside.device if isinstance(beside, Tensor) else None
-    array = np.asarray(values)
-    return torch.tensor(array if array.ndim else array.item(), dtype=DTYPES[array.dtype.name], device=device)
+    from .. import namespace  # here, because array-api-compat is slow to import
 
-
-def _holds_tensors(values: Any) -> bool:
-    return any(isinstance(v, Tensor) or (isinstance(v, (list, tuple)) and _holds_tensors(v)) for v in values)
-
-
-# torch leaves some of its own functions without types.
-broadcast: Callable[..., Any] = torch.broadcast_tensors
-at_least_1d: Callable[..., Any] = torch.atleast_1d
+    return array(namespace, values, beside)

@@ -113,22 +113,34 @@ def promoted(xp: ModuleType, *values: Any) -> list[Array]:
     if len(dtypes) == 1 and None not in dtypes and not any(isinstance(v, (np.ndarray, np.generic)) for v in values):
         return list(values)
     like = next((v for v in values if not isinstance(v, (int, float, complex, list, tuple, np.ndarray, np.generic))), None)
-    weak = [type(v) in (bool, int, float, complex) for v in values]
+    weak = [type(v) in _WEAK for v in values]
     arrays = [v if w else array(xp, v, like) for v, w in zip(values, weak)]
-    names = {name_of(v) for v, w in zip(arrays, weak) if not w}
-    if len(names) == 1 and not any(weak):
+    kinds = [type(v) if w else name_of(v) for v, w in zip(arrays, weak)]
+    if len(set(kinds)) == 1 and not any(weak):
         return arrays
-    if "bfloat16" in names:
-        name = _beside_bfloat16(names, any(type(v) is complex for v in values))
-        return [cast(xp, array(xp, v, like), name) for v in arrays]
-    dtype = np.result_type(*[numpy_dtype(v) for v in arrays])
-    return [array(xp, np.asarray(v, dtype=dtype), like) if w else cast(xp, v, dtype) for v, w in zip(arrays, weak)]
+    dtype = common_dtype(*kinds)
+    return [_number(xp, v, dtype, like) if w else cast(xp, v, dtype) for v, w in zip(arrays, weak)]
 
 
-def _beside_bfloat16(names: set[str], complex_number: bool) -> str:
-    """The dtype of a computation with an array of bfloat16, which NumPy does not know: it gives way to other inexact ones
-    alone."""
-    inexact_ones = [name for name in names if name.startswith(("float", "complex"))] + ["complex64"] * complex_number
+def _number(xp: ModuleType, value: Any, dtype: str, like: Any) -> Array:
+    if dtype == "bfloat16":
+        return cast(xp, array(xp, value, like), dtype)
+    return array(xp, np.asarray(value, dtype=dtype), like)
+
+
+_WEAK = frozenset({bool, int, float, complex})
+
+
+@functools.cache
+def common_dtype(*kinds: Any) -> str:
+    """The dtype of a computation with arrays of these dtypes and numbers of these classes.
+
+    NumPy does not know bfloat16, which gives way to other inexact dtypes alone.
+    """
+    if "bfloat16" not in kinds:
+        return np.result_type(*[np.dtype(kind) if isinstance(kind, str) else kind(1) for kind in kinds]).name
+    inexact_ones = [kind for kind in kinds if isinstance(kind, str) and kind.startswith(("float", "complex"))]
+    inexact_ones += ["complex64"] * (complex in kinds)
     return np.result_type(np.float32, *inexact_ones).name if inexact_ones else "bfloat16"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from .promotion import inexact
+from .composed import inexact
 
 
 def _one_axis(call: Callable[..., Any]) -> Callable[..., Any]:

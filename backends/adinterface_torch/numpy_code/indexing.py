@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .promotion import listed
+from .composed import listed
 
 _SMALL_INTEGERS = {torch.int8, torch.int16, torch.int32, torch.uint8, torch.uint16, torch.uint32, torch.uint64}
 

@@ -13,8 +13,7 @@ from torch import Tensor
 from adinterface.numpy_code.compositions import COMPOSITIONS
 from adinterface.numpy_code.results import EighResult
 
-from .composed import composed
-from .promotion import INEXACT, inexact, tensors
+from .composed import INEXACT, composed, inexact, tensors
 
 Function = Callable[..., Any]
 _SINGULAR: type[Exception] = vars(torch.linalg)["LinAlgError"]

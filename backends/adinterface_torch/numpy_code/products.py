@@ -8,15 +8,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .composed import composed
-from .promotion import counted_in_full
+from .composed import arrays, composed
 
 
 def _product(call: Callable[..., Any]) -> Callable[..., Any]:
     def product(a: Any, b: Any) -> Any:
         if isinstance(a, Tensor) and isinstance(b, Tensor) and a.dtype is b.dtype:
             return call(a, b)
-        return call(*counted_in_full(a, b))
+        return call(*arrays(a, b))
 
     return product
 
@@ -33,7 +32,7 @@ def dot(a: Any, b: Any) -> Any:
 
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
     axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
-    a, b = counted_in_full(a, b)
+    a, b = arrays(a, b)
     a, b = torch.movedim(a, axisa, -1), torch.movedim(b, axisb, -1)
     if a.shape[-1] != 3 or b.shape[-1] != 3:
         raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors")
@@ -45,5 +44,5 @@ def einsum(
     *operands: Any, out: Any = None, dtype: Any = None, order: str = "K", casting: str = "safe", optimize: Any = False
 ) -> Any:
     if dtype is None and isinstance(operands[0], str):
-        return torch.einsum(operands[0], *counted_in_full(*operands[1:]))
+        return torch.einsum(operands[0], *arrays(*operands[1:]))
     return composed("einsum")(*operands, dtype=dtype)

@@ -8,24 +8,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .composed import composed, usual
-from .promotion import inexact
+from .composed import composed, inexact, usual
 
 Axis = int | tuple[int, ...] | None
 
 
-def _reduction(name: str, call: Callable[..., Any], several: bool = True) -> Callable[..., Any]:
-    """A reduction by axis and keepdims alone; several: torch has it for more than one axis."""
+def _reduction(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+    """A reduction by axis and keepdims alone."""
 
-    def reduce(a: Any, axis: Axis = None, *args: Any, **kwargs: Any) -> Any:
-        keepdims = kwargs.get("keepdims", False)
-        if args or len(kwargs) > ("keepdims" in kwargs):
-            return composed(name)(a, axis, *args, **kwargs)
+    def reduce(a: Any, axis: Axis = None, *args: Any, keepdims: bool = False, **kwargs: Any) -> Any:
+        if args or kwargs:
+            return composed(name)(a, axis, *args, **kwargs, **({"keepdims": True} if keepdims else {}))
         if axis is None and not keepdims:
             return call(a)
-        if type(axis) is int or (several and axis):
-            return call(a, axis, keepdims)
-        return composed(name)(a, axis, **kwargs)
+        return call(a, axis, keepdims) if type(axis) is int or axis else composed(name)(a, axis, keepdims=keepdims)
 
     return reduce
 
@@ -38,7 +34,6 @@ sum = _reduction("sum", Tensor.sum)
 mean = _reduction("mean", _mean)
 max = amax = _reduction("max", Tensor.amax)
 min = amin = _reduction("min", Tensor.amin)
-prod = _reduction("prod", Tensor.prod, several=False)
 
 
 def _variance(a: Any, axis: Axis = None, ddof: float = 0, keepdims: bool = False, correction: float | None = None) -> Any:

@@ -1,4 +1,4 @@
-"""Shapes and joining of tensors as NumPy does it, and what NumPy tells about an array."""
+"""Shapes, parts and joining of tensors as NumPy does it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .composed import arrays as one_dtype
 from .composed import composed, usual
-from .promotion import counted_in_full, listed
 
 # Shapes --------------------------------------------------------------------------------------------------------------
 
@@ -34,10 +34,8 @@ def transpose(a: Any, axes: Any = None) -> Any:
 
 
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
-    if isinstance(repeats, (list, tuple)):
-        repeats = listed(repeats, a)
-    if isinstance(repeats, Tensor) and repeats.numel() == 1:
-        repeats = int(repeats)
+    if type(repeats) is not int:
+        return composed("repeat")(a, repeats, axis)
     return torch.repeat_interleave(torch.ravel(a) if axis is None else a, repeats, dim=axis or 0)
 
 
@@ -68,19 +66,6 @@ def unstack(x: Any, /, *, axis: int = 0) -> Any:
     return torch.unbind(x, axis)
 
 
-def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
-    places = indices_or_sections
-    if isinstance(places, Tensor):
-        places = places.tolist()
-    return list(torch.tensor_split(ary, places if isinstance(places, int) else _lengths(places), axis))
-
-
-def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> Any:
-    if isinstance(indices_or_sections, int) and ary.shape[axis] % indices_or_sections:
-        raise ValueError("array split does not result in an equal division")
-    return array_split(ary, indices_or_sections, axis)
-
-
 # Joining -------------------------------------------------------------------------------------------------------------
 
 
@@ -101,7 +86,7 @@ def _parts(arrays: Any) -> list[Any]:
             dtype = found
     else:
         return parts
-    return counted_in_full(*parts)
+    return one_dtype(*parts)
 
 
 def concatenate(arrays: Any, axis: int | None = 0, out: Any = None, *, dtype: Any = None, casting: str = "same_kind") -> Any:
@@ -124,17 +109,8 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, cas
     return torch.stack(_parts(arrays), axis)
 
 
-# Arrays like another, and what NumPy tells about one -----------------------------------------------------------------
+# Arrays like another -------------------------------------------------------------------------------------------------
 
 
 zeros_like = empty_like = usual("zeros_like", torch.zeros_like, 1)
 ones_like = usual("ones_like", torch.ones_like, 1)
-
-
-def shape(a: Any) -> tuple[int, ...]:
-    return tuple(a.shape)
-
-
-def ndim(a: Any) -> int:
-    rank: int = a.ndim
-    return rank

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import special as torch_special
 
-from .promotion import inexact, tensors
+from .composed import inexact, tensors
 
 
 def _one(call: Any) -> Any:

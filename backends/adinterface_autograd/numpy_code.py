@@ -17,7 +17,7 @@ from adinterface.numpy_code.compositions import COMPOSITIONS
 from adinterface.numpy_code.usual import usual
 
 from . import linalg as box_linalg
-from . import rules
+from . import namespace, rules
 from .rules import discrete, shape_of, value
 
 # Element by element.
@@ -57,8 +57,6 @@ def getitem(x: Any, index: Any) -> Any:
 
 @functools.cache
 def _composed(name: str) -> Callable[..., Any]:
-    from . import namespace
-
     return functools.partial(COMPOSITIONS[name], namespace)
 
 

@@ -115,7 +115,7 @@ def promoted(xp: ModuleType, *values: Any) -> list[Array]:
     like = next((v for v in values if not isinstance(v, (int, float, complex, list, tuple, np.ndarray, np.generic))), None)
     weak = [type(v) in _WEAK for v in values]
     arrays = [v if w else array(xp, v, like) for v, w in zip(values, weak)]
-    kinds = [type(v) if w else name_of(v) for v, w in zip(arrays, weak)]
+    kinds: list[Any] = [type(v) if w else name_of(v) for v, w in zip(arrays, weak)]
     if len(set(kinds)) == 1 and not any(weak):
         return arrays
     dtype = common_dtype(*kinds)

@@ -75,22 +75,22 @@ def _power(a: Any, b: Any) -> Any:
     return found.to(torch.int8) if found.dtype is torch.bool else found
 
 
-_ARITHMETIC = {
+_ARITHMETIC: dict[str, Function] = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "power": _power,
     "bitwise_and": operator.and_, "bitwise_or": operator.or_, "bitwise_xor": operator.xor,
     "equal": operator.eq, "not_equal": operator.ne, "less": operator.lt, "less_equal": operator.le,
     "greater": operator.gt, "greater_equal": operator.ge,
 }  # fmt: skip
-_PAIRS = {
+_PAIRS: dict[str, Function] = {
     "remainder": Tensor.remainder, "fmod": Tensor.fmod, "floor_divide": functools.partial(torch.div, rounding_mode="floor"),
     "maximum": Tensor.maximum, "minimum": Tensor.minimum, "fmax": Tensor.fmax, "fmin": Tensor.fmin,
     "gcd": Tensor.gcd, "lcm": Tensor.lcm,
     "logical_and": Tensor.logical_and, "logical_or": Tensor.logical_or, "logical_xor": Tensor.logical_xor,
 }  # fmt: skip
-_FLOATING_PAIRS = {
+_FLOATING_PAIRS: dict[str, Function] = {
     "arctan2": Tensor.atan2, "copysign": Tensor.copysign, "hypot": Tensor.hypot, "logaddexp": Tensor.logaddexp,
 }  # fmt: skip
-_FLOATING = {
+_FLOATING: dict[str, Function] = {
     "arccos": Tensor.acos, "arccosh": Tensor.acosh, "arcsin": Tensor.asin, "arcsinh": Tensor.asinh,
     "arctan": Tensor.atan, "arctanh": Tensor.atanh, "cos": Tensor.cos, "cosh": Tensor.cosh,
     "exp": Tensor.exp, "exp2": Tensor.exp2, "expm1": Tensor.expm1,
@@ -98,10 +98,12 @@ _FLOATING = {
     "sin": Tensor.sin, "sinh": Tensor.sinh, "sqrt": Tensor.sqrt, "tan": Tensor.tan, "tanh": Tensor.tanh, "i0": torch.i0,
 }  # fmt: skip
 
-for _table, _of in (
-    (_ARITHMETIC, _arithmetic), (_PAIRS, _pair), (_FLOATING_PAIRS, _floating_pair), (_FLOATING, _floating),
-):  # fmt: skip
-    globals().update({name: _of(name, call) for name, call in _table.items()})
+globals().update(
+    {name: _arithmetic(name, call) for name, call in _ARITHMETIC.items()}
+    | {name: _pair(name, call) for name, call in _PAIRS.items()}
+    | {name: _floating_pair(name, call) for name, call in _FLOATING_PAIRS.items()}
+    | {name: _floating(name, call) for name, call in _FLOATING.items()}
+)
 
 _OF_ONE: dict[np.ufunc, Function] = {getattr(np, name): call for name, call in _FLOATING.items() if name != "i0"}
 #: torch's functions of one tensor, by the dtypes that need no look at it.

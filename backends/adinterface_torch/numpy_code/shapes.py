@@ -72,7 +72,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> Any:
 _WIDEST = torch.float64
 
 
-def _parts(arrays: Any) -> list[Any]:
+def _parts(arrays: Any) -> Any:
     """Tensors of one dtype."""
     parts = arrays if type(arrays) is list else list(arrays)
     dtype = None

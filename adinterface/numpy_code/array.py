@@ -74,35 +74,16 @@ class NumpyArray:
         self, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         engine, array = self._engine, self._array
-        if len(args) == 1 and not kwargs:
+        if kwargs or len(args) > 2:
+            result = _called_in_full(function, engine, array, args, kwargs)
+        elif len(args) == 1:
             (value,) = args
-            if type(value) is NumpyArray:
-                native = value._array
-            elif type(value) is list:
-                native = []
-                for part in value:
-                    native.append(part._array if type(part) is NumpyArray else unwrap(part, engine, array))
-            else:
-                native = unwrap(value, engine, array)
-            result = engine.functions[function](native)
-        elif len(args) == 2 and not kwargs:
+            result = engine.functions[function](value._array if type(value) is NumpyArray else unwrap(value, engine, array))
+        else:
             first, second = args
             first = first._array if type(first) is NumpyArray else unwrap(first, engine, array)
             second = second._array if type(second) is NumpyArray else unwrap(second, engine, array, function, 1)
             result = engine.functions[function](first, second)
-        elif function is _PIECEWISE:
-            return _piecewise(*args, **kwargs)
-        else:
-            if "out" in kwargs and kwargs.pop("out") is not None:
-                raise NumpyCodeError(no_out(spelled(function)))
-            for value in kwargs.values():
-                if type(value) not in _AS_THEY_ARE:
-                    kwargs = _unwrapped(kwargs, engine, array, function)
-                    break
-            natives = []
-            for n, value in enumerate(args):
-                natives.append(value._array if type(value) is NumpyArray else unwrap(value, engine, array, function, n))
-            result = engine.functions[function](*natives, **kwargs)
         if type(result) in engine.classes:
             wrapped = _new(NumpyArray)
             wrapped._array = result
@@ -324,6 +305,24 @@ def wrap(result: Any, engine: Engine) -> Any:
     return result
 
 
+def _called_in_full(
+    function: Callable[..., Any], engine: Engine, beside: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """What the engine's function gives for any number of arguments and for keywords."""
+    if function is _PIECEWISE:
+        return _piecewise(*args, **kwargs)
+    if "out" in kwargs and kwargs.pop("out") is not None:
+        raise NumpyCodeError(no_out(spelled(function)))
+    for value in kwargs.values():
+        if type(value) not in _AS_THEY_ARE:
+            kwargs = {name: unwrap(value, engine, beside, function, name) for name, value in kwargs.items()}
+            break
+    natives = []
+    for n, value in enumerate(args):
+        natives.append(value._array if type(value) is NumpyArray else unwrap(value, engine, beside, function, n))
+    return engine.functions[function](*natives, **kwargs)
+
+
 def unwrap(
     value: Any, engine: Engine | None, beside: Any, function: Callable[..., Any] | None = None, place: int | str = 0
 ) -> Any:
@@ -410,10 +409,6 @@ def _plain_keywords(ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> dic
                 + ("Write np.where(condition, a, b)." if name == "where" else "Leave it out.")
             )
     return kwargs
-
-
-def _unwrapped(kwargs: dict[str, Any], engine: Engine, beside: Any, function: Callable[..., Any]) -> dict[str, Any]:
-    return {name: unwrap(value, engine, beside, function, name) for name, value in kwargs.items()}
 
 
 # Operators and methods -----------------------------------------------------------------------------------------------

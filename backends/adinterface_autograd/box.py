@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from typing import Any
+from types import ModuleType
+from typing import Any, ClassVar
 
 import autograd.numpy as anp
 import numpy as np
@@ -26,6 +27,8 @@ class Box(ArrayBox):  # type: ignore[misc]
     __slots__ = ()
 
     device = "cpu"
+    #: The namespace of this package, whose functions return boxes: when it is made, it enters itself here.
+    namespace: ClassVar[ModuleType]
 
     @property
     def mT(self) -> Any:
@@ -36,9 +39,7 @@ class Box(ArrayBox):  # type: ignore[misc]
         return boxed(anp.transpose(self))
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        from . import namespace
-
-        return namespace
+        return self.namespace
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
         if device != "cpu":

@@ -4,6 +4,7 @@ elsewhere.
 Nothing of `autograd.numpy` is here unasked: some of its functions, `concat` among them, lose a gradient without a word.
 """
 
+import sys as _sys
 from types import SimpleNamespace as _Names
 
 import autograd.numpy as anp
@@ -11,6 +12,7 @@ import numpy as np
 
 from . import fft as _fft
 from . import linalg as _linalg
+from .box import Box as _Box
 from .box import boxing_all
 from .rules import *  # noqa: F403
 from .rules import discrete
@@ -74,3 +76,4 @@ linalg, fft = (_Names(**boxing_all(vars(module), module.__all__)) for module in 
 __all__ = sorted({name for name in globals() if not name.startswith("_")} - {"anp", "np", "discrete", "boxing_all"})
 
 globals().update(boxing_all(globals(), __all__))
+_Box.namespace = _sys.modules[__name__]

@@ -14,9 +14,10 @@ import autograd.numpy as anp
 import numpy as np
 
 from adinterface.numpy_code.compositions import COMPOSITIONS
+from adinterface.numpy_code.usual import usual
 
 from . import linalg as box_linalg
-from . import rules
+from . import namespace, rules
 from .rules import discrete, shape_of, value
 
 # Element by element.
@@ -54,23 +55,12 @@ def getitem(x: Any, index: Any) -> Any:
     return x[index]
 
 
-def _usual(name: str, function: Callable[..., Any], positional: int, *keywords: str) -> Callable[..., Any]:
-    """A function for the forms of a call that it knows; the composition is for the others."""
-    known = frozenset(keywords)
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if len(args) <= positional and (not kwargs or kwargs.keys() <= known):
-            return function(*args, **kwargs)
-        return _composed(name)(*args, **kwargs)
-
-    return call
-
-
 @functools.cache
 def _composed(name: str) -> Callable[..., Any]:
-    from . import namespace
-
     return functools.partial(COMPOSITIONS[name], namespace)
+
+
+_usual = functools.partial(usual, _composed)
 
 
 def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:

@@ -15,19 +15,8 @@ import torch.utils.dlpack
 from adinterface.contract.errors import ConversionError
 from adinterface.contract.library import PYTHON, Enter, Leave, Library, dtype_name, kind, unsupported_dtype
 
+from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED
 from .precision import precision
-
-DTYPES: dict[str, torch.dtype] = {
-    str(dtype).removeprefix("torch."): dtype for dtype in vars(torch).values() if isinstance(dtype, torch.dtype)
-}
-NAMES = {dtype: name for name, dtype in reversed(DTYPES.items())} | {
-    getattr(torch, str(dtype).removeprefix("torch.")): str(dtype).removeprefix("torch.") for dtype in DTYPES.values()
-}
-# The dtypes that torch.from_numpy takes.
-_SHARED = frozenset(
-    np.dtype(name) for name in DTYPES if name.startswith(("float", "int", "uint", "bool", "complex")) and name in np.sctypeDict
-)
-SUPPORTED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 
 
 class Nesting(threading.local):
@@ -184,7 +173,7 @@ class TorchLibrary(Library):
 
     def lift(self, x: Any, beside: Any) -> Any:
         # A copy: the backward pass may need the numbers after f has written new ones into its buffer.
-        if x.dtype not in _SHARED:
+        if x.dtype not in SHARED:
             return self.asarray(x, like=beside, copy=True)
         lifted = torch.from_numpy(np.array(x))  # twice as fast as torch.tensor
         return lifted if beside.is_cpu else lifted.to(beside.device)

@@ -106,7 +106,8 @@ def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
 
 
 def imag(x: Any, /) -> Any:
-    return torch.imag(x) if x.is_complex() else torch.zeros_like(x)
+    # Not of a view that stands for its conjugate, which torch.func.vmap does not take.
+    return torch.imag(x.resolve_conj()) if x.is_complex() else torch.zeros_like(x)
 
 
 def floor_divide(x: Any, y: Any, /) -> Any:

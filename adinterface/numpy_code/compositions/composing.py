@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, TypeAlias
@@ -30,7 +31,12 @@ def composition(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any
 
 def name_of(x: Array) -> str:
     """The name of an array's dtype: `torch.float32` and `dtype('float32')` are both float32."""
-    return dtype_name(x.dtype) if isinstance(x.dtype, np.dtype) else str(x.dtype).rpartition(".")[2]
+    return _name_of_dtype(x.dtype)
+
+
+@functools.cache
+def _name_of_dtype(dtype: Any) -> str:
+    return dtype_name(dtype) if isinstance(dtype, np.dtype) else str(dtype).rpartition(".")[2]
 
 
 def numpy_dtype(x: Any) -> Any:
@@ -38,9 +44,13 @@ def numpy_dtype(x: Any) -> Any:
     return x if isinstance(x, (bool, int, float, complex)) and not isinstance(x, np.generic) else np.dtype(name_of(x))
 
 
+def _named(dtype: Any) -> str:
+    return "bfloat16" if isinstance(dtype, str) and dtype == "bfloat16" else np.dtype(dtype).name
+
+
 def native_dtype(xp: ModuleType, dtype: Any) -> Any:
     """A namespace's dtype for what a user gives as dtype=."""
-    name = np.dtype(dtype).name
+    name = _named(dtype)
     if name == "float16" and not hasattr(xp, name):
         name = "float32"
     return getattr(xp, name)
@@ -56,8 +66,8 @@ def is_exact(x: Array) -> bool:
 
 
 def cast(xp: ModuleType, x: Array, dtype: Any) -> Array:
-    """x with a dtype of NumPy."""
-    name = np.dtype(dtype).name
+    """x with a dtype of NumPy, or bfloat16."""
+    name = _named(dtype)
     if name_of(x) == name:
         return x
     return xp.astype(xp.real(x) if is_complex(x) and not name.startswith("complex") else x, native_dtype(xp, name))
@@ -99,14 +109,39 @@ def _holds_native(values: Any) -> bool:
 
 def promoted(xp: ModuleType, *values: Any) -> list[Array]:
     """The values as arrays of the dtype in which NumPy computes with them; Python numbers are weak."""
+    dtypes = {getattr(v, "dtype", None) for v in values}
+    if len(dtypes) == 1 and None not in dtypes and not any(isinstance(v, (np.ndarray, np.generic)) for v in values):
+        return list(values)
     like = next((v for v in values if not isinstance(v, (int, float, complex, list, tuple, np.ndarray, np.generic))), None)
-    weak = [type(v) in (bool, int, float, complex) for v in values]
+    weak = [type(v) in _WEAK for v in values]
     arrays = [v if w else array(xp, v, like) for v, w in zip(values, weak)]
-    names = {name_of(v) for v, w in zip(arrays, weak) if not w}
-    if len(names) == 1 and not any(weak):
+    kinds: list[Any] = [type(v) if w else name_of(v) for v, w in zip(arrays, weak)]
+    if len(set(kinds)) == 1 and not any(weak):
         return arrays
-    dtype = np.result_type(*[numpy_dtype(v) for v in arrays])
-    return [array(xp, np.asarray(v, dtype=dtype), like) if w else cast(xp, v, dtype) for v, w in zip(arrays, weak)]
+    dtype = common_dtype(*kinds)
+    return [_number(xp, v, dtype, like) if w else cast(xp, v, dtype) for v, w in zip(arrays, weak)]
+
+
+def _number(xp: ModuleType, value: Any, dtype: str, like: Any) -> Array:
+    if dtype == "bfloat16":
+        return cast(xp, array(xp, value, like), dtype)
+    return array(xp, np.asarray(value, dtype=dtype), like)
+
+
+_WEAK = frozenset({bool, int, float, complex})
+
+
+@functools.cache
+def common_dtype(*kinds: Any) -> str:
+    """The dtype of a computation with arrays of these dtypes and numbers of these classes.
+
+    NumPy does not know bfloat16, which gives way to other inexact dtypes alone.
+    """
+    if "bfloat16" not in kinds:
+        return np.result_type(*[np.dtype(kind) if isinstance(kind, str) else kind(1) for kind in kinds]).name
+    inexact_ones = [kind for kind in kinds if isinstance(kind, str) and kind.startswith(("float", "complex"))]
+    inexact_ones += ["complex64"] * (complex in kinds)
+    return np.result_type(np.float32, *inexact_ones).name if inexact_ones else "bfloat16"
 
 
 def counted_in_full(xp: ModuleType, *values: Any) -> list[Array]:

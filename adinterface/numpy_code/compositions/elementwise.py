@@ -54,7 +54,7 @@ def divmod(xp: ModuleType, a: Any, b: Any) -> tuple[Array, Array]:
 
 @composition("reciprocal")
 def reciprocal(xp: ModuleType, x: Array) -> Array:
-    return xp.where(xp.abs(x) == 1, x, xp.zeros_like(x)) if is_exact(x) else xp.ones_like(x) / x
+    return xp.where(absolute(xp, x) == 1, x, xp.zeros_like(x)) if is_exact(x) else xp.reciprocal(x)
 
 
 @composition("floor")

@@ -38,6 +38,8 @@ def inner(xp: ModuleType, a: Any, b: Any) -> Array:
     a, b = counted_in_full(xp, a, b)
     if not a.shape or not b.shape:
         return a * b
+    if len(b.shape) <= 2:
+        return xp.matmul(a, b if len(b.shape) == 1 else xp.matrix_transpose(b))
     return xp.tensordot(a, b, axes=((len(a.shape) - 1,), (len(b.shape) - 1,)))
 
 

@@ -19,7 +19,6 @@ from .composing import (
     is_complex,
     name_of,
     normalized,
-    promoted,
     size_of,
 )
 from .standard import truth
@@ -29,7 +28,12 @@ def _masked(xp: ModuleType, a: Array, where: Any, neutral: Any) -> Array:
     """a with the neutral element where it does not count."""
     if where is True:
         return a
-    return xp.where(array(xp, where, a), a, cast(xp, array(xp, neutral, a), name_of(a)))
+    return xp.where(array(xp, where, a), a, _as_initial(xp, neutral, a))
+
+
+def _as_initial(xp: ModuleType, value: Any, like: Array) -> Array:
+    """A value to begin with, which NumPy takes in the dtype of what it is for."""
+    return cast(xp, array(xp, value, like), name_of(like))
 
 
 @composition("sum")
@@ -47,7 +51,7 @@ def sum(
     a = cast(xp, a, "int64") if name_of(a) == "bool" else a
     total = xp.sum(a, axis=axis, keepdims=keepdims)
     total = total if dtype is None else cast(xp, total, dtype)
-    return total if initial is None else xp.add(*promoted(xp, total, initial))
+    return total if initial is None else xp.add(total, _as_initial(xp, initial, total))
 
 
 @composition("prod")
@@ -65,7 +69,7 @@ def prod(
     a = cast(xp, a, "int64") if name_of(a) == "bool" else a
     total = xp.prod(a, axis=axis, keepdims=keepdims)
     total = total if dtype is None else cast(xp, total, dtype)
-    return total if initial is None else xp.multiply(*promoted(xp, total, initial))
+    return total if initial is None else xp.multiply(total, _as_initial(xp, initial, total))
 
 
 def _count(xp: ModuleType, a: Array, axis: Axis, where: Any, keepdims: bool) -> Any:
@@ -130,12 +134,12 @@ def _extremum(xp: ModuleType, name: str, a: Array, axis: Axis, keepdims: bool, i
     a = _masked(xp, a, where, initial)
     reduce, pair = {"max": (xp.max, xp.maximum), "min": (xp.min, xp.minimum)}[name]
     if name_of(a) == "bool":
-        return (xp.any if name == "max" else xp.all)(a, axis=axis, keepdims=keepdims)
+        reduce, pair = {"max": (xp.any, xp.logical_or), "min": (xp.all, xp.logical_and)}[name]
     if initial is not None and not size_of(a):
         shape = np.max(np.zeros(a.shape), axis=axis, keepdims=keepdims, initial=0.0).shape
-        return xp.broadcast_to(cast(xp, array(xp, initial, a), name_of(a)), shape)
+        return xp.broadcast_to(_as_initial(xp, initial, a), shape)
     found = reduce(a, axis=axis, keepdims=keepdims)
-    return found if initial is None else pair(*promoted(xp, found, initial))
+    return found if initial is None else pair(found, _as_initial(xp, initial, found))
 
 
 @composition("max", "amax")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from types import ModuleType
@@ -136,6 +137,47 @@ def broadcast_arrays(xp: ModuleType, *args: Any, subok: bool = False) -> Any:
     return tuple(broadcast(xp, *[array(xp, x) for x in args]))
 
 
+@composition("flip")
+def flip(xp: ModuleType, m: Array, axis: Any = None) -> Array:
+    return xp.flip(m, axis=normalized(axis, len(m.shape)))
+
+
+composition("fliplr")(lambda xp, m: flip(xp, m, 1))
+composition("flipud")(lambda xp, m: flip(xp, m, 0))
+
+
+@composition("roll")
+def roll(xp: ModuleType, a: Array, shift: Any, axis: Any = None) -> Array:
+    shift = _plain(shift)
+    if axis is None:
+        return xp.roll(a, int(np.sum(shift))) if a.shape else a
+    shifts, axes = np.broadcast_arrays(shift, axis)
+    return xp.roll(a, tuple(shifts.ravel().tolist()), axis=tuple(axes.ravel().tolist()))
+
+
+def _plain(counted: Any) -> Any:
+    """Integers, by which nothing is differentiated, as Python's own."""
+    many = isinstance(counted, (tuple, list)) or getattr(counted, "ndim", 0) > 0
+    return [_plain(part) for part in counted] if many else operator.index(counted)
+
+
+@composition("tile")
+def tile(xp: ModuleType, A: Any, reps: Any) -> Array:
+    return xp.tile(array(xp, A), lengths(reps))
+
+
+def _triangle(name: str) -> Callable[..., Array]:
+    def triangle(xp: ModuleType, m: Array, k: int = 0) -> Array:
+        square = m if len(m.shape) > 1 else xp.broadcast_to(m, (m.shape[0],) * 2)
+        return getattr(xp, name)(square, k=k)
+
+    return triangle
+
+
+composition("tril")(_triangle("tril"))
+composition("triu")(_triangle("triu"))
+
+
 def _moving(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that only moves elements, by NumPy's own moving of their places."""
 
@@ -146,21 +188,7 @@ def _moving(function: Callable[..., Any]) -> Callable[..., Any]:
     return moving
 
 
-for _name in (
-    "tile",
-    "repeat",
-    "roll",
-    "rot90",
-    "flip",
-    "fliplr",
-    "flipud",
-    "resize",
-    "delete",
-    "diag",
-    "diagflat",
-    "tril",
-    "triu",
-):
+for _name in ("repeat", "rot90", "resize", "delete", "diag", "diagflat"):
     composition(_name)(_moving(getattr(np, _name)))
 
 
@@ -179,7 +207,7 @@ def ndim(xp: ModuleType, a: Any) -> int:
 
 @composition("size")
 def size(xp: ModuleType, a: Array, axis: Any = None) -> int:
-    return int(np.prod([a.shape[n] for n in normalized(axis, len(a.shape))], dtype=int))
+    return math.prod([a.shape[n] for n in normalized(axis, len(a.shape))])
 
 
 @composition("iscomplexobj")

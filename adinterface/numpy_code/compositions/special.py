@@ -8,7 +8,7 @@ from typing import Any
 from .composing import COMPOSITIONS, Array, composition, inexact, promoted
 
 for _name in ("exp2", "expm1", "log1p", "cbrt"):
-    composition(f"special.{_name}")(COMPOSITIONS[_name])
+    composition(f"special.{_name}")(lambda xp, x, of_float=COMPOSITIONS[_name]: of_float(xp, inexact(xp, x)))
 
 
 def _inexact(xp: ModuleType, *values: Any) -> list[Array]:

@@ -9,8 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from . import reductions
-from .dtypes import listed
+from .composed import listed
 
 _SMALL_INTEGERS = {torch.int8, torch.int16, torch.int32, torch.uint8, torch.uint16, torch.uint32, torch.uint64}
 
@@ -88,58 +87,3 @@ def _forwards(x: Any, part: slice, axis: int) -> tuple[Any, slice]:
     length = x.shape[axis]
     start, stop, step = part.indices(length)
     return torch.flip(x, (axis,)), slice(length - 1 - start, length - 1 - stop, -step)
-
-
-def take(a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
-    if axis is None:
-        a, axis = torch.ravel(a), 0
-    axis = axis % a.ndim
-    indices = _array_index(indices, a)
-    if mode != "raise":
-        length = a.shape[axis]
-        indices = torch.as_tensor(indices, device=a.device)
-        indices = indices % length if mode == "wrap" else torch.clamp(indices, 0, length - 1)
-    return a[(slice(None),) * axis + (indices,)]
-
-
-def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
-    indices = listed(indices, arr).long()
-    if axis is None:
-        arr, axis = torch.ravel(arr), 0
-    return torch.take_along_dim(arr, torch.where(indices < 0, indices + arr.shape[axis], indices), axis)
-
-
-def nonzero(a: Any) -> Any:
-    return torch.nonzero(a, as_tuple=True)
-
-
-def argwhere(a: Any) -> Any:
-    return torch.argwhere(a)
-
-
-def flatnonzero(a: Any) -> Any:
-    return torch.nonzero(torch.ravel(a), as_tuple=True)[0]
-
-
-def diag(v: Any, k: int = 0) -> Any:
-    return torch.diag(v, k)
-
-
-def diagflat(v: Any, k: int = 0) -> Any:
-    return torch.diag(torch.ravel(v), k)
-
-
-def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    return torch.diagonal(a, offset, axis1, axis2)
-
-
-def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
-    return reductions.sum(torch.diagonal(a, offset, axis1, axis2), -1, dtype)
-
-
-def tril(m: Any, k: int = 0) -> Any:
-    return torch.tril(m if m.ndim > 1 else m.expand(m.shape[0], -1), k)
-
-
-def triu(m: Any, k: int = 0) -> Any:
-    return torch.triu(m if m.ndim > 1 else m.expand(m.shape[0], -1), k)

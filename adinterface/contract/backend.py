@@ -92,23 +92,6 @@ class StraightProduct(Protocol):
     ) -> Sequence[Any] | None: ...
 
 
-class Handwritten(Protocol):
-    """What a good user writes with the engine alone: the yardstick of the benchmark. A module serves as one."""
-
-    @property
-    def namespace(self) -> Any:
-        """The engine's own functions, as its users import them."""
-
-    def transform(self, operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:
-        """The operator as a function of x (and v, for `hvp`) and constants; None if nobody would write that by hand.
-
-        prepared: what can be done before the first call is.
-        """
-
-    def models(self) -> dict[str, tuple[Callable[..., Any], Callable[..., Any], Any, tuple[Any, ...]]]:
-        """Models of the engine's own kind, by name: a real function, an array-valued one, the model, further arguments."""
-
-
 class KnownFailure(NamedTuple):
     """Something that an engine cannot do, as data: the conformance table shows the reason and the link.
 
@@ -135,8 +118,6 @@ class Backend(ABC):
     - `leaves` are not written to, and no global state of the engine differs afterwards, also if `function` raises.
     """
 
-    #: What the benchmark compares with; None if there is nothing.
-    handwritten: ClassVar[Handwritten | None] = None
     #: The libraries of arrays that this engine brings, so that its arrays are recognised as leaves.
     libraries: ClassVar[tuple[Library, ...]] = ()
     #: The node types that this engine brings.

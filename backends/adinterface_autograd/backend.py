@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
@@ -16,7 +16,6 @@ from adinterface.contract.backend import (
     Arrays,
     Backend,
     FlatFunction,
-    Handwritten,
     Pullback,
     Pushforward,
     Straight,
@@ -27,7 +26,6 @@ from adinterface.contract.library import NUMPY, dtype_name
 from adinterface.derive.jacobians import jacobian_of
 from adinterface.derive.record import note_step
 
-from . import handwritten as by_hand
 from .box import Box
 from .forward import ForwardNode
 from .known_failures import KNOWN_FAILURES
@@ -35,7 +33,6 @@ from .library import AutogradLibrary
 
 
 class AutogradBackend(Backend):
-    handwritten: ClassVar[Handwritten | None] = by_hand
     known_failures = KNOWN_FAILURES
     libraries = (AutogradLibrary(),)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from adinterface.contract.backend import (
     Arrays,
     Backend,
     FlatFunction,
-    Handwritten,
     Linearized,
     Pushforward,
     Straight,
@@ -31,14 +30,12 @@ from adinterface.derive.jacobians import columns
 from adinterface.derive.record import note_step
 from adinterface.registry import backend_of, evaluation
 
-from . import handwritten as by_hand
 from .known_failures import KNOWN_FAILURES
 
 _T = TypeVar("_T")
 
 
 class FiniteDifferencesBackend(Backend):
-    handwritten: ClassVar[Handwritten | None] = by_hand
     known_failures = KNOWN_FAILURES
 
     def __init__(self, auto: AutoFiniteDifferences):

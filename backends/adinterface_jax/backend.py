@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,10 +15,9 @@ from jax.tree_util import Partial as _Partial
 from jax.tree_util import tree_flatten, tree_structure
 
 from adinterface.contract.auto import AutoJax
-from adinterface.contract.backend import Arrays, Backend, FlatFunction, Handwritten, Linearized, Pullback, Pushforward
+from adinterface.contract.backend import Arrays, Backend, FlatFunction, Linearized, Pullback, Pushforward
 from adinterface.contract.library import any_wide
 
-from . import handwritten as by_hand
 from .known_failures import KNOWN_FAILURES
 from .library import JaxLibrary
 from .nodes import Pytree
@@ -28,7 +27,6 @@ Partial: Any = _Partial
 
 
 class JaxBackend(Backend):
-    handwritten: ClassVar[Handwritten | None] = by_hand
     known_failures = KNOWN_FAILURES
     libraries = (JaxLibrary(),)
     node_types = (Pytree(),)

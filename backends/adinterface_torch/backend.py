@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 
@@ -14,7 +14,6 @@ from adinterface.contract.backend import (
     Arrays,
     Backend,
     FlatFunction,
-    Handwritten,
     Linearized,
     Pullback,
     Pushforward,
@@ -23,7 +22,6 @@ from adinterface.contract.backend import (
 )
 from adinterface.derive.jacobians import gradient_by_pullback
 
-from . import handwritten as by_hand
 from .backward import backward
 from .known_failures import KNOWN_FAILURES
 from .library import TorchLibrary, is_plain, nesting, tensor_on
@@ -35,7 +33,6 @@ _forward_mode = threading.RLock()
 
 
 class TorchBackend(Backend):
-    handwritten: ClassVar[Handwritten | None] = by_hand
     known_failures = KNOWN_FAILURES
     libraries = (TorchLibrary(),)
     node_types = (ModuleNode(),)

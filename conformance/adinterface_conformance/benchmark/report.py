@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from .timing import Timing
 
 HEAD = (
-    f"{'cell':18} {'operator':18} {'backend':12} {'way':8} {'n':>8} {'calls':>6} {'first':>9} {'ours':>9} {'by hand':>9}  ratio"
+    f"{'cell':18} {'leaf':7} {'operator':18} {'backend':12} {'way':8} {'n':>8} {'calls':>6} {'first':>9} {'ours':>9} "
+    f"{'by hand':>9}  ratio"
 )
 
 
@@ -21,7 +22,7 @@ def row(timing: Timing) -> str:
         ratio += f", memory {timing.memory / 2**20:.0f} MiB, {timing.memory / timing.handwritten_memory:.2f} of by hand"
     name, calls = short(timing.backend), "" if timing.evaluations is None else str(timing.evaluations)
     return (
-        f"{timing.cell:18} {timing.operator:18} {name:12} {timing.way:8} {timing.size:>8} {calls:>6} "
+        f"{timing.cell:18} {timing.leaf:7} {timing.operator:18} {name:12} {timing.way:8} {timing.size:>8} {calls:>6} "
         f"{_duration(timing.first):>9} {_duration(timing.ours):>9} {by_hand:>9}  {ratio}"
     ).rstrip()
 

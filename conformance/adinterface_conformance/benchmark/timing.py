@@ -5,15 +5,18 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 import adinterface
-from adinterface import AutoBackend, Constant, registry
+from adinterface import AutoBackend, Constant
 
-from .cells import Cell, Problem, Way
+from . import yardsticks
+from .cells import Cell, Way
+from .problems import VECTOR, Problem
+from .yardsticks import Leaf
 
 #: A run repeats short calls until it takes about so many seconds.
 RUN = 1e-3
@@ -40,6 +43,7 @@ class Timing:
     #: Peak memory above that of the imports and arguments, in bytes; None unless asked for.
     memory: int | None = None
     handwritten_memory: int | None = None
+    leaf: Leaf = "ndarray"
     #: How often a later call evaluates f; compiled code does not. None where it takes long to count.
     evaluations: int | None = None
 
@@ -51,12 +55,13 @@ class Calls:
     """One cell on one backend as calls without arguments."""
 
     def __init__(self, cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way):
-        self.cell, self.auto, self.operator, self.way = cell, auto, operator, way
-        handwritten = registry.backend_class(auto.name).handwritten
-        self.handwritten_code = handwritten
-        self.problem: Problem = cell.build(size, np if handwritten is None else handwritten.namespace)
+        self.cell, self.auto, self.operator, self.way = cell, replace(auto, **dict(cell.options)), operator, way
+        self.yardstick = yardstick = yardsticks.find(auto.name)
+        self.problem: Problem = cell.build(size, np if yardstick is None else yardstick.namespace)
+        if cell.leaf == "native" and yardstick is not None and yardstick.native is not None:
+            self.problem = self.problem.made_of(yardstick.native)
         problem = self.problem
-        self.f = problem.vector if operator == "jacobian" else problem.scalar
+        self.f = problem.vector if operator in VECTOR else problem.scalar
         self.v = problem.v
         if operator == "hvp" and problem.v is None and cell.call is None:
             # A model's tangent is a model; its own gradient is one.
@@ -68,29 +73,46 @@ class Calls:
         if self.cell.call is not None:
             by_scenario = self.cell.call
             return lambda: by_scenario(self.auto, f)
-        operator = getattr(adinterface, self.operator)
-        args = (self.problem.x, *([self.v] if self.operator == "hvp" else []), *map(Constant, self.problem.constants))
-        auto = self.auto
-        if self.way == "one-shot":
-            return lambda: operator(f, auto, *args)
+        operator, args, auto = getattr(adinterface, self.operator), self._arguments(), self.auto
         fast: Any = None
 
-        def call() -> Any:
+        def prepared() -> Any:
             nonlocal fast
             if fast is None:
                 fast = adinterface.prepare(operator, f, auto, *args)
             return fast(*args)
 
-        return call
+        call = prepared if self.way == "prepared" else lambda: operator(f, auto, *args)
+        return self._with_back(call) if self.operator == "pullback" else call
+
+    def _arguments(self) -> tuple[Any, ...]:
+        """What our operator takes after the backend."""
+        problem = self.problem
+        constants = tuple(map(Constant, problem.constants))
+        if self.operator == "pushforward":
+            return (problem.x, *constants), (self.v, *[None] * len(constants))
+        return (problem.x, *([self.v] if self.operator == "hvp" else []), *constants)
+
+    def _with_back(self, call: Call) -> Call:
+        def with_back() -> Any:
+            value, back = call()
+            return value, back(self.v)
+
+        return with_back
 
     def handwritten(self) -> Call | None:
         """The engine's own code for the same; None if there is none."""
-        if self.handwritten_code is None or self.problem.x is None or self.cell.alone:
+        if self.yardstick is None or self.problem.x is None or self.cell.alone:
             return None
-        transformed = self.handwritten_code.transform(self.operator, self.f, self.way == "prepared")
+        prepared = self.way == "prepared"
+        if self.cell.by_hand is not None:
+            transformed = self.cell.by_hand(self.operator, self.f, prepared)
+        else:
+            transformed = self.yardstick.transform(self.cell.leaf, self.operator, self.f, prepared)
         if transformed is None:
             return None
-        args = (self.problem.x, *([self.v] if self.operator == "hvp" else []), *self.problem.constants)
+        directed = self.operator in ("hvp", "pullback", "pushforward")
+        args = (self.problem.x, *([self.v] if directed else []), *self.problem.constants)
         return lambda: transformed(*args)
 
     def evaluations(self) -> int:
@@ -130,13 +152,13 @@ def measure(cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way, s
         else:
             pairs.append((_time(ours, repeats), _time(handwritten, repeats)))
     later = statistics.median(pair[0] for pair in pairs)
-    common = (cell.name, operator, repr(auto), way, size, first, later)
+    common = (cell.name, operator, repr(calls.auto), way, size, first, later)
     if handwritten is None:
-        return Timing(*common, None, None, None, evaluations=evaluations)
+        return Timing(*common, None, None, None, leaf=cell.leaf, evaluations=evaluations)
     ratios = [mine / theirs for mine, theirs in pairs]
     low, middle, high = statistics.quantiles(ratios, n=4)
     by_hand = statistics.median(pair[1] for pair in pairs)
-    return Timing(*common, by_hand, middle, (low, high), evaluations=evaluations)
+    return Timing(*common, by_hand, middle, (low, high), leaf=cell.leaf, evaluations=evaluations)
 
 
 def _time(call: Call, repeats: int) -> float:

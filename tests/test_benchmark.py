@@ -10,7 +10,7 @@ from adinterface_conformance.__main__ import main
 from adinterface_conformance.benchmark import backends, yardsticks
 from adinterface_conformance.benchmark.cells import CELLS, OBJECTIVES, chosen, models, scenarios
 from adinterface_conformance.benchmark.memory import high_water, peak, reset_high_water
-from adinterface_conformance.benchmark.report import plot
+from adinterface_conformance.benchmark.picture import plot
 from adinterface_conformance.benchmark.timing import Calls, measure
 from adinterface_conformance.benchmark.yardsticks import LEAVES
 from adinterface_conformance.functions.overhead import OPERATIONS

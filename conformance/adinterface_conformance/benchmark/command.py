@@ -12,10 +12,12 @@ import adinterface
 from adinterface import AutoBackend, registry
 from adinterface.contract.auto import BUILT_IN
 
+from . import entries
 from .cells import CELLS, WAYS, Cell, Way, chosen, goes_in_reverse, scenarios
 from .memory import peak, print_peak
+from .picture import plot
 from .profile import profile
-from .report import HEAD, plot, row, short
+from .report import HEAD, row, short
 from .timing import Timing, measure
 from .yardsticks import LEAVES
 
@@ -57,6 +59,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--memory", action="store_true", help=f"also measure peak memory from n = {LARGE:,} on")
     parser.add_argument("--leaves", action="store_true", help="measure how a gradient scales with the leaves of a tree instead")
     parser.add_argument("--profile", action="store_true", help="print where a prepared call spends its time instead")
+    parser.add_argument(
+        "--entries", action="store_true", help="count the functions that a call of the smallest size enters instead"
+    )
     parser.add_argument("--json", help="write the measurements to this file")
     parser.add_argument("--plot", help="draw the ratios to this PNG file (needs matplotlib)")
     options = parser.parse_args(argv)
@@ -64,6 +69,12 @@ def main(argv: list[str] | None = None) -> int:
         for cell, auto, operator, size, way in _chosen(options):
             if way == "prepared":
                 print(profile(cell, auto, operator, size), end="\n\n", flush=True)
+        return 0
+    if options.entries:
+        print(entries.HEAD)
+        for cell, auto, operator, size, way in _chosen(options):
+            if size == cell.sizes[0]:
+                print(entries.row(cell, auto, operator, size, way), flush=True)
         return 0
     timings: list[Timing] = []
     print(HEAD)

@@ -40,6 +40,8 @@ class Timing:
     #: The median ratio of the two, and its quartiles.
     ratio: float | None
     quartiles: tuple[float, float] | None
+    #: The ratio of the fastest runs of the two, which a busy machine disturbs least.
+    fastest: float | None = None
     #: Peak memory above that of the imports and arguments, in bytes; None unless asked for.
     memory: int | None = None
     handwritten_memory: int | None = None
@@ -83,7 +85,7 @@ class Calls:
             return fast(*args)
 
         call = prepared if self.way == "prepared" else lambda: operator(f, auto, *args)
-        return self._with_back(call) if self.operator == "pullback" else call
+        return self._waiting(self._with_back(call) if self.operator == "pullback" else call)
 
     def _arguments(self) -> tuple[Any, ...]:
         """What our operator takes after the backend."""
@@ -100,6 +102,11 @@ class Calls:
 
         return with_back
 
+    def _waiting(self, call: Call) -> Call:
+        """The same for the engine's own results, which some engines return before they are there."""
+        wait = None if self.yardstick is None or self.cell.leaf not in ("native", "module") else self.yardstick.wait
+        return call if wait is None else lambda: wait(call())
+
     def handwritten(self) -> Call | None:
         """The engine's own code for the same; None if there is none."""
         if self.yardstick is None or self.problem.x is None or self.cell.alone:
@@ -113,7 +120,7 @@ class Calls:
             return None
         directed = self.operator in ("hvp", "pullback", "pushforward")
         args = (self.problem.x, *([self.v] if directed else []), *self.problem.constants)
-        return lambda: transformed(*args)
+        return self._waiting(lambda: transformed(*args))
 
     def evaluations(self) -> int:
         """How often a later call of ours evaluates f."""
@@ -156,9 +163,10 @@ def measure(cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way, s
     if handwritten is None:
         return Timing(*common, None, None, None, leaf=cell.leaf, evaluations=evaluations)
     ratios = [mine / theirs for mine, theirs in pairs]
-    low, middle, high = statistics.quantiles(ratios, n=4)
+    low, middle, high = statistics.quantiles(ratios, n=4, method="inclusive")
     by_hand = statistics.median(pair[1] for pair in pairs)
-    return Timing(*common, by_hand, middle, (low, high), leaf=cell.leaf, evaluations=evaluations)
+    fastest = min(pair[0] for pair in pairs) / min(pair[1] for pair in pairs)
+    return Timing(*common, by_hand, middle, (low, high), fastest, leaf=cell.leaf, evaluations=evaluations)
 
 
 def _time(call: Call, repeats: int) -> float:

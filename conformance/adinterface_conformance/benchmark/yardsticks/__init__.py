@@ -44,6 +44,10 @@ class Yardstick(Protocol):
     def native(self) -> Callable[[Any], Any] | None:
         """Makes a NumPy array one of the engine's own; None if these are NumPy's."""
 
+    @property
+    def wait(self) -> Callable[[Any], Any] | None:
+        """Waits until a result of the engine's own arrays is there, and returns it; None if no call returns before."""
+
     def transform(self, leaf: Leaf, operator: str, f: Function, prepared: bool) -> Function | None:
         """The operator as a function of x and constants; None if nobody would write that by hand.
 

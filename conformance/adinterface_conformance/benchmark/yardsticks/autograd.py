@@ -13,9 +13,10 @@ from autograd.extend import vspace
 
 from . import Leaf, Model
 
-__all__ = ["models", "namespace", "native", "transform"]
+__all__ = ["models", "namespace", "native", "transform", "wait"]
 
 native: Callable[[Any], Any] | None = None
+wait: Callable[[Any], Any] | None = None
 
 
 def transform(leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:

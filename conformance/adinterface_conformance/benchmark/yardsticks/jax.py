@@ -13,9 +13,10 @@ import numpy as np
 from . import Leaf
 from .jax_models import models
 
-__all__ = ["models", "namespace", "native", "transform"]
+__all__ = ["models", "namespace", "native", "transform", "wait"]
 
 native: Callable[[Any], Any] | None = jnp.asarray
+wait: Callable[[Any], Any] | None = jax.block_until_ready
 
 
 def transform(leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:

@@ -13,9 +13,10 @@ from torch.utils import _pytree as pytree
 from . import Leaf
 from .torch_modules import models
 
-__all__ = ["models", "namespace", "native", "transform"]
+__all__ = ["models", "namespace", "native", "transform", "wait"]
 
 native: Callable[[Any], Any] | None = torch.tensor
+wait: Callable[[Any], Any] | None = None
 
 
 def transform(leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:

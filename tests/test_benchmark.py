@@ -1,13 +1,14 @@
 """The benchmark measures what it says; no number of it is an assertion."""
 
 import json
+from dataclasses import replace
 
 import jax
 import numpy as np
 import pytest
 import torch
 from adinterface_conformance.__main__ import main
-from adinterface_conformance.benchmark import backends, yardsticks
+from adinterface_conformance.benchmark import backends, entries, yardsticks
 from adinterface_conformance.benchmark.cells import CELLS, OBJECTIVES, chosen, models, scenarios
 from adinterface_conformance.benchmark.memory import high_water, peak, reset_high_water
 from adinterface_conformance.benchmark.picture import plot
@@ -86,6 +87,35 @@ def test_a_profile_says_where_the_time_goes(capsys):
     assert lines[-2].endswith("in functions that hand-written code does not call (+)")
     main([*small, "--operator", "hessian", "--backend", "AutoAutograd"])
     assert "Autograd: hessian of one array" in capsys.readouterr().out
+
+
+def test_function_entries_are_counted(capsys):
+    small = ["benchmark", "--entries", "--operator", "gradient", "--way", "prepared", "--backend", "AutoTorch"]
+    main([*small, "--leaf", "native"])
+    main([*small, "--leaf", "module", "--cell", "nn.Linear(3, 1)"])
+    heading, array, _, _, module = capsys.readouterr().out.splitlines()
+    assert heading.split()[-4:] == ["own", "added", "by", "hand"]
+    assert array.startswith("one array          native  gradient ")
+    own, added, by_hand = map(int, array.split()[-3:])
+    assert 0 < own <= added + by_hand
+    assert int(module.split()[-1]) > by_hand > 10
+    cell = scenarios("zoo/back-*")[0]
+    assert entries.count(cell, AutoAutograd(), cell.operators[0], cell.sizes[0], "one-shot").by_hand is None
+
+
+def test_the_same_call_enters_the_same_functions_each_time():
+    assert len({entries.count(ARRAY, AutoAutograd(), "gradient", 10, "one-shot").own for _ in range(3)}) == 1
+
+
+def test_results_that_are_not_there_yet_are_waited_for(monkeypatch):
+    waited = []
+    monkeypatch.setattr(yardsticks.find("jax"), "wait", lambda result: waited.append(result) or result)
+    for leaf, times in (("native", 2), ("ndarray", 0)):
+        calls = Calls(replace(ARRAY, leaf=leaf), AutoJax(), "gradient", 10, "one-shot")
+        calls.ours()()
+        calls.handwritten()()
+        assert len(waited) == times
+        waited.clear()
 
 
 def test_any_scenario_can_be_measured(tmp_path):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .cells import Way
 from .report import short
-from .timing import Timing, Way
+from .timing import Timing
 
 #: Colours that differ for all eyes, in the order in which backends come.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -43,7 +44,9 @@ def plot(timings: Sequence[Timing], file: str) -> None:
     labels: dict[tuple[str, str, int], list[float]] = {}
     for (row, _), height in lines.items():
         labels.setdefault(row, []).append(height)
-    axis.set_yticks([sum(heights) / len(heights) for heights in labels.values()], [_label(row) for row in labels], fontsize=9)
+    axis.set_yticks(
+        [sum(heights) / len(heights) for heights in labels.values()], [_label(row, shown) for row in labels], fontsize=9
+    )
     for leaf, height in headings.items():
         axis.text(LEAST, height, f" {HEADINGS[leaf]}", fontsize=9, fontweight="bold", va="center")
         axis.axhspan(height - LINE, height + LINE, color="0.92", linewidth=0)
@@ -65,9 +68,10 @@ def _row(timing: Timing) -> tuple[str, str, int]:
     return timing.leaf, timing.cell, timing.size
 
 
-def _label(row: tuple[str, str, int]) -> str:
+def _label(row: tuple[str, str, int], shown: Sequence[Timing]) -> str:
     _, cell, size = row
-    return f"{cell}, {size:,}"
+    operators = {timing.operator for timing in shown if _row(timing) == row}
+    return f"{cell}, {size:,}" + (f": {operators.pop()}" if len(operators) == 1 else "")
 
 
 def _lines(
@@ -106,8 +110,9 @@ def _draw(axis: Any, timings: Sequence[Timing], height: float, color: str) -> No
     worst = max(timings, key=lambda timing: timing.ratio or 0.0)
     if (worst.ratio or 0.0) >= NAMED:
         place = min(worst.ratio or 0.0, MOST)
-        text, side = (f"{worst.operator}  ", "right") if place > 4 else (f"  {worst.operator}", "left")
-        axis.text(place, height, text, fontsize=7, color=color, va="center", ha=side)
+        background = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+        text, side = (f"{worst.operator}  ", "right") if place > 6 else (f"  {worst.operator}", "left")
+        axis.text(place, height, text, fontsize=7, color=color, va="center", ha=side, bbox=background, zorder=2.5)
 
 
 def _scale(axis: Any, depth: float) -> None:

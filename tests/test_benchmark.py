@@ -1,23 +1,25 @@
 """The benchmark measures what it says; no number of it is an assertion."""
 
 import json
+from dataclasses import replace
 
 import jax
 import numpy as np
 import pytest
 import torch
 from adinterface_conformance.__main__ import main
-from adinterface_conformance.benchmark import backends
-from adinterface_conformance.benchmark.cells import CELLS, models, scenarios
+from adinterface_conformance.benchmark import backends, entries, yardsticks
+from adinterface_conformance.benchmark.cells import CELLS, OBJECTIVES, chosen, models, scenarios
 from adinterface_conformance.benchmark.memory import high_water, peak, reset_high_water
-from adinterface_conformance.benchmark.report import plot
+from adinterface_conformance.benchmark.picture import plot
 from adinterface_conformance.benchmark.timing import Calls, measure
+from adinterface_conformance.benchmark.yardsticks import LEAVES
 from adinterface_conformance.functions.overhead import OPERATIONS
 
 from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, registry
 
 SHORT = ["benchmark", "--seconds", "0.01"]
-ARRAY, SIX, LEAVES, MLP = CELLS[:4]
+ARRAY, SIX, TREE, MLP = CELLS[:4]
 
 
 def leaves_of(tree):
@@ -75,7 +77,7 @@ def test_what_is_not_feasible_is_left_out(tmp_path):
 
 
 def test_a_profile_says_where_the_time_goes(capsys):
-    small = ["benchmark", "--profile", "--cell", "one array", "--max-size", "10"]
+    small = ["benchmark", "--profile", "--leaf", "ndarray", "--cell", "one array", "--max-size", "10"]
     main([*small, "--operator", "gradient", "--backend", "AutoTorch"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("Torch: gradient of one array, n = 10: ")
@@ -85,6 +87,35 @@ def test_a_profile_says_where_the_time_goes(capsys):
     assert lines[-2].endswith("in functions that hand-written code does not call (+)")
     main([*small, "--operator", "hessian", "--backend", "AutoAutograd"])
     assert "Autograd: hessian of one array" in capsys.readouterr().out
+
+
+def test_function_entries_are_counted(capsys):
+    small = ["benchmark", "--entries", "--operator", "gradient", "--way", "prepared", "--backend", "AutoTorch"]
+    main([*small, "--leaf", "native"])
+    main([*small, "--leaf", "module", "--cell", "nn.Linear(3, 1)"])
+    heading, array, _, _, module = capsys.readouterr().out.splitlines()
+    assert heading.split()[-4:] == ["own", "added", "by", "hand"]
+    assert array.startswith("one array          native  gradient ")
+    own, added, by_hand = map(int, array.split()[-3:])
+    assert 0 < own <= added + by_hand
+    assert int(module.split()[-1]) > by_hand > 10
+    cell = scenarios("zoo/back-*")[0]
+    assert entries.count(cell, AutoAutograd(), cell.operators[0], cell.sizes[0], "one-shot").by_hand is None
+
+
+def test_the_same_call_enters_the_same_functions_each_time():
+    assert len({entries.count(ARRAY, AutoAutograd(), "gradient", 10, "one-shot").own for _ in range(3)}) == 1
+
+
+def test_results_that_are_not_there_yet_are_waited_for(monkeypatch):
+    waited = []
+    monkeypatch.setattr(yardsticks.find("jax"), "wait", lambda result: waited.append(result) or result)
+    for leaf, times in (("native", 2), ("ndarray", 0)):
+        calls = Calls(replace(ARRAY, leaf=leaf), AutoJax(), "gradient", 10, "one-shot")
+        calls.ours()()
+        calls.handwritten()()
+        assert len(waited) == times
+        waited.clear()
 
 
 def test_any_scenario_can_be_measured(tmp_path):
@@ -118,7 +149,7 @@ def test_the_high_water_mark_can_be_reset():
 @pytest.mark.parametrize(
     ("cell", "size", "operator"),
     [
-        *[(cell, size, operator) for cell, size in ((ARRAY, 10), (SIX, 10), (LEAVES, 6)) for operator in cell.operators],
+        *[(cell, size, operator) for cell, size in ((ARRAY, 10), (SIX, 10), (TREE, 6)) for operator in cell.operators],
         *[(MLP, 3, operator) for operator in ("gradient", "value_and_gradient", "hvp", "jacobian")],
         (CELLS[4], 20, "jacobian"),
         (CELLS[5], 20, "jacobian"),
@@ -142,31 +173,103 @@ def test_hand_written_code_gives_what_ours_gives(cell, size, operator, name, way
             np.testing.assert_allclose(mine, theirs, rtol=rtol, atol=1e-3 if name == "finite_differences" else 1e-11)
 
 
-@pytest.mark.parametrize("way", ["one-shot", "prepared"])
-@pytest.mark.parametrize("operator", ["gradient", "value_and_gradient", "hvp", "jacobian"])
-@pytest.mark.parametrize("auto", [AutoTorch(), AutoJax()], ids=["torch", "jax"])
-def test_models_too(auto, operator, way):
-    (cell,) = models(auto)
-    calls = Calls(cell, auto, operator, 128, way)
-    ours, by_hand = calls.ours()(), calls.handwritten()()
-    if operator == "value_and_gradient":
-        ours, by_hand = ours.gradient[0], by_hand[1]
-    elif operator != "hvp":
-        ours = ours[0]
-    assert type(ours) is type(by_hand) is type(calls.problem.x)
-    numbers = lambda model: list(model.parameters()) if isinstance(model, torch.nn.Module) else jax.tree.leaves(model)
-    for mine, theirs in zip(numbers(ours), numbers(by_hand), strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-6)
+def arrays_of(result):
+    """The arrays of a result, whatever holds them; those of a module are its parameters."""
+    leaves = jax.tree.leaves(result)
+    parts = [list(leaf.parameters()) if isinstance(leaf, torch.nn.Module) else [leaf] for leaf in leaves]
+    return [np.asarray(array) for part in parts for array in part]
 
 
-def test_engines_without_models_or_hand_written_code(monkeypatch):
+def agree(cell, auto, operator, size, way):
+    """Ours and hand-written code give the same numbers."""
+    calls = Calls(cell, auto, operator, size, way)
+    ours, by_hand = arrays_of(calls.ours()()), arrays_of(calls.handwritten()())
+    assert len(ours) == len(by_hand) > 0
+    for mine, theirs in zip(ours, by_hand):
+        assert mine.dtype == theirs.dtype
+        assert mine.shape == theirs.shape
+        single = mine.dtype == np.float32
+        np.testing.assert_allclose(mine, theirs, rtol=1e-4 if single else 1e-9, atol=1e-5 if single else 1e-11)
+
+
+ENGINES = {auto.name: auto for auto in backends()}
+SMALL = {"list of leaves": 20, "Gaussian mixture": 5, "bundle adjustment": 2, "hand tracking": 3, "LSTM": 3, "k-means": 7}
+
+
+def looked_at(auto):
+    """Each further cell, operator and way; on an engine that compiles, each cell once, in its dearer way if that is short."""
+    for cell in (*chosen(auto), *chosen(auto, objectives=True)):
+        if cell in CELLS or cell.options:
+            continue
+        operators = [name for name in cell.operators if cell.includes(name, 10, auto.name != "finite_differences")]
+        if auto.name != "jax":
+            yield from ((cell, operator, way) for operator in operators for way in ("one-shot", "prepared"))
+        elif cell not in OBJECTIVES:
+            long = cell.operators == ("pushforward",)
+            yield from ((cell, operator, "one-shot" if long else "prepared") for operator in operators)
+        elif cell.leaf == "native":
+            yield cell, operators[0], "one-shot"
+
+
+@pytest.mark.parametrize(
+    ("auto", "cell", "operator", "way"),
+    [
+        pytest.param(auto, *row, id=f"{auto.name}, {row[0].name}, {row[0].leaf}, {row[1]}, {row[2]}")
+        for auto in ENGINES.values()
+        for row in looked_at(auto)
+    ],
+)
+def test_every_other_cell_gives_what_hand_written_code_gives(auto, cell, operator, way):
+    agree(cell, auto, operator, SMALL.get(cell.name, min(cell.sizes[0], 10)), way)
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script:DeprecationWarning")
+def test_compiled_modules_too():
+    (cell,) = [cell for cell in models(ENGINES["torch"]) if cell.options]
+    assert Calls(cell, AutoTorch(), "gradient", 128, "prepared").auto == AutoTorch(compile=True)
+    assert Calls(cell, AutoTorch(), "gradient", 128, "one-shot").handwritten() is None
+    agree(cell, AutoTorch(), "gradient", 128, "prepared")
+
+
+def test_cells_are_chosen_by_what_their_leaves_are():
+    by_leaf = {leaf: [(cell.name, cell.leaf) for cell in chosen(AutoTorch(), leaf)] for leaf in LEAVES}
+    assert [name for name, _ in by_leaf["native"]] == ["one array", "dict of 6", "loop of 20 steps"]
+    assert [name for name, _ in by_leaf["number"]] == ["array and number"]
+    assert len(by_leaf["module"]) == 6
+    assert {leaf for cells in by_leaf.values() for _, leaf in cells} == set(LEAVES)
+    assert sum(len(cells) for cells in by_leaf.values()) == len(chosen(AutoTorch()))
+    assert [cell.name for cell in chosen(AutoJax(), "module")] == ["Equinox model", "Flax model"]
+    # Their own arrays are NumPy's.
+    assert chosen(AutoAutograd(), "native") == chosen(AutoFiniteDifferences(), "native") == []
+    assert {cell.leaf for cell in chosen(AutoAutograd(), objectives=True)} == {"ndarray"}
+    assert {cell.leaf for cell in chosen(AutoJax(), objectives=True)} == {"ndarray", "native"}
+
+
+def test_a_leaf_and_the_objectives_can_be_measured(tmp_path):
+    file = tmp_path / "benchmark.json"
+    small = [*SHORT, "--max-size", "10", "--way", "prepared", "--json", str(file)]
+    main([*small, "--leaf", "native", "--operator", "gradient", "--backend", "AutoTorch"])
+    timings = json.loads(file.read_text(encoding="utf-8"))
+    assert [(t["cell"], t["leaf"]) for t in timings] == [("one array", "native"), ("dict of 6", "native")]
+    assert all(t["ratio"] > 0 for t in timings)
+    main([*small, "--objectives", "--leaf", "ndarray", "--cell", "ODE", "--backend", "AutoAutograd"])
+    (timing,) = json.loads(file.read_text(encoding="utf-8"))
+    assert (timing["cell"], timing["operator"]) == ("ODE", "gradient")
+
+
+def test_engines_without_models_or_a_yardstick(monkeypatch):
     assert models(AutoAutograd()) == models(AutoFiniteDifferences()) == []
-    monkeypatch.setattr(registry.backend_class("autograd"), "handwritten", None)
+    for name in ENGINES:
+        for leaf in LEAVES[:3]:
+            assert yardsticks.find(name).transform(leaf, "linearize", np.sin, True) is None
+    for cell in (*models(AutoTorch()), *models(AutoJax())):
+        assert cell.by_hand("linearize", np.sin, True) is None
+    assert yardsticks.find("nobody") is None
+    monkeypatch.setattr(AutoAutograd, "name", "nobody")
+    monkeypatch.setattr(registry, "find", lambda auto: pytest.fail("not needed"))
     assert models(AutoAutograd()) == []
-    timing = measure(SIX, AutoAutograd(), "gradient", 3, "one-shot", 0.01)
-    assert timing.ratio is None
-    for name in ("jax", "torch", "finite_differences"):
-        assert registry.backend_class(name).handwritten.transform("linearize", np.sin, True) is None
+    assert {cell.leaf for cell in chosen(AutoAutograd())} == {"ndarray", "number"}
+    assert Calls(SIX, AutoAutograd(), "gradient", 3, "one-shot").handwritten() is None
 
 
 def test_the_overhead_of_each_operation_becomes_a_row_and_a_table(tmp_path, capsys):

@@ -12,6 +12,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 CORE = ROOT / "adinterface"
 CONFORMANCE = ROOT / "conformance" / "adinterface_conformance"
+#: What users write with an engine alone, which the benchmark sets our calls beside: it has to use engines, without us.
+YARDSTICKS = CONFORMANCE / "benchmark" / "yardsticks"
 BACKENDS = {path.name: path for path in sorted((ROOT / "backends").iterdir()) if (path / "__init__.py").exists()}
 #: What each backend may import beside the standard library, NumPy, array-api-compat and the core.
 ENGINE_OF = {
@@ -38,10 +40,11 @@ def _imported(path, package):
             yield (package if node.level else node.module.partition(".")[0]), node.lineno
 
 
-def _foreign(folder, allowed):
+def _foreign(folder, allowed, but=None):
     return [
         f"{path.relative_to(ROOT)}:{line} imports {name}"
         for path in _files(folder)
+        if path.parent != but
         for name, line in _imported(path, folder.name)
         if name not in allowed and name != folder.name and name not in sys.stdlib_module_names
     ]
@@ -90,9 +93,7 @@ def test_every_backend_has_its_row_in_this_file():
 
 @pytest.mark.parametrize("name", BACKENDS)
 def test_a_backend_imports_the_core_and_its_own_engine_and_no_sibling(name):
-    # What the benchmark compares with may use what a user of the engine would.
-    found = [line for line in _foreign(BACKENDS[name], FREE | ENGINE_OF[name]) if "/handwritten.py" not in line]
-    assert found == []
+    assert _foreign(BACKENDS[name], FREE | ENGINE_OF[name]) == []
 
 
 def test_the_core_imports_no_engine_and_no_backend():
@@ -100,7 +101,15 @@ def test_the_core_imports_no_engine_and_no_backend():
 
 
 def test_the_conformance_package_imports_no_engine_and_no_backend():
-    assert _foreign(CONFORMANCE, FREE | {"pytest", "hypothesis", "matplotlib", "scipy"}) == []
+    assert _foreign(CONFORMANCE, FREE | {"pytest", "hypothesis", "matplotlib", "scipy"}, but=YARDSTICKS) == []
+
+
+def test_the_yardsticks_import_their_engine_and_nothing_of_ours():
+    found = _foreign(YARDSTICKS, {"numpy", *ENGINES, "equinox", "flax"})
+    assert found == []
+    for path in _files(YARDSTICKS):
+        (engine,) = {name for name, _ in _imported(path, "") if name in ENGINES} or {None}
+        assert engine is None or path.stem.startswith(engine)
 
 
 def test_in_the_core_one_file_names_engines():
@@ -124,7 +133,7 @@ def test_in_the_core_one_file_names_engines():
 
 def test_the_conformance_package_names_no_engine():
     # The answers that are documented for a kink are data, keyed by the name of the backend.
-    files = [path for path in _files(CONFORMANCE) if path.name != "kinks.py"]
+    files = [path for path in _files(CONFORMANCE) if path.name != "kinks.py" and path.parent != YARDSTICKS]
     assert [place for path in files for place in _names_an_engine(path)] == []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,24 +14,14 @@ from adinterface.contract.backend import gives
 
 from ..case import Case
 from ..scenarios import SCENARIOS
+from . import yardsticks
+from .objectives import bundle_adjustment, gaussian_mixture, hand_tracking, k_means, lstm, ode
+from .problems import Problem, array_and_number, dict_of_six, layers, list_of_leaves, many_leaves, mlp, one_array, steps
+from .yardsticks import Leaf, Model
 
 Way = Literal["one-shot", "prepared"]
 WAYS: tuple[Way, ...] = ("one-shot", "prepared")
 OPERATORS = ("gradient", "value_and_gradient", "hvp", "jacobian")
-
-
-class Problem(NamedTuple):
-    """A function to differentiate and where."""
-
-    #: A real scalar function, for all operators but `jacobian`.
-    scalar: Callable[..., Any]
-    #: An array-valued function of the same arguments.
-    vector: Callable[..., Any]
-    x: Any
-    #: A tangent of x, for `hvp`; None where the engine's own tools make one.
-    v: Any = None
-    #: Further arguments, which are not differentiated.
-    constants: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -53,6 +43,12 @@ class Cell:
     forward_operators: tuple[str, ...] = OPERATORS
     #: Whether ours is measured without hand-written code, which takes quadratic time on some engine.
     alone: bool = False
+    #: What the arguments are made of.
+    leaf: Leaf = "ndarray"
+    #: What a user writes for this, where the yardstick's `transform` of the leaf does not say.
+    by_hand: Callable[[str, Callable[..., Any], bool], Callable[..., Any] | None] | None = None
+    #: Options of the backend value with which ours is measured.
+    options: tuple[tuple[str, Any], ...] = ()
     #: How an operator is called, for scenarios, which know their seeds, tangents and keywords.
     call: Callable[[AutoBackend, Callable[..., Any]], Any] | None = None
 
@@ -65,101 +61,69 @@ class Cell:
         return operator in self.forward_operators and size <= (self.forward_hvp if operator == "hvp" else self.forward)
 
 
-def _rng() -> np.random.Generator:
-    return np.random.default_rng(0)
-
-
-def one_array(n: int, xp: Any) -> Problem:
-    def f(x: Any) -> Any:
-        return xp.sum(xp.sin(x) * x**2)
-
-    def g(x: Any) -> Any:
-        return xp.sum(xp.reshape(xp.sin(x) * x**2, (10, -1)), axis=1)
-
-    rng = _rng()
-    return Problem(f, g, rng.normal(size=n), rng.normal(size=n))
-
-
-def dict_of_six(n: int, xp: Any) -> Problem:
-    def f(tree: Any) -> Any:
-        return xp.sum(xp.sin(tree["a"]) * tree["b"] + xp.tanh(tree["c"]) * tree["d"] + xp.cos(tree["e"]) * tree["f"])
-
-    def g(tree: Any) -> Any:
-        return xp.sin(tree["a"]) * tree["b"] + xp.tanh(tree["c"]) * tree["d"] + xp.cos(tree["e"]) * tree["f"]
-
-    rng = _rng()
-    x, v = ({name: rng.normal(size=n) for name in "abcdef"} for _ in range(2))
-    return Problem(f, g, x, v)
-
-
-def many_leaves(n: int, xp: Any) -> Problem:
-    """n leaves of three numbers, in layers of two."""
-
-    def f(layers: Any) -> Any:
-        return sum([xp.sum(xp.sin(layer["w"]) * layer["b"]) for layer in layers])
-
-    def g(layers: Any) -> Any:
-        return sum([xp.sin(layer["w"]) * layer["b"] for layer in layers])
-
-    rng = _rng()
-    x, v = ([{"w": rng.normal(size=3), "b": rng.normal(size=3)} for _ in range(n // 2)] for _ in range(2))
-    return Problem(f, g, x, v)
-
-
-def mlp(batch: int, xp: Any) -> Problem:
-    """64 inputs, 64 hidden units, 10 classes."""
-
-    def logits(layers: Any, inputs: Any, labels: Any) -> Any:
-        hidden = xp.tanh(inputs @ layers["first"]["weight"] + layers["first"]["bias"])
-        return hidden @ layers["second"]["weight"] + layers["second"]["bias"]
-
-    def loss(layers: Any, inputs: Any, labels: Any) -> Any:
-        found = logits(layers, inputs, labels)
-        return xp.mean(xp.log(xp.sum(xp.exp(found), axis=1)) - xp.sum(found * labels, axis=1))
-
-    rng = _rng()
-    x, v = (
-        {
-            "first": {"weight": rng.normal(size=(64, 64)) / 8, "bias": np.zeros(64)},
-            "second": {"weight": rng.normal(size=(64, 10)) / 8, "bias": np.zeros(10)},
-        }
-        for _ in range(2)
-    )
-    constants = (rng.normal(size=(batch, 64)), np.eye(10)[rng.integers(0, 10, size=batch)])
-    return Problem(loss, lambda *args: xp.mean(logits(*args), axis=0), x, v, constants)
-
-
-def _layers(inputs: int, hidden: int, outputs: int, xp: Any) -> Problem:
-    rng = _rng()
-    weights = [rng.normal(size=(inputs, hidden)) / inputs**0.5, rng.normal(size=(hidden, outputs)) / hidden**0.5]
-
-    def g(x: Any, first: Any, second: Any) -> Any:
-        return xp.tanh(xp.tanh(x @ first) @ second)
-
-    return Problem(lambda *args: xp.sum(g(*args)), g, rng.normal(size=inputs), rng.normal(size=inputs), tuple(weights))
-
-
 CELLS = (
     Cell("one array", one_array, (10, 10_000, 1_000_000), dense=10_000),
     Cell("dict of 6", dict_of_six, (10,)),
     Cell("tree of leaves", many_leaves, (1000,), forward_operators=("gradient",)),
     Cell("MLP on a batch", mlp, (128,), forward=0, forward_hvp=0),
-    Cell("wide: R^n -> R^10", lambda n, xp: _layers(n, 512, 10, xp), (1000,), ("jacobian",)),
-    Cell("tall: R^10 -> R^n", lambda n, xp: _layers(10, 512, n, xp), (1000,), ("jacobian",)),
+    Cell("wide: R^n -> R^10", lambda n, xp: layers(n, 512, 10, xp), (1000,), ("jacobian",)),
+    Cell("tall: R^10 -> R^n", lambda n, xp: layers(10, 512, n, xp), (1000,), ("jacobian",)),
     Cell("one array", one_array, (10, 300), ("hessian",), forward=0),
 )
 
 
+def _native(cell: Cell, sizes: tuple[int, ...]) -> Cell:
+    return replace(cell, leaf="native", sizes=sizes)
+
+
+#: What the leaf is made of, beyond what `CELLS` has: NumPy arrays in a list, the engine's own arrays, a number.
+STEPS = Cell("loop of 20 steps", steps, (10, 100_000), ("pullback",), forward=0)
+OTHER_LEAVES = (
+    Cell("list of leaves", list_of_leaves, (1000,), ("gradient",), forward=0),
+    STEPS,
+    Cell("bundle adjustment", bundle_adjustment, (10,), ("pushforward",), forward=0),
+    Cell("ODE", ode, (10,), ("pushforward",), forward=0),
+    _native(CELLS[0], (10, 10_000)),
+    _native(CELLS[1], (10,)),
+    _native(STEPS, (10, 100_000)),
+    Cell("array and number", array_and_number, (10,), ("gradient", "value_and_gradient"), leaf="number"),
+)
+
+_OBJECTIVES = (
+    Cell("Gaussian mixture", gaussian_mixture, (50,), ("gradient",), forward=0),
+    Cell("bundle adjustment", bundle_adjustment, (10,), ("gradient", "jacobian"), forward=0),
+    Cell("hand tracking", hand_tracking, (30,), ("gradient",), forward=0),
+    Cell("ODE", ode, (10,), ("gradient",), forward=0),
+    Cell("LSTM", lstm, (8,), ("gradient",), forward=0),
+    Cell("k-means", k_means, (200,), ("gradient",), forward=0),
+)
+#: Objectives with Python structure inside, on NumPy arrays and on the engine's own.
+OBJECTIVES = tuple(replace(cell, leaf=leaf) for cell in _OBJECTIVES for leaf in ("ndarray", "native"))
+
+
+def chosen(auto: AutoBackend, leaf: Leaf | None = None, objectives: bool = False) -> list[Cell]:
+    """The cells of a kind of leaf, all by default, as far as the engine has such leaves of its own."""
+    yardstick = yardsticks.find(auto.name)
+    native = yardstick is not None and yardstick.native is not None
+    cells = [cell for cell in (OBJECTIVES if objectives else (*CELLS, *OTHER_LEAVES)) if cell.leaf != "native" or native]
+    if not objectives and leaf in (None, "module"):
+        cells += models(auto)
+    return [cell for cell in cells if leaf in (None, cell.leaf)]
+
+
 def models(auto: AutoBackend) -> list[Cell]:
-    """Cells of the engine's own kind of model."""
-    handwritten = registry.backend_class(auto.name).handwritten
-    if handwritten is None:
-        return []
-    cells = []
-    for name, (scalar, vector, model, constants) in handwritten.models().items():
-        problem = Problem(scalar, vector, model, None, constants)
-        cells.append(Cell(name, lambda n, xp, problem=problem: problem, (128,)))  # type: ignore[misc]
-    return cells
+    """Cells of the engine's own kinds of model."""
+    yardstick = yardsticks.find(auto.name)
+    return [] if yardstick is None else [_of_model(model) for model in yardstick.models()]
+
+
+def _of_model(model: Model) -> Cell:
+    def build(n: int, xp: Any) -> Problem:
+        scalar, vector, x, constants = model.build()
+        return Problem(scalar, vector, x, None, constants)
+
+    by_hand, options = model.transform, tuple(model.options.items())
+    return Cell(model.name, build, (model.size,), model.operators, leaf="module", by_hand=by_hand, options=options)
 
 
 def scenarios(pattern: str) -> list[Cell]:
@@ -188,4 +152,4 @@ def goes_in_reverse(auto: AutoBackend) -> bool:
     return gives(registry.find(auto), "pullback")
 
 
-__all__ = ["CELLS", "OPERATORS", "WAYS", "Cell", "Problem", "Way", "models", "replace", "scenarios"]
+__all__ = ["CELLS", "OBJECTIVES", "OPERATORS", "OTHER_LEAVES", "WAYS", "Cell", "Way", "chosen", "models", "scenarios"]

@@ -12,11 +12,14 @@ import adinterface
 from adinterface import AutoBackend, registry
 from adinterface.contract.auto import BUILT_IN
 
-from .cells import CELLS, WAYS, Cell, Way, goes_in_reverse, models, scenarios
+from . import entries
+from .cells import CELLS, WAYS, Cell, Way, chosen, goes_in_reverse, scenarios
 from .memory import peak, print_peak
+from .picture import plot
 from .profile import profile
-from .report import HEAD, plot, row, short
+from .report import HEAD, row, short
 from .timing import Timing, measure
+from .yardsticks import LEAVES
 
 #: Sizes from which peak memory says something.
 LARGE = 1_000_000
@@ -48,12 +51,17 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--operator", action="append", help="an operator's name, such as hvp; all by default")
     parser.add_argument("--cell", action="append", help="a cell's name, such as 'one array'; all by default")
     parser.add_argument("--way", choices=WAYS, help="only one-shot calls, or only prepared ones")
+    parser.add_argument("--leaf", choices=LEAVES, help="only cells whose leaves are such; all by default")
+    parser.add_argument("--objectives", action="store_true", help="measure objectives with Python structure inside instead")
     parser.add_argument("--scenario", help="measure the scenarios of this name pattern (with *) instead of the cells")
     parser.add_argument("--seconds", type=float, default=1.0, help="how long to measure each cell (default: 1)")
     parser.add_argument("--max-size", type=int, default=1_000_000, help="leave out larger sizes")
     parser.add_argument("--memory", action="store_true", help=f"also measure peak memory from n = {LARGE:,} on")
     parser.add_argument("--leaves", action="store_true", help="measure how a gradient scales with the leaves of a tree instead")
     parser.add_argument("--profile", action="store_true", help="print where a prepared call spends its time instead")
+    parser.add_argument(
+        "--entries", action="store_true", help="count the functions that a call of the smallest size enters instead"
+    )
     parser.add_argument("--json", help="write the measurements to this file")
     parser.add_argument("--plot", help="draw the ratios to this PNG file (needs matplotlib)")
     options = parser.parse_args(argv)
@@ -61,6 +69,12 @@ def main(argv: list[str] | None = None) -> int:
         for cell, auto, operator, size, way in _chosen(options):
             if way == "prepared":
                 print(profile(cell, auto, operator, size), end="\n\n", flush=True)
+        return 0
+    if options.entries:
+        print(entries.HEAD)
+        for cell, auto, operator, size, way in _chosen(options):
+            if size == cell.sizes[0]:
+                print(entries.row(cell, auto, operator, size, way), flush=True)
         return 0
     timings: list[Timing] = []
     print(HEAD)
@@ -94,7 +108,7 @@ def _chosen(options: argparse.Namespace) -> Iterator[tuple[Cell, AutoBackend, st
             many = next(cell for cell in CELLS if cell.name == "tree of leaves")
             cells = [replace(many, sizes=(10, 100, 1000, 10_000), operators=("gradient",), forward=100, alone=True)]
         else:
-            cells = [*CELLS, *models(auto)]
+            cells = chosen(auto, options.leaf, options.objectives)
         for cell in cells:
             if options.cell and cell.name not in options.cell:
                 continue

@@ -5,15 +5,18 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 import adinterface
-from adinterface import AutoBackend, Constant, registry
+from adinterface import AutoBackend, Constant
 
-from .cells import Cell, Problem, Way
+from . import yardsticks
+from .cells import Cell, Way
+from .problems import VECTOR, Problem
+from .yardsticks import Leaf
 
 #: A run repeats short calls until it takes about so many seconds.
 RUN = 1e-3
@@ -37,9 +40,12 @@ class Timing:
     #: The median ratio of the two, and its quartiles.
     ratio: float | None
     quartiles: tuple[float, float] | None
+    #: The ratio of the fastest runs of the two, which a busy machine disturbs least.
+    fastest: float | None = None
     #: Peak memory above that of the imports and arguments, in bytes; None unless asked for.
     memory: int | None = None
     handwritten_memory: int | None = None
+    leaf: Leaf = "ndarray"
     #: How often a later call evaluates f; compiled code does not. None where it takes long to count.
     evaluations: int | None = None
 
@@ -51,12 +57,13 @@ class Calls:
     """One cell on one backend as calls without arguments."""
 
     def __init__(self, cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way):
-        self.cell, self.auto, self.operator, self.way = cell, auto, operator, way
-        handwritten = registry.backend_class(auto.name).handwritten
-        self.handwritten_code = handwritten
-        self.problem: Problem = cell.build(size, np if handwritten is None else handwritten.namespace)
+        self.cell, self.auto, self.operator, self.way = cell, replace(auto, **dict(cell.options)), operator, way
+        self.yardstick = yardstick = yardsticks.find(auto.name)
+        self.problem: Problem = cell.build(size, np if yardstick is None else yardstick.namespace)
+        if cell.leaf == "native" and yardstick is not None and yardstick.native is not None:
+            self.problem = self.problem.made_of(yardstick.native)
         problem = self.problem
-        self.f = problem.vector if operator == "jacobian" else problem.scalar
+        self.f = problem.vector if operator in VECTOR else problem.scalar
         self.v = problem.v
         if operator == "hvp" and problem.v is None and cell.call is None:
             # A model's tangent is a model; its own gradient is one.
@@ -68,30 +75,52 @@ class Calls:
         if self.cell.call is not None:
             by_scenario = self.cell.call
             return lambda: by_scenario(self.auto, f)
-        operator = getattr(adinterface, self.operator)
-        args = (self.problem.x, *([self.v] if self.operator == "hvp" else []), *map(Constant, self.problem.constants))
-        auto = self.auto
-        if self.way == "one-shot":
-            return lambda: operator(f, auto, *args)
+        operator, args, auto = getattr(adinterface, self.operator), self._arguments(), self.auto
         fast: Any = None
 
-        def call() -> Any:
+        def prepared() -> Any:
             nonlocal fast
             if fast is None:
                 fast = adinterface.prepare(operator, f, auto, *args)
             return fast(*args)
 
-        return call
+        call = prepared if self.way == "prepared" else lambda: operator(f, auto, *args)
+        return self._waiting(self._with_back(call) if self.operator == "pullback" else call)
+
+    def _arguments(self) -> tuple[Any, ...]:
+        """What our operator takes after the backend."""
+        problem = self.problem
+        constants = tuple(map(Constant, problem.constants))
+        if self.operator == "pushforward":
+            return (problem.x, *constants), (self.v, *[None] * len(constants))
+        return (problem.x, *([self.v] if self.operator == "hvp" else []), *constants)
+
+    def _with_back(self, call: Call) -> Call:
+        def with_back() -> Any:
+            value, back = call()
+            return value, back(self.v)
+
+        return with_back
+
+    def _waiting(self, call: Call) -> Call:
+        """The same for the engine's own results, which some engines return before they are there."""
+        wait = None if self.yardstick is None or self.cell.leaf not in ("native", "module") else self.yardstick.wait
+        return call if wait is None else lambda: wait(call())
 
     def handwritten(self) -> Call | None:
         """The engine's own code for the same; None if there is none."""
-        if self.handwritten_code is None or self.problem.x is None or self.cell.alone:
+        if self.yardstick is None or self.problem.x is None or self.cell.alone:
             return None
-        transformed = self.handwritten_code.transform(self.operator, self.f, self.way == "prepared")
+        prepared = self.way == "prepared"
+        if self.cell.by_hand is not None:
+            transformed = self.cell.by_hand(self.operator, self.f, prepared)
+        else:
+            transformed = self.yardstick.transform(self.cell.leaf, self.operator, self.f, prepared)
         if transformed is None:
             return None
-        args = (self.problem.x, *([self.v] if self.operator == "hvp" else []), *self.problem.constants)
-        return lambda: transformed(*args)
+        directed = self.operator in ("hvp", "pullback", "pushforward")
+        args = (self.problem.x, *([self.v] if directed else []), *self.problem.constants)
+        return self._waiting(lambda: transformed(*args))
 
     def evaluations(self) -> int:
         """How often a later call of ours evaluates f."""
@@ -117,7 +146,8 @@ def measure(cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way, s
     once = _time(ours, 1) if first < SLOW else first
     evaluations = calls.evaluations() if first < 5 * seconds else None
     if handwritten is not None and once < SLOW:
-        handwritten()
+        for _ in range(2):  # as ours: compilers may look at a second call once more
+            handwritten()
     repeats = max(1, min(200, round(RUN / once)))
     pairs: list[tuple[float, float]] = []
     start = time.perf_counter()
@@ -130,13 +160,14 @@ def measure(cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way, s
         else:
             pairs.append((_time(ours, repeats), _time(handwritten, repeats)))
     later = statistics.median(pair[0] for pair in pairs)
-    common = (cell.name, operator, repr(auto), way, size, first, later)
+    common = (cell.name, operator, repr(calls.auto), way, size, first, later)
     if handwritten is None:
-        return Timing(*common, None, None, None, evaluations=evaluations)
+        return Timing(*common, None, None, None, leaf=cell.leaf, evaluations=evaluations)
     ratios = [mine / theirs for mine, theirs in pairs]
-    low, middle, high = statistics.quantiles(ratios, n=4)
+    low, middle, high = statistics.quantiles(ratios, n=4, method="inclusive")
     by_hand = statistics.median(pair[1] for pair in pairs)
-    return Timing(*common, by_hand, middle, (low, high), evaluations=evaluations)
+    fastest = min(pair[0] for pair in pairs) / min(pair[1] for pair in pairs)
+    return Timing(*common, by_hand, middle, (low, high), fastest, leaf=cell.leaf, evaluations=evaluations)
 
 
 def _time(call: Call, repeats: int) -> float:

@@ -1,4 +1,4 @@
-"""What a good user writes with autograd alone: the yardstick of the benchmark."""
+"""What a good user writes with autograd alone, whose arrays are NumPy's."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ from typing import Any
 import autograd
 import autograd.numpy as namespace
 import numpy as np
-from autograd.core import make_vjp
+from autograd.core import make_jvp, make_vjp
 from autograd.extend import vspace
 
-__all__ = ["models", "namespace", "transform"]
+from . import Leaf, Model
+
+__all__ = ["models", "namespace", "native", "transform", "wait"]
+
+native: Callable[[Any], Any] | None = None
+wait: Callable[[Any], Any] | None = None
 
 
-def transform(operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:
+def transform(leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:
     """autograd's own operator; there is nothing to prepare, but that it need not be made in each call."""
     make = _TRANSFORMS.get(operator)
     if make is None:
@@ -23,8 +28,8 @@ def transform(operator: str, f: Callable[..., Any], prepared: bool) -> Callable[
     return made if prepared else lambda *args: make(f)(*args)
 
 
-def models() -> dict[str, Any]:
-    return {}
+def models() -> list[Model]:
+    return []
 
 
 def _hvp(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -50,6 +55,18 @@ def _jacobian(f: Callable[..., Any]) -> Callable[..., Any]:
     return jacobian
 
 
+def _pullback(f: Callable[..., Any]) -> Callable[..., Any]:
+    def pullback(x: Any, w: Any, *constants: Any) -> Any:
+        back, value = make_vjp(lambda x: f(x, *constants), x)
+        return value, back(w)
+
+    return pullback
+
+
+def _pushforward(f: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda x, v, *constants: make_jvp(lambda x: f(x, *constants), x)(v)
+
+
 def _stacked(rows: list[Any]) -> Any:
     if isinstance(rows[0], dict):
         return {key: _stacked([row[key] for row in rows]) for key in rows[0]}
@@ -63,5 +80,7 @@ _TRANSFORMS: dict[str, Callable[..., Any]] = {
     "value_and_gradient": autograd.value_and_grad,
     "jacobian": _jacobian,
     "hvp": _hvp,
+    "pullback": _pullback,
+    "pushforward": _pushforward,
     "hessian": autograd.hessian,
 }

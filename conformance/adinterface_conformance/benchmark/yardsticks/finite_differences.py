@@ -1,4 +1,4 @@
-"""What a good user writes with NumPy alone: the same stencil in a loop, the yardstick of the benchmark."""
+"""What a good user writes with NumPy alone: the same stencil in a loop."""
 
 from __future__ import annotations
 
@@ -8,17 +8,22 @@ from typing import Any
 import numpy as namespace
 import numpy as np
 
-__all__ = ["models", "namespace", "transform"]
+from . import Leaf, Model
+
+__all__ = ["models", "namespace", "native", "transform", "wait"]
+
+native: Callable[[Any], Any] | None = None
+wait: Callable[[Any], Any] | None = None
 
 
-def transform(operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:
+def transform(leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:
     """Central differences of f along each element; there is nothing to prepare."""
-    make = _TRANSFORMS.get(operator)
+    make = (_OF_NUMBERS if leaf == "number" else _TRANSFORMS).get(operator)
     return None if make is None else make(f)
 
 
-def models() -> dict[str, Any]:
-    return {}
+def models() -> list[Model]:
+    return []
 
 
 def _leaves(tree: Any) -> list[Any]:
@@ -49,7 +54,7 @@ def _columns(f: Callable[..., Any], x: Any, constants: Sequence[Any], root: int)
             down = f(_build(x, iter([*leaves[:n], behind, *leaves[n + 1 :]])), *constants)
             columns.append((up - down) / (2 * h))
         derivative = np.moveaxis(np.asarray(columns), 0, -1)
-        found.append(derivative.reshape(*derivative.shape[:-1], *leaf.shape))
+        found.append(derivative.reshape(derivative.shape[:-1] + leaf.shape))
     return found
 
 
@@ -79,4 +84,25 @@ _TRANSFORMS: dict[str, Callable[..., Any]] = {
     "value_and_gradient": _value_and_gradient,
     "jacobian": _jacobian,
     "hvp": _hvp,
+}
+
+
+def _number_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
+    of_arrays = _jacobian(lambda x: f({"array": x["array"], "number": x["number"].item()}))
+
+    def gradient(x: Any) -> Any:
+        found = of_arrays({"array": x["array"], "number": np.asarray(x["number"])})
+        return {"array": found["array"], "number": found["number"].item()}
+
+    return gradient
+
+
+def _number_value_and_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
+    gradient = _number_gradient(f)
+    return lambda x: (f(x), gradient(x))
+
+
+_OF_NUMBERS: dict[str, Callable[..., Any]] = {
+    "gradient": _number_gradient,
+    "value_and_gradient": _number_value_and_gradient,
 }

@@ -1,0 +1,72 @@
+"""What good users write with an engine alone: the yardsticks of the benchmark, a module for each engine.
+
+This is the one folder of the package that imports engines, since the judge of what a call costs has to use the engine
+without us. A module is found by the `name` of the backend value; somebody else's engine has none and is timed alone.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple, Protocol, cast
+
+#: What users bring: NumPy arrays, the engine's own arrays, Python numbers beside arrays, or models of the engine's kind.
+Leaf = Literal["ndarray", "native", "number", "module"]
+LEAVES: tuple[Leaf, ...] = ("ndarray", "native", "number", "module")
+
+Function = Callable[..., Any]
+
+
+class Model(NamedTuple):
+    """A model of the engine's own kind, and how those who use such models differentiate a function of it."""
+
+    name: str
+    #: How many numbers, or examples in a batch, the table shows as its size.
+    size: int
+    #: A real function of the model, an array-valued one, the model, further arguments.
+    build: Callable[[], tuple[Function, Function, Any, tuple[Any, ...]]]
+    #: As `Yardstick.transform`, for this model.
+    transform: Callable[[str, Function, bool], Function | None]
+    operators: tuple[str, ...] = ("gradient", "value_and_gradient")
+    #: Options of the backend value with which ours is measured.
+    options: Mapping[str, Any] = {}
+
+
+class Yardstick(Protocol):
+    """What a good user writes with the engine alone. A module serves as one."""
+
+    @property
+    def namespace(self) -> Any:
+        """The engine's own functions, as its users import them."""
+
+    @property
+    def native(self) -> Callable[[Any], Any] | None:
+        """Makes a NumPy array one of the engine's own; None if these are NumPy's."""
+
+    @property
+    def wait(self) -> Callable[[Any], Any] | None:
+        """Waits until a result of the engine's own arrays is there, and returns it; None if no call returns before."""
+
+    def transform(self, leaf: Leaf, operator: str, f: Function, prepared: bool) -> Function | None:
+        """The operator as a function of x and constants; None if nobody would write that by hand.
+
+        After x comes a tangent of x for `hvp` and `pushforward`, a cotangent of f(x) for `pullback`, whose `back` is
+        called once. leaf: what x is made of; with "number" it is a dict of one `array` and one `number`.
+        prepared: what can be done before the first call is.
+        """
+
+    def models(self) -> list[Model]:
+        """Models of the engine's own kind, as far as what they are made with is installed."""
+
+
+@functools.cache
+def find(name: str) -> Yardstick | None:
+    """The yardstick of the engine of this name; None if this package has none."""
+    module = f"{__name__}.{name}"
+    try:
+        return cast(Yardstick, importlib.import_module(module))
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        return None

@@ -130,7 +130,7 @@ class TorchLibrary(Library):
         if source is PYTHON:
             kept = None if dtype is None else DTYPES.get(dtype)
             return None if kept is None else lambda x, taken: torch.tensor(x, dtype=kept)
-        if type(example) is np.ndarray and example.dtype in _SHARED and example.dtype.isnative:
+        if type(example) is np.ndarray and example.dtype in SHARED and example.dtype.isnative:
             return self._on_its_memory
         return None
 
@@ -146,7 +146,7 @@ class TorchLibrary(Library):
             return _own_tensor
         if type(example) is float:
             return _to_float
-        if type(example) is np.ndarray and example.dtype in _SHARED and example.dtype.isnative:
+        if type(example) is np.ndarray and example.dtype in SHARED and example.dtype.isnative:
             return _own_numbers
         return None
 

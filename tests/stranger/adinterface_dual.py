@@ -44,8 +44,8 @@ class DualLibrary(Library):
 class DualBackend(Backend):
     libraries = (DualLibrary(),)
 
-    def pushforward(self, function, leaves, tangents):
+    def pushforward(self, function, leaves, tangents, *, value=True):
         outputs, aux = function(*map(dualnum.Dual, leaves, tangents))
         outputs = tuple(map(dualnum.lift, outputs))
         spread = tuple(np.broadcast_to(y.tangent, y.shape).astype(y.dtype) for y in outputs)
-        return Pushforward(tuple(y.value for y in outputs), spread, tuple(dualnum.lift(y).value for y in aux))
+        return Pushforward(tuple(y.value for y in outputs), spread, aux.map(lambda y: dualnum.lift(y).value))

@@ -55,4 +55,4 @@ class TapeBackend(Backend):
                 tapenum.backward(end, cotangent, found)
             return tuple(np.asarray(found.get(id(r), 0) + np.zeros(r.shape), r.dtype) for r in roots)
 
-        return Pullback(tuple(y.value for y in ends), tuple(tapenum.lift(y).value for y in aux), back)
+        return Pullback(tuple(y.value for y in ends), aux.map(lambda y: tapenum.lift(y).value), back)

@@ -104,7 +104,7 @@ class MygradBackend(Backend):
                         copy(node.creator).backward(node._grad)
                 return tuple(np.zeros_like(root.data) if root._grad is None else root._grad for root in roots)
 
-        return Pullback(tuple(np.asarray(y) for y in outputs), tuple(np.asarray(y) for y in aux), back, not last.constant)
+        return Pullback(tuple(np.asarray(y) for y in outputs), aux.map(np.asarray), back, not last.constant)
 
 
 def graph(*ends):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from adinterface_conformance.__main__ import main
-from adinterface_conformance.benchmark import backends, entries, yardsticks
+from adinterface_conformance.benchmark import backends, entries, profile, yardsticks
 from adinterface_conformance.benchmark.cells import CELLS, OBJECTIVES, chosen, models, scenarios
 from adinterface_conformance.benchmark.memory import high_water, peak, reset_high_water
 from adinterface_conformance.benchmark.picture import plot
@@ -76,7 +76,8 @@ def test_what_is_not_feasible_is_left_out(tmp_path):
     assert json.loads(file.read_text(encoding="utf-8")) == []
 
 
-def test_a_profile_says_where_the_time_goes(capsys):
+def test_a_profile_says_where_the_time_goes(capsys, monkeypatch):
+    monkeypatch.setattr(profile, "CALLS", 100)
     small = ["benchmark", "--profile", "--leaf", "ndarray", "--cell", "one array", "--max-size", "10"]
     main([*small, "--operator", "gradient", "--backend", "AutoTorch"])
     lines = capsys.readouterr().out.splitlines()

@@ -327,6 +327,33 @@ def test_any_captured_array_is_an_operand(captured):
         assert_same(run(lambda x: captured - x, x), captured - x)
 
 
+@pytest.mark.parametrize("engine", ["torch", "torch without functions of its own", "NumPy's namespace"])
+@pytest.mark.parametrize("reduce", [np.sum, np.prod, np.max, np.min])
+@pytest.mark.parametrize("dtype", [bool, np.int32, np.float32])
+def test_an_initial_value_takes_the_dtype_of_its_total(engine, reduce, dtype):
+    engine, array = ENGINES[engine]
+    x = np.array([1, 0, 1]).astype(dtype)
+    assert_same(reduce(NumpyArray(array(x), engine), initial=2.0), reduce(x, initial=2.0))
+
+
+@pytest.mark.parametrize("engine", ["torch", "torch without functions of its own"])
+@pytest.mark.parametrize(
+    ("f", "dtype"),
+    [
+        (lambda x: x * 2.0, torch.bfloat16),
+        (lambda x: np.heaviside(x, 0.5), torch.bfloat16),
+        (lambda x: np.vstack([x, np.arange(3)]), torch.bfloat16),
+        (lambda x: np.maximum(x, True), torch.bfloat16),
+        (lambda x: x * 1j, torch.complex64),
+        (lambda x: x + np.ones(3, np.float16), torch.float32),
+        (lambda x: x + np.ones(3), torch.float64),
+    ],
+)
+def test_bfloat16_gives_way_to_other_inexact_dtypes_alone(engine, f, dtype):
+    engine, array = ENGINES[engine]
+    assert f(NumpyArray(array([1.0, 2.0, 3.0], dtype=torch.bfloat16), engine))._array.dtype is dtype
+
+
 @pytest.mark.parametrize("function", [np.linalg.inv, np.linalg.cholesky, lambda a: np.linalg.solve(a, a[0])])
 def test_a_singular_matrix_raises_numpys_error(function):
     with pytest.raises(np.linalg.LinAlgError):

@@ -48,6 +48,12 @@ from .tree import Constant, register_node
 
 __version__ = "0.1.0"
 
+
+def __dir__() -> list[str]:
+    """What is for users, and nothing of the house."""
+    return __all__
+
+
 __all__ = [
     "AdinterfaceError",
     "AutoAutograd",

@@ -481,4 +481,9 @@ def _pair(model: Any, other: Any, owners: list[Any], parts: list[Any], path: str
     return Node(handler, data, (*itself, *paired))
 
 
+def __dir__() -> list[str]:
+    """What is for users; the core's own functions are here too."""
+    return __all__
+
+
 __all__ = ["Constant", "register_node", "sum_shared"]

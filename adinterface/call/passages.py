@@ -38,7 +38,7 @@ def entering(backend: Backend, slot: Slot, example: Any, dtype: str | None, *, c
     target, source = backend.library, slot.library
     assert source is not None
     if slot.holder is not None:
-        return _entering_held(backend, slot)
+        return _entering_held(backend, slot, example)
     if backend.device is None and (source is PYTHON or (not copy and dtype in (None, slot.dtype))):
         own = NUMPY if source is PYTHON else source
         shortest = (target or own).enter(example, source, dtype)
@@ -60,12 +60,12 @@ def entering(backend: Backend, slot: Slot, example: Any, dtype: str | None, *, c
     return _noting(target, converted)
 
 
-def _entering_held(backend: Backend, slot: Slot) -> Enter:
+def _entering_held(backend: Backend, slot: Slot, example: Any) -> Enter:
     target, source, holder = backend.library, slot.library, slot.holder
     assert source is not None
     assert holder is not None
     if target is source:
-        return _noting(source, lambda value: value)
+        return source.enter(example, source, None) or _noting(source, lambda value: value)
     if target is None:  # f must not meet the holder itself: it is called many times
         return _noting(source, lambda value: source.asarray(value, copy=True))
     raise ConversionError(

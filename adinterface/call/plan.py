@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from operator import itemgetter
 from typing import Any
 
 from ..contract.backend import Backend
@@ -184,13 +185,13 @@ class Plan:
         places = {n: k for k, n in enumerate([*self.active, *self.carried])}
         #: Where each slot stands in a list of the active values with the carried ones behind; None where that is its order.
         order = [places[n] for n in range(len(self.slots))]
-        self._order = order if order != list(range(len(order))) else None
+        self._order = itemgetter(*order) if order != list(range(len(order))) else None
 
     def arguments(self, active: Sequence[Any], carried: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
         """What f is called with: the arguments and keywords with these values in their slots."""
         both = (*active, *carried) if carried else active
         if self._order is not None:
-            both = [both[n] for n in self._order]
+            both = self._order(both)
         if self.bare:
             return both, {}
         words = {name: make(both) for name, make in self._keywords.items()} if self._keywords else {}

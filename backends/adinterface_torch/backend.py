@@ -61,8 +61,9 @@ class TorchBackend(Backend):
             return self._gradient_inside(function, leaves)
         # Nobody asks for more than f's own graph, which is the usual case.
         held, inputs = function.held, leaves
-        if held:
-            inputs = tuple([x if n in held else x.detach() for n, x in enumerate(leaves)])
+        if held:  # a module's parameters are leaves of torch's already
+            if len(held) < len(leaves):
+                inputs = tuple([x if n in held else x.detach() for n, x in enumerate(leaves)])
         elif not function.fresh:
             inputs = tuple(map(_DETACH, leaves))
         for x in inputs:

@@ -140,6 +140,13 @@ class Shortcuts:
         """The Jacobian of every output with respect to every leaf."""
         return None
 
+    def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
+        """Of a function with one real scalar output: the gradients, and the Hessian times the directions, with an empty aux.
+
+        Asked where this backend is both the outer and the inner one.
+        """
+        return None
+
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized | None:
         """The derivative as a linear map that does not evaluate `function` again."""
         return None

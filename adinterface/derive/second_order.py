@@ -56,13 +56,20 @@ def hessian_map(outer: Backend, function: FlatFunction, leaves: Arrays) -> Linea
 
 
 def hvp(
-    outer: Backend, function: FlatFunction, leaves: Arrays, directions: Arrays, *, value: bool = True
+    outer: Backend, inner: Backend, function: FlatFunction, leaves: Arrays, directions: Arrays, *, value: bool = True
 ) -> Pushforward:
-    """Of a gradient: its value, and the Hessian times these directions. Without `value` nobody looks at the gradient."""
+    """Of a scalar function: its gradients, and the Hessian times directions. Without `value` nobody looks at the gradients."""
+    if outer is inner:
+        own = inner.hvp(function, leaves, directions)
+        if own is not None:
+            note_step(outer, "one pullback")
+            note_step(inner, "one pullback of 1")
+            return own
+    once = GradientFunction(inner, function, value=False)
     if gives(outer, "pullback") and outer.mode == "reverse":
-        pulled = pullback(outer, function, leaves)
+        pulled = pullback(outer, once, leaves)
         return Pushforward(pulled.outputs, pulled.back(directions), pulled.aux)
-    return pushforward(outer, function, leaves, directions, value=value)
+    return pushforward(outer, once, leaves, directions, value=value)
 
 
 def hessian_diagonal(outer: Backend, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Aux, Arrays]:

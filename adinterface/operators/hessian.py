@@ -137,8 +137,7 @@ class GradientHvp(SecondOrderOperation):
         return native_tangents(call, given, name="v")
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        once = derive.GradientFunction(self.inner, function, value=False)
-        gradients, products, _ = derive.hvp(self.outer, once, leaves, tangents)
+        gradients, products, _ = derive.hvp(self.outer, self.inner, function, leaves, tangents)
         return gradients, products
 
     def finish(self, call: Call, results: Results) -> Any:
@@ -152,8 +151,7 @@ class Hvp(GradientHvp):
     forms = ("argument",)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        once = derive.GradientFunction(self.inner, function, value=False)
-        return derive.hvp(self.outer, once, leaves, tangents, value=False).tangents
+        return derive.hvp(self.outer, self.inner, function, leaves, tangents, value=False).tangents
 
     def finish(self, call: Call, results: Results) -> Any:
         return call.gradients(results)[0]

@@ -139,7 +139,7 @@ class FiniteDifferencesBackend(Backend):
         """
         slopes = np.empty(leaves[n].shape, dtype=leaves[n].dtype)
         for place, moved, behind, apart in self._moves(leaves, n):
-            ((up, *_), _) = evaluate(*moved)
+            up = evaluate(*moved)[0][0]
             if look:
                 if not _is_numpy(up):
                     return None

@@ -52,37 +52,47 @@ class TorchBackend(Backend):
 
     def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | None:
         """As by `pullback`, but the graph is freed on the way, as `backward` does."""
-        if nesting.depth or self.create_graph or _peek() is not None:
+        if not self._is_open(leaves):
             return None if _inside_functorch() else self._gradient_inside(function, leaves)
-        inside = torch.is_inference_mode_enabled() or not torch.is_grad_enabled()
-        for leaf in leaves:
-            inside = inside or leaf.grad_fn is not None or leaf.is_inference()
-        if inside:
-            return self._gradient_inside(function, leaves)
-        # Nobody asks for more than f's own graph, which is the usual case.
-        held, inputs = function.held, leaves
-        if held:  # a module's parameters are leaves of torch's already
-            if len(held) < len(leaves):
-                inputs = tuple([x if n in held else x.detach() for n, x in enumerate(leaves)])
-        elif not function.fresh:
-            inputs = tuple(map(_DETACH, leaves))
-        for x in inputs:
-            x.requires_grad_()
+        inputs = _inputs(function, leaves)
         nesting.depth = 1
         try:
             (output,), aux = function(*inputs)
         finally:
             nesting.depth = 0
-        if not output.requires_grad:
-            return Gradient((output,), aux.map(_DETACH), _filled([None] * len(inputs), inputs), False)
-        gradients: Any = backward((output,), inputs)
-        for gradient in gradients:
-            if gradient is None:
-                gradients = _filled(gradients, inputs)
-                break
+        connected = output.requires_grad
+        gradients = _filled(backward((output,), inputs), inputs) if connected else _zeros(inputs)
         if not value:
-            return Gradient((), aux, gradients)
-        return Gradient((output.detach(),), aux.map(_DETACH), gradients)
+            return Gradient((), aux, gradients, connected)
+        return Gradient((output.detach(),), aux.map(_DETACH), gradients, connected)
+
+    def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
+        """Two backward passes through the graph of one evaluation."""
+        if self.mode != "reverse" or not self._is_open(leaves):
+            return None
+        inputs = _inputs(function, leaves)
+        nesting.depth = 1
+        try:
+            (output,), _ = function(*inputs)
+            first: Any = backward((output,), inputs, create_graph=True) if output.requires_grad else [None] * len(inputs)
+        finally:
+            nesting.depth = 0
+        live = [(g, v) for g, v in zip(first, directions) if g is not None and g.requires_grad]
+        products = _zeros(inputs)
+        if live:
+            products = _filled(backward([g for g, _ in live], inputs, [v for _, v in live]), inputs)
+        return Pushforward(_detached(_filled(first, inputs)), products, Aux())
+
+    def _is_open(self, leaves: Arrays) -> bool:
+        """Whether nobody asks for more than f's own graph, which is the usual case: no outer call, no mode of torch."""
+        if nesting.depth or self.create_graph or _peek() is not None:
+            return False
+        if torch.is_inference_mode_enabled() or not torch.is_grad_enabled():
+            return False
+        for leaf in leaves:  # noqa: SIM110 - a generator costs more
+            if leaf.grad_fn is not None or leaf.is_inference():
+                return False
+        return True
 
     def _gradient_inside(self, function: FlatFunction, leaves: Arrays) -> Gradient:
         """Where an outer call or a mode of torch asks for more: results that stay in a graph, or leave inference mode."""
@@ -221,9 +231,29 @@ def _detached(tensors: Sequence[torch.Tensor]) -> Arrays:
     return tuple(map(_DETACH, tensors))
 
 
-def _filled(gradients: Sequence[torch.Tensor | None], leaves: Arrays) -> Arrays:
+def _inputs(function: FlatFunction, leaves: Arrays) -> Arrays:
+    """Leaves of torch's on the same memory: what f captured of the same array is not differentiated along with it."""
+    inputs, held = leaves, function.held
+    if held:  # a module's parameters are leaves of torch's already
+        if len(held) < len(leaves):
+            inputs = tuple([x if n in held else x.detach() for n, x in enumerate(leaves)])
+    elif not function.fresh:
+        inputs = tuple(map(_DETACH, leaves))
+    for x in inputs:
+        x.requires_grad_()
+    return inputs
+
+
+def _filled(gradients: Any, leaves: Arrays) -> Arrays:
     """Zeros for the leaves on which nothing depends."""
-    return tuple([torch.zeros_like(x) if found is None else found for found, x in zip(gradients, leaves)])
+    for gradient in gradients:
+        if gradient is None:
+            return tuple([torch.zeros_like(x) if found is None else found for found, x in zip(gradients, leaves)])
+    return tuple(gradients)
+
+
+def _zeros(leaves: Arrays) -> Arrays:
+    return tuple(map(torch.zeros_like, leaves))
 
 
 def _inside_functorch() -> bool:

@@ -128,8 +128,10 @@ OPERATIONS: dict[Any, type[Operation]] = {}
 
 def run(kind: type[Operation], auto: AutoBackend, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """One call of an operator, from its arguments to its results."""
-    operation = operation_of(kind, auto)
-    args, given = operation.arguments(args)
+    operation = _operation(kind, auto) if isinstance(auto, AutoBackend) else kind(auto)
+    given = None
+    if operation.directions is not None:
+        args, given = operation.arguments(args)
     plan, values, _ = operation.plans.find(args, kwargs)
     return evaluate(operation, plan, values, f, given)
 

@@ -136,8 +136,14 @@ class TorchLibrary(Library):
 
     def _on_its_memory(self, x: Any, taken: set[int]) -> torch.Tensor:
         flags = x.flags
-        tensor = tensor_on(x) if flags.writeable and flags.c_contiguous else self._adopted(x, None, False)
-        if not is_wrapped(tensor):  # as every new tensor is inside torch.func.vmap and the like
+        if flags.writeable and flags.c_contiguous:
+            try:
+                tensor = torch.from_numpy(x)
+            except ValueError:  # a negative stride along an axis of length 1, which NumPy calls contiguous all the same
+                tensor = torch.from_numpy(np.array(x, order="C"))
+        else:
+            tensor = self._adopted(x, None, False)
+        if not _is_wrapped(tensor):  # as every new tensor is inside torch.func.vmap and the like
             taken.add(tensor.untyped_storage().data_ptr())
         return tensor
 
@@ -219,14 +225,6 @@ def _own_numbers(result: Any, taken: set[int]) -> Any:
 
 def _to_float(result: Any, taken: set[int]) -> Any:
     return None if result.requires_grad or _is_wrapped(result) else result.item()
-
-
-def tensor_on(x: np.ndarray[Any, Any]) -> torch.Tensor:
-    """A tensor on the memory of a contiguous array, or on a copy if torch cannot take it as it is."""
-    try:
-        return torch.from_numpy(x)
-    except ValueError:  # a negative stride along an axis of length 1, which NumPy calls contiguous all the same
-        return torch.from_numpy(np.array(x, order="C"))
 
 
 def _resolved(x: torch.Tensor) -> torch.Tensor:

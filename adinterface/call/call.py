@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from itertools import repeat
-from operator import call
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,7 @@ from ..contract.backend import Arrays
 from ..contract.library import Library
 from ..tree import Structure, build_gradient, handler_of
 from .messages import warn_disconnected
+from .passages import enter_all
 from .plan import Plan
 
 
@@ -47,7 +46,7 @@ class Call:
         """The active leaves as arrays of the engine (or of their own library, if the engine takes any)."""
         plan, values, taken = self.plan, self.values, self.taken
         active = [values[n] for n in plan.active] if plan.carried else values
-        self.native = tuple(map(call, plan.enter, active, repeat(taken)))
+        self.native = enter_all(plan.enter, active, taken)
         return self.native
 
     def enter_carried(self) -> Sequence[Any]:
@@ -70,10 +69,12 @@ class Call:
     def gradients(self, native: Sequence[Any]) -> tuple[Any, ...]:
         """The engine's gradients as a tuple of trees: the type, dtype and device of each leaf."""
         plan, taken = self.plan, self.taken
-        results: list[Any] = []
-        for leave, gradient in zip(plan.leave, native):
-            result = leave(gradient, taken) if leave is not None else None
-            results.append(self._restore(len(results), gradient) if result is None else result)
+        results: Sequence[Any] = native
+        if plan.leave is not None:
+            results = []
+            for leave, gradient in zip(plan.leave, native):
+                result = leave(gradient, taken) if leave is not None else None
+                results.append(self._restore(len(results), gradient) if result is None else result)
         return tuple(results) if plan.bare else plan.gradients(results, self.values)
 
     def _restore(self, active: int, gradient: Any) -> Any:

@@ -15,6 +15,7 @@ from ..derive.basis import full_like, library_of
 from ..tree import Constant, Frozen, LeafSpec, Node, Static, Structure, children_of, handler_of
 from .call import Call
 from .messages import describe
+from .passages import enter_all
 
 
 def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False, name: str | None = None) -> Arrays:
@@ -26,7 +27,7 @@ def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False, 
     if plan.recognize_tangents is not None and not stacked:
         values = plan.recognize_tangents(tangents, {})
         if values is not None:
-            return tuple([enter(value, taken) for enter, value in zip(plan.enter, values)])
+            return enter_all(plan.enter, values, taken)
     if len(tangents) != len(plan.structures):
         raise TreeError(
             f"{plan.operator}: there are {len(plan.structures)} arguments, so there must be as many tangents, "

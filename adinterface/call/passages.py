@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import repeat
+from operator import call
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +12,7 @@ import numpy as np
 from ..contract.auto import BUILT_IN
 from ..contract.backend import Backend
 from ..contract.errors import ConversionError
-from ..contract.library import NUMPY, PYTHON, Enter, Leave, Library
+from ..contract.library import NUMPY, PYTHON, Enter, Leave, Library, as_it_is
 
 # The array dtypes that every compiling engine takes from NumPy as they are.
 _PLAIN = frozenset(
@@ -103,6 +106,16 @@ def leaving(backend: Backend, slot: Slot, example: Any, dtype: str) -> Leave | N
     return lambda result, taken: shortest(result, taken) if own.owns(result) else None
 
 
+def enter_all(enters: Sequence[Enter] | None, values: Sequence[Any], taken: set[int]) -> tuple[Any, ...]:
+    """Values through their ways in; None where each goes in as it is."""
+    return tuple(values) if enters is None else tuple(map(call, enters, values, repeat(taken)))
+
+
+def unless_as_they_are(passages: Sequence[Any]) -> tuple[Any, ...] | None:
+    """The passages of a plan; None if they do nothing."""
+    return None if all(passage is as_it_is for passage in passages) else tuple(passages)
+
+
 # Into compiled code --------------------------------------------------------------------------------------------------
 
 
@@ -117,12 +130,8 @@ def entering_compiled(backend: Backend, slot: Slot, example: Any, dtype: str | N
         return lambda value, taken: number(value)
     plain = type(example) is np.ndarray and slot.dtype in _PLAIN and example.dtype.isnative and slot.holder is None
     if plain and backend.device is None and (dtype is None or dtype == slot.dtype) and not narrowed:
-        return _copied if copy else _as_it_is
+        return _copied if copy else as_it_is
     return entering(backend, slot, example, dtype, copy=copy)
-
-
-def _as_it_is(value: Any, taken: set[int]) -> Any:
-    return value
 
 
 def _copied(value: Any, taken: set[int]) -> Any:

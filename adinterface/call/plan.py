@@ -30,7 +30,7 @@ from ..tree import (
 )
 from .likeness import Recognizer, Signature, is_promoted, recognizer, tangent_recognizer
 from .messages import nothing_differentiable
-from .passages import Slot, entering, entering_compiled, leaving
+from .passages import Slot, entering, entering_compiled, leaving, unless_as_they_are
 
 
 class Plan:
@@ -146,7 +146,7 @@ class Plan:
             enters.append(entering(backend, slots[n], values[n], dtype, copy=copy))
             leaves.append(leaving(backend, slots[n], values[n], dtype))
         #: How the active leaves go in, how those carried along do (None for what is no leaf), how gradients come back.
-        self.enter, self.leave = tuple(enters), tuple(leaves)
+        self.enter, self.leave = unless_as_they_are(enters), unless_as_they_are(leaves)
         self.enter_carried = tuple([self._entering_carried(n, values[n]) for n in self.carried])
         #: What is made of the leaves is known to this call alone.
         self.fresh = not copy and self.library.adopts_new and all(slots[n].library in (NUMPY, PYTHON) for n in self.active)
@@ -155,7 +155,9 @@ class Plan:
         slot = self.slots[n]
         return None if slot.library is None else entering(self.backend, slot, value, None, copy=self.copy)
 
-    def compiled_passages(self, values: Sequence[Any], *, copy: bool) -> tuple[tuple[Enter, ...], tuple[Enter | None, ...]]:
+    def compiled_passages(
+        self, values: Sequence[Any], *, copy: bool
+    ) -> tuple[tuple[Enter, ...] | None, tuple[Enter | None, ...]]:
         """As `enter` and `enter_carried`, for compiled code."""
         narrow = not any_wide(self.all_dtypes)
 
@@ -163,7 +165,7 @@ class Plan:
             narrowed = narrow and self.slots[n].dtype in ("int64", "uint64")
             return entering_compiled(self.backend, self.slots[n], values[n], dtype, copy=copy, narrowed=narrowed)
 
-        active = tuple([way(n, dtype) for n, dtype in zip(self.active, self.dtypes)])
+        active = unless_as_they_are([way(n, dtype) for n, dtype in zip(self.active, self.dtypes)])
         return active, tuple([None if self.slots[n].library is None else way(n, None) for n in self.carried])
 
     def _choose_builders(self) -> None:

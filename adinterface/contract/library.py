@@ -24,6 +24,12 @@ Enter = Callable[[Any, set[int]], Any]
 #: From a native result to the caller's own, noted in the set; None for a result that needs more.
 Leave = Callable[[Any, set[int]], Any]
 
+
+def as_it_is(x: Any, taken: set[int]) -> Any:
+    """The passage of what needs none, in either direction; a plan of nothing else leaves it out."""
+    return x
+
+
 _WIDTHS = {"float16": 16, "bfloat16": 16, "float32": 32, "float64": 64, "complex64": 32, "complex128": 64}
 _COMPLEX_OF = {32: "complex64", 64: "complex128"}
 
@@ -335,7 +341,7 @@ class NumpyLibrary(Library):
         if type(example) is not np.ndarray or not example.dtype.isnative:
             return None
         if not example.size:  # an empty array overlaps nothing
-            return _as_it_is
+            return as_it_is
         memory = self.memory
 
         def enter(x: Any, taken: set[int]) -> Any:
@@ -367,10 +373,6 @@ class NumpyLibrary(Library):
         import array_api_compat.numpy as namespace  # here, because it takes longer to import than this whole package
 
         return namespace
-
-
-def _as_it_is(x: Any, taken: set[int]) -> Any:
-    return x
 
 
 def _to_float(result: Any, taken: set[int]) -> Any:

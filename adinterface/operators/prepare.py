@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from itertools import repeat
-from operator import call as apply
 from typing import Any
 
 import numpy as np
@@ -14,6 +12,7 @@ import numpy as np
 from ..call.call import Call
 from ..call.likeness import Recognizer, Signature
 from ..call.output import Function
+from ..call.passages import enter_all
 from ..call.plan import Plan
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
@@ -219,7 +218,7 @@ class CompiledSpecialization(Specialization):
         call = Call(plan, values, self.f)
         taken = call.taken
         active = [values[n] for n in plan.active] if plan.carried else values
-        native = call.native = tuple(map(apply, self.enter, active, repeat(taken)))
+        native = call.native = enter_all(self.enter, active, taken)
         if given is None and not self.dynamic:
             return operation.finish(call, self.compute(*native))
         carried = [values[n] if enter is None else enter(values[n], taken) for n, enter in self.dynamic]
@@ -227,7 +226,7 @@ class CompiledSpecialization(Specialization):
         if given is not None:
             like = plan.recognize_tangents(given, {}) if plan.recognize_tangents is not None else None
             if like is not None:
-                tangents = tuple(map(apply, self.enter, like, repeat(taken)))
+                tangents = enter_all(self.enter, like, taken)
             else:
                 tangents = operation.tangents(call, given)
         return operation.finish(call, self.compute(*native, *carried, *tangents))

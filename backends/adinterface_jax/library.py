@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from adinterface.contract.errors import PrecisionError
-from adinterface.contract.library import Enter, Leave, Library, any_wide, dtype_name, kind, unsupported_dtype
+from adinterface.contract.library import Enter, Leave, Library, any_wide, as_it_is, dtype_name, kind, unsupported_dtype
 
 from . import namespace
 from .private import ArrayImpl, untraced
@@ -104,7 +104,7 @@ class JaxLibrary(Library):
         return lambda x: x.aval is aval or x.aval == aval  # JAX makes one for all arrays of a shape and dtype
 
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
-        return _as_it_is if source is self else None
+        return as_it_is if source is self else None
 
     def leave(self, example: Any, source: Library) -> Leave | None:
         if type(example) is np.ndarray and example.dtype.isnative:
@@ -112,7 +112,7 @@ class JaxLibrary(Library):
         if type(example) is float:
             return _to_float
         if source is self and not isinstance(example, jax.core.Tracer):
-            return _own_array(example)
+            return as_it_is if jax.device_count() == 1 else _own_array(example)
         return None
 
     def namespace(self, x: Any) -> ModuleType:
@@ -135,7 +135,7 @@ class _Wide(threading.local):
 
     def __enter__(self) -> None:
         scope: AbstractContextManager[Any] | None = None
-        if not _x64() and untraced():
+        if not jax.config.jax_enable_x64 and untraced():  # type: ignore[attr-defined]
             scope = jax.enable_x64(True)
             scope.__enter__()
         self.scopes.append(scope)
@@ -149,10 +149,6 @@ class _Wide(threading.local):
 _wide = _Wide()
 
 
-def _as_it_is(x: Any, taken: set[int]) -> Any:
-    return x
-
-
 def _own_numbers(result: Any, taken: set[int]) -> Any:
     if type(result) is not ArrayImpl:
         return None
@@ -164,13 +160,18 @@ def _to_float(result: Any, taken: set[int]) -> Any:
 
 
 def _own_array(example: Any) -> Leave:
-    sharding = example.sharding
+    sharding = known = example.sharding
 
     def leave(result: Any, taken: set[int]) -> Any:
+        nonlocal known
         if type(result) is not ArrayImpl:
             return None
         found: Any = result.sharding  # type: ignore[attr-defined]
-        return result if found is sharding or found == sharding else None
+        if found is not known:
+            if found != sharding:
+                return None
+            known = found  # compiled code gives the same object again, and to compare two takes longer
+        return result
 
     return leave
 

@@ -228,7 +228,12 @@ def _part(structure: Structure, slots: Iterator[tuple[Any, Any]]) -> Part:
     slot, value = next(slots)
     if slot.library is None or slot.library is PYTHON:
         return _of_class(type(value))
-    return _Leaf(type(value), slot.library.alike(value))
+    return _Leaf(type(value), slot.library.alike(value) or _by_signature(slot.library, value))
+
+
+def _by_signature(library: Library, example: Any) -> Callable[[Any], bool]:
+    expected, signature = library.signature(example), library.signature
+    return lambda x: bool(signature(x) == expected)
 
 
 def _inside(structure: Structure, slots: Iterator[tuple[Any, Any]]) -> Part:

@@ -98,7 +98,35 @@ def complex_of(dtype: str) -> str:
     return _COMPLEX_OF.get(max(width(dtype), 32), np.dtype(np.clongdouble).name)
 
 
-class Library(ABC):
+class LibraryShortcuts:
+    """What a library may answer in its own way where that is faster. No library needs any of it."""
+
+    #: Types of which every instance is a real 0-d scalar.
+    scalars: ClassVar[frozenset[type]] = frozenset()
+    #: What `enter` makes of a NumPy array is an object that only the call knows, though it may share the array's memory.
+    adopts_new: ClassVar[bool] = False
+
+    def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
+        """The shortest way from arrays like this one, of the library `source`, to arrays of this library.
+
+        Arrays keep their dtype, and may share their memory with what is made of them; a Python number takes `dtype`. None
+        where only `asarray` will do.
+        """
+        return None
+
+    def leave(self, example: Any, source: Library) -> Leave | None:
+        """The shortest way from results of this library to results like the example, an array of the library `source`.
+
+        None where only `restore` of that library will do; so answers the passage itself for a result that needs it.
+        """
+        return None
+
+    def alike(self, example: Any) -> Callable[[Any], bool] | None:
+        """A quick test whether an array of the example's class has its signature."""
+        return None
+
+
+class Library(LibraryShortcuts, ABC):
     """The arrays of one package.
 
     Laws, for an array x of this library: `asarray(to_numpy(x), dtype(x))` equals x; `own(x, taken)` equals x and,
@@ -114,12 +142,8 @@ class Library(ABC):
     mutable: ClassVar[bool] = True
     #: The engine's compiler also takes its arrays of what is no number, such as random keys.
     compiles_other: ClassVar[bool] = False
-    #: Types of which every instance is a real 0-d scalar.
-    scalars: ClassVar[frozenset[type]] = frozenset()
     #: Takes arrays of other libraries by DLPack; otherwise as NumPy arrays.
     adopts_dlpack: ClassVar[bool] = True
-    #: What `enter` makes of a NumPy array is an object that only the call knows, though it may share the array's memory.
-    adopts_new: ClassVar[bool] = False
 
     def owns(self, x: object) -> bool:
         """Whether x is an array (or a tracer) of this library."""
@@ -135,11 +159,6 @@ class Library(ABC):
     def signature(self, x: Any) -> Any:
         """What of x, its numbers apart, a prepared call depends on."""
         return self.dtype(x), self.shape(x)
-
-    def alike(self, example: Any) -> Callable[[Any], bool]:
-        """The quickest test whether an array of the example's class has its signature."""
-        expected, signature = self.signature(example), self.signature
-        return lambda x: bool(signature(x) == expected)
 
     def traced(self, x: Any) -> bool:
         """Whether x carries an engine's trace, so that turning it into numbers would lose a derivative."""
@@ -184,23 +203,6 @@ class Library(ABC):
     def is_floating(self, x: Any) -> bool:
         """Whether x is of a real or complex floating dtype."""
         return kind(self.dtype(x)) in ("real", "complex")
-
-    # Passages: how leaves like an example go in and come back, chosen once, when a call is planned.
-
-    def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
-        """The shortest way from arrays like this one, of the library `source`, to arrays of this library.
-
-        Arrays keep their dtype, and may share their memory with what is made of them; a Python number takes `dtype`. None
-        where only `asarray` will do.
-        """
-        return None
-
-    def leave(self, example: Any, source: Library) -> Leave | None:
-        """The shortest way from results of this library to results like the example, an array of the library `source`.
-
-        None where only `restore` of that library will do; so answers the passage itself for a result that needs it.
-        """
-        return None
 
     @abstractmethod
     def namespace(self, x: Any) -> ModuleType:

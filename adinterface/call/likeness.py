@@ -148,13 +148,13 @@ def recognizer(
 
 def _of_one(leaf: _Leaf) -> Recognizer:
     """The recognizer of calls with one array: the case of inner loops."""
-    cls, alike = leaf.cls, leaf.alike
+    cls, likeness, expected = leaf.cls, leaf.likeness, leaf.expected
 
     def recognize(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[Any] | None:
         if kwargs or len(args) != 1:
             return None
         (value,) = args
-        return args if type(value) is cls and alike(value) else None
+        return args if type(value) is cls and likeness(value) == expected else None
 
     return recognize
 
@@ -228,12 +228,7 @@ def _part(structure: Structure, slots: Iterator[tuple[Any, Any]]) -> Part:
     slot, value = next(slots)
     if slot.library is None or slot.library is PYTHON:
         return _of_class(type(value))
-    return _Leaf(type(value), slot.library.alike(value) or _by_signature(slot.library, value))
-
-
-def _by_signature(library: Library, example: Any) -> Callable[[Any], bool]:
-    expected, signature = library.signature(example), library.signature
-    return lambda x: bool(signature(x) == expected)
+    return _Leaf(type(value), slot.library.likeness or slot.library.signature, value)
 
 
 def _inside(structure: Structure, slots: Iterator[tuple[Any, Any]]) -> Part:
@@ -256,14 +251,14 @@ def _of_class(cls: type) -> Part:
 class _Leaf:
     """The part of an array."""
 
-    __slots__ = ("alike", "cls")
+    __slots__ = ("cls", "expected", "likeness")
 
-    def __init__(self, cls: type, alike: Callable[[Any], bool]):
-        self.cls, self.alike = cls, alike
+    def __init__(self, cls: type, likeness: Callable[[Any], Any], example: Any):
+        self.cls, self.likeness, self.expected = cls, likeness, likeness(example)
 
     def __call__(self, value: Any, values: list[Any]) -> bool:
         values.append(value)
-        return type(value) is self.cls and self.alike(value)
+        return type(value) is self.cls and bool(self.likeness(value) == self.expected)
 
 
 def _node(structure: Node, slots: Iterator[tuple[Any, Any]]) -> Part:
@@ -271,9 +266,11 @@ def _node(structure: Node, slots: Iterator[tuple[Any, Any]]) -> Part:
     key, handlers = key_of(structure.data), tree._handlers
     count = len(structure.children)
     parts = [_part(child, slots) for child in structure.children]
-    leaves = [(part.cls, part.alike) for part in parts if isinstance(part, _Leaf)]
+    leaves = [part for part in parts if isinstance(part, _Leaf)]
 
-    if count and len(leaves) == count:  # many layers or the entries of a dict: one call for each, not two
+    if count and len(leaves) == count and len({leaf.likeness for leaf in leaves}) == 1:
+        # Many layers or the entries of a dict: one look at all of them.
+        classes, expected, likeness = [leaf.cls for leaf in leaves], [leaf.expected for leaf in leaves], leaves[0].likeness
 
         def of_leaves(value: Any, values: list[Any]) -> bool:
             if handlers.get(type(value)) is not node_type:
@@ -281,9 +278,8 @@ def _node(structure: Node, slots: Iterator[tuple[Any, Any]]) -> Part:
             children, data = flatten(value)
             if len(children) != count or key_of(data) != key:
                 return False
-            for child, (cls, alike) in zip(children, leaves):
-                if type(child) is not cls or not alike(child):
-                    return False
+            if [*map(type, children)] != classes or [*map(likeness, children)] != expected:
+                return False
             values.extend(children)
             return True
 

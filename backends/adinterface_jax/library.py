@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from operator import attrgetter
 from types import ModuleType
 from typing import Any
 
@@ -27,6 +27,7 @@ class JaxLibrary(Library):
     types = (jax.Array,)
     mutable = False
     compiles_other = True
+    likeness = attrgetter("aval")  # JAX makes one for all arrays of a shape and dtype
 
     def dtype(self, x: Any) -> str:
         return dtype_name(x.dtype)
@@ -96,12 +97,6 @@ class JaxLibrary(Library):
 
     def is_real_scalar(self, x: Any) -> bool:
         return x.ndim == 0 and jnp.issubdtype(x.dtype, jnp.floating)
-
-    def alike(self, example: Any) -> Callable[[Any], bool] | None:
-        if isinstance(example, jax.core.Tracer):
-            return None
-        aval = example.aval
-        return lambda x: x.aval is aval or x.aval == aval  # JAX makes one for all arrays of a shape and dtype
 
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         return as_it_is if source is self else None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
+from operator import attrgetter
 from types import ModuleType
 from typing import Any
 
@@ -41,6 +42,7 @@ class TorchLibrary(Library):
     name = "torch"
     types = (torch.Tensor,)
     adopts_new = True
+    likeness = attrgetter("dtype", "shape")
 
     def dtype(self, x: Any) -> str:
         name: str = NAMES[x.dtype]
@@ -160,10 +162,6 @@ class TorchLibrary(Library):
         from . import namespace  # here, because array_api_compat.torch is slow to import
 
         return namespace
-
-    def alike(self, example: Any) -> Callable[[Any], bool]:
-        dtype, shape = example.dtype, example.shape
-        return lambda x: x.dtype is dtype and x.shape == shape
 
     def precision(self, dtypes: tuple[str, ...]) -> AbstractContextManager[Any]:
         return precision(dtypes)

@@ -1,4 +1,7 @@
-"""`numpy_function`: plain NumPy code on any engine."""
+"""`numpy_function`: plain NumPy code on any engine.
+
+A wing beside the flat mathematics: it may import the contract and `tree`, and knows neither engines nor operators.
+"""
 
 from __future__ import annotations
 

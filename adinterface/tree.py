@@ -234,13 +234,16 @@ def flatten(value: Any, leaves: list[Leaf], path: Callable[[], str], *, holder: 
             flatten(child, leaves, _child_path(path, handler, data, children, i), holder=holder)
             for i, child in enumerate(children)
         ]
-        itself = [Static(Holder(value, _unwrapped(children)), "it holds what is differentiated")] if handler.held else []
+        itself = [Static(holder, "it holds what is differentiated") for holder in holder_of(handler, value, children)]
         return Node(handler, data, (*itself, *parts))
     return _flatten_leaf(value, handler, leaves, path, True, holder)
 
 
-def _unwrapped(children: Sequence[Any]) -> Sequence[Any]:
-    return tuple([child.value if type(child) is Constant else child for child in children])
+def holder_of(node_type: NodeType, value: Any, children: Sequence[Any]) -> list[Holder]:
+    """What stands in front of the children of this object where it is held: itself, with its own children."""
+    if not node_type.held:
+        return []
+    return [Holder(value, tuple([child.value if type(child) is Constant else child for child in children]))]
 
 
 def _flatten_leaf(
@@ -477,7 +480,7 @@ def _pair(model: Any, other: Any, owners: list[Any], parts: list[Any], path: str
             f"{', '.join(key.strip('[].') for key in keys)} there."
         )
     paired = [_pair(child, o, owners, parts, path + key) for child, o, key in zip(children, others, keys)]
-    itself = [Static(Holder(model, _unwrapped(children)), "no gradient")] if handler.held else []
+    itself = [Static(holder, "no gradient") for holder in holder_of(handler, model, children)]
     return Node(handler, data, (*itself, *paired))
 
 

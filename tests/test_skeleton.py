@@ -350,9 +350,10 @@ def test_an_ordinary_module_needs_no_deepcopy(name, monkeypatch):
     def refuse(*_):
         raise AssertionError
 
-    monkeypatch.setattr("adinterface_torch.copying.copy.deepcopy", refuse)
-    skeleton.gradient(module, values)
-    skeleton.around(module, values)
+    with monkeypatch.context() as patched:
+        patched.setattr("adinterface_torch.copying.copy.deepcopy", refuse)
+        skeleton.gradient(module, values)
+        skeleton.around(module, values)
 
 
 def test_a_change_of_what_is_no_structure_counts_in_what_is_built():

@@ -15,7 +15,7 @@ import numpy as np
 from .. import tree
 from ..contract.library import NUMPY, PYTHON, Library, kind
 from ..contract.nodes import NodeType, Unkeyed
-from ..tree import Constant, Frozen, Holder, LeafSpec, Node, Structure, count_slots, handler_of
+from ..tree import Constant, Frozen, Holder, LeafSpec, Node, Structure, count_slots, handler_of, holder_of
 
 #: From arguments and keywords to the values of a plan's slots; None if the plan was made for others.
 Recognizer = Callable[[Sequence[Any], Mapping[str, Any]], "Sequence[Any] | None"]
@@ -92,8 +92,8 @@ class Signature:
         key.append(handler)
         key.append(handler.key(data))
         key.append(len(children))
-        if handler.held:
-            self._static(Holder(value, [child.value if type(child) is Constant else child for child in children]), key)
+        for holder in holder_of(handler, value, children):
+            self._static(holder, key)
         for child in children:
             self._walk(child, key, constant, held or handler.held)
 

@@ -50,6 +50,10 @@ class Function:
         self.plan, self.f, self.carried, self.output = plan, f, carried, output
         self.held, self.fresh = plan.held, plan.fresh
 
+    @property
+    def alone(self) -> Function:
+        return self
+
     def __call__(self, *active: Any) -> tuple[Arrays, Aux]:
         plan = self.plan
         try:

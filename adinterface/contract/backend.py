@@ -50,6 +50,10 @@ class FlatFunction(Protocol):
     #: Nobody but this call holds the leaves, so an engine may mark them as its own.
     fresh: bool
 
+    @property
+    def alone(self) -> FlatFunction:
+        """The same for whoever looks at the outputs only, which may take fewer evaluations of f."""
+
     def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]: ...
 
 

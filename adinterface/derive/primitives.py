@@ -82,6 +82,10 @@ def transposed(backend: Backend, pulled: Pullback) -> Linearized:
         held: frozenset[int] = frozenset()
         fresh = False
 
+        @property
+        def alone(self) -> FlatFunction:
+            return self
+
         def __call__(self, *cotangents: Any) -> tuple[Arrays, Aux]:
             return pulled.back(cotangents), Aux()
 

@@ -19,6 +19,10 @@ class GradientFunction:
         self.held = function.held
         self.fresh, function.fresh = function.fresh, False  # the leaves are the outer engine's now
 
+    @property
+    def alone(self) -> GradientFunction:
+        return GradientFunction(self.inner, self.function.alone, value=False)
+
     def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
         outputs, aux, gradients, _ = gradient(self.inner, self.function, leaves, value=self.value)
         return gradients, Aux((*outputs, *aux.arrays) if self.value else (), aux.form)
@@ -31,6 +35,10 @@ class DerivativeFunction:
         self.inner, self.function, self.value = inner, function, value
         self.held = function.held
         self.fresh, function.fresh = function.fresh, False  # the leaves are the outer engine's now
+
+    @property
+    def alone(self) -> DerivativeFunction:
+        return DerivativeFunction(self.inner, self.function.alone, value=False)
 
     def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
         outputs, tangents, aux = derivative(self.inner, self.function, leaves, value=self.value)

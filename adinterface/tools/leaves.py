@@ -6,7 +6,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..contract.library import Library, kind
-from ..tree import DIFFERENTIATED, Frozen, Leaf, LeafSpec, Node, Structure, flatten, handler_of, paths_of
+from ..tree import (
+    DIFFERENTIATED,
+    Frozen,
+    Leaf,
+    LeafSpec,
+    Node,
+    Structure,
+    children_of,
+    flatten,
+    handler_of,
+    holder_of,
+    paths_of,
+)
 
 
 def named_leaves(value: Any, root: str) -> Iterator[tuple[str, Leaf]]:
@@ -58,7 +70,7 @@ def _native(structure: Structure, arg: Any) -> Iterator[Any]:
     if structure is DIFFERENTIATED:
         yield arg
     elif isinstance(structure, Node):
-        for child, inner in zip(structure.children, structure.type.flatten(arg)[0]):
+        for child, inner in zip(children_of(structure), structure.type.flatten(arg)[0]):
             yield from _native(child, inner)
 
 
@@ -74,4 +86,5 @@ def _replaced(structure: Structure, arg: Any, leaves: Iterator[Any]) -> Any:
     if not isinstance(structure, Node):
         return arg
     children, data = structure.type.flatten(arg)
-    return structure.type.unflatten(data, [_replaced(one, inner, leaves) for one, inner in zip(structure.children, children)])
+    replaced = [_replaced(one, inner, leaves) for one, inner in zip(children_of(structure), children)]
+    return structure.type.unflatten(data, [*holder_of(structure.type, arg, children), *replaced])

@@ -52,7 +52,7 @@ class FiniteDifferencesBackend(Backend):
         if value or self._step(leaves, tangents) is None:
             linear = self.linearize(function, leaves)
             return Pushforward(linear.outputs, linear.push(tangents), linear.aux)
-        pushed, aux = self._pushed(function, leaves, tangents, look=True)
+        pushed, aux = self._pushed(function.alone, leaves, tangents, look=True)
         return Pushforward((), pushed, aux)
 
     def jacobian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian | None:
@@ -65,9 +65,9 @@ class FiniteDifferencesBackend(Backend):
             if value or not numbers:
                 at = outputs, aux = self._value_at(function, leaves)
                 if not all(map(_is_numpy, outputs)):
-                    return columns(self, Linearized(outputs, aux, self._push(function, leaves, outputs)), leaves)
+                    return columns(self, Linearized(outputs, aux, self._push(function.alone, leaves, outputs)), leaves)
             note_step(self, f"{numbers} columns of the Jacobian")
-            found = _apart(function, leaves, lambda evaluate, own: self._columns(evaluate, own, at))
+            found = _apart(function.alone, leaves, lambda evaluate, own: self._columns(evaluate, own, at))
         return columns(self, self.linearize(function, leaves), leaves) if found is None else found
 
     def _columns(self, evaluate: Evaluate, leaves: Arrays, at: tuple[Arrays, Aux] | None) -> Jacobian | None:
@@ -100,18 +100,18 @@ class FiniteDifferencesBackend(Backend):
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
         outputs, aux = self._value(function, leaves)
-        return Linearized(outputs, aux, self._push(function, leaves, outputs))
+        return Linearized(outputs, aux, self._push(function.alone, leaves, outputs))
 
     def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient:
         """Leaf by leaf: a direction that moves one leaf of a thousand should not touch the others."""
         with evaluation(leaves):
             if not value and _are_real_numpy(leaves):
-                found = _apart(function, leaves, self._all_by_elements)
+                found = _apart(function.alone, leaves, self._all_by_elements)
                 if found is not None:
                     return Gradient((), Aux(), found)
             outputs, aux = self._value_at(function, leaves)
             self._check_precision(leaves, outputs)
-            return Gradient(outputs, aux, self._slopes(function, leaves, outputs))
+            return Gradient(outputs, aux, self._slopes(function.alone, leaves, outputs))
 
     def _slopes(self, evaluate: Evaluate, leaves: Arrays, outputs: Arrays) -> Arrays:
         """The gradients from the value at the point, leaf by leaf; of the outputs only the first counts."""

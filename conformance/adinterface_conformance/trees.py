@@ -10,7 +10,7 @@ import numpy as np
 from adinterface import Constant
 from adinterface.contract.library import PYTHON, Library, kind
 from adinterface.contract.nodes import NodeType
-from adinterface.tree import handler_of
+from adinterface.tree import handler_of, holder_of
 
 #: What is asked of a leaf that has a derivative: `(template, result, path)`.
 LeafRule = Callable[[Any, Any, str], None]
@@ -94,6 +94,7 @@ def mapped(change: Callable[[Any], Any], tree: Any, *, derivative: bool = False)
         return change(tree)
     children, data = handler.flatten(tree)
     changed = [mapped(change, child, derivative=derivative) for child in children]
+    changed = [*holder_of(handler, tree, children), *changed]
     return handler.gradient(data, changed) if derivative else handler.unflatten(data, changed)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
@@ -29,6 +30,7 @@ from adinterface import (
     hvp,
     jacobian,
     prepare,
+    pullback,
     pushforward,
     value_and_gradient,
     value_and_jacobian,
@@ -721,3 +723,47 @@ def test_random_keys_of_jax_are_compiled_once():
         key = jax.random.key(seed)
         assert_tree(fast(X, Constant(key)), gradient(noise, AutoJax(), X, Constant(key)), 1e-12)
     assert fast.specializations == 1
+
+
+# Engines that compute on while the caller goes on --------------------------------------------------------------------
+
+MANY = 1_000_000
+
+
+def late(x, y):
+    """x * y, long after the call."""
+    turned = x
+    for _ in range(20):
+        turned = jnp.cos(turned)
+    return (jnp.mean(turned) * 0 + 1) * y * x
+
+
+@pytest.mark.parametrize(
+    ("operator", "arguments", "of_second"),
+    [
+        (jacobian, lambda x, y: (x, y), lambda found: found[0]),
+        (pushforward, lambda x, y: ((x, y), (None, y)), lambda found: found.tangent),
+    ],
+)
+def test_a_compiled_call_whose_results_are_not_waited_for_has_numbers_of_its_own(operator, arguments, of_second):
+    """The results are JAX's, which are not there yet when the caller writes into an array that JAX reads."""
+    f = (lambda x, y: jnp.mean(late(x, y)) * x[0]) if operator is jacobian else late
+    x = jnp.ones(MANY, dtype="float32")
+    fast = prepare(operator, f, AutoJax(), *arguments(x, np.ones(MANY, np.float32)))
+    for _ in range(3):
+        y = np.ones(MANY, np.float32)
+        found = fast(*arguments(x, y))
+        y[:] = 5.0
+        np.testing.assert_allclose(np.max(np.asarray(of_second(found))), 1.0, rtol=1e-3)
+
+
+def test_a_cotangent_may_be_overwritten_at_once():
+    """JAX copies it only when it gets there, so it must have been copied before."""
+    x = jnp.ones(MANY, dtype="float32")
+    fast = prepare(pullback, late, AutoJax(), x, Constant(x))
+    for _ in range(8):
+        _, back = fast(x, Constant(x))
+        cotangent = np.ones(MANY, np.float32)
+        found, _ = back(cotangent)
+        cotangent[:] = 5.0
+        assert not np.any(np.asarray(found) > 1.0)

@@ -74,9 +74,10 @@ class JaxLibrary(Library):
         # To name a dtype that the array has already costs as much again.
         named = None if dtype is None or (isinstance(x, np.ndarray) and dtype_name(x.dtype) == dtype) else dtype
         with self._scope(dtype):
-            # Always a copy: jnp.asarray shares the memory of a NumPy array that lies on a 64-byte boundary, and what the
-            # caller writes there later would change an array that JAX, computing on meanwhile, takes for immutable.
-            return jnp.array(x, dtype=None if named is None else _canonical(named), copy=True)
+            # Always a copy, and made here: JAX shares the memory of NumPy arrays or copies them later, when its own computation
+            # gets there (`copy=True` too), and what the caller has written by then would be what it computes with.
+            own = np.array(x) if isinstance(x, np.ndarray) else x
+            return jnp.asarray(own, dtype=None if named is None else _canonical(named))
 
     @staticmethod
     def _scope(dtype: str | None) -> AbstractContextManager[Any]:

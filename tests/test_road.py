@@ -767,3 +767,28 @@ def test_a_cotangent_may_be_overwritten_at_once():
         found, _ = back(cotangent)
         cotangent[:] = 5.0
         assert not np.any(np.asarray(found) > 1.0)
+
+
+# Where and in what precision gradients lie ---------------------------------------------------------------------------
+
+
+def test_a_numpy_gradient_has_its_dtype_inside_a_trace_that_does_not_follow_it():
+    """The precision of that trace holds: it may compute in 32 bits."""
+    fast = prepare(gradient, cubes, AutoJax(), X)
+    found = []
+    jax.vmap(lambda v: (found.extend([*gradient(cubes, AutoJax(), X), *fast(X)]), v)[1])(jnp.ones(3))
+    for one in found:
+        assert (type(one), one.dtype) == (np.ndarray, np.float64)
+        np.testing.assert_allclose(one, 3 * X**2, rtol=1e-6)
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+def test_a_gradient_lies_where_its_own_leaf_does_not_where_an_earlier_one_did(prepared):
+    plain = jnp.ones(4)
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("d",))
+    placed = jax.device_put(plain, jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("d")))
+    f = lambda x, y: (x * x).sum()  # the zeros for y lie where JAX puts what nobody asked it to put anywhere
+    call = prepare(gradient, f, AutoJax(), plain, plain) if prepared else lambda x, y: gradient(f, AutoJax(), x, y)
+    for leaf in (plain, placed, plain):
+        for found in call(leaf, leaf):
+            assert found.sharding == leaf.sharding

@@ -98,18 +98,23 @@ class JaxLibrary(Library):
     def is_real_scalar(self, x: Any) -> bool:
         return x.ndim == 0 and jnp.issubdtype(x.dtype, jnp.floating)
 
+    def signature(self, x: Any) -> Any:
+        dtype_and_shape = super().signature(x)
+        return dtype_and_shape if isinstance(x, jax.core.Tracer) else (*dtype_and_shape, x.sharding)
+
     def alike(self, example: Any) -> Callable[[Any], bool]:
         if isinstance(example, jax.core.Tracer):
             return super().alike(example)
-        aval = example.aval
-        return lambda x: x.aval is aval or x.aval == aval  # JAX makes one for all arrays of a shape and dtype
+        # JAX makes one `aval` for all arrays of a shape and dtype; results are put where the array lies.
+        aval, lies_alike = example.aval, _equal_to(example.sharding)
+        return lambda x: (x.aval is aval or x.aval == aval) and lies_alike(x.sharding)
 
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         return _as_it_is if source is self else None
 
     def leave(self, example: Any, source: Library) -> Leave | None:
         if type(example) is np.ndarray and example.dtype.isnative:
-            return _own_numbers
+            return _own_numbers(example.dtype)
         if type(example) is float:
             return _to_float
         if source is self and not isinstance(example, jax.core.Tracer):
@@ -154,10 +159,14 @@ def _as_it_is(x: Any, taken: set[int]) -> Any:
     return x
 
 
-def _own_numbers(result: Any, taken: set[int]) -> Any:
-    if type(result) is not ArrayImpl:
-        return None
-    return np.asarray(result).copy()  # faster than np.array(result)
+def _own_numbers(dtype: np.dtype[Any]) -> Leave:
+    def leave(result: Any, taken: set[int]) -> Any:
+        # Inside a trace of the user's, it may have been computed in the precision of that.
+        if type(result) is not ArrayImpl or result.dtype != dtype:  # type: ignore[attr-defined]
+            return None
+        return np.asarray(result).copy()  # faster than np.array(result)
+
+    return leave
 
 
 def _to_float(result: Any, taken: set[int]) -> Any:
@@ -165,15 +174,28 @@ def _to_float(result: Any, taken: set[int]) -> Any:
 
 
 def _own_array(example: Any) -> Leave:
-    sharding = example.sharding
+    lies_alike = _equal_to(example.sharding)
 
     def leave(result: Any, taken: set[int]) -> Any:
-        if type(result) is not ArrayImpl:
-            return None
-        found: Any = result.sharding  # type: ignore[attr-defined]
-        return result if found is sharding or found == sharding else None
+        return result if type(result) is ArrayImpl and lies_alike(result.sharding) else None  # type: ignore[attr-defined]
 
     return leave
+
+
+def _equal_to(sharding: Any) -> Callable[[Any], bool]:
+    """Whether another sharding is equal to this one: JAX makes many that are, and takes a microsecond to compare two."""
+    known = {id(sharding): sharding}  # kept, so that nothing else gets their places
+
+    def equal(other: Any) -> bool:
+        if known.get(id(other)) is other:
+            return True
+        if other != sharding:
+            return False
+        if len(known) < 16:
+            known[id(other)] = other
+        return True
+
+    return equal
 
 
 def _x64() -> bool:

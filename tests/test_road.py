@@ -548,6 +548,14 @@ def test_numbers_beside_the_value_are_those_at_the_point(x):
         assert operator(f, AutoFiniteDifferences(), x).value[1]["last"] == 2.0
 
 
+@pytest.mark.parametrize("operator", [gradient, value_and_gradient, jacobian, value_and_jacobian])
+def test_differences_of_another_engines_lesser_precision_are_refused(operator):
+    """A float32 value at float64 arguments: its rounding errors would be taken for slopes."""
+    rounded = lambda x: torch.from_numpy(x).float().sum()
+    with pytest.raises(PrecisionError, match="float32"):
+        operator(rounded, AutoFiniteDifferences(), X)
+
+
 @pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="long double is double here")
 def test_differences_keep_the_precision_of_long_doubles():
     """A point rounded to a double would cost the last four of these digits."""

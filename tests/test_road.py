@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
@@ -29,6 +30,7 @@ from adinterface import (
     hvp,
     jacobian,
     prepare,
+    pullback,
     pushforward,
     value_and_gradient,
     value_and_jacobian,
@@ -546,6 +548,14 @@ def test_numbers_beside_the_value_are_those_at_the_point(x):
         assert operator(f, AutoFiniteDifferences(), x).value[1]["last"] == 2.0
 
 
+@pytest.mark.parametrize("operator", [gradient, value_and_gradient, jacobian, value_and_jacobian])
+def test_differences_of_another_engines_lesser_precision_are_refused(operator):
+    """A float32 value at float64 arguments: its rounding errors would be taken for slopes."""
+    rounded = lambda x: torch.from_numpy(x).float().sum()
+    with pytest.raises(PrecisionError, match="float32"):
+        operator(rounded, AutoFiniteDifferences(), X)
+
+
 @pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="long double is double here")
 def test_differences_keep_the_precision_of_long_doubles():
     """A point rounded to a double would cost the last four of these digits."""
@@ -721,3 +731,72 @@ def test_random_keys_of_jax_are_compiled_once():
         key = jax.random.key(seed)
         assert_tree(fast(X, Constant(key)), gradient(noise, AutoJax(), X, Constant(key)), 1e-12)
     assert fast.specializations == 1
+
+
+# Engines that compute on while the caller goes on --------------------------------------------------------------------
+
+MANY = 1_000_000
+
+
+def late(x, y):
+    """x * y, long after the call."""
+    turned = x
+    for _ in range(20):
+        turned = jnp.cos(turned)
+    return (jnp.mean(turned) * 0 + 1) * y * x
+
+
+@pytest.mark.parametrize(
+    ("operator", "arguments", "of_second"),
+    [
+        (jacobian, lambda x, y: (x, y), lambda found: found[0]),
+        (pushforward, lambda x, y: ((x, y), (None, y)), lambda found: found.tangent),
+    ],
+)
+def test_a_compiled_call_whose_results_are_not_waited_for_has_numbers_of_its_own(operator, arguments, of_second):
+    """The results are JAX's, which are not there yet when the caller writes into an array that JAX reads."""
+    f = (lambda x, y: jnp.mean(late(x, y)) * x[0]) if operator is jacobian else late
+    x = jnp.ones(MANY, dtype="float32")
+    fast = prepare(operator, f, AutoJax(), *arguments(x, np.ones(MANY, np.float32)))
+    for _ in range(3):
+        y = np.ones(MANY, np.float32)
+        found = fast(*arguments(x, y))
+        y[:] = 5.0
+        np.testing.assert_allclose(np.max(np.asarray(of_second(found))), 1.0, rtol=1e-3)
+
+
+def test_a_cotangent_may_be_overwritten_at_once():
+    """JAX copies it only when it gets there, so it must have been copied before."""
+    x = jnp.ones(MANY, dtype="float32")
+    fast = prepare(pullback, late, AutoJax(), x, Constant(x))
+    for _ in range(8):
+        _, back = fast(x, Constant(x))
+        cotangent = np.ones(MANY, np.float32)
+        found, _ = back(cotangent)
+        cotangent[:] = 5.0
+        assert not np.any(np.asarray(found) > 1.0)
+
+
+# Where and in what precision gradients lie ---------------------------------------------------------------------------
+
+
+def test_a_numpy_gradient_has_its_dtype_inside_a_trace_that_does_not_follow_it():
+    """The precision of that trace holds: it may compute in 32 bits."""
+    fast = prepare(gradient, cubes, AutoJax(), X)
+    found = []
+    jax.vmap(lambda v: (found.extend([*gradient(cubes, AutoJax(), X), *fast(X)]), v)[1])(jnp.ones(3))
+    for one in found:
+        assert (type(one), one.dtype) == (np.ndarray, np.float64)
+        np.testing.assert_allclose(one, 3 * X**2, rtol=1e-6)
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+def test_a_gradient_lies_where_its_own_leaf_does_not_where_an_earlier_one_did(prepared):
+    plain = jnp.ones(4)
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("d",))
+    placed = jax.device_put(plain, jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("d")))
+    f = lambda x, y: (x * x).sum()  # the zeros for y lie where JAX puts what nobody asked it to put anywhere
+    call = prepare(gradient, f, AutoJax(), plain, plain) if prepared else lambda x, y: gradient(f, AutoJax(), x, y)
+    for leaf in (plain, placed, plain):
+        for found in call(leaf, leaf):
+            assert found.sharding == leaf.sharding

@@ -228,7 +228,8 @@ def _part(structure: Structure, slots: Iterator[tuple[Any, Any]]) -> Part:
     slot, value = next(slots)
     if slot.library is None or slot.library is PYTHON:
         return _of_class(type(value))
-    return _Leaf(type(value), slot.library.likeness or slot.library.signature, value)
+    likeness = None if slot.library.traced(value) else slot.library.likeness
+    return _Leaf(type(value), likeness or slot.library.signature, value)
 
 
 def _inside(structure: Structure, slots: Iterator[tuple[Any, Any]]) -> Part:
@@ -268,7 +269,7 @@ def _node(structure: Node, slots: Iterator[tuple[Any, Any]]) -> Part:
     parts = [_part(child, slots) for child in structure.children]
     leaves = [part for part in parts if isinstance(part, _Leaf)]
 
-    if count and len(leaves) == count and len({leaf.likeness for leaf in leaves}) == 1:
+    if count and len(leaves) == count and all(leaf.likeness == leaves[0].likeness for leaf in leaves):
         # Many layers or the entries of a dict: one look at all of them.
         classes, expected, likeness = [leaf.cls for leaf in leaves], [leaf.expected for leaf in leaves], leaves[0].likeness
 

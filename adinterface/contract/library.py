@@ -102,12 +102,15 @@ def complex_of(dtype: str) -> str:
 class LibraryShortcuts:
     """What a library may answer in its own way where that is faster. No library needs any of it."""
 
-    #: As `signature`, for arrays of one class, at the speed of C. None: `signature` itself.
-    likeness: ClassVar[attrgetter[Any] | None] = None
     #: Types of which every instance is a real 0-d scalar.
     scalars: ClassVar[frozenset[type]] = frozenset()
     #: What `enter` makes of a NumPy array is an object that only the call knows, though it may share the array's memory.
     adopts_new: ClassVar[bool] = False
+
+    @property
+    def likeness(self) -> attrgetter[Any] | None:
+        """As `signature`, for arrays of one class, untraced, at the speed of C. None: `signature` itself."""
+        return None
 
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         """The shortest way from arrays like this one, of the library `source`, to arrays of this library.
@@ -252,13 +255,15 @@ def unsupported_dtype(dtype: str, engine: str, supported: Iterable[str]) -> Prec
     )
 
 
+_DTYPE_AND_SHAPE = attrgetter("dtype", "shape")
+
+
 class NumpyLibrary(Library):
     """NumPy's arrays and scalars: the one library that the core itself needs."""
 
     name = "numpy"
     types = (np.ndarray, np.generic)
     scalars = frozenset({np.float16, np.float32, np.float64})
-    likeness = attrgetter("dtype", "shape")
     adopts_dlpack = False
 
     def owns(self, x: object) -> bool:
@@ -331,6 +336,10 @@ class NumpyLibrary(Library):
 
     def is_floating(self, x: Any) -> bool:
         return x.dtype.kind in "fc" or super().is_floating(x)
+
+    @property
+    def likeness(self) -> attrgetter[Any]:
+        return _DTYPE_AND_SHAPE
 
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         if source is PYTHON:

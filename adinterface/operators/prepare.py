@@ -182,9 +182,9 @@ class CompiledSpecialization(Specialization):
         self.places = [(True, static[n].value) if n in static else (False, None) for n in plan.carried]
         if plan.recognize is not None and static:
             self.recognize = _with_static(plan.recognize, list(static.items()))
-        # The engine may still be computing when the caller writes into an array, unless some result waits for it.
-        waits = not operation.outlives and any(plan.slots[n].library in (NUMPY, PYTHON) for n in plan.active)
-        self.enter, carried = plan.compiled_passages(values, copy=not waits)
+        #: Whether the engine must not read the caller's own arrays.
+        self.copies = operation.outlives or not _waits(operation, plan)
+        self.enter, carried = plan.compiled_passages(values, copy=self.copies)
         self.dynamic = [
             (n, enter) for n, enter, (compiled_in, _) in zip(plan.carried, carried, self.places) if not compiled_in
         ]
@@ -229,7 +229,20 @@ class CompiledSpecialization(Specialization):
                 tangents = enter_all(self.enter, like, taken)
             else:
                 tangents = operation.tangents(call, given)
+                if self.copies:
+                    tangents = tuple([x.copy() if type(x) is np.ndarray else x for x in tangents])
         return operation.finish(call, self.compute(*native, *carried, *tangents))
+
+
+def _waits(operation: Operation, plan: Plan) -> bool:
+    """Whether some result is a NumPy array or a Python number, for which the call waits until the engine has computed it.
+
+    Otherwise the engine may still be computing when the caller writes into an array that it was given.
+    """
+    if plan.result_library is NUMPY:
+        return True
+    like_leaves = "arguments" in operation.forms or "argument" in operation.forms
+    return like_leaves and any(plan.slots[n].library in (NUMPY, PYTHON) for n in plan.active)
 
 
 class _Static:

@@ -65,6 +65,7 @@ class FiniteDifferencesBackend(Backend):
             if value or not numbers:
                 at = outputs, aux = self._value_at(function, leaves)
                 if not all(map(_is_numpy, outputs)):
+                    self._check_precision(leaves, outputs)
                     return columns(self, Linearized(outputs, aux, self._push(function.alone, leaves, outputs)), leaves)
             note_step(self, f"{numbers} columns of the Jacobian")
             found = _apart(function.alone, leaves, lambda evaluate, own: self._columns(evaluate, own, at))

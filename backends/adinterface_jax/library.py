@@ -22,12 +22,14 @@ _LACKING = ("longdouble", "clongdouble", np.dtype(np.longdouble).name, np.dtype(
 _SUPPORTED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 
 
+_AVAL, _AVAL_AND_SHARDING = attrgetter("aval"), attrgetter("aval", "sharding")
+
+
 class JaxLibrary(Library):
     name = "jax"
     types = (jax.Array,)
     mutable = False
     compiles_other = True
-    likeness = attrgetter("aval")  # JAX makes one for all arrays of a shape and dtype
 
     def dtype(self, x: Any) -> str:
         return dtype_name(x.dtype)
@@ -75,9 +77,10 @@ class JaxLibrary(Library):
         # To name a dtype that the array has already costs as much again.
         named = None if dtype is None or (isinstance(x, np.ndarray) and dtype_name(x.dtype) == dtype) else dtype
         with self._scope(dtype):
-            # Always a copy: jnp.asarray shares the memory of a NumPy array that lies on a 64-byte boundary, and what the
-            # caller writes there later would change an array that JAX, computing on meanwhile, takes for immutable.
-            return jnp.array(x, dtype=None if named is None else _canonical(named), copy=True)
+            # Always a copy, and made here: JAX shares the memory of NumPy arrays or copies them later, when its own computation
+            # gets there (`copy=True` too), and what the caller has written by then would be what it computes with.
+            own = np.array(x) if isinstance(x, np.ndarray) else x
+            return jnp.asarray(own, dtype=None if named is None else _canonical(named))
 
     @staticmethod
     def _scope(dtype: str | None) -> AbstractContextManager[Any]:
@@ -98,12 +101,21 @@ class JaxLibrary(Library):
     def is_real_scalar(self, x: Any) -> bool:
         return x.ndim == 0 and jnp.issubdtype(x.dtype, jnp.floating)
 
+    def signature(self, x: Any) -> Any:
+        dtype_and_shape = super().signature(x)
+        return dtype_and_shape if isinstance(x, jax.core.Tracer) else (*dtype_and_shape, x.sharding)
+
+    @property
+    def likeness(self) -> attrgetter[Any]:
+        # JAX makes one `aval` for all arrays of a shape and dtype; results are put where the array lies.
+        return _AVAL if jax.device_count() == 1 else _AVAL_AND_SHARDING
+
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         return as_it_is if source is self else None
 
     def leave(self, example: Any, source: Library) -> Leave | None:
         if type(example) is np.ndarray and example.dtype.isnative:
-            return _own_numbers
+            return _own_numbers(example.dtype)
         if type(example) is float:
             return _to_float
         if source is self and not isinstance(example, jax.core.Tracer):
@@ -144,10 +156,14 @@ class _Wide(threading.local):
 _wide = _Wide()
 
 
-def _own_numbers(result: Any, taken: set[int]) -> Any:
-    if type(result) is not ArrayImpl:
-        return None
-    return np.asarray(result).copy()  # faster than np.array(result)
+def _own_numbers(dtype: np.dtype[Any]) -> Leave:
+    def leave(result: Any, taken: set[int]) -> Any:
+        # Inside a trace of the user's, it may have been computed in the precision of that.
+        if type(result) is not ArrayImpl or result.dtype != dtype:  # type: ignore[attr-defined]
+            return None
+        return np.asarray(result).copy()  # faster than np.array(result)
+
+    return leave
 
 
 def _to_float(result: Any, taken: set[int]) -> Any:

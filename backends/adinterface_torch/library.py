@@ -38,11 +38,13 @@ def is_wrapped(x: torch.Tensor) -> bool:
     return wrapped
 
 
+_DTYPE_AND_SHAPE = attrgetter("dtype", "shape")
+
+
 class TorchLibrary(Library):
     name = "torch"
     types = (torch.Tensor,)
     adopts_new = True
-    likeness = attrgetter("dtype", "shape")
 
     def dtype(self, x: Any) -> str:
         name: str = NAMES[x.dtype]
@@ -125,6 +127,10 @@ class TorchLibrary(Library):
 
     def is_real_scalar(self, x: Any) -> bool:
         return bool(x.dim() == 0 and x.dtype.is_floating_point)
+
+    @property
+    def likeness(self) -> attrgetter[Any]:
+        return _DTYPE_AND_SHAPE
 
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         if source is self:

@@ -1,39 +1,44 @@
-"""What holds for every test: JAX compiles cheaply, one thread per engine, and no test may leave an engine's global state changed.
+"""What holds for every test: JAX compiles cheaply, one thread per engine, and an engine's global state is as it was before.
 
-Three quarters of the suite's time would be JAX compiling small functions. Two things save most of it, both by environment
-variables, so that workers and the programs that tests start have them too; one that is set already stays as it is:
-`XLA_FLAGS= make test` compiles as users do, `JAX_ENABLE_COMPILATION_CACHE=0 make test` compiles everything anew.
+Three quarters of the suite's time would be JAX compiling small functions. Two things save most of it, and each gives way to a
+variable that is set already: `XLA_FLAGS= make check` compiles as users do, `JAX_ENABLE_COMPILATION_CACHE=0 make check` anew.
 """
 
 import os
 import tempfile
 from pathlib import Path
 
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+# Code that runs once need not be fast: without LLVM's optimizer and XLA's fusion emitters, compiling takes 0.4 of the time.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false")
+
+import jax
+import pytest
+import torch
+from backends_table import global_state
+
 #: What XLA compiled in earlier runs. The key is the program, the flags and the versions: what changed is compiled anew.
 COMPILED = Path(__file__).parent.parent / ".cache" / "jax"
 
 
-def _compile_cheaply():
-    os.environ.setdefault("JAX_PLATFORMS", "cpu")
-    # Code that runs once need not be fast: without LLVM's optimizer and XLA's fusion emitters, compiling takes 0.4 of the time.
-    os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false")
+def _keep_what_is_compiled():
+    """In this process, a worker's too; a program that a test starts compiles for itself, as a user's does.
+
+    JAX warns of an entry that it cannot read, which pyproject.toml ignores, and a program under `-W error` would fail for it.
+    """
     try:
         COMPILED.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=COMPILED):
             pass
     except OSError:  # a checkout that is read only: everything is compiled anew
         return
-    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(COMPILED))
-    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
-    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+    jax.config.update("jax_compilation_cache_dir", str(COMPILED))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 
-_compile_cheaply()
-
-import pytest
-import torch
-from backends_table import global_state
-
+if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
+    _keep_what_is_compiled()
 torch.set_num_threads(1)
 
 

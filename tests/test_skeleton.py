@@ -11,10 +11,11 @@ from collections import OrderedDict
 
 import pytest
 import torch
-from adinterface_torch.copying import deep_copy
+from adinterface_torch.copying import copies_by_state, deep_copy
 from adinterface_torch.nodes import skeleton_of
 from adinterface_torch.skeleton import Skeleton, signature_of
 from torch import nn
+from torch._dynamo.mutation_guard import install_generation_tagging_init
 
 from adinterface import AutoTorch, ConversionError, gradient, value_and_gradient
 
@@ -354,6 +355,13 @@ def test_an_ordinary_module_needs_no_deepcopy(name, monkeypatch):
         patched.setattr("adinterface_torch.copying.copy.deepcopy", refuse)
         skeleton.gradient(module, values)
         skeleton.around(module, values)
+
+
+def test_a_module_needs_no_deepcopy_after_torch_has_compiled_one():
+    """Dynamo puts a `__setstate__` of its own in front of every module's."""
+    install_generation_tagging_init()
+    assert nn.Module.__setstate__.__module__ == "torch._dynamo.mutation_guard"
+    assert copies_by_state(nn.Linear(2, 2))
 
 
 def test_a_change_of_what_is_no_structure_counts_in_what_is_built():

@@ -22,7 +22,7 @@ _LACKING = ("longdouble", "clongdouble", np.dtype(np.longdouble).name, np.dtype(
 _SUPPORTED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 
 
-_AVAL, _AVAL_AND_SHARDING = attrgetter("aval"), attrgetter("aval", "sharding")
+_AVAL_AND_SHARDING = attrgetter("aval", "sharding")
 
 
 class JaxLibrary(Library):
@@ -108,7 +108,7 @@ class JaxLibrary(Library):
     @property
     def likeness(self) -> attrgetter[Any]:
         # JAX makes one `aval` for all arrays of a shape and dtype; results are put where the array lies.
-        return _AVAL if jax.device_count() == 1 else _AVAL_AND_SHARDING
+        return _AVAL_AND_SHARDING
 
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         return as_it_is if source is self else None
@@ -119,7 +119,7 @@ class JaxLibrary(Library):
         if type(example) is float:
             return _to_float
         if source is self and not isinstance(example, jax.core.Tracer):
-            return as_it_is if jax.device_count() == 1 else _own_array(example)
+            return _own_array(example)
         return None
 
     def namespace(self, x: Any) -> ModuleType:

@@ -43,7 +43,8 @@ def copies_by_state(module: nn.Module) -> bool:
     if getattr(getattr(cls, "__deepcopy__", None), "__module__", "") == "torch.nn.utils.parametrize":
         cls = cls.__mro__[1]  # the deepcopy that comes with a parametrization copies the `__dict__`
     own = ("__deepcopy__", "__reduce_ex__", "__reduce__", "__getstate__", "__new__")
-    if not cls.__setstate__.__module__.startswith("torch.nn.modules."):  # torch's own fill in what old pickles lack
+    # torch's own fill in what old pickles lack; from the first torch.compile on, Dynamo's stands in front of them.
+    if not cls.__setstate__.__module__.startswith(("torch.nn.modules.", "torch._dynamo.")):
         return False
     if any(vars(base).get("__slots__") for base in cls.__mro__):
         return False

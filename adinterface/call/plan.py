@@ -66,6 +66,8 @@ class Plan:
         libraries = [slots[n].library for n in self.active]
         self.result_library: Library = next((library for library in libraries if library is not PYTHON), NUMPY)  # type: ignore[assignment]
         self.python_result = all(library is PYTHON for library in libraries)
+        #: The short way to that library, where there is one.
+        self.present = None if backend.library is None or self.python_result else backend.library.present(self.result_library)
         #: The active leaves that f reaches through their holder. One that stands in two places is two variables, so the
         #: second place gets a copy.
         self.held = frozenset(_held_once([values[n] if slots[n].holder is not None else None for n in self.active]))

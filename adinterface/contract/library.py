@@ -127,6 +127,10 @@ class LibraryShortcuts:
         """
         return None
 
+    def present(self, target: Library) -> Leave | None:
+        """As `leave`, for results of any shape and dtype, to arrays of the library `target`."""
+        return None
+
 
 class Library(LibraryShortcuts, ABC):
     """The arrays of one package.

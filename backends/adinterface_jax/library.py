@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from adinterface.contract.errors import PrecisionError
-from adinterface.contract.library import Enter, Leave, Library, any_wide, as_it_is, dtype_name, kind, unsupported_dtype
+from adinterface.contract.library import NUMPY, Enter, Leave, Library, any_wide, as_it_is, dtype_name, kind, unsupported_dtype
 
 from . import namespace
 from .private import ArrayImpl, untraced
@@ -122,6 +122,9 @@ class JaxLibrary(Library):
             return _own_array(example)
         return None
 
+    def present(self, target: Library) -> Leave | None:
+        return _untraced if target is self else _own_numbers_of_any_dtype if target is NUMPY else None
+
     def namespace(self, x: Any) -> ModuleType:
         return namespace
 
@@ -164,6 +167,14 @@ def _own_numbers(dtype: np.dtype[Any]) -> Leave:
         return np.asarray(result).copy()  # faster than np.array(result)
 
     return leave
+
+
+def _own_numbers_of_any_dtype(result: Any, taken: set[int]) -> Any:
+    return np.asarray(result).copy() if type(result) is ArrayImpl else None
+
+
+def _untraced(result: Any, taken: set[int]) -> Any:
+    return result if type(result) is ArrayImpl else None
 
 
 def _to_float(result: Any, taken: set[int]) -> Any:

@@ -14,7 +14,7 @@ import torch
 import torch.utils.dlpack
 
 from adinterface.contract.errors import ConversionError
-from adinterface.contract.library import PYTHON, Enter, Leave, Library, dtype_name, kind, unsupported_dtype
+from adinterface.contract.library import NUMPY, PYTHON, Enter, Leave, Library, dtype_name, kind, unsupported_dtype
 
 from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED
 from .precision import precision
@@ -164,6 +164,9 @@ class TorchLibrary(Library):
             return _own_numbers
         return None
 
+    def present(self, target: Library) -> Leave | None:
+        return _own_tensor if target is self else _own_numbers_of_any_dtype if target is NUMPY else None
+
     def namespace(self, x: Any) -> ModuleType:
         from . import namespace  # here, because array_api_compat.torch is slow to import
 
@@ -225,6 +228,10 @@ def _own_numbers(result: Any, taken: set[int]) -> Any:
     """The NumPy array on a tensor that is the caller's own already; None for any other."""
     tensor = _own_tensor(result, taken) if result.is_cpu else None
     return None if tensor is None else tensor.numpy()
+
+
+def _own_numbers_of_any_dtype(result: Any, taken: set[int]) -> Any:
+    return None if result.dtype is torch.bfloat16 else _own_numbers(result, taken)
 
 
 def _to_float(result: Any, taken: set[int]) -> Any:

@@ -38,8 +38,8 @@ docs: $(VENV)/.test-ready ## build the documentation into docs/_build/html; warn
 check: $(VENV)/.test-ready ## only the tests; what JAX compiles is kept in .cache for the next run
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
-# What runs in a subprocess, and each engine's own threads, is not measured. Measuring takes 1.4 times as long.
-coverage: $(VENV)/.test-ready ## the tests once more, with the lines they miss; fails below the bound in pyproject.toml
+# What runs in a subprocess, and each engine's own threads, is not measured.
+coverage: $(VENV)/.test-ready ## the tests once more, with the lines they miss
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --cov --cov-report=term
 
 benchmark: $(VENV)/.test-ready ## time and peak memory beside hand-written engine code, a few minutes

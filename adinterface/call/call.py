@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from itertools import repeat
+from operator import call
 from typing import Any
 
 import numpy as np
@@ -40,7 +42,8 @@ class Call:
 
     def scope(self) -> AbstractContextManager[Any]:
         """In which the engine's arrays keep the dtypes of the call."""
-        return nullcontext() if self.plan.scope is None else self.plan.scope
+        scope = None if self.plan.scope is None else self.plan.scope()
+        return nullcontext() if scope is None else scope
 
     def enter(self) -> Arrays:
         """The active leaves as arrays of the engine (or of their own library, if the engine takes any)."""
@@ -71,10 +74,10 @@ class Call:
         plan, taken = self.plan, self.taken
         results: Sequence[Any] = native
         if plan.leave is not None:
-            results = []
-            for leave, gradient in zip(plan.leave, native):
-                result = leave(gradient, taken) if leave is not None else None
-                results.append(self._restore(len(results), gradient) if result is None else result)
+            results = [*map(call, plan.leave, native, repeat(taken))]
+            for n, result in enumerate(results):
+                if result is None:
+                    results[n] = self._restore(n, native[n])
         return tuple(results) if plan.bare else plan.gradients(results, self.values)
 
     def _restore(self, active: int, gradient: Any) -> Any:

@@ -42,6 +42,7 @@ def entering(backend: Backend, slot: Slot, example: Any, dtype: str | None, *, c
     assert source is not None
     if slot.holder is not None:
         return _entering_held(backend, slot, example)
+    copy = copy and source.mutable  # nobody can write to the others
     if backend.device is None and (source is PYTHON or (not copy and dtype in (None, slot.dtype))):
         own = NUMPY if source is PYTHON else source
         shortest = (target or own).enter(example, source, dtype)
@@ -90,20 +91,24 @@ def _noting(library: Library, convert: Any) -> Enter:
     return enter
 
 
-def leaving(backend: Backend, slot: Slot, example: Any, dtype: str) -> Leave | None:
-    """From a gradient to an array like the example, if there is a short way; otherwise `restore` of its library."""
+def leaving(backend: Backend, slot: Slot, example: Any, dtype: str) -> Leave:
+    """From a gradient to an array like the example, if there is a short way; None leaves it to `restore` of its library."""
     source = slot.library
     assert source is not None
     if backend.device is not None or (source is not PYTHON and slot.dtype != dtype):
-        return None
+        return _the_long_way
     if backend.library is not None:
-        return backend.library.leave(example, source)
+        return backend.library.leave(example, source) or _the_long_way
     own = NUMPY if source is PYTHON else source
     shortest = own.leave(example, source)
     if shortest is None:
-        return None
+        return _the_long_way
     # The engine computed with whatever f returned.
     return lambda result, taken: shortest(result, taken) if own.owns(result) else None
+
+
+def _the_long_way(result: Any, taken: set[int]) -> None:
+    return None
 
 
 def enter_all(enters: Sequence[Enter] | None, values: Sequence[Any], taken: set[int]) -> tuple[Any, ...]:

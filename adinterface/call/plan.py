@@ -10,7 +10,7 @@ from typing import Any
 
 from ..contract.backend import Backend
 from ..contract.errors import AdinterfaceError, NotDifferentiableError
-from ..contract.library import NUMPY, PYTHON, Enter, Leave, Library, any_wide, complex_of, kind, widest
+from ..contract.library import NUMPY, PYTHON, Enter, Leave, Library, Scoping, any_wide, complex_of, kind, widest
 from ..contract.nodes import Unkeyed
 from ..tree import (
     CARRIED,
@@ -123,8 +123,8 @@ class Plan:
                 self.dtypes.append(real if own in ("float", "int") or kind(own) == "integer" else own)
         self.all_dtypes = tuple(dict.fromkeys([*dtypes, *self.dtypes]))
 
-    def _scope(self) -> AbstractContextManager[Any] | None:
-        """The scope in which the engine's arrays keep the dtypes of the call."""
+    def _scope(self) -> Scoping | None:
+        """How to enter the scope in which the engine's arrays keep the dtypes of the call."""
         if self.backend.library is not None:
             return self.backend.library.precision(self.all_dtypes)
         leaves = [(slot.library, slot.dtype) for slot in self.slots if slot.library is not None]
@@ -136,14 +136,17 @@ class Plan:
         if len(needed) <= 1:
             return needed[0] if needed else None
 
-        return _Together(needed)
+        def together() -> AbstractContextManager[Any]:
+            return _Together([scope for scoping in needed if (scope := scoping()) is not None])
+
+        return together
 
     # the ways in and back
 
     def _choose_passages(self, values: Sequence[Any]) -> None:
         backend, slots, copy = self.backend, self.slots, self.copy
         enters: list[Enter] = []
-        leaves: list[Leave | None] = []
+        leaves: list[Leave] = []
         for n, dtype in zip(self.active, self.dtypes):
             enters.append(entering(backend, slots[n], values[n], dtype, copy=copy))
             leaves.append(leaving(backend, slots[n], values[n], dtype))

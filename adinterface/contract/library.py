@@ -24,6 +24,8 @@ Kind = Literal["real", "complex", "integer", "bool", "other"]
 Enter = Callable[[Any, set[int]], Any]
 #: From a native result to the caller's own, noted in the set; None for a result that needs more.
 Leave = Callable[[Any, set[int]], Any]
+#: The scope that a call needs where it stands; None where it needs none.
+Scoping = Callable[[], "AbstractContextManager[Any] | None"]
 
 
 def as_it_is(x: Any, taken: set[int]) -> Any:
@@ -226,10 +228,10 @@ class Library(LibraryShortcuts, ABC):
         """A NumPy array or scalar, captured by NumPy code, as an operand beside an array of this library."""
         return x
 
-    def precision(self, dtypes: tuple[str, ...]) -> AbstractContextManager[Any] | None:
-        """The scope in which arrays of these dtypes keep them; None if they do everywhere.
+    def precision(self, dtypes: tuple[str, ...]) -> Scoping | None:
+        """How to enter the scope in which arrays of these dtypes keep them; None if they do everywhere.
 
-        One object serves every call, also inside one another and in several threads at once.
+        What it gives is asked in every call, also inside one another and in several threads at once.
         """
         return None
 

@@ -143,9 +143,10 @@ def evaluate(
     record = active_record()
     if record is not None:
         record.calls.append((plan, values))
-    if plan.scope is None:
+    scope = None if plan.scope is None else plan.scope()
+    if scope is None:
         return _evaluated(operation, plan, values, f, given)
-    with plan.scope:
+    with scope:
         return _evaluated(operation, plan, values, f, given)
 
 

@@ -173,9 +173,7 @@ class Specialization:
 class CompiledSpecialization(Specialization):
     """What the engine made of f and the operator, with the static values of one signature."""
 
-    def __init__(
-        self, operation: Operation, f: Callable[..., Any], plan: Plan, values: Sequence[Any], signature: Signature
-    ):
+    def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan, values: Sequence[Any], signature: Signature):
         super().__init__(operation, f, plan)
         static = {n: _Static(value, keep=True) for n, value in signature.static}
         #: Of each value that is carried along: whether it is compiled in, and if so, itself.
@@ -185,9 +183,7 @@ class CompiledSpecialization(Specialization):
         #: Whether the engine must not read the caller's own arrays.
         self.copies = operation.outlives or not _waits(operation, plan)
         self.enter, carried = plan.compiled_passages(values, copy=self.copies)
-        self.dynamic = [
-            (n, enter) for n, enter, (compiled_in, _) in zip(plan.carried, carried, self.places) if not compiled_in
-        ]
+        self.dynamic = [(n, enter) for n, enter, (compiled_in, _) in zip(plan.carried, carried, self.places) if not compiled_in]
         self.compute = operation.compile(self._compiled)
 
     def _compiled(self, compute: Compute) -> Compiled:
@@ -207,7 +203,8 @@ class CompiledSpecialization(Specialization):
         return compiled
 
     def __call__(self, values: Sequence[Any], tangents: tuple[Any, ...] | None) -> Any:
-        scope = self.plan.scope
+        scoping = self.plan.scope
+        scope = None if scoping is None else scoping()
         if scope is None:
             return self._evaluated(values, tangents)
         with scope:

@@ -173,6 +173,12 @@ class FiniteDifferencesBackend(Backend):
         """
         moved, leaf = list(leaves), leaves[n]
         relative = self.relative_step or _relative_step(leaf.dtype, self.root)
+        if type(leaf) is not np.ndarray:  # a number of NumPy's
+            step = relative * max(1.0, abs(float(leaf)))
+            number = type(leaf)
+            moved[n] = number(leaf + step)
+            yield (), moved, number(leaf - step), 2 * step
+            return
         for place in range(leaf.size) if leaf.ndim == 1 else np.ndindex(leaf.shape):
             at = leaf[place]  # in its own precision, which may be more than a Python float's
             step = relative * max(1.0, abs(float(at)))
@@ -302,8 +308,11 @@ def _relative_step(dtype: np.dtype[Any], root: int) -> float:
     return float(epsilon(dtype_name(dtype)) ** (1 / root))
 
 
+_REAL = (np.ndarray, np.floating)
+
+
 def _are_real_numpy(leaves: Arrays) -> bool:
-    return all(type(leaf) is np.ndarray and leaf.dtype.kind == "f" for leaf in leaves)
+    return all(isinstance(leaf, _REAL) and leaf.dtype.kind == "f" for leaf in leaves)
 
 
 def _is_numpy(output: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from contextlib import AbstractContextManager, nullcontext
 from operator import attrgetter
 from types import ModuleType
@@ -13,7 +12,18 @@ import jax.numpy as jnp
 import numpy as np
 
 from adinterface.contract.errors import PrecisionError
-from adinterface.contract.library import NUMPY, Enter, Leave, Library, any_wide, as_it_is, dtype_name, kind, unsupported_dtype
+from adinterface.contract.library import (
+    NUMPY,
+    Enter,
+    Leave,
+    Library,
+    Scoping,
+    any_wide,
+    as_it_is,
+    dtype_name,
+    kind,
+    unsupported_dtype,
+)
 
 from . import namespace
 from .private import ArrayImpl, untraced
@@ -84,7 +94,8 @@ class JaxLibrary(Library):
 
     @staticmethod
     def _scope(dtype: str | None) -> AbstractContextManager[Any]:
-        return _wide if dtype is not None and any_wide((dtype,)) else nullcontext()
+        scope = _widening() if dtype is not None and any_wide((dtype,)) else None
+        return nullcontext() if scope is None else scope
 
     @staticmethod
     def _index_width(x: Any) -> Any:
@@ -133,30 +144,16 @@ class JaxLibrary(Library):
 
         return (numpy_code,)
 
-    def precision(self, dtypes: tuple[str, ...]) -> AbstractContextManager[Any] | None:
-        return _wide if any_wide(dtypes) else None
+    def precision(self, dtypes: tuple[str, ...]) -> Scoping | None:
+        return _widening if any_wide(dtypes) else None
 
 
-class _Wide(threading.local):
+def _widening() -> AbstractContextManager[Any] | None:
     """64 bits, unless the user chose already: for all of JAX, or by the precision of a trace of his."""
-
-    def __init__(self) -> None:
-        self.scopes: list[AbstractContextManager[Any] | None] = []
-
-    def __enter__(self) -> None:
-        scope: AbstractContextManager[Any] | None = None
-        if not jax.config.jax_enable_x64 and untraced():  # type: ignore[attr-defined]
-            scope = jax.enable_x64(True)
-            scope.__enter__()
-        self.scopes.append(scope)
-
-    def __exit__(self, *raised: Any) -> None:
-        scope = self.scopes.pop()
-        if scope is not None:
-            scope.__exit__(*raised)
-
-
-_wide = _Wide()
+    if jax.config.jax_enable_x64 or not untraced():  # type: ignore[attr-defined]
+        return None
+    scope: AbstractContextManager[Any] = jax.enable_x64(True)
+    return scope
 
 
 def _own_numbers(dtype: np.dtype[Any]) -> Leave:

@@ -14,7 +14,17 @@ import torch
 import torch.utils.dlpack
 
 from adinterface.contract.errors import ConversionError
-from adinterface.contract.library import NUMPY, PYTHON, Enter, Leave, Library, dtype_name, kind, unsupported_dtype
+from adinterface.contract.library import (
+    NUMPY,
+    PYTHON,
+    Enter,
+    Leave,
+    Library,
+    Scoping,
+    dtype_name,
+    kind,
+    unsupported_dtype,
+)
 
 from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED
 from .precision import precision
@@ -172,8 +182,9 @@ class TorchLibrary(Library):
 
         return namespace
 
-    def precision(self, dtypes: tuple[str, ...]) -> AbstractContextManager[Any]:
-        return precision(dtypes)
+    def precision(self, dtypes: tuple[str, ...]) -> Scoping:
+        scope = precision(dtypes)
+        return lambda: scope
 
     def is_floating(self, x: Any) -> bool:
         dtype = x.dtype

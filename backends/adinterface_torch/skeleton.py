@@ -225,12 +225,11 @@ _TENSOR = {torch.Tensor}
 
 
 def _as_parameters(gradients: Sequence[Any], parameters: Sequence[Any]) -> list[Any]:
-    """What `nn.Parameter(gradient, requires_grad=False)` gives for each of plain tensors, in half the time."""
-    aliases: list[Any] = [gradient.detach() for gradient in gradients]
+    """Plain tensors that are the module's own, made its parameters: without the alias that `nn.Parameter` would be."""
     cls = nn.Parameter
-    for alias in aliases:
-        alias.__class__ = cls
-    return aliases
+    for gradient in gradients:
+        gradient.__class__ = cls
+    return list(gradients)
 
 
 def _as_entries(gradients: Sequence[Any], parameters: Sequence[Any]) -> list[Any]:

@@ -568,6 +568,28 @@ def test_differences_keep_the_precision_of_long_doubles():
         assert np.max(np.abs(found / (3 * x**2) - 1)) < 3e-12
 
 
+def test_differences_by_a_number_in_a_tree_go_element_by_element():
+    """f gets numbers of NumPy's, no 0-d arrays, two for each number of the tree."""
+    seen = []
+
+    def f(p):
+        seen.append((type(p["b"]), p["b"]))
+        return (p["w"] * p["b"]).sum() + p["b"] ** 2
+
+    p = {"w": np.array([1.0, 2.0]), "b": 0.5}
+    (found,) = gradient(f, AutoFiniteDifferences(), p)
+    assert len(seen) == 2 * 3
+    assert {cls for cls, _ in seen} == {np.float64}
+    assert len({number for _, number in seen}) == 3
+    assert type(found["b"]) is float
+    assert found["b"] == pytest.approx(3.0 + 1.0)
+    np.testing.assert_allclose(found["w"], 0.5)
+    (found,) = gradient(f, AutoFiniteDifferences(), {"w": np.array([1, 2], dtype=np.float32), "b": 0.5})
+    assert type(found["b"]) is float
+    assert found["b"] == pytest.approx(4.0, rel=1e-2)
+    assert seen[-1][0] is np.float32
+
+
 def test_a_product_along_zero_is_zero():
     for backend in BACKENDS.values():
         for _ in range(2):
@@ -763,6 +785,18 @@ def test_a_compiled_call_whose_results_are_not_waited_for_has_numbers_of_its_own
         found = fast(*arguments(x, y))
         y[:] = 5.0
         np.testing.assert_allclose(np.max(np.asarray(of_second(found))), 1.0, rtol=1e-3)
+
+
+def test_what_nobody_can_write_to_goes_into_compiled_code_as_it_is():
+    """NumPy arrays are copied where the call does not wait; JAX's own, the usual leaf there, have no reason to be."""
+    for x, enters in [(jnp.ones(3), None), (np.ones(3), None)]:
+        fast = prepare(gradient, lambda x: (x**3).sum(), AutoJax(), x)
+        assert fast._last.enter is enters
+    fast = prepare(gradient, lambda x, y: (x * y).sum(), AutoJax(), jnp.ones(3), Constant(np.ones(3)))
+    assert fast._last.copies
+    ((_, enter),) = fast._last.dynamic
+    y = np.ones(3)
+    assert enter(y, set()) is not y
 
 
 def test_a_cotangent_may_be_overwritten_at_once():

@@ -4,6 +4,7 @@ Three quarters of the suite's time would be JAX compiling small functions. Two t
 variable that is set already: `XLA_FLAGS= make check` compiles as users do, `JAX_ENABLE_COMPILATION_CACHE=0 make check` anew.
 """
 
+import gc
 import os
 import tempfile
 from pathlib import Path
@@ -40,6 +41,9 @@ def _keep_what_is_compiled():
 if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
     _keep_what_is_compiled()
 torch.set_num_threads(1)
+# The million objects of four engines are looked through in no collection: tests of what is kept alive make many.
+gc.collect()
+gc.freeze()
 
 
 @pytest.fixture(autouse=True)

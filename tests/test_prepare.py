@@ -282,7 +282,7 @@ def resident():
 
 
 @each_backend
-def test_ten_thousand_calls_from_eight_threads(backend):
+def test_thousands_of_calls_from_eight_threads(backend):
     fast = prepare(gradient, cubes, backend, X)
     tolerance = max(rtol_of(backend), 1e-12)
     wrong = []
@@ -301,12 +301,12 @@ def test_ten_thousand_calls_from_eight_threads(backend):
         for thread in threads:
             thread.join()
 
-    run(250)
+    run(150)
     before = resident()
-    run(1000)
+    run(400)
     assert wrong == []
     assert fast.specializations == 3
-    assert resident() - before < 16 * 2**20
+    assert resident() - before < 8 * 2**20
 
 
 @each_backend
@@ -323,7 +323,7 @@ def test_arguments_are_not_kept_alive(backend):
 
 @each_backend
 def test_one_shot_calls_with_fresh_closures_do_not_grow_and_are_never_stale(backend):
-    calls = 500 if isinstance(backend, AutoJax) else 10_000  # eager JAX takes milliseconds for each
+    calls = 300 if isinstance(backend, AutoJax) else 4_000  # eager JAX takes milliseconds for each
 
     def call(factor):
         return gradient(lambda x: factor * cubes(x), backend, X)[0]
@@ -340,7 +340,7 @@ def test_one_shot_calls_with_fresh_closures_do_not_grow_and_are_never_stale(back
         assert abs(call(factor) - factor * wanted).max() <= 100 * factor * tolerance
         if n % 10 == 0:
             assert abs(gradient(shared, backend, X)[0] - captured[0] * wanted).max() <= 100 * captured[0] * tolerance
-    assert resident() - before < 16 * 2**20
+    assert resident() - before < 8 * 2**20
 
 
 # torch.compile -------------------------------------------------------------------------------------------------------

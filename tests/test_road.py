@@ -757,7 +757,7 @@ def test_random_keys_of_jax_are_compiled_once():
 
 # Engines that compute on while the caller goes on --------------------------------------------------------------------
 
-MANY = 1_000_000
+MANY = 200_000
 
 
 def late(x, y):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import functools
 import sys
 import types
 from abc import abstractmethod
@@ -17,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .contract.nodes import NodeType, exactly
+from .contract.nodes import NodeType, cached_names, exactly
 
 
 def _indices(count: int) -> list[str]:
@@ -180,10 +179,7 @@ def _static_names(cls: type, fields: Iterable[Any]) -> _Names:
     if known is None:
         fields = tuple(fields)
         static = frozenset(field.name for field in fields if field.metadata.get("static", False))
-        cached = [
-            name for base in cls.__mro__ for name, found in vars(base).items() if isinstance(found, functools.cached_property)
-        ]
-        known = _names_of[cls] = _Names(tuple(field.name for field in fields), static, tuple(cached))
+        known = _names_of[cls] = _Names(tuple(field.name for field in fields), static, tuple(cached_names(cls)))
     return known
 
 

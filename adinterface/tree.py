@@ -212,10 +212,10 @@ def _refuse_hidden_arrays(value: object, where: str) -> None:
 # Flattening ----------------------------------------------------------------------------------------------------------
 
 
-def flatten(value: Any, leaves: list[Leaf], path: Callable[[], str], *, holder: Any = None) -> Structure:
+def flatten(value: Any, leaves: list[Leaf], path: Callable[[], str], *, holder: Any = None, fixed: bool = False) -> Structure:
     """Append the numeric leaves of a tree to `leaves`, in its own order, and return its structure.
 
-    `path` is called only for an error message.
+    `path` is called only for an error message. fixed: it stands in a node in which Python numbers are structure.
     """
     if type(value) is Constant:
         return Frozen(_flatten_constant(value.value, leaves, path))
@@ -230,12 +230,15 @@ def flatten(value: Any, leaves: list[Leaf], path: Callable[[], str], *, holder: 
             _refuse_hidden_arrays(hidden, where)
         if handler.held and holder is None:
             holder = value
+        fixed = fixed or handler.fixes_numbers
         parts = [
-            flatten(child, leaves, _child_path(path, handler, data, children, i), holder=holder)
+            flatten(child, leaves, _child_path(path, handler, data, children, i), holder=holder, fixed=fixed)
             for i, child in enumerate(children)
         ]
         itself = [Static(holder, "it holds what is differentiated") for holder in holder_of(handler, value, children)]
         return Node(handler, data, (*itself, *parts))
+    if fixed and handler is PYTHON:
+        return Static(value, "a number inside such a module is a hyperparameter")
     return _flatten_leaf(value, handler, leaves, path, True, holder)
 
 

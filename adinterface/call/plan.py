@@ -278,7 +278,7 @@ def _slotted(structure: Structure, leaves: Iterator[Leaf], slots: list[Slot], va
     if isinstance(structure, Frozen):
         return Frozen(_slotted(structure.inner, leaves, slots, values))
     children = tuple([_slotted(child, leaves, slots, values) for child in structure.children])
-    return Node(structure.type, structure.data, children)
+    return Node(structure.type, structure.type.own(structure.data), children)
 
 
 class _Together:

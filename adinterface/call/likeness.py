@@ -52,7 +52,7 @@ class Signature:
         for arg in args:
             handler = tree._handlers.get(type(arg))
             if handler is None and type(arg) is not Constant:
-                handler = handler_of(arg)
+                handler = handler_of(arg, alone=True)
             if handler is not None and handler.is_library and is_promoted(handler, arg):
                 self.values.append(arg)
                 key.append(type(arg) if handler is PYTHON else (type(arg), handler.signature(arg)))  # type: ignore[union-attr]

@@ -103,7 +103,7 @@ class Plan:
 
     def _flatten(self, i: int, arg: Any, leaves: list[Leaf]) -> Structure:
         if type(arg) is not Constant:
-            handler = handler_of(arg, path=f"args[{i}]")
+            handler = handler_of(arg, alone=True, path=f"args[{i}]")
             if is_promoted(handler, arg):
                 self.promoted.append(i)
                 leaves.append(Leaf(arg, handler, None, True))  # type: ignore[arg-type]

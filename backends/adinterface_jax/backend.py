@@ -94,6 +94,16 @@ class JaxBackend(Backend):
         return None
 
     @classmethod
+    def advice(cls, value: object) -> str | None:
+        camps = {base.__module__.partition(".")[0] for base in type(value).__mro__}
+        if "keras" not in camps or not hasattr(value, "stateless_call"):
+            return None
+        return (
+            "A Keras model keeps its variables to itself. Differentiate a function of their values, which calls "
+            "model.stateless_call(trainable, non_trainable, x), with trainable = [v.value for v in model.trainable_variables]."
+        )
+
+    @classmethod
     def devices(cls) -> list[str]:
         return [str(device) for device in jax.devices()]
 

@@ -14,7 +14,7 @@ from adinterface.contract.nodes import NodeType, Unkeyed, contents, exactly
 
 class Pytree(NodeType):
     def matches(self, value: object) -> bool:
-        return not jtu.treedef_is_leaf(jtu.tree_structure(value, is_leaf=lambda node: node is not value))
+        return jtu.default_registry.flatten_one_level(value) is not None  # of an iterator `tree_structure` warns
 
     def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
         return jtu.tree_flatten(value, is_leaf=lambda node: node is not value)

@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 from backends_table import assert_numbers, assert_tree
 
-from adinterface import AutoJax, Constant, gradient, value_and_gradient
+from adinterface import (
+    AutoJax,
+    Constant,
+    gradient,
+    linearize,
+    prepare,
+    pullback,
+    pushforward,
+    value_and_gradient,
+    value_and_jacobian,
+)
 
 X = np.linspace(0.5, 1.5, 3)
 X32 = jnp.asarray(X, dtype="float32")
@@ -146,3 +156,28 @@ def test_ml_code_with_random_keys_runs_as_in_jax():
     result, none = gradient(f, AutoJax(), X32, key)
     assert none is None
     assert_tree(result, jax.grad(f)(X32, key), 1e-6)
+
+
+KEYED = {
+    "value_and_gradient": lambda f, x, k: (value_and_gradient, f, (x, Constant(k)), lambda r: r.value),
+    "value_and_jacobian": lambda f, x, k: (value_and_jacobian, f, (x, Constant(k)), lambda r: r.value),
+    "pullback": lambda f, x, k: (pullback, f, (x, Constant(k)), lambda r: r[0]),
+    "linearize": lambda f, x, k: (linearize, f, (x, Constant(k)), lambda r: r[0]),
+    "pushforward": lambda f, x, k: (pushforward, f, ((x, Constant(k)), (x, None)), lambda r: r[0]),
+}
+
+
+@pytest.mark.parametrize("name", KEYED)
+@pytest.mark.parametrize("x", [X, jnp.ones(3)], ids=["NumPy", "JAX"])
+def test_a_random_key_in_what_f_returns_is_handed_on(name, x):
+    def f(x, key):
+        return jnp.sum(x), {"next": jax.random.split(key), "same": [key]}
+
+    key = jax.random.key(3)
+    operator, f, args, value_of = KEYED[name](f, x, key)
+    for call in (lambda *args: operator(f, AutoJax(), *args), prepare(operator, f, AutoJax(), *args)):
+        with jax.checking_leaks():
+            _, keys = value_of(call(*args))
+        assert (jax.random.key_data(keys["next"]) == jax.random.key_data(jax.random.split(key))).all()
+        assert (jax.random.key_data(keys["same"][0]) == jax.random.key_data(key)).all()
+        jax.random.normal(keys["next"][0])

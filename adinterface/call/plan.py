@@ -97,6 +97,8 @@ class Plan:
         self.structures = tuple([_slotted(structure, remaining, slots, values) for structure in flat])
         self.keywords = {name: _slotted(structure, remaining, slots, values) for name, structure in words.items()}
         self.slots = tuple(slots)
+        #: Whether f can write into something that it is passed, and the caller's own must follow.
+        self.stateful = any(map(_is_stateful, (*flat, *words.values())))
         if not self.active_arguments:
             raise NotDifferentiableError(nothing_differentiable(self.operator, self.structures, zip(slots, values)))
         return values
@@ -253,6 +255,12 @@ class Plan:
         self.require_real(
             "A holomorphic derivative is a jacobian; otherwise pass the real and imaginary parts as two real arguments."
         )
+
+
+def _is_stateful(structure: Structure) -> bool:
+    if isinstance(structure, Node):
+        return structure.type.stateful or any(map(_is_stateful, structure.children))
+    return isinstance(structure, Frozen) and _is_stateful(structure.inner)
 
 
 def _held_once(values: Sequence[Any]) -> Iterator[int]:

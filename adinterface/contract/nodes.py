@@ -35,6 +35,9 @@ class NodeType(ABC):
     #: Python numbers anywhere inside are structure: hyperparameters, not what is trained.
     fixes_numbers: ClassVar[bool] = False
 
+    #: f may write into such objects; what it leaves in the private one that it gets is written into the caller's.
+    stateful: ClassVar[bool] = False
+
     @abstractmethod
     def matches(self, value: object) -> bool:
         """Whether value is such a container. Asked once per class."""
@@ -65,6 +68,14 @@ class NodeType(ABC):
 
     def reader(self, data: Any) -> Callable[[Any], Sequence[Any] | None]:
         """For a type that is held: from another object to its children, or None if its data would differ."""
+        raise NotImplementedError
+
+    def writable(self, value: Any) -> bool:
+        """For a type that is stateful: whether `write` can give this object another value."""
+        return False
+
+    def write(self, value: Any, child: Any) -> None:
+        """Give a writable object another value in place of its one child."""
         raise NotImplementedError
 
     @abstractmethod

@@ -14,11 +14,12 @@ from ..call.likeness import Recognizer, Signature
 from ..call.output import Function
 from ..call.passages import enter_all
 from ..call.plan import Plan
+from ..call.state import Followed, Unchanging
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
 from ..contract.library import NUMPY, PYTHON
 from ..contract.nodes import Unkeyed, contents, exactly
-from .operation import OPERATIONS, Compiled, Compute, Operation, Results, evaluate, operation_of
+from .operation import OPERATIONS, Compiled, Compute, Operation, Results, Write, evaluate, follow, operation_of
 from .typed import as_prepare
 
 
@@ -74,11 +75,13 @@ class Prepared:
         self._count = 0
         #: What was called last: most often it is called again.
         self._last: Specialization | None = None
+        #: What serves arguments that f may change, and what writes the changes.
+        self._following: tuple[Prepared, Write] | None = None
 
     @property
     def specializations(self) -> int:
         """How many signatures have been specialised so far, those that were dropped included."""
-        return self._count
+        return self._count + (0 if self._following is None else self._following[0]._count)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The operator's results for these arguments."""
@@ -91,6 +94,8 @@ class Prepared:
             if values is not None:
                 return last(values, tangents)
         specialization, plan, values = self._specialization(args, kwargs)
+        if plan.stateful and not isinstance(self._original, (Followed, Unchanging)):
+            return self._follow(args, kwargs, tangents)
         if specialization is None:
             return evaluate(self._operation, plan, values, self._f, tangents)
         return specialization(values, tangents)
@@ -100,6 +105,8 @@ class Prepared:
     ) -> tuple[Specialization | None, Plan, Sequence[Any]]:
         """The specialization for such arguments, None if they have no signature; their plan and values."""
         plan, values, signature = self._operation.plans.find(args, kwargs)
+        if plan.stateful and not isinstance(self._original, (Followed, Unchanging)):
+            return None, plan, values
         try:
             signature = signature or Signature(args, kwargs)
             key = self._key(signature)
@@ -113,6 +120,20 @@ class Prepared:
             known = self._specialize(key, signature, plan, values)
         self._last = known
         return known, plan, values
+
+    def _follow(self, args: tuple[Any, ...], kwargs: dict[str, Any], tangents: tuple[Any, ...] | None) -> Any:
+        """As a call, for an f that may change its arguments."""
+        with self._lock:
+            if self._following is None:
+                operation, f, write = follow(self._operation, self._auto, self._original)
+                self._following = Prepared(type(operation), self._auto, f), write
+        inner, write = self._following
+        specialization, plan, values = inner._specialization(args, kwargs)
+        if specialization is None:
+            result = evaluate(inner._operation, plan, values, inner._f, tangents)
+        else:
+            result = specialization(values, tangents)
+        return write(result, args, kwargs)
 
     def _key(self, signature: Signature) -> Any:
         if self._compiles and signature.static:

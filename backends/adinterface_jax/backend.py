@@ -14,7 +14,7 @@ from adinterface.contract.backend import Arrays, Aux, Backend, FlatFunction, Lin
 
 from .known_failures import KNOWN_FAILURES
 from .library import JaxLibrary
-from .nodes import EquinoxModule, Pytree
+from .nodes import EquinoxModule, NnxObject, Pytree
 
 # JAX's transformations, and compiled code, carry it along: its form belongs to what was traced.
 register_pytree_node(Aux, lambda aux: ((aux.arrays,), aux.form), lambda form, parts: Aux(*parts, form=form))
@@ -23,7 +23,7 @@ register_pytree_node(Aux, lambda aux: ((aux.arrays,), aux.form), lambda form, pa
 class JaxBackend(Backend):
     known_failures = KNOWN_FAILURES
     libraries = (JaxLibrary(),)
-    node_types = (EquinoxModule(), Pytree())
+    node_types = (EquinoxModule(), NnxObject(), Pytree())
     opaque_types = (type(jax.jit(abs)), jax.custom_jvp, jax.custom_vjp)
     transposes = True
 

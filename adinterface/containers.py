@@ -1,23 +1,19 @@
 """The containers that every program has: dict, list, tuple, namedtuple, dataclass, attrs, and what a user registers.
 
-Also what an object holds that no node type takes apart. It may import the contract.
+It may import the contract, and what opaque objects hold.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import enum
-import functools
 import sys
-import types
 from abc import abstractmethod
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from .contract.nodes import NodeType, exactly
+from .contract.nodes import NodeType, cached_names, exactly
+from .opaque import state_of
 
 
 def _indices(count: int) -> list[str]:
@@ -106,7 +102,7 @@ class _Fields(NodeType):
     def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
         cls = type(value)
         names, static, cached = self.names(cls)
-        state = dict(_state(value))
+        state = dict(state_of(value))
         for name in cached:
             state.pop(name, None)  # f computes it again from the new children
         dynamic = tuple(name for name in names if name not in static and (name in state or hasattr(value, name)))
@@ -180,10 +176,7 @@ def _static_names(cls: type, fields: Iterable[Any]) -> _Names:
     if known is None:
         fields = tuple(fields)
         static = frozenset(field.name for field in fields if field.metadata.get("static", False))
-        cached = [
-            name for base in cls.__mro__ for name, found in vars(base).items() if isinstance(found, functools.cached_property)
-        ]
-        known = _names_of[cls] = _Names(tuple(field.name for field in fields), static, tuple(cached))
+        known = _names_of[cls] = _Names(tuple(field.name for field in fields), static, tuple(cached_names(cls)))
     return known
 
 
@@ -214,47 +207,3 @@ class Registered(NodeType):
 
 #: In the order in which they are asked; an engine's node types come before them.
 BUILT_IN: tuple[NodeType, ...] = (_Dict(), _List(), _Tuple(), _NamedTuple(), _Dataclass(), _Attrs())
-
-
-# What an opaque value hides. A gradient that is silently None for an object full of arrays would be the worst answer.
-
-_NEVER_HIDES = (
-    str, bytes, bool, int, float, complex, type(None), type, enum.Enum, types.FunctionType, types.BuiltinFunctionType,
-    types.MethodType, types.ModuleType, np.ufunc, np.dtype,
-)  # fmt: skip
-
-
-def _state(value: object) -> Iterable[tuple[str, Any]]:
-    """The instance attributes of an object: `__dict__` and slots, unset ones left out."""
-    yield from getattr(value, "__dict__", {}).items()
-    for cls in type(value).__mro__:
-        slots = cls.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            if name in ("__dict__", "__weakref__"):
-                continue
-            mangled = f"_{cls.__name__.lstrip('_')}{name}" if name.startswith("__") and not name.endswith("__") else name
-            try:
-                yield mangled, object.__getattribute__(value, mangled)
-            except AttributeError:  # a slot that was never set
-                continue
-
-
-def hidden_array(value: object, is_array: Callable[[object], bool]) -> str | None:
-    """Where an opaque object holds a floating array: the path inside it, or None."""
-    seen: set[int] = set()
-    stack: list[tuple[str, object]] = [("", value)]
-    while stack:
-        path, node = stack.pop()
-        if isinstance(node, _NEVER_HIDES) or id(node) in seen:
-            continue
-        seen.add(id(node))
-        if path and is_array(node):
-            return path
-        if isinstance(node, dict):
-            stack.extend((f"{path}[{key!r}]", item) for key, item in list(node.items()))
-        elif isinstance(node, (list, tuple, set, frozenset)) or type(node).__name__ == "deque":
-            items: Any = node
-            stack.extend((f"{path}[{i}]", item) for i, item in enumerate(items))
-        if not isinstance(node, np.ndarray):
-            stack.extend((f"{path}.{name}", item) for name, item in _state(node))
-    return None

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import enum
+import functools
+import numbers
 import operator
+import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
@@ -10,10 +14,11 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from . import registry
-from .containers import BUILT_IN, Registered, hidden_array
+from .containers import BUILT_IN, Registered
 from .contract.errors import NotDifferentiableError, TreeError
 from .contract.library import NUMPY, PYTHON, Library, NumpyLibrary, check_ndarray, kind
 from .contract.nodes import NodeType
+from .opaque import buffer_has_floats, hidden, is_number
 
 T = TypeVar("T")
 
@@ -119,10 +124,11 @@ def register_node(
     return cls
 
 
-def handler_of(value: Any, *, scan: bool = True, path: str = "argument") -> Library | NodeType | None:
+def handler_of(value: Any, *, scan: bool = True, alone: bool = False, path: str = "argument") -> Library | NodeType | None:
     """Who handles this value: the library of a leaf, the type of a node, or None for an opaque value.
 
-    With `scan`, an opaque object that holds floating arrays raises NotDifferentiableError.
+    With `scan`, an opaque object that holds floating arrays raises NotDifferentiableError; where it is `alone`, an argument of
+    its own, one that holds numbers does, too.
     """
     cls = type(value)
     known = _handlers.get(cls)
@@ -132,11 +138,12 @@ def handler_of(value: Any, *, scan: bool = True, path: str = "argument") -> Libr
     if found is not None:
         _handlers[cls] = found
     elif scan:
-        _check_opaque(value, path)
+        _check_opaque(value, path, alone)
     return found
 
 
 _OPAQUE_AT_SIGHT = (str, bytes, bool, type(None), type)
+_PLAIN_CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc)
 
 
 def is_opaque_type(cls: type) -> bool:
@@ -174,18 +181,35 @@ def _find_handler(value: Any, path: str) -> Library | NodeType | None:
     return None
 
 
-def _check_opaque(value: Any, path: str) -> None:
-    import functools
-
-    if type(value) in _OPAQUE_AT_SIGHT or type(value) is functools.partial or is_opaque_type(type(value)):
+def _check_opaque(value: Any, path: str, alone: bool) -> None:
+    cls = type(value)
+    if cls in _OPAQUE_AT_SIGHT or cls is functools.partial or is_opaque_type(cls):
         return
-    inner = hidden_array(value, is_floating_array)
-    if inner is not None:
-        cls = type(value)
+    name = f"{cls.__module__}.{cls.__qualname__}"
+    if is_number(value) or (alone and isinstance(value, numbers.Number) and not isinstance(value, (int, enum.Enum))):
+        plain = "complex" if isinstance(value, complex) else "float"
         raise NotDifferentiableError(
-            f"{path} is a {cls.__module__}.{cls.__qualname__}, which adinterface cannot look into, but {path}{inner} "
-            f"is a floating array: it would silently have no gradient. Register the class with "
-            f"register_node({cls.__qualname__}, flatten, unflatten), make it a dataclass, or wrap it in Constant(...)."
+            f"{path} is a {name}, a number that no engine differentiates: it would silently have no gradient. "
+            f"Pass {plain}(x), or wrap it in Constant(...)."
+        )
+    if buffer_has_floats(value):
+        raise NotDifferentiableError(
+            f"{path} is a {name}, whose floating numbers no engine differentiates where they are: they would silently have no "
+            f"gradient. Pass numpy.asarray(x) or what it is made of, register the class with "
+            f"register_node({cls.__qualname__}, flatten, unflatten), or wrap it in Constant(...)."
+        )
+    inner, what = hidden(value, is_floating_array), "a floating array"
+    if inner is None and alone and cls not in _PLAIN_CALLABLES:
+        inner, what = hidden(value, is_floating_array, numbers=True), "a number"
+    if inner is not None:
+        advice = next((said for backend in registry.loaded_backends() if (said := backend.advice(value))), None)
+        remedy = advice or (
+            f"Register the class with register_node({cls.__qualname__}, flatten, unflatten), make it a dataclass, "
+            f"or wrap it in Constant(...)."
+        )
+        raise NotDifferentiableError(
+            f"{path} is a {name}, which adinterface cannot look into, but {path}{inner} is {what}: it would silently have no "
+            f"gradient. {remedy}"
         )
 
 
@@ -200,7 +224,7 @@ def is_floating_array(value: object) -> bool:
 
 
 def _refuse_hidden_arrays(value: object, where: str) -> None:
-    inner = "" if is_floating_array(value) else hidden_array(value, is_floating_array)
+    inner = "" if is_floating_array(value) or buffer_has_floats(value) else hidden(value, is_floating_array)
     if inner is not None:
         raise NotDifferentiableError(
             f"{where}{inner} is an attribute that is not a field but holds a floating array, which would silently have no "
@@ -212,10 +236,10 @@ def _refuse_hidden_arrays(value: object, where: str) -> None:
 # Flattening ----------------------------------------------------------------------------------------------------------
 
 
-def flatten(value: Any, leaves: list[Leaf], path: Callable[[], str], *, holder: Any = None) -> Structure:
+def flatten(value: Any, leaves: list[Leaf], path: Callable[[], str], *, holder: Any = None, fixed: bool = False) -> Structure:
     """Append the numeric leaves of a tree to `leaves`, in its own order, and return its structure.
 
-    `path` is called only for an error message.
+    `path` is called only for an error message. fixed: it stands in a node in which Python numbers are structure.
     """
     if type(value) is Constant:
         return Frozen(_flatten_constant(value.value, leaves, path))
@@ -230,12 +254,15 @@ def flatten(value: Any, leaves: list[Leaf], path: Callable[[], str], *, holder: 
             _refuse_hidden_arrays(hidden, where)
         if handler.held and holder is None:
             holder = value
+        fixed = fixed or handler.fixes_numbers
         parts = [
-            flatten(child, leaves, _child_path(path, handler, data, children, i), holder=holder)
+            flatten(child, leaves, _child_path(path, handler, data, children, i), holder=holder, fixed=fixed)
             for i, child in enumerate(children)
         ]
         itself = [Static(holder, "it holds what is differentiated") for holder in holder_of(handler, value, children)]
         return Node(handler, data, (*itself, *parts))
+    if fixed and handler is PYTHON:
+        return Static(value, "a number inside such a module is a hyperparameter")
     return _flatten_leaf(value, handler, leaves, path, True, holder)
 
 

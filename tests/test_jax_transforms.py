@@ -1,12 +1,30 @@
 """`AutoJax` inside JAX's own transformations: tracers stay tracers, none leaks, and the ambient precision holds."""
 
+import copy
+import pickle
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from backends_table import assert_numbers, assert_tree
 
-from adinterface import AutoJax, Constant, gradient, value_and_gradient
+from adinterface import (
+    AutoJax,
+    BackendError,
+    Constant,
+    diagonal_hessian,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    linearize,
+    prepare,
+    pullback,
+    pushforward,
+    value_and_gradient,
+    value_and_jacobian,
+)
 
 X = np.linspace(0.5, 1.5, 3)
 X32 = jnp.asarray(X, dtype="float32")
@@ -146,3 +164,100 @@ def test_ml_code_with_random_keys_runs_as_in_jax():
     result, none = gradient(f, AutoJax(), X32, key)
     assert none is None
     assert_tree(result, jax.grad(f)(X32, key), 1e-6)
+
+
+KEYED = {
+    "value_and_gradient": lambda f, x, k: (value_and_gradient, f, (x, Constant(k)), lambda r: r.value),
+    "value_and_jacobian": lambda f, x, k: (value_and_jacobian, f, (x, Constant(k)), lambda r: r.value),
+    "pullback": lambda f, x, k: (pullback, f, (x, Constant(k)), lambda r: r[0]),
+    "linearize": lambda f, x, k: (linearize, f, (x, Constant(k)), lambda r: r[0]),
+    "pushforward": lambda f, x, k: (pushforward, f, ((x, Constant(k)), (x, None)), lambda r: r[0]),
+}
+
+
+@pytest.mark.parametrize("name", KEYED)
+@pytest.mark.parametrize("x", [X, jnp.ones(3)], ids=["NumPy", "JAX"])
+def test_a_random_key_in_what_f_returns_is_handed_on(name, x):
+    def f(x, key):
+        return jnp.sum(x), {"next": jax.random.split(key), "same": [key]}
+
+    key = jax.random.key(3)
+    operator, f, args, value_of = KEYED[name](f, x, key)
+    for call in (lambda *args: operator(f, AutoJax(), *args), prepare(operator, f, AutoJax(), *args)):
+        with jax.checking_leaks():
+            _, keys = value_of(call(*args))
+        assert (jax.random.key_data(keys["next"]) == jax.random.key_data(jax.random.split(key))).all()
+        assert (jax.random.key_data(keys["same"][0]) == jax.random.key_data(key)).all()
+        jax.random.normal(keys["next"][0])
+
+
+# Meshes ---------------------------------------------------------------------------------------------------------------
+
+
+def quadratic(x):
+    return jnp.sum(jnp.sin(x) ** 2)
+
+
+def doubled(x):
+    return jnp.sin(x) * 2
+
+
+def _sharded(*axis_types):
+    mesh = jax.make_mesh((1,), ("x",), axis_types=axis_types)
+    return mesh, jax.device_put(jnp.arange(4.0), jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x")))
+
+
+MESHED = {
+    "gradient": lambda backend, x: gradient(quadratic, backend, x)[0],
+    "jacobian": lambda backend, x: jacobian(doubled, backend, x)[0],
+    "hessian": lambda backend, x: hessian(quadratic, backend, x),
+    "hvp": lambda backend, x: hvp(quadratic, backend, x, x),
+    "diagonal_hessian": lambda backend, x: diagonal_hessian(quadratic, backend, x)[0],
+    "pullback": lambda backend, x: pullback(doubled, backend, x)[1](x)[0],
+    "pushforward": lambda backend, x: pushforward(doubled, backend, (x,), (x,))[1],
+    "prepared gradient": lambda backend, x: prepare(gradient, quadratic, backend, x)(x)[0],
+    "prepared jacobian": lambda backend, x: prepare(jacobian, doubled, backend, x)(x)[0],
+    "prepared hessian": lambda backend, x: prepare(hessian, quadratic, backend, x)(x),
+    "prepared diagonal": lambda backend, x: prepare(diagonal_hessian, quadratic, backend, x)(x)[0],
+}
+
+
+@pytest.mark.parametrize("mode", [None, "forward", "reverse"])
+@pytest.mark.parametrize("name", MESHED)
+def test_arrays_on_a_mesh_with_explicit_axes(name, mode):
+    mesh, x = _sharded(jax.sharding.AxisType.Explicit)
+    expected = MESHED[name](AutoJax(mode=mode), jnp.arange(4.0))
+    with jax.set_mesh(mesh):
+        found = MESHED[name](AutoJax(mode=mode), x)
+    assert_numbers(found, expected, 1e-6)
+    if found.ndim == 1:
+        assert found.sharding.spec == x.sharding.spec
+
+
+@pytest.mark.parametrize("mode", [None, "forward", "reverse"])
+@pytest.mark.parametrize("name", [name for name in MESHED if not name.startswith("prepared")])
+def test_operators_inside_shard_map(name, mode):
+    mesh, _ = _sharded(jax.sharding.AxisType.Auto)
+    spec = jax.sharding.PartitionSpec("x")
+    compute = jax.shard_map(lambda x: MESHED[name](AutoJax(mode=mode), x), mesh=mesh, in_specs=spec, out_specs=spec)
+    assert_numbers(compute(jnp.arange(4.0)), MESHED[name](AutoJax(mode=mode), jnp.arange(4.0)), 1e-6)
+
+
+# Devices --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_backend_with_a_device_or_a_sharding_can_be_pickled_and_copied():
+    _, x = _sharded(jax.sharding.AxisType.Auto)
+    for device in (None, jax.devices()[0], x.sharding):
+        backend = AutoJax(mode="reverse", jit=False, chunk_size=3, device=device)
+        for again in (pickle.loads(pickle.dumps(backend)), copy.deepcopy(backend), copy.copy(backend)):
+            assert (again, hash(again), repr(again)) == (backend, hash(backend), repr(backend))
+    fast = pickle.loads(pickle.dumps(prepare(gradient, jnp.sum, AutoJax(device=jax.devices()[0]), X)))
+    assert_numbers(fast(X)[0], np.ones(3))
+
+
+def test_a_device_that_is_not_here_is_named(monkeypatch):
+    written = pickle.dumps(AutoJax(device=jax.devices()[0]))
+    monkeypatch.setattr(jax, "devices", lambda platform: [])
+    with pytest.raises(BackendError, match=r"^AutoJax was pickled with the device cpu:0, which JAX does not see here\.$"):
+        pickle.loads(written)

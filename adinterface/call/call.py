@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import tree
 from ..contract.backend import Arrays
-from ..contract.library import Library
+from ..contract.library import Library, kind
 from ..tree import Structure, build_gradient, handler_of
 from .messages import warn_disconnected
 from .passages import enter_all
@@ -101,6 +101,8 @@ class Call:
             if presented is not None:
                 return presented
         source = _library_of(result)
+        if source.compiles_other and kind(source.dtype(result)) == "other":
+            return result  # it has no form in another library
         if plan.python_result and source.shape(result) == () and not source.traced(result):
             number = source.to_numpy(result).item()
             return number

@@ -52,7 +52,7 @@ class Signature:
         for arg in args:
             handler = tree._handlers.get(type(arg))
             if handler is None and type(arg) is not Constant:
-                handler = handler_of(arg)
+                handler = handler_of(arg, alone=True)
             if handler is not None and handler.is_library and is_promoted(handler, arg):
                 self.values.append(arg)
                 key.append(type(arg) if handler is PYTHON else (type(arg), handler.signature(arg)))  # type: ignore[union-attr]
@@ -66,7 +66,7 @@ class Signature:
         #: Equal where a plan can be used again.
         self.key = tuple(key)
 
-    def _walk(self, value: Any, key: list[Any], constant: bool, held: bool = False) -> None:
+    def _walk(self, value: Any, key: list[Any], constant: bool, held: bool = False, fixed: bool = False) -> None:
         cls = type(value)
         handler = tree._handlers.get(cls)
         if handler is None:
@@ -82,7 +82,10 @@ class Signature:
         if handler.is_library:
             if held:
                 self.held.append(id(value))
-            self._leaf(value, handler, key, constant)  # type: ignore[arg-type]
+            if fixed and handler is PYTHON:
+                self._static(value, key)
+            else:
+                self._leaf(value, handler, key, constant)  # type: ignore[arg-type]
             return
         assert isinstance(handler, NodeType)
         if handler.held and constant:
@@ -94,8 +97,9 @@ class Signature:
         key.append(len(children))
         for holder in holder_of(handler, value, children):
             self._static(holder, key)
+        held, fixed = held or handler.held, fixed or handler.fixes_numbers
         for child in children:
-            self._walk(child, key, constant, held or handler.held)
+            self._walk(child, key, constant, held, fixed)
 
     def _static(self, value: Any, key: list[Any]) -> None:
         self.static.append((len(self.values), value))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +11,7 @@ from .. import tree
 from ..contract.backend import Arrays, Aux
 from ..contract.errors import OutputError
 from ..contract.library import NUMPY, PYTHON, Library, kind
-from ..tree import DIFFERENTIATED, Leaf, Structure, build, flatten, handler_of
+from ..tree import CARRIED, DIFFERENTIATED, Frozen, Leaf, LeafSpec, Node, Structure, build, flatten, handler_of
 from .messages import describe
 from .plan import Plan
 
@@ -89,12 +89,16 @@ def split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
         if output == "scalar and aux" and isinstance(result, (tuple, dict)) and result:
             rest = result
             first = next(iter(result.values())) if isinstance(result, dict) else result[0]
-        _check_scalar(plan.operator, first, result)
+        check_scalar(plan.operator, first, result)
         if rest is None:
             structure = flatten(first, leaves, lambda: "the result of f")
         else:
             structure = flatten(rest, leaves, lambda: "the result of f")
             leaves[1:] = [Leaf(leaf.value, leaf.library, None, False) for leaf in leaves[1:]]
+    if plan.library.compiles_other:
+        others = iter(leaves)
+        leaves = []
+        structure = _carrying(structure, others, leaves, plan.library)
     places = tuple(
         ["output" if leaf.differentiated else leaf.value if leaf.library is PYTHON else "aux" for leaf in leaves]
     )
@@ -103,6 +107,22 @@ def split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
         return outputs, ALONE
     aux = tuple([_native(plan, leaf) for leaf, place in zip(leaves, places) if place == "aux"])
     return outputs, Aux(aux, Form(structure, places))
+
+
+def _carrying(structure: Structure, leaves: Iterator[Leaf], found: list[Leaf], library: Library) -> Structure:
+    """The structure with a place for each array of the engine's that is no number, such as a random key: it may be traced."""
+    if isinstance(structure, LeafSpec):
+        found.append(next(leaves))
+        return structure
+    if isinstance(structure, Node):
+        children = tuple([_carrying(child, leaves, found, library) for child in structure.children])
+        return Node(structure.type, structure.data, children)
+    if isinstance(structure, Frozen):
+        return Frozen(_carrying(structure.inner, leaves, found, library))
+    if library.owns(structure.value):
+        found.append(Leaf(structure.value, library, None, False))
+        return CARRIED
+    return structure
 
 
 def _native(plan: Plan, leaf: Leaf) -> Any:
@@ -114,7 +134,7 @@ def _native(plan: Plan, leaf: Leaf) -> Any:
     return library.asarray(library.foreign(leaf.value, leaf.library))
 
 
-def _check_scalar(operator: str, value: Any, result: Any) -> None:
+def check_scalar(operator: str, value: Any, result: Any) -> None:
     """Refuse what is no real 0-d scalar, and say what to do instead."""
     handler = handler_of(value, scan=False)
     if type(value) is float:

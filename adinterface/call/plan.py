@@ -97,13 +97,15 @@ class Plan:
         self.structures = tuple([_slotted(structure, remaining, slots, values) for structure in flat])
         self.keywords = {name: _slotted(structure, remaining, slots, values) for name, structure in words.items()}
         self.slots = tuple(slots)
+        #: Whether f can write into something that it is passed, and the caller's own must follow.
+        self.stateful = any(map(_is_stateful, (*flat, *words.values())))
         if not self.active_arguments:
             raise NotDifferentiableError(nothing_differentiable(self.operator, self.structures, zip(slots, values)))
         return values
 
     def _flatten(self, i: int, arg: Any, leaves: list[Leaf]) -> Structure:
         if type(arg) is not Constant:
-            handler = handler_of(arg, path=f"args[{i}]")
+            handler = handler_of(arg, alone=True, path=f"args[{i}]")
             if is_promoted(handler, arg):
                 self.promoted.append(i)
                 leaves.append(Leaf(arg, handler, None, True))  # type: ignore[arg-type]
@@ -258,6 +260,12 @@ class Plan:
         )
 
 
+def _is_stateful(structure: Structure) -> bool:
+    if isinstance(structure, Node):
+        return structure.type.stateful or any(map(_is_stateful, structure.children))
+    return isinstance(structure, Frozen) and _is_stateful(structure.inner)
+
+
 def _held_once(values: Sequence[Any]) -> Iterator[int]:
     seen: set[int] = set()
     for n, value in enumerate(values):
@@ -281,7 +289,7 @@ def _slotted(structure: Structure, leaves: Iterator[Leaf], slots: list[Slot], va
     if isinstance(structure, Frozen):
         return Frozen(_slotted(structure.inner, leaves, slots, values))
     children = tuple([_slotted(child, leaves, slots, values) for child in structure.children])
-    return Node(structure.type, structure.data, children)
+    return Node(structure.type, structure.type.own(structure.data), children)
 
 
 class _Together:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
+import io
 import math
+import pickle
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
+
+from .errors import BackendError
 
 #: The direction in which an engine propagates derivatives; None lets the operator choose by sizes.
 Mode = Literal["forward", "reverse"] | None
@@ -63,6 +68,33 @@ class AutoJax(_Ours):
     jit: bool = True
     chunk_size: int | None = None
     device: Any = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """JAX's devices do not let themselves be pickled, not even inside a sharding: they go by platform and number."""
+        options = {field.name: getattr(self, field.name) for field in fields(self)}
+        if self.device is None:
+            return _again, (type(self), options)
+        written = io.BytesIO()
+        _DevicePickler(written, protocol=4).dump(options.pop("device"))
+        return _again, (type(self), options, written.getvalue())
+
+
+class _DevicePickler(pickle.Pickler):
+    def reducer_override(self, value: Any) -> Any:
+        if hasattr(value, "device_kind") and hasattr(value, "platform"):
+            return _device, (value.platform, value.id)
+        return NotImplemented
+
+
+def _device(platform: str, number: int) -> Any:
+    for device in importlib.import_module(AutoJax.name).devices(platform):
+        if device.id == number:
+            return device
+    raise BackendError(f"AutoJax was pickled with the device {platform}:{number}, which JAX does not see here.")
+
+
+def _again(cls: type[AutoJax], options: dict[str, Any], device: bytes | None = None) -> AutoJax:
+    return cls(**options) if device is None else cls(**options, device=pickle.loads(device))
 
 
 @dataclass(frozen=True)

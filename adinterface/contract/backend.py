@@ -232,6 +232,11 @@ class Backend(Shortcuts, ABC):
         return None
 
     @classmethod
+    def advice(cls, value: object) -> str | None:
+        """What to pass in place of an object that holds arrays and cannot be looked into, if this engine's users know a way."""
+        return None
+
+    @classmethod
     def devices(cls) -> list[str]:
         """The devices that the engine sees, for `python -m adinterface`."""
         return ["cpu"]

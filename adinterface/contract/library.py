@@ -449,7 +449,7 @@ def check_ndarray(x: np.ndarray[Any, Any], path: str) -> None:
             f"{path} is a {type(x).__module__}.{type(x).__qualname__}, a subclass of numpy.ndarray whose meaning an "
             f"engine would drop. Pass numpy.asarray(x), or wrap it in Constant(...)."
         )
-    if x.dtype.kind == "O" or (x.dtype.names and _has_floats(x.dtype)):
+    if x.dtype.kind == "O" or (x.dtype.names and has_floats(x.dtype)):
         what = "object" if x.dtype.kind == "O" else "structured"
         raise NotDifferentiableError(
             f"{path} is a NumPy array of {what} dtype, which no engine differentiates. Convert it to floating arrays "
@@ -457,5 +457,6 @@ def check_ndarray(x: np.ndarray[Any, Any], path: str) -> None:
         )
 
 
-def _has_floats(dtype: np.dtype[Any]) -> bool:
-    return any(field[0].kind in "fc" or _has_floats(field[0]) for field in (dtype.fields or {}).values())
+def has_floats(dtype: np.dtype[Any]) -> bool:
+    """Whether a dtype, or a field of it, is floating."""
+    return dtype.kind in "fc" or any(has_floats(field[0]) for field in (dtype.fields or {}).values())

@@ -105,4 +105,6 @@ class ValueGradient(Gradient):
         return ValueAndGradient(aux.form.assemble(outputs, aux.arrays, call.present), super().finish(call, gradients))
 
 
+Gradient.following = ValueGradient
+
 OPERATIONS |= {gradient: Gradient, value_and_gradient: ValueGradient}

@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from ..call.call import Call
-from ..call.output import Function, OutputKind
+from ..call.output import Function, OutputKind, check_scalar
 from ..call.plan import Plan, Plans
+from ..call.state import Followed, Unchanging, write
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Backend
 from ..derive.record import active_record
@@ -58,6 +59,8 @@ class Operation(ABC):
     directions: ClassVar[Directions | None] = None
     #: The results outlive the call with the leaves in them, so mutable leaves are copied.
     outlives: ClassVar[bool] = False
+    #: The operation that also gives what f returns beside its scalar, for an f that changes its arguments; None refuses such.
+    following: ClassVar[type[Operation] | None] = None
     #: It takes one derivative in reverse, which an engine can compile f for.
     compiles_function: ClassVar[bool] = False
 
@@ -133,7 +136,29 @@ def run(kind: type[Operation], auto: AutoBackend, f: Callable[..., Any], args: t
     if operation.directions is not None:
         args, given = operation.arguments(args)
     plan, values, _ = operation.plans.find(args, kwargs)
+    if plan.stateful:
+        following, wrapped, write = follow(operation, auto, f)
+        if following is not operation:
+            plan, values, _ = following.plans.find(args, kwargs)
+        return write(evaluate(following, plan, values, wrapped, given), args, kwargs)
     return evaluate(operation, plan, values, f, given)
+
+
+#: From an operator's results, and the arguments of f, to what the user gets.
+Write = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
+
+
+def follow(operation: Operation, auto: AutoBackend, f: Callable[..., Any]) -> tuple[Operation, Callable[..., Any], Write]:
+    """The operation and the function that also find what f changes in its arguments, and what writes that into them."""
+    if operation.following is None:
+        return operation, Unchanging(f, operation.name), lambda result, args, kwargs: result
+
+    def written(results: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        (_, value, changes), *others = results
+        write(operation.name, changes, args, kwargs)
+        return others[0] if operation.result is None else operation.result(value, *others)
+
+    return operation_of(operation.following, auto), Followed(f, operation.name, check_scalar), written
 
 
 def evaluate(

@@ -14,11 +14,12 @@ from ..call.likeness import Recognizer, Signature
 from ..call.output import Function
 from ..call.passages import enter_all
 from ..call.plan import Plan
+from ..call.state import Followed, Unchanging
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
 from ..contract.library import NUMPY, PYTHON
-from ..contract.nodes import Unkeyed, exactly
-from .operation import OPERATIONS, Compiled, Compute, Operation, Results, evaluate, operation_of
+from ..contract.nodes import Unkeyed, contents, exactly
+from .operation import OPERATIONS, Compiled, Compute, Operation, Results, Write, evaluate, follow, operation_of
 from .typed import as_prepare
 
 
@@ -74,11 +75,13 @@ class Prepared:
         self._count = 0
         #: What was called last: most often it is called again.
         self._last: Specialization | None = None
+        #: What serves arguments that f may change, and what writes the changes.
+        self._following: tuple[Prepared, Write] | None = None
 
     @property
     def specializations(self) -> int:
         """How many signatures have been specialised so far, those that were dropped included."""
-        return self._count
+        return self._count + (0 if self._following is None else self._following[0]._count)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The operator's results for these arguments."""
@@ -91,6 +94,8 @@ class Prepared:
             if values is not None:
                 return last(values, tangents)
         specialization, plan, values = self._specialization(args, kwargs)
+        if plan.stateful and not isinstance(self._original, (Followed, Unchanging)):
+            return self._follow(args, kwargs, tangents)
         if specialization is None:
             return evaluate(self._operation, plan, values, self._f, tangents)
         return specialization(values, tangents)
@@ -100,28 +105,42 @@ class Prepared:
     ) -> tuple[Specialization | None, Plan, Sequence[Any]]:
         """The specialization for such arguments, None if they have no signature; their plan and values."""
         plan, values, signature = self._operation.plans.find(args, kwargs)
-        if signature is None:
-            try:
-                signature = Signature(args, kwargs)
-            except Unkeyed:
-                return None, plan, values
-        key = self._key(signature)
+        if plan.stateful and not isinstance(self._original, (Followed, Unchanging)):
+            return None, plan, values
+        try:
+            signature = signature or Signature(args, kwargs)
+            key = self._key(signature)
+        except Unkeyed:
+            return None, plan, values
         with self._lock:
             known = self._known.pop(key, None)
             if known is not None:
                 self._known[known.key] = known  # at the end, as the one that was used last
         if known is None:
-            known = self._specialize(signature, plan, values)
+            known = self._specialize(key, signature, plan, values)
         self._last = known
         return known, plan, values
 
-    def _key(self, signature: Signature, *, keep: bool = False) -> Any:
+    def _follow(self, args: tuple[Any, ...], kwargs: dict[str, Any], tangents: tuple[Any, ...] | None) -> Any:
+        """As a call, for an f that may change its arguments."""
+        with self._lock:
+            if self._following is None:
+                operation, f, write = follow(self._operation, self._auto, self._original)
+                self._following = Prepared(type(operation), self._auto, f), write
+        inner, write = self._following
+        specialization, plan, values = inner._specialization(args, kwargs)
+        if specialization is None:
+            result = evaluate(inner._operation, plan, values, inner._f, tangents)
+        else:
+            result = specialization(values, tangents)
+        return write(result, args, kwargs)
+
+    def _key(self, signature: Signature) -> Any:
         if self._compiles and signature.static:
-            return signature.key, tuple([(n, _Static(value, keep=keep)) for n, value in signature.static])
+            return signature.key, tuple([(n, _key_of(value)) for n, value in signature.static])
         return signature.key
 
-    def _specialize(self, signature: Signature, plan: Plan, values: Sequence[Any]) -> Specialization:
-        key = self._key(signature, keep=True)
+    def _specialize(self, key: Any, signature: Signature, plan: Plan, values: Sequence[Any]) -> Specialization:
         with self._lock:
             known = self._known.get(key)
             if known is None:
@@ -162,7 +181,7 @@ class Specialization:
 
     def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan):
         self.operation, self.f, self.plan = operation, f, plan
-        #: What it is kept under: the key of a later call may hold values that still change.
+        #: What it is kept under.
         self.key: Any = None
         self.recognize = plan.recognize
 
@@ -175,7 +194,7 @@ class CompiledSpecialization(Specialization):
 
     def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan, values: Sequence[Any], signature: Signature):
         super().__init__(operation, f, plan)
-        static = {n: _Static(value, keep=True) for n, value in signature.static}
+        static = {n: _Static(value) for n, value in signature.static}
         #: Of each value that is carried along: whether it is compiled in, and if so, itself.
         self.places = [(True, static[n].value) if n in static else (False, None) for n in plan.carried]
         if plan.recognize is not None and static:
@@ -243,35 +262,31 @@ def _waits(operation: Operation, plan: Plan) -> bool:
 
 
 class _Static:
-    """A static value as a key: equal if f cannot tell the two apart. What may change under the same name is kept as a copy."""
+    """A static value, and the key that is equal only for what f cannot tell from it. What may change meanwhile is copied.
 
-    __slots__ = ("exact", "value")
+    Raises Unkeyed where there is no telling.
+    """
 
-    def __init__(self, value: Any, *, keep: bool = False):
-        self.value = value
-        self.exact: Any = None
+    __slots__ = ("changing", "key", "value")
+
+    def __init__(self, value: Any):
+        self.value, self.changing = value, False
         try:
-            self.exact = exactly(value)
+            self.key = exactly(value)
         except Unkeyed:
-            if keep:
-                self.value = _copied(value)
+            self.changing, self.key = True, contents(value)
+            self.value = _copied(value)
 
-    def __hash__(self) -> int:
-        return hash(type(self.value)) if self.exact is None else hash(self.exact)
+    def is_like(self, value: Any) -> bool:
+        """Whether f cannot tell the value from this one."""
+        return (value is self.value and not self.changing) or bool(_key_of(value) == self.key)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, _Static):
-            return NotImplemented
-        if self.exact is not None or other.exact is not None:
-            return bool(self.exact == other.exact)
-        if type(self.value) is not type(other.value):
-            return False
-        if type(self.value) is np.ndarray:  # of strings, dates or objects
-            return self.value.dtype == other.value.dtype and np.array_equal(self.value, other.value)
-        try:
-            return bool(self.value == other.value)
-        except ValueError:  # what holds arrays has no single answer
-            return False
+
+def _key_of(value: Any) -> Any:
+    try:
+        return exactly(value)
+    except Unkeyed:
+        return contents(value)
 
 
 def _copied(value: Any) -> Any:
@@ -287,9 +302,12 @@ def _with_static(recognize: Recognizer, static: Sequence[tuple[int, _Static]]) -
     def with_static(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[Any] | None:
         values = recognize(args, kwargs)
         if values is not None:
-            for n, known in static:
-                if (known.exact is None or values[n] is not known.value) and _Static(values[n]) != known:
-                    return None
+            try:
+                for n, known in static:
+                    if not known.is_like(values[n]):
+                        return None
+            except Unkeyed:
+                return None
         return values
 
     return with_static

@@ -14,7 +14,7 @@ from adinterface.contract.backend import Arrays, Aux, Backend, FlatFunction, Lin
 
 from .known_failures import KNOWN_FAILURES
 from .library import JaxLibrary
-from .nodes import Pytree
+from .nodes import EquinoxModule, NnxObject, Pytree
 
 # JAX's transformations, and compiled code, carry it along: its form belongs to what was traced.
 register_pytree_node(Aux, lambda aux: ((aux.arrays,), aux.form), lambda form, parts: Aux(*parts, form=form))
@@ -23,7 +23,7 @@ register_pytree_node(Aux, lambda aux: ((aux.arrays,), aux.form), lambda form, pa
 class JaxBackend(Backend):
     known_failures = KNOWN_FAILURES
     libraries = (JaxLibrary(),)
-    node_types = (Pytree(),)
+    node_types = (EquinoxModule(), NnxObject(), Pytree())
     opaque_types = (type(jax.jit(abs)), jax.custom_jvp, jax.custom_vjp)
     transposes = True
 
@@ -92,6 +92,16 @@ class JaxBackend(Backend):
                 "x = x.at[i].set(value)."
             )
         return None
+
+    @classmethod
+    def advice(cls, value: object) -> str | None:
+        camps = {base.__module__.partition(".")[0] for base in type(value).__mro__}
+        if "keras" not in camps or not hasattr(value, "stateless_call"):
+            return None
+        return (
+            "A Keras model keeps its variables to itself. Differentiate a function of their values, which calls "
+            "model.stateless_call(trainable, non_trainable, x), with trainable = [v.value for v in model.trainable_variables]."
+        )
 
     @classmethod
     def devices(cls) -> list[str]:

@@ -27,6 +27,7 @@ from adinterface.contract.library import (
 
 from . import namespace
 from .private import ArrayImpl, untraced
+from .sharding import as_traced, sharding_of
 
 _LACKING = ("longdouble", "clongdouble", np.dtype(np.longdouble).name, np.dtype(np.clongdouble).name)
 _SUPPORTED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
@@ -64,9 +65,13 @@ class JaxLibrary(Library):
                     x = (x.real if kind(dtype) != "complex" and jnp.iscomplexobj(x) else x).astype(_canonical(dtype))
         else:
             x = self._adopted(x, dtype)
-        if like is None or isinstance(x, jax.core.Tracer) or isinstance(like, jax.core.Tracer):
+        if like is None:
             return x
-        target = like.sharding if isinstance(like, jax.Array) else like
+        if isinstance(like, jax.core.Tracer):
+            return as_traced(x, like)
+        if isinstance(x, jax.core.Tracer):
+            return x
+        target = sharding_of(like, x.ndim) if isinstance(like, jax.Array) else like
         return x if x.sharding == target else jax.device_put(x, target)
 
     def _adopted(self, x: Any, dtype: str | None) -> jax.Array:

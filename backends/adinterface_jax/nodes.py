@@ -1,18 +1,28 @@
-"""Whatever JAX's pytree registry knows is a node: Equinox modules, Flax and Optax states, a user's own classes."""
+"""Whatever JAX's pytree registry knows is a node: Equinox and Flax modules, Optax states, a user's own classes."""
 
 from __future__ import annotations
 
+import copy
+import sys
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import jax.tree_util as jtu
+import numpy as np
 
-from adinterface.contract.nodes import NodeType
+from adinterface.contract.library import NUMPY
+from adinterface.contract.nodes import NodeType, Unkeyed, contents, exactly
+from adinterface.tree import Constant, Leaf, build, flatten
+
+from .library import JaxLibrary
+
+_library = JaxLibrary()
 
 
 class Pytree(NodeType):
     def matches(self, value: object) -> bool:
-        return not jtu.treedef_is_leaf(jtu.tree_structure(value, is_leaf=lambda node: node is not value))
+        return jtu.default_registry.flatten_one_level(value) is not None  # of an iterator `tree_structure` warns
 
     def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
         return jtu.tree_flatten(value, is_leaf=lambda node: node is not value)
@@ -20,6 +30,65 @@ class Pytree(NodeType):
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         return jtu.tree_unflatten(data, children)
 
+    def key(self, data: Any) -> Any:
+        # The definition itself is equal to one with 4.0 for 4.
+        cls, static = data.node_data()
+        try:
+            return cls, exactly(static)
+        except Unkeyed:
+            return cls, contents(static)
+
+    def own(self, data: Any) -> Any:
+        cls, static = data.node_data()
+        try:
+            exactly(static)
+        except Unkeyed:  # a dict, say, which its owner may write to
+            try:
+                copied = copy.deepcopy(static)
+            except (TypeError, copy.Error):
+                return data
+            return jtu.PyTreeDef.from_node_data_and_children(jtu.default_registry, (cls, copied), data.children())
+        return data
+
     def paths(self, data: Any, count: int) -> list[str]:
         numbered, _ = jtu.tree_flatten_with_path(jtu.tree_unflatten(data, range(count)))
         return [jtu.keystr(path) for path, _ in numbered]
+
+
+class EquinoxModule(Pytree):
+    """A Python number inside is a hyperparameter, as `eqx.filter_grad` and `eqx.filter_jit` have it."""
+
+    fixes_numbers = True
+
+    def matches(self, value: object) -> bool:
+        equinox = sys.modules.get("equinox")
+        return equinox is not None and isinstance(value, equinox.Module)
+
+
+class NnxObject(Pytree):
+    """Flax's NNX modules and variables, which f may write to. What is no `nnx.Param` has no gradient, as in `nnx.grad`."""
+
+    stateful = True
+
+    def matches(self, value: object) -> bool:
+        nnx = sys.modules.get("flax.nnx")
+        return nnx is not None and isinstance(value, (nnx.Pytree, nnx.Variable)) and super().matches(value)
+
+    def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
+        children, data = super().flatten(value)
+        if self.writable(value) and not isinstance(value, sys.modules["flax.nnx"].Param):
+            children = [Constant(child) for child in children]
+        return children, data
+
+    def writable(self, value: Any) -> bool:
+        return isinstance(value, sys.modules["flax.nnx"].Variable)
+
+    def write(self, value: Any, child: Any) -> None:
+        # Beside NumPy arrays or Python numbers it was presented as such.
+        if isinstance(value.get_raw_value(), jax.Array) and isinstance(child, (float, complex, int)):
+            child = np.asarray(child, dtype=value.get_raw_value().dtype)
+        leaves: list[Leaf] = []
+        structure = flatten(Constant(child), leaves, lambda: "a variable")  # JAX's own would sort the keys of a dict
+        values = [_library.asarray(leaf.value) if leaf.library is NUMPY else leaf.value for leaf in leaves]
+        child = build(structure, iter(values))
+        value.set_raw_value(child)

@@ -1,0 +1,136 @@
+"""What f changes in objects that keep state of their own: found where f runs, written into the caller's objects afterwards.
+
+f gets private objects around an engine's values. The state that it leaves in them (statistics, counters of random streams)
+is carried out of the engine beside f's value, as any auxiliary result, and written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ..contract.errors import ConversionError
+from ..contract.nodes import NodeType
+from ..tree import Constant, Leaf, flatten, handler_of
+
+
+class Stateful(NamedTuple):
+    """One object that f can write to, as it is at some moment."""
+
+    path: str
+    value: Any
+    type: NodeType
+    children: tuple[Any, ...]
+    data: Any
+    #: All that a writable object holds, which f may also change inside a container.
+    leaves: list[Any]
+
+
+class Followed:
+    """f as a function of the scalar to differentiate, all that f returns, and what it changed."""
+
+    def __init__(self, f: Callable[..., Any], operator: str, check: Callable[[str, Any, Any], None]):
+        self.f, self.operator, self.check = f, operator, check
+
+    def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, Any, dict[str, Any]]:
+        result, changes = following(self.operator, self.f, args, kwargs)
+        first = result
+        if self.operator == "value_and_gradient" and isinstance(result, (tuple, dict)) and result:
+            first = next(iter(result.values())) if isinstance(result, dict) else result[0]
+        self.check(self.operator, first, result)
+        return first, result, changes
+
+
+class Unchanging:
+    """f for an operator that has no place for what f changes."""
+
+    def __init__(self, f: Callable[..., Any], operator: str):
+        self.f, self.operator = f, operator
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        result, changes = following(self.operator, self.f, args, kwargs)
+        if changes:
+            path = next(iter(changes))
+            raise ConversionError(
+                f"{self.operator}: f changes {path}, which would be lost. Only gradient and value_and_gradient write what f "
+                f"changes into the objects that were passed; put the model into evaluation mode, or return the state."
+            )
+        return result
+
+
+def following(
+    operator: str, f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[Any, dict[str, Any]]:
+    """What f returns, and what it changed, by path."""
+    before = list(stateful(args, kwargs))
+    result = f(*args, **kwargs)
+    after = list(stateful(args, kwargs))
+    changes: dict[str, Any] = {}
+    for old, new in zip(before, after):
+        if old.path != new.path or old.data != new.data or len(old.children) != len(new.children):
+            break
+        if old.type.writable(old.value):
+            if new.children[0] is not old.children[0] or [*map(id, new.leaves)] != [*map(id, old.leaves)]:
+                changes[old.path] = new.children[0]
+            continue
+        for n, (was, now) in enumerate(zip(old.children, new.children)):
+            if was is not now and not isinstance(handler_of(was, scan=False), NodeType):
+                raise ConversionError(
+                    f"{operator}: f changes {old.path}{old.type.paths(old.data, len(old.children))[n]}, which is kept without "
+                    f"a variable around it and would be lost. Keep it in a variable."
+                )
+    else:
+        if len(before) == len(after):
+            return result, changes
+    raise ConversionError(
+        f"{operator}: f changes the structure of {old.path if before else 'an argument'}, its attributes or its variables, not "
+        f"only their values, which would be lost. Make them all before the model is differentiated, and set what is no array "
+        f"outside of f."
+    )
+
+
+def write(operator: str, changes: Mapping[str, Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Write what f changed into the objects that were passed."""
+    if not changes:
+        return
+    targets = {place.path: place for place in stateful(args, kwargs)}
+    counts: dict[int, int] = {}
+    for place in targets.values():
+        counts[id(place.value)] = counts.get(id(place.value), 0) + 1
+    for path in changes:
+        if counts[id(targets[path].value)] > 1:
+            raise ConversionError(
+                f"{operator}: f changes {path}, which is one object with another place of the arguments, so that each would "
+                f"be changed alone. Give each place a variable of its own."
+            )
+    for path, value in changes.items():
+        place = targets[path]
+        place.type.write(place.value, value)
+
+
+def stateful(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[Stateful]:
+    """Every object in the arguments that keeps state, in their order."""
+    for i, arg in enumerate(args):
+        yield from _stateful(arg, f"args[{i}]")
+    for name, arg in kwargs.items():
+        yield from _stateful(arg, name)
+
+
+def _stateful(value: Any, path: str) -> Iterator[Stateful]:
+    if type(value) is Constant:
+        value = value.value
+    handler = handler_of(value, scan=False)
+    if not isinstance(handler, NodeType) or handler.held:
+        return
+    children, data = handler.flatten(value)
+    children = tuple([child.value if type(child) is Constant else child for child in children])
+    if handler.stateful:
+        leaves: list[Leaf] = []
+        if handler.writable(value):
+            flatten(Constant(children[0]), leaves, lambda: path)
+        yield Stateful(path, value, handler, children, data, [leaf.value for leaf in leaves])
+    for child, key in zip(children, handler.paths(data, len(children))):
+        yield from _stateful(child, path + key)
+
+
+__all__ = ["Followed", "Unchanging", "write"]

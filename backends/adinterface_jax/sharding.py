@@ -1,0 +1,26 @@
+"""How an array, or a stack of such with a leading axis, lies where another lies: on a mesh, or inside `shard_map`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.sharding import NamedSharding, PartitionSpec
+
+
+def sharding_of(like: jax.Array, ndim: int) -> Any:
+    """The sharding of `like` for an array of so many axes: what stands in front of its own is not distributed."""
+    sharding = like.sharding
+    if ndim == like.ndim or not isinstance(sharding, NamedSharding):
+        return sharding
+    spec = PartitionSpec(*[None] * (ndim - like.ndim), *sharding.spec)
+    return NamedSharding(sharding.mesh, spec, memory_kind=sharding.memory_kind)
+
+
+def as_traced(x: Any, like: Any) -> Any:
+    """x, or a stack of such as x, as JAX's types want it beside a tracer: on its mesh, and varying where it varies."""
+    expected = jax.typeof(like)
+    if expected.sharding.mesh.empty or x.shape[x.ndim - like.ndim :] != like.shape or jax.typeof(x) == expected:
+        return x
+    return x + jnp.zeros_like(like, dtype=x.dtype)

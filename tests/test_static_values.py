@@ -1,0 +1,319 @@
+"""Static values: two that f can tell apart never share a plan or compiled code, two that it cannot tell do."""
+
+import collections
+import datetime
+import decimal
+import enum
+import fractions
+import pathlib
+import threading
+import types
+from dataclasses import dataclass, field
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from backends_table import each_backend, rtol_of
+
+from adinterface import AutoJax, Constant, gradient, prepare
+from adinterface.contract.nodes import Unkeyed, contents, exactly
+
+X = np.array([1.0, 2.0])
+
+
+class Coarse:
+    """What `==` does not look at."""
+
+    def __init__(self, name, number):
+        self.name, self.number = name, number
+
+    def __eq__(self, other):
+        return isinstance(other, Coarse) and self.name == other.name
+
+    def __hash__(self):
+        return hash(self.name)
+
+
+class Locked(Coarse):
+    """Equal by name, and nothing that pickle could write."""
+
+    def __init__(self, name, number):
+        super().__init__(name, number)
+        self.lock = threading.Lock()
+
+    def __reduce__(self):
+        raise TypeError("it holds a lock")
+
+
+class Flags(enum.IntFlag):
+    ONE = 1
+
+
+class Names(collections.UserList):
+    pass
+
+
+_itself = [1]
+_itself.append(_itself)
+
+DIFFERENT = [
+    (4, 4.0),
+    (1, True),
+    (1, Flags.ONE),
+    (1, fractions.Fraction(1)),
+    (0.0, -0.0),
+    ((1,), (True,)),
+    (frozenset([1]), frozenset([1.0])),
+    ({1}, {True}),
+    ([1], [1.0]),
+    ({1: 2, 3: 4}, {3: 4, 1: 2}),
+    (types.SimpleNamespace(n=1), types.SimpleNamespace(n=True)),
+    (types.SimpleNamespace(n=[1]), types.SimpleNamespace(n=[True])),
+    (collections.UserList([1]), collections.UserList([1.0])),
+    (collections.UserList([1]), Names([1])),
+    (collections.deque([1]), collections.deque([True])),
+    (collections.deque([1]), collections.deque([1], maxlen=3)),
+    (collections.Counter(a=1), collections.Counter(a=True)),
+    (decimal.Decimal("1.0"), decimal.Decimal("1.00")),
+    (datetime.datetime(2020, 1, 1, fold=0), datetime.datetime(2020, 1, 1, fold=1)),
+    (range(0), range(1, 1)),
+    (slice(1, 2), slice(True, 2)),
+    (np.float64(0.0), np.float64(-0.0)),
+    (np.int64(1), np.int32(1)),
+    (np.array([1, 2], dtype=object), np.array([1, 2.0], dtype=object)),
+    (np.array(["a"]), np.array(["a"], dtype="U2")),
+    (types.MappingProxyType({1: 2}), types.MappingProxyType({1: 2.0})),
+    (bytearray(b"a"), bytearray(b"b")),
+    (memoryview(b"a"), memoryview(b"b")),
+    (Coarse("a", 1), Coarse("a", 2)),
+    (Locked("a", 1), Locked("a", 1)),
+]
+SAME = [
+    lambda: 4,
+    lambda: float("nan"),
+    lambda: range(3),
+    lambda: pathlib.Path("a"),
+    lambda: types.SimpleNamespace(n=[1, 2]),
+    lambda: np.array([1, float("nan")], dtype=object),
+    lambda: np.array(["NaT", "2020"], dtype="M8[D]"),
+    lambda: np.datetime64("NaT"),
+    lambda: np.array(["a", "bb"], dtype=np.dtypes.StringDType()),
+    lambda: collections.deque([1]),
+    lambda: {"a", 1},
+    lambda: frozenset({"a", 1}),
+    lambda: jax.sharding.PartitionSpec("x"),
+    lambda: jax.tree.structure({"a": 1}),
+    lambda: Coarse("a", 1),
+    lambda: abs,
+    lambda: np.dtype("float32"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), DIFFERENT, ids=repr)
+def test_what_f_can_tell_apart_has_different_keys(one, other):
+    assert contents(one) != contents(other)
+    assert contents(one) == contents(one)
+    hash(contents(one))
+
+
+@pytest.mark.parametrize("make", SAME)
+def test_what_f_cannot_tell_apart_has_one_key(make):
+    assert contents(make()) == contents(make())
+    assert hash(contents(make())) == hash(contents(make()))
+
+
+def test_an_object_that_fills_its_caches_keeps_its_key():
+    import functools
+
+    class Grid(Coarse):
+        @functools.cached_property
+        def size(self):
+            return 3
+
+    grid = Grid("a", 1)
+    before = exactly(grid)
+    assert grid.size == 3
+    assert exactly(grid) == before
+
+
+def test_what_may_change_has_a_key_by_its_contents_alone():
+    with pytest.raises(Unkeyed):
+        exactly([1])
+    assert contents(_itself) == contents(_itself)  # which ends
+
+
+def test_what_is_too_deep_has_no_key():
+    deep = ()
+    for _ in range(100_000):
+        deep = (deep,)
+    for key in (exactly, contents):
+        with pytest.raises(Unkeyed):
+            key(deep)
+
+
+# In calls -------------------------------------------------------------------------------------------------------------
+
+
+def number_of(value):
+    """What f makes of a static value: a number that tells it from the others."""
+    if isinstance(value, (Coarse, Locked)):
+        return float(value.number)
+    parts = vars(value).values() if isinstance(value, types.SimpleNamespace) else value
+    (inner,) = parts
+    return 3.0 if type(inner) is int else 7.0
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (types.SimpleNamespace(n=1), types.SimpleNamespace(n=True)),
+        ({1}, {True}),
+        (collections.UserList([1]), collections.UserList([1.0])),
+        (collections.deque([1]), collections.deque([1.0])),
+        (np.array([1], dtype=object), np.array([1.0], dtype=object)),
+        (Coarse("a", 1), Coarse("a", 2)),
+        (Locked("a", 1), Locked("a", 2)),
+    ],
+    ids=lambda values: type(values[0]).__name__,
+)
+@each_backend
+def test_a_prepared_call_tells_static_values_apart(values, backend):
+    fast = prepare(
+        gradient, lambda x, s, *, k: (x * number_of(s) * number_of(k)).sum(), backend, X, Constant(values[0]), k=values[0]
+    )
+    for s in (*values, *values):
+        for k in (*values, *values):
+            expected = np.full(2, number_of(s) * number_of(k))
+            np.testing.assert_allclose(fast(X, Constant(s), k=k)[0], expected, rtol=rtol_of(backend))
+    assert fast.specializations == (4 if isinstance(backend, AutoJax) else 1)
+
+
+def test_what_changes_between_two_calls_is_seen():
+    kept = types.SimpleNamespace(n=1)
+    fast = prepare(gradient, lambda x, s: jnp.sum(x * number_of(s)), AutoJax(), X, Constant(kept))
+    for n, expected in ((1, 3.0), (True, 7.0), (1, 3.0)):
+        kept.n = n
+        assert fast(X, Constant(kept))[0][0] == expected
+    assert fast.specializations == 2
+
+
+@pytest.mark.parametrize("make", [lambda: np.array([2.0, np.nan], dtype=object), lambda: np.array(["NaT"], dtype="M8[D]")])
+def test_what_is_not_equal_to_itself_is_specialised_once(make):
+    fast = prepare(gradient, lambda x, s: jnp.sum(x), AutoJax(), X, Constant(make()))
+    for _ in range(3):
+        fast(X, Constant(make()))
+    assert fast.specializations == 1
+
+
+class Indivisible:
+    """Nothing tells whether it has changed."""
+
+    __hash__ = None
+
+    def __init__(self, number):
+        self.number = number
+
+    def __eq__(self, other):
+        return isinstance(other, Indivisible)
+
+    def __reduce__(self):
+        raise TypeError("no")
+
+
+def test_what_cannot_be_told_apart_is_computed_anew_in_each_call():
+    fast = prepare(gradient, lambda x, s: jnp.sum(x * s.number), AutoJax(), X, Constant(Indivisible(1.0)))
+    assert [float(fast(X, Constant(Indivisible(n)))[0][0]) for n in (1.0, 2.0, 1.0)] == [1.0, 2.0, 1.0]
+    assert fast.specializations == 0
+
+
+@dataclass
+class Model:
+    w: np.ndarray
+    tag: object = field(metadata={"static": True})
+
+
+@each_backend
+def test_a_plan_hands_f_the_static_value_of_the_call(backend):
+    for prepared in (False, True):
+
+        def f(m):
+            return (m.w * m.tag.number).sum()
+
+        call = prepare(gradient, f, backend, Model(X, Coarse("a", 1))) if prepared else lambda m, f=f: gradient(f, backend, m)
+        for number in (1, 2, 1):
+            (found,) = call(Model(X, Coarse("a", number)))
+            np.testing.assert_allclose(found.w, np.full(2, float(number)), rtol=rtol_of(backend))
+            assert found.tag.number == number
+
+
+class Layer(eqx.Module):
+    w: jax.Array
+    n: object = eqx.field(static=True)
+
+
+@jax.tree_util.register_pytree_node_class
+class Registered:
+    """As in JAX's documentation: what is static stands in a dict."""
+
+    def __init__(self, w, options):
+        self.w, self.n = w, options["n"]
+
+    def tree_flatten(self):
+        return (self.w,), {"n": self.n}
+
+    @classmethod
+    def tree_unflatten(cls, options, children):
+        return cls(*children, options)
+
+
+@pytest.mark.parametrize("make", [Layer, lambda w, n: Registered(w, {"n": n})], ids=["Equinox", "registered with JAX"])
+@pytest.mark.parametrize("prepared", [False, True])
+def test_static_fields_of_jax_classes_are_told_apart_by_type(make, prepared):
+    def f(m):
+        return jnp.sum(m.w) * {int: 100.0, bool: 10.0, float: 1.0}[type(m.n)] * m.n
+
+    w = jnp.ones(2)
+    call = prepare(gradient, f, AutoJax(), make(w, 1)) if prepared else lambda m: gradient(f, AutoJax(), m)
+    for n, expected in ((1, 100.0), (1.0, 1.0), (True, 10.0), (1, 100.0), (4, 400.0), (4.0, 4.0)):
+        (found,) = call(make(w, n))
+        assert found.w[0] == expected
+        assert (type(found.n), found.n) == (type(n), n)
+    if prepared:
+        assert call.specializations == 5
+
+
+def test_a_plan_does_not_see_what_becomes_of_the_first_calls_options():
+    class Optioned(Registered):
+        def __init__(self, w, options):
+            self.w, self.options = w, options
+
+        def tree_flatten(self):
+            return (self.w,), self.options
+
+    jax.tree_util.register_pytree_node(Optioned, Optioned.tree_flatten, Optioned.tree_unflatten)
+    first = {"n": [2.0]}
+    fast = prepare(gradient, lambda m: jnp.sum(m.w) * m.options["n"][0], AutoJax(), Optioned(jnp.ones(2), first))
+    assert fast(Optioned(jnp.ones(2), first))[0].w[0] == 2.0
+    first["n"][0] = 5.0
+    assert fast(Optioned(jnp.ones(2), first))[0].w[0] == 5.0
+    (found,) = fast(Optioned(jnp.ones(2), {"n": [2.0]}))
+    assert found.w[0] == 2.0
+    assert found.options == {"n": [2.0]}
+
+
+@pytest.mark.parametrize("place", ["constant", "keyword", "list"])
+def test_an_int_is_never_served_with_a_floats_specialization(place):
+    def f(x, n=None, *, k=None):
+        n = n[0] if isinstance(n, list) else k if n is None else n
+        return jnp.sum(x) * (len(range(n)) if isinstance(n, int) else 100.0 * n)
+
+    def arguments(n):
+        return ((X,), {"k": n}) if place == "keyword" else ((X, Constant([n] if place == "list" else n)), {})
+
+    args, kwargs = arguments(4)
+    fast = prepare(gradient, f, AutoJax(), *args, **kwargs)
+    for n, expected in ((4, 4.0), (2.0, 200.0), (4, 4.0)):
+        args, kwargs = arguments(n)
+        assert fast(*args, **kwargs)[0][0] == expected

@@ -6,7 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pullback, gives
-from .basis import Components, empty_block, full_like, is_complex, library_of, namespace_of, reshaped, size_of, sum_units
+from .basis import (
+    Components,
+    block_dtype,
+    cast,
+    empty_block,
+    full_like,
+    is_complex,
+    library_of,
+    namespace_of,
+    reshaped,
+    size_of,
+    sum_units,
+)
 from .primitives import back_stacked, linearize, pullback, push_stacked, transposed
 from .record import active_record, note_step
 
@@ -32,9 +44,7 @@ def gradient_by_pullback(backend: Backend, function: FlatFunction, leaves: Array
     return Gradient(pulled.outputs, pulled.aux, pulled.back((seed,)), pulled.connected)
 
 
-def jacobian(
-    backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True
-) -> Jacobian:
+def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian:
     """The Jacobian of every output with respect to every leaf.
 
     Without `value`, outputs and aux are not looked at.
@@ -88,7 +98,7 @@ def rows(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
                 part = namespace_of(backend, (part,)).conj(part)
             elif complex_output:
                 part = sum_units([(components.part(stacks[n], offset, size), unit) for offset, unit in ranges])
-            row.append(reshaped(backend, part, shape))
+            row.append(cast(backend, reshaped(backend, part, shape), block_dtype(backend, output, leaf)))
         blocks.append(row)
     return Jacobian(outputs, pulled.aux, blocks)
 
@@ -133,6 +143,7 @@ def _column_blocks(
                 part = components.part(stack, ranges[0][0], size)
             else:
                 part = sum_units([(components.part(stack, offset, size), unit) for offset, unit in ranges])
-            row.append(reshaped(backend, namespace_of(backend, (part,)).moveaxis(part, 0, -1), shape))
+            block = reshaped(backend, namespace_of(backend, (part,)).moveaxis(part, 0, -1), shape)
+            row.append(cast(backend, block, block_dtype(backend, output, leaf)))
         blocks.append(row)
     return blocks

@@ -10,6 +10,7 @@ from ..contract.errors import BackendError
 from .basis import (
     Components,
     Stacked,
+    cast_like,
     concatenated,
     full_like,
     is_complex,
@@ -138,6 +139,6 @@ def _adjoint(backend: Backend, apply: Stacked, domain: Arrays) -> Callable[[Arra
             assert flat is not None
             result = sum_units([(flat[offset : offset + size], unit) for offset, unit in ranges])
             results.append(namespace_of(backend, (result,)).reshape(result, library_of(backend, array).shape(array)))
-        return tuple(results)
+        return cast_like(backend, results, domain)
 
     return adjoint

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch.utils.dlpack
+from torch.autograd import forward_ad
 
 from adinterface.contract.errors import ConversionError
 from adinterface.contract.library import NUMPY, PYTHON, Enter, Leave, Library, dtype_name, kind, unsupported_dtype
@@ -78,7 +79,8 @@ class TorchLibrary(Library):
             if dtype is not None:
                 _require_dense(x)
             if copy:
-                x = x.clone() if self.traced(x) else x.detach().clone()
+                kept = self.traced(x) or forward_ad._current_level >= 0  # detached, it would lose a tangent without a word
+                x = x.clone() if kept else x.detach().clone()
         else:
             x = self._adopted(x, dtype, copy)
         if dtype is not None and NAMES[x.dtype] != dtype:
@@ -111,8 +113,6 @@ class TorchLibrary(Library):
         if self.traced(x):
             return x
         x = _resolved(x)
-        if x._is_zerotensor():  # a zero without memory, such as the second derivative of abs
-            x = torch.zeros(x.shape, dtype=x.dtype, device=x.device)
         if not _is_dense(x) or (key := self.memory(x)) in taken:
             x = x.clone(memory_format=torch.contiguous_format)
             key = self.memory(x)
@@ -242,6 +242,8 @@ def _resolved(x: torch.Tensor) -> torch.Tensor:
     """The numbers of x alone: outside any graph, conjugations and signs carried out."""
     if x.requires_grad:
         x = x.detach()
+    if x._is_zerotensor():  # a zero without memory, such as the second derivative of abs
+        return torch.zeros(x.shape, dtype=x.dtype, device=x.device)
     return x.resolve_conj().resolve_neg() if x.is_conj() or x.is_neg() else x
 
 

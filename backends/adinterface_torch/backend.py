@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
 import torch
+from torch.autograd import forward_ad
 from torch.utils._pytree import register_pytree_node
 
 from adinterface.contract.auto import AutoTorch
@@ -25,6 +26,7 @@ from adinterface.contract.backend import (
 from .backward import backward
 from .known_failures import KNOWN_FAILURES
 from .library import TorchLibrary, nesting
+from .nested_forward import forward, refuse_tangents
 from .nodes import ModuleNode
 
 # torch keeps the level of forward mode for the whole process: two threads inside it at once would end each other's.
@@ -87,7 +89,7 @@ class TorchBackend(Backend):
         """Whether nobody asks for more than f's own graph, which is the usual case: no outer call, no mode of torch."""
         if nesting.depth or self.create_graph or _peek() is not None:
             return False
-        if torch.is_inference_mode_enabled() or not torch.is_grad_enabled():
+        if torch.is_inference_mode_enabled() or not torch.is_grad_enabled() or forward_ad._current_level >= 0:
             return False
         for leaf in leaves:  # noqa: SIM110 - a generator costs more
             if leaf.grad_fn is not None or leaf.is_inference():
@@ -123,6 +125,8 @@ class TorchBackend(Backend):
             else:
                 inputs = tuple([_alias(leaf, keep) for leaf in leaves])
             outputs, aux = function(*inputs)
+        if forward_ad._current_level >= 0:
+            refuse_tangents((*leaves, *outputs, *aux))
         return keep, inputs, outputs, aux
 
     def pullback(self, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
@@ -160,7 +164,7 @@ class TorchBackend(Backend):
         with _forward_mode, torch.inference_mode(False):
             leaves = tuple([_outside_inference(leaf) for leaf in leaves])
             tangents = tuple([_outside_inference(tangent) for tangent in tangents])
-            pushed: Any = torch.func.jvp(function, leaves, tangents, has_aux=True)
+            pushed: Any = torch.func.jvp(forward(function), leaves, tangents, has_aux=True)
         return self._shown(pushed, leaves)
 
     def _shown(self, pushed: Sequence[Any], leaves: Arrays) -> Pushforward:
@@ -184,11 +188,15 @@ class TorchBackend(Backend):
         def push(*tangents: Any) -> Any:
             return tuple(self.pushforward(function, leaves, tangents))
 
+        # torch takes every batched value for one of this batch: inside a batch of the caller's the outputs get this one, too.
+        inside = _inside_functorch()
         # Random numbers are the same for every tangent, as they must be.
-        batched: Any = torch.func.vmap(push, out_dims=(None, 0, None), randomness="same")  # type: ignore[arg-type]
+        batched: Any = torch.func.vmap(push, out_dims=0 if inside else (None, 0, None), randomness="same")  # type: ignore[arg-type]
         with _forward_mode:
-            pushed: Any = batched(*stacks)
-        return self._shown(pushed, leaves)
+            outputs, tangents, aux = batched(*stacks)
+        if inside:
+            outputs, aux = tuple([output[0] for output in outputs]), aux.map(lambda array: array[0])
+        return self._shown((outputs, tangents, aux), leaves)
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
         """The value once, and a pushforward in every push; stacks of tangents in one."""
@@ -215,6 +223,12 @@ class TorchBackend(Backend):
             )
         if type(error).__module__.startswith(("torch._dynamo", "torch._inductor")):
             return "torch.compile could not compile f, for AutoTorch(compile=True). AutoTorch() runs it as it is."
+        if isinstance(error, RuntimeError) and "ZeroTensors are immutable" in message:
+            return (
+                "f writes in place to a tensor whose derivative is zero so far, which torch does not allow inside two levels "
+                "of forward mode. Write y = y + x * x for y += x * x, or take one of the two derivatives in reverse, with "
+                "AutoTorch()."
+            )
         if isinstance(error, RuntimeError) and "leaf Variable that requires grad" in message:
             return (
                 "f writes into its own argument, which torch cannot differentiate. Write into a copy: x = x.clone(), "

@@ -257,6 +257,12 @@ class FiniteDifferencesBackend(Backend):
                 "operators do not take. Pass it as a tensor, or give f torch's numbers alone: "
                 "AutoFiniteDifferences(native=AutoTorch())."
             )
+        if isinstance(error, TypeError) and "must be Tensor, not" in str(error) and self.native is None:
+            return (
+                "A function of torch met a NumPy array or number. Give f torch's own: "
+                "AutoFiniteDifferences(native=AutoTorch()); or take the functions from the array: "
+                "xp = adinterface.array_namespace(x), then xp.sin(x)."
+            )
         return None if self.native is None else self.native.note(error)
 
     def _check_precision(self, leaves: Arrays, outputs: Arrays) -> None:

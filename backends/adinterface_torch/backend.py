@@ -22,8 +22,10 @@ from adinterface.contract.backend import (
     Pullback,
     Pushforward,
 )
+from adinterface.contract.errors import AdinterfaceError, BackendError
 
 from .backward import backward
+from .distributed import watched
 from .known_failures import KNOWN_FAILURES
 from .library import TorchLibrary, nesting
 from .nested_forward import forward, refuse_tangents
@@ -51,15 +53,27 @@ class TorchBackend(Backend):
     def __init__(self, auto: AutoTorch):
         super().__init__(auto)
         self.create_graph, self.compiled = auto.create_graph, auto.compile
+        if auto.device is not None:
+            self._check_device(auto.device)
+
+    def _check_device(self, device: Any) -> None:
+        try:
+            torch.empty(0, device=device)
+        except (RuntimeError, AssertionError) as error:  # the latter says that torch was built without it
+            reason, seen = str(error).partition(". ")[0].rstrip("."), ", ".join(self.devices())
+            raise BackendError(
+                f"AutoTorch(device={device!r}): torch cannot put a tensor there ({reason}). It sees {seen}."
+            ) from error
 
     def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | None:
         """As by `pullback`, but the graph is freed on the way, as `backward` does."""
         if not self._is_open(leaves):
             return None if _inside_functorch() else self._gradient_inside(function, leaves)
         inputs = _inputs(function, leaves)
+        evaluate = watched(function, leaves) if function.held else function
         nesting.depth = 1
         try:
-            (output,), aux = function(*inputs)
+            (output,), aux = evaluate(*inputs)
         finally:
             nesting.depth = 0
         connected = output.requires_grad
@@ -73,9 +87,10 @@ class TorchBackend(Backend):
         if self.mode != "reverse" or not self._is_open(leaves):
             return None
         inputs = _inputs(function, leaves)
+        evaluate = watched(function, leaves) if function.held else function
         nesting.depth = 1
         try:
-            (output,), _ = function(*inputs)
+            (output,), _ = evaluate(*inputs)
             first: Any = backward((output,), inputs, create_graph=True) if output.requires_grad else [None] * len(inputs)
         finally:
             nesting.depth = 0
@@ -124,7 +139,7 @@ class TorchBackend(Backend):
                 )
             else:
                 inputs = tuple([_alias(leaf, keep) for leaf in leaves])
-            outputs, aux = function(*inputs)
+            outputs, aux = (watched(function, leaves) if held else function)(*inputs)
         if forward_ad._current_level >= 0:
             refuse_tangents((*leaves, *outputs, *aux))
         return keep, inputs, outputs, aux
@@ -216,10 +231,23 @@ class TorchBackend(Backend):
 
     def note(self, error: Exception) -> str | None:
         message = str(error)
-        if isinstance(error, RuntimeError) and "numpy()" in message and "grad" in message:
+        if isinstance(error, AdinterfaceError):
+            return None
+        if isinstance(error, RuntimeError) and any(map(message.__contains__, _ASKED_FOR_NUMBERS)):
             return (
                 "NumPy was called on a tensor that is being differentiated. Take the functions from the array: "
-                "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function."
+                "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function. "
+                "A NumPy array w that f captures goes in as an argument, Constant(w)."
+            )
+        if isinstance(error, TypeError) and "numpy.ndarray" in message and "Tensor" in message:
+            return (
+                "A NumPy array that f captured met a tensor. Pass it to f as an argument, Constant(w), which is a tensor "
+                "there, or decorate f with adinterface.numpy_function."
+            )
+        if isinstance(error, RuntimeError) and "same dtype" in message:
+            return (
+                "torch does not convert data to the dtype of parameters. Convert it before the call, x.to(weight.dtype) or "
+                "array.astype('float32'), or the model: module.double()."
             )
         if type(error).__module__.startswith(("torch._dynamo", "torch._inductor")):
             return "torch.compile could not compile f, for AutoTorch(compile=True). AutoTorch() runs it as it is."
@@ -239,6 +267,10 @@ class TorchBackend(Backend):
     @classmethod
     def devices(cls) -> list[str]:
         return ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
+
+
+#: What torch says when NumPy wants the numbers of a tensor that it differentiates in reverse, or forward.
+_ASKED_FOR_NUMBERS = ("Can't call numpy() on Tensor that requires grad", "data pointer of Tensor that doesn't have storage")
 
 
 def _detached(tensors: Sequence[torch.Tensor]) -> Arrays:

@@ -36,10 +36,14 @@ from adinterface import (
     NotDifferentiableError,
     OutputError,
     PrecisionError,
+    Pullback,
+    Pushforward,
     array_namespace,
     gradient,
     hvp,
+    jacobian,
     prepare,
+    pullback,
     pushforward,
     registry,
     value_and_gradient,
@@ -381,6 +385,38 @@ def test_a_backend_without_a_primitive_is_an_error(offer):
         gradient(lambda x: x * x, _value("empty"), 2.0)
 
 
+class DropsTheAux(Backend):
+    """Doubles whatever it is given, and takes the aux apart instead of handing it on."""
+
+    def pullback(self, function, leaves, *, differentiable=False):
+        outputs, aux = function(*leaves)
+        return Pullback(outputs, tuple(aux), lambda cotangents: tuple([2.0 * leaf for leaf in leaves]))
+
+
+class DropsTheAuxForward(Backend):
+    def pushforward(self, function, leaves, tangents, *, value=True):
+        outputs, aux = function(*leaves)
+        return Pushforward(outputs, tangents, tuple(aux))
+
+
+@pytest.mark.parametrize(
+    ("cls", "operator"),
+    [(DropsTheAux, operator) for operator in (gradient, value_and_gradient, jacobian, pullback, pushforward)]
+    + [(DropsTheAuxForward, pushforward)],
+)
+def test_a_backend_that_does_not_hand_on_the_aux_is_an_error_that_names_it(operator, cls, offer):
+    offer(("drops", f"{__name__}:{cls.__name__}", "package"))
+    registry.backend_class.cache_clear()
+    given = (X,) if operator is not pushforward else ((X,), (X,))
+    result = "Pullback" if cls is DropsTheAux else "Pushforward"
+    message = (
+        f"{cls.__name__} gave aux as a tuple in its {result}. An engine hands on the Aux that the function returned; "
+        f"aux.map(untraced) takes its arrays out of a trace."
+    )
+    with raises(BackendError, message):
+        operator(lambda x: (x * x).sum(), _value("drops"), *given)
+
+
 # A missing engine -----------------------------------------------------------------------------------------------------
 
 _BLOCKED = """
@@ -554,6 +590,7 @@ def test_a_function_of_torch_on_the_array_of_another_library_is_noted(x, engine)
         np.testing.assert_allclose(gradient(lambda x: torch.sin(x).sum(), remedy, x)[0], np.cos(x), rtol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:__array_wrap__ must accept:DeprecationWarning")  # torch's, to NumPy
 def test_autograd_on_a_torch_tensor_that_f_made_is_noted():
     with pytest.raises(TypeError, match="Can't differentiate") as caught:
         gradient(lambda x: torch.ones(2) @ x, ENGINES["autograd"], X)

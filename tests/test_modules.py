@@ -6,6 +6,8 @@ import dataclasses
 import re
 import threading
 import warnings
+from collections import OrderedDict
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -25,6 +27,7 @@ from adinterface import (
     BackendError,
     Constant,
     ConversionError,
+    NotDifferentiableError,
     array_namespace,
     gradient,
     hessian,
@@ -468,6 +471,66 @@ def test_a_wrapper_that_cannot_be_rebuilt_is_an_error_that_names_the_inner_modul
     make, message = WRAPPERS[name]
     with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
         gradient(_loss, backend, place(make()))
+
+
+class ModelOutput(OrderedDict):
+    """As Hugging Face's: a dict of the fields that are not None, which cannot be made without its `__init__`."""
+
+    def __post_init__(self):
+        for field in dataclasses.fields(self):
+            if getattr(self, field.name) is not None:
+                self[field.name] = getattr(self, field.name)
+
+    def __setitem__(self, name, value):
+        super().__setitem__(name, value)
+        super().__setattr__(name, value)
+
+    def __setattr__(self, name, value):
+        if name in self.keys() and value is not None:
+            super().__setitem__(name, value)
+        super().__setattr__(name, value)
+
+    def __getitem__(self, place):
+        return dict(self.items())[place] if isinstance(place, str) else tuple(self.values())[place]
+
+
+@dataclasses.dataclass
+class LossAndLogits(ModelOutput):
+    loss: Any = None
+    logits: Any = None
+    hidden: Any = None
+
+
+@each_torch_backend
+@pytest.mark.parametrize("prepared", [False, True], ids=["one-shot", "prepared"])
+def test_what_hugging_faces_models_return_is_a_value_an_aux_and_an_argument(prepared, backend):
+    def call(operator, f, *args):
+        return prepare(operator, f, backend, *args)(*args) if prepared else operator(f, backend, *args)
+
+    def check(found, **expected):
+        assert type(found) is LossAndLogits
+        assert list(found) == list(expected)
+        for name, number in expected.items():
+            assert found[name] is getattr(found, name)
+            torch.testing.assert_close(found[name], number, rtol=1e-6, atol=0)
+
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64)
+    value, (slope,) = call(value_and_gradient, lambda x: LossAndLogits((x * x).sum(), logits=x * 2), x)
+    check(value, loss=torch.tensor(5.0, dtype=torch.float64), logits=2 * x)
+    torch.testing.assert_close(slope, 2 * x, rtol=1e-6, atol=0)
+    value, _ = call(value_and_gradient, lambda x: ((x * x).sum(), LossAndLogits(logits=x * 2, hidden=(x, x + 1))), x)
+    check(value[1], logits=2 * x, hidden=(x, x + 1))
+    rows = call(jacobian, lambda x: LossAndLogits(logits=x * 2), x)
+    check(rows, logits=(2 * torch.eye(2, dtype=torch.float64),))
+    (found,) = call(gradient, lambda out: (out.logits * out["logits"]).sum(), LossAndLogits(logits=x))
+    check(found, logits=2 * x)
+
+
+def test_an_array_that_such_an_object_holds_beside_its_entries_is_an_error():
+    out = LossAndLogits(logits=torch.ones(2))
+    out.extra = torch.ones(3)
+    with pytest.raises(NotDifferentiableError, match=r"\.extra is an attribute that is not a field"):
+        gradient(lambda out: out.logits.sum(), AutoTorch(), out)
 
 
 @pytest.fixture

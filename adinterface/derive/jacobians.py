@@ -19,7 +19,7 @@ from .basis import (
     size_of,
     sum_units,
 )
-from .primitives import back_stacked, linearize, pullback, push_stacked, transposed
+from .primitives import back_stacked, checked, linearize, pullback, push_stacked, transposed
 from .record import active_record, note_step
 
 
@@ -39,7 +39,7 @@ def gradient(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
 
 
 def gradient_by_pullback(backend: Backend, function: FlatFunction, leaves: Arrays) -> Gradient:
-    pulled = backend.pullback(function, leaves)
+    pulled = checked(backend, backend.pullback(function, leaves))
     seed = full_like(backend, pulled.outputs[0], 1.0)
     return Gradient(pulled.outputs, pulled.aux, pulled.back((seed,)), pulled.connected)
 
@@ -54,7 +54,7 @@ def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
     """
     own = backend.jacobian(function, leaves, value=value)
     if own is not None:
-        return own
+        return checked(backend, own)
     forward = not gives(backend, "pullback") or backend.mode == "forward"
     inputs = sum(size_of(backend, leaf) for leaf in leaves)
     if forward or (backend.mode is None and inputs <= backend.forward_below):
@@ -122,7 +122,7 @@ def _push_all(backend: Backend, function: FlatFunction, leaves: Arrays) -> Jacob
     pushed = backend.pushforward_stacked(function, leaves, components.seeds(0, components.count))
     if pushed is None:
         return None
-    outputs, stacks, aux = pushed
+    outputs, stacks, aux = checked(backend, pushed)
     return Jacobian(outputs, aux, _column_blocks(backend, components, stacks, outputs, leaves))
 
 

@@ -80,7 +80,7 @@ class TorchBackend(Backend):
         gradients = _filled(backward((output,), inputs), inputs) if connected else _zeros(inputs)
         if not value:
             return Gradient((), aux, gradients, connected)
-        return Gradient((output.detach(),), aux.map(_DETACH), gradients, connected)
+        return Gradient((output.detach(),), aux.map(_apart), gradients, connected)
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
         """Two backward passes through the graph of one evaluation."""
@@ -118,7 +118,7 @@ class TorchBackend(Backend):
         if output.requires_grad:
             with _mode(keep):
                 gradients = backward((output,), inputs, create_graph=keep)
-        shown = aux if keep else aux.map(_DETACH)
+        shown = aux if keep else aux.map(_apart)
         return Gradient((output if keep else output.detach(),), shown, _filled(gradients, inputs), output.requires_grad)
 
     def compile_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
@@ -171,7 +171,7 @@ class TorchBackend(Backend):
             return tuple(stacks)
 
         if not keep:
-            aux = aux.map(_DETACH)
+            aux = aux.map(_apart)
         shown = outputs if keep else tuple([output.detach() for output in outputs])
         return Pullback(shown, aux, back, any(connected), None if self.chunk_size == 1 else back_stacked)
 
@@ -189,7 +189,7 @@ class TorchBackend(Backend):
         tangents = tuple([tangent.to(output.dtype) for tangent, output in zip(tangents, outputs)])
         if _inside_functorch() or self._keeps(leaves):
             return Pushforward(tuple(outputs), tangents, aux)
-        return Pushforward(_detached(outputs), _detached(tangents), aux.map(_DETACH))
+        return Pushforward(_detached(outputs), _detached(tangents), aux.map(_apart))
 
     def _keeps(self, leaves: Arrays) -> bool:
         return self.create_graph or (
@@ -217,7 +217,7 @@ class TorchBackend(Backend):
         """The value once, and a pushforward in every push; stacks of tangents in one."""
         outputs, aux = function(*leaves)
         if not (_inside_functorch() or self._keeps(leaves)):
-            outputs, aux = _detached(outputs), aux.map(_DETACH)
+            outputs, aux = _detached(outputs), aux.map(_apart)
 
         def push(tangents: Arrays) -> Arrays:
             return self.pushforward(function, leaves, tangents).tangents
@@ -271,6 +271,11 @@ class TorchBackend(Backend):
 
 #: What torch says when NumPy wants the numbers of a tensor that it differentiates in reverse, or forward.
 _ASKED_FOR_NUMBERS = ("Can't call numpy() on Tensor that requires grad", "data pointer of Tensor that doesn't have storage")
+
+
+def _apart(tensor: torch.Tensor) -> torch.Tensor:
+    """An auxiliary result outside its graph; a copy of a leaf of the graph, since f may have captured it."""
+    return tensor.detach().clone() if tensor.requires_grad and tensor.is_leaf else tensor.detach()
 
 
 def _detached(tensors: Sequence[torch.Tensor]) -> Arrays:

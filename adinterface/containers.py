@@ -84,6 +84,29 @@ class _Dict(NodeType):
         return [f"[{key!r}]" for key in data[2]]
 
 
+class _RecordDict(NodeType):
+    """A dataclass that is a dict, too, of its fields that are not None, such as what Hugging Face's models return.
+
+    Its class keeps the two in step, so it builds the copy itself.
+    """
+
+    def matches(self, value: object) -> bool:
+        return isinstance(value, dict) and dataclasses.is_dataclass(value)
+
+    def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
+        return tuple(value.values()), (type(value), tuple(value.keys()))
+
+    def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
+        cls, names = data
+        return cls(**dict(zip(names, children)))
+
+    def hidden(self, value: Any, data: Any) -> Iterable[tuple[str, Any]]:
+        return [(f".{name}", held) for name, held in state_of(value) if name not in data[1]]
+
+    def paths(self, data: Any, count: int) -> list[str]:
+        return [f".{name}" for name in data[1]]
+
+
 class _Names(NamedTuple):
     """Of a class: all fields, the static ones, and the properties that it caches in its instances."""
 
@@ -206,4 +229,4 @@ class Registered(NodeType):
 
 
 #: In the order in which they are asked; an engine's node types come before them.
-BUILT_IN: tuple[NodeType, ...] = (_Dict(), _List(), _Tuple(), _NamedTuple(), _Dataclass(), _Attrs())
+BUILT_IN: tuple[NodeType, ...] = (_Dict(), _List(), _Tuple(), _NamedTuple(), _RecordDict(), _Dataclass(), _Attrs())

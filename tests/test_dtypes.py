@@ -13,21 +13,28 @@ import ml_dtypes
 import numpy as np
 import pytest
 import torch
-from backends_table import BACKENDS, as_wide, assert_numbers, assert_tree, each_backend, rtol_of
+from backends_table import BACKENDS, ENGINES, as_wide, assert_numbers, assert_tree, each_backend, rtol_of
 
 from adinterface import (
+    AutoAutograd,
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
     Constant,
     NotDifferentiableError,
     PrecisionError,
+    SecondOrder,
     array_namespace,
     derivative,
+    diagonal_hessian,
     gradient,
     hessian,
+    hvp,
     jacobian,
+    linearize,
+    pullback,
     pushforward,
+    second_derivative,
     value_and_gradient,
 )
 
@@ -439,3 +446,133 @@ def test_forward_mode_of_torch_keeps_the_dtype_of_a_number():
     assert {result.dtype for result in found} == {torch.float32}
     for result, wanted in zip(found, [4 * x, 4 * torch.eye(2), torch.tensor(20.0), torch.tensor(8.0)]):
         torch.testing.assert_close(result, wanted)
+
+
+# Leaves of several dtypes in one call ----------------------------------------------------------------------------------
+
+FORWARD = {"jax": AutoJax(mode="forward"), "torch": AutoTorch(mode="forward"), "autograd": AutoAutograd(mode="forward")}
+REVERSE = {"jax": AutoJax(mode="reverse"), "torch": AutoTorch(mode="reverse"), "autograd": AutoAutograd(mode="reverse")}
+FIRST_ORDER = (
+    BACKENDS
+    | {f"{name}-forward": backend for name, backend in FORWARD.items()}
+    | {f"{name}-reverse": backend for name, backend in REVERSE.items()}
+    | {f"finite-{name}": AutoFiniteDifferences(native=backend) for name, backend in ENGINES.items()}
+)
+SECOND_ORDER = {name: backend for name, backend in FIRST_ORDER.items() if "finite" not in name} | {
+    f"{name}-{first}-over-{second}": SecondOrder(modes[first][name], modes[second][name])
+    for name in ENGINES
+    for modes in [{"forward": FORWARD, "reverse": REVERSE}]
+    for first, second in [("forward", "reverse"), ("reverse", "forward")]
+}
+
+
+def sums_multiplied(leaves):
+    """A product that meets every leaf, so that its dtype is the widest; the leaf of no elements is in it, too."""
+    a, b, empty = leaves
+    xp = array_namespace(a)
+    return xp.sum(a * a) * xp.sum(b * b * b) + xp.sum(empty)
+
+
+def leaves_of(library, narrow, wide):
+    make_one = ARRAYS[library]
+    return [make_one(np.array([0.5, 1.5], narrow)), make_one(np.array([1.0, 2.0, 0.5], wide)), make_one(np.zeros(0, narrow))]
+
+
+def dtype_of(x):
+    return str(x.dtype).removeprefix("torch.")
+
+
+MIXED = pytest.mark.parametrize(("narrow", "wide"), [("float32", "float64"), ("float16", "float32"), ("complex64", "float64")])
+REAL_MIXED = pytest.mark.parametrize(("narrow", "wide"), [("float32", "float64"), ("float16", "float32")])
+
+
+@MIXED
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize("backend", FIRST_ORDER.values(), ids=FIRST_ORDER.keys())
+def test_each_leaf_keeps_its_dtype_beside_others(backend, library, narrow, wide):
+    def f(leaves):
+        a, *others = leaves
+        return sums_multiplied([array_namespace(a).real(a) if narrow == "complex64" else a, *others])
+
+    leaves = leaves_of(library, narrow, wide)
+    if narrow == "complex64":  # of the empty leaf only a number of elements is asked, and a complex one would make f complex
+        leaves[2] = leaves[2].real
+    wanted = [np.array([9.125, 27.375]), np.array([7.5, 30.0, 1.875]), np.zeros(0)]
+    value, back = pullback(f, backend, leaves)
+    results = [gradient(f, backend, leaves)[0], value_and_gradient(f, backend, leaves).gradient[0], back(value / value)[0]]
+    results.append(jacobian(f, backend, leaves)[0])
+    for result in results:
+        assert [dtype_of(x) for x in result] == [dtype_of(x) for x in leaves]
+        for found, expected, leaf in zip(result, wanted, leaves):
+            assert found.shape == leaf.shape
+            assert_numbers(found, expected, rtol_of(backend, narrow))
+    pushed = pushforward(f, backend, (leaves,), (leaves,))
+    assert dtype_of(pushed.tangent) == dtype_of(pushed.value) == wide
+    value, push = linearize(f, backend, leaves)
+    assert dtype_of(push(leaves)) == dtype_of(value) == wide
+
+
+@REAL_MIXED
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize("backend", SECOND_ORDER.values(), ids=SECOND_ORDER.keys())
+def test_second_derivatives_keep_the_dtype_of_each_leaf(backend, library, narrow, wide):
+    leaves = leaves_of(library, narrow, wide)
+    dtypes = [dtype_of(x) for x in leaves]
+    product = hvp(sums_multiplied, backend, leaves, leaves)
+    diagonal = diagonal_hessian(sums_multiplied, backend, leaves)[0]
+    assert [dtype_of(x) for x in product] == [dtype_of(x) for x in diagonal] == dtypes
+    for row in hessian(sums_multiplied, backend, leaves):
+        assert [dtype_of(x) for x in row] == dtypes
+    for found, expected in zip(diagonal, [np.full(2, 18.25), np.array([15.0, 30.0, 7.5]), np.zeros(0)]):
+        assert_numbers(found, expected, rtol_of(backend, narrow))
+
+
+@pytest.mark.parametrize("backend", FIRST_ORDER.values(), ids=FIRST_ORDER.keys())
+def test_a_complex_output_of_a_narrow_leaf_has_a_jacobian_of_its_precision(backend):
+    """In either mode, whatever the dtype of the output."""
+    x, y = np.array([0.5, 1.5], "float32"), np.array([1.0, 2.0])
+    rows = jacobian(lambda x, y: x * y * 2j, backend, x, y)
+    assert [dtype_of(row) for row in rows] == ["complex64", "complex128"]
+    assert_numbers(rows[0], np.diag([2j, 4j]), rtol_of(backend, "float32"))
+
+
+@pytest.mark.parametrize("backend", SECOND_ORDER.values(), ids=SECOND_ORDER.keys())
+def test_a_float32_array_beside_a_python_float_has_second_derivatives(backend):
+    leaves = [np.array([0.5, 1.5], "float32"), 0.75]
+    f = lambda leaves: array_namespace(leaves[0]).sum(leaves[0] ** 2) * leaves[1] ** 2
+    product = hvp(f, backend, leaves, leaves)
+    assert product[0].dtype == np.float32
+    assert_numbers(product[0], 3 * 2 * leaves[0] * 0.75**2, 1e-6)
+    assert product[1] == pytest.approx(3 * 2 * 2.5 * 0.75)
+
+
+def test_differences_of_a_bfloat16_numpy_leaf_give_a_tangent_in_bfloat16():
+    x = np.array([0.5, 1.5], ml_dtypes.bfloat16)
+    pushed = pushforward(lambda x: x * x, AutoFiniteDifferences(), (x,), (x,))
+    assert pushed.tangent.dtype == x.dtype
+
+
+def test_differences_of_a_torch_bfloat16_leaf_beside_a_python_float_name_the_remedy():
+    leaves = [torch.tensor([0.5, 1.5], dtype=torch.bfloat16), 0.75]
+    f = lambda leaves: (leaves[0] * leaves[1]).sum()
+    with pytest.raises(TypeError) as caught:
+        gradient(f, AutoFiniteDifferences(), leaves)
+    assert caught.value.__notes__ == [
+        "Beside bfloat16 arrays a Python number is a NumPy bfloat16, the precision of the call, which torch's operators do not "
+        "take. Pass it as a tensor, or give f torch's numbers alone: AutoFiniteDifferences(native=AutoTorch())."
+    ]
+    (result,) = gradient(f, AutoFiniteDifferences(native=AutoTorch()), leaves)
+    assert result[0].dtype == torch.bfloat16
+    assert type(result[1]) is float
+
+
+@pytest.mark.parametrize("mode", [None, "forward", "reverse"])
+@pytest.mark.parametrize("x", [0.75, np.array(0.75), torch.tensor(0.75)], ids=["python", "numpy", "torch"])
+@pytest.mark.parametrize("operator", [hessian, second_derivative, diagonal_hessian, hvp])
+def test_a_second_derivative_that_torch_gives_without_memory_is_zero(operator, x, mode):
+    """A zero tensor, as torch has it for abs and for anything linear."""
+    for f in (abs, lambda x: x * 2.0):
+        result = operator(f, AutoTorch(mode=mode), x, *([x] if operator is hvp else []))
+        result = result[0] if operator is diagonal_hessian else result
+        assert type(result) is type(x)
+        assert result == 0.0

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import torch
 from autograd.tracer import new_box
-from backends_table import BACKENDS, ENGINES, each_backend, each_engine
+from backends_table import BACKENDS, ENGINES, assert_tree, each_backend, each_engine
 
 from adinterface import (
     AdinterfaceError,
@@ -36,10 +36,14 @@ from adinterface import (
     NotDifferentiableError,
     OutputError,
     PrecisionError,
+    Pullback,
+    Pushforward,
     array_namespace,
     gradient,
     hvp,
+    jacobian,
     prepare,
+    pullback,
     pushforward,
     registry,
     value_and_gradient,
@@ -381,6 +385,38 @@ def test_a_backend_without_a_primitive_is_an_error(offer):
         gradient(lambda x: x * x, _value("empty"), 2.0)
 
 
+class DropsTheAux(Backend):
+    """Doubles whatever it is given, and takes the aux apart instead of handing it on."""
+
+    def pullback(self, function, leaves, *, differentiable=False):
+        outputs, aux = function(*leaves)
+        return Pullback(outputs, tuple(aux), lambda cotangents: tuple([2.0 * leaf for leaf in leaves]))
+
+
+class DropsTheAuxForward(Backend):
+    def pushforward(self, function, leaves, tangents, *, value=True):
+        outputs, aux = function(*leaves)
+        return Pushforward(outputs, tangents, tuple(aux))
+
+
+@pytest.mark.parametrize(
+    ("cls", "operator"),
+    [(DropsTheAux, operator) for operator in (gradient, value_and_gradient, jacobian, pullback, pushforward)]
+    + [(DropsTheAuxForward, pushforward)],
+)
+def test_a_backend_that_does_not_hand_on_the_aux_is_an_error_that_names_it(operator, cls, offer):
+    offer(("drops", f"{__name__}:{cls.__name__}", "package"))
+    registry.backend_class.cache_clear()
+    given = (X,) if operator is not pushforward else ((X,), (X,))
+    result = "Pullback" if cls is DropsTheAux else "Pushforward"
+    message = (
+        f"{cls.__name__} gave aux as a tuple in its {result}. An engine hands on the Aux that the function returned; "
+        f"aux.map(untraced) takes its arrays out of a trace."
+    )
+    with raises(BackendError, message):
+        operator(lambda x: (x * x).sum(), _value("drops"), *given)
+
+
 # A missing engine -----------------------------------------------------------------------------------------------------
 
 _BLOCKED = """
@@ -512,7 +548,8 @@ _NAMESPACE = (
 )
 _CALLED = {
     "jax": f"NumPy was called on a JAX array that is being differentiated. {_NAMESPACE}",
-    "torch": f"NumPy was called on a tensor that is being differentiated. {_NAMESPACE}",
+    "torch": f"NumPy was called on a tensor that is being differentiated. {_NAMESPACE} "
+    "A NumPy array w that f captures goes in as an argument, Constant(w).",
     "autograd": f"NumPy was called on an array that autograd is tracing. {_NAMESPACE}",
 }
 
@@ -530,6 +567,68 @@ def test_a_numpy_ufunc_on_an_array_that_an_engine_traces_is_noted(engine):
     with pytest.raises(Exception) as caught:  # noqa: PT011
         gradient(lambda x: np.sin(x).sum(), ENGINES[engine], X)
     assert notes_of(caught.value) == [_CALLED[engine]]
+
+
+_FUNCTIONS_OF_TORCH = {
+    "jax": "A function of torch met an array of JAX's. Take the functions from the array: "
+    "xp = adinterface.array_namespace(x), then xp.sin(x); or differentiate with AutoTorch().",
+    "autograd": "A function of torch met an array that autograd is to differentiate. Take the functions from the array: "
+    "xp = adinterface.array_namespace(x), then xp.sin(x); or differentiate with AutoTorch().",
+    "finite": "A function of torch met a NumPy array or number. Give f torch's own: "
+    "AutoFiniteDifferences(native=AutoTorch()); or take the functions from the array: "
+    "xp = adinterface.array_namespace(x), then xp.sin(x).",
+}
+
+
+@pytest.mark.parametrize("engine", _FUNCTIONS_OF_TORCH)
+@pytest.mark.parametrize("x", [X, 1.5], ids=["array", "float"])
+def test_a_function_of_torch_on_the_array_of_another_library_is_noted(x, engine):
+    with pytest.raises(TypeError, match="must be Tensor, not") as caught:
+        gradient(torch.sin, BACKENDS[engine], x)
+    assert notes_of(caught.value)[:1] == [_FUNCTIONS_OF_TORCH[engine]]
+    for remedy in (AutoFiniteDifferences(native=AutoTorch()), AutoTorch()):
+        np.testing.assert_allclose(gradient(lambda x: torch.sin(x).sum(), remedy, x)[0], np.cos(x), rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:__array_wrap__ must accept:DeprecationWarning")  # torch's, to NumPy
+def test_autograd_on_a_torch_tensor_that_f_made_is_noted():
+    with pytest.raises(TypeError, match="Can't differentiate") as caught:
+        gradient(lambda x: torch.ones(2) @ x, ENGINES["autograd"], X)
+    assert notes_of(caught.value) == [_FUNCTIONS_OF_TORCH["autograd"]]
+
+
+@pytest.mark.parametrize("mode", [None, "forward"])
+@pytest.mark.parametrize(
+    "f",
+    [lambda x, w: (x * w).sum(), lambda x, w: (w * x).sum(), lambda x, w: w @ x, lambda x, w: torch.dot(w, x)],
+    ids=["x * w", "w * x", "w @ x", "torch.dot"],
+)
+def test_a_numpy_array_that_f_captured_on_torch_is_noted(f, mode):
+    backend, w = AutoTorch(mode=mode), np.array([1.0, 3.0])
+    with pytest.raises((TypeError, RuntimeError)) as caught:
+        gradient(lambda x: f(x, w), backend, X)
+    (note,) = notes_of(caught.value)
+    met = (
+        "A NumPy array that f captured met a tensor. Pass it to f as an argument, Constant(w), which is a tensor there, or "
+        "decorate f with adinterface.numpy_function."
+    )
+    assert note in (met, _CALLED["torch"])
+    assert isinstance(caught.value, RuntimeError) == (note == _CALLED["torch"])
+    assert_tree(gradient(f, backend, X, Constant(w))[0], w)
+
+
+@pytest.mark.parametrize("mode", [None, "forward"])
+@pytest.mark.parametrize("data", [torch.tensor([1, 2]), torch.ones(2, dtype=torch.float64)], ids=["int64", "float64"])
+def test_data_of_another_dtype_than_the_parameters_is_noted_on_torch(data, mode):
+    module = torch.nn.Linear(2, 1)
+    with pytest.raises(RuntimeError, match="same dtype") as caught:
+        gradient(lambda m: m(data).sum(), AutoTorch(mode=mode), module)
+    assert notes_of(caught.value) == [
+        "torch does not convert data to the dtype of parameters. Convert it before the call, x.to(weight.dtype) or "
+        "array.astype('float32'), or the model: module.double()."
+    ]
+    (result,) = gradient(lambda m: m(data.to(m.weight.dtype)).sum(), AutoTorch(mode=mode), module)
+    assert_tree(result.weight.detach(), torch.as_tensor(data, dtype=torch.float32)[None])
 
 
 _WRITES = {
@@ -711,6 +810,68 @@ def test_a_sparse_tensor_may_be_a_constant_as_the_message_says(backend, layout):
     none, found = gradient(lambda a, x: (a.to_dense() @ x).sum(), backend, Constant(_sparse(layout)), x)
     assert none is None
     torch.testing.assert_close(found, torch.ones_like(x), rtol=1e-7, atol=0)
+
+
+_NESTED = (
+    "A torch tensor is nested, so it has no shape. Pass the list of its parts, list(x.unbind()), or "
+    "torch.nested.to_padded_tensor(x, 0.0), or wrap it in Constant(...)."
+)
+
+
+def _nested(layout):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch calls them a prototype
+        return torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=layout)
+
+
+@each_backend
+@pytest.mark.parametrize("layout", [torch.strided, torch.jagged])
+@pytest.mark.parametrize("place", [lambda x: x, lambda x: {"k": [x]}], ids=["argument", "tree"])
+def test_a_nested_tensor_is_an_error_that_names_the_remedy(place, layout, backend):
+    with raises(ConversionError, _NESTED):
+        gradient(lambda *args: 1.0, backend, place(_nested(layout)))
+
+
+@pytest.mark.parametrize("layout", [torch.strided, torch.jagged])
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoFiniteDifferences()], ids=["torch", "finite"])
+def test_a_nested_tensor_may_be_a_constant_or_a_list_as_the_message_says(backend, layout):
+    nested, scale = _nested(layout), torch.tensor(2.0)
+    f = lambda parts, scale: sum([part.sum() for part in parts]) * scale
+    none, found = gradient(lambda x, scale: f(x.unbind(), scale), backend, Constant(nested), scale)
+    assert none is None
+    torch.testing.assert_close(found, torch.tensor(5.0), rtol=1e-3, atol=0)
+    parts, found = gradient(f, backend, list(nested.unbind()), scale)
+    torch.testing.assert_close(parts, [torch.full((2,), 2.0), torch.full((3,), 2.0)], rtol=1e-3, atol=0)
+
+
+_META = (
+    "A torch tensor on the meta device has a shape but no numbers, so only AutoTorch() takes it. Give it numbers first: "
+    "torch.empty_like(x, device='cpu'), or module.to_empty(device='cpu')."
+)
+
+
+@pytest.mark.parametrize("backend", [b for name, b in BACKENDS.items() if name != "torch"])
+def test_a_tensor_without_numbers_is_an_error_that_names_the_remedy(backend):
+    with raises(ConversionError, _META):
+        gradient(lambda x: (x * x).sum(), backend, torch.ones(2, device="meta"))
+
+
+def test_a_tensor_without_numbers_has_a_gradient_without_numbers_on_torch():
+    for mode in (None, "forward"):
+        (result,) = gradient(lambda x: (x * x).sum(), AutoTorch(mode=mode), torch.ones(2, device="meta"))
+        assert result.is_meta
+        assert result.shape == (2,)
+
+
+@pytest.mark.parametrize("backend", [lambda auto: auto, lambda auto: AutoFiniteDifferences(native=auto)])
+@pytest.mark.parametrize("device", ["cuda", "gpu", torch.device("cuda", 3)])
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
+def test_a_device_that_torch_does_not_have_is_an_error_that_names_those_it_has(device, backend):
+    with pytest.raises(BackendError) as caught:
+        gradient(lambda x: x * x, backend(AutoTorch(device=device)), 2.0)
+    message = str(caught.value)
+    assert message.startswith(f"AutoTorch(device={device!r}): torch cannot put a tensor there (")
+    assert message.endswith("). It sees cpu.")
 
 
 def test_arrays_of_two_libraries_have_no_common_namespace():

@@ -6,6 +6,8 @@ import dataclasses
 import re
 import threading
 import warnings
+from collections import OrderedDict
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -22,10 +24,16 @@ from adinterface import (
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
+    BackendError,
     Constant,
     ConversionError,
+    NotDifferentiableError,
     array_namespace,
     gradient,
+    hessian,
+    jacobian,
+    prepare,
+    pullback,
     pushforward,
     tree,
     value_and_gradient,
@@ -463,6 +471,172 @@ def test_a_wrapper_that_cannot_be_rebuilt_is_an_error_that_names_the_inner_modul
     make, message = WRAPPERS[name]
     with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
         gradient(_loss, backend, place(make()))
+
+
+class ModelOutput(OrderedDict):
+    """As Hugging Face's: a dict of the fields that are not None, which cannot be made without its `__init__`."""
+
+    def __post_init__(self):
+        for field in dataclasses.fields(self):
+            if getattr(self, field.name) is not None:
+                self[field.name] = getattr(self, field.name)
+
+    def __setitem__(self, name, value):
+        super().__setitem__(name, value)
+        super().__setattr__(name, value)
+
+    def __setattr__(self, name, value):
+        if name in self.keys() and value is not None:
+            super().__setitem__(name, value)
+        super().__setattr__(name, value)
+
+    def __getitem__(self, place):
+        return dict(self.items())[place] if isinstance(place, str) else tuple(self.values())[place]
+
+
+@dataclasses.dataclass
+class LossAndLogits(ModelOutput):
+    loss: Any = None
+    logits: Any = None
+    hidden: Any = None
+
+
+@each_torch_backend
+@pytest.mark.parametrize("prepared", [False, True], ids=["one-shot", "prepared"])
+def test_what_hugging_faces_models_return_is_a_value_an_aux_and_an_argument(prepared, backend):
+    def call(operator, f, *args):
+        return prepare(operator, f, backend, *args)(*args) if prepared else operator(f, backend, *args)
+
+    def check(found, **expected):
+        assert type(found) is LossAndLogits
+        assert list(found) == list(expected)
+        for name, number in expected.items():
+            assert found[name] is getattr(found, name)
+            torch.testing.assert_close(found[name], number, rtol=1e-6, atol=0)
+
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64)
+    value, (slope,) = call(value_and_gradient, lambda x: LossAndLogits((x * x).sum(), logits=x * 2), x)
+    check(value, loss=torch.tensor(5.0, dtype=torch.float64), logits=2 * x)
+    torch.testing.assert_close(slope, 2 * x, rtol=1e-6, atol=0)
+    value, _ = call(value_and_gradient, lambda x: ((x * x).sum(), LossAndLogits(logits=x * 2, hidden=(x, x + 1))), x)
+    check(value[1], logits=2 * x, hidden=(x, x + 1))
+    rows = call(jacobian, lambda x: LossAndLogits(logits=x * 2), x)
+    check(rows, logits=(2 * torch.eye(2, dtype=torch.float64),))
+    (found,) = call(gradient, lambda out: (out.logits * out["logits"]).sum(), LossAndLogits(logits=x))
+    check(found, logits=2 * x)
+
+
+def test_an_array_that_such_an_object_holds_beside_its_entries_is_an_error():
+    out = LossAndLogits(logits=torch.ones(2))
+    out.extra = torch.ones(3)
+    with pytest.raises(NotDifferentiableError, match=r"\.extra is an attribute that is not a field"):
+        gradient(lambda out: out.logits.sum(), AutoTorch(), out)
+
+
+@pytest.fixture
+def one_process(tmp_path):
+    """A process group of this process alone."""
+    torch.distributed.init_process_group("gloo", init_method=f"file://{tmp_path / 'store'}", rank=0, world_size=1)
+    yield torch.distributed.init_device_mesh("cpu", (1,))
+    torch.distributed.destroy_process_group()
+
+
+_LOCAL = (
+    "DistributedDataParallel averages gradients between processes in hooks that run under backward() alone; a gradient taken "
+    "here is that of this process's data. Train it with loss.backward(), or pass model.module and average the gradients "
+    "yourself (torch.distributed.all_reduce)."
+)
+_SPREAD = (
+    "{} spreads its parameters over processes, and exchanges gradients in hooks that run under backward() alone. Train it with "
+    "loss.backward(), or wrap it in Constant(...)."
+)
+_DTENSOR = (
+    "A torch tensor is spread over processes (a DTensor), whose gradients would be those of one process's part. Pass "
+    "x.full_tensor(), or wrap it in Constant(...)."
+)
+every_torch_backend = pytest.mark.parametrize(
+    "backend",
+    [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences(), AutoFiniteDifferences(native=AutoTorch())],
+    ids=["torch", "forward", "finite", "native"],
+)
+
+
+@every_torch_backend
+@pytest.mark.parametrize("place", [lambda m: m, lambda m: [m], lambda m: nn.Sequential(m)], ids=["argument", "list", "module"])
+def test_modules_that_exchange_gradients_between_processes_are_refused(place, backend, one_process):
+    wrapped = nn.parallel.DistributedDataParallel(nn.Linear(2, 2))
+    with pytest.raises(ConversionError, match=f"^{re.escape(_LOCAL)}$"):
+        gradient(_loss, backend, place(wrapped))
+    sharded = torch.distributed.fsdp.fully_shard(nn.Linear(2, 2))
+    for _ in range(2):  # its parameters are plain tensors after a forward pass
+        with pytest.raises(ConversionError, match=f"^{re.escape(_SPREAD.format('FSDPLinear'))}$"):
+            gradient(_loss, backend, place(sharded))
+        sharded(torch.ones(1, 2))
+    spread = torch.distributed.tensor.distribute_module(nn.Linear(2, 2), one_process)
+    with pytest.raises(ConversionError, match=f"^{re.escape(_SPREAD.format('Linear'))}$"):
+        gradient(_loss, backend, place(spread))
+
+
+@every_torch_backend
+def test_such_modules_may_be_constants_as_the_message_says(backend, one_process):
+    wrapped = nn.parallel.DistributedDataParallel(nn.Linear(2, 2))
+    sharded = torch.distributed.fsdp.fully_shard(nn.Linear(2, 2))
+    x = torch.ones(1, 2)
+    for module in (wrapped, sharded):
+        result, none = gradient(lambda x, m: m(x).sum(), backend, x, Constant(module))
+        assert none is None
+        weight = next(module.parameters())
+        weight = weight.full_tensor() if hasattr(weight, "full_tensor") else weight
+        torch.testing.assert_close(result, weight.detach().sum(0)[None], rtol=1e-2, atol=1e-3)
+
+
+@each_torch_backend
+@pytest.mark.parametrize("operator", [gradient, jacobian, hessian, lambda *args: pullback(*args)[1]])
+def test_a_tensor_that_is_spread_over_processes_is_refused_in_words(operator, backend, one_process):
+    spread = torch.distributed.tensor.distribute_tensor(torch.ones(4), one_process, [torch.distributed.tensor.Shard(0)])
+    for argument in (spread, {"k": [spread]}):
+        with pytest.raises(ConversionError, match=f"^{re.escape(_DTENSOR)}$"):
+            operator(lambda x: (x * x).sum(), backend, argument)
+    result, none = gradient(lambda x, c: (c.full_tensor() * x).sum(), backend, torch.ones(4), Constant(spread))
+    assert none is None
+    torch.testing.assert_close(result, torch.ones(4), rtol=1e-2, atol=0)
+
+
+@pytest.mark.parametrize(
+    "operator",
+    [
+        gradient,
+        hessian,
+        lambda f, backend, m: pullback(f, backend, m),
+        lambda f, backend, m: prepare(gradient, f, backend, m)(m),
+    ],
+    ids=["gradient", "hessian", "pullback", "prepared"],
+)
+def test_a_wrapper_that_f_calls_around_the_parameters_is_refused(operator, one_process):
+    inner, x = nn.Linear(2, 1), torch.ones(2)
+    wrapped = nn.parallel.DistributedDataParallel(inner)
+    with pytest.raises(BackendError) as caught:
+        operator(lambda m: wrapped(x).sum(), AutoTorch(), inner)
+    assert str(caught.value) == (
+        "f calls a DistributedDataParallel around parameters that are differentiated here. It averages gradients between "
+        "processes in hooks that run under backward() alone; this gradient would be that of this process's data. Train with "
+        "loss.backward(), or call the inner module, or the wrapper inside its no_sync(), and average the gradients yourself "
+        "(torch.distributed.all_reduce)."
+    )
+
+
+def test_a_wrapper_that_f_calls_is_taken_where_no_gradient_of_its_own_is_lost(one_process):
+    """Inside `no_sync`, around other parameters, and where the data are differentiated."""
+    inner, other, x = nn.Linear(2, 1), nn.Linear(1, 1), torch.ones(2)
+    wrapped = nn.parallel.DistributedDataParallel(inner)
+    (expected,) = gradient(lambda m: m(x).sum(), AutoTorch(), inner)
+    with wrapped.no_sync():
+        (found,) = gradient(lambda m: wrapped(x).sum(), AutoTorch(), inner)
+    torch.testing.assert_close(list(found.parameters()), list(expected.parameters()))
+    (found,) = gradient(lambda m: m(wrapped(x)).sum(), AutoTorch(), other)
+    torch.testing.assert_close(found.weight[0], inner(x))
+    (found,) = gradient(lambda x: wrapped(x).sum(), AutoTorch(), x)
+    torch.testing.assert_close(found, inner.weight[0])
 
 
 def test_a_wrapper_may_be_a_constant():

@@ -4,14 +4,27 @@ import numpy as np
 import pytest
 import torch
 from backends_table import ENGINES, as_wide, assert_numbers, assert_tree, each_backend, each_engine
+from torch.autograd import forward_ad
 
 from adinterface import (
     AutoFiniteDifferences,
     AutoTorch,
+    BackendError,
     Constant,
     ConversionError,
+    SecondOrder,
     array_namespace,
+    derivative,
+    diagonal_hessian,
     gradient,
+    hessian,
+    hvp,
+    jacobian,
+    linearize,
+    prepare,
+    pullback,
+    pushforward,
+    second_derivative,
     value_and_gradient,
 )
 
@@ -250,6 +263,34 @@ def test_torch_works_inside_functorch_transformations(transform, expected):
     assert not torch._C._functorch.is_functorch_wrapped_tensor(result)
 
 
+MODES_OF_TORCH = {
+    "default": AutoTorch(),
+    "forward": AutoTorch(mode="forward"),
+    "reverse": AutoTorch(mode="reverse"),
+    "one by one": AutoTorch(mode="forward", chunk_size=1),
+    "forward over reverse": SecondOrder(AutoTorch(mode="forward"), AutoTorch(mode="reverse")),
+    "reverse over forward": SecondOrder(AutoTorch(mode="reverse"), AutoTorch(mode="forward")),
+}
+each_mode_of_torch = pytest.mark.parametrize("backend", MODES_OF_TORCH.values(), ids=MODES_OF_TORCH.keys())
+
+
+@each_mode_of_torch
+def test_torch_works_inside_a_batch_in_every_mode(backend):
+    """Also where forward mode makes a batch of its own, of the basis vectors."""
+    cube = lambda x: (x**3).sum()
+    rows = torch.arange(6.0).reshape(3, 2)
+    for operator, expected in [
+        (lambda x: gradient(cube, backend, x)[0], 3 * rows**2),
+        (lambda x: value_and_gradient(lambda x: (cube(x), x * 2), backend, x).value[1], 2 * rows),
+        (lambda x: jacobian(lambda x: x**3, backend, x)[0], torch.diag_embed(3 * rows**2)),
+        (lambda x: pushforward(cube, backend, (x,), (x,)).tangent, (3 * rows**3).sum(1)),
+        (lambda x: hessian(cube, backend, x), torch.diag_embed(6 * rows)),
+        (lambda x: hvp(cube, backend, x, x), 6 * rows**2),
+        (lambda x: diagonal_hessian(cube, backend, x)[0], 6 * rows),
+    ]:
+        assert_tree(torch.func.vmap(operator)(rows), expected, 1e-6)
+
+
 def test_values_inside_functorch_transformations_are_differentiated_too():
     def f(x):
         (value, aux), (inner,) = value_and_gradient(lambda x: (wave(x), x**2), AutoTorch(), x)
@@ -321,3 +362,156 @@ def test_an_array_that_is_argument_and_captured_is_differentiated_as_argument_al
     x = T.clone().requires_grad_()
     assert_tree(slope(lambda y: (x * y).sum(), AutoTorch(), x), T)
     assert_tree(slope(lambda y: (x * y).sum(), AutoTorch(), T), T)
+
+
+# torch: forward mode in forward mode ---------------------------------------------------------------------------------
+
+FORWARD = AutoTorch(mode="forward")
+
+
+class Cube(torch.autograd.Function):
+    """x ** 3, with the rules of both modes."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x):
+        return x**3
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+        ctx.save_for_forward(*inputs)
+
+    @staticmethod
+    def backward(ctx, cotangent):
+        return 3 * ctx.saved_tensors[0] ** 2 * cotangent
+
+    @staticmethod
+    def jvp(ctx, tangent):
+        return 3 * ctx.saved_tensors[0] ** 2 * tangent
+
+
+def second_orders(f, backend, x):
+    """Each way to the second derivative of f at a number, without its arguments."""
+    return {
+        "second_derivative": lambda: second_derivative(f, backend, x),
+        "hessian": lambda: hessian(f, backend, x),
+        "hvp": lambda: hvp(f, backend, x, 1.0),
+        "diagonal_hessian": lambda: diagonal_hessian(f, backend, x)[0],
+        "nested": lambda: derivative(lambda x: derivative(f, backend, x), backend, x),
+        "prepared": lambda: prepare(hessian, f, backend, x)(x),
+    }
+
+
+WAYS = list(second_orders(None, FORWARD, 2.0))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_rule_that_torch_leaves_out_of_forward_over_forward_is_refused(way):
+    """It gave 0 for 12 without a word."""
+    with pytest.raises(BackendError) as caught:
+        second_orders(Cube.apply, FORWARD, 2.0)[way]()
+    assert str(caught.value) == (
+        "f applies Cube, a torch.autograd.Function, inside a forward derivative of a forward derivative, where torch leaves "
+        "its rule out (https://github.com/pytorch/pytorch/issues/197867): the result would be wrong. Take one of the two "
+        "derivatives in reverse, with AutoTorch() or AutoTorch(mode='reverse')."
+    )
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("mode", ["default", "reverse", "forward over reverse", "reverse over forward"])
+def test_such_a_rule_is_taken_in_all_other_modes(mode, way):
+    backend = MODES_OF_TORCH[mode]
+    if way == "nested" and mode == "reverse over forward":  # which takes the inner one twice
+        backend = AutoTorch()
+    assert second_orders(Cube.apply, backend, 2.0)[way]() == pytest.approx(12.0)
+
+
+def test_such_a_rule_is_taken_where_only_one_level_moves_its_argument():
+    outer = derivative(lambda x: derivative(lambda y: y * Cube.apply(x), FORWARD, x * 0 + 3.0), FORWARD, 2.0)
+    inner = derivative(lambda x: derivative(lambda y: x * Cube.apply(y), FORWARD, 3.0), FORWARD, 2.0)
+    neither = second_derivative(lambda x: x**3 * Cube.apply(torch.tensor(2.0, dtype=torch.float64)), FORWARD, 2.0)
+    assert (outer, inner, neither) == pytest.approx((12.0, 27.0, 96.0))
+
+
+def test_such_a_rule_is_refused_where_only_the_direction_moves():
+    f = lambda x: pushforward(Cube.apply, FORWARD, (torch.ones(()),), (x,)).tangent
+    with pytest.raises(BackendError, match="leaves its rule out"):
+        derivative(f, FORWARD, torch.tensor(2.0))
+    assert derivative(f, AutoTorch(), torch.tensor(2.0)) == 3.0
+
+
+def test_such_a_rule_is_refused_inside_torchs_own_forward_mode():
+    x = torch.tensor(2.0)
+    with pytest.raises(BackendError, match="leaves its rule out"):
+        torch.func.jvp(lambda x: derivative(Cube.apply, FORWARD, x), (x,), (x,))
+    value, tangent = torch.func.jvp(lambda x: derivative(Cube.apply, AutoTorch(), x), (x,), (torch.ones(()),))
+    assert (value, tangent) == (12.0, 12.0)
+
+
+def test_writing_in_place_inside_two_levels_of_forward_mode_is_noted():
+    def f(x):
+        y = x * 1
+        y += x * x
+        return (y * y).sum()
+
+    with pytest.raises(RuntimeError, match="ZeroTensors") as caught:
+        hessian(f, FORWARD, X)
+    assert caught.value.__notes__ == [
+        "f writes in place to a tensor whose derivative is zero so far, which torch does not allow inside two levels of "
+        "forward mode. Write y = y + x * x for y += x * x, or take one of the two derivatives in reverse, with AutoTorch()."
+    ]
+    exact = hessian(lambda x: ((x + x * x) ** 2).sum(), FORWARD, X)
+    assert_tree(hessian(f, AutoTorch(), X), exact)
+
+
+# torch: its dual numbers ---------------------------------------------------------------------------------------------
+
+
+@each_mode_of_torch
+def test_a_tangent_of_a_dual_level_is_refused_rather_than_lost(backend):
+    f = lambda x: (x**3).sum()
+    with forward_ad.dual_level():
+        x = forward_ad.make_dual(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 0.0]))
+        other = torch.ones(2)
+        for call in [
+            lambda: gradient(f, backend, x),
+            lambda: value_and_gradient(lambda y: (y.sum(), x), backend, other),
+            lambda: gradient(lambda y: (x * y).sum(), backend, other),
+            lambda: gradient(lambda y, x: (x * y).sum(), backend, other, Constant(x)),
+            lambda: jacobian(lambda x: x**3, backend, x),
+            lambda: pushforward(f, backend, (x,), (other,)),
+            lambda: pullback(f, backend, x)[1](torch.ones(())),
+            lambda: linearize(f, backend, x)[1](other),
+            lambda: hessian(f, backend, x),
+            lambda: hvp(f, backend, x, other),
+            lambda: prepare(gradient, f, backend, x)(x),
+        ]:
+            with pytest.raises(BackendError, match=r"torch\.func\.jvp"):
+                call()
+
+
+def test_a_call_that_has_no_tangent_works_inside_a_dual_level():
+    with forward_ad.dual_level():
+        assert_tree(gradient(lambda x: (x**3).sum(), AutoTorch(), T), (3 * T**2,))
+        with pytest.raises(BackendError) as caught:
+            gradient(lambda x: (x**3).sum(), FORWARD, T)
+    assert str(caught.value) == (
+        "AutoTorch(mode='forward') inside torch.autograd.forward_ad.dual_level: torch has one such level at a time. Use "
+        "AutoTorch(), or take the outer derivative with torch.func.jvp."
+    )
+
+
+def test_the_message_about_a_lost_tangent_names_a_way_that_keeps_it():
+    f = lambda x: (x**3).sum()
+    x, v = torch.tensor([1.0, 2.0]), torch.tensor([1.0, 0.0])
+    with forward_ad.dual_level(), pytest.raises(BackendError) as caught:
+        gradient(f, AutoTorch(), forward_ad.make_dual(x, v))
+    assert str(caught.value) == (
+        "A tensor of this call has a tangent of torch.autograd.forward_ad.dual_level, which would be lost. Take the outer "
+        "derivative with torch.func.jvp, or with adinterface.pushforward."
+    )
+    slopes = lambda x: gradient(f, AutoTorch(), x)[0]
+    for tangent in (torch.func.jvp(slopes, (x,), (v,))[1], pushforward(slopes, AutoTorch(), (x,), (v,)).tangent):
+        assert_tree(tangent, torch.tensor([6.0, 0.0]))

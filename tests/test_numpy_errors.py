@@ -196,6 +196,14 @@ def memory(x):
     return x.ctypes
 
 
+@refused(
+    "x.device asks where an array lies, and the engine's may lie anywhere. Leave device=... out: a NumPy array goes to where "
+    "the array that it meets lies."
+)
+def device(x):
+    return np.sum(x * np.ones(3, device=x.device))
+
+
 @refused("np.sin does not take where= here. Write np.where(condition, a, b).")
 def ufunc_where(x):
     return np.sum(np.sin(x, where=x > 1.0))

@@ -13,7 +13,16 @@ import torch
 from autograd.tracer import trace_stack
 from backends_table import ENGINES, assert_tree, each_backend, each_engine, global_state, rtol_of
 
-from adinterface import AutoFiniteDifferences, AutoJax, AutoTorch, Constant, array_namespace, gradient, value_and_gradient
+from adinterface import (
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    Constant,
+    array_namespace,
+    gradient,
+    prepare,
+    value_and_gradient,
+)
 
 OPERATORS = {"gradient": gradient, "value_and_gradient": value_and_gradient}
 each_operator = pytest.mark.parametrize("operator", OPERATORS.values(), ids=OPERATORS.keys())
@@ -293,3 +302,36 @@ def test_one_thread_in_float64_leaves_the_others_precision_alone():
         finally:
             done.set()
         assert result.result()[0].dtype == "float64"
+
+
+# Results apart from what f captured ----------------------------------------------------------------------------------
+
+CAPTURED = {
+    "numpy": lambda: np.ones(2),
+    "a view": lambda: np.ones((2, 2))[0],
+    "torch": lambda: torch.ones(2),
+    "a parameter": lambda: torch.ones(2, requires_grad=True),
+}
+MODES = {f"{name}-{mode}": type(backend)(mode=mode) for name, backend in ENGINES.items() for mode in ("forward", "reverse")} | {
+    "finite": AutoFiniteDifferences(),
+    "native": AutoFiniteDifferences(native=AutoTorch()),
+}
+
+
+@pytest.mark.parametrize("backend", MODES.values(), ids=MODES.keys())
+@pytest.mark.parametrize("make", CAPTURED.values(), ids=CAPTURED.keys())
+@pytest.mark.parametrize("x", [np.array([1.0, 2.0]), torch.tensor([1.0, 2.0])], ids=["numpy", "torch"])
+@pytest.mark.parametrize("prepared", [False, True], ids=["one-shot", "prepared"])
+def test_an_auxiliary_result_that_f_captured_is_a_copy(prepared, x, make, backend):
+    """Writing into a result changes nothing of the user's."""
+    captured = make()
+
+    def f(x):
+        return total(x * x), {"captured": captured}
+
+    call = prepare(value_and_gradient, f, backend, x) if prepared else (lambda x: value_and_gradient(f, backend, x))
+    found = call(x).value[1]["captured"]
+    assert type(found) is type(x)
+    np.testing.assert_array_equal(np.asarray(found), 1.0)
+    found[:] = 7.0
+    np.testing.assert_array_equal(captured.detach() if isinstance(captured, torch.Tensor) else captured, 1.0)

@@ -105,7 +105,7 @@ def split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
     outputs = tuple([_native(plan, leaf) for leaf, place in zip(leaves, places) if place == "output"])
     if structure is DIFFERENTIATED:
         return outputs, ALONE
-    aux = tuple([_native(plan, leaf) for leaf, place in zip(leaves, places) if place == "aux"])
+    aux = tuple([_apart(plan, leaf) for leaf, place in zip(leaves, places) if place == "aux"])
     return outputs, Aux(aux, Form(structure, places))
 
 
@@ -123,6 +123,14 @@ def _carrying(structure: Structure, leaves: Iterator[Leaf], found: list[Leaf], l
         found.append(Leaf(structure.value, library, None, False))
         return CARRIED
     return structure
+
+
+def _apart(plan: Plan, leaf: Leaf) -> Any:
+    """As `_native`; a copy of what no engine traces: f may have captured it, and results overlap nothing of the user's."""
+    library: Any = leaf.library
+    if library is PYTHON or not library.mutable or library.traced(leaf.value):
+        return _native(plan, leaf)
+    return _native(plan, Leaf(library.asarray(leaf.value, copy=True), library, None, leaf.differentiated))
 
 
 def _native(plan: Plan, leaf: Leaf) -> Any:

@@ -325,7 +325,10 @@ class Plans:
         """
         last = self._last  # once, for another thread may set it
         if last is not None and last.recognize is not None:
-            values = last.recognize(args, kwargs)
+            try:
+                values = last.recognize(args, kwargs)
+            except RuntimeError:  # from an array that has no shape, such as a nested tensor
+                values = None
             if values is not None:
                 return last, values, None
         try:

@@ -42,6 +42,17 @@ def full_like(backend: Backend, array: Any, value: float, count: int | None = No
     return library.asarray(np.full(shape, value), dtype=library.dtype(array), like=array)
 
 
+def cast(backend: Backend, array: Any, dtype: str) -> Any:
+    """The array in this dtype: an engine answers in the widest that met on the way, a result has that of its place."""
+    library = library_of(backend, array)
+    return array if library.dtype(array) == dtype else library.asarray(array, dtype=dtype)
+
+
+def cast_like(backend: Backend, arrays: Sequence[Any], likes: Sequence[Any]) -> Arrays:
+    """Each array in the dtype of its counterpart."""
+    return tuple([cast(backend, array, library_of(backend, like).dtype(like)) for array, like in zip(arrays, likes)])
+
+
 def zero_entry(backend: Backend, stack: Any) -> Any:
     library = library_of(backend, stack)
     return library.asarray(np.zeros(library.shape(stack)[1:]), dtype=library.dtype(stack), like=stack)
@@ -138,9 +149,12 @@ def reshaped(backend: Backend, array: Any, shape: tuple[int, ...]) -> Any:
     return array if library.shape(array) == shape else library.namespace(array).reshape(array, shape)
 
 
+def block_dtype(backend: Backend, output: Any, leaf: Any) -> str:
+    """The dtype of an output's derivative by a leaf, whichever way it is taken: the leaf's own, complex if the output is."""
+    dtype = library_of(backend, leaf).dtype(leaf)
+    return complex_of(dtype) if is_complex(backend, output) and kind(dtype) == "real" else dtype
+
+
 def empty_block(backend: Backend, shape: tuple[int, ...], output: Any, leaf: Any) -> Any:
-    library = library_of(backend, output)
-    dtype = library.dtype(output)
-    if is_complex(backend, leaf) and kind(dtype) == "real":
-        dtype = complex_of(dtype)
+    library, dtype = library_of(backend, output), block_dtype(backend, output, leaf)
     return library.asarray(np.zeros(shape, dtype="complex128" if kind(dtype) == "complex" else "float64"), dtype=dtype)

@@ -6,8 +6,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pullback, gives
-from .basis import Components, empty_block, full_like, is_complex, library_of, namespace_of, reshaped, size_of, sum_units
-from .primitives import back_stacked, linearize, pullback, push_stacked, transposed
+from .basis import (
+    Components,
+    block_dtype,
+    cast,
+    empty_block,
+    full_like,
+    is_complex,
+    library_of,
+    namespace_of,
+    reshaped,
+    size_of,
+    sum_units,
+)
+from .primitives import back_stacked, checked, linearize, pullback, push_stacked, transposed
 from .record import active_record, note_step
 
 
@@ -27,14 +39,12 @@ def gradient(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
 
 
 def gradient_by_pullback(backend: Backend, function: FlatFunction, leaves: Arrays) -> Gradient:
-    pulled = backend.pullback(function, leaves)
+    pulled = checked(backend, backend.pullback(function, leaves))
     seed = full_like(backend, pulled.outputs[0], 1.0)
     return Gradient(pulled.outputs, pulled.aux, pulled.back((seed,)), pulled.connected)
 
 
-def jacobian(
-    backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True
-) -> Jacobian:
+def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian:
     """The Jacobian of every output with respect to every leaf.
 
     Without `value`, outputs and aux are not looked at.
@@ -44,7 +54,7 @@ def jacobian(
     """
     own = backend.jacobian(function, leaves, value=value)
     if own is not None:
-        return own
+        return checked(backend, own)
     forward = not gives(backend, "pullback") or backend.mode == "forward"
     inputs = sum(size_of(backend, leaf) for leaf in leaves)
     if forward or (backend.mode is None and inputs <= backend.forward_below):
@@ -88,7 +98,7 @@ def rows(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
                 part = namespace_of(backend, (part,)).conj(part)
             elif complex_output:
                 part = sum_units([(components.part(stacks[n], offset, size), unit) for offset, unit in ranges])
-            row.append(reshaped(backend, part, shape))
+            row.append(cast(backend, reshaped(backend, part, shape), block_dtype(backend, output, leaf)))
         blocks.append(row)
     return Jacobian(outputs, pulled.aux, blocks)
 
@@ -112,7 +122,7 @@ def _push_all(backend: Backend, function: FlatFunction, leaves: Arrays) -> Jacob
     pushed = backend.pushforward_stacked(function, leaves, components.seeds(0, components.count))
     if pushed is None:
         return None
-    outputs, stacks, aux = pushed
+    outputs, stacks, aux = checked(backend, pushed)
     return Jacobian(outputs, aux, _column_blocks(backend, components, stacks, outputs, leaves))
 
 
@@ -133,6 +143,7 @@ def _column_blocks(
                 part = components.part(stack, ranges[0][0], size)
             else:
                 part = sum_units([(components.part(stack, offset, size), unit) for offset, unit in ranges])
-            row.append(reshaped(backend, namespace_of(backend, (part,)).moveaxis(part, 0, -1), shape))
+            block = reshaped(backend, namespace_of(backend, (part,)).moveaxis(part, 0, -1), shape)
+            row.append(cast(backend, block, block_dtype(backend, output, leaf)))
         blocks.append(row)
     return blocks

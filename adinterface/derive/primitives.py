@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
-from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Linearized, Pullback, Pushforward, gives
+from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pullback, Pushforward, gives
 from ..contract.errors import BackendError
 from .basis import (
     Components,
     Stacked,
+    cast_like,
     concatenated,
     full_like,
     is_complex,
@@ -21,12 +22,24 @@ from .basis import (
 )
 from .record import note_step
 
+_Found = TypeVar("_Found", Pullback, Pushforward, Linearized, Jacobian)
+
+
+def checked(backend: Backend, found: _Found) -> _Found:
+    """What an engine gave, with the `Aux` that it was to hand on."""
+    if not isinstance(found.aux, Aux):
+        raise BackendError(
+            f"{type(backend).__name__} gave aux as a {type(found.aux).__name__} in its {type(found).__name__}. An engine hands "
+            f"on the Aux that the function returned; aux.map(untraced) takes its arrays out of a trace."
+        )
+    return found
+
 
 def pullback(backend: Backend, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
     """The engine's pullback, or one made of pushforwards: one for each real component of the leaves, in every `back`."""
     if gives(backend, "pullback") and backend.mode != "forward":
         note_step(backend, "one pullback")
-        return backend.pullback(function, leaves, differentiable=differentiable)
+        return checked(backend, backend.pullback(function, leaves, differentiable=differentiable))
     linear = linearize(backend, function, leaves)
     note_step(backend, "back: one pushforward for each real number in the arguments")
     back = _adjoint(backend, push_stacked(backend, linear), leaves)
@@ -39,14 +52,15 @@ def linearize(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linea
     again = not gives(backend, "linearize") and backend.mode is None and backend.transposes
     if _goes_forward(backend) and not again:
         note_step(backend, "linearize")
-        return backend.linearize(function, leaves) or _linearize_by_pushforward(backend, function, leaves)
+        own = backend.linearize(function, leaves)
+        return checked(backend, own) if own is not None else _linearize_by_pushforward(backend, function, leaves)
     if backend.transposes:
         note_step(backend, "one pullback, transposed into a linear map")
-        return transposed(backend, backend.pullback(function, leaves, differentiable=True))
+        return transposed(backend, checked(backend, backend.pullback(function, leaves, differentiable=True)))
     if not gives(backend, "pullback"):
         raise BackendError(f"{type(backend).__name__} defines neither pullback nor pushforward; it must give one of them.")
     note_step(backend, "one pullback; push: one back for each real number in the result")
-    pulled = backend.pullback(function, leaves)
+    pulled = checked(backend, backend.pullback(function, leaves))
     return Linearized(pulled.outputs, pulled.aux, _adjoint(backend, back_stacked(backend, pulled), pulled.outputs))
 
 
@@ -56,7 +70,7 @@ def pushforward(
     """The engine's pushforward, or one made of its pullback; without `value` nobody looks at the numbers of outputs and aux."""
     if _goes_forward(backend):
         note_step(backend, "one pushforward")
-        return backend.pushforward(function, leaves, tangents, value=value)
+        return checked(backend, backend.pushforward(function, leaves, tangents, value=value))
     linear = linearize(backend, function, leaves)
     return Pushforward(linear.outputs, linear.push(tangents), linear.aux)
 
@@ -138,6 +152,6 @@ def _adjoint(backend: Backend, apply: Stacked, domain: Arrays) -> Callable[[Arra
             assert flat is not None
             result = sum_units([(flat[offset : offset + size], unit) for offset, unit in ranges])
             results.append(namespace_of(backend, (result,)).reshape(result, library_of(backend, array).shape(array)))
-        return tuple(results)
+        return cast_like(backend, results, domain)
 
     return adjoint

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Linearized, Pushforward, gives
-from .basis import Components, concatenated, full_like, library_of, namespace_of
+from .basis import Components, cast_like, concatenated, full_like, library_of, namespace_of
 from .jacobians import gradient
 from .primitives import linearize, pullback, push_stacked, pushforward
 from .record import note_step
@@ -104,4 +104,4 @@ def hessian_diagonal(outer: Backend, function: FlatFunction, leaves: Arrays) -> 
         assert flat is not None
         xp, offset = namespace_of(outer, (flat,)), ranges[0][0]
         diagonals.append(xp.reshape(flat[offset : offset + size], library_of(outer, array).shape(array)))
-    return linear.outputs, linear.aux, tuple(diagonals)
+    return linear.outputs, linear.aux, cast_like(outer, diagonals, leaves)

@@ -284,6 +284,11 @@ class NumpyArray:
             )
         if name.startswith("__") or not hasattr(np.ndarray, name):
             raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+        if name == "device":
+            raise NumpyCodeError(
+                "numpy_function: x.device asks where an array lies, and the engine's may lie anywhere. Leave device=... out: a "
+                "NumPy array goes to where the array that it meets lies."
+            )
         raise NumpyCodeError(
             f"numpy_function: x.{name} needs NumPy's own memory, which an array of {self._engine.library.name} does not have."
         )

@@ -103,6 +103,11 @@ class AutogradBackend(Backend):
             return _NO_ASSIGNMENT
         if isinstance(error, TypeError) and "output" in message and "Box" in message:
             return _NO_ASSIGNMENT
+        if isinstance(error, TypeError) and ("must be Tensor, not" in message or "'torch.Tensor'" in message):
+            return (
+                "A function of torch met an array that autograd is to differentiate. Take the functions from the array: "
+                "xp = adinterface.array_namespace(x), then xp.sin(x); or differentiate with AutoTorch()."
+            )
         if isinstance(error, TypeError) and ("Box" in message or "ufunc" in message):
             return (
                 "NumPy was called on an array that autograd is tracing. Take the functions from the array: "

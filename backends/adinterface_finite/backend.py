@@ -17,7 +17,7 @@ from adinterface.contract.auto import AutoFiniteDifferences
 from adinterface.contract.backend import Arrays, Aux, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pushforward
 from adinterface.contract.errors import PrecisionError
 from adinterface.contract.library import dtype_name, epsilon, kind, width
-from adinterface.derive.basis import full_like, library_of, size_of
+from adinterface.derive.basis import block_dtype, cast_like, full_like, library_of, size_of
 from adinterface.derive.jacobians import columns
 from adinterface.derive.record import note_step
 from adinterface.registry import backend_of, evaluation
@@ -37,10 +37,12 @@ class FiniteDifferencesBackend(Backend):
         super().__init__(auto)
         self.relative_step = auto.relative_step
         self.root = 3
+        #: The backend whose arrays f gets.
+        self.native: Backend | None = None
         if auto.native is not None:
-            native = backend_of(auto.native)
-            self.library = native.library
-            self.device = native.device
+            self.native = backend_of(auto.native)
+            self.library = self.native.library
+            self.device = self.native.device
 
     def pair(self) -> tuple[Backend, Backend]:
         coarse = copy.copy(self)
@@ -97,7 +99,10 @@ class FiniteDifferencesBackend(Backend):
     def _blocks(self, leaves: Arrays, outputs: Arrays) -> list[list[Any]]:
         """Room for the Jacobian of outputs like these."""
         self._check_precision(leaves, outputs)
-        return [[np.empty((*np.shape(output), *leaf.shape), output.dtype) for leaf in leaves] for output in outputs]
+        return [
+            [np.empty((*np.shape(output), *leaf.shape), block_dtype(self, output, leaf)) for leaf in leaves]
+            for output in outputs
+        ]
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
         outputs, aux = self._value(function, leaves)
@@ -198,9 +203,7 @@ class FiniteDifferencesBackend(Backend):
         """f at the point. It may write into what it gets, and return what it will compute into the next time."""
         return _kept_all(function(*_kept(leaves)))
 
-    def _push(
-        self, function: Callable[..., tuple[Arrays, Aux]], leaves: Arrays, outputs: Arrays
-    ) -> Callable[[Arrays], Arrays]:
+    def _push(self, function: Callable[..., tuple[Arrays, Aux]], leaves: Arrays, outputs: Arrays) -> Callable[[Arrays], Arrays]:
         def push(tangents: Arrays) -> Arrays:
             if self._step(leaves, tangents) is None:  # along zero
                 return tuple([full_like(self, output, 0.0) for output in outputs])
@@ -220,7 +223,7 @@ class FiniteDifferencesBackend(Backend):
             if look:
                 self._check_precision(leaves, up)
             down, _ = function(*self._same_dtype(behind, leaves))
-        return tuple([(a - b) / (2 * step) for a, b in zip(up, down)]), aux
+        return cast_like(self, [(a - b) / (2 * step) for a, b in zip(up, down)], up), aux
 
     def _step(self, leaves: Arrays, tangents: Arrays) -> Any:
         """h for the points x + h v and x - h v: relative to the largest component of x that v moves, at least to 1.
@@ -253,9 +256,26 @@ class FiniteDifferencesBackend(Backend):
             same.append(array if source is not library else library.asarray(array, dtype=library.dtype(leaf), like=leaf))
         return tuple(same)
 
+    def note(self, error: Exception) -> str | None:
+        if isinstance(error, TypeError) and "bfloat16" in str(error).lower():
+            return (
+                "Beside bfloat16 arrays a Python number is a NumPy bfloat16, the precision of the call, which torch's "
+                "operators do not take. Pass it as a tensor, or give f torch's numbers alone: "
+                "AutoFiniteDifferences(native=AutoTorch())."
+            )
+        if isinstance(error, TypeError) and "must be Tensor, not" in str(error) and self.native is None:
+            return (
+                "A function of torch met a NumPy array or number. Give f torch's own: "
+                "AutoFiniteDifferences(native=AutoTorch()); or take the functions from the array: "
+                "xp = adinterface.array_namespace(x), then xp.sin(x)."
+            )
+        return None if self.native is None else self.native.note(error)
+
     def _check_precision(self, leaves: Arrays, outputs: Arrays) -> None:
-        finest = max(width(library_of(self, leaf).dtype(leaf)) for leaf in leaves)
+        finest = max([width(library_of(self, leaf).dtype(leaf)) for leaf in leaves if size_of(self, leaf)], default=0)
         for output in outputs:
+            if not size_of(self, output):
+                continue
             dtype = library_of(self, output).dtype(output)
             if width(dtype) < finest:
                 raise PrecisionError(

@@ -79,6 +79,11 @@ class JaxBackend(Backend):
                 "NumPy was called on a JAX array that is being differentiated. Take the functions from the array: "
                 "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function."
             )
+        if isinstance(error, TypeError) and "must be Tensor, not" in str(error):
+            return (
+                "A function of torch met an array of JAX's. Take the functions from the array: "
+                "xp = adinterface.array_namespace(x), then xp.sin(x); or differentiate with AutoTorch()."
+            )
         if isinstance(error, (jax.errors.ConcretizationTypeError, jax.errors.TracerBoolConversionError)):
             return (
                 "JAX cannot turn a traced array into a Python number or a truth value here. Keep it an array "

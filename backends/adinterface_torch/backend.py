@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
 import torch
+from torch.autograd import forward_ad
 from torch.utils._pytree import register_pytree_node
 
 from adinterface.contract.auto import AutoTorch
@@ -21,10 +22,13 @@ from adinterface.contract.backend import (
     Pullback,
     Pushforward,
 )
+from adinterface.contract.errors import AdinterfaceError, BackendError
 
 from .backward import backward
+from .distributed import watched
 from .known_failures import KNOWN_FAILURES
 from .library import TorchLibrary, nesting
+from .nested_forward import forward, refuse_tangents
 from .nodes import ModuleNode
 
 # torch keeps the level of forward mode for the whole process: two threads inside it at once would end each other's.
@@ -49,31 +53,44 @@ class TorchBackend(Backend):
     def __init__(self, auto: AutoTorch):
         super().__init__(auto)
         self.create_graph, self.compiled = auto.create_graph, auto.compile
+        if auto.device is not None:
+            self._check_device(auto.device)
+
+    def _check_device(self, device: Any) -> None:
+        try:
+            torch.empty(0, device=device)
+        except (RuntimeError, AssertionError) as error:  # the latter says that torch was built without it
+            reason, seen = str(error).partition(". ")[0].rstrip("."), ", ".join(self.devices())
+            raise BackendError(
+                f"AutoTorch(device={device!r}): torch cannot put a tensor there ({reason}). It sees {seen}."
+            ) from error
 
     def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | None:
         """As by `pullback`, but the graph is freed on the way, as `backward` does."""
         if not self._is_open(leaves):
             return None if _inside_functorch() else self._gradient_inside(function, leaves)
         inputs = _inputs(function, leaves)
+        evaluate = watched(function, leaves) if function.held else function
         nesting.depth = 1
         try:
-            (output,), aux = function(*inputs)
+            (output,), aux = evaluate(*inputs)
         finally:
             nesting.depth = 0
         connected = output.requires_grad
         gradients = _filled(backward((output,), inputs), inputs) if connected else _zeros(inputs)
         if not value:
             return Gradient((), aux, gradients, connected)
-        return Gradient((output.detach(),), aux.map(_DETACH), gradients, connected)
+        return Gradient((output.detach(),), aux.map(_apart), gradients, connected)
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
         """Two backward passes through the graph of one evaluation."""
         if self.mode != "reverse" or not self._is_open(leaves):
             return None
         inputs = _inputs(function, leaves)
+        evaluate = watched(function, leaves) if function.held else function
         nesting.depth = 1
         try:
-            (output,), _ = function(*inputs)
+            (output,), _ = evaluate(*inputs)
             first: Any = backward((output,), inputs, create_graph=True) if output.requires_grad else [None] * len(inputs)
         finally:
             nesting.depth = 0
@@ -87,7 +104,7 @@ class TorchBackend(Backend):
         """Whether nobody asks for more than f's own graph, which is the usual case: no outer call, no mode of torch."""
         if nesting.depth or self.create_graph or _peek() is not None:
             return False
-        if torch.is_inference_mode_enabled() or not torch.is_grad_enabled():
+        if torch.is_inference_mode_enabled() or not torch.is_grad_enabled() or forward_ad._current_level >= 0:
             return False
         for leaf in leaves:  # noqa: SIM110 - a generator costs more
             if leaf.grad_fn is not None or leaf.is_inference():
@@ -101,7 +118,7 @@ class TorchBackend(Backend):
         if output.requires_grad:
             with _mode(keep):
                 gradients = backward((output,), inputs, create_graph=keep)
-        shown = aux if keep else aux.map(_DETACH)
+        shown = aux if keep else aux.map(_apart)
         return Gradient((output if keep else output.detach(),), shown, _filled(gradients, inputs), output.requires_grad)
 
     def compile_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
@@ -122,7 +139,9 @@ class TorchBackend(Backend):
                 )
             else:
                 inputs = tuple([_alias(leaf, keep) for leaf in leaves])
-            outputs, aux = function(*inputs)
+            outputs, aux = (watched(function, leaves) if held else function)(*inputs)
+        if forward_ad._current_level >= 0:
+            refuse_tangents((*leaves, *outputs, *aux))
         return keep, inputs, outputs, aux
 
     def pullback(self, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
@@ -152,7 +171,7 @@ class TorchBackend(Backend):
             return tuple(stacks)
 
         if not keep:
-            aux = aux.map(_DETACH)
+            aux = aux.map(_apart)
         shown = outputs if keep else tuple([output.detach() for output in outputs])
         return Pullback(shown, aux, back, any(connected), None if self.chunk_size == 1 else back_stacked)
 
@@ -160,7 +179,7 @@ class TorchBackend(Backend):
         with _forward_mode, torch.inference_mode(False):
             leaves = tuple([_outside_inference(leaf) for leaf in leaves])
             tangents = tuple([_outside_inference(tangent) for tangent in tangents])
-            pushed: Any = torch.func.jvp(function, leaves, tangents, has_aux=True)
+            pushed: Any = torch.func.jvp(forward(function), leaves, tangents, has_aux=True)
         return self._shown(pushed, leaves)
 
     def _shown(self, pushed: Sequence[Any], leaves: Arrays) -> Pushforward:
@@ -170,7 +189,7 @@ class TorchBackend(Backend):
         tangents = tuple([tangent.to(output.dtype) for tangent, output in zip(tangents, outputs)])
         if _inside_functorch() or self._keeps(leaves):
             return Pushforward(tuple(outputs), tangents, aux)
-        return Pushforward(_detached(outputs), _detached(tangents), aux.map(_DETACH))
+        return Pushforward(_detached(outputs), _detached(tangents), aux.map(_apart))
 
     def _keeps(self, leaves: Arrays) -> bool:
         return self.create_graph or (
@@ -184,17 +203,21 @@ class TorchBackend(Backend):
         def push(*tangents: Any) -> Any:
             return tuple(self.pushforward(function, leaves, tangents))
 
+        # torch takes every batched value for one of this batch: inside a batch of the caller's the outputs get this one, too.
+        inside = _inside_functorch()
         # Random numbers are the same for every tangent, as they must be.
-        batched: Any = torch.func.vmap(push, out_dims=(None, 0, None), randomness="same")  # type: ignore[arg-type]
+        batched: Any = torch.func.vmap(push, out_dims=0 if inside else (None, 0, None), randomness="same")  # type: ignore[arg-type]
         with _forward_mode:
-            pushed: Any = batched(*stacks)
-        return self._shown(pushed, leaves)
+            outputs, tangents, aux = batched(*stacks)
+        if inside:
+            outputs, aux = tuple([output[0] for output in outputs]), aux.map(lambda array: array[0])
+        return self._shown((outputs, tangents, aux), leaves)
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
         """The value once, and a pushforward in every push; stacks of tangents in one."""
         outputs, aux = function(*leaves)
         if not (_inside_functorch() or self._keeps(leaves)):
-            outputs, aux = _detached(outputs), aux.map(_DETACH)
+            outputs, aux = _detached(outputs), aux.map(_apart)
 
         def push(tangents: Arrays) -> Arrays:
             return self.pushforward(function, leaves, tangents).tangents
@@ -208,13 +231,32 @@ class TorchBackend(Backend):
 
     def note(self, error: Exception) -> str | None:
         message = str(error)
-        if isinstance(error, RuntimeError) and "numpy()" in message and "grad" in message:
+        if isinstance(error, AdinterfaceError):
+            return None
+        if isinstance(error, RuntimeError) and any(map(message.__contains__, _ASKED_FOR_NUMBERS)):
             return (
                 "NumPy was called on a tensor that is being differentiated. Take the functions from the array: "
-                "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function."
+                "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function. "
+                "A NumPy array w that f captures goes in as an argument, Constant(w)."
+            )
+        if isinstance(error, TypeError) and "numpy.ndarray" in message and "Tensor" in message:
+            return (
+                "A NumPy array that f captured met a tensor. Pass it to f as an argument, Constant(w), which is a tensor "
+                "there, or decorate f with adinterface.numpy_function."
+            )
+        if isinstance(error, RuntimeError) and "same dtype" in message:
+            return (
+                "torch does not convert data to the dtype of parameters. Convert it before the call, x.to(weight.dtype) or "
+                "array.astype('float32'), or the model: module.double()."
             )
         if type(error).__module__.startswith(("torch._dynamo", "torch._inductor")):
             return "torch.compile could not compile f, for AutoTorch(compile=True). AutoTorch() runs it as it is."
+        if isinstance(error, RuntimeError) and "ZeroTensors are immutable" in message:
+            return (
+                "f writes in place to a tensor whose derivative is zero so far, which torch does not allow inside two levels "
+                "of forward mode. Write y = y + x * x for y += x * x, or take one of the two derivatives in reverse, with "
+                "AutoTorch()."
+            )
         if isinstance(error, RuntimeError) and "leaf Variable that requires grad" in message:
             return (
                 "f writes into its own argument, which torch cannot differentiate. Write into a copy: x = x.clone(), "
@@ -225,6 +267,15 @@ class TorchBackend(Backend):
     @classmethod
     def devices(cls) -> list[str]:
         return ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
+
+
+#: What torch says when NumPy wants the numbers of a tensor that it differentiates in reverse, or forward.
+_ASKED_FOR_NUMBERS = ("Can't call numpy() on Tensor that requires grad", "data pointer of Tensor that doesn't have storage")
+
+
+def _apart(tensor: torch.Tensor) -> torch.Tensor:
+    """An auxiliary result outside its graph; a copy of a leaf of the graph, since f may have captured it."""
+    return tensor.detach().clone() if tensor.requires_grad and tensor.is_leaf else tensor.detach()
 
 
 def _detached(tensors: Sequence[torch.Tensor]) -> Arrays:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch.utils.dlpack
+from torch.autograd import forward_ad
 
 from adinterface.contract.errors import ConversionError
 from adinterface.contract.library import (
@@ -21,11 +22,14 @@ from adinterface.contract.library import (
     Leave,
     Library,
     Scoping,
+    as_it_is,
     dtype_name,
     kind,
     unsupported_dtype,
 )
+from adinterface.contract.nodes import Unkeyed
 
+from .distributed import is_distributed
 from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED
 from .precision import precision
 
@@ -56,6 +60,11 @@ class TorchLibrary(Library):
     types = (torch.Tensor,)
     adopts_new = True
 
+    def signature(self, x: Any) -> Any:
+        if x.is_nested:
+            raise Unkeyed
+        return super().signature(x)
+
     def dtype(self, x: Any) -> str:
         name: str = NAMES[x.dtype]
         return name
@@ -69,6 +78,7 @@ class TorchLibrary(Library):
 
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
         _require_dense(x)
+        _require_numbers(x)
         x = _resolved(x)
         if not x.is_cpu:
             x = x.cpu()
@@ -81,6 +91,7 @@ class TorchLibrary(Library):
         return array
 
     def exported(self, x: Any) -> Any:
+        _require_numbers(x)
         return self.to_numpy(x) if x.is_cpu else _resolved(x)
 
     def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
@@ -88,7 +99,8 @@ class TorchLibrary(Library):
             if dtype is not None:
                 _require_dense(x)
             if copy:
-                x = x.clone() if self.traced(x) else x.detach().clone()
+                kept = self.traced(x) or forward_ad._current_level >= 0  # detached, it would lose a tangent without a word
+                x = x.clone() if kept else x.detach().clone()
         else:
             x = self._adopted(x, dtype, copy)
         if dtype is not None and NAMES[x.dtype] != dtype:
@@ -121,8 +133,6 @@ class TorchLibrary(Library):
         if self.traced(x):
             return x
         x = _resolved(x)
-        if x._is_zerotensor():  # a zero without memory, such as the second derivative of abs
-            x = torch.zeros(x.shape, dtype=x.dtype, device=x.device)
         if not _is_dense(x) or (key := self.memory(x)) in taken:
             x = x.clone(memory_format=torch.contiguous_format)
             key = self.memory(x)
@@ -131,7 +141,7 @@ class TorchLibrary(Library):
         return x
 
     def memory(self, x: Any) -> int | None:
-        if is_wrapped(x) or x.layout is not torch.strided:
+        if is_wrapped(x) or not _has_memory(x):
             return None
         return x.untyped_storage().data_ptr() or None
 
@@ -144,7 +154,10 @@ class TorchLibrary(Library):
 
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         if source is self:
-            return _as_it_is if dtype is None else _dense_as_it_is
+            if dtype is None:
+                return _as_it_is if _has_memory(example) else as_it_is
+            _require_dense(example)
+            return _dense_as_it_is
         if source is PYTHON:
             kept = None if dtype is None else DTYPES.get(dtype)
             return None if kept is None else lambda x, taken: torch.tensor(x, dtype=kept)
@@ -253,10 +266,34 @@ def _resolved(x: torch.Tensor) -> torch.Tensor:
     """The numbers of x alone: outside any graph, conjugations and signs carried out."""
     if x.requires_grad:
         x = x.detach()
+    if x._is_zerotensor():  # a zero without memory, such as the second derivative of abs
+        return torch.zeros(x.shape, dtype=x.dtype, device=x.device)
     return x.resolve_conj().resolve_neg() if x.is_conj() or x.is_neg() else x
 
 
+def _has_memory(x: torch.Tensor) -> bool:
+    return x.layout is torch.strided and not x.is_nested and not is_distributed(x)
+
+
+def _require_numbers(x: torch.Tensor) -> None:
+    if x.is_meta:
+        raise ConversionError(
+            "A torch tensor on the meta device has a shape but no numbers, so only AutoTorch() takes it. Give it numbers "
+            "first: torch.empty_like(x, device='cpu'), or module.to_empty(device='cpu')."
+        )
+
+
 def _require_dense(x: torch.Tensor) -> None:
+    if x.is_nested:
+        raise ConversionError(
+            "A torch tensor is nested, so it has no shape. Pass the list of its parts, list(x.unbind()), or "
+            "torch.nested.to_padded_tensor(x, 0.0), or wrap it in Constant(...)."
+        )
+    if is_distributed(x):
+        raise ConversionError(
+            "A torch tensor is spread over processes (a DTensor), whose gradients would be those of one process's part. Pass "
+            "x.full_tensor(), or wrap it in Constant(...)."
+        )
     if x.layout is not torch.strided:
         raise ConversionError(f"A torch tensor has layout {x.layout}; pass x.to_dense(), or wrap it in Constant(...).")
 

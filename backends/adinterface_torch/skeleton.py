@@ -20,6 +20,7 @@ from torch.nn.parameter import UninitializedParameter
 from adinterface.contract.errors import ConversionError
 
 from .copying import Layout, copies_by_state, deep_copy, fill
+from .distributed import refuse_distributed
 
 # Wrappers keep the module that the user wrote in one of these; their hooks do not run under torch.autograd.grad,
 # or their code cannot be rebuilt around other values.
@@ -297,6 +298,7 @@ def _refuse_lazy(parameters: Sequence[Any]) -> None:
 def refuse_wrappers(module: nn.Module) -> None:
     for inner in module.modules():
         kind = type(inner)
+        refuse_distributed(inner)
         if isinstance(inner, torch.jit.ScriptModule):
             raise ConversionError(
                 f"{kind.__name__}: a ScriptModule cannot be rebuilt around gradients. Pass the module it was made from; "

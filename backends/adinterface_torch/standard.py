@@ -14,9 +14,12 @@ import torch.utils.dlpack
 from .precision import current
 
 __all__ = [
-    "arange", "asarray", "empty", "eye", "floor_divide", "from_dlpack", "full", "imag", "linspace", "nextafter", "ones",
-    "remainder", "std", "unique_all", "zeros",
+    "arange", "asarray", "empty", "eye", "floor_divide", "from_dlpack", "full", "imag", "linspace", "moveaxis", "nextafter",
+    "ones", "remainder", "std", "unique_all", "zeros",
 ]  # fmt: skip
+
+#: torch's own `moveaxis` is the same, but torch.func.vmap has no rule for it.
+moveaxis = torch.movedim
 
 _COMPLEX = {torch.float64: torch.complex128, torch.float32: torch.complex64}
 

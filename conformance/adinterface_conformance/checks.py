@@ -69,6 +69,12 @@ class Check(NamedTuple):
         return self.function.__name__
 
     @property
+    def law(self) -> Callable[[Case], None]:
+        """What it asks of a case."""
+        law: Callable[[Case], None] = self.function.__wrapped__  # type: ignore[attr-defined]
+        return law
+
+    @property
     def summary(self) -> str:
         return (self.function.__doc__ or "").partition("\n")[0]
 

@@ -17,6 +17,7 @@ from .box import Box
 from .forward import ForwardNode
 from .known_failures import KNOWN_FAILURES
 from .library import AutogradLibrary
+from .rules import astype
 from .traces import backward, new_trace, node_of, unboxed
 
 
@@ -89,7 +90,7 @@ class AutogradBackend(Backend):
             outputs = tuple([unboxed(output, trace) for output in outputs])
             aux = aux.map(lambda array: unboxed(array, trace))
         tangents_out = tuple(
-            [node.g if node is not None else np.zeros(anp.shape(y), y.dtype) for node, y in zip(nodes, outputs)]
+            [_narrow(node.g, y) if node is not None else np.zeros(anp.shape(y), y.dtype) for node, y in zip(nodes, outputs)]
         )
         return Pushforward(outputs, tangents_out, aux)
 
@@ -115,6 +116,11 @@ _NO_ASSIGNMENT = (
     "autograd cannot differentiate item assignment. Build the array with xp.stack, xp.concat or xp.where "
     "(xp = adinterface.array_namespace(x))."
 )
+
+
+def _narrow(tangent: Any, y: Any) -> Any:
+    """The tangent in the output's dtype: some forward rules of autograd compute that of single precision in double."""
+    return tangent if getattr(tangent, "dtype", y.dtype) == y.dtype else astype(tangent, y.dtype)
 
 
 def _conj(x: Any) -> Any:

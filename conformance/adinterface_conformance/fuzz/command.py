@@ -35,9 +35,7 @@ def main(argv: Sequence[str]) -> int:
                 shown = len(fuzzing.failures)
                 options.output.write_text(_text(fuzzing), encoding="utf-8")
 
-        done = fuzz(
-            backends, options.seed, programs=options.programs, seconds=seconds, start=options.start, seen=seen
-        )
+        done = fuzz(backends, options.seed, programs=options.programs, seconds=seconds, start=options.start, seen=seen)
     print(_text(done), end="")
     if options.output is not None:
         options.output.write_text(_text(done), encoding="utf-8")

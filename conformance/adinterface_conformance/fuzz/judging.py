@@ -102,7 +102,9 @@ def _exact(call: Call) -> bool:
 def rtol(trial: Trial, call: Call) -> float:
     """The relative tolerance: by the narrowest dtype that takes part."""
     everything = [leaf for _, leaf in leaves_inside((trial.program.args, dict(trial.program.kwargs)), "")]
-    dtypes = [str(x.dtype) for x in trial.point] + [array_dtype_of(x) for x in everything if is_floating(x) and hasattr(x, "dtype")]
+    dtypes = [str(x.dtype) for x in trial.point] + [
+        array_dtype_of(x) for x in everything if is_floating(x) and hasattr(x, "dtype")
+    ]
     narrowest = min([np.finfo(dtype).bits for dtype in dtypes], default=64)
     return tolerance(call.backend, trial.operation.order, _EXACT[min(narrowest, 64)], dtypes)
 
@@ -222,7 +224,10 @@ def _comparisons(
         for name in ("u", "v"):
             wanted_number = laws.inner([np.asarray(x) for x in known[name]], weights)
             yield against(
-                name, lambda name=name: _inner(floating(got), trial.direction(name)), wanted_number, _size([got])  # type: ignore[misc]
+                name,
+                lambda name=name: _inner(floating(got), trial.direction(name)),
+                wanted_number,
+                _size([got]),  # type: ignore[misc]
             )
 
 

@@ -21,7 +21,22 @@ from .rules import RULES, SCALARS, Fits, Rule, integer, python
 #: Nothing in a program may be larger.
 LARGEST = 40.0
 
-_SHAPES: tuple[tuple[int, ...], ...] = ((), (3,), (3,), (2,), (2, 3), (3, 3), (3, 3), (2, 2), (1, 3), (3, 1), (2, 3, 2), (1,), (0,), (0, 2))
+_SHAPES: tuple[tuple[int, ...], ...] = (
+    (),
+    (3,),
+    (3,),
+    (2,),
+    (2, 3),
+    (3, 3),
+    (3, 3),
+    (2, 2),
+    (1, 3),
+    (3, 1),
+    (2, 3, 2),
+    (1,),
+    (0,),
+    (0, 2),
+)
 #: Float64 twice as often as everything else together.
 _DTYPES = ("float64",) * 8 + ("float32", "float32", "complex128", "complex64")
 

@@ -136,7 +136,11 @@ def _node(value: Any, texts: Iterable[str]) -> str:
         inside = "{" + ", ".join(f"{key!r}: {text}" for key, text in zip(value, texts)) + "}"
         if cls is dict:
             return inside
-        return f"defaultdict({value.default_factory.__name__}, {inside})" if cls.__name__ == "defaultdict" else f"OrderedDict({inside})"
+        return (
+            f"defaultdict({value.default_factory.__name__}, {inside})"
+            if cls.__name__ == "defaultdict"
+            else f"OrderedDict({inside})"
+        )
     if cls is list:
         return f"[{', '.join(texts)}]"
     if cls is tuple:
@@ -151,7 +155,6 @@ def _array(value: Any) -> str:
     dtype = "" if value.dtype.name in ("float64", "complex128") and value.size else f", dtype={value.dtype.str!r}"
     shape = f".reshape({value.shape})" if not value.size else ""
     return f"np.array({numbers}{dtype}){shape}"
-
 
 
 def _plain(value: Any) -> Any:

@@ -54,7 +54,9 @@ class Failure:
         return alike and self.rules <= texts and (bool(self.rules) or self.operator == trial.operation.name)
 
     def __str__(self) -> str:
-        return f"{self.backend}, {self.operator}: {self.kind} ({self.count} times; first in program {self.program})\n{self.text}"
+        return (
+            f"{self.backend}, {self.operator}: {self.kind} ({self.count} times; first in program {self.program})\n{self.text}"
+        )
 
 
 @dataclass
@@ -160,9 +162,7 @@ def _compiles(backend: AutoBackend) -> bool:
     return find(pair_of(backend)[0]).compile(lambda *arrays: ()) is not None
 
 
-def _calls(
-    rng: np.random.Generator, made: Program, backends: Sequence[AutoBackend], *, everybody: bool
-) -> Iterator[Call]:
+def _calls(rng: np.random.Generator, made: Program, backends: Sequence[AutoBackend], *, everybody: bool) -> Iterator[Call]:
     """A call for each backend; without `everybody` for those that do not compile, and these prepare rarely."""
     for backend in backends:
         draws = rng.random(3)

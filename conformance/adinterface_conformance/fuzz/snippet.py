@@ -10,8 +10,9 @@ from typing import Any
 import adinterface
 from adinterface import AutoBackend, SecondOrder
 
+from ..arguments import shifted
 from .program import written
-from .trial import Call, Trial, native_library, shifted
+from .trial import Call, Trial, native_library
 
 _NATIVE = """\
 library = find({backend}).libraries[0]

@@ -19,7 +19,7 @@ from adinterface.registry import find
 from adinterface.tree import handler_of
 
 from ..accuracy import pair_of
-from ..arguments import Arguments
+from ..arguments import Arguments, shifted
 from ..case import Case
 from ..scenario import Scenario
 from ..trees import filled, is_floating, leaves_of, mapped
@@ -144,20 +144,6 @@ class Tried(Case):
             return fast(*args, **kwargs)
 
         return self.parts(self.apply(prepared, self.scenario.f))
-
-
-def shifted(tree: Any) -> Any:
-    """The same with other numbers, a little smaller; integers stay, and so do the arrays of an engine."""
-    if isinstance(tree, adinterface.Constant):
-        return adinterface.Constant(shifted(tree.value))
-    if isinstance(handler_of(tree, scan=False), NodeType):
-        return mapped(shifted, tree)
-    if isinstance(tree, np.ndarray) and tree.dtype.kind in "fc":
-        return np.asarray(tree * _FACTOR, dtype=tree.dtype)
-    return type(tree)(tree * _FACTOR) if isinstance(tree, (float, complex, np.inexact)) else tree
-
-
-_FACTOR = 0.96875
 
 
 @functools.lru_cache(maxsize=64)

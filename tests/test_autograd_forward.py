@@ -15,7 +15,18 @@ from autograd.builtins import tuple as Tuple
 from autograd.core import primitive_jvps
 from autograd.extend import defvjp, primitive
 
-from adinterface import AutoAutograd, SecondOrder, gradient, hvp, linearize, pullback, pushforward
+from adinterface import (
+    AutoAutograd,
+    SecondOrder,
+    array_namespace,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    linearize,
+    pullback,
+    pushforward,
+)
 
 FORWARD, REVERSE = AutoAutograd(mode="forward"), AutoAutograd(mode="reverse")
 
@@ -467,3 +478,24 @@ def test_a_tangent_has_its_values_dtype(dtype):
         warnings.simplefilter("error")
         value, tangent = pushforward(lambda x: anp.sum(anp.exp(x) * anp.sort(x)) / anp.sqrt(x), AutoAutograd(), (x,), (x,))
     assert value.dtype == tangent.dtype == dtype
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda xp, x: xp.maximum(x, xp.zeros_like(x)),
+        lambda xp, x: xp.min(x),
+        lambda xp, x: 2.0 ** xp.sin(x),
+        lambda xp, x: xp.linalg.cholesky(x[:, None] * x + xp.eye(3, dtype=x.dtype)),
+    ],
+    ids=["maximum", "min", "power", "cholesky"],
+)
+def test_a_tangent_is_narrow_where_autograds_rule_computes_in_double(f):
+    x = np.array([0.2, 0.7, -0.3], dtype=np.float32)
+
+    def g(x):
+        return f(array_namespace(x), x)
+
+    assert pushforward(g, AutoAutograd(), (x,), (x,)).tangent.dtype == np.float32
+    assert jacobian(g, AutoAutograd(mode="forward"), x)[0].dtype == np.float32
+    assert hessian(lambda x: array_namespace(x).sum(g(x)), AutoAutograd(mode="forward"), x).dtype == np.float32

@@ -17,6 +17,7 @@ from .box import Box
 from .forward import ForwardNode
 from .known_failures import KNOWN_FAILURES
 from .library import AutogradLibrary
+from .rules import astype
 from .traces import backward, new_trace, node_of, unboxed
 
 
@@ -56,9 +57,7 @@ class AutogradBackend(Backend):
         gradients = [_conj(found[root]) if root in found else np.zeros(anp.shape(x), x.dtype) for root, x in zip(roots, leaves)]
         return Gradient((output,), aux.map(lambda array: unboxed(array, trace)), tuple(gradients), end is not None)
 
-    def jacobian(
-        self, function: FlatFunction, leaves: Arrays, *, value: bool = True
-    ) -> Jacobian | None:
+    def jacobian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian | None:
         """Row by row into one array for each block, for real NumPy arrays of fewer outputs than inputs."""
         if self.mode == "forward" or not all(type(leaf) is np.ndarray and leaf.dtype.kind == "f" for leaf in leaves):
             return None
@@ -89,7 +88,7 @@ class AutogradBackend(Backend):
             outputs = tuple([unboxed(output, trace) for output in outputs])
             aux = aux.map(lambda array: unboxed(array, trace))
         tangents_out = tuple(
-            [node.g if node is not None else np.zeros(anp.shape(y), y.dtype) for node, y in zip(nodes, outputs)]
+            [_narrow(node.g, y) if node is not None else np.zeros(anp.shape(y), y.dtype) for node, y in zip(nodes, outputs)]
         )
         return Pushforward(outputs, tangents_out, aux)
 
@@ -120,6 +119,11 @@ _NO_ASSIGNMENT = (
     "autograd cannot differentiate item assignment. Build the array with xp.stack, xp.concat or xp.where "
     "(xp = adinterface.array_namespace(x))."
 )
+
+
+def _narrow(tangent: Any, y: Any) -> Any:
+    """The tangent in the output's dtype: some forward rules of autograd compute that of single precision in double."""
+    return tangent if getattr(tangent, "dtype", y.dtype) == y.dtype else astype(tangent, y.dtype)
 
 
 def _conj(x: Any) -> Any:

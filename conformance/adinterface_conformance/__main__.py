@@ -1,4 +1,4 @@
-"""`python -m adinterface_conformance`: run the table; with `functions` that of functions; `benchmark`, `overhead` measure."""
+"""`python -m adinterface_conformance`: run the table; with `functions` that of functions; `fuzz` tries random ones; `benchmark`, `overhead` measure."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ def main(argv: list[str] | None = None) -> int:
         return int(importlib.import_module("adinterface_conformance.functions.command").main(argv[1:]))
     if argv[:1] == ["overhead"]:
         return int(importlib.import_module("adinterface_conformance.functions.overhead").main(argv[1:]))
+    if argv[:1] == ["fuzz"]:
+        return int(importlib.import_module("adinterface_conformance.fuzz.command").main(argv[1:]))
     options = _parser().parse_args(argv)
     if options.list:
         return _list(options.scenario)

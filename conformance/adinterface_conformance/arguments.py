@@ -5,7 +5,8 @@ Nothing of `adinterface.call` serves here, for it is what is judged.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from adinterface.contract.library import PYTHON, kind
 from adinterface.contract.nodes import NodeType
 from adinterface.tree import handler_of
 
-from .trees import dtype_of, filled, is_floating, is_number, leaves_inside, leaves_of, mapped
+from .trees import describe, dtype_of, filled, is_floating, is_number, leaves_inside, leaves_of, mapped, shape_of
 
 
 class Arguments:
@@ -32,6 +33,8 @@ class Arguments:
         self.python = all(handler_of(leaf) is PYTHON for leaf in self.leaves)
         everything = [leaf for _, leaf in leaves_inside((args, dict(kwargs)), "")]
         real = _widest([dtype_of(leaf) for leaf in everything if is_number(leaf) and handler_of(leaf) is not PYTHON])
+        #: The dtype that a Python float takes in this call.
+        self.number = real.name
         #: What each differentiated leaf is computed in: its own dtype; for Python's numbers the widest of the call.
         self.dtypes = [_computed_in(dtype_of(leaf), real) for leaf in self.leaves]
 
@@ -54,6 +57,21 @@ class Arguments:
 
         args = [next(entries) if is_integer(arg) else mapped(one, arg) for arg in self.args]
         return args, {name: unwrapped(value) for name, value in self.kwargs.items()}
+
+    def mistaken(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, prepared: bool) -> str:
+        """What is wrong with the types, shapes and fixed values that f got; nothing if they are those of the call."""
+        if len(args) != len(self.args) or set(kwargs) != set(self.kwargs):
+            return f"f got {len(args)} arguments and the keywords {sorted(kwargs)}"
+        rule = functools.partial(_received, self, prepared)
+        try:
+            for i, (mine, got) in enumerate(zip(self.args, args)):
+                if not is_integer(mine):
+                    _side_by_side(mine, got, f"args[{i}]", rule)
+            for name, mine in self.kwargs.items():
+                _side_by_side(Constant(mine), kwargs[name], f"kwargs[{name!r}]", rule)
+        except AssertionError as error:
+            return str(error).partition("\nassert ")[0]
+        return ""
 
     def tangents(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
         """These numbers, one for each differentiated leaf, on the structure of the arguments."""
@@ -81,6 +99,18 @@ def unwrapped(value: Any) -> Any:
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
+def shifted(value: Any, factor: float = 0.96875) -> Any:
+    """A copy with other numbers, a little smaller: arrays, Python's numbers and what is wrapped in Constant; no integers."""
+    if isinstance(value, Constant):
+        return Constant(shifted(value.value, factor))
+    handler = handler_of(value, scan=False)
+    if isinstance(handler, NodeType):
+        return value if handler.held else mapped(lambda leaf: shifted(leaf, factor), value)
+    if isinstance(value, np.ndarray):
+        return np.array(value * factor, dtype=value.dtype) if value.dtype.kind in "fc" else value.copy()
+    return type(value)(value * factor) if isinstance(value, (float, complex, np.inexact)) else value
+
+
 def under(known: Mapping[str, Any], path: str, zero: Any) -> Any:
     """The number known for a path; zero if there is None, there or at a node above it."""
     return zero if known.get(path) is None else np.asarray(known[path])
@@ -103,3 +133,44 @@ def _computed_in(dtype: str, real: np.dtype[Any]) -> str:
     if dtype == "complex":
         return np.result_type(real, np.complex64).name
     return real.name if dtype == "float" or kind(dtype) == "integer" else dtype
+
+
+def _side_by_side(mine: Any, got: Any, path: str, rule: Callable[..., None], constant: bool = False) -> None:
+    """`rule` at every leaf of an argument and of what f got for it."""
+    if isinstance(mine, Constant):
+        _side_by_side(mine.value, got, path, rule, True)
+        return
+    handler = handler_of(mine, scan=False)
+    if not isinstance(handler, NodeType) or handler.held:
+        rule(mine, got, path, constant)
+        return
+    assert type(got) is type(mine), f"{path}: f got {describe(got)}, wanted a {type(mine).__name__}"
+    children, data = handler.flatten(mine)
+    others, other_data = handler.flatten(got)
+    keys, other_keys = handler.paths(data, len(children)), handler.paths(other_data, len(others))
+    assert keys == other_keys, f"{path}: f got the children {' '.join(other_keys)}, wanted {' '.join(keys)}"
+    for child, other, key in zip(children, others, keys):
+        _side_by_side(child, other, path + key, rule, constant)
+
+
+def _received(arguments: Arguments, prepared: bool, mine: Any, got: Any, path: str, constant: bool) -> None:
+    """A leaf that f got: a number of the dtype and shape that was passed; what is no number, and a bool or an int, itself."""
+    number = is_number(mine) and type(mine) not in (int, bool)
+    if not number or (constant and not prepared and type(mine) in (float, complex)):
+        same = got is mine or (type(got) is type(mine) and _equal(got, mine))
+        assert same or not is_plain(mine), f"{path}: f got {describe(got)}, wanted {describe(mine)}"
+        return
+    assert is_number(got), f"{path}: f got {describe(got)}, wanted a number"
+    assert shape_of(got) == shape_of(mine), f"{path}: f got the shape {shape_of(got)}, wanted {shape_of(mine)}"
+    if handler_of(mine, scan=False) is not PYTHON:
+        wanted = dtype_of(mine)
+        assert dtype_of(got) == wanted, f"{path}: f got {dtype_of(got)}, wanted {wanted}"
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value is one of those that a call must hand on unchanged."""
+    return value is None or type(value) in (bool, int, float, complex, str, bytes) or callable(value)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    return bool(a == b) or a != a

@@ -15,12 +15,21 @@ from typing import Any
 
 import numpy as np
 
-from adinterface import AutoBackend, Backend, DisconnectedWarning, gradient, hessian, linearize, pullback
-from adinterface.contract.backend import gives
+from adinterface import (
+    AutoBackend,
+    Backend,
+    DisconnectedWarning,
+    array_namespace,
+    gradient,
+    hessian,
+    linearize,
+    pullback,
+)
+from adinterface.contract.backend import Aux, gives
 from adinterface.contract.library import kind
 from adinterface.operators.facts import arguments_of, operation_of_name, parts_of
 from adinterface.operators.operation import Operation, PartForm
-from adinterface.registry import find
+from adinterface.registry import backend_class, find
 
 from .accuracy import pair_of, tolerance
 from .arguments import Arguments, under
@@ -29,14 +38,31 @@ from .state import changes, global_state, restored
 from .trees import array_dtype_of, filled, floating, is_floating, leaves_inside, leaves_of
 
 
-class Counted:
-    """f, and how often it was called."""
+class Unrelated:
+    """A flat function, as an engine gets it, whose value depends on nothing."""
 
-    def __init__(self, f: Callable[..., Any]):
+    held: frozenset[int] = frozenset()
+    fresh = False
+
+    @property
+    def alone(self) -> Unrelated:
+        return self
+
+    def __call__(self, *leaves: Any) -> tuple[tuple[Any, ...], Aux]:
+        return (array_namespace(*leaves).asarray(2.0),), Aux()
+
+
+class Counted:
+    """f, how often it was called, and what is wrong with what it got the first time, if it is told how to look."""
+
+    def __init__(self, f: Callable[..., Any], look: Callable[[tuple[Any, ...], dict[str, Any]], str] | None = None):
         self.f, self.calls = f, 0
+        self.look, self.seen = look, ""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         self.calls += 1
+        if self.look is not None and self.calls == 1:
+            self.seen = self.look(args, kwargs)
         return self.f(*args, **kwargs)
 
 
@@ -59,6 +85,16 @@ class Case:
         self.forms = parts_of(self.operation)
         self.rng = np.random.default_rng(zlib.crc32(scenario.name.encode()))
         self._known: dict[str, Any] = {}
+        #: What a call of any check left changed that is global.
+        self.leaks: list[str] = [*warm_up(backend)]
+        self._state, self._modules = global_state(backend), len(sys.modules)
+
+    def notice(self, check: str) -> None:
+        """Look at the global state once more, after a check."""
+        before, modules = self._state, self._modules
+        self._state, self._modules = global_state(self.backend), len(sys.modules)
+        if before != self._state and modules == self._modules:
+            self.leaks += [f"after {check}: {change}" for change in changes(before, self._state)]
 
     def once(self, what: str, compute: Callable[[], Any]) -> Any:
         """Compute something a single time; what it raises is raised again to whoever asks."""
@@ -182,11 +218,15 @@ class Case:
         """The leaves of f's value there that have a derivative, as f gives them."""
         return [leaf for _, leaf in leaves_of(self.evaluate(leaves)) if is_floating(leaf)]
 
+    def given(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """What the operator is given after the backend."""
+        args = (self.arguments.args, self.tangents) if self.operation.directions == "second tuple" else self.scenario.args
+        return args, dict(self.scenario.kwargs)
+
     def apply(self, operator: Callable[..., Any], f: Callable[..., Any]) -> Any:
         """Call an operator as the scenario does."""
-        if self.operation.directions == "second tuple":
-            return operator(f, self.backend, self.arguments.args, self.tangents, **self.scenario.kwargs)
-        return operator(f, self.backend, *self.scenario.args, **self.scenario.kwargs)
+        args, kwargs = self.given()
+        return operator(f, self.backend, *args, **kwargs)
 
     def parts(self, result: Any) -> dict[str, Any]:
         """What an operator returned, part by part; a map is applied to the scenario's seed or tangents."""
@@ -207,29 +247,29 @@ class Case:
         return self.once("run", self._run)  # type: ignore[no-any-return]
 
     def _run(self) -> dict[str, Any]:
-        warm_up(self.backend)
         modules = len(sys.modules)
-        parts = self._measured()
-        if self.state_changes and len(sys.modules) > modules:  # an engine that was set up on the way is no leak
-            parts = self._measured()
+        parts, leaks = self._measured()
+        if leaks and len(sys.modules) > modules:  # what an engine that was imported on the way brings along is no leak
+            parts, leaks = self._measured()
+        self.leaks += leaks
         return parts
 
-    def _measured(self) -> dict[str, Any]:
-        """One call, and what it did beside returning: `calls`, `counted`, `state_changes`, `written`."""
+    def _measured(self) -> tuple[dict[str, Any], list[str]]:
+        """One call, what global state it changed, and what it did besides: `calls`, `counted`, `written`."""
         inputs = self.inputs()
         copies = [array.copy() for _, array in inputs]
-        self.counted = Counted(self.scenario.f)
+        self.counted = Counted(self.scenario.f, functools.partial(self.arguments.mistaken, prepared=False))
         with quiet(), restored():
             before = global_state(self.backend)
             result = self.apply(self.scenario.operator, self.counted)
             self.calls = self.counted.calls
             parts = self.parts(result)
-            self.state_changes = changes(before, global_state(self.backend))
+            leaks = changes(before, global_state(self.backend))
         self.written = [path for (path, array), copy in zip(inputs, copies) if not _same(array, copy)]
         for (_, array), copy in zip(inputs, copies):
             if not _same(array, copy):
                 array[...] = copy
-        return parts
+        return parts, leaks
 
     def again(self, backend: AutoBackend | None = None) -> dict[str, Any]:
         """The result of another call."""
@@ -270,6 +310,11 @@ class Case:
         """Whether the engine takes gradients by its own pullback."""
         return gives(self.engine, "pullback") and self.engine.mode != "forward"
 
+    @property
+    def tells_disconnected(self) -> bool:
+        """Whether the engine can tell that a value depends on no argument."""
+        return self.reverse and not self.engine.pullback(Unrelated(), (self.engine.libraries[0].asarray(np.ones(2)),)).connected
+
     def rtol(self, order: int | None = None) -> float:
         """The relative tolerance of a derivative here."""
         dtypes = [*self.arguments.dtypes, *map(array_dtype_of, self.value_leaves())]
@@ -303,12 +348,16 @@ def quiet() -> Iterator[None]:
 
 
 @functools.lru_cache(maxsize=64)
-def warm_up(backend: AutoBackend) -> None:
-    """Make a first call: importing an engine may change global state, which is not the call's doing."""
+def warm_up(backend: AutoBackend) -> tuple[str, ...]:
+    """Make a first call, and say what of the global state it changed; importing the engine may, before that."""
+    for each in pair_of(backend):
+        backend_class(each.name)
     with quiet(), restored():
+        before = global_state(backend)
         for first in (lambda: gradient(lambda x: x * x, backend, 1.0), lambda: hessian(lambda x: x * x * x, backend, 1.0)):
             with suppress(Exception):  # what an engine cannot do, the scenarios show
                 first()
+        return tuple([f"at the first call: {change}" for change in changes(before, global_state(backend))])
 
 
 _last: list[Case] = []

@@ -8,8 +8,13 @@ from __future__ import annotations
 
 import contextvars
 import functools
+import gc
 import itertools
 import pickle
+import traceback
+import tracemalloc
+import warnings
+import weakref
 import zlib
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import adinterface
-from adinterface import AutoBackend, OutputError
+from adinterface import AutoBackend, DisconnectedWarning, OutputError
 from adinterface.contract.backend import gives
 from adinterface.contract.library import kind, width
 from adinterface.operators.facts import operator_of, parts_of, plain_of
@@ -26,10 +31,24 @@ from adinterface.operators.operation import Operation, PartForm
 from adinterface.tree import handler_of
 
 from . import laws
+from .arguments import shifted
 from .case import Case, Counted, case_of, operation_of, quiet
 from .scenario import Scenario
 from .state import changes, global_state, restored
-from .trees import array_dtype_of, assert_close, describe, dtype_of, is_floating, is_number, leaves_of, like, nodes, shape_of
+from .trees import (
+    array_dtype_of,
+    assert_close,
+    describe,
+    dtype_of,
+    is_floating,
+    is_number,
+    leaves_inside,
+    leaves_of,
+    like,
+    mapped,
+    nodes,
+    shape_of,
+)
 
 #: Which operators a law holds of, from what their `Operation` says.
 Operators = Callable[[type[Operation]], bool]
@@ -67,6 +86,12 @@ class Check(NamedTuple):
     @property
     def name(self) -> str:
         return self.function.__name__
+
+    @property
+    def law(self) -> Callable[[Case], None]:
+        """What it asks of a case."""
+        law: Callable[[Case], None] = self.function.__wrapped__  # type: ignore[attr-defined]
+        return law
 
     @property
     def summary(self) -> str:
@@ -108,8 +133,12 @@ def check(
     def register(law: Callable[[Case], None]) -> Callable[[Scenario, AutoBackend], None]:
         @functools.wraps(law)
         def checked(scenario: Scenario, backend: AutoBackend) -> None:
-            with quiet():
-                law(case_of(scenario, backend))
+            case = case_of(scenario, backend)
+            try:
+                with quiet():
+                    law(case)
+            finally:
+                case.notice(law.__name__)
 
         entry = Check(checked, operators, frozenset(without), share, condition)
         CHECKS[entry.name] = entry
@@ -188,7 +217,7 @@ def _first(returned: Any) -> Any:
     return returned[0] if isinstance(returned, tuple) else returned
 
 
-@check(share=2)
+@check(share=4)
 def deterministic(case: Case) -> None:
     """A second call gives the same numbers, to the last bit."""
     for part, got in case.again().items():
@@ -270,6 +299,8 @@ def _same_type(case: Case, got: Any, y: Any, xs: tuple[Any, ...], path: str) -> 
         wanted_dtype = case.arguments.dtypes[0] if kind(dtype) == "integer" else dtype
         if kind(dtype) != "integer" or len(case.arguments.dtypes) == 1:
             assert dtype_of(got) == wanted_dtype, f"{path}: got {dtype_of(got)}, wanted {wanted_dtype}"
+        if isinstance(xs[0], np.ndarray) and kind(dtype) != "integer":
+            assert got.dtype == xs[0].dtype, f"{path}: got the byte order of {got.dtype.str}, wanted {xs[0].dtype.str}"
         return
     leaves = xs if y is None else (y, *xs)
     if case.arguments.python and all(shape_of(leaf) == () for leaf in leaves):
@@ -277,7 +308,7 @@ def _same_type(case: Case, got: Any, y: Any, xs: tuple[Any, ...], path: str) -> 
         return
     first = case.arguments.first_array
     _same_library(got, np.asarray(first) if isinstance(first, np.generic) else first, path)
-    wide = {width(array_dtype_of(leaf)) for leaf in leaves}
+    wide = {width(case.arguments.number if type(leaf) in (float, complex) else array_dtype_of(leaf)) for leaf in leaves}
     if len(wide) == 1 and not case.arguments.promotes:
         own = width(dtype_of(got))
         assert own in wide, f"{path}: got {dtype_of(got)}, wanted a dtype of {wide.pop()} bits"
@@ -318,7 +349,7 @@ def adjointness(case: Case) -> None:
     laws.adjointness(case)
 
 
-@check(with_parts("gradient", "jacobian", "derivative", order=1), without=("kink",), share=3)
+@check(with_parts("gradient", "jacobian", "derivative", order=1), without=("kink",), share=4)
 def consistency(case: Case) -> None:
     """A gradient agrees with the pushforward of f, a Jacobian or derivative with its pullback."""
     laws.adjointness(case)
@@ -330,7 +361,7 @@ def linearity(case: Case) -> None:
     laws.linearity(case)
 
 
-@check(with_parts("back", "push"), share=2)
+@check(with_parts("back", "push"), share=4)
 def stacks(case: Case) -> None:
     """A stack of cotangents or tangents gives what its entries give."""
     laws.stacks(case)
@@ -367,33 +398,71 @@ def arguments_untouched(case: Case) -> None:
 
 
 @check()
-def state_untouched(case: Case) -> None:
-    """No global state of Python, of NumPy or of the engine differs after the call."""
+def received(case: Case) -> None:
+    """f gets what the caller passed: every dtype and shape, and what is fixed unchanged, integers in a Constant too."""
     case.run()
-    assert not case.state_changes, "; ".join(case.state_changes)
+    assert not case.counted.seen, case.counted.seen
 
 
 @check(share=4)
 def prepared(case: Case) -> None:
-    """A prepared call gives what a plain one gives, the first time and again; a compiler refuses a branch on a value."""
+    """Prepared for other numbers, a call gives what a plain one gives, for no more evaluations; a compiler refuses branches.
+
+    What the call for the others returned stays as it is, also when the caller then writes into the arrays that it passed.
+    """
     plain = case.run()
-
-    def twice(f: Callable[..., Any], backend: AutoBackend, *args: Any, **kwargs: Any) -> Any:
-        fast = adinterface.prepare(case.scenario.operator, f, backend, *args, **kwargs)
-        fast(*args, **kwargs)
-        result = fast(*args, **kwargs)
-        assert fast.specializations == 1, f"{fast.specializations} specializations for the same arguments, wanted 1"
-        return result
-
-    twice.__name__ = case.name
+    args, kwargs = case.given()
+    others, other_kwargs = shifted(args), shifted(kwargs)
+    counted = Counted(case.scenario.f, functools.partial(case.arguments.mistaken, prepared=True))
     try:
-        parts = case.parts(case.apply(twice, case.scenario.f))
+        fast = adinterface.prepare(case.scenario.operator, counted, case.backend, *shifted(args), **shifted(kwargs))
+        before = fast(*others, **other_kwargs)
+        counted.calls, known = 0, _kept(case.parts(before))
+        result = fast(*args, **kwargs)
+        parts = case.parts(result)
     except Exception as error:
         if "value-dependent" in case.scenario.tags and getattr(error, "__notes__", None):
             return
         raise
+    calls = counted.calls
+    assert fast.specializations == 1, f"{fast.specializations} specializations for arguments of one kind, wanted 1"
+    assert not counted.seen, counted.seen
     for part, got in parts.items():
         assert_close(got, plain[part], part, case.rtol(), case.scale(plain))
+        _walk(case, part, got, _same_shape)
+        _walk(case, part, got, functools.partial(_same_type, case))
+    assert calls <= case.counted.calls, f"prepared, {case.name} evaluates f {calls} times, plain {case.counted.calls} times"
+    overwrite(others, other_kwargs)
+    for part, got in case.parts(before).items():
+        assert_close(got, known[part], f"{part} of the call before", 1e-12)
+
+
+def _kept(parts: dict[str, Any]) -> dict[str, Any]:
+    """A copy of some results."""
+    return {
+        part: mapped(lambda leaf: leaf.copy() if isinstance(leaf, np.ndarray) else leaf, got) for part, got in parts.items()
+    }
+
+
+def overwrite(*trees: Any) -> None:
+    """Write into every NumPy array that can be written to."""
+    for tree in trees:
+        for _, leaf in leaves_inside(tree, ""):
+            if isinstance(leaf, np.ndarray) and leaf.flags.writeable:
+                leaf[...] = 0.37 - 1.3 * leaf if leaf.dtype.kind in "fc" else 0
+
+
+@check(with_parts("back", "push"), share=2)
+def snapshot(case: Case) -> None:
+    """What the caller then writes into its arrays, or into a result, changes nothing that `back` or `push` gives."""
+    plain = case.run()
+    args, kwargs = shifted(case.given(), 1.0)
+    result = case.scenario.operator(case.scenario.f, case.backend, *args, **kwargs)
+    overwrite(args, kwargs, next(iter(result)))
+    for turn in ("first", "second"):
+        got = list(case.parts(result).items())[-1]
+        assert_close(got[1], plain[got[0]], f"{got[0]}, called the {turn} time after arrays were written to", 1e-12)
+        overwrite(got[1])
 
 
 class Stop(Exception):
@@ -403,22 +472,127 @@ class Stop(Exception):
 @check(share=4)
 def exceptions(case: Case) -> None:
     """What f raises arrives as it is, and leaves no state behind."""
-    error = Stop("raised by f")
+    error, arrived = _raised(case, Stop("raised by f"))
+    assert arrived is error, f"f raised Stop, and from {case.name} came {arrived!r}"
+    assert error.__cause__ is None and not error.__suppress_context__, f"the error of f was raised from {error.__cause__!r}"
+    assert "f's own note" in error.__notes__, f"the error of f lost its note, and has {error.__notes__}"
+    frames = [frame.f_code.co_name for frame, _ in traceback.walk_tb(error.__traceback__)]
+    assert frames[-1] == "raising", f"the traceback ends in {frames[-1]}, and not where f raised"
+
+
+@check(share=8)
+def interrupts(case: Case) -> None:
+    """An interrupt while f runs arrives as it is, leaves no state, thread or trace behind, and the next call is right."""
+    known = case.run()
+    sent, arrived = _raised(case, KeyboardInterrupt())
+    assert arrived is sent, f"f was interrupted, and from {case.name} came {arrived!r}"
+    for part, got in case.again().items():
+        assert_close(got, known[part], f"{part} after an interrupt", 1e-12)
+
+
+def _raised(case: Case, error: BaseException) -> tuple[BaseException, BaseException | None]:
+    """What an f raises at its end, and what arrives. Raises AssertionError if it leaves state behind."""
+    error.add_note("f's own note")
 
     def raising(*args: Any, **kwargs: Any) -> Any:
         case.scenario.f(*args, **kwargs)
         raise error
 
+    arrived: BaseException | None = None
     with restored():
         before = global_state(case.backend)
-        arrived: Exception | None = None
         try:
             case.apply(case.scenario.operator, raising)
-        except Exception as caught:
+        except (Exception, KeyboardInterrupt) as caught:
             arrived = caught
-        assert arrived is error, f"f raised Stop, and from {case.name} came {arrived!r}"
         changed = changes(before, global_state(case.backend))
     assert not changed, "; ".join(changed)
+    return error, arrived
+
+
+class Told(UserWarning):
+    """Given by a scenario's f to see whether it arrives."""
+
+
+@check(share=4)
+def warns(case: Case) -> None:
+    """Warnings of f arrive, and there are no others; of a value that depends on nothing the engine tells, if it can."""
+
+    def telling(*args: Any, **kwargs: Any) -> Any:
+        warnings.warn("f says so", Told, stacklevel=1)
+        return case.scenario.f(*args, **kwargs)
+
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        case.apply(case.scenario.operator, telling)
+    kinds = [each.category for each in found]
+    assert Told in kinds, f"f gave a warning, and from {case.name} came none of it"
+    with warnings.catch_warnings(record=True) as own, np.errstate(all="ignore"):
+        warnings.simplefilter("always")
+        case.evaluate(case.point)
+    known = {Told, *(each.category for each in own)}
+    disconnected = "disconnected" in case.scenario.tags
+    others = [f"{each.category.__name__}: {each.message}" for each in found if each.category not in known]
+    if not disconnected:
+        assert not others, f"{case.name} warns: {others[0]}"
+    elif with_parts("gradient", order=1)(case.operation) and case.tells_disconnected:
+        assert DisconnectedWarning in kinds, f"f depends on no argument, and {case.name} gives no DisconnectedWarning"
+
+
+@check(share=16)
+def growth(case: Case) -> None:
+    """Calls hold on to nothing: neither to f, nor to arguments or results, nor, but for a compiler's caches, to any memory."""
+    case.run()
+    for what, reference in _called_with_its_own(case):
+        if reference() is not None:
+            gc.collect()
+        assert reference() is None, f"{case.name} holds on to {what}"
+    if case.engine.compile(_nothing) is not None:
+        return
+
+    def held() -> tuple[int, int]:
+        """Bytes that are allocated, and objects that the garbage collector follows."""
+        for _ in range(CALLS):
+            case.again()
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0], len(gc.get_objects())
+
+    gc.freeze()  # so that only what is made from here on is looked through
+    tracemalloc.start()
+    try:
+        amounts = [held() for _ in range(5)]
+    finally:
+        tracemalloc.stop()
+        gc.unfreeze()
+    pairs = list(itertools.pairwise(amounts[1:]))
+    size, objects = min(b[0] - a[0] for a, b in pairs), min(b[1] - a[1] for a, b in pairs)
+    assert size < CALLS * LEAST, f"each call of {case.name} holds on to {size // CALLS} bytes"
+    assert objects < CALLS, f"each call of {case.name} holds on to {objects // CALLS} objects"
+
+
+#: How many calls are measured together.
+CALLS = 6
+#: More than the free lists and caches of Python and NumPy grow by, in bytes.
+LEAST = 256
+
+
+def _called_with_its_own(case: Case) -> list[tuple[str, weakref.ref[Any]]]:
+    """References to what one call alone has used: its f, its arrays, and its results."""
+
+    def f(*args: Any, **kwargs: Any) -> Any:
+        return case.scenario.f(*args, **kwargs)
+
+    args, kwargs = shifted(case.given(), 1.0)
+    results = case.parts(case.scenario.operator(f, case.backend, *args, **kwargs))
+    places = [*leaves_inside((args, kwargs), "argument"), *leaves_of(results)]
+    # Not of what results have in common with the scenario: what f captures, or its constants.
+    own = {id(leaf) for _, leaf in case.inputs()}
+    arrays = [(path, leaf) for path, leaf in places if isinstance(leaf, np.ndarray) and id(leaf) not in own]
+    return [("f", weakref.ref(f)), *((path, weakref.ref(leaf)) for path, leaf in arrays)]
+
+
+def _nothing(*arrays: Any) -> Any:
+    return ()
 
 
 @check(
@@ -461,6 +635,14 @@ def picklable(case: Case) -> None:
     assert hash(copy) == hash(case.backend), "the copy has another hash"
     for part, got in case.again(copy).items():
         assert_close(got, case.run()[part], part, 0.0)
+
+
+# At the end, when every other check has made its calls.
+@check()
+def state_untouched(case: Case) -> None:
+    """No global state of Python, of NumPy or of the engine differs after any of the calls, nor after the very first one."""
+    case.run()
+    assert not case.leaks, "; ".join(case.leaks)
 
 
 def checks_for(scenario: Scenario, backend: AutoBackend, *, everything: bool = False) -> Iterator[Check]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextvars
 import decimal
 import functools
 import gc
 import locale
+import logging
 import os
 import random
 import re
+import signal
 import sys
 import threading
 import warnings
@@ -45,20 +48,54 @@ def _engines(backend: AutoBackend) -> list[str]:
     return sorted({each.name for each in pair_of(backend)})
 
 
+@functools.lru_cache(maxsize=16)
+def _holders(name: str, modules: int) -> tuple[tuple[str, dict[str, Any]], ...]:
+    """The attributes of what an engine's modules hold of their own classes: a stack's depth, a switch.
+
+    modules: how many there are, since an engine imports some of its own late.
+    """
+    found = []
+    for path, module in list(sys.modules.items()):
+        if path == name or path.startswith(f"{name}."):
+            for word, value in list(getattr(module, "__dict__", {}).items()):
+                cls = type(value)
+                attributes = None if issubclass(cls, type) or cls.__module__ != path else getattr(value, "__dict__", None)
+                if type(attributes) is dict and attributes and all(type(each) in _PLAIN for each in attributes.values()):
+                    found.append((f"{path}.{word}", attributes))
+    return tuple(found)
+
+
+_PLAIN = (int, bool, float, str, type(None))
+
+
 def global_state(backend: AutoBackend) -> dict[str, Any]:
     """The state of Python, of NumPy and of the backend's engine, as values that compare."""
     kind, keys, position, *rest = np.random.get_state()  # noqa: NPY002
     state: dict[str, Any] = {
         "numpy error state": (np.geterr(), np.geterrcall()),
+        "numpy buffer size": np.getbufsize(),
         "numpy random state": (kind, np.asarray(keys).tobytes(), position, rest),
         "numpy print options": repr(np.get_printoptions()),
         "random state": random.getstate(),
-        "warning filters": len(warnings.filters),
+        "warning filters": list(warnings.filters),
+        "warnings.showwarning": warnings.showwarning,
         "decimal context": repr(decimal.getcontext()),
         "locale": locale.setlocale(locale.LC_ALL),
         "recursion limit": sys.getrecursionlimit(),
-        "garbage collection": gc.isenabled(),
-        "threads": {thread.name for thread in threading.enumerate() if not thread.daemon},
+        "switch interval": sys.getswitchinterval(),
+        "garbage collection": (gc.isenabled(), gc.get_threshold(), gc.get_debug(), len(gc.callbacks)),
+        "threads": {thread.name for thread in threading.enumerate() if not isinstance(thread, threading._DummyThread)},
+        "context variables": {
+            variable.name: id(value)
+            for variable, value in contextvars.copy_context().items()
+            if variable.name != "decimal_context"
+        },
+        "hooks": (sys.excepthook, sys.unraisablehook, threading.excepthook, sys.gettrace(), sys.getprofile()),
+        "streams": (sys.stdout, sys.stderr, sys.stdin),
+        "signal handlers": [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)],
+        "logging": (logging.root.level, logging.root.manager.disable, len(logging.root.handlers)),
+        "working directory": os.getcwd(),
+        "module search path": tuple(sys.path),
     }
     state.update((f"environment variable {name}", text) for name, text in os.environ.items())
     with warnings.catch_warnings():
@@ -68,6 +105,8 @@ def global_state(backend: AutoBackend) -> dict[str, Any]:
             values = getattr(getattr(sys.modules.get(engine), "config", None), "values", None)
             if isinstance(values, dict):
                 state.update((f"{engine}.config.{key}", repr(value)) for key, value in values.items())
+            for path, attributes in _holders(engine, len(sys.modules)):
+                state.update((f"{path}.{word}", value) for word, value in attributes.items())
     return state
 
 
@@ -79,10 +118,15 @@ def _plain(value: Any) -> Any:
         return repr(value)
 
 
+#: What a module brings along when it is imported: not there before is no change.
+_IMPORTED = re.compile(r"[a-z_]+\.")
+
+
 def changes(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     """What differs, in words."""
-    different = [key for key in after if before.get(key) != after[key]]
-    return [f"{key} was {_short(before.get(key))}, is {_short(after[key])}" for key in different]
+    keys = [key for key in dict.fromkeys([*before, *after]) if key in before or not _IMPORTED.match(key)]
+    different = [key for key in keys if before.get(key) != after.get(key)]
+    return [f"{key} was {_short(before.get(key))}, is {_short(after.get(key))}" for key in different]
 
 
 def _short(value: Any) -> str:
@@ -92,11 +136,22 @@ def _short(value: Any) -> str:
 
 @contextmanager
 def restored() -> Iterator[None]:
-    """What a call left changed is put back, so that it is found once and not in every check after it."""
-    numbers, python = np.random.get_state(), random.getstate()  # noqa: NPY002
-    with np.errstate(), warnings.catch_warnings(), np.printoptions():
+    """What a call left changed is put back, so that it is found whenever it is done, and in nothing that comes after it."""
+    numbers, python, environment = np.random.get_state(), random.getstate(), dict(os.environ)  # noqa: NPY002
+    limit, interval, buffer = sys.getrecursionlimit(), sys.getswitchinterval(), np.getbufsize()
+    collecting, threshold, hooks = gc.isenabled(), gc.get_threshold(), (sys.excepthook, warnings.showwarning)
+    with np.errstate(), warnings.catch_warnings(), np.printoptions(), decimal.localcontext():
         try:
             yield
         finally:
             np.random.set_state(numbers)  # noqa: NPY002
             random.setstate(python)
+            if dict(os.environ) != environment:
+                os.environ.clear()
+                os.environ.update(environment)
+            sys.setrecursionlimit(limit)
+            sys.setswitchinterval(interval)
+            np.setbufsize(buffer)
+            (gc.enable if collecting else gc.disable)()
+            gc.set_threshold(*threshold)
+            sys.excepthook, warnings.showwarning = hooks

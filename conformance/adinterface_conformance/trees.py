@@ -9,7 +9,7 @@ import numpy as np
 
 from adinterface import Constant
 from adinterface.contract.library import PYTHON, Library, kind
-from adinterface.contract.nodes import NodeType
+from adinterface.contract.nodes import NodeType, Unkeyed
 from adinterface.tree import handler_of, holder_of
 
 #: What is asked of a leaf that has a derivative: `(template, result, path)`.
@@ -119,8 +119,17 @@ def nodes(template: Any, result: Any, path: str) -> Iterator[tuple[Any, Any, str
     others, other_data = handler.flatten(result)
     keys, other_keys = handler.paths(data, len(children)), handler.paths(other_data, len(others))
     assert keys == other_keys, f"{path}: got the children {' '.join(other_keys)}, wanted {' '.join(keys)}"
+    assert handler.held or _alike(handler, data, other_data), f"{path}: got {other_data!r} beside its leaves, wanted {data!r}"
     for child, other, key in zip(children, others, keys):
         yield from nodes(child, other, path + key)
+
+
+def _alike(handler: NodeType, data: Any, other: Any) -> bool:
+    """Whether two nodes have the same structure beside their children: a default_factory, static fields."""
+    try:
+        return bool(handler.key(data) == handler.key(other))
+    except Unkeyed:
+        return bool(data == other)
 
 
 def like(template: Any, result: Any, path: str, rule: LeafRule, *, bare: bool = False) -> None:

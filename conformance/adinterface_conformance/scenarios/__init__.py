@@ -3,19 +3,38 @@
 from __future__ import annotations
 
 from ..scenario import Scenario
-from . import arrays, complexes, control_flow, functions, kinks, networks, numbers, physics, precision, statistics, trees, zoo
+from . import (
+    arrays,
+    complexes,
+    control_flow,
+    functions,
+    kinks,
+    layouts,
+    networks,
+    numbers,
+    physics,
+    precision,
+    statistics,
+    trees,
+    zoo,
+)
 
 #: What a scenario may be tagged with, and what the tag says.
 TAGS = {
+    "big-endian": "an array in the byte order that is not the machine's",
     "complex": "an argument or the value is complex",
+    "complex64": "computed in complex64",
     "control-flow": "a Python loop or branch",
     "disconnected": "the value depends on no argument: engines that can tell give a DisconnectedWarning",
     "empty": "an array without elements is among the arguments or values",
+    "float16": "computed in float16",
     "float32": "computed in float32",
     "integers": "an argument is an integer, promoted to float",
     "kink": "f has no derivative there: each engine's own answer is in `documented`",
+    "large": "an array of more than 128 numbers",
     "many-leaves": "hundreds of leaves",
     "neural-net": "a small neural network",
+    "numpy-scalar": "a leaf is a NumPy scalar",
     "second-order": "the operator needs two derivatives",
     "tree": "an argument or the value is a tree",
     "value-dependent": "a branch on a value, which a compiler refuses",
@@ -31,6 +50,20 @@ def _unique(scenarios: tuple[Scenario, ...]) -> tuple[Scenario, ...]:
     return scenarios
 
 
-_MODULES = (zoo, numbers, arrays, functions, complexes, trees, control_flow, precision, networks, statistics, physics, kinks)
+_MODULES = (
+    zoo,
+    numbers,
+    arrays,
+    functions,
+    complexes,
+    trees,
+    control_flow,
+    precision,
+    layouts,
+    networks,
+    statistics,
+    physics,
+    kinks,
+)
 
 SCENARIOS: tuple[Scenario, ...] = _unique(tuple(each for module in _MODULES for each in module.SCENARIOS))

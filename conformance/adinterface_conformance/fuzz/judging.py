@@ -1,0 +1,253 @@
+"""What is wrong with the results of a trial: against the reference along random directions, and against another engine."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adinterface import PrecisionError
+from adinterface.operators.facts import parts_of
+
+from .. import laws
+from ..accuracy import differentiates, tolerance
+from ..case import Case
+from ..checks import CHECKS
+from ..trees import array_dtype_of, assert_close, floating, is_floating, is_number, leaves_inside, nodes, numbers_of
+from .reference import NotSmooth, along
+from .trial import Call, Trial
+
+#: By bits: what an exact engine may be off, relative to the sizes that take part.
+_EXACT = {64: 1e-8, 32: 4e-3, 16: 0.3}
+#: What the reference must be good for.
+_TRUST = 1e-10
+_FORM = ("structure", "dtype", "memory")
+
+
+class Finding(NamedTuple):
+    """Something that is wrong: in which respect, by a word that survives cutting the program down, and in full."""
+
+    kind: str
+    message: str
+
+    @property
+    def words(self) -> str:
+        """Of an error its message without numbers, names and shapes."""
+        return re.sub(r"[\d.,()\[\]' ]+", " ", self.message.partition("\n")[0])[:60] if self.kind.startswith("raises") else ""
+
+
+class Judgement(NamedTuple):
+    """What became of a trial on a backend: what is wrong, how many comparisons there were, and the results by part."""
+
+    findings: list[Finding]
+    comparisons: int
+    parts: dict[str, Any] | None
+
+
+def judge(trial: Trial, call: Call, other: dict[str, Any] | None = None) -> Judgement:
+    """Call the operator and compare. other: the results of an engine to compare with, number by number.
+
+    Raises NotSmooth where the reference itself is not to be trusted.
+    """
+    case = trial.case(call)
+    trial_rtol = rtol(trial, call)
+    references = expected(trial)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            parts = case.run()
+        except Exception as error:
+            if isinstance(error, PrecisionError) and not _exact(call):
+                return Judgement([], 0, None)  # differences that say that they cannot are right
+            return Judgement([Finding(f"raises {type(error).__name__}", f"{type(error).__name__}: {error}")], 1, None)
+        findings: list[Finding] = []
+        comparisons = 0
+        for name in _FORM:
+            error_text = _failed(lambda name=name: CHECKS[name].law(case))  # type: ignore[misc]
+            if error_text is not None:
+                findings.append(Finding(name, error_text))
+        for part, got in parts.items():
+            for what, compare in _comparisons(trial, case, part, got, references, trial_rtol):
+                comparisons += 1
+                error_text = _failed(compare)
+                if error_text is not None:
+                    findings.append(Finding(f"{what} is wrong", error_text))
+        if other is not None and not findings:
+            for part, got in parts.items():
+                comparisons += 1
+                scale = 1 + _size([got]) + _size([other[part]]) if part != "value" else 1 + _size([got])
+                error_text = _failed(lambda: _alike(got, other[part], part, trial_rtol, scale))  # noqa: B023
+                if error_text is not None:
+                    findings.append(Finding(f"{part} differs", error_text))
+    return Judgement(findings, comparisons, parts)
+
+
+def _failed(compare: Callable[[], None]) -> str | None:
+    try:
+        compare()
+    except AssertionError as error:
+        return str(error).partition("\nassert ")[0]
+    except Exception as error:  # a result of another form altogether
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def _exact(call: Call) -> bool:
+    return differentiates(call.backend)
+
+
+def rtol(trial: Trial, call: Call) -> float:
+    """The relative tolerance: by the narrowest dtype that takes part."""
+    everything = [leaf for _, leaf in leaves_inside((trial.program.args, dict(trial.program.kwargs)), "")]
+    dtypes = [str(x.dtype) for x in trial.point] + [
+        array_dtype_of(x) for x in everything if is_floating(x) and hasattr(x, "dtype")
+    ]
+    narrowest = min([np.finfo(dtype).bits for dtype in dtypes], default=64)
+    return tolerance(call.backend, trial.operation.order, _EXACT[min(narrowest, 64)], dtypes)
+
+
+# The reference -------------------------------------------------------------------------------------------------------
+
+
+def expected(trial: Trial) -> dict[str, Any]:
+    """Derivatives of the reference, by the name of their directions; computed once for all backends."""
+    forms, order = set(trial.operation.forms), trial.operation.order
+    tree = trial.operation.output == "tree"
+
+    def of(name: str, direction: list[Any], order: int) -> list[Any]:
+        key = "along", name, order, tree
+        if key not in trial.known:
+            trial.known[key] = along(trial.outputs, trial.point, direction, order, _TRUST)
+        return trial.known[key]  # type: ignore[no-any-return]
+
+    known: dict[str, Any] = {"value": trial.value}
+    u, v, tangents = (trial.direction(name) for name in ("u", "v", "tangents"))
+    if trial.operation.takes == "one number":
+        one = [np.ones_like(x) for x in trial.point]
+        known["one"] = of("one", one, 1)
+        known["one one"] = of("one", one, 2) if order == 2 else None
+        return known
+    if forms & {"push", "tangent"}:
+        known["tangents"] = of("tangents", tangents, 1)
+        return known
+    if not forms.isdisjoint({"arguments", "back", "jacobian"}) or "gradient" in parts_of(trial.operation):
+        known["u"], known["v"] = of("u", u, 1), of("v", v, 1)
+    if order == 2:
+        known["uu"] = of("u", u, 2)[0]
+        for name, other in (("v", v), ("tangents", tangents)):  # u H other, by what the square of a sum says
+            more = of(f"u+{name}", [x + y for x, y in zip(u, other)], 2)[0]
+            less = of(f"u-{name}", [x - y for x, y in zip(u, other)], 2)[0]
+            known[f"u{name[0]}"] = (more - less) / 4
+        for n, unit in _units(trial):
+            known[f"unit {n}"] = of(f"unit {n}", unit, 2)
+    return known
+
+
+def _units(trial: Trial) -> Iterator[tuple[int, list[Any]]]:
+    """A direction along the last number of each leaf that has one."""
+    for n, x in enumerate(trial.point):
+        if x.size:
+            unit = [np.zeros_like(y) for y in trial.point]
+            unit[n][(-1,) * x.ndim] = 1
+            yield n, unit
+
+
+# Comparing -----------------------------------------------------------------------------------------------------------
+
+
+def _size(trees: list[Any]) -> float:
+    return max([float(np.max(np.abs(x), initial=0.0)) for tree in trees for x in floating(tree)], default=0.0)
+
+
+def _equal(got: Any, wanted: Any, size: float, allowed: float, what: str) -> None:
+    g, w = complex(got), complex(wanted)
+    off = abs(g - w)
+    limit = allowed * (1 + abs(w) + size)
+    text = (g, w) if isinstance(got, complex) else (g.real, w.real)
+    assert off <= limit, f"{what}: got {text[0]!r}, wanted {text[1]!r}, off by {off:.3g} where {limit:.3g} is allowed"
+
+
+def _inner(a: list[Any], b: list[Any]) -> float:
+    return laws.inner(a, b)
+
+
+def _comparisons(
+    trial: Trial, case: Case, part: str, got: Any, known: dict[str, Any], allowed: float
+) -> Iterator[tuple[str, Callable[[], None]]]:
+    """The comparisons of one part of a result with the reference."""
+    form = case.forms[part]
+    second = trial.operation.order == 2 and part not in ("value", "gradient", "derivative")
+
+    def against(name: str, compute: Callable[[], float], wanted: Any, size: float) -> tuple[str, Callable[[], None]]:
+        return part, lambda: _equal(compute(), wanted, size, allowed, f"{part} along {name}")
+
+    def leaves(name: str, wanted: list[Any]) -> tuple[str, Callable[[], None]]:
+        scale = 1 + max([float(np.max(np.abs(x), initial=0.0)) for x in wanted], default=0.0)
+
+        def compare() -> None:
+            found = floating(got)
+            assert len(found) == len(wanted), f"{part}: {len(found)} leaves, wanted {len(wanted)}"
+            for n, (a, b) in enumerate(zip(found, wanted)):
+                assert_close(a, numbers_of(np.asarray(b)), f"{part}, leaf {n}", allowed, scale)
+
+        return part, compare
+
+    if form == "value":
+        yield part, lambda: _same_value(known["value"], got, max(allowed if allowed > 1e-6 else 1e-11, 1e-11))
+    elif trial.operation.takes == "one number":
+        yield leaves("1", known["one one" if second else "one"])
+    elif form in ("push", "tangent"):
+        yield leaves("the tangents", known["tangents"])
+    elif part == "diagonal_hessian":
+        for n, unit in _units(trial):
+            yield against(f"leaf {n}", lambda unit=unit: _inner(floating(got), unit), known[f"unit {n}"][0], _size([got]))  # type: ignore[misc]
+    elif form == "hessian":
+        for a, b, name in (("u", "u", "uu"), ("u", "v", "uv")):
+            yield against(
+                name, lambda a=a, b=b: _flat(trial.direction(a)) @ laws.hessian_matrix(case, got) @ _flat(trial.direction(b)),  # type: ignore[misc]
+                known[name], _size([got]),
+            )  # fmt: skip
+    elif part == "hvp":
+        yield against("u", lambda: _inner(floating(got), trial.direction("u")), known["ut"], _size([got]))
+    elif form == "jacobian":
+        for name in ("u", "v"):
+            for n, wanted in enumerate(known[name]):
+                yield part, lambda name=name, n=n, wanted=wanted: assert_close(  # type: ignore[misc]
+                    laws.jacobian_times(case, got, trial.direction(name))[n], numbers_of(np.asarray(wanted)),
+                    f"{part} along {name}, leaf {n}", allowed, 1 + _size([got]),
+                )  # fmt: skip
+    else:
+        weights = trial.seed_leaves if form == "back" else [np.ones(())]
+        for name in ("u", "v"):
+            wanted_number = laws.inner([np.asarray(x) for x in known[name]], weights)
+            yield against(
+                name,
+                lambda name=name: _inner(floating(got), trial.direction(name)),
+                wanted_number,
+                _size([got]),  # type: ignore[misc]
+            )
+
+
+def _flat(direction: list[Any]) -> Any:
+    return np.concatenate([np.ravel(x) for x in direction])
+
+
+def _alike(got: Any, wanted: Any, part: str, allowed: float, scale: float) -> None:
+    """Two engines' results, number by number."""
+    pairs = list(zip(floating(got), floating(wanted), strict=True))
+    for n, (a, b) in enumerate(pairs):
+        assert_close(a, b, f"{part}, leaf {n}, beside another engine", 2 * allowed, scale)
+
+
+def _same_value(template: Any, got: Any, allowed: float) -> None:
+    for wanted, found, path in nodes(template, got, "value"):
+        if is_number(wanted) and is_number(found):
+            assert_close(found, np.asarray(wanted), path, allowed, 1 + float(np.max(np.abs(wanted), initial=0.0)))
+        else:
+            assert found == wanted, f"{path}: got {found!r}, wanted {wanted!r}"
+
+
+__all__ = ["Finding", "Judgement", "NotSmooth", "expected", "judge"]

@@ -1,0 +1,260 @@
+"""Random programs: arguments of any structure, and statements that suit what is there already."""
+
+from __future__ import annotations
+
+import warnings
+from collections import OrderedDict, defaultdict
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from adinterface import Constant
+
+from ..arguments import Arguments, unwrapped
+from ..trees import is_floating, leaves_inside, mapped
+from .nodes import Layer, Pair
+from .program import Form, Program, Statement
+from .reference import reference_namespace
+from .rules import RULES, SCALARS, Fits, Rule, integer, python
+
+#: Nothing in a program may be larger.
+LARGEST = 40.0
+
+_SHAPES: tuple[tuple[int, ...], ...] = (
+    (),
+    (3,),
+    (3,),
+    (2,),
+    (2, 3),
+    (3, 3),
+    (3, 3),
+    (2, 2),
+    (1, 3),
+    (3, 1),
+    (2, 3, 2),
+    (1,),
+    (0,),
+    (0, 2),
+)
+#: Float64 twice as often as everything else together.
+_DTYPES = ("float64",) * 8 + ("float32", "float32", "complex128", "complex64")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a program is made for: what it returns, and whether only its first argument may be differentiated, or is a number."""
+
+    form: Form
+    one: bool = False
+    number: bool = False
+    real: bool = False
+
+
+class Impossible(Exception):
+    """No program came of these draws."""
+
+
+def program(rng: np.random.Generator, wanted: Wanted) -> Program:
+    """A random program."""
+    dtype = str(rng.choice(_DTYPES))
+    if wanted.real:
+        dtype = dtype.replace("complex128", "float64").replace("complex64", "float32")
+    args = [_number(rng, dtype) if wanted.number else _tree(rng, dtype, 2)]
+    for _ in range(int(rng.integers(0, 3))):
+        arg = _tree(rng, dtype, 1)
+        args.append(Constant(_opened(arg)) if wanted.one or rng.random() < 0.25 else arg)
+    if rng.random() < 0.06 and not wanted.number:
+        args[0] = int(rng.integers(1, 3))  # promoted to a float
+    kwargs: dict[str, Any] = {}
+    if rng.random() < 0.25:
+        kwargs["steps"] = int(rng.integers(1, 4))
+    if rng.random() < 0.15:
+        kwargs["scale"] = _leaf(rng, dtype)
+    if not Arguments(tuple(args), kwargs).leaves:
+        args[0] = _leaf(rng, dtype)
+    empty = Program(tuple(args), kwargs, (), (), wanted.form)
+    return _with_statements(rng, empty)
+
+
+def _opened(tree: Any) -> Any:
+    """A tree in which nothing is wrapped in Constant."""
+    return mapped(lambda leaf: unwrapped(leaf) if isinstance(leaf, Constant) else leaf, tree)
+
+
+# Arguments -----------------------------------------------------------------------------------------------------------
+
+
+def rounded(x: Any) -> Any:
+    """Numbers that are short to write."""
+    return np.round(x, 2)
+
+
+def numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Any:
+    """Random numbers, some distance from zero."""
+    values = rounded(rng.uniform(0.1, 1.4, shape) * rng.choice([-1, 1], shape))
+    if dtype.startswith("complex"):
+        values = values + 1j * rounded(rng.uniform(-1, 1, shape))
+    return np.asarray(values, dtype=dtype)
+
+
+def _number(rng: np.random.Generator, dtype: str) -> Any:
+    """One real number, as Python's, a 0-d array or a NumPy scalar."""
+    x = numbers(rng, (), dtype)
+    return (float(x), x, x[()])[int(rng.integers(3))]
+
+
+def _leaf(rng: np.random.Generator, dtype: str) -> Any:
+    """A leaf: an array, a NumPy scalar or a Python number."""
+    draw = rng.random()
+    if draw < 0.15:
+        x = numbers(rng, (), "float64")
+        return float(x)
+    if draw < 0.2:
+        return complex(numbers(rng, (), dtype)) if dtype.startswith("complex") else numbers(rng, (), dtype)[()]
+    own = dtype
+    if dtype.startswith("complex") and rng.random() < 0.5:
+        own = "float64" if dtype == "complex128" else "float32"
+    return numbers(rng, _SHAPES[int(rng.integers(len(_SHAPES)))], own)
+
+
+def _tree(rng: np.random.Generator, dtype: str, depth: int) -> Any:
+    if depth == 0 or rng.random() < 0.3:
+        return _leaf(rng, dtype)
+    children = [_child(rng, dtype, depth - 1) for _ in range(int(rng.integers(1, 4)))]
+    kind = int(rng.integers(8))
+    names = ["x", "y", "z"][: len(children)]
+    if kind == 0:
+        return children
+    if kind == 1:
+        return tuple(children)
+    if kind == 2:
+        return Pair(children[0], children[-1] if len(children) > 1 else None)
+    if kind == 3:
+        return Layer(children[0], children[-1] if len(children) > 1 else None)
+    if kind == 4:
+        return OrderedDict(zip(reversed(names), children))
+    if kind == 5:
+        return defaultdict(list, zip(names, children))
+    return dict(zip(names, children))
+
+
+def _child(rng: np.random.Generator, dtype: str, depth: int) -> Any:
+    draw = rng.random()
+    if draw < 0.08:
+        return Constant(_leaf(rng, dtype))
+    if draw < 0.18:
+        return (None, "text", 2, True)[int(rng.integers(4))]
+    return _tree(rng, dtype, depth)
+
+
+# Statements ----------------------------------------------------------------------------------------------------------
+
+
+class Scope:
+    """What a program has so far, and its values, computed as the reference computes them."""
+
+    def __init__(self, program: Program):
+        self.program = program
+        point = [np.asarray(x) for x in program.arguments.point]
+        args, kwargs = program.arguments.with_leaves(point)
+        self.values: dict[str, Any] = {**dict(zip(program.names, args)), **kwargs, "xp": reference_namespace()}
+        self.known: dict[str, Any] = {}
+        for path, leaf in leaves_inside((*program.args,), "args"):
+            place = program.place(path)
+            if is_floating(leaf) or (type(leaf) is int and path.count("[") >= 1):
+                self.known[place] = eval(place, dict(self.values))
+        for name, value in program.kwargs.items():
+            self.known[name] = value
+
+    def value(self, text: str) -> Any:
+        """What an expression, or a statement that defines `{n}`, gives. Raises whatever it raises."""
+        return eval(text, dict(self.values))
+
+    def run(self, statement: Statement) -> Any:
+        """Run a statement; what it defines stays known."""
+        scope = dict(self.values)
+        exec("\n".join(statement.lines()), scope)
+        self.values[statement.name] = self.known[statement.name] = scope[statement.name]
+        return scope[statement.name]
+
+
+def suitable(value: Any) -> bool:
+    """Whether a value may stand in a program: an array of numbers that are neither large nor infinite."""
+    if not isinstance(value, (np.ndarray, np.generic)) or value.dtype.kind not in "fc":
+        return False
+    return bool(np.all(np.isfinite(value)) and np.max(np.abs(value), initial=0.0) < LARGEST and value.size <= 64)
+
+
+def _with_statements(rng: np.random.Generator, program: Program) -> Program:
+    scope = Scope(program)
+    statements: list[Statement] = []
+    for n in range(int(rng.integers(1, 9))):
+        statement = _statement(rng, scope, f"t{n}", RULES)
+        if statement is not None:
+            statements.append(statement)
+    count = {"scalar": (1, 3), "auxiliary": (2, 4), "tree": (1, 4)}[program.form]
+    results: list[Statement] = []
+    wanted = int(rng.integers(*count))
+    candidates = [name for name, value in scope.known.items() if isinstance(value, (np.ndarray, np.generic))]
+    if not candidates:
+        raise Impossible
+    for n in range(wanted):
+        if program.form == "tree" or (program.form == "auxiliary" and n == wanted - 1):
+            name = candidates[-1] if n == 0 else str(rng.choice(candidates))
+            results.append(Statement(f"r{n}", "{0}", (name,)))
+        else:
+            result = _statement(rng, scope, f"r{n}", SCALARS, last=n == 0)
+            if result is not None:
+                results.append(result)
+    if len(results) < count[0]:
+        raise Impossible
+    return replace(program, statements=tuple(statements), results=tuple(results)).without_dead_code()
+
+
+def _statement(
+    rng: np.random.Generator, scope: Scope, name: str, rules: tuple[Rule, ...], last: bool = False
+) -> Statement | None:
+    """A statement that suits; None after a number of misses."""
+    for _ in range(30):
+        rule = rules[int(rng.integers(len(rules)))]
+        operands = _operands(rng, scope, rule, last)
+        if operands is None:
+            continue
+        statement = Statement(name, rule.text, operands, rule.branches)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            try:
+                if not rule.together(*[scope.known[operand] for operand in operands]):
+                    continue
+                if rules is SCALARS:
+                    value = np.asarray(scope.value(rule.text.format(*operands)))
+                else:
+                    value = scope.run(statement)
+            except Exception:  # shapes that do not fit, or a dtype: any other draw may
+                continue
+        if suitable(value):
+            return statement
+        scope.known.pop(name, None)
+    return None
+
+
+def _operands(rng: np.random.Generator, scope: Scope, rule: Rule, last: bool) -> tuple[str, ...] | None:
+    """Names that suit a rule one by one, most often late ones; the last that suits if it is asked for."""
+    operands = []
+    for fits in rule.operands:
+        names = [name for name, value in scope.known.items() if _fits(fits, value)]
+        if not names:
+            return None
+        late = len(names) - 1 - int(min(rng.geometric(0.45) - 1, len(names) - 1))
+        operands.append(names[-1] if last else names[late] if rng.random() < 0.7 else str(rng.choice(names)))
+    return tuple(operands)
+
+
+def _fits(fits: Fits, value: Any) -> bool:
+    """Python's numbers stand where they are asked for, and nowhere else: a namespace's functions want arrays."""
+    if type(value) is int:
+        return fits is integer
+    if type(value) in (float, complex):
+        return fits is python
+    return fits not in (integer, python) and fits(value)

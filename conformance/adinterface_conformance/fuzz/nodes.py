@@ -1,0 +1,18 @@
+"""The classes that the arguments of random programs are made of; a shrunk program imports them from here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+
+class Pair(NamedTuple):
+    left: Any
+    right: Any
+
+
+@dataclass
+class Layer:
+    weight: Any
+    bias: Any
+    name: Any = field(default="layer", metadata={"static": True})

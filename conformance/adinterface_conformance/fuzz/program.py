@@ -1,0 +1,165 @@
+"""A program: statements over the leaves of its arguments, as data that can be written down, run, and cut down."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any, Literal
+
+import numpy as np
+
+from adinterface import Constant
+from adinterface.contract.library import PYTHON, Library
+from adinterface.contract.nodes import NodeType
+from adinterface.tree import handler_of
+
+from ..arguments import Arguments
+
+#: What f returns: a scalar; a scalar with something auxiliary; an array or a tree of arrays.
+Form = Literal["scalar", "auxiliary", "tree"]
+
+_numbers = count()
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Some lines of code, in which `{n}` stands for the name that they define and `{0}`, `{1}`, ... for what they use."""
+
+    name: str
+    text: str
+    operands: tuple[str, ...] = ()
+    #: A branch on a value, which a compiler refuses.
+    branches: bool = False
+
+    def lines(self) -> list[str]:
+        return self.text.format(*self.operands, n=self.name).split("\n")
+
+    def renamed(self, names: Mapping[str, str]) -> Statement:
+        return replace(self, operands=tuple([names.get(operand, operand) for operand in self.operands]))
+
+
+@dataclass(frozen=True)
+class Program:
+    """A function of some arguments and keywords.
+
+    args, kwargs: values as a caller would pass them, with NumPy leaves. results: the expressions that it returns, added up
+    if it returns a scalar; of an `auxiliary` one the last is what is auxiliary.
+    """
+
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    statements: tuple[Statement, ...]
+    results: tuple[Statement, ...]
+    form: Form
+
+    @property
+    def names(self) -> list[str]:
+        return ["a", "b", "c", "d"][: len(self.args)]
+
+    @property
+    def branches(self) -> bool:
+        return any(statement.branches for statement in self.statements)
+
+    @property
+    def arguments(self) -> Arguments:
+        return Arguments(self.args, self.kwargs)
+
+    def place(self, path: str) -> str:
+        """A path of `Arguments` in the words of the program."""
+        number, _, rest = path.removeprefix("args[").partition("]")
+        return self.names[int(number)] + rest
+
+    def source(self) -> str:
+        """The function `f`, as text; it wants the name `array_namespace`."""
+        lines = [f"def f({', '.join([*self.names, *self.kwargs])}):"]
+        lines.append(f"    xp = array_namespace({self.place(self.arguments.paths[0])})")
+        lines += [f"    {line}" for statement in self.statements for line in statement.lines()]
+        lines.append(f"    return {self._returned()}")
+        return "\n".join(lines) + "\n"
+
+    def _returned(self) -> str:
+        results = [result.text.format(*result.operands) for result in self.results]
+        if self.form == "scalar":
+            return " + ".join(results)
+        if self.form == "auxiliary":
+            return f'{" + ".join(results[:-1])}, {{"aux": {results[-1]}, "word": "text"}}'
+        if len(results) == 1:
+            return results[0]
+        return f'{{"first": {results[0]}, "rest": [{", ".join(results[1:])}]}}'
+
+    def function(self, array_namespace: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, with this `array_namespace`."""
+        source, name = self.source(), f"<fuzz {next(_numbers)}>"
+        scope: dict[str, Any] = {"array_namespace": array_namespace}
+        exec(compile(source, name, "exec"), scope)
+        linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+        f: Callable[..., Any] = scope["f"]
+        return f
+
+    def used(self) -> set[str]:
+        """All operands of all statements."""
+        return {operand for each in (*self.statements, *self.results) for operand in each.operands}
+
+    def without_dead_code(self) -> Program:
+        """The program without statements that nothing uses."""
+        wanted, kept = {operand for result in self.results for operand in result.operands}, []
+        for statement in reversed(self.statements):
+            if statement.name in wanted:
+                kept.append(statement)
+                wanted.update(statement.operands)
+        return replace(self, statements=tuple(reversed(kept)))
+
+
+# Values as text ------------------------------------------------------------------------------------------------------
+
+
+def written(value: Any, native: Callable[[str], bool] = lambda path: False, path: str = "") -> str:
+    """A value as Python code; leaves for whose path `native` holds are written `native(...)`."""
+    if isinstance(value, Constant):
+        return f"Constant({written(value.value, native, path)})"
+    handler = handler_of(value, scan=False)
+    if isinstance(handler, NodeType):
+        children, data = handler.flatten(value)
+        texts = [written(child, native, path + key) for child, key in zip(children, handler.paths(data, len(children)))]
+        return _node(value, texts)
+    if isinstance(handler, Library) and handler is not PYTHON:
+        text = _array(value)
+        return f"native({text})" if native(path) else text
+    return repr(value)
+
+
+def _node(value: Any, texts: Iterable[str]) -> str:
+    cls = type(value)
+    if isinstance(value, dict):
+        inside = "{" + ", ".join(f"{key!r}: {text}" for key, text in zip(value, texts)) + "}"
+        if cls is dict:
+            return inside
+        return (
+            f"defaultdict({value.default_factory.__name__}, {inside})"
+            if cls.__name__ == "defaultdict"
+            else f"OrderedDict({inside})"
+        )
+    if cls is list:
+        return f"[{', '.join(texts)}]"
+    if cls is tuple:
+        return f"({', '.join(texts)}{',' if len(value) == 1 else ''})"
+    return f"{cls.__name__}({', '.join(texts)})"
+
+
+def _array(value: Any) -> str:
+    numbers = repr(_plain(value))
+    if isinstance(value, np.generic):
+        return f"np.{value.dtype.name}({numbers})"
+    dtype = "" if value.dtype.name in ("float64", "complex128") and value.size else f", dtype={value.dtype.str!r}"
+    shape = f".reshape({value.shape})" if not value.size else ""
+    return f"np.array({numbers}{dtype}){shape}"
+
+
+def _plain(value: Any) -> Any:
+    """The numbers as nested lists, each with the digits that its dtype has."""
+    if np.ndim(value):
+        return [_plain(row) for row in value]
+    number = value.item()
+    return type(number)(str(value[()])) if isinstance(number, (float, complex)) else number

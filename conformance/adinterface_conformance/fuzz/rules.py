@@ -1,0 +1,249 @@
+"""What statements a random program is made of: lines with holes, and where they may stand.
+
+A condition keeps f away from its kinks and poles: there engines may differ, and differences say nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+#: Which values an operand may have.
+Fits = Callable[[Any], bool]
+
+
+def real(x: Any) -> bool:
+    return not np.iscomplexobj(x)
+
+
+def every(x: Any) -> bool:
+    return True
+
+
+def some(x: Any) -> bool:
+    return bool(np.size(x))
+
+
+def filled(x: Any) -> bool:
+    """Real, and not empty."""
+    return real(x) and some(x)
+
+
+def rows(x: Any) -> bool:
+    return np.ndim(x) >= 1 and some(x)
+
+
+def real_rows(x: Any) -> bool:
+    return rows(x) and real(x)
+
+
+def vector(x: Any) -> bool:
+    return np.ndim(x) == 1 and some(x)
+
+
+def real_vector(x: Any) -> bool:
+    return vector(x) and real(x)
+
+
+def matrix(x: Any) -> bool:
+    return np.ndim(x) == 2 and some(x)
+
+
+def real_matrix(x: Any) -> bool:
+    return matrix(x) and real(x)
+
+
+def square(x: Any) -> bool:
+    return matrix(x) and real(x) and len(x) == x.shape[1]
+
+
+def complex_(x: Any) -> bool:
+    return bool(np.iscomplexobj(x)) and some(x)
+
+
+def integer(k: Any) -> bool:
+    """An integer of the structure, which is never an array."""
+    return type(k) is int
+
+
+def python(x: Any) -> bool:
+    """A Python float or complex, as f gets it from a Constant or a keyword."""
+    return type(x) in (float, complex)
+
+
+class Rule(NamedTuple):
+    """One kind of statement: its lines, and what its operands must be, one by one and together."""
+
+    text: str
+    operands: tuple[Fits, ...]
+    together: Callable[..., bool] = lambda *values: True
+    #: It branches on a value.
+    branches: bool = False
+
+
+def _apart(*values: Any) -> bool:
+    """No two numbers meet."""
+    a, b = np.broadcast_arrays(*values)
+    return bool(np.all(np.abs(a - b) > 0.06))
+
+
+def _away_from(*kinks: float) -> Callable[..., bool]:
+    return lambda x, *others: bool(all(np.all(np.abs(x - kink) > 0.06) for kink in kinks))
+
+
+def _distinct(x: Any, *others: Any) -> bool:
+    """No two numbers along any axis are close to each other."""
+    flat = np.sort(np.ravel(x))
+    return bool(np.all(np.diff(flat) > 0.06))
+
+
+def _same_shape(x: Any, y: Any) -> bool:
+    return np.shape(x) == np.shape(y)
+
+
+def _small(x: Any, *others: Any) -> bool:
+    return bool(np.all(np.abs(x) < 3))
+
+
+def _sum_apart(x: Any, *others: Any) -> bool:
+    return bool(abs(np.sum(x) - 0.25) > 0.1)
+
+
+RULES: tuple[Rule, ...] = (
+    # element by element
+    *[
+        Rule("{n} = " + text, (every,), _small)
+        for text in (
+            "xp.sin({0})", "xp.cos({0} + 0.3)", "xp.exp({0} / 2)", "{0} ** 2", "{0} ** 3", "-{0}", "2.0 * {0}",
+            "{0} - 0.5", "xp.square({0})", "{0} * {0}", "1 - {0}", "xp.sinh({0} / 2)", "{0} + xp.ones_like({0})",
+        )
+    ],
+    *[
+        Rule("{n} = " + text, (real,))
+        for text in (
+            "xp.tanh({0})", "xp.atan({0})", "xp.log(1.5 + {0} * {0})", "xp.sqrt(1.0 + {0} * {0})", "1.0 / (2.0 + {0} * {0})",
+            "xp.asinh({0})", "xp.log1p({0} ** 2)", "xp.expm1({0} / 4)", "xp.exp(-{0} * {0})", "xp.acos(xp.sin({0}) / 2)",
+            "(0.5 + {0} ** 2) ** 1.5", "xp.where(xp.isfinite({0}), {0}, xp.zeros_like({0}))", "xp.cosh({0} / 3)",
+            "xp.reciprocal(1.5 + xp.sin({0}))", "xp.atanh({0} / (2 + {0} ** 2))", "2.0 ** xp.sin({0})",
+        )
+    ],
+    Rule("{n} = xp.abs({0})", (filled,), _away_from(0.0)),
+    Rule("{n} = xp.clip({0}, -0.5, 0.5)", (filled,), _away_from(-0.5, 0.5)),
+    Rule("{n} = xp.maximum({0}, xp.zeros_like({0}))", (filled,), _away_from(0.0)),
+    Rule("{n} = xp.sign({0}) * {0} ** 2", (filled,), _away_from(0.0)),
+    Rule("{n} = xp.where({0} > 0, xp.sqrt(xp.where({0} > 0, {0}, xp.ones_like({0}))), {0} ** 2)", (filled,), _away_from(0.0)),
+    Rule("{n} = xp.floor({0}) + {0} ** 2", (filled,), lambda x: bool(np.all(np.abs(x - np.round(x)) > 0.06))),
+    Rule("{n} = xp.remainder({0}, 0.75)", (filled,), lambda x: bool(np.all(np.abs(x / 0.75 - np.round(x / 0.75)) > 0.1))),
+    # complex numbers
+    Rule("{n} = xp.real({0})", (complex_,)),
+    Rule("{n} = xp.imag({0})", (complex_,)),
+    Rule("{n} = xp.conj({0})", (complex_,)),
+    Rule("{n} = xp.abs({0})", (complex_,), lambda z: bool(np.all(np.abs(z) > 0.1))),
+    Rule("{n} = xp.real({0} * xp.conj({0}))", (complex_,)),
+    Rule("{n} = {0} / (2.0 + {0} * xp.conj({0}))", (complex_,)),
+    Rule("{n} = xp.exp(1j * {0})", (real,), _small),
+    # two operands, with broadcasting
+    *[Rule("{n} = " + text, (every, every)) for text in ("{0} + {1}", "{0} * {1}", "{0} - {1}", "2 * {0} - {1} / 3")],
+    *[Rule("{n} = " + text, (every, python)) for text in ("{0} * {1}", "{1} - {0}", "({0} + {1}) * {1}")],
+    *[
+        Rule("{n} = " + text, (real, real))
+        for text in (
+            "{0} / (1.5 + {1} * {1})", "xp.hypot({0}, 1.0 + {1} * {1})", "xp.logaddexp({0}, {1})",
+            "xp.atan2({0}, 1.5 + xp.sin({1}))", "(1.2 + xp.sin({0})) ** {1}", "xp.multiply({0}, {1})",
+        )
+    ],
+    Rule("{n} = xp.maximum({0}, {1})", (filled, filled), _apart),
+    Rule("{n} = xp.minimum({0}, {1})", (filled, filled), _apart),
+    Rule("{n} = xp.where({0} > {1}, {0}, {1} ** 2)", (filled, filled), _apart),
+    # indexing
+    *[
+        Rule("{n} = " + text, (rows,))
+        for text in (
+            "{0}[0]", "{0}[-1]", "{0}[1:]", "{0}[::2]", "{0}[..., 0]", "{0}[None, ...]", "{0}[..., None]", "{0}[:-1]",
+            "xp.flip({0}, axis=0)", "xp.roll({0}, 1, axis=-1)", "xp.take({0}, xp.asarray([0, -1, 0]), axis=0)",
+            "xp.repeat({0}, 2, axis=0)", "xp.tile({0}, (2, 1))",
+        )
+    ],
+    *[Rule("{n} = " + text, (matrix,)) for text in ("{0}[:, 0]", "{0}[:, 1:]", "{0}[0, :]", "{0}[-1, -1]", "{0}[:, None, :]")],
+    # reductions
+    *[
+        Rule("{n} = " + text, (rows,))
+        for text in (
+            "xp.sum({0}, axis=0)", "xp.sum({0}, axis=-1, keepdims=True)", "xp.mean({0})", "xp.mean({0}, axis=-1)",
+            "xp.cumulative_sum({0}, axis=0)", "xp.sum({0})",
+        )
+    ],
+    *[
+        Rule("{n} = " + text, (real_rows,))
+        for text in (
+            "xp.var({0})", "xp.prod({0})", "xp.prod({0}, axis=-1)", "xp.linalg.vector_norm(xp.concat([xp.reshape({0}, (-1,)),"
+            " xp.ones_like(xp.reshape({0}, (-1,)))]))", "xp.var({0}, axis=0, keepdims=True)", "xp.diff({0}, axis=0)",
+            "xp.cumulative_prod({0}, axis=0)",
+        )
+    ],
+    Rule("{n} = xp.std({0})", (real_rows,), lambda x: bool(np.std(x) > 0.1)),
+    Rule("{n} = xp.max({0})", (real_rows,), _distinct),
+    Rule("{n} = xp.min({0}, axis=0)", (real_rows,), _distinct),
+    Rule("{n} = xp.max({0}, axis=-1, keepdims=True)", (real_rows,), _distinct),
+    Rule("{n} = xp.sort({0}, axis=-1)", (real_rows,), _distinct),
+    # shapes
+    *[
+        Rule("{n} = " + text, (rows,))
+        for text in (
+            "xp.reshape({0}, (-1,))", "xp.expand_dims({0}, axis=0)", "xp.broadcast_to({0}, (2, *{0}.shape))",
+            "xp.stack([{0}[i] * (i + 1) for i in range({0}.shape[0])])",
+            "sum([{0}[i] ** (i + 1) for i in range({0}.shape[0])])", "xp.moveaxis({0}[None, ...], 0, -1)",
+            "xp.squeeze({0}[None, ...], axis=0)", "xp.concat(xp.unstack({0}[..., None]))",
+        )
+    ],
+    *[
+        Rule("{n} = " + text, (matrix,))
+        for text in ("{0}.T", "xp.permute_dims({0}, (1, 0))", "xp.matrix_transpose({0})", "xp.tril({0})", "xp.triu({0}, k=1)")
+    ],
+    *[
+        Rule("{n} = " + text, (rows, rows), _same_shape)
+        for text in ("xp.stack([{0}, {1}])", "xp.concat([{0}, {1}])", "xp.stack([{0}, {1}], axis=-1)", "xp.concat([{1}, {0}], axis=-1)")
+    ],
+    # linear algebra
+    *[Rule("{n} = " + text, (matrix, every)) for text in ("{0} @ {1}", "xp.tensordot({0}, {1}, axes=1)", "xp.matmul({0}.T, {1})")],
+    Rule("{n} = xp.vecdot({0}, {1})", (real_vector, real_vector)),
+    Rule("{n} = {0} @ {1}", (vector, vector)),
+    Rule("{n} = xp.linalg.outer({0}, {1})", (real_vector, real_vector)),
+    Rule("{n} = xp.einsum('i,j->ij', {0}, {1})", (real_vector, real_vector)),
+    Rule("{n} = xp.einsum('ij,ij->i', {0}, {1})", (real_matrix, real_matrix)),
+    Rule("{n} = xp.linalg.trace({0})", (real_matrix,)),
+    Rule("{n} = xp.linalg.diagonal({0})", (real_matrix,)),
+    Rule("{n} = xp.linalg.matrix_norm({0} + 1.0)", (real_matrix,), lambda x: bool(np.sum(np.abs(x + 1)) > 0.1)),
+    *[
+        Rule("{n} = " + text, (square,), _small)
+        for text in (
+            "xp.linalg.det({0})", "xp.linalg.inv({0} / 4 + 2 * xp.eye({0}.shape[0], dtype={0}.dtype))",
+            "xp.linalg.cholesky({0} @ {0}.T + xp.eye({0}.shape[0], dtype={0}.dtype))",
+            "xp.linalg.slogdet({0} / 4 + 2 * xp.eye({0}.shape[0], dtype={0}.dtype)).logabsdet", "xp.linalg.matrix_power({0}, 2)",
+        )
+    ],
+    Rule("{n} = xp.linalg.solve({0} / 4 + 2 * xp.eye({0}.shape[0], dtype={0}.dtype), {1})", (square, real_matrix), lambda a, b: len(a) == len(b) and _small(a)),
+    # Python: branches on values, loops, functions, containers
+    Rule("if xp.sum({0}) > 0.25:\n    {n} = xp.sin({0})\nelse:\n    {n} = {0} * 2.0", (filled,), _sum_apart, True),
+    Rule("{n} = {0}\nwhile xp.sum({n} * {n}) > 1.0:\n    {n} = {n} / 2", (filled,), branches=True),
+    Rule("{n} = {0}\nfor k in range({1}):\n    {n} = xp.sin({n} + k)", (filled, integer)),
+    Rule("{n} = {0} ** {1}", (filled, integer), lambda x, k: _small(x)),
+    Rule("{n} = {0}[{1} - {1}]", (rows, integer)),
+    Rule("{n} = {0}\nfor _ in range(2):\n    {n} = xp.tanh({n} + {1})", (real, real), lambda x, y: np.shape(x + y) == np.shape(x)),
+    Rule("def step(y, scale=0.5):\n    return xp.cos(y * scale) + {1}\n{n} = step(step({0}), scale=1.5)", (real, real)),
+    Rule("{n} = dict(x={0}, y=[{1}])\n{n} = {n}['x'] * {n}['y'][0]", (every, every)),
+    Rule("{n} = sum(y * y for y in ({0}, {1}))", (real, real)),
+    Rule("{n} = (lambda y: y * xp.sin(y))({0})", (real,)),
+)  # fmt: skip
+
+#: What may be added up to the scalar that f returns.
+SCALARS: tuple[Rule, ...] = (
+    *[Rule(text, (real,)) for text in ("xp.sum({0})", "xp.sum({0} ** 2)", "xp.sum(xp.sin({0}))")],
+    Rule("xp.mean({0})", (filled,)),
+    *[
+        Rule(text, (complex_,))
+        for text in ("xp.sum(xp.real({0}))", "xp.sum(xp.real({0} * xp.conj({0})))", "xp.sum(xp.imag({0}) ** 2 + xp.real({0}))")
+    ],
+)

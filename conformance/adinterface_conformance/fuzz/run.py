@@ -1,0 +1,208 @@
+"""Fuzzing: a sequence of programs that a seed decides, each tried by some operators on every backend."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from adinterface import AutoBackend
+from adinterface.operators.facts import operations, operator_of
+from adinterface.operators.operation import Operation
+from adinterface.registry import find
+
+from ..accuracy import differentiates, pair_of
+from ..case import warm_up
+from .judging import Finding, NotSmooth, judge
+from .making import Impossible, Wanted, program
+from .program import Program
+from .shrinking import shrunk
+from .snippet import snippet
+from .trial import Call, Trial
+
+#: How many operators a program is tried with: an engine compiles what it has not met, so a program serves several times.
+OPERATORS = 4
+#: An engine that compiles takes part in one program of so many: it takes a second for what takes others milliseconds.
+SHARE = 3
+
+
+@dataclass
+class Failure:
+    """One way to fail: the first program that did, cut down, and how often it was met."""
+
+    backend: str
+    operator: str
+    kind: str
+    words: str
+    #: The statements that are needed for it.
+    rules: frozenset[str]
+    #: A program that runs when it is pasted.
+    text: str
+    #: The number of the program, which together with the seed makes it again.
+    program: int
+    count: int = 1
+
+    def explains(self, backend: str, trial: Trial, finding: Finding) -> bool:
+        """Whether another failure is this one once more, as far as one can tell without cutting it down."""
+        texts = {statement.text for statement in trial.program.statements}
+        alike = self.backend == backend and self.kind == finding.kind and self.words == finding.words
+        return alike and self.rules <= texts and (bool(self.rules) or self.operator == trial.operation.name)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.backend}, {self.operator}: {self.kind} ({self.count} times; first in program {self.program})\n{self.text}"
+        )
+
+
+@dataclass
+class Fuzzing:
+    """What came of it so far."""
+
+    seed: int
+    programs: int = 0
+    comparisons: Counter[str] = field(default_factory=Counter)
+    #: Trials at a point where the reference is not exact enough to judge.
+    skipped: int = 0
+    failures: list[Failure] = field(default_factory=list)
+
+    @property
+    def good(self) -> bool:
+        return not self.failures
+
+
+def fuzz(
+    backends: Sequence[AutoBackend],
+    seed: int,
+    *,
+    programs: int | None = None,
+    seconds: float | None = None,
+    start: int = 0,
+    seen: Callable[[Fuzzing], None] = lambda fuzzing: None,
+) -> Fuzzing:
+    """Try programs until so many are done, or for so long; the same seed makes the same ones, in the same order.
+
+    start: the number of the first program. seen: is told after each program.
+    """
+    for backend in backends:
+        warm_up(backend)
+    fuzzing, number = Fuzzing(seed), start
+    deadline = None if seconds is None else time.monotonic() + seconds
+    while (programs is None or number < start + programs) and (deadline is None or time.monotonic() < deadline):
+        _try(fuzzing, number, backends)
+        fuzzing.programs += 1
+        number += 1
+        seen(fuzzing)
+    return fuzzing
+
+
+def _try(fuzzing: Fuzzing, number: int, backends: Sequence[AutoBackend]) -> None:
+    rng = np.random.default_rng([fuzzing.seed, number])
+    lead = operations()[int(rng.integers(len(operations())))]
+    made: Program | None = None
+    while made is None:
+        try:
+            made = program(rng, _wanted(rng, lead))
+        except Impossible:
+            continue
+    shared: dict[Any, Any] = {}
+    for operation in _operators(rng, made, lead):
+        trial = Trial(made, operator_of(operation), operation, number, shared)
+        other: tuple[Call, dict[str, Any]] | None = None
+        for call in _calls(rng, made, backends, everybody=number % SHARE == 0):
+            try:
+                judgement = judge(trial, call, other[1] if other else None)
+            except NotSmooth:
+                fuzzing.skipped += 1
+                break
+            fuzzing.comparisons[type(call.backend).__name__] += judgement.comparisons
+            if judgement.findings:
+                _note(fuzzing, number, trial, call, judgement.findings, other[0] if other else None)
+            elif other is None and judgement.parts is not None and differentiates(call.backend):
+                other = call, judgement.parts
+
+
+# Drawing -------------------------------------------------------------------------------------------------------------
+
+
+def _wanted(rng: np.random.Generator, operation: type[Operation]) -> Wanted:
+    real = operation.order == 2 or bool({"jacobian", "hessian"} & set(operation.forms)) or operation.takes == "one number"
+    draw = rng.random()
+    if operation.output == "tree":
+        form: Any = "tree" if draw < 0.7 else "scalar"
+    else:
+        form = "auxiliary" if operation.output == "scalar and aux" and draw < 0.4 else "scalar"
+    one = operation.takes != "arguments" or draw < 0.3
+    return Wanted(form, one, operation.takes == "one number", real)
+
+
+def _suits(operation: type[Operation], made: Program, lead: type[Operation]) -> bool:
+    """Whether an operator can be tried on a program that was made for another one."""
+    arguments = made.arguments
+    real = all(np.dtype(dtype).kind == "f" for dtype in arguments.dtypes)
+    needs_real = operation.order == 2 or bool({"jacobian", "hessian"} & set(operation.forms))
+    form = {"tree": ("tree",), "scalar": ("tree", "scalar", "scalar and aux"), "auxiliary": ("scalar and aux",)}[made.form]
+    one = all(path.startswith("args[0]") for path in arguments.paths)
+    number = lead.takes == "one number"
+    takes = {"arguments": True, "one argument": one and not number, "one number": number}[operation.takes]
+    return operation.output in form and takes and (real or not needs_real)
+
+
+def _operators(rng: np.random.Generator, made: Program, lead: type[Operation]) -> list[type[Operation]]:
+    others = [other for other in operations() if other is not lead and _suits(other, made, lead)]
+    chosen = [others[int(n)] for n in rng.permutation(len(others))[: OPERATORS - 1]]
+    return [lead, *chosen]
+
+
+def _compiles(backend: AutoBackend) -> bool:
+    return find(pair_of(backend)[0]).compile(lambda *arrays: ()) is not None
+
+
+def _calls(rng: np.random.Generator, made: Program, backends: Sequence[AutoBackend], *, everybody: bool) -> Iterator[Call]:
+    """A call for each backend; without `everybody` for those that do not compile, and these prepare rarely."""
+    for backend in backends:
+        draws = rng.random(3)
+        compiles = _compiles(backend)
+        if compiles and not everybody:
+            continue
+        prepared = bool(draws[0] < (0.02 if compiles else 0.25)) and not (compiles and made.branches)
+        yield Call(_with_mode(backend, float(draws[1])), prepared, bool(draws[2] < 0.25))
+
+
+def _with_mode(backend: AutoBackend, draw: float) -> AutoBackend:
+    if not (dataclasses.is_dataclass(backend) and any(each.name == "mode" for each in dataclasses.fields(backend))):
+        return backend
+    mode = None if draw < 0.6 else "forward" if draw < 0.8 else "reverse"
+    return dataclasses.replace(backend, mode=mode)  # type: ignore[call-arg]
+
+
+# Failures ------------------------------------------------------------------------------------------------------------
+
+
+def _note(fuzzing: Fuzzing, number: int, trial: Trial, call: Call, findings: list[Finding], other: Call | None) -> None:
+    """Count a failure that is known, and cut a new one down."""
+    first = findings[0]
+    name = type(call.backend).__name__
+    for known in fuzzing.failures:
+        if known.explains(name, trial, first):
+            known.count += 1
+            return
+
+    def attempt(smaller: Program, plainer: Call) -> list[Finding]:
+        again = Trial(smaller, trial.operator, trial.operation, trial.seed, {})
+        beside = judge(again, other).parts if other is not None else None
+        return judge(again, plainer, beside).findings
+
+    def fails(smaller: Program, plainer: Call) -> bool:
+        return any(finding.kind == first.kind and finding.words == first.words for finding in attempt(smaller, plainer))
+
+    least, plainest = shrunk(trial.program, call, fails)
+    again = Trial(least, trial.operator, trial.operation, trial.seed, {})
+    messages = [finding.message for finding in attempt(least, plainest)] or [first.message]
+    text = snippet(again, plainest, messages)
+    rules = frozenset(statement.text for statement in least.statements)
+    fuzzing.failures.append(Failure(name, trial.operation.name, first.kind, first.words, rules, text, number))

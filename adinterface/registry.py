@@ -6,11 +6,13 @@ tell which engines a program already uses without importing any.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import importlib.util
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from .contract.auto import AutoBackend
@@ -80,13 +82,35 @@ def find(auto: object) -> Backend:
     if isinstance(auto, AutoBackend):
         return backend_of(auto)
     seen = f"the class {auto.__name__}" if isinstance(auto, type) else repr(auto)
-    if isinstance(auto, type) and issubclass(auto, AutoBackend):
-        remedy = f"Write {auto.__name__}()."
+    chosen = _meant(auto)
+    if isinstance(auto, ModuleType):
+        seen = f"the module {auto.__name__}"
+    elif len(seen) > _LONGEST:
+        seen = f"a {type(auto).__name__}"
+    if chosen is not None:
+        required = [field.name for field in dataclasses.fields(chosen) if field.default is dataclasses.MISSING]  # type: ignore[arg-type]
+        remedy = f"Write {chosen.__name__}({', '.join(required)})."
     elif callable(auto) and not isinstance(auto, type):
         remedy = "The order of arguments is operator(f, backend, *args)."
     else:
         remedy = "Pass an object such as AutoJax(), AutoTorch(), AutoAutograd() or AutoFiniteDifferences()."
-    raise BackendError(f"The second argument must be a backend, not {seen}. {remedy}")
+    raise BackendError(f"The argument `backend` must be a backend, not {seen}. {remedy}")
+
+
+#: How much of a value that is no backend a message shows.
+_LONGEST = 200
+
+
+def _meant(auto: object) -> type[AutoBackend] | None:
+    """The class of backend values that a class, a name or an engine's module was meant for."""
+    if isinstance(auto, type):
+        return auto if issubclass(auto, AutoBackend) and dataclasses.is_dataclass(auto) and hasattr(auto, "name") else None
+    name = auto.__name__ if isinstance(auto, ModuleType) else auto
+    if not isinstance(name, str):
+        return None
+    name = name.partition(".")[0].lower()
+    classes = [cls for cls in auto_classes() if "name" in vars(cls)]
+    return next((cls for cls in classes if name in (cls.name.lower(), cls.__name__.lower(), f"py{cls.name}")), None)
 
 
 def loaded_backends() -> list[type[Backend]]:

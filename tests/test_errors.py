@@ -38,16 +38,24 @@ from adinterface import (
     PrecisionError,
     Pullback,
     Pushforward,
+    SecondOrder,
     array_namespace,
+    check_gradient,
+    check_neutral,
+    compare,
+    explain,
     gradient,
     hvp,
     jacobian,
+    numpy_function,
     prepare,
     pullback,
     pushforward,
     registry,
     value_and_gradient,
 )
+from adinterface.operators.facts import operator_of
+from adinterface.operators.operation import OPERATIONS
 
 X = np.array([1.0, 2.0])
 JAX, TORCH, AUTOGRAD = AutoJax(), AutoTorch(), AutoAutograd()
@@ -250,7 +258,16 @@ def test_a_value_that_depends_on_no_argument_gives_zeros_and_a_warning_at_the_us
 
 _PASS = "Pass an object such as AutoJax(), AutoTorch(), AutoAutograd() or AutoFiniteDifferences()."
 NOT_BACKENDS = {
-    "string": ("jax", "'jax'", _PASS),
+    "string": ("numpy", "'numpy'", _PASS),
+    "name of an engine": ("torch", "'torch'", "Write AutoTorch()."),
+    "name of a class": ("AutoJax", "'AutoJax'", "Write AutoJax()."),
+    "pytorch": ("PyTorch", "'PyTorch'", "Write AutoTorch()."),
+    "module": (jax, "the module jax", "Write AutoJax()."),
+    "inner module": (jnp, "the module jax.numpy", "Write AutoJax()."),
+    "another module": (np, "the module numpy", _PASS),
+    "SecondOrder": (SecondOrder, "the class SecondOrder", "Write SecondOrder(outer, inner)."),
+    "AutoBackend": (AutoBackend, "the class AutoBackend", _PASS),
+    "long": (list(range(200)), "a list", _PASS),
     "None": (None, "None", _PASS),
     "number": (3, "3", _PASS),
     "list": ([AutoJax()], "[AutoJax(", None),
@@ -266,7 +283,7 @@ NOT_BACKENDS = {
 @pytest.mark.parametrize("name", NOT_BACKENDS)
 def test_an_argument_that_is_not_a_backend_is_an_error_that_shows_how_to_write_one(name, operator):
     value, seen, remedy = NOT_BACKENDS[name]
-    start = f"The second argument must be a backend, not {seen}"
+    start = f"The argument `backend` must be a backend, not {seen}"
     with pytest.raises(BackendError) as caught:
         operator(lambda x: x * x, value, 2.0)
     assert str(caught.value).startswith(start)
@@ -274,10 +291,102 @@ def test_an_argument_that_is_not_a_backend_is_an_error_that_shows_how_to_write_o
     assert remedy is None or str(caught.value) == f"{start}. {remedy}"
 
 
+# The function and the operator -----------------------------------------------------------------------------------------
+
+_NOT_CALLED = "Pass the function itself, without calling it: f, not f(x)."
+NOT_FUNCTIONS = {
+    "None": (None, "None", "Does the function that made it lack a return statement?"),
+    "value": (2.5, "the float 2.5", _NOT_CALLED),
+    "array": (X, "a numpy array of dtype float64 and shape (2,)", _NOT_CALLED),
+    "gradients": ((X,), "a tuple", _NOT_CALLED),
+    "string": ("sin", "a str", "Pass the function itself, without quotes."),
+    "Constant": (Constant(_softmax), "a Constant", "Constant(...) is for arguments; pass the function itself."),
+    "backend": (TORCH, "the backend AutoTorch", "f stands in front of the backend."),
+}
+CALLERS = {
+    **{
+        operation.name: lambda f, backend, o=operation: operator_of(o)(f, backend, *_arguments(o))
+        for operation in OPERATIONS.values()
+    },
+    "prepare": lambda f, backend: prepare(gradient, f, backend, X),
+    "explain": lambda f, backend: explain(gradient, f, backend, X),
+    "compare": lambda f, backend: compare(gradient, f, [backend], X),
+    "check_gradient": lambda f, backend: check_gradient(f, backend, X),
+    "check_neutral": lambda f, backend: check_neutral(f, X, backends=[backend]),
+}
+
+
+def _arguments(operation):
+    if operation.directions == "second tuple":
+        return (X,), (X,)
+    point = 2.0 if operation.takes == "one number" else X
+    return (point, X) if operation.directions == "second argument" else (point,)
+
+
+@pytest.mark.parametrize("caller", CALLERS)
+@pytest.mark.parametrize("name", NOT_FUNCTIONS)
+def test_what_is_no_function_is_an_error_that_says_so(name, caller):
+    f, seen, remedy = NOT_FUNCTIONS[name]
+    for backend in BACKENDS.values() if name in ("None", "value") else [AUTOGRAD]:
+        with raises(TypeError, f"{caller}: f must be a function, but is {seen}. {remedy}"):
+            CALLERS[caller](f, backend)
+
+
+def test_numpy_function_takes_a_function():
+    message = "numpy_function takes a function, not a float: write @numpy_function above its definition, or numpy_function(f)."
+    with raises(TypeError, message):
+        numpy_function(2.5)
+
+
+_OPERATORS = ", ".join(sorted(operation.name for operation in OPERATIONS.values()))
+TAKING_OPERATORS = {
+    "prepare(operator, f, backend, *example_args)": lambda operator, f: prepare(operator, f, AUTOGRAD, X),
+    "explain(operator, f, backend, *args)": lambda operator, f: explain(operator, f, AUTOGRAD, X),
+    "compare(operator, f, backends, *args)": lambda operator, f: compare(operator, f, [AUTOGRAD], X),
+}
+
+
+@pytest.mark.parametrize("call", TAKING_OPERATORS)
+def test_what_is_no_operator_is_an_error_that_says_so(call):
+    take = TAKING_OPERATORS[call]
+    start = f"{call}: operator must be one of {_OPERATORS}, not "
+    called = f" It is passed itself, not called: {call.replace('operator', 'gradient')}."
+    with raises(TypeError, f"{start}a tuple.{called}"):
+        take(gradient(_total, AUTOGRAD, X), _total)
+    with raises(TypeError, f"{start}a NoneType.{called}"):
+        take(None, _total)
+    with raises(TypeError, f"{start}'hessian'. Pass hessian itself, without quotes."):
+        take("hessian", _total)
+    with raises(TypeError, f"{start}'loss'."):
+        take("loss", _total)
+    with raises(TypeError, f"{start}{_total!r}."):  # in the wrong order
+        take(_total, gradient)
+
+
+def _total(x):
+    return (x * x).sum()
+
+
+@pytest.mark.parametrize("backends", ["jax", AutoAutograd, 3])
+def test_backends_must_be_a_list(backends):
+    end = "backends must be a list of backend values, such as [AutoFiniteDifferences()]."
+    with raises(BackendError, f"compare(operator, f, backends, *args): {end}"):
+        compare(gradient, _total, backends, X)
+    with raises(BackendError, f"check_neutral(f, *args, backends=...): {end}"):
+        check_neutral(_total, X, backends=backends)
+
+
+def test_one_backend_in_place_of_a_list_is_shown_as_a_list():
+    with raises(BackendError, "check_neutral(f, *args, backends=...): backends must be a list; write [AutoAutograd()]."):
+        check_neutral(_total, X, backends=AUTOGRAD)
+
+
 @pytest.mark.parametrize("operator", [gradient, value_and_gradient])
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS.keys())
 def test_a_backend_and_f_in_the_wrong_order_is_an_error_that_says_the_order(backend, operator):
-    message = f"The second argument must be a backend, not {_softmax!r}. The order of arguments is operator(f, backend, *args)."
+    message = (
+        f"The argument `backend` must be a backend, not {_softmax!r}. The order of arguments is operator(f, backend, *args)."
+    )
     with raises(BackendError, message):
         operator(backend, _softmax, 2.0)
 

@@ -208,7 +208,7 @@ def test_what_is_not_a_backend_is_an_error_in_a_pair_too(place):
     with pytest.raises(BackendError) as caught:
         hessian(never, pair, 0.7)
     assert str(caught.value) == (
-        "The second argument must be a backend, not 'jax'. Pass an object such as AutoJax(), AutoTorch(), AutoAutograd() "
+        "The argument `backend` must be a backend, not 'jax'. Pass an object such as AutoJax(), AutoTorch(), AutoAutograd() "
         "or AutoFiniteDifferences()."
     )
 

@@ -7,9 +7,10 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from ..contract.auto import AutoBackend
 from ..contract.errors import DisconnectedWarning
 from ..contract.library import PYTHON, Library, kind
-from ..tree import Frozen, Node, Structure, children_of, count_slots, handler_of
+from ..tree import Constant, Frozen, Node, Structure, children_of, count_slots, handler_of
 from .passages import Slot
 
 
@@ -61,6 +62,24 @@ def nothing_differentiable(operator: str, structures: Sequence[Structure], slots
         lines.append(f"  There is no argument at all: write {operator}(f, backend, x, ...).")
     lines.append("Pass floating numbers or arrays; a model's arrays must be floating to be trained.")
     return "\n".join(lines)
+
+
+def require_function(caller: str, f: Any) -> None:
+    """Raises TypeError, and says what to write, for what cannot be called."""
+    if callable(f):
+        return
+    seen = "None" if f is None else f"the backend {type(f).__name__}" if isinstance(f, AutoBackend) else describe(f)
+    if f is None:
+        remedy = "Does the function that made it lack a return statement?"
+    elif isinstance(f, AutoBackend):
+        remedy = "f stands in front of the backend."
+    elif isinstance(f, Constant):
+        remedy = "Constant(...) is for arguments; pass the function itself."
+    elif isinstance(f, str):
+        remedy = "Pass the function itself, without quotes."
+    else:
+        remedy = "Pass the function itself, without calling it: f, not f(x)."
+    raise TypeError(f"{caller}: f must be a function, but is {seen}. {remedy}")
 
 
 def describe(value: Any) -> str:

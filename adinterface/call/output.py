@@ -12,7 +12,7 @@ from ..contract.backend import Arrays, Aux
 from ..contract.errors import OutputError
 from ..contract.library import NUMPY, PYTHON, Library, kind
 from ..tree import CARRIED, DIFFERENTIATED, Frozen, Leaf, LeafSpec, Node, Structure, build, flatten, handler_of
-from .messages import describe
+from .messages import describe, require_function
 from .plan import Plan
 
 #: What an operator differentiates: a real scalar; a real scalar in front of auxiliary results; every floating leaf.
@@ -65,6 +65,7 @@ class Function:
                 args, kwargs = plan.arguments(active, self.carried)
                 result = self.f(*args, **kwargs)
         except Exception as error:  # raised again as it is; a note says what the user may not know
+            require_function(plan.operator, self.f)
             annotate(plan, error)
             raise
         library, cls = plan.library, type(result)

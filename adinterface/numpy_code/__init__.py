@@ -39,6 +39,12 @@ def numpy_function(f: Callable[P, T], /) -> Callable[P, T]:
     (array([0., 0.]),)
     """
 
+    if not callable(f):
+        raise TypeError(
+            f"numpy_function takes a function, not a {type(f).__name__}: write @numpy_function above its definition, or "
+            f"numpy_function(f)."
+        )
+
     @functools.wraps(f)
     def on_any_engine(*args: P.args, **kwargs: P.kwargs) -> T:
         leaves: list[Leaf] = []

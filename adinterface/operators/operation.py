@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from ..call.call import Call
+from ..call.messages import describe, require_function
 from ..call.output import Function, OutputKind, check_scalar
 from ..call.plan import Plan, Plans
 from ..call.state import Followed, Unchanging, write
@@ -127,6 +128,40 @@ def operation_of(kind: type[Operation], auto: AutoBackend) -> Operation:
 
 #: The operation of each operator, by the operator.
 OPERATIONS: dict[Any, type[Operation]] = {}
+
+
+def require_operator(caller: str, operator: Any) -> type[Operation]:
+    """The operation of an operator; raises TypeError, and says what to write, for what is none.
+
+    caller: the tool that takes it, as it is called.
+    """
+    kind = _kind_of(operator)
+    if kind is not None:
+        return kind
+    names = sorted(operation.name for operation in OPERATIONS.values())
+    if isinstance(operator, str) and operator in names:
+        remedy = f" Pass {operator} itself, without quotes."
+    elif callable(operator) or isinstance(operator, str):
+        remedy = ""
+    else:
+        remedy = f" It is passed itself, not called: {caller.replace('operator', 'gradient')}."
+    seen = repr(operator) if callable(operator) or isinstance(operator, str) else describe(operator)
+    raise TypeError(f"{caller}: operator must be one of {', '.join(names)}, not {seen}.{remedy}")
+
+
+def require_call(caller: str, operator: Any, f: Any) -> None:
+    """As `require_operator` for a tool that takes whatever is called as an operator is: it must be a function, and so must
+    f, which is no operator unless the two were exchanged."""
+    if not callable(operator) or _kind_of(f) is not None:
+        require_operator(caller, operator)
+    require_function(caller.partition("(")[0], f)
+
+
+def _kind_of(operator: Any) -> type[Operation] | None:
+    try:
+        return OPERATIONS.get(operator)
+    except TypeError:  # it cannot be hashed
+        return None
 
 
 def run(kind: type[Operation], auto: AutoBackend, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..call.call import Call
 from ..call.likeness import Recognizer, Signature
+from ..call.messages import require_function
 from ..call.output import Function
 from ..call.passages import enter_all
 from ..call.plan import Plan
@@ -19,7 +20,7 @@ from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
 from ..contract.library import NUMPY, PYTHON
 from ..contract.nodes import Unkeyed, contents, exactly
-from .operation import OPERATIONS, Compiled, Compute, Operation, Results, Write, evaluate, follow, operation_of
+from .operation import Compiled, Compute, Operation, Results, Write, evaluate, follow, operation_of, require_operator
 from .typed import as_prepare
 
 
@@ -48,10 +49,8 @@ def prepare(
     >>> fast(np.array([1.0, 3.0]))[0].round(6)
     array([2., 6.])
     """
-    kind_of_operation = OPERATIONS.get(operator)
-    if kind_of_operation is None:
-        names = ", ".join(sorted(operation.name for operation in OPERATIONS.values()))
-        raise TypeError(f"prepare(operator, f, backend, *example_args): operator must be one of {names}, not {operator!r}.")
+    kind_of_operation = require_operator("prepare(operator, f, backend, *example_args)", operator)
+    require_function("prepare", f)
     prepared = Prepared(kind_of_operation, backend, f)
     args, _ = prepared._operation.arguments(example_args)
     prepared._specialization(args, kwargs)  # an engine compiles at the first call

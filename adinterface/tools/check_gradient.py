@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..call.messages import require_function
 from ..contract.auto import AutoBackend, AutoFiniteDifferences
 from ..contract.library import Library, epsilon, width
 from ..operators.gradient import gradient
@@ -313,6 +314,7 @@ def check_gradient(
     >>> check_gradient(lambda p: (p["x"] ** 3).sum(), AutoFiniteDifferences(), {"x": np.array([1.0, 2.0])}).ok
     True
     """
+    require_function("check_gradient", f)
     if directions < 1:
         raise ValueError(f"check_gradient: directions must be at least 1, not {directions}.")
     evaluations = 0

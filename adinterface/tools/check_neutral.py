@@ -9,7 +9,7 @@ import math
 import re
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, TracebackType
@@ -17,12 +17,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..contract.auto import AutoBackend
-from ..contract.errors import MissingEngineError
+from ..call.messages import require_function
+from ..contract.auto import AutoBackend, AutoFiniteDifferences
+from ..contract.errors import BackendError, MissingEngineError
 from ..contract.library import PYTHON, epsilon
 from ..operators.pullback import pullback
 from ..registry import auto_class, find, is_installed, names
 from ..tree import Constant, Frozen, Leaf, Node, Static, Structure, build, flatten
+from .measured import label
 
 Status = Literal["runs", "fails", "differs"]
 Array = np.ndarray[Any, Any]
@@ -109,6 +111,8 @@ def check_neutral(
     >>> check_neutral(f, np.ones(3), backends=[]).ok
     True
     """
+    require_function("check_neutral", f)
+    chosen = _installed() if backends is None else _listed(backends)
     leaves: list[Leaf] = []
     structure = flatten(Constant((args, kwargs)), leaves, lambda: "an argument")
     arrays = [leaf.value if leaf.library is PYTHON else leaf.library.to_numpy(leaf.value) for leaf in leaves]
@@ -127,12 +131,23 @@ def check_neutral(
             "check_neutral needs array_api_strict, which is not installed: pip install array-api-strict", name=error.name
         ) from error
     runs: list[tuple[str, Callable[[], Any]]] = [("array_api_strict", functools.partial(called_with, strict.asarray))]
-    for backend in _installed() if backends is None else backends:
+    for backend in chosen:
         find(backend)  # before f is run: an engine that is missing is no fault of f
         name = type(backend).__name__ if backend == type(backend)() else repr(backend)
         runs.append((name, functools.partial(_traced, f, backend, args, kwargs)))
     called = getattr(f, "__name__", type(f).__name__)
     return NeutralCheck(called, tuple([_result(where, run, f, wanted) for where, run in runs]))
+
+
+def _listed(backends: Any) -> list[AutoBackend]:
+    if isinstance(backends, AutoBackend):
+        raise BackendError(f"check_neutral(f, *args, backends=...): backends must be a list; write [{label(backends)}].")
+    if isinstance(backends, str) or not isinstance(backends, Iterable):
+        raise BackendError(
+            "check_neutral(f, *args, backends=...): backends must be a list of backend values, such as "
+            f"[{AutoFiniteDifferences.__name__}()]."
+        )
+    return list(backends)
 
 
 def _installed() -> list[AutoBackend]:

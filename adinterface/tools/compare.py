@@ -13,7 +13,7 @@ from ..contract.auto import AutoBackend, AutoFiniteDifferences, SecondOrder
 from ..contract.errors import BackendError
 from ..contract.library import NUMPY, PYTHON, epsilon, kind
 from ..operators.facts import arguments_of, operation_of_name, parts_of
-from ..operators.operation import Operation
+from ..operators.operation import Operation, require_call
 from ..operators.pullback import Back, Push
 from ..registry import find
 from ..tree import Constant, Leaf, Structure, build_gradient, flatten
@@ -60,6 +60,7 @@ def compare(
     (True, 7)
     """
     chosen = _checked(backends)
+    require_call("compare(operator, f, backends, *args)", operator, f)
     name = getattr(operator, "__name__", str(operator))
     operation = operation_of_name(name)
     measured = tuple([_measure(operator, name, operation, f, backend, args, kwargs) for backend in chosen])
@@ -76,7 +77,7 @@ def compare(
 def _checked(backends: Any) -> list[AutoBackend]:
     if isinstance(backends, AutoBackend):
         raise BackendError(f"compare(operator, f, backends, *args): backends must be a list; write [{label(backends)}].")
-    chosen = list(backends) if isinstance(backends, Iterable) else []
+    chosen = list(backends) if isinstance(backends, Iterable) and not isinstance(backends, str) else []
     if not chosen:
         raise BackendError(
             "compare(operator, f, backends, *args): backends must be a list of backend values, such as "

@@ -12,6 +12,7 @@ from ..call.passages import Slot
 from ..call.plan import Plan
 from ..contract.auto import AutoBackend
 from ..derive.record import recording
+from ..operators.operation import require_call
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,7 @@ def explain(
       1. AutoFiniteDifferences: gradient, leaf by leaf
     evaluations of f: 2
     """
+    require_call("explain(operator, f, backend, *args)", operator, f)
     evaluations = 0
 
     @functools.wraps(f)

@@ -6,7 +6,6 @@ from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
-from autograd.core import VJPNode
 
 from adinterface.contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Pullback, Pushforward
 from adinterface.contract.errors import AdinterfaceError
@@ -17,6 +16,7 @@ from .box import Box
 from .forward import ForwardNode
 from .known_failures import KNOWN_FAILURES
 from .library import AutogradLibrary
+from .reverse import ReverseNode
 from .rules import astype
 from .traces import backward, new_trace, node_of, unboxed
 
@@ -29,7 +29,7 @@ class AutogradBackend(Backend):
     second_order = (None, "reverse")  # forward rules for one product, the gradient's pullback for many
 
     def pullback(self, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
-        roots = [VJPNode.new_root() for _ in leaves]
+        roots = [ReverseNode.new_root() for _ in leaves]
         with new_trace() as trace:
             outputs, aux = function(*[Box(leaf, trace, root) for leaf, root in zip(leaves, roots)])
             ends = [node_of(output, trace) for output in outputs]
@@ -47,7 +47,7 @@ class AutogradBackend(Backend):
         return Pullback(outputs, aux, back, any(end is not None for end in ends))
 
     def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient:
-        roots = [VJPNode.new_root() for _ in leaves]
+        roots = [ReverseNode.new_root() for _ in leaves]
         with new_trace() as trace:
             (output,), aux = function(*[Box(leaf, trace, root) for leaf, root in zip(leaves, roots)])
         end, output = node_of(output, trace), unboxed(output, trace)

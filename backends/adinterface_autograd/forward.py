@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import autograd.numpy as anp
 import numpy as np
-from autograd.core import JVPNode, VJPNode, primitive_jvps, primitive_vjps, vspace
+from autograd.core import JVPNode, primitive_jvps, vspace
+from autograd.numpy import numpy_wrapper as wrapper
 from autograd.tracer import new_box, notrace_primitives
 
 from .forward_rules import RULES
+from .reverse import ReverseNode, reverse_rule, traced_primitives
 from .rules import shape_of, value
 from .traces import backward, new_trace, node_of
 
@@ -29,17 +32,18 @@ class ForwardNode(JVPNode):  # type: ignore[misc]
         self.g = rule(argnums, [parent.g for parent in parents], answer, args, kwargs)
 
 
-notrace_primitives[ForwardNode] = notrace_primitives[JVPNode]
+notrace_primitives[ForwardNode] = traced_primitives(JVPNode)
 
 
 def _transposed(fun: Any) -> Callable[..., Any]:
     """The forward rule that the reverse rule implies."""
-    if fun not in primitive_vjps:
+    reverse = reverse_rule(fun)
+    if reverse is None:
         name = getattr(fun, "__name__", fun)
         raise NotImplementedError(f"autograd has neither a forward nor a reverse rule for {name}")
 
     def rule(argnums: Sequence[int], tangents: Sequence[Any], answer: Any, args: Any, kwargs: Any) -> Any:
-        back = primitive_vjps[fun](argnums, answer, args, kwargs)
+        back = reverse(argnums, answer, args, kwargs)
         if _is_diagonal(fun, argnums, answer, args):
             terms = [list(back(tangent))[n] for n, tangent in enumerate(tangents)]
             return terms[0] if len(terms) == 1 else sum(terms[1:], terms[0])
@@ -47,12 +51,29 @@ def _transposed(fun: Any) -> Callable[..., Any]:
         # Not at zero, where some of autograd's rules leave out what they multiply by it.
         space = vspace(answer)
         with new_trace() as trace:
-            root = VJPNode.new_root()
+            root = ReverseNode.new_root()
             ends = [node_of(part, trace) for part in back(new_box(space.ones(), trace, root))]
             found = backward([(end, tangent) for end, tangent in zip(ends, tangents) if end is not None])
         return found[root] if root in found else space.zeros()
 
     return rule
+
+
+def _or_transposed(fun: Any) -> Callable[..., Any]:
+    """The forward rule for the calls that it knows, and for others what the reverse rule implies."""
+    known, transposed = RULES[fun], _transposed(fun)
+
+    def rule(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
+        try:
+            return known(argnums, tangents, answer, args, kwargs)
+        except NotImplementedError:
+            return transposed(argnums, tangents, answer, args, kwargs)
+
+    return rule
+
+
+for _function in (anp.prod, anp.clip):  # of which autograd's own forgets `where`, and the bounds
+    RULES[_function] = _transposed(_function)
 
 
 def _is_diagonal(fun: Any, argnums: Sequence[int], answer: Any, args: Any) -> bool:
@@ -62,3 +83,8 @@ def _is_diagonal(fun: Any, argnums: Sequence[int], answer: Any, args: Any) -> bo
         return False
     shape = shape_of(answer)
     return all(shape_of(args[n]) == shape and not np.iscomplexobj(value(args[n])) for n in argnums)
+
+
+_norm = anp.linalg._primitive_norm
+for _function in (anp.max, anp.min, anp.amax, anp.amin, wrapper._primitive_var, wrapper._primitive_std, anp.pad, _norm):
+    RULES[_function] = _or_transposed(_function)

@@ -32,6 +32,12 @@ def _rule_of(*primitives: Any) -> Callable[[Rule], Rule]:
     return register
 
 
+def _require(kwargs: dict[str, Any], *known: str) -> None:
+    """Leave calls with other keywords, such as `where`, to the transposed reverse rule."""
+    if not kwargs.keys() <= set(known):
+        raise NotImplementedError(f"this rule knows no {', '.join(kwargs.keys() - set(known))}")
+
+
 def _spread(tangent: Any, answer: Any) -> Any:
     """A tangent of an argument that is broadcast, as one of the answer."""
     if type(tangent) is type(answer) and tangent.shape == answer.shape and tangent.dtype == answer.dtype:
@@ -181,6 +187,7 @@ def _kept(x: Any, reduced: Any, axis: Axes) -> Any:
 @_rule_of(anp.max, anp.min, anp.amax, anp.amin)
 def _extreme(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
     """autograd's own stumbles over tuples of negative axes and NumPy's integers."""
+    _require(kwargs, "axis", "out", "keepdims")
     return _chosen(answer, tangents[0], *args, **kwargs)
 
 
@@ -239,12 +246,14 @@ def _half_of_squares(
 @_rule_of(wrapper._primitive_var)
 def _var(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
     """autograd's own fails for a tuple of axes, and ignores `correction`."""
+    _require(kwargs, "axis", "dtype", "out", "ddof", "keepdims", "correction")
     half, count = _half_of_squares(tangents[0], *args, **kwargs)
     return 2 * half / count
 
 
 @_rule_of(wrapper._primitive_std)
 def _std(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
+    _require(kwargs, "axis", "dtype", "out", "ddof", "keepdims", "correction")
     half, count = _half_of_squares(tangents[0], *args, **kwargs)
     alone = value(args[0]).size == value(answer).size  # of one number, where autograd has zero
     return half * 0.0 if alone else half / (count * answer)
@@ -292,5 +301,6 @@ def _hypot(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> 
 defjvp_argnums(linalg._solve, _solve)
 defjvp_argnums(rules.hypot, _hypot)
 defjvp_argnums(rules._where, _where)
+defjvp_argnums(rules._cast, _linear(rules._cast))
 defjvp_argnums(rules._stack, _of_parts(rules._stack, 1))
 defjvp_argnums(fft._transform, _linear(fft._transform))

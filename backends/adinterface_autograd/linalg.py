@@ -8,6 +8,7 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.extend import defvjp, primitive
 
+from . import rules
 from .rules import broadcast_to, is_box, matrix_transpose, ndim_of, shape_of, sum, tensordot, tril, value, vecdot
 
 __all__ = [
@@ -179,9 +180,9 @@ def svdvals(x: Any, /) -> Any:
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
     size = anp.abs(x)
     if ord == np.inf:
-        return anp.max(size, axis=axis, keepdims=keepdims)
+        return rules.max(size, axis=axis, keepdims=keepdims)
     if ord == -np.inf:
-        return anp.min(size, axis=axis, keepdims=keepdims)
+        return rules.min(size, axis=axis, keepdims=keepdims)
     if ord == 0:
         return np.asarray(sum(value(x) != 0, axis=axis, keepdims=keepdims)).astype(np.asarray(value(size)).dtype)
     if ord == 1:

@@ -15,7 +15,6 @@ from typing import Any
 import autograd.numpy as anp
 import numpy as np
 from autograd.extend import defvjp, defvjp_argnum, primitive
-from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.numpy.numpy_vjps import unbroadcast_f
 from autograd.tracer import getval
 
@@ -81,9 +80,19 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
     target = np.dtype(dtype)
     if target.kind not in "fc":
         return np.asarray(value(x)).astype(target)
+    if x.dtype == target:
+        return x
     if target.kind == "c":
-        return x if x.dtype == target else ArrayBox.astype(x + 0j, target)
-    return ArrayBox.astype(anp.real(x) if np.iscomplexobj(value(x)) else x, target)
+        return _cast(x + 0j, target)
+    return _cast(anp.real(x) if np.iscomplexobj(value(x)) else x, target)
+
+
+@primitive  # type: ignore[untyped-decorator]
+def _cast(x: Any, dtype: Any) -> Any:
+    return x.astype(dtype)
+
+
+defvjp(_cast, lambda ans, x, dtype: lambda g: astype(g, x.dtype), argnums=(0,))
 
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
@@ -421,15 +430,23 @@ def var(x: Any, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool
 
 
 def std(x: Any, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    return anp.sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
+    found = var(x, axis=axis, correction=correction, keepdims=keepdims)
+    if correction == 0 and _count(x, axis) == 1:  # zero wherever x is, which the slope of the root at zero would hide
+        return found
+    return anp.sqrt(found)
+
+
+def _not_negative(x: Any, axis: Axes) -> Axes:
+    """Several axes as autograd's own forward rules take them."""
+    return axis if axis is None or isinstance(axis, Int) else tuple([_axis(a, ndim_of(x)) for a in axis])
 
 
 def max(x: Any, /, *, axis: Axes = None, keepdims: bool = False) -> Any:
-    return anp.max(x, axis=axis, keepdims=keepdims)
+    return anp.max(x, axis=_not_negative(x, axis), keepdims=keepdims)
 
 
 def min(x: Any, /, *, axis: Axes = None, keepdims: bool = False) -> Any:
-    return anp.min(x, axis=axis, keepdims=keepdims)
+    return anp.min(x, axis=_not_negative(x, axis), keepdims=keepdims)
 
 
 def _cumulated(x: Any, axis: int | None, include_initial: bool, product: bool, dtype: Any) -> Any:

@@ -1,0 +1,51 @@
+"""autograd's reverse mode, made right: nodes that take a rule of ours (`reverse_rules.py`) where autograd's own is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import autograd.numpy as anp
+from autograd.core import VJPNode, primitive_vjps
+from autograd.tracer import notrace_primitives
+
+from .reverse_rules import RULES
+
+#: Functions that autograd takes for constants, although they have a derivative.
+_NO_CONSTANTS = {anp.full_like}
+
+
+def reverse_rule(fun: Any) -> Callable[..., Any] | None:
+    """The reverse rule of a primitive; None if it has none."""
+    rule: Callable[..., Any] | None = RULES[fun] or primitive_vjps.get(fun)
+    return rule
+
+
+class ReverseNode(VJPNode):  # type: ignore[misc]
+    """A node that knows how to go back."""
+
+    __slots__ = ()
+    parents: Any  # in the slots of VJPNode
+    vjp: Any
+
+    def __init__(self, answer: Any, fun: Any, args: Any, kwargs: Any, argnums: Any, parents: Any):
+        self.parents = parents
+        rule = RULES[fun] or primitive_vjps.get(fun)
+        if rule is None:
+            raise NotImplementedError(f"autograd has no reverse rule for {getattr(fun, '__name__', fun)}")
+        try:
+            self.vjp = rule(argnums, answer, args, kwargs)
+        except KeyError as error:  # what autograd raises for one argument without a rule among more than two
+            raise NotImplementedError(
+                f"autograd has no reverse rule for {getattr(fun, '__name__', fun)} with respect to its argument {error}"
+            ) from error
+
+
+def traced_primitives(node: type) -> set[Any]:
+    """What nodes of ours, in place of autograd's own, take for constants."""
+    constants: set[Any] = notrace_primitives[node] - _NO_CONSTANTS
+    return constants
+
+
+notrace_primitives[ReverseNode] = traced_primitives(VJPNode)
+__all__ = ["ReverseNode", "reverse_rule", "traced_primitives"]

@@ -1,0 +1,258 @@
+"""Reverse rules of our own: where autograd's are wrong, or fail for arguments that NumPy takes.
+
+Most are no formula but a composition: what NumPy's function is in the functions of the namespace, which are right. It is traced
+once more, at the values that the function was called with, and gone back through; so its rule is right at every order.
+A rule is called as autograd calls its own: `rule(argnums, answer, args, kwargs)` gives the function from the cotangent of the
+answer to those of the arguments. `answer` and `args` may hold boxes of outer traces.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import autograd.numpy as anp
+import numpy as np
+from autograd.core import VJPNode, primitive_vjps
+from autograd.numpy import numpy_wrapper as wrapper
+from autograd.numpy.numpy_boxes import ArrayBox
+from autograd.util import func
+
+from . import rules
+from .box import Box
+from .rules import shape_of, value
+from .traces import backward, new_trace, node_of
+
+Rule = Callable[..., Any]
+#: Whether a call is one for which autograd's own rule is right: `usual(args, kwargs)`.
+Usual = Callable[[Sequence[Any], dict[str, Any]], bool]
+
+
+class _Rules(dict[Any, Rule | None]):
+    """The rule of each primitive for which we have one; None for the others, once they were met.
+
+    SciPy takes long to import, so its functions are known by name, and found when a program that has them calls them.
+    """
+
+    def __missing__(self, fun: Any) -> Rule | None:
+        function = getattr(fun, "fun", fun)  # which autograd's primitive calls
+        of_scipy = getattr(function, "__module__", "").startswith("scipy.linalg.")
+        rule = self[fun] = _OF_SCIPY.get(function.__name__) if of_scipy else None
+        return rule
+
+
+RULES = _Rules()
+
+
+def _traced(composition: Callable[..., Any]) -> Rule:
+    """The rule of what a composition computes too."""
+
+    def rule(argnums: Sequence[int], answer: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        arguments = list(args)
+        roots = [VJPNode.new_root() for _ in argnums]
+        with new_trace() as trace:
+            for n, root in zip(argnums, roots):
+                arguments[n] = Box(arguments[n], trace, root)
+            found = composition(*arguments, **kwargs)
+            several = isinstance(found, (list, tuple))
+            ends = [node_of(part, trace) for part in (found if several else (found,))]
+
+        def back(cotangent: Any) -> list[Any]:
+            parts = cotangent if several else (cotangent,)
+            found = backward([(end, part) for end, part in zip(ends, parts) if end is not None])
+            return [
+                found[root] if root in found else np.zeros(shape_of(args[n]), np.asarray(value(args[n])).dtype)
+                for n, root in zip(argnums, roots)
+            ]
+
+        return back
+
+    return rule
+
+
+def _unless(usual: Usual, fun: Any, rule: Rule) -> Rule:
+    """autograd's own rule for the usual calls, ours for the others."""
+    own = primitive_vjps[fun]
+
+    def chosen(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
+        return (own if usual(args, kwargs) else rule)(argnums, answer, args, kwargs)
+
+    return chosen
+
+
+@functools.cache
+def _named(name: str) -> Callable[..., Any]:
+    from adinterface.numpy_code.compositions import COMPOSITIONS  # here, because most programs need none of them
+
+    from . import namespace
+
+    return functools.partial(COMPOSITIONS[name], namespace)
+
+
+def _composition(name: str) -> Callable[..., Any]:
+    """NumPy's function of that name, in the functions of the namespace."""
+    return lambda *args, **kwargs: _named(name)(*args, **kwargs)
+
+
+# NumPy's functions ---------------------------------------------------------------------------------------------------
+
+for _name in (
+    "kron", "outer", "diagonal", "diag", "trace", "repeat", "tile", "roll", "rot90", "prod", "sort", "broadcast_to", "cross",
+    "gradient", "clip",
+    "fft.rfft", "fft.irfft", "fft.rfft2", "fft.irfft2", "fft.rfftn", "fft.irfftn",
+):  # fmt: skip
+    _function: Any = anp
+    for _part in _name.split("."):
+        _function = getattr(_function, _part)
+    RULES[_function] = _traced(_composition(_name))
+RULES[anp.full_like] = _traced(_composition("full_like"))
+RULES[anp.linalg._primitive_norm] = _traced(_composition("linalg.norm"))
+RULES[anp._original_where] = _traced(rules.where)
+
+
+def _reduces(*known: str) -> Usual:
+    """Reductions whose rule looks at these keywords alone, and takes a third argument by position for one of them."""
+
+    def usual(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+        return len(args) <= 2 and (not kwargs or kwargs.keys() <= frozenset(known))
+
+    return usual
+
+
+for _name, _function, _known in (
+    ("sum", anp.sum, ("axis", "keepdims", "dtype")),
+    ("mean", wrapper._primitive_mean, ("axis", "keepdims")),
+    ("max", anp.max, ("axis", "keepdims")),
+    ("max", anp.amax, ("axis", "keepdims")),
+    ("min", anp.min, ("axis", "keepdims")),
+    ("min", anp.amin, ("axis", "keepdims")),
+    ("var", wrapper._primitive_var, ("axis", "ddof", "keepdims")),
+    ("std", wrapper._primitive_std, ("axis", "ddof", "keepdims")),
+):
+    RULES[_function] = _unless(_reduces(*_known), _function, _traced(_composition(_name)))
+
+
+def _joined(axis: int | None, *parts: Any) -> Any:
+    return rules.concat(parts, axis=axis)
+
+
+RULES[anp.concatenate_args] = _unless(lambda args, kwargs: args[0] is not None, anp.concatenate_args, _traced(_joined))
+
+
+def _repeats_no_index(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    if not isinstance(args[0], str):
+        return True
+    terms = args[0].partition("->")[0].replace(" ", "").replace("...", "").split(",")
+    return all(len(set(term)) == len(term) for term in terms)
+
+
+RULES[anp.einsum] = _unless(_repeats_no_index, anp.einsum, _traced(rules.einsum))
+
+
+def _taken(x: Any, index: Any) -> Any:
+    return x[np.asarray(index)]
+
+
+_getitem = func(ArrayBox.__getitem__)
+#: autograd makes integers of a list of booleans.
+RULES[_getitem] = _unless(
+    lambda args, kwargs: type(args[1]) is not list or not args[1] or type(args[1][0]) is not bool, _getitem, _traced(_taken)
+)
+
+
+def _partitioned(x: Any, kth: Any, axis: int | None = -1, *unused: Any, **options: Any) -> Any:
+    x, axis = (anp.ravel(x), 0) if axis is None else (x, axis)
+    return rules.take_along_axis(x, np.argpartition(value(x), kth, axis, **options), axis=axis)
+
+
+RULES[anp.partition] = _traced(_partitioned)
+
+
+def _array(arguments: Any, options: Any, *parts: Any) -> Any:
+    made = np.array([value(part) for part in parts], *arguments, **options)
+    return anp.reshape(rules.astype(rules.stack(parts), made.dtype), made.shape)
+
+
+RULES[anp.array_from_args] = _unless(lambda args, kwargs: not args[0] and not args[1], anp.array_from_args, _traced(_array))
+
+
+def _pads_with_constants(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    return bool((args[2] if len(args) > 2 else kwargs.get("mode", "constant")) == "constant")
+
+
+RULES[anp.pad] = _unless(_pads_with_constants, anp.pad, _traced(_composition("pad")))
+
+
+def _transpose(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
+    """autograd's own takes negative axes for what they are not."""
+    axes = args[1] if len(args) > 1 else kwargs.get("axes")
+    back = None if axes is None else np.argsort([axis % len(axes) for axis in axes])
+    return lambda g: (anp.transpose(g, back),)
+
+
+RULES[anp.transpose] = _transpose
+
+
+# Matrices ------------------------------------------------------------------------------------------------------------
+
+
+def _is_real(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    return not np.iscomplexobj(value(args[0]))
+
+
+def _transposed(x: Any) -> Any:
+    return anp.swapaxes(x, -1, -2)
+
+
+def _cholesky(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
+    """Source: Murray, Differentiation of the Cholesky decomposition, 2016, equation (10), for complex matrices. autograd's own
+    forgets to conjugate."""
+    half = np.tril(np.ones(shape_of(answer)[-2:])) - np.eye(shape_of(answer)[-1]) / 2
+
+    def back(g: Any) -> tuple[Any]:
+        inverse = anp.linalg.inv(answer)
+        inner = half * anp.matmul(_transposed(anp.conj(answer)), anp.conj(g))  # autograd's cotangents are not conjugated
+        found = anp.matmul(anp.matmul(_transposed(anp.conj(inverse)), inner), inverse)
+        return (anp.conj(found + _transposed(anp.conj(found))) / 2,)
+
+    return back
+
+
+RULES[anp.linalg.cholesky] = _unless(_is_real, anp.linalg.cholesky, _cholesky)
+
+
+def _slogdet(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
+    """autograd's own forgets that the sign of a complex determinant, a point of the unit circle, moves."""
+    own = _AUTOGRADS_SLOGDET(argnums, answer, args, kwargs)
+    sign = answer[0]
+
+    def back(g: Any) -> tuple[Any]:
+        (found,) = own(g)
+        turned = anp.real(1j * g[0] * sign)
+        return (found - 1j * anp.reshape(turned, (*shape_of(turned), 1, 1)) * _transposed(anp.linalg.inv(args[0])),)
+
+    return back
+
+
+_AUTOGRADS_SLOGDET = primitive_vjps[anp.linalg.slogdet]
+RULES[anp.linalg.slogdet] = _unless(_is_real, anp.linalg.slogdet, _slogdet)
+
+
+def _solved(a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False, **options: Any) -> Any:
+    import autograd.scipy.linalg as scipy_linalg
+
+    diagonal = np.eye(shape_of(a)[-1], dtype=bool)
+    return scipy_linalg.solve_triangular(rules.where(diagonal, 1.0, a) if unit_diagonal else a, b, trans=trans, lower=lower)
+
+
+def _solve_triangular(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
+    """autograd's own reads the diagonal that it was told not to read."""
+    import autograd.scipy.linalg as scipy_linalg
+
+    unit = args[4] if len(args) > 4 else kwargs.get("unit_diagonal", False)
+    rule = _traced(_solved) if unit else primitive_vjps[scipy_linalg.solve_triangular]
+    return rule(argnums, answer, args, kwargs)
+
+
+_OF_SCIPY: dict[str, Rule] = {"solve_triangular": _solve_triangular}

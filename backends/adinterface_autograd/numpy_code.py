@@ -105,8 +105,8 @@ def where(condition: Any, *choices: Any) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "special":  # found when first asked for: SciPy is not needed without it
+    if name in ("special", "i0"):  # found when first asked for: SciPy is not needed without them
         from . import special
 
-        return special
+        return special.i0 if name == "i0" else special
     raise AttributeError(name)

@@ -164,6 +164,10 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     return jnp.bincount(x, weights, length=max(minlength, int(np.max(x, initial=-1)) + 1))
 
 
+def i0(x: Any) -> Any:
+    return special.i0(x)
+
+
 def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     return jnp.polyint(_array(p), m, 0 if k is None else _array(k))
 
@@ -173,9 +177,11 @@ _FEWER = {
     "argpartition", "argsort", "choose", "gradient", "nanpercentile", "nanquantile", "partition", "percentile", "quantile",
     "sort", "tril", "triu",
 }  # fmt: skip
+#: or loses a small derivative,
+_ROUGH = {"sinc"}
 #: or gives what has a derivative without one.
 _FLAT = {"union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"}
-_COMPOSED = frozenset(_FEWER | _FLAT)
+_COMPOSED = frozenset(_FEWER | _FLAT | _ROUGH)
 #: Where a list of numbers stands for axes or lengths, and for no array.
 _NOT_ARRAYS = frozenset(
     {"broadcast_to", "einsum", "flip", "moveaxis", "permute_dims", "roll", "rollaxis", "rot90", "tile", "transpose"}

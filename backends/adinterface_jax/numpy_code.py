@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from adinterface.numpy_code.compositions import COMPOSITIONS
 from adinterface.numpy_code.names import COUNTS, by_columns
 
 from . import namespace
@@ -60,11 +61,31 @@ def _holds_arrays(x: Any) -> bool:
     return any(_holds_arrays(part) for part in x) if type(x) in (list, tuple) else isinstance(x, jax.Array)
 
 
+#: What NumPy reads one triangle for, and JAX both: composed of the standard, always or with hermitian=True.
+_ONE_TRIANGLE = {"cholesky", "eigh", "eigvalsh"}
+_PERHAPS_ONE_TRIANGLE = {"matrix_rank", "pinv", "svd"}
+
+
+def _of_triangle(own: Callable[..., Any], name: str) -> Callable[..., Any]:
+    signature, composed = inspect.signature(getattr(np.linalg, name)), COMPOSITIONS[f"linalg.{name}"]
+
+    @functools.wraps(own)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if signature.bind(*args, **kwargs).arguments.get("hermitian"):
+            return composed(namespace, *args, **kwargs)
+        return own(*args, **kwargs)
+
+    return call
+
+
 class _Linalg:
     """numpy.linalg, taking lists too."""
 
     def __getattr__(self, name: str) -> Any:
-        return _taking_lists(getattr(namespace.linalg, name))
+        if name in _ONE_TRIANGLE:
+            raise AttributeError(name)
+        own = _taking_lists(getattr(namespace.linalg, name))
+        return _of_triangle(own, name) if name in _PERHAPS_ONE_TRIANGLE else own
 
 
 linalg = _Linalg()

@@ -21,12 +21,16 @@ from .composing import Array
 Own = Callable[..., Array]
 
 
-def require(xp: ModuleType, valid: Array, found: Array, function: str, domain: str) -> Array:
-    """`found`, if all is valid; an error if not; NaN in the places that are not where the engine does not know the numbers yet."""
+def require(xp: ModuleType, valid: Array, found: Array, arguments: Sequence[Array], function: str, domain: str) -> Array:
+    """`found`, if all is valid; an error if not. NaN, and so are the derivatives, in the places that are not valid where the
+    engine does not know the numbers yet."""
     try:
         right = bool(xp.all(valid))
     except (TypeError, RuntimeError):  # under jax.jit and torch.func.vmap
-        return xp.where(valid, found, xp.full_like(found, math.nan))
+        gap = xp.where(valid, xp.zeros_like(found), xp.full_like(found, math.nan))
+        for x in arguments:
+            found = found + xp.where(valid, xp.zeros_like(x), x) * gap
+        return found
     if not right:
         raise NumpyCodeError(
             f"numpy_function: scipy.special.{function} has a derivative here for {domain} alone. Keep the arguments there, with "
@@ -167,17 +171,17 @@ def _log_of_beta(xp: ModuleType, gammaln: Own, polygamma: Own, a: Array, b: Arra
 
 def betaln(xp: ModuleType, gammaln: Own, polygamma: Own, a: Array, b: Array) -> Array:
     valid = _has_beta(xp, a, b)
-    a, b = _where_valid(xp, valid, a, b)
-    return require(xp, valid, _log_of_beta(xp, gammaln, polygamma, a, b), "betaln", "a + b > 0")
+    found = _log_of_beta(xp, gammaln, polygamma, *_where_valid(xp, valid, a, b))
+    return require(xp, valid, found, (a, b), "betaln", "a + b > 0")
 
 
 def beta(xp: ModuleType, gammaln: Own, polygamma: Own, a: Array, b: Array) -> Array:
-    valid = _has_beta(xp, a, b)
+    arguments, valid = (a, b), _has_beta(xp, a, b)
     a, b = _where_valid(xp, valid, a, b)
     smaller = xp.minimum(a, b)
     odd = (smaller < 0) & (smaller != xp.floor(smaller)) & (xp.remainder(xp.floor(smaller), xp.full_like(a, 2.0)) == 1)
     size = xp.exp(_log_of_beta(xp, gammaln, polygamma, a, b))
-    return require(xp, valid, xp.where(odd, -size, size), "beta", "a + b > 0")
+    return require(xp, valid, xp.where(odd, -size, size), arguments, "beta", "a + b > 0")
 
 
 def _has_beta(xp: ModuleType, a: Array, b: Array) -> Array:
@@ -189,27 +193,28 @@ def _where_valid(xp: ModuleType, valid: Array, *arguments: Array) -> list[Array]
 
 
 def binom(xp: ModuleType, gammaln: Own, polygamma: Own, n: Array, k: Array) -> Array:
-    """1 / ((n + 1) beta(n - k + 1, k + 1)), and by reflection where that has poles, because it has zeros."""
-    valid = (n > -1) | xp.isnan(n) | xp.isnan(k)
+    """gamma(n + 1) / gamma(n - k + 1) / gamma(k + 1), and by reflection where it has zeros, because the last two have poles."""
+    arguments, valid = (n, k), (n > -1) | xp.isnan(n) | xp.isnan(k)
     n, k = _where_valid(xp, valid, n, k)
     rest = n - k
     small = xp.where(rest < k, rest, k)
     inside = small > -0.5
     k_in = xp.where(inside, small, xp.zeros_like(n))
-    middle = xp.exp(-_log_of_beta(xp, gammaln, polygamma, n - k_in + 1, k_in + 1)) / (n + 1)
+    middle = xp.exp(log_rise(xp, gammaln, polygamma, n - k_in + 1, k_in) - gammaln(k_in + 1))
     k_out = xp.where(inside, xp.full_like(n, -1.5), small)
     sine = sine_of_pi(xp, k_out + 1)
     outer = xp.exp(_log_of_beta(xp, gammaln, polygamma, n + 1, -k_out)) * sine / math.pi
     found = xp.where(inside, middle, outer)
-    return require(xp, valid, found, "binom", "n > -1")
+    return require(xp, valid, found, arguments, "binom", "n > -1")
 
 
 def poch(xp: ModuleType, gammaln: Own, polygamma: Own, z: Array, m: Array) -> Array:
     """gamma(z + m) / gamma(z), with the factor that is zero at z = 0 in front."""
+    arguments = (z, m)
     valid = (((z > 0) & (z + m > 0)) | ((z == 0) & (m > 0))) | xp.isnan(z + m)
     z, m = _where_valid(xp, valid, z, m)
     found = z / (z + m) * xp.exp(log_rise(xp, gammaln, polygamma, z + 1, m))
-    return require(xp, valid, found, "poch", "z >= 0 and z + m > 0")
+    return require(xp, valid, found, arguments, "poch", "z >= 0 and z + m > 0")
 
 
 # Incomplete gamma functions ------------------------------------------------------------------------------------------

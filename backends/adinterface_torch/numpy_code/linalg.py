@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from adinterface.numpy_code.compositions import COMPOSITIONS
-from adinterface.numpy_code.results import EighResult
 
 from .composed import INEXACT, composed, inexact, tensors
 
@@ -29,14 +28,6 @@ def _solve(a: Any, b: Any) -> Any:
         return torch.linalg.solve(a, b[:, None])[..., 0]
     # With as many axes as a, or torch takes a stack of vectors for what NumPy takes for a matrix.
     return torch.linalg.solve(a, b[(None,) * (a.ndim - b.ndim)])
-
-
-def _eigh(a: Any, UPLO: str = "L") -> EighResult:
-    return EighResult(*torch.linalg.eigh(inexact(a), UPLO))
-
-
-def _eigvalsh(a: Any, UPLO: str = "L") -> Any:
-    return torch.linalg.eigvalsh(inexact(a), UPLO)
 
 
 def _multi_dot(arrays: Any, *, out: Any = None) -> Any:
@@ -61,8 +52,6 @@ def _vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: An
 
 _OWN: dict[str, Function] = {
     "solve": _solve,
-    "eigh": _eigh,
-    "eigvalsh": _eigvalsh,
     "multi_dot": _multi_dot,
     "norm": _norm,
     "matrix_norm": _matrix_norm,

@@ -259,13 +259,21 @@ def _tail(x: Number) -> Number:
 
 
 def _log_tail(x: Number) -> Number:
+    if x < -100:
+        return mp.log(_scaled_tail(-x / mp.sqrt(2)) / 2) - x * x / 2
     return mp.log1p(-_tail(-x)) if x > 0 else mp.log(_tail(x))
+
+
+def _erfcx_series(x: Number, first: int) -> Number:
+    return mp.fsum([(-1) ** n * mp.fac2(2 * n - 1) / (2 * x * x) ** n for n in range(first, 40)])
 
 
 def _scaled_tail(x: Number) -> Number:
     """exp(x**2) erfc(x)."""
-    if x > 10**6:  # an asymptotic series, which has all digits there
-        return mp.fsum([(-1) ** n * mp.fac2(2 * n - 1) / (2 * x * x) ** n for n in range(12)]) / (x * mp.sqrt(mp.pi))
+    if x < -100:
+        return mp.inf  # to float64
+    if x > 50:  # an asymptotic series, which has all digits there
+        return _erfcx_series(x, 0) / (x * mp.sqrt(mp.pi))
     return mp.exp(x * x) * mp.erfc(x)
 
 
@@ -309,14 +317,15 @@ def _erfcinv(y: Number) -> Number:
 
 
 def _owen(h: Number, a: Number) -> Number:
-    if abs(h) > 60:
-        return mpf(0)
-    return mp.quad(lambda t: mp.exp(-h * h * (1 + t * t) / 2) / (1 + t * t), [0, a / 4, a / 2, a] if a else [0, 0]) / (2 * mp.pi)
+    with mp.workdps(20):
+        edge = min(abs(a), 12 / max(abs(h), mpf(1) / 50))  # beyond it the integrand is nothing
+        whole = mp.quad(lambda t: mp.exp(-h * h * (1 + t * t) / 2) / (1 + t * t), [0, edge / 4, edge / 2, edge])
+        return mp.sign(a) * whole / (2 * mp.pi)
 
 
 def _dawson(x: Number) -> Number:
-    if abs(x) > 100:
-        return mp.fsum([mp.fac2(2 * n - 1) / (2 * x * x) ** n for n in range(20)]) / (2 * x)
+    if abs(x) > 50:
+        return mp.fsum([mp.fac2(2 * n - 1) / (2 * x * x) ** n for n in range(40)]) / (2 * x)
     with mp.workdps(DIGITS + int(x * x / 2) + 5):
         return mp.sqrt(mp.pi) / 2 * mp.exp(-x * x) * mp.erfi(x)
 
@@ -327,19 +336,24 @@ enter(
     "special.erfcx",
     "line",
     _scaled_tail,
-    lambda x: _two_over_root_pi() * mp.fsum([(-1) ** n * mp.fac2(2 * n - 1) / (2 * x * x) ** n for n in range(1, 12)])
-    if x > 10**6
+    lambda x: _two_over_root_pi() * _erfcx_series(x, 1)
+    if x > 50
     else 2 * x * _scaled_tail(x) - _two_over_root_pi(),
 )
 enter("special.erfinv", "unit", _erfinv, lambda y: mp.exp(_erfinv(y) ** 2) / _two_over_root_pi())
 enter("special.erfcinv", "unit_times_two", _erfcinv, lambda y: -mp.exp(_erfcinv(y) ** 2) / _two_over_root_pi())
 enter("special.ndtr", "line", _tail, _bell)
-enter("special.log_ndtr", "line", _log_tail, lambda x: _bell(x) / _tail(x))
+enter(
+    "special.log_ndtr",
+    "line",
+    _log_tail,
+    lambda x: _bell(x) / _tail(x) if x > -100 else mp.sqrt(2 / mp.pi) / _scaled_tail(-x / mp.sqrt(2)),
+)
 enter("special.ndtri", "probability", _quantile, lambda p: 1 / _bell(_quantile(p)))
 enter("special.dawsn", "line_to_10000", _dawson, lambda x: 1 - 2 * x * _dawson(x))
 enter(
     "special.owens_t",
-    "moderate moderate",
+    "near_zero moderate",
     _owen,
     lambda h, a: -_bell(h) * mp.erf(a * h / mp.sqrt(2)) / 2,
     lambda h, a: mp.exp(-h * h * (1 + a * a) / 2) / (2 * mp.pi * (1 + a * a)),
@@ -505,21 +519,22 @@ _i = mp.besseli
 
 
 def _scaled(order: Number, x: Number) -> Number:
-    """exp(-|x|) I(x)."""
-    if abs(x) > 10**5:
-        mu, sign = 4 * mpf(order) ** 2, mpf(1) if x > 0 else mp.cospi(order)
-        x, term, total = abs(x), mpf(1), mpf(1)
-        for n in range(1, 15):
-            term *= -(mu - (2 * n - 1) ** 2) / (n * 8 * x)
-            total += term
-        return sign * total / mp.sqrt(2 * mp.pi * x)
-    return mp.exp(-abs(x)) * _i(order, x)
+    """exp(-|x|) I(x), for a whole order or a positive x."""
+    if abs(x) <= 1000:
+        return mp.exp(-abs(x)) * _i(abs(order) if order == int(order) else order, x)
+    return (mp.sign(x) ** int(order) if x < 0 else 1) * _hankel(order, abs(x)) / mp.sqrt(2 * mp.pi * abs(x))
+
+
+def _hankel(order: Number, x: Number) -> Number:
+    term = total = mpf(1)
+    for n in range(1, 40):
+        term *= -(4 * mpf(order) ** 2 - (2 * n - 1) ** 2) / (n * 8 * x)
+        total += term
+    return total
 
 
 def _scaled_slope(order: Number, x: Number) -> Number:
-    with mp.workdps(2 * DIGITS if abs(x) < 10**5 else 10 * DIGITS):
-        if abs(x) > 10**5:
-            return by_difference(lambda t: _scaled(order, t), 0)(x)
+    with mp.workdps(2 * DIGITS + 2 * max(0, int(mp.log10(abs(x)))) if x else DIGITS):
         return (_scaled(order - 1, x) + _scaled(order + 1, x)) / 2 - mp.sign(x) * _scaled(order, x)
 
 
@@ -543,7 +558,7 @@ enter(
     "orders moderate",
     _scaled_of,
     None,
-    lambda v, x: (_scaled_of(v - 1, x) + _scaled_of(v + 1, x)) / 2 - (1 if x > 0 else -1) * _scaled_of(v, x),
+    lambda v, x: (_scaled_of(v - 1, x) + _scaled_of(v + 1, x)) / 2 - (_sign(x) * _scaled_of(v, x) if v or x else 0),
 )
 enter("special.j0", "line_to_10000", mp.j0, lambda x: -mp.j1(x))
 enter("special.j1", "line_to_10000", mp.j1, lambda x: (mp.j0(x) - mp.besselj(2, x)) / 2)
@@ -679,7 +694,7 @@ def _exponential_integral(n: Number, x: Number) -> Number:
     _inside(x >= 0 and n == mp.floor(n) and n >= 0 and (x > 0 or n > 1))
     if x == 0:
         return 1 / (n - 1)
-    return mp.expint(n, x)
+    return mp.expint(n, x) if x < 2000 else mpf(0)
 
 
 def _exponential_integral_slope(n: Number, x: Number) -> Number:

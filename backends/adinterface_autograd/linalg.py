@@ -8,7 +8,7 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.extend import defvjp, primitive
 
-from .rules import broadcast_to, is_box, matrix_transpose, ndim_of, shape_of, sum, tensordot, tril, value, vecdot
+from .rules import broadcast_to, is_box, matrix_transpose, ndim_of, root, shape_of, sum, tensordot, tril, value, vecdot
 
 __all__ = [
     "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul",
@@ -210,7 +210,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: flo
         return sum(size, axis=axis, keepdims=keepdims)
     if ord == 2:
         squares = anp.real(x * anp.conj(x)) if np.iscomplexobj(value(x)) else x * x
-        return anp.sqrt(sum(squares, axis=axis, keepdims=keepdims))
+        return root(sum(squares, axis=axis, keepdims=keepdims))
     return sum(size**ord, axis=axis, keepdims=keepdims) ** (1.0 / ord)
 
 

@@ -27,7 +27,7 @@ power, maximum, minimum = anp.power, anp.maximum, anp.minimum
 exp, expm1, log, log10, log1p, log2 = anp.exp, anp.expm1, anp.log, anp.log10, anp.log1p, anp.log2
 sin, cos, tan, sinh, cosh, tanh = anp.sin, anp.cos, anp.tan, anp.sinh, anp.cosh, anp.tanh
 arcsin, arccos, arctan, arcsinh, arccosh, arctanh = anp.arcsin, anp.arccos, anp.arctan, anp.arcsinh, anp.arccosh, anp.arctanh
-arctan2, logaddexp = anp.arctan2, anp.logaddexp
+arctan2 = anp.arctan2
 matmul = anp.matmul
 equal, not_equal, less, less_equal, greater, greater_equal, isnan, isfinite, isinf = (
     discrete(name)

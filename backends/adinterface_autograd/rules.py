@@ -421,7 +421,13 @@ def var(x: Any, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool
 
 
 def std(x: Any, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    return anp.sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
+    return root(var(x, axis=axis, correction=correction, keepdims=keepdims))
+
+
+def root(x: Any) -> Any:
+    """The square root of a sum of squares: where all of them are zero, its derivative is zero, not NaN."""
+    corner = value(x) == 0
+    return where(corner, 0.0, anp.sqrt(where(corner, 1.0, x)))
 
 
 def max(x: Any, /, *, axis: Axes = None, keepdims: bool = False) -> Any:

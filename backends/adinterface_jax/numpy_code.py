@@ -63,6 +63,8 @@ def _holds_arrays(x: Any) -> bool:
 
 #: What NumPy reads one triangle for, and JAX both: composed of the standard, always or with hermitian=True.
 _ONE_TRIANGLE = {"cholesky", "eigh", "eigvalsh"}
+#: Norms, of which JAX has no derivative where all is zero.
+_NORMS = {"matrix_norm", "norm", "vector_norm"}
 _PERHAPS_ONE_TRIANGLE = {"matrix_rank", "pinv", "svd"}
 
 
@@ -82,7 +84,7 @@ class _Linalg:
     """numpy.linalg, taking lists too."""
 
     def __getattr__(self, name: str) -> Any:
-        if name in _ONE_TRIANGLE:
+        if name in _ONE_TRIANGLE | _NORMS:
             raise AttributeError(name)
         own = _taking_lists(getattr(namespace.linalg, name))
         return _of_triangle(own, name) if name in _PERHAPS_ONE_TRIANGLE else own
@@ -160,7 +162,7 @@ def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 mean, std, var, average, median = (
-    _of_numbers(_taking_lists(function)) for function in (jnp.mean, jnp.std, jnp.var, jnp.average, jnp.median)
+    _of_numbers(_taking_lists(function)) for function in (jnp.mean, namespace.std, jnp.var, jnp.average, jnp.median)
 )
 
 
@@ -199,7 +201,7 @@ _FEWER = {
     "sort", "tril", "triu",
 }  # fmt: skip
 #: or loses a small derivative,
-_ROUGH = {"sinc"}
+_ROUGH = {"corrcoef", "nanstd", "sinc"}
 #: or gives what has a derivative without one.
 _FLAT = {"union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"}
 _COMPOSED = frozenset(_FEWER | _FLAT | _ROUGH)

@@ -84,9 +84,30 @@ rgamma = _composed(far_out.rgamma, special.gammaln)
 beta, betaln, binom, poch = (
     _composed(composed, *_gammas) for composed in (far_out.beta, far_out.betaln, far_out.binom, far_out.poch)
 )
-boxcox1p, rel_entr, kl_div = (
-    functools.partial(COMPOSITIONS[f"special.{name}"], namespace) for name in ("boxcox1p", "rel_entr", "kl_div")
+boxcox, boxcox1p, inv_boxcox, kl_div, rel_entr, xlog1py, xlogy = (
+    functools.partial(COMPOSITIONS[f"special.{name}"], namespace)
+    for name in ("boxcox", "boxcox1p", "inv_boxcox", "kl_div", "rel_entr", "xlog1py", "xlogy")
 )
+
+
+def gammainc(a: Any, x: Any) -> Any:
+    a, x = _inexact(a, x)
+    return jnp.where((a == 0) & (x > 0), 1, special.gammainc(a, x))
+
+
+def gammaincc(a: Any, x: Any) -> Any:
+    """For a small a and an x below 1, JAX takes a number near 1 from 1."""
+    a, x = jnp.broadcast_arrays(*_inexact(a, x))
+    small = (a < 1e-3) & (x < 1) & (x > 0) & (a >= 0)
+    series = far_out.small_shape_complement(namespace, jnp.where(small, a, 0), jnp.where(small, x, 0.5))
+    return jnp.where(small, series, special.gammaincc(jnp.where(small | (a == 0), 1, a), x) * jnp.where(a == 0, 0, 1))
+
+
+def betainc(a: Any, b: Any, x: Any) -> Any:
+    """For smaller parameters JAX's is the difference of numbers near 1."""
+    a, b, x = jnp.broadcast_arrays(*_inexact(a, b, x))
+    valid = (jnp.minimum(a, b) >= 1e-4) | jnp.isnan(a + b)
+    return far_out.require(namespace, valid, special.betainc(a, b, x), (a, b, x), "betainc", "a and b from 1e-4 on")
 
 
 def _of_integers_too(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -163,10 +163,7 @@ def _log_of_beta(xp: ModuleType, gammaln: Own, polygamma: Own, a: Array, b: Arra
     """The logarithm of |beta(a, b)| for a + b > 0."""
     swap = a < b
     larger, smaller = xp.where(swap, b, a), xp.where(swap, a, b)
-    infinite = smaller == 0
-    smaller = xp.where(infinite, xp.ones_like(a), smaller)
-    found = gammaln(smaller) - log_rise(xp, gammaln, polygamma, larger, smaller)
-    return xp.where(infinite, xp.full_like(a, math.inf) * (1 / xp.where(infinite, xp.abs(a * b), xp.ones_like(a))), found)
+    return gammaln(smaller) - log_rise(xp, gammaln, polygamma, larger, smaller)
 
 
 def betaln(xp: ModuleType, gammaln: Own, polygamma: Own, a: Array, b: Array) -> Array:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..results import EighResult, EigResult, QRResult, SlogdetResult, SVDResult
-from .composing import Array, array, cast, composition, flat, inexact, is_complex, name_of, normalized, promoted
+from .composing import Array, array, cast, composition, flat, inexact, is_complex, name_of, normalized, promoted, root
 from .indexing import diagonal as _diagonal
 from .indexing import trace as _trace
 
@@ -191,7 +191,7 @@ def norm(xp: ModuleType, x: Any, ord: Any = None, axis: Any = None, keepdims: bo
 def _vector_norm(xp: ModuleType, x: Array, ord: Any, axis: Any) -> Array:
     size = xp.abs(x)
     if ord == 2:
-        return xp.sqrt(xp.sum(_squared(xp, x), axis=axis))
+        return root(xp, xp.sum(_squared(xp, x), axis=axis))
     if ord == math.inf:
         return xp.max(size, axis=axis)
     if ord == -math.inf:
@@ -202,13 +202,15 @@ def _vector_norm(xp: ModuleType, x: Array, ord: Any, axis: Any) -> Array:
         return xp.sum(size, axis=axis)
     if isinstance(ord, str):
         raise ValueError(f"Invalid norm order '{ord}' for vectors")
-    return xp.sum(size**ord, axis=axis) ** (1.0 / ord)
+    total = xp.sum(size**ord, axis=axis)
+    corner = total == 0
+    return xp.where(corner, xp.zeros_like(total), xp.where(corner, xp.ones_like(total), total) ** (1.0 / ord))
 
 
 def _matrix_norm(xp: ModuleType, x: Array, ord: Any) -> Array:
     """Of the last two axes."""
     if ord in (None, "fro", "f"):
-        return xp.sqrt(xp.sum(_squared(xp, x), axis=(-2, -1)))
+        return root(xp, xp.sum(_squared(xp, x), axis=(-2, -1)))
     if ord in (2, -2, "nuc"):
         singular = xp.linalg.svdvals(x)
         reduce: Callable[..., Array] = {2: xp.max, -2: xp.min, "nuc": xp.sum}[ord]

@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from .composing import COMPOSITIONS, Array, broadcast, composition, inexact, promoted
+from .elementwise import logaddexp
 from .far_out import polynomial
 
 for _name in ("exp2", "expm1", "log1p", "cbrt"):
@@ -30,7 +31,7 @@ def expit(xp: ModuleType, x: Array) -> Array:
 @composition("special.log_expit")
 def log_expit(xp: ModuleType, x: Array) -> Array:
     x = inexact(xp, x)
-    return -xp.logaddexp(xp.zeros_like(x), -x)
+    return -logaddexp(xp, xp.zeros_like(x), -x)
 
 
 @composition("special.logit")

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from adinterface.numpy_code.compositions import COMPOSITIONS
 
+from ..library import is_wrapped
 from .composed import INEXACT, composed, inexact, tensors
 
 Function = Callable[..., Any]
@@ -28,6 +29,21 @@ def _solve(a: Any, b: Any) -> Any:
         return torch.linalg.solve(a, b[:, None])[..., 0]
     # With as many axes as a, or torch takes a stack of vectors for what NumPy takes for a matrix.
     return torch.linalg.solve(a, b[(None,) * (a.ndim - b.ndim)])
+
+
+def _det(a: Any) -> Any:
+    """torch's rule is zero, or no number, for some singular matrices: there the determinant is the product of the singular
+    values, up to its sign."""
+    a = inexact(a)
+    found = torch.linalg.det(a)
+    if is_wrapped(a) or not bool((found == 0).any()) or not a.shape[-1]:
+        return found
+    product = torch.prod(torch.linalg.svdvals(a), -1)
+    with torch.no_grad():
+        u, _, vh = torch.linalg.svd(a)
+        phase = torch.linalg.det(u) * torch.linalg.det(vh)
+    product = phase * product
+    return torch.where(found == 0, product - product.detach(), found)
 
 
 def _multi_dot(arrays: Any, *, out: Any = None) -> Any:
@@ -51,6 +67,7 @@ def _vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: An
 
 
 _OWN: dict[str, Function] = {
+    "det": _det,
     "solve": _solve,
     "multi_dot": _multi_dot,
     "norm": _norm,

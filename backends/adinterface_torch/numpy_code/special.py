@@ -8,8 +8,10 @@ from typing import Any
 import torch
 from torch import special as torch_special
 
+from adinterface.contract.errors import NumpyCodeError
 from adinterface.numpy_code.compositions import far_out
 
+from ..library import TorchLibrary
 from .composed import inexact, tensors
 
 Function = Callable[..., Any]
@@ -59,8 +61,24 @@ i0e = _one(_composed(far_out.scaled_bessel, 0, torch_special.i0e))
 i1 = _one(torch_special.i1)
 i1e = _one(_composed(far_out.scaled_bessel, 1, torch_special.i1e))
 zeta = _several(torch_special.zeta)
-gammainc = _several(torch_special.gammainc)
-gammaincc = _several(torch_special.gammaincc)
+
+
+def _of_shape(name: str) -> Function:
+    """torch has no derivative of an incomplete gamma function by its first argument, and says so only in the backward pass."""
+    own = getattr(torch_special, name)
+
+    def call(a: Any, x: Any) -> Any:
+        if isinstance(a, torch.Tensor) and TorchLibrary().traced(a):
+            raise NumpyCodeError(
+                f"numpy_function: torch has no derivative of scipy.special.{name} with respect to its first argument. Pass that "
+                f"in Constant(...), or use AutoJax() or AutoFiniteDifferences()."
+            )
+        return own(a, x)
+
+    return _several(call)
+
+
+gammainc, gammaincc = _of_shape("gammainc"), _of_shape("gammaincc")
 rgamma = _one(_composed(far_out.rgamma, torch.lgamma))
 beta = _several(_composed(far_out.beta, *_gammas))
 betaln = _several(_composed(far_out.betaln, *_gammas))

@@ -27,7 +27,7 @@ power, maximum, minimum = anp.power, anp.maximum, anp.minimum
 exp, expm1, log, log10, log1p, log2 = anp.exp, anp.expm1, anp.log, anp.log10, anp.log1p, anp.log2
 sin, cos, tan, sinh, cosh, tanh = anp.sin, anp.cos, anp.tan, anp.sinh, anp.cosh, anp.tanh
 arcsin, arccos, arctan, arcsinh, arccosh, arctanh = anp.arcsin, anp.arccos, anp.arctan, anp.arcsinh, anp.arccosh, anp.arctanh
-arctan2, logaddexp = anp.arctan2, anp.logaddexp
+arctan2 = anp.arctan2
 matmul = anp.matmul
 equal, not_equal, less, less_equal, greater, greater_equal, isnan, isfinite, isinf = (
     discrete(name)
@@ -95,9 +95,7 @@ def _solve(a: Any, b: Any) -> Any:
     return _composed("linalg.solve")(a, b) if lists else box_linalg.solve(a, b)
 
 
-linalg = SimpleNamespace(
-    cholesky=_usual("linalg.cholesky", anp.linalg.cholesky, 1), det=anp.linalg.det, inv=anp.linalg.inv, solve=_solve
-)
+linalg = SimpleNamespace(det=anp.linalg.det, inv=anp.linalg.inv, solve=_solve)
 
 
 def where(condition: Any, *choices: Any) -> Any:
@@ -105,8 +103,8 @@ def where(condition: Any, *choices: Any) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "special":  # found when first asked for: SciPy is not needed without it
+    if name in ("special", "i0"):  # found when first asked for: SciPy is not needed without them
         from . import special
 
-        return special
+        return special.i0 if name == "i0" else special
     raise AttributeError(name)

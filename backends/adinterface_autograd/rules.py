@@ -430,10 +430,13 @@ def var(x: Any, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool
 
 
 def std(x: Any, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    found = var(x, axis=axis, correction=correction, keepdims=keepdims)
-    if correction == 0 and _count(x, axis) == 1:  # zero wherever x is, which the slope of the root at zero would hide
-        return found
-    return anp.sqrt(found)
+    return root(var(x, axis=axis, correction=correction, keepdims=keepdims))
+
+
+def root(x: Any) -> Any:
+    """The square root of a sum of squares: where all of them are zero, its derivative is zero, not NaN."""
+    corner = value(x) == 0
+    return where(corner, 0.0, anp.sqrt(where(corner, 1.0, x)))
 
 
 def _not_negative(x: Any, axis: Axes) -> Axes:

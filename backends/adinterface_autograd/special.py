@@ -14,16 +14,12 @@ import autograd.scipy.special
 import numpy as np
 import scipy.special
 from autograd.extend import defvjp, primitive
-from autograd.scipy.special import beta as beta
-from autograd.scipy.special import betaln as betaln
 from autograd.scipy.special import erf as erf
 from autograd.scipy.special import erfc as erfc
 from autograd.scipy.special import erfcinv as erfcinv
 from autograd.scipy.special import erfinv as erfinv
 from autograd.scipy.special import expit as expit
 from autograd.scipy.special import gamma as gamma
-from autograd.scipy.special import gammainc as gammainc
-from autograd.scipy.special import gammaincc as gammaincc
 from autograd.scipy.special import gammaln as gammaln
 from autograd.scipy.special import i0 as i0
 from autograd.scipy.special import i1 as i1
@@ -31,18 +27,20 @@ from autograd.scipy.special import j0 as j0
 from autograd.scipy.special import j1 as j1
 from autograd.scipy.special import logit as logit
 from autograd.scipy.special import psi as psi
-from autograd.scipy.special import rgamma as rgamma
 from autograd.scipy.special import y0 as y0
 from autograd.scipy.special import y1 as y1
 
 from adinterface.contract.errors import NumpyCodeError
+from adinterface.numpy_code.compositions import COMPOSITIONS, far_out
 
+from . import namespace
 from .rules import broadcast_to, is_box, shape_of, value
 
 
-def _of_order(function: Callable[..., Any]) -> Callable[..., Any]:
-    """autograd's rule is silent about the order, and forgets that orders are broadcast."""
-    name = function.__name__
+def _of_order(function: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """A function of (order, x), with its derivative by x; autograd's rule is silent about the order, forgets that orders are
+    broadcast, and divides by x."""
+    name, own = function.__name__, primitive(function)
 
     def call(v: Any, z: Any) -> Any:
         if is_box(v):
@@ -51,34 +49,83 @@ def _of_order(function: Callable[..., Any]) -> Callable[..., Any]:
                 f"in Constant(...), or use AutoFiniteDifferences()."
             )
         shape = np.broadcast_shapes(np.shape(v), shape_of(z))
-        return function(v, z if shape_of(z) == shape else broadcast_to(z, shape))
+        return own(v, z if shape_of(z) == shape else broadcast_to(z, shape))
+
+    return call, own
+
+
+iv, _iv = _of_order(scipy.special.iv)
+ive, _ive = _of_order(scipy.special.ive)
+
+defvjp(_iv, None, lambda ans, v, z: lambda g: g * _beside(_iv, v, z))
+defvjp(_ive, None, lambda ans, v, z: lambda g: g * (_beside(_ive, v, z) - anp.sign(z) * ans))
+
+
+def _beside(function: Any, v: Any, z: Any) -> Any:
+    return (function(v - 1, z) + function(v + 1, z)) / 2
+
+
+def _of_shape(function: Any, sign: int) -> Callable[..., Any]:
+    """An incomplete gamma function, with its derivative by x, which autograd's rule has as NaN at zero."""
+    own = primitive(function)
+
+    def slope(ans: Any, a: Any, x: Any) -> Any:
+        density = COMPOSITIONS["special.xlogy"](namespace, a - 1, x) - x - scipy.special.gammaln(a)
+        return lambda g: g * sign * anp.exp(density)
+
+    defvjp(own, None, slope)
+
+    def call(a: Any, x: Any) -> Any:
+        if is_box(a):
+            raise NumpyCodeError(
+                f"numpy_function: autograd has no derivative of scipy.special.{function.__name__} with respect to its first "
+                f"argument. Pass that in Constant(...), or use AutoJax() or AutoFiniteDifferences()."
+            )
+        a = np.asarray(a, dtype=np.result_type(a, value(x)))  # of a number, before SciPy makes it an array of float64
+        return own(*namespace.broadcast_arrays(a, x))
 
     return call
 
 
-iv, ive = _of_order(autograd.scipy.special.iv), _of_order(autograd.scipy.special.ive)
-
+gammainc, gammaincc = _of_shape(scipy.special.gammainc, 1), _of_shape(scipy.special.gammaincc, -1)
 digamma = psi
 loggamma = gammaln
 
 _ROOT_TWO_PI = np.sqrt(2 * np.pi)
 
-erfcx = primitive(scipy.special.erfcx)
+_erfcx = primitive(scipy.special.erfcx)
 ndtr = primitive(scipy.special.ndtr)
-log_ndtr = primitive(scipy.special.log_ndtr)
 ndtri = primitive(scipy.special.ndtri)
-i0e = primitive(scipy.special.i0e)
-i1e = primitive(scipy.special.i1e)
+_i0e = primitive(scipy.special.i0e)
+_i1e = primitive(scipy.special.i1e)
 
-defvjp(erfcx, lambda ans, x: lambda g: g * (2 * x * ans - 2 / np.sqrt(np.pi)))
+defvjp(_erfcx, lambda ans, x: lambda g: g * (2 * x * ans - 2 / np.sqrt(np.pi)))
 defvjp(ndtr, lambda ans, x: lambda g: g * anp.exp(-x * x / 2) / _ROOT_TWO_PI)
-defvjp(log_ndtr, lambda ans, x: lambda g: g * anp.exp(-x * x / 2 - ans) / _ROOT_TWO_PI)
 defvjp(ndtri, lambda ans, x: lambda g: g * anp.exp(ans * ans / 2) * _ROOT_TWO_PI)
-defvjp(i0e, lambda ans, x: lambda g: g * (i1e(x) - anp.sign(x) * ans))
-defvjp(i1e, lambda ans, x: lambda g: g * ((i0e(x) + ive(2, x)) / 2 - anp.sign(x) * ans))
+defvjp(_i0e, lambda ans, x: lambda g: g * (_i1e(x) - anp.sign(x) * ans))
+defvjp(_i1e, lambda ans, x: lambda g: g * ((_i0e(x) + ive(2, x)) / 2 - anp.sign(x) * ans))
 
 
-def binom(n: Any, k: Any) -> Any:
-    dtype = np.result_type(value(n), value(k))  # of numbers too, before SciPy makes them arrays of float64
-    n, k = [x if is_box(x) else np.asarray(x, dtype=dtype) for x in (n, k)]
-    return gamma(n + 1) / gamma(k + 1) / gamma(n - k + 1)
+def _digammas(n: int, x: Any) -> Any:
+    return autograd.scipy.special.polygamma(n, x) if n else psi(x)
+
+
+def _composed(composed: Callable[..., Any], *own: Any) -> Callable[..., Any]:
+    """A function that is made of autograd's own."""
+
+    def call(*values: Any) -> Any:
+        dtype = np.result_type(*[value(x) for x in values])  # of numbers too, before SciPy makes them arrays of float64
+        arrays = [x if is_box(x) else np.asarray(x, dtype=dtype) for x in values]
+        return composed(namespace, *own, *(namespace.broadcast_arrays(*arrays) if len(arrays) > 1 else arrays))
+
+    return call
+
+
+erfcx = _composed(far_out.erfcx, _erfcx)
+log_ndtr = _composed(far_out.log_ndtr, erfc, erfcx)
+i0e = _composed(far_out.scaled_bessel, 0, _i0e)
+i1e = _composed(far_out.scaled_bessel, 1, _i1e)
+rgamma = _composed(far_out.rgamma, gammaln)
+beta, betaln, binom, poch = (
+    _composed(composed, gammaln, _digammas) for composed in (far_out.beta, far_out.betaln, far_out.binom, far_out.poch)
+)

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from adinterface.numpy_code.compositions import COMPOSITIONS
 from adinterface.numpy_code.names import COUNTS, by_columns
 
 from . import namespace
@@ -60,11 +61,33 @@ def _holds_arrays(x: Any) -> bool:
     return any(_holds_arrays(part) for part in x) if type(x) in (list, tuple) else isinstance(x, jax.Array)
 
 
+#: What NumPy reads one triangle for, and JAX both: composed of the standard, always or with hermitian=True.
+_ONE_TRIANGLE = {"cholesky", "eigh", "eigvalsh"}
+#: Norms, of which JAX has no derivative where all is zero.
+_NORMS = {"matrix_norm", "norm", "vector_norm"}
+_PERHAPS_ONE_TRIANGLE = {"matrix_rank", "pinv", "svd"}
+
+
+def _of_triangle(own: Callable[..., Any], name: str) -> Callable[..., Any]:
+    signature, composed = inspect.signature(getattr(np.linalg, name)), COMPOSITIONS[f"linalg.{name}"]
+
+    @functools.wraps(own)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if signature.bind(*args, **kwargs).arguments.get("hermitian"):
+            return composed(namespace, *args, **kwargs)
+        return own(*args, **kwargs)
+
+    return call
+
+
 class _Linalg:
     """numpy.linalg, taking lists too."""
 
     def __getattr__(self, name: str) -> Any:
-        return _taking_lists(getattr(namespace.linalg, name))
+        if name in _ONE_TRIANGLE | _NORMS:
+            raise AttributeError(name)
+        own = _taking_lists(getattr(namespace.linalg, name))
+        return _of_triangle(own, name) if name in _PERHAPS_ONE_TRIANGLE else own
 
 
 linalg = _Linalg()
@@ -139,7 +162,7 @@ def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 mean, std, var, average, median = (
-    _of_numbers(_taking_lists(function)) for function in (jnp.mean, jnp.std, jnp.var, jnp.average, jnp.median)
+    _of_numbers(_taking_lists(function)) for function in (jnp.mean, namespace.std, jnp.var, jnp.average, jnp.median)
 )
 
 
@@ -164,6 +187,10 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     return jnp.bincount(x, weights, length=max(minlength, int(np.max(x, initial=-1)) + 1))
 
 
+def i0(x: Any) -> Any:
+    return special.i0(x)
+
+
 def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     return jnp.polyint(_array(p), m, 0 if k is None else _array(k))
 
@@ -173,9 +200,11 @@ _FEWER = {
     "argpartition", "argsort", "choose", "gradient", "nanpercentile", "nanquantile", "partition", "percentile", "quantile",
     "sort", "tril", "triu",
 }  # fmt: skip
+#: or loses a small derivative,
+_ROUGH = {"corrcoef", "nanstd", "sinc"}
 #: or gives what has a derivative without one.
 _FLAT = {"union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"}
-_COMPOSED = frozenset(_FEWER | _FLAT)
+_COMPOSED = frozenset(_FEWER | _FLAT | _ROUGH)
 #: Where a list of numbers stands for axes or lengths, and for no array.
 _NOT_ARRAYS = frozenset(
     {"broadcast_to", "einsum", "flip", "moveaxis", "permute_dims", "roll", "rollaxis", "rot90", "tile", "transpose"}

@@ -11,25 +11,9 @@ import jax.numpy as jnp
 from jax.scipy import special
 from jax.scipy.special import *  # noqa: F403
 
-psi = special.digamma
-loggamma = special.gammaln
+from adinterface.numpy_code.compositions import COMPOSITIONS, far_out
 
-
-@jax.custom_jvp
-def _betaln(a: Any, b: Any) -> Any:
-    return special.betaln(a, b)
-
-
-@_betaln.defjvp
-def _betaln_jvp(primals: Any, tangents: Any) -> Any:
-    """JAX 0.10 differentiates its series for large arguments, which loses eight digits."""
-    (a, b), (da, db) = primals, tangents
-    both = special.digamma(a + b)
-    return _betaln(a, b), (special.digamma(a) - both) * da + (special.digamma(b) - both) * db
-
-
-def betaln(a: Any, b: Any) -> Any:  # type: ignore[no-redef]
-    return _betaln(*jnp.broadcast_arrays(*_inexact(a, b)))
+from . import namespace
 
 
 def _inexact(*values: Any) -> list[Any]:
@@ -38,13 +22,92 @@ def _inexact(*values: Any) -> list[Any]:
     return [jnp.asarray(x, dtype=dtype) for x in values]
 
 
-def rgamma(x: Any) -> Any:
-    return 1 / special.gamma(x)
+def _composed(composed: Callable[..., Any], *own: Any) -> Callable[..., Any]:
+    """A function that is made of JAX's own; one program, so that an eager call does not dispatch its many steps one by one."""
+    compiled = functools.partial(composed, namespace, *own)
+    return lambda *values: compiled(*jnp.broadcast_arrays(*_inexact(*values)))
 
 
-def binom(n: Any, k: Any) -> Any:
-    n, k = _inexact(n, k)
-    return special.gamma(n + 1) / special.gamma(k + 1) / special.gamma(n - k + 1)
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1))
+def _with_slope(value: Callable[[Any], Any], slope: Callable[[Any], Any], x: Any) -> Any:
+    """value(x), with the derivative slope(x)."""
+    return value(x)
+
+
+@_with_slope.defjvp
+def _slope_rule(value: Callable[[Any], Any], slope: Callable[[Any], Any], primals: Any, tangents: Any) -> Any:
+    (x,), (dx,) = primals, tangents
+    return _with_slope(value, slope, x), slope(x) * dx
+
+
+def _bessel0(x: Any) -> Any:
+    return _with_slope(special.i0, _bessel1, x)
+
+
+def _bessel1(x: Any) -> Any:
+    """JAX's own rules are differences of infinite numbers from 713 on, and that of i0 is 1 at zero."""
+
+    def slope(x: Any) -> Any:
+        zero = x == 0
+        return jnp.where(zero, 0.5, _bessel0(x) - _bessel1(x) / jnp.where(zero, 1, x))
+
+    return _with_slope(special.i1, slope, x)
+
+
+def _scaled0(x: Any) -> Any:
+    return _with_slope(special.i0e, lambda x: _scaled1(x) - jnp.sign(x) * _scaled0(x), x)
+
+
+def _scaled1(x: Any) -> Any:
+    def slope(x: Any) -> Any:
+        zero = x == 0
+        return jnp.where(zero, 0.5, _scaled0(x) - _scaled1(x) / jnp.where(zero, 1, x) - jnp.sign(x) * _scaled1(x))
+
+    return _with_slope(special.i1e, slope, x)
+
+
+def _digammas(n: int, x: Any) -> Any:
+    return special.polygamma(n, x) if n else special.digamma(x)
+
+
+_gammas = (special.gammaln, _digammas)
+_erfcx = _composed(far_out.erfcx, special.erfcx)
+
+loggamma = special.gammaln
+digamma = psi = _composed(far_out.digamma, special.digamma)
+erfcx = _erfcx
+dawsn = _composed(far_out.dawsn, special.dawsn)
+log_ndtr = _composed(far_out.log_ndtr, special.erfc, _erfcx)
+i0, i1 = _composed(lambda xp, x: _bessel0(x)), _composed(lambda xp, x: _bessel1(x))
+i0e, i1e = _composed(far_out.scaled_bessel, 0, _scaled0), _composed(far_out.scaled_bessel, 1, _scaled1)
+rgamma = _composed(far_out.rgamma, special.gammaln)
+beta, betaln, binom, poch = (
+    _composed(composed, *_gammas) for composed in (far_out.beta, far_out.betaln, far_out.binom, far_out.poch)
+)
+boxcox, boxcox1p, inv_boxcox, kl_div, rel_entr, xlog1py, xlogy = (
+    functools.partial(COMPOSITIONS[f"special.{name}"], namespace)
+    for name in ("boxcox", "boxcox1p", "inv_boxcox", "kl_div", "rel_entr", "xlog1py", "xlogy")
+)
+
+
+def gammainc(a: Any, x: Any) -> Any:
+    a, x = _inexact(a, x)
+    return jnp.where((a == 0) & (x > 0), 1, special.gammainc(a, x))
+
+
+def gammaincc(a: Any, x: Any) -> Any:
+    """For a small a and an x below 1, JAX takes a number near 1 from 1."""
+    a, x = jnp.broadcast_arrays(*_inexact(a, x))
+    small = (a < 1e-3) & (x < 1) & (x > 0) & (a >= 0)
+    series = far_out.small_shape_complement(namespace, jnp.where(small, a, 0), jnp.where(small, x, 0.5))
+    return jnp.where(small, series, special.gammaincc(jnp.where(small | (a == 0), 1, a), x) * jnp.where(a == 0, 0, 1))
+
+
+def betainc(a: Any, b: Any, x: Any) -> Any:
+    """For smaller parameters JAX's is the difference of numbers near 1."""
+    a, b, x = jnp.broadcast_arrays(*_inexact(a, b, x))
+    valid = (jnp.minimum(a, b) >= 1e-4) | jnp.isnan(a + b)
+    return far_out.require(namespace, valid, special.betainc(a, b, x), (a, b, x), "betainc", "a and b from 1e-4 on")
 
 
 def _of_integers_too(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -57,10 +120,9 @@ def _of_integers_too(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-hyp1f1, hyp2f1, log_ndtr, ndtr, ndtri, poch, spence, xlog1py, xlogy = (  # type: ignore[assignment]
+hyp1f1, hyp2f1, ndtr, ndtri, spence = (  # type: ignore[assignment]
     _of_integers_too(function)
     for function in (
-        special.hyp1f1, special.hyp2f1, special.log_ndtr, special.ndtr, special.ndtri, special.poch, special.spence,
-        special.xlog1py, special.xlogy,
+        special.hyp1f1, special.hyp2f1, special.ndtr, special.ndtri, special.spence,
     )
 )  # fmt: skip

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jax.lax import stop_gradient
 
-__all__ = ["from_dlpack", "hypot", "nextafter"]
+__all__ = ["from_dlpack", "hypot", "logaddexp", "nextafter", "pow", "power", "std"]
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
@@ -25,7 +25,47 @@ def hypot(x: Any, y: Any, /) -> Any:
     """JAX 0.10's own loses second derivatives where |x| = |y|: it selects the larger of the two on the way."""
     scale = stop_gradient(jnp.maximum(jnp.abs(x), jnp.abs(y)))
     scale = jnp.where((scale == 0) | jnp.isinf(scale), 1, scale)
-    return scale * jnp.sqrt((x / scale) ** 2 + (y / scale) ** 2)
+    return scale * _root((x / scale) ** 2 + (y / scale) ** 2)
+
+
+def _root(x: Any) -> Any:
+    """The square root of a sum of squares: where all of them are zero, its derivative is zero, not NaN."""
+    corner = x == 0
+    return jnp.where(corner, 0, jnp.sqrt(jnp.where(corner, 1, x)))
+
+
+def std(x: Any, /, axis: Any = None, dtype: Any = None, **options: Any) -> Any:
+    """JAX's own has no derivative where all elements are alike."""
+    return _root(jnp.var(x, axis, dtype, **options))
+
+
+def _inexact(*values: Any) -> list[Any]:
+    """As JAX itself promotes what is no integer in the result."""
+    dtype = jax.eval_shape(jnp.logaddexp, *values).dtype
+    return [jnp.asarray(value, dtype=dtype) for value in values]
+
+
+def logaddexp(x: Any, y: Any, /) -> Any:
+    """JAX's own has a wrong derivative beside an infinity, and none between two."""
+    x, y = jnp.broadcast_arrays(*_inexact(x, y))
+    larger, smaller = jnp.where(x < y, y, x), jnp.where(x < y, x, y)
+    alike = (x == y) & jnp.isinf(x)
+    distance = jnp.where(alike, 0, smaller) - jnp.where(alike, 0, larger)
+    return jnp.where(alike, (x + y) / 2, larger + jnp.log1p(jnp.exp(distance)))
+
+
+def pow(x: Any, y: Any, /) -> Any:
+    """JAX's own has no derivative of 0.0 ** 0.0, and no second one of 0.0 ** 1.0."""
+    if type(y) is float and y.is_integer() and 0 <= y < 64:
+        y = int(y) if jnp.issubdtype(jnp.result_type(x), jnp.inexact) else y
+    if not hasattr(y, "dtype") or not jnp.issubdtype(y.dtype, jnp.inexact):
+        return jnp.power(x, y)
+    x, y = jnp.broadcast_arrays(*_inexact(x, y)) if not jnp.iscomplexobj(x) and not jnp.iscomplexobj(y) else (x, y)
+    zero = (x == 0) & ((y == 0) | (y == 1))
+    return jnp.where(zero & (y == 1), x, jnp.power(jnp.where(zero, 1, x), y))
+
+
+power = pow
 
 
 def nextafter(x: Any, y: Any, /) -> Any:

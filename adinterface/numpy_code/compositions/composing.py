@@ -156,6 +156,12 @@ def broadcast(xp: ModuleType, *arrays: Array) -> list[Array]:
     return [x if tuple(x.shape) == shape else xp.broadcast_to(x, shape) for x in arrays]
 
 
+def root(xp: ModuleType, x: Array) -> Array:
+    """The square root of a sum of squares: where all of them are zero, a corner, its derivative is zero, not NaN."""
+    corner = x == 0
+    return xp.where(corner, xp.zeros_like(x), xp.sqrt(xp.where(corner, xp.ones_like(x), x)))
+
+
 def flat(xp: ModuleType, x: Array) -> Array:
     return x if len(x.shape) == 1 else xp.reshape(x, (-1,))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .composing import Array, array, cast, composition, inexact, is_complex, is_exact, name_of, promoted, sine_dtype
+from .composing import Array, array, broadcast, cast, composition, inexact, is_complex, is_exact, name_of, promoted, sine_dtype
 from .standard import truth
 
 
@@ -97,7 +97,9 @@ def exp2(xp: ModuleType, x: Array) -> Array:
 @composition("cbrt")
 def cbrt(xp: ModuleType, x: Array) -> Array:
     x = sine_dtype(xp, x)
-    return xp.copysign(xp.abs(x) ** (1 / 3), x)
+    zero = x == 0
+    found = xp.copysign(xp.abs(xp.where(zero, xp.ones_like(x), x)) ** (1 / 3), x)
+    return xp.where(zero, xp.sqrt(xp.where(zero, x, xp.ones_like(x))), found)  # whose derivative is infinite there, too
 
 
 @composition("deg2rad", "radians")
@@ -152,10 +154,27 @@ def ldexp(xp: ModuleType, x: Any, exponent: Any) -> Array:
     return x * exp2(xp, cast(xp, array(xp, exponent, x), name_of(x)))
 
 
+def _pair_of_floats(xp: ModuleType, a: Any, b: Any) -> list[Array]:
+    if hasattr(a, "shape") and hasattr(b, "shape"):  # each on its own, as NumPy has it for small integers
+        a, b = sine_dtype(xp, array(xp, a, b)), sine_dtype(xp, array(xp, b, a))
+    return broadcast(xp, *[sine_dtype(xp, x) for x in promoted(xp, a, b)])
+
+
+@composition("logaddexp")
+def logaddexp(xp: ModuleType, a: Any, b: Any) -> Array:
+    """Engines' own have no derivative, or a wrong one, at infinity, where people put the logarithm of zero."""
+    a, b = _pair_of_floats(xp, a, b)
+    swap = a < b
+    larger, smaller = xp.where(swap, b, a), xp.where(swap, a, b)
+    alike = (a == b) & xp.isinf(a)
+    distance = xp.where(alike, xp.zeros_like(a), smaller) - xp.where(alike, xp.zeros_like(a), larger)
+    return xp.where(alike, (a + b) / 2, larger + xp.log1p(xp.exp(distance)))
+
+
 @composition("logaddexp2")
 def logaddexp2(xp: ModuleType, a: Any, b: Any) -> Array:
-    a, b = [sine_dtype(xp, x) for x in promoted(xp, a, b)]
-    return xp.logaddexp(a * math.log(2), b * math.log(2)) / math.log(2)
+    a, b = _pair_of_floats(xp, a, b)
+    return logaddexp(xp, a * math.log(2), b * math.log(2)) / math.log(2)
 
 
 @composition("modf")

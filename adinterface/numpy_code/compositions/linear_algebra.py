@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..results import EighResult, EigResult, QRResult, SlogdetResult, SVDResult
-from .composing import Array, array, cast, composition, flat, inexact, is_complex, name_of, normalized, promoted
+from .composing import Array, array, cast, composition, flat, inexact, is_complex, name_of, normalized, promoted, root
 from .indexing import diagonal as _diagonal
 from .indexing import trace as _trace
 
@@ -27,9 +27,26 @@ def _adjoint(xp: ModuleType, x: Array) -> Array:
     return xp.matrix_transpose(xp.conj(x) if is_complex(x) else x)
 
 
+def _hermitian(xp: ModuleType, a: Array, triangle: str) -> Array:
+    """The matrix that one triangle of a stands for: what NumPy reads of it, so what a derivative can be by."""
+    a = inexact(xp, a)
+    triangle = triangle.upper()
+    if triangle not in ("L", "U"):
+        raise ValueError("UPLO argument must be 'L' or 'U'")
+    half = xp.tril(a) if triangle == "L" else xp.triu(a)
+    strict = xp.tril(a, k=-1) if triangle == "L" else xp.triu(a, k=1)
+    found = half + _adjoint(xp, strict)
+    if not is_complex(a):
+        return found
+    # Of the diagonal, the real part alone: engines differ in what they take the other for.
+    diagonal = array(xp, np.eye(a.shape[-1], dtype=bool), a)
+    real = xp.real(found)
+    return xp.where(diagonal, cast(xp, real, name_of(a)), found)
+
+
 @composition("linalg.cholesky")
 def cholesky(xp: ModuleType, a: Array, /, *, upper: bool = False) -> Array:
-    lower = xp.linalg.cholesky(inexact(xp, a))
+    lower = xp.linalg.cholesky(_hermitian(xp, a, "U" if upper else "L"))
     return _adjoint(xp, lower) if upper else lower
 
 
@@ -70,14 +87,6 @@ def eigvals(xp: ModuleType, a: Array) -> Array:
     return xp.linalg.eigvals(inexact(xp, a))
 
 
-def _hermitian(xp: ModuleType, a: Array, UPLO: str) -> Array:
-    """The matrix that one triangle of a stands for."""
-    a = inexact(xp, a)
-    half = xp.tril(a) if UPLO == "L" else xp.triu(a)
-    strict = xp.tril(a, k=-1) if UPLO == "L" else xp.triu(a, k=1)
-    return half + _adjoint(xp, strict)
-
-
 @composition("linalg.eigh")
 def eigh(xp: ModuleType, a: Array, UPLO: str = "L") -> EighResult:
     return EighResult(*xp.linalg.eigh(_hermitian(xp, a, UPLO)))
@@ -90,7 +99,7 @@ def eigvalsh(xp: ModuleType, a: Array, UPLO: str = "L") -> Array:
 
 @composition("linalg.svd")
 def svd(xp: ModuleType, a: Array, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
-    a = inexact(xp, a)
+    a = _hermitian(xp, a, "L") if hermitian else inexact(xp, a)
     if not compute_uv:
         return xp.linalg.svdvals(a)
     # The thin form where it is the same, because engines have a derivative for that alone.
@@ -114,7 +123,8 @@ def qr(xp: ModuleType, a: Array, mode: str = "reduced") -> Any:
 @composition("linalg.pinv")
 def pinv(xp: ModuleType, a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
     given = rtol if rcond is None else rcond
-    return xp.linalg.pinv(inexact(xp, a), rtol=1e-15 if given is None else given)
+    a = _hermitian(xp, a, "L") if hermitian else inexact(xp, a)
+    return xp.linalg.pinv(a, rtol=1e-15 if given is None else given)
 
 
 @composition("linalg.lstsq")
@@ -135,6 +145,7 @@ def lstsq(xp: ModuleType, a: Any, b: Any, rcond: Any = None) -> tuple[Array, Arr
 def matrix_rank(xp: ModuleType, A: Array, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array | int:
     if len(A.shape) < 2:
         return int(xp.any(A != 0))
+    A = _hermitian(xp, A, "L") if hermitian else A
     if tol is None:
         return xp.linalg.matrix_rank(inexact(xp, A), **({} if rtol is None else {"rtol": rtol}))
     return xp.sum(cast(xp, xp.linalg.svdvals(inexact(xp, A)) > array(xp, tol, A)[..., None], "int64"), axis=-1)
@@ -180,7 +191,7 @@ def norm(xp: ModuleType, x: Any, ord: Any = None, axis: Any = None, keepdims: bo
 def _vector_norm(xp: ModuleType, x: Array, ord: Any, axis: Any) -> Array:
     size = xp.abs(x)
     if ord == 2:
-        return xp.sqrt(xp.sum(_squared(xp, x), axis=axis))
+        return root(xp, xp.sum(_squared(xp, x), axis=axis))
     if ord == math.inf:
         return xp.max(size, axis=axis)
     if ord == -math.inf:
@@ -191,13 +202,15 @@ def _vector_norm(xp: ModuleType, x: Array, ord: Any, axis: Any) -> Array:
         return xp.sum(size, axis=axis)
     if isinstance(ord, str):
         raise ValueError(f"Invalid norm order '{ord}' for vectors")
-    return xp.sum(size**ord, axis=axis) ** (1.0 / ord)
+    total = xp.sum(size**ord, axis=axis)
+    corner = total == 0
+    return xp.where(corner, xp.zeros_like(total), xp.where(corner, xp.ones_like(total), total) ** (1.0 / ord))
 
 
 def _matrix_norm(xp: ModuleType, x: Array, ord: Any) -> Array:
     """Of the last two axes."""
     if ord in (None, "fro", "f"):
-        return xp.sqrt(xp.sum(_squared(xp, x), axis=(-2, -1)))
+        return root(xp, xp.sum(_squared(xp, x), axis=(-2, -1)))
     if ord in (2, -2, "nuc"):
         singular = xp.linalg.svdvals(x)
         reduce: Callable[..., Array] = {2: xp.max, -2: xp.min, "nuc": xp.sum}[ord]

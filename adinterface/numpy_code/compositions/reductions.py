@@ -19,6 +19,7 @@ from .composing import (
     is_complex,
     name_of,
     normalized,
+    root,
     size_of,
 )
 from .standard import truth
@@ -127,7 +128,7 @@ def var(
 
 @composition("std")
 def std(xp: ModuleType, a: Array, *args: Any, **kwargs: Any) -> Array:
-    return xp.sqrt(var(xp, a, *args, **kwargs))
+    return root(xp, var(xp, a, *args, **kwargs))
 
 
 def _extremum(xp: ModuleType, name: str, a: Array, axis: Axis, keepdims: bool, initial: Any, where: Any) -> Array:

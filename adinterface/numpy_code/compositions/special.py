@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from types import ModuleType
 from typing import Any
 
-from .composing import COMPOSITIONS, Array, composition, inexact, promoted
+from .composing import COMPOSITIONS, Array, broadcast, composition, inexact, promoted
+from .elementwise import logaddexp
+from .far_out import polynomial
 
 for _name in ("exp2", "expm1", "log1p", "cbrt"):
     composition(f"special.{_name}")(lambda xp, x, of_float=COMPOSITIONS[_name]: of_float(xp, inexact(xp, x)))
@@ -28,7 +31,7 @@ def expit(xp: ModuleType, x: Array) -> Array:
 @composition("special.log_expit")
 def log_expit(xp: ModuleType, x: Array) -> Array:
     x = inexact(xp, x)
-    return -xp.logaddexp(xp.zeros_like(x), -x)
+    return -logaddexp(xp, xp.zeros_like(x), -x)
 
 
 @composition("special.logit")
@@ -48,18 +51,22 @@ def cosm1(xp: ModuleType, x: Array) -> Array:
     return -2 * xp.square(xp.sin(inexact(xp, x) / 2))
 
 
+def _times_log(xp: ModuleType, x: Array, y: Array, least: float, log: Any) -> Array:
+    """x log(y), with 0 log(0) = 0; its derivative by y is 0 there too, and that by x is log(y) wherever that is finite."""
+    zero = (x == 0) & (y <= least)
+    return xp.where(zero, xp.zeros_like(x * y), x * log(xp.where(zero, xp.full_like(y, least + 1), y)))
+
+
 @composition("special.xlogy")
 def xlogy(xp: ModuleType, x: Any, y: Any) -> Array:
-    x, y = _inexact(xp, x, y)
-    zero = (x == 0) & (y == y)
-    return xp.where(zero, xp.zeros_like(x * y), x * xp.log(_guarded(xp, y, zero)))
+    x, y = broadcast(xp, *_inexact(xp, x, y))
+    return _times_log(xp, x, y, 0.0, xp.log)
 
 
 @composition("special.xlog1py")
 def xlog1py(xp: ModuleType, x: Any, y: Any) -> Array:
-    x, y = _inexact(xp, x, y)
-    zero = (x == 0) & (y == y)
-    return xp.where(zero, xp.zeros_like(x * y), x * xp.log1p(_guarded(xp, y, zero)))
+    x, y = broadcast(xp, *_inexact(xp, x, y))
+    return _times_log(xp, x, y, -1.0, xp.log1p)
 
 
 @composition("special.entr")
@@ -67,48 +74,96 @@ def entr(xp: ModuleType, x: Array) -> Array:
     x = inexact(xp, x)
     positive = x > 0
     found = -x * xp.log(_guarded(xp, x, xp.logical_not(positive)))
-    return xp.where(positive, found, xp.where(x == 0, xp.zeros_like(x), xp.where(x < 0, xp.full_like(x, -float("inf")), x)))
+    at_zero = xp.sqrt(xp.where(x == 0, x, xp.ones_like(x)))  # 0, with the infinite derivative that -x log(x) has there
+    return xp.where(positive, found, xp.where(x == 0, at_zero, xp.where(x < 0, xp.full_like(x, -math.inf), x)))
 
 
 @composition("special.rel_entr")
 def rel_entr(xp: ModuleType, x: Any, y: Any) -> Array:
-    x, y = _inexact(xp, x, y)
+    x, y = broadcast(xp, *_inexact(xp, x, y))
     positive = (x > 0) & (y > 0)
-    ratio = _guarded(xp, x, xp.logical_not(positive)) / _guarded(xp, y, xp.logical_not(positive))
-    infinite = xp.where((x == 0) & (y >= 0), xp.zeros_like(ratio), xp.full_like(ratio, float("inf")))
-    return xp.where(positive, x * xp.log(ratio), infinite)
+    x_in, y_in = _guarded(xp, x, xp.logical_not(positive)), _guarded(xp, y, xp.logical_not(positive))
+    near = (x_in < 2 * y_in) & (y_in < 2 * x_in)
+    distance = xp.where(near, x_in - y_in, xp.zeros_like(x))
+    log = xp.where(near, xp.log1p(distance / y_in), xp.log(x_in) - xp.log(y_in))
+    at_zero = (x == 0) & (y >= 0)
+    infinite = xp.where(at_zero, xp.zeros_like(x), xp.full_like(x, math.inf))
+    return xp.where(positive, x * log, xp.where(xp.isnan(x + y), x + y, infinite))
 
 
 @composition("special.kl_div")
 def kl_div(xp: ModuleType, x: Any, y: Any) -> Array:
-    x, y = _inexact(xp, x, y)
+    x, y = broadcast(xp, *_inexact(xp, x, y))
     return rel_entr(xp, x, y) - x + y
+
+
+#: 1 / (n + 1)!, of expm1(t) / t; and (-1)**n / (n + 1), of log1p(t) / t.
+_EXPONENTIAL = [1 / math.factorial(n + 1) for n in range(11)]
+_LOGARITHM = [(-1) ** n / (n + 1) for n in range(11)]
+
+
+def _power_transform(xp: ModuleType, log: Array, power: Array) -> Array:
+    """expm1(power * log) / power, which is `log` where the power is zero."""
+    product = power * log
+    near = xp.abs(product) < 0.1
+    series = log * polynomial(xp.where(near, product, xp.zeros_like(log)), _EXPONENTIAL)
+    product = xp.where(near, xp.ones_like(log), product)
+    low = product < -1  # there expm1 is -1 to rounding, and its rule would know nothing of the rest
+    growth = xp.where(low, xp.exp(product) - 1, xp.expm1(xp.where(low, xp.zeros_like(log), product)))
+    return xp.where(near, series, growth / xp.where(near, xp.ones_like(log), power))
+
+
+def _power_transform_of_zero(xp: ModuleType, zero: Array, power: Array) -> Array:
+    """-1 / power for a positive power; SciPy takes one below 1e-19 for zero."""
+    finite = zero & (power >= 1e-19)
+    return xp.where(finite, -1 / _guarded(xp, power, xp.logical_not(finite)), xp.full_like(power, -math.inf))
 
 
 @composition("special.boxcox")
 def boxcox(xp: ModuleType, x: Any, power: Any) -> Array:
-    x, power = _inexact(xp, x, power)
-    at_zero = power == 0
-    safe = _guarded(xp, power, at_zero)
-    return xp.where(at_zero, xp.log(x), xp.expm1(safe * xp.log(x)) / safe)
+    x, power = broadcast(xp, *_inexact(xp, x, power))
+    zero = x == 0
+    found = _power_transform(xp, xp.log(_guarded(xp, x, zero)), power)
+    return xp.where(zero, _power_transform_of_zero(xp, zero, power), found)
+
+
+@composition("special.boxcox1p")
+def boxcox1p(xp: ModuleType, x: Any, power: Any) -> Array:
+    x, power = broadcast(xp, *_inexact(xp, x, power))
+    zero = x == -1
+    found = _power_transform(xp, xp.log1p(xp.where(zero, xp.zeros_like(x), x)), power)
+    return xp.where(zero, _power_transform_of_zero(xp, zero, power), found)
 
 
 @composition("special.inv_boxcox")
 def inv_boxcox(xp: ModuleType, y: Any, power: Any) -> Array:
-    y, power = _inexact(xp, y, power)
-    at_zero = power == 0
-    safe = _guarded(xp, power, at_zero)
-    return xp.where(at_zero, xp.exp(y), xp.exp(xp.log1p(safe * xp.where(at_zero, xp.zeros_like(y), y)) / safe))
+    """exp(log1p(power * y) / power), with a series for the exponent where that is a quotient of small numbers."""
+    y, power = broadcast(xp, *_inexact(xp, y, power))
+    product = power * y
+    near = xp.abs(product) < 0.02
+    series = y * polynomial(xp.where(near, product, xp.zeros_like(y)), _LOGARITHM)
+    exponent = xp.log1p(xp.where(near, xp.ones_like(y), product)) / _guarded(xp, power, near)
+    return xp.exp(xp.where(near, series, exponent))
 
 
 @composition("special.huber")
 def huber(xp: ModuleType, delta: Any, r: Any) -> Array:
-    delta, r = _inexact(xp, delta, r)
+    delta, r = broadcast(xp, *_inexact(xp, delta, r))
     size = xp.abs(r)
-    return xp.where(size <= delta, xp.square(r) / 2, delta * (size - delta / 2))
+    inner = size <= delta
+    found = xp.where(inner, xp.square(xp.where(inner, r, xp.zeros_like(r))) / 2, delta * (size - delta / 2))
+    return xp.where(delta < 0, xp.full_like(found, math.inf), found)
 
 
 @composition("special.pseudo_huber")
 def pseudo_huber(xp: ModuleType, delta: Any, r: Any) -> Array:
-    delta, r = _inexact(xp, delta, r)
-    return xp.square(delta) * (xp.sqrt(1 + xp.square(r / delta)) - 1)
+    """delta**2 (sqrt(1 + (r / delta)**2) - 1), without the difference and without the squares that overflow."""
+    delta, r = broadcast(xp, *_inexact(xp, delta, r))
+    zero = delta == 0
+    ratio = r / _guarded(xp, delta, zero)
+    # Not hypot, which has no second derivative on every engine; beyond 1e8 the 1 is lost anyhow.
+    large = xp.abs(ratio) > 1e8
+    root = xp.sqrt(1 + xp.square(xp.where(large, xp.ones_like(r), ratio)))
+    found = r * (r / (1 + xp.where(large, xp.abs(ratio), root)))
+    found = xp.where(zero, xp.abs(r) * delta, found)
+    return xp.where(delta < 0, xp.full_like(found, math.inf), found)

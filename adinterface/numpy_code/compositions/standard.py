@@ -44,7 +44,6 @@ _FLOATING_PAIRS = {
     "arctan2": "atan2",
     "copysign": "copysign",
     "hypot": "hypot",
-    "logaddexp": "logaddexp",
     "nextafter": "nextafter",
 }
 _LOGICAL = ("logical_and", "logical_or", "logical_xor")

@@ -12,6 +12,7 @@ from .composing import (
     array,
     composition,
     is_exact,
+    root,
 )
 from .reductions import argmax, argmin, cumprod, cumsum, max, mean, min, prod, sum, var
 
@@ -60,7 +61,7 @@ def nanvar(xp: ModuleType, a: Array, *args: Any, where: Any = True, **kwargs: An
 
 @composition("nanstd")
 def nanstd(xp: ModuleType, a: Array, *args: Any, **kwargs: Any) -> Array:
-    return xp.sqrt(nanvar(xp, a, *args, **kwargs))
+    return root(xp, nanvar(xp, a, *args, **kwargs))
 
 
 @composition("nanmax")

@@ -18,7 +18,9 @@ INEXACT = frozenset({torch.float16, torch.bfloat16, torch.float32, torch.float64
 COMPLEX = frozenset({torch.complex64, torch.complex128})
 
 
-def _on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
+def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of the namespace and of arrays, given the first."""
+
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         from .. import namespace  # here, because array-api-compat is slow to import
@@ -31,18 +33,18 @@ def _on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
 @functools.cache
 def composed(name: str) -> Callable[..., Any]:
     """NumPy's function on tensors, as every engine has it."""
-    return _on_tensors(COMPOSITIONS[name])
+    return on_tensors(COMPOSITIONS[name])
 
 
 usual = functools.partial(usual_form, composed)
 #: Operands of a ufunc in the dtype in which NumPy computes, where Python's numbers are weak,
-tensors = _on_tensors(promoted)
+tensors = on_tensors(promoted)
 #: and the arguments of what is no ufunc: it makes an array of a number, which counts in full.
-arrays = _on_tensors(counted_in_full)
+arrays = on_tensors(counted_in_full)
 #: A list, perhaps with tensors in it, as a tensor beside another.
-listed = _on_tensors(array)
+listed = on_tensors(array)
 #: x in the dtype in which NumPy computes the sine.
-floating = _on_tensors(sine_dtype)
+floating = on_tensors(sine_dtype)
 
 
 @functools.cache

@@ -71,8 +71,19 @@ def _floating(name: str, call: Function) -> Function:
 
 
 def _power(a: Any, b: Any) -> Any:
+    if isinstance(b, Tensor) and b.dtype in INEXACT and (isinstance(a, Tensor) or a == 0):
+        # torch's rule for the exponent is right at a zero, but has no derivative itself: there the power stays zero, or one.
+        zero = torch.as_tensor(a == 0, device=b.device)
+        b = torch.where(zero & (b.real >= 0), b.detach(), b)
+        a = torch.where(zero & (b == 0), torch.ones_like(b), a)
     found = torch.pow(a, b)
     return found.to(torch.int8) if found.dtype is torch.bool else found
+
+
+def float_power(a: Any, b: Any) -> Any:
+    a, b = tensors(a, b)
+    dtype = torch.complex128 if a.dtype in COMPLEX else torch.float64
+    return _power(a.to(dtype), b.to(dtype))
 
 
 _ARITHMETIC: dict[str, Function] = {
@@ -88,7 +99,7 @@ _PAIRS: dict[str, Function] = {
     "logical_and": Tensor.logical_and, "logical_or": Tensor.logical_or, "logical_xor": Tensor.logical_xor,
 }  # fmt: skip
 _FLOATING_PAIRS: dict[str, Function] = {
-    "arctan2": Tensor.atan2, "copysign": Tensor.copysign, "hypot": Tensor.hypot, "logaddexp": Tensor.logaddexp,
+    "arctan2": Tensor.atan2, "copysign": Tensor.copysign, "hypot": Tensor.hypot,
 }  # fmt: skip
 _FLOATING: dict[str, Function] = {
     "arccos": Tensor.acos, "arccosh": Tensor.acosh, "arcsin": Tensor.asin, "arcsinh": Tensor.asinh,

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from adinterface.numpy_code.compositions import COMPOSITIONS
-from adinterface.numpy_code.results import EighResult
 
+from ..library import is_wrapped
 from .composed import INEXACT, composed, inexact, tensors
 
 Function = Callable[..., Any]
@@ -31,12 +31,19 @@ def _solve(a: Any, b: Any) -> Any:
     return torch.linalg.solve(a, b[(None,) * (a.ndim - b.ndim)])
 
 
-def _eigh(a: Any, UPLO: str = "L") -> EighResult:
-    return EighResult(*torch.linalg.eigh(inexact(a), UPLO))
-
-
-def _eigvalsh(a: Any, UPLO: str = "L") -> Any:
-    return torch.linalg.eigvalsh(inexact(a), UPLO)
+def _det(a: Any) -> Any:
+    """torch's rule is zero, or no number, for some singular matrices: there the determinant is the product of the singular
+    values, up to its sign."""
+    a = inexact(a)
+    found = torch.linalg.det(a)
+    if is_wrapped(a) or not bool((found == 0).any()) or not a.shape[-1]:
+        return found
+    product = torch.prod(torch.linalg.svdvals(a), -1)
+    with torch.no_grad():
+        u, _, vh = torch.linalg.svd(a)
+        phase = torch.linalg.det(u) * torch.linalg.det(vh)
+    product = phase * product
+    return torch.where(found == 0, product - product.detach(), found)
 
 
 def _multi_dot(arrays: Any, *, out: Any = None) -> Any:
@@ -60,9 +67,8 @@ def _vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: An
 
 
 _OWN: dict[str, Function] = {
+    "det": _det,
     "solve": _solve,
-    "eigh": _eigh,
-    "eigvalsh": _eigvalsh,
     "multi_dot": _multi_dot,
     "norm": _norm,
     "matrix_norm": _matrix_norm,

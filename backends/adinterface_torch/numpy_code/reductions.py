@@ -8,7 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .composed import composed, inexact, usual
+from adinterface.numpy_code.compositions.composing import root
+
+from .composed import composed, inexact, on_tensors, usual
 
 Axis = int | tuple[int, ...] | None
 
@@ -36,6 +38,9 @@ max = amax = _reduction("max", Tensor.amax)
 min = amin = _reduction("min", Tensor.amin)
 
 
+_root = on_tensors(root)
+
+
 def _variance(a: Any, axis: Axis = None, ddof: float = 0, keepdims: bool = False, correction: float | None = None) -> Any:
     if axis == ():
         return composed("var")(a, axis, ddof=ddof, keepdims=keepdims, correction=correction)
@@ -43,7 +48,7 @@ def _variance(a: Any, axis: Axis = None, ddof: float = 0, keepdims: bool = False
 
 
 def _deviation(a: Any, axis: Axis = None, **options: Any) -> Any:
-    return torch.sqrt(_variance(a, axis, **options))
+    return _root(_variance(a, axis, **options))
 
 
 var = usual("var", _variance, 2, "axis", "ddof", "keepdims", "correction")

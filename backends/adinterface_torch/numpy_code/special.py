@@ -2,67 +2,92 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import special as torch_special
 
+from adinterface.contract.errors import NumpyCodeError
+from adinterface.numpy_code.compositions import far_out
+
+from ..library import TorchLibrary
 from .composed import inexact, tensors
 
+Function = Callable[..., Any]
 
-def _one(call: Any) -> Any:
+
+def _one(call: Function) -> Function:
     return lambda x: call(inexact(x))
 
 
-def _several(call: Any) -> Any:
-    return lambda *values: call(*[inexact(value) for value in tensors(*values)])
+def _several(call: Function) -> Function:
+    return lambda *values: call(*torch.broadcast_tensors(*[inexact(value) for value in tensors(*values)]))  # type: ignore[no-untyped-call]
 
+
+def _composed(composed: Function, *own: Any) -> Function:
+    """A function that is made of torch's own."""
+
+    def call(*values: Any) -> Any:
+        from .. import namespace  # here, because array-api-compat is slow to import
+
+        return composed(namespace, *own, *values)
+
+    return call
+
+
+def _digammas(n: int, x: Any) -> Any:
+    return torch.polygamma(n, x) if n else torch.digamma(x)
+
+
+_gammas = (torch.lgamma, _digammas)
+_erfcx = _composed(far_out.erfcx, torch_special.erfcx)
 
 erf = _one(torch.erf)
 erfc = _one(torch.erfc)
-erfcx = _one(torch_special.erfcx)
+erfcx = _one(_erfcx)
 erfinv = _one(torch.erfinv)
 gammaln = loggamma = _one(torch.lgamma)
 digamma = psi = _one(torch.digamma)
 expit = _one(torch.sigmoid)
 log_expit = _one(torch.nn.functional.logsigmoid)
 logit = _one(torch.logit)
-ndtr = _one(torch_special.ndtr)
-log_ndtr = _one(torch_special.log_ndtr)
+ndtr = _one(_composed(far_out.ndtr, torch.erfc))
+log_ndtr = _one(_composed(far_out.log_ndtr, torch.erfc, _erfcx))
 ndtri = _one(torch_special.ndtri)
 entr = _one(torch_special.entr)
 i0 = _one(torch_special.i0)
-i0e = _one(torch_special.i0e)
+i0e = _one(_composed(far_out.scaled_bessel, 0, torch_special.i0e))
 i1 = _one(torch_special.i1)
-i1e = _one(torch_special.i1e)
-xlogy = _several(torch.xlogy)
-xlog1py = _several(torch_special.xlog1py)
+i1e = _one(_composed(far_out.scaled_bessel, 1, torch_special.i1e))
 zeta = _several(torch_special.zeta)
-gammainc = _several(torch_special.gammainc)
-gammaincc = _several(torch_special.gammaincc)
+
+
+def _of_shape(name: str) -> Function:
+    """torch has no derivative of an incomplete gamma function by its first argument, and says so only in the backward pass."""
+    own = getattr(torch_special, name)
+
+    def call(a: Any, x: Any) -> Any:
+        if isinstance(a, torch.Tensor) and TorchLibrary().traced(a):
+            raise NumpyCodeError(
+                f"numpy_function: torch has no derivative of scipy.special.{name} with respect to its first argument. Pass that "
+                f"in Constant(...), or use AutoJax() or AutoFiniteDifferences()."
+            )
+        return own(a, x)
+
+    return _several(call)
+
+
+gammainc, gammaincc = _of_shape("gammainc"), _of_shape("gammaincc")
+rgamma = _one(_composed(far_out.rgamma, torch.lgamma))
+beta = _several(_composed(far_out.beta, *_gammas))
+betaln = _several(_composed(far_out.betaln, *_gammas))
+binom = _several(_composed(far_out.binom, *_gammas))
+poch = _several(_composed(far_out.poch, *_gammas))
 
 
 @_one
 def gamma(x: Any) -> Any:
     magnitude = torch.exp(torch.lgamma(x))
-    return torch.where((x > 0) | (torch.remainder(torch.floor(x), 2) == 0), magnitude, -magnitude)
-
-
-@_one
-def rgamma(x: Any) -> Any:
-    return 1 / gamma(x)
-
-
-@_several
-def betaln(a: Any, b: Any) -> Any:
-    return torch.lgamma(a) + torch.lgamma(b) - torch.lgamma(a + b)
-
-
-@_several
-def beta(a: Any, b: Any) -> Any:
-    return gamma(a) * gamma(b) / gamma(a + b)
-
-
-@_several
-def binom(n: Any, k: Any) -> Any:
-    return gamma(n + 1) / gamma(k + 1) / gamma(n - k + 1)
+    signed = torch.where((x > 0) | (torch.remainder(torch.floor(x), 2) == 0), magnitude, -magnitude)
+    return torch.where((x < 0) & (x == torch.floor(x)), torch.full_like(x, torch.nan), signed)

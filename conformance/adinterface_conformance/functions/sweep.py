@@ -1,0 +1,232 @@
+"""`python -m adinterface_conformance functions --sweep`: special functions over their whole domain, against mpmath.
+
+What an engine gives is right if it is as near to the exact number as float64 allows: to 1e-9 of it, beyond what a rounding of
+the arguments does to it, and beyond what no rounding of the value would show: an error of a derivative that is a change of the
+value by less than 64 units in the last place, for a change of the argument by as much as itself. Where SciPy's own value is
+not the exact one, SciPy's is right: it is what NumPy code means.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from mpmath import mp, mpf
+
+from adinterface import AutoBackend, Constant, NumpyCodeError, numpy_function, prepare, value_and_gradient
+from adinterface.registry import find
+
+from .cell import Array
+from .exact import DIGITS, FUNCTIONS, Undefined
+from .points import points
+
+_EPSILON = 2.0**-52
+TOLERANCE = 1e-9
+#: Numbers that float64 holds in full.
+_TINY, _HUGE = 1e-290, 1.7e308
+
+#: An exact number and how far a rounding of the arguments moves it; None where there is none.
+Reference = tuple[Any, Any] | None
+
+
+@dataclass
+class Finding:
+    """What one engine made of one function, in its value (`by` is -1) or in its derivative by one argument."""
+
+    name: str
+    backend: str
+    by: int
+    right: int = 0
+    #: Where the engine raised an error or gave NaN for a number, which nobody takes for an answer.
+    refused: int = 0
+    worst: float = 0.0
+    wrong: list[str] = field(default_factory=list)
+    #: The words of the first refusal.
+    words: str = ""
+
+    def __str__(self) -> str:
+        what = "its value" if self.by < 0 else f"its derivative by argument {self.by}"
+        return f"{self.name} on {self.backend}, {what}: wrong at {'; '.join(self.wrong[:3])}"
+
+
+@functools.cache
+def references(name: str, args: tuple[float, ...]) -> tuple[Reference, ...]:
+    """The exact value and derivatives at a point."""
+    exact = FUNCTIONS[name]
+    return tuple([None if f is None else _reference(f, args) for f in (exact.value, *exact.slopes)])
+
+
+def _reference(f: Callable[..., Any], args: tuple[float, ...]) -> Reference:
+    wanted = _number(f, *map(mpf, args))
+    if wanted is None:
+        return None
+    spread = mpf(0)
+    for n, x in enumerate(args):
+        for sign in (1, -1):
+            moved = _number(f, *[mpf(y) * (1 + sign * mpf(_EPSILON)) if n == m else mpf(y) for m, y in enumerate(args)])
+            if x and moved is not None and not mp.isinf(moved) and not mp.isinf(wanted):
+                spread = max(spread, abs(moved - wanted))
+    return wanted, spread
+
+
+def _number(f: Callable[..., Any], *args: Any) -> Any:
+    try:
+        with mp.workdps(DIGITS):
+            found = f(*args)
+    except (Undefined, ZeroDivisionError, ValueError, OverflowError, mp.NoConvergence):
+        return None
+    return None if mp.isnan(found) or mp.im(found) != 0 else mp.re(found)
+
+
+def error(got: float, reference: Reference, slack: float = 0.0) -> float:
+    """How wrong a number is, relative to the exact one: 0 where it is as good as float64 allows, inf where it is none."""
+    if reference is None:
+        return 0.0
+    wanted, spread = reference
+    if abs(wanted) + 8 * spread > _HUGE:
+        return 0.0 if not np.isfinite(got) or abs(got) > 1e300 else np.inf
+    if not np.isfinite(got):
+        return np.inf
+    distance = abs(mpf(float(got)) - wanted) - 8 * spread - slack
+    return float(distance / max(abs(wanted), mpf(_TINY))) if distance > _TINY else 0.0
+
+
+def numpy_code(name: str) -> Callable[..., Any]:
+    """The function as a user writes it; `special.sici[0]` is the first of the two that it gives."""
+    called, _, part = name.partition("[")
+    module, _, attribute = called.partition(".")
+    f: Callable[..., Any] = getattr(np if module == "np" else importlib.import_module("scipy.special"), attribute)
+    return (lambda *args: f(*args)[int(part[0])]) if part else f
+
+
+def _evaluated(name: str, backend: AutoBackend, columns: Sequence[Array], by: Sequence[int], prepared: bool) -> Any:
+    """The engine's values and its derivatives by these arguments."""
+    f = numpy_code(name)
+
+    def summed(*args: Any) -> Any:
+        values = f(*args)
+        return np.sum(values), values
+
+    args = [column if n in by else Constant(column) for n, column in enumerate(columns)]
+    on_engine = numpy_function(summed)
+    if prepared:
+        (_, values), gradient = prepare(value_and_gradient, on_engine, backend, *args)(*args)
+    else:
+        (_, values), gradient = value_and_gradient(on_engine, backend, *args)
+    return [np.asarray(values), *[gradient[n] for n in by]]
+
+
+def _at_each_point(name: str, backend: AutoBackend, columns: Sequence[Array], by: Sequence[int], prepared: bool) -> Any:
+    """As `_evaluated`; NaN where the engine refuses, which may be because of one point alone; and the words of a refusal."""
+    try:
+        return _evaluated(name, backend, columns, by, prepared), ""
+    except (NumpyCodeError, NotImplementedError, ValueError) as refusal:
+        words = str(refusal)
+    count = len(columns[0])
+    if count == 1 or "derivative" in words and "for" not in words:
+        return [np.full(count, np.nan) for _ in range(len(by) + 1)], words
+    halves = [[column[part] for column in columns] for part in (slice(None, count // 2), slice(count // 2, None))]
+    (first, _), (second, _) = (_at_each_point(name, backend, half, by, prepared) for half in halves)
+    return [np.concatenate(pair) for pair in zip(first, second)], words
+
+
+def sweep(name: str, backend: AutoBackend, limit: int) -> list[Finding]:
+    """Compare at most so many points of a function."""
+    exact = FUNCTIONS[name]
+    columns = points(name, exact.axes, limit)
+    places = [n for n, slope in enumerate(exact.slopes) if slope is not None]
+    prepared = hasattr(backend, "jit")  # an engine that compiles would take every step of every function by itself
+    findings = []
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        plain = np.asarray(numpy_code(name)(*columns), dtype=float)
+        results, words = _at_each_point(name, backend, columns, places, prepared)
+        values = results[0]
+        for place, result in zip(places, results[1:]):
+            if words and len(places) > 1 and np.all(np.isnan(result)):  # perhaps because of another argument
+                (alone, result), words = _at_each_point(name, backend, columns, [place], prepared)
+                values = alone if np.all(np.isnan(values)) else values
+            findings.append(_compared(name, backend, place, columns, result, plain, words))
+        return [_compared(name, backend, -1, columns, values, plain, words), *findings]
+
+
+def _compared(
+    name: str, backend: AutoBackend, by: int, columns: Sequence[Array], result: Array, plain: Array, words: str
+) -> Finding:
+    finding = Finding(name, type(backend).__name__, by, words=words)
+    for args, got, value in zip(zip(*[column.tolist() for column in columns]), result.tolist(), plain.tolist()):
+        row = references(name, args)
+        reference, exact = row[by + 1], row[0]
+        if by < 0:
+            same = got == value or (np.isnan(got) and np.isnan(value)) or abs(got - value) <= TOLERANCE * abs(value)
+            wrong = 0.0 if same else error(got, reference) if reference is not None else np.inf
+        elif exact is None or not np.isfinite(value):
+            continue  # no derivative either
+        else:
+            slack = 64 * _EPSILON * float(min(abs(exact[0]), mpf(_HUGE))) / max(1.0, abs(args[by]))
+            wrong = error(got, reference, slack)
+        if wrong <= TOLERANCE:
+            finding.right += 1
+            finding.worst = max(finding.worst, wrong)
+        elif np.isnan(got):
+            finding.refused += 1
+        else:
+            wanted = value if reference is None else float(reference[0])
+            finding.wrong.append(f"({', '.join(f'{x:.6g}' for x in args)}): {got!r}, wanted {wanted!r}")
+    return finding
+
+
+def offered(name: str, backend: AutoBackend) -> bool:
+    """Whether the engine has the function at all."""
+    library = find(backend).library
+    if library is None:
+        return True
+    from adinterface.numpy_code.engine import engine_of
+
+    called = name.partition("[")[0]
+    module, _, attribute = called.partition(".")
+    function = getattr(np if module == "np" else importlib.import_module("scipy.special"), attribute)
+    try:
+        return engine_of(library).functions[function] is not None
+    except NumpyCodeError:
+        return False
+
+
+def run(names: Iterable[str], backends: Iterable[AutoBackend], limit: int) -> list[Finding]:
+    """Every function on every backend that offers it."""
+    backends = list(backends)
+    found: list[Finding] = []
+    for name in names:
+        for backend in backends:
+            if offered(name, backend):
+                found += sweep(name, backend, limit)
+    return found
+
+
+# The table -----------------------------------------------------------------------------------------------------------
+
+
+def markdown(findings: Sequence[Finding]) -> str:
+    """A row for each function and what is asked of it, a column for each backend."""
+    backends = list(dict.fromkeys(finding.backend for finding in findings))
+    rows = dict.fromkeys((finding.name, finding.by) for finding in findings)
+    cells = {(finding.name, finding.by, finding.backend): _cell(finding) for finding in findings}
+    lines = ["| function | | " + " | ".join(backends) + " |", "| --- | --- |" + " --- |" * len(backends)]
+    for name, by in rows:
+        what = "value" if by < 0 else "derivative" if len(FUNCTIONS[name].slopes) == 1 else f"by argument {by}"
+        lines.append(f"| `{name}` | {what} | " + " | ".join(cells.get((name, by, b), "") for b in backends) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _cell(finding: Finding) -> str:
+    if finding.wrong:
+        return f"wrong at {len(finding.wrong)}"
+    if not finding.right:
+        return "refused"
+    digits = "exact" if finding.worst < 1e-15 else f"{finding.worst:.0e}"
+    return digits + (f", refused at {finding.refused} of {finding.right + finding.refused}" if finding.refused else "")

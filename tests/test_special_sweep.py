@@ -1,0 +1,148 @@
+"""Special functions over their whole domain, against mpmath: a quick choice of points of what the command looks at in full."""
+
+import numpy as np
+import pytest
+import scipy.special as special
+from adinterface_conformance.functions import sweep
+from adinterface_conformance.functions.exact import FUNCTIONS
+from mpmath import mpf
+
+from adinterface import AutoAutograd, AutoJax, AutoTorch, Constant, NumpyCodeError, gradient, numpy_function, value_and_gradient
+
+ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
+# Each is a program to compile: all are what the command is for.
+ON_JAX = ["np.logaddexp", "special.betaln", "special.erfcx", "special.i0e", "special.log_ndtr", "special.psi", "special.rgamma"]
+CASES = [(name, engine) for name in FUNCTIONS for engine in ("torch", "autograd")] + [(name, "jax") for name in ON_JAX]
+
+
+@pytest.mark.parametrize(("name", "engine"), CASES)
+def test_values_and_derivatives_are_right_or_refused(name, engine):
+    backend = ENGINES[engine]
+    if not sweep.offered(name, backend):
+        with pytest.raises(NumpyCodeError, match="does not work on"):
+            gradient(numpy_function(sweep.numpy_code(name)), backend, *[np.array(0.3)] * len(FUNCTIONS[name].axes))
+        return
+    findings = sweep.sweep(name, backend, 10)
+    assert [str(finding) for finding in findings if finding.wrong] == []
+    assert findings[0].right > 0
+
+
+# What was wrong once, at the points where it was found ----------------------------------------------------------------
+
+each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
+
+
+WRONG_ONCE = [
+        ("special.ndtr", (-9.0,)),
+        ("special.log_ndtr", (-9.0,)),
+        ("special.log_ndtr", (7.7,)),
+        ("special.log_ndtr", (-3.3e7,)),
+        ("special.psi", (-22.3,)),
+        ("special.beta", (117.6, 57.0)),
+        ("special.beta", (200.0, 0.5)),
+        ("special.betaln", (0.5, 12.0)),
+        ("special.betaln", (1e15, 1.5)),
+        ("special.binom", (141.862, 28.6955)),
+        ("special.binom", (180.0, 3.0)),
+        ("special.binom", (0.524, 170.7)),
+        ("special.binom", (12.0, -3.0)),
+        ("special.poch", (180.0, 1.0)),
+        ("special.rgamma", (-2.0,)),
+        ("special.erfcx", (3.3e7,)),
+        ("special.i1e", (3.3e7,)),
+        ("special.boxcox", (1.7, 1e-9)),
+        ("special.boxcox", (1.001, 0.0)),
+        ("special.inv_boxcox", (0.3, -1e-9)),
+        ("special.pseudo_huber", (40.0, 0.3)),
+        ("special.pseudo_huber", (1e9, -800.0)),
+        ("special.rel_entr", (1e50, 1e50)),
+        ("special.xlogy", (0.0, 1.7)),
+        ("np.sinc", (1e-12,)),
+        ("np.i0", (1e-7,)),
+]
+# JAX compiles each of their many steps by itself, so it has one of a kind.
+ONCE_ON_JAX = {("special.log_ndtr", (7.7,)), ("special.psi", (-22.3,)), ("special.binom", (180.0, 3.0)), ("np.i0", (1e-7,))}
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "engine"),
+    [(*case, engine) for case in WRONG_ONCE for engine in ENGINES if engine != "jax" or case in ONCE_ON_JAX],
+)
+def test_what_was_wrong_once(name, args, engine):
+    backend = ENGINES[engine]
+    value, slopes = value_and_gradient(numpy_function(sweep.numpy_code(name)), backend, *args)
+    wanted, *derivatives = sweep.references(name, args)
+    assert sweep.error(value, wanted) < sweep.TOLERANCE
+    assert [sweep.error(slope, derivative) < sweep.TOLERANCE for slope, derivative in zip(slopes, derivatives)] == [True] * len(args)
+
+
+@each_engine
+@pytest.mark.parametrize(
+    ("f", "args", "domain"),
+    [
+        (special.beta, (-3.3, 2.0), r"scipy.special.beta has a derivative here for a \+ b > 0 alone"),
+        (special.betaln, (-3.3, 2.0), r"scipy.special.betaln has a derivative here for a \+ b > 0 alone"),
+        (special.binom, (-2.5, 2.0), "scipy.special.binom has a derivative here for n > -1 alone"),
+        (special.poch, (-2.5, 2.0), r"scipy.special.poch has a derivative here for z >= 0 and z \+ m > 0 alone"),
+    ],
+)
+def test_outside_of_its_range_a_function_is_refused(f, args, domain, backend):
+    with pytest.raises(NumpyCodeError, match=f"{domain}.*use AutoFiniteDifferences"):
+        gradient(numpy_function(f), backend, *args)
+
+
+def test_a_compiled_call_gives_nan_instead_of_the_error():
+    from adinterface import prepare
+
+    call = prepare(value_and_gradient, numpy_function(special.betaln), AutoJax(), 2.0, 3.0)
+    assert call(2.0, 3.0).value == pytest.approx(special.betaln(2.0, 3.0))
+    outside = call(-3.3, 2.0)
+    assert np.isnan([outside.value, *outside.gradient]).all()
+
+
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd()], ids=["torch", "autograd"])
+@pytest.mark.parametrize("f", [special.gammainc, special.gammaincc])
+def test_incomplete_gamma_functions_have_no_derivative_by_the_shape(f, backend):
+    with pytest.raises(NumpyCodeError, match=rf"no derivative of scipy.special.{f.__name__} with respect to its first argument"):
+        gradient(numpy_function(f), backend, 2.0, 3.0)
+    (_, slope) = gradient(numpy_function(f), backend, Constant(2.0), 3.0)
+    assert slope == pytest.approx(3.0 * np.exp(-3.0) * (1 if f is special.gammainc else -1))
+
+
+# The sweep has teeth -------------------------------------------------------------------------------------------------
+
+
+def test_what_counts_as_wrong():
+    reference = (mpf(2), mpf(0))
+    assert sweep.error(2.0, reference) == 0.0
+    assert sweep.error(2.0 + 2e-8, reference) == pytest.approx(1e-8, rel=1e-6)
+    assert sweep.error(np.nan, reference) == np.inf
+    assert sweep.error(2.0 + 2e-8, (mpf(2), mpf(3e-9))) == 0.0
+    assert sweep.error(2.0 + 2e-8, reference, slack=3e-8) == 0.0
+    assert sweep.error(np.inf, (mpf(10) ** 400, mpf(0))) == 0.0
+    assert sweep.error(5.0, (mpf(10) ** 400, mpf(0))) == np.inf
+
+
+@pytest.mark.parametrize(
+    ("wrong", "by"),
+    [
+        (lambda np, x: np.where(x < -3, 0.0, special.erfc(x)), -1),
+        (lambda np, x: special.erfc(x) + 1e-3 * (x - x.detach()), 0),
+    ],
+)
+def test_a_wrong_function_is_found(wrong, by, monkeypatch):
+    def code(name):
+        def f(x):
+            return wrong(np, x) if type(x) is not np.ndarray else special.erfc(x)
+
+        return f
+
+    if by == 0:
+        from adinterface.numpy_code.array import NumpyArray, wrap
+
+        monkeypatch.setattr(NumpyArray, "detach", lambda self: wrap(self._array.detach(), self._engine), raising=False)
+    monkeypatch.setattr(sweep, "numpy_code", code)
+    findings = sweep.sweep("special.erfc", AutoTorch(), 30)
+    assert [finding.by for finding in findings if finding.wrong][0] == by
+    assert "special.erfc on AutoTorch" in str(next(finding for finding in findings if finding.wrong))
+    assert "wrong at" in sweep.markdown(findings)

@@ -14,7 +14,7 @@ import autograd.numpy as anp
 import numpy as np
 import pytest
 from adinterface_autograd import AutogradBackend
-from adinterface_conformance import CHECKS, Scenario
+from adinterface_conformance import CHECKS, OneOf, Scenario
 from adinterface_conformance.checks import checks_for
 from test_mutations_of_calls import CAUGHT as CALLS_CAUGHT
 
@@ -523,6 +523,8 @@ def test_a_formula_catches_what_no_law_can():
     kink = Scenario("mutations/kink", gradient, lambda x: array_namespace(x).abs(x), (0.0,), tags=frozenset({"kink"}))
     assert caught(replace(kink, documented={"mutant": (0.0,)}), AutoMutant()) == {}
     assert set(caught(replace(kink, documented={"mutant": (1.0,)}), AutoMutant())) == {"documented"}
+    assert caught(replace(kink, documented={"mutant": OneOf((1.0,), (0.0,))}), AutoMutant()) == {}
+    assert set(caught(replace(kink, documented={"mutant": OneOf((1.0,), (2.0,))}), AutoMutant())) == {"documented"}
     assert set(caught(replace(fresh(CUBES), expected=(3 * X**2 + 1e-3,)), AutoMutant())) == {"formula"}
 
 

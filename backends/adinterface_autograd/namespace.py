@@ -9,6 +9,7 @@ from types import SimpleNamespace as _Names
 
 import autograd.numpy as anp
 import numpy as np
+from array_api_compat.numpy import __array_namespace_info__  # noqa: F401 - NumPy's own is of 2.1
 
 from . import fft as _fft
 from . import linalg as _linalg
@@ -18,7 +19,6 @@ from .rules import *  # noqa: F403
 from .rules import discrete
 
 __array_api_version__ = "2024.12"
-__array_namespace_info__ = np.__array_namespace_info__
 
 e, pi, inf, nan, newaxis = np.e, np.pi, np.inf, np.nan, None
 

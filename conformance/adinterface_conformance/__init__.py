@@ -12,12 +12,13 @@ if TYPE_CHECKING:
     from .checks import CHECKS, Check, check
     from .engine_tests import conformance_tests
     from .outcome import Outcome, run_scenario
-    from .scenario import Scenario
+    from .scenario import OneOf, Scenario
 
 _HOME = {
     "CHECKS": "checks",
     "Check": "checks",
     "Outcome": "outcome",
+    "OneOf": "scenario",
     "Scenario": "scenario",
     "check": "checks",
     "conformance_tests": "engine_tests",
@@ -32,4 +33,4 @@ def __getattr__(name: str) -> Any:
     return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
 
 
-__all__ = ["CHECKS", "Check", "Outcome", "Scenario", "check", "conformance_tests", "run_scenario"]
+__all__ = ["CHECKS", "Check", "OneOf", "Outcome", "Scenario", "check", "conformance_tests", "run_scenario"]

@@ -7,6 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 
+class OneOf:
+    """What an engine answers at a kink where its releases differ: each of these answers is right."""
+
+    def __init__(self, *answers: Any) -> None:
+        self.answers = answers
+
+
 @dataclass(frozen=True)
 class Scenario:
     """One function at one point.
@@ -34,7 +41,8 @@ class Scenario:
     tangents: tuple[Any, ...] | None = None
     tags: frozenset[str] = frozenset()
     rtol: float = 1e-9
-    #: For a kink: what each engine answers, by the name of its backend (`AutoBackend.name`), with the law it follows.
+    #: For a kink: what each engine answers, by the name of its backend (`AutoBackend.name`), with the law it follows;
+    #: `OneOf(...)` where the releases of an engine differ.
     documented: Mapping[str, Any] = field(default_factory=dict)
 
     @property

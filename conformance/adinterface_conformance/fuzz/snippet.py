@@ -19,7 +19,8 @@ library = find({backend}).libraries[0]
 
 
 def native(x):
-    with library.precision((x.dtype.name,)) or nullcontext():
+    scoping = library.precision((x.dtype.name,))
+    with (scoping and scoping()) or nullcontext():
         return library.asarray(x, dtype=x.dtype.name, copy=True)
 
 

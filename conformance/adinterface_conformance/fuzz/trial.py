@@ -162,7 +162,8 @@ def as_native(library: Library | None, value: Any) -> Any:
     if isinstance(value, adinterface.Constant):
         return adinterface.Constant(as_native(library, value.value))
     if isinstance(value, (np.ndarray, np.generic)):
-        with library.precision((value.dtype.name,)) or nullcontext():
+        scoping = library.precision((value.dtype.name,))
+        with (scoping and scoping()) or nullcontext():
             return library.asarray(np.array(value), dtype=value.dtype.name, copy=True)
     if isinstance(handler_of(value, scan=False), NodeType):
         return mapped(functools.partial(as_native, library), value)

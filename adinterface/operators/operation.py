@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from ..call.call import Call
-from ..call.output import Function, OutputKind, check_scalar
+from ..call.output import Function, OutputKind, annotate, check_scalar
 from ..call.plan import Plan, Plans
 from ..call.state import Followed, Unchanging, write
 from ..contract.auto import AutoBackend
@@ -168,10 +168,14 @@ def evaluate(
     record = active_record()
     if record is not None:
         record.calls.append((plan, values))
-    if plan.scope is None:
-        return _evaluated(operation, plan, values, f, given)
-    with plan.scope:
-        return _evaluated(operation, plan, values, f, given)
+    try:
+        if plan.scope is None:
+            return _evaluated(operation, plan, values, f, given)
+        with plan.scope:
+            return _evaluated(operation, plan, values, f, given)
+    except RuntimeError as error:  # the engine's own, of the arguments
+        annotate(plan, error)
+        raise
 
 
 def _evaluated(

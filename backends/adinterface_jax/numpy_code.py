@@ -114,8 +114,8 @@ def ravel(a: Any, order: str | None = "C") -> Any:
 
 
 def append(arr: Any, values: Any, axis: int | None = None) -> Any:
-    both = [jnp.asarray(_array(x)) if type(x) in (list, tuple) else x for x in (arr, values)]
-    return jnp.append(*both, axis=axis)
+    first, last = [jnp.asarray(_array(x)) if type(x) in (list, tuple) else x for x in (arr, values)]
+    return jnp.append(first, last, axis)
 
 
 @_taking_lists

@@ -191,6 +191,8 @@ class _Attrs(_Fields):
         return _static_names(cls, cls.__attrs_attrs__)  # type: ignore[attr-defined]
 
 
+#: Tables of classes are emptied when they have so many.
+KEPT_CLASSES = 1024
 _names_of: dict[type, _Names] = {}
 
 
@@ -199,6 +201,8 @@ def _static_names(cls: type, fields: Iterable[Any]) -> _Names:
     if known is None:
         fields = tuple(fields)
         static = frozenset(field.name for field in fields if field.metadata.get("static", False))
+        if len(_names_of) >= KEPT_CLASSES:
+            _names_of.clear()
         known = _names_of[cls] = _Names(tuple(field.name for field in fields), static, tuple(cached_names(cls)))
     return known
 

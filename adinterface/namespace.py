@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from .contract.library import NUMPY, PYTHON, Library
 from .tree import handler_of
 
@@ -20,7 +22,8 @@ def array_namespace(*arrays: Any) -> Any:
     found: dict[str, tuple[Library, Any]] = {}
     unknown: list[Any] = []
     for x in arrays:
-        handler = None if x is None else handler_of(x, scan=False)
+        # JAX hands the constants of a rule to it as a subclass of its own.
+        handler = None if x is None else NUMPY if isinstance(x, np.ndarray) else handler_of(x, scan=False)
         if isinstance(handler, Library):
             found.setdefault(handler.name, (handler, x))
         elif x is not None:

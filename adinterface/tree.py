@@ -7,6 +7,7 @@ import functools
 import numbers
 import operator
 import types
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from . import registry
-from .containers import BUILT_IN, Registered
+from .containers import BUILT_IN, KEPT_CLASSES, Registered
 from .contract.errors import NotDifferentiableError, TreeError
 from .contract.library import NUMPY, PYTHON, Library, NumpyLibrary, check_ndarray, kind
 from .contract.nodes import NodeType
@@ -103,6 +104,7 @@ class Leaf:
 # Handlers ------------------------------------------------------------------------------------------------------------
 
 _registered: dict[type, Registered] = {}
+#: What is known of classes; it is found again, so a program that makes ever more of them need not keep them all.
 _handlers: dict[type, Library | NodeType] = {}
 
 
@@ -115,13 +117,25 @@ def register_node(
 
     `flatten(obj)` gives `(children, data)`: children are trees, data is everything else. `unflatten(data, children)`
     builds an object again; it meets numbers, an engine's arrays, gradients, and None, so it should check nothing.
-    Returns the class. Raises ValueError if the class is registered already.
+    Returns the class. Raises ValueError if the class is registered already, TypeError for one that has a meaning already: a
+    built-in container, a number, an array.
     """
+    if not isinstance(cls, type) or _has_meaning(cls):
+        raise TypeError(
+            f"register_node: {getattr(cls, '__qualname__', cls)} is no class of yours: what its objects are is settled before "
+            f"registered classes are looked up. Derive a class from it and register that one."
+        )
     if cls in _registered:
         raise ValueError(f"{cls.__qualname__} is registered already; a class has one way to come apart.")
     _registered[cls] = Registered(cls, flatten, unflatten)
     _handlers.pop(cls, None)
     return cls
+
+
+def _has_meaning(cls: type) -> bool:
+    if cls in _SETTLED or issubclass(cls, np.generic):
+        return True
+    return any(issubclass(cls, library.types) for backend in registry.loaded_backends() for library in backend.libraries)
 
 
 def handler_of(value: Any, *, scan: bool = True, alone: bool = False, path: str = "argument") -> Library | NodeType | None:
@@ -136,6 +150,8 @@ def handler_of(value: Any, *, scan: bool = True, alone: bool = False, path: str 
         return known
     found = _find_handler(value, path)
     if found is not None:
+        if len(_handlers) >= KEPT_CLASSES:
+            _handlers.clear()
         _handlers[cls] = found
     elif scan:
         _check_opaque(value, path, alone)
@@ -143,6 +159,9 @@ def handler_of(value: Any, *, scan: bool = True, alone: bool = False, path: str 
 
 
 _OPAQUE_AT_SIGHT = (str, bytes, bool, type(None), type)
+_SETTLED = (
+    *_OPAQUE_AT_SIGHT, object, int, float, complex, dict, OrderedDict, defaultdict, list, tuple, np.ndarray, Constant,
+)  # fmt: skip
 _PLAIN_CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc)
 
 
@@ -233,6 +252,9 @@ def _refuse_hidden_arrays(value: object, where: str) -> None:
         )
 
 
+#: What is less deep than this is not why Python's recursion limit was reached.
+_DEEP = 100
+
 # Flattening ----------------------------------------------------------------------------------------------------------
 
 
@@ -264,6 +286,43 @@ def flatten(value: Any, leaves: list[Leaf], path: Callable[[], str], *, holder: 
     if fixed and handler is PYTHON:
         return Static(value, "a number inside such a module is a hyperparameter")
     return _flatten_leaf(value, handler, leaves, path, True, holder)
+
+
+def refuse_endless(roots: Iterable[tuple[str, Any]]) -> None:
+    """Raise TreeError for the value that holds itself, or is nested deeper than Python can follow; after a RecursionError."""
+    for path, root in roots:
+        depth = 0
+        above: dict[int, str] = {}  # of the nodes on the way down to here, the key of each
+        done: set[int] = set()
+        stack: list[tuple[Any, str, bool]] = [(root, path, True)]
+        while stack:
+            value, key, enters = stack.pop()
+            if not enters:
+                del above[id(value)]
+                done.add(id(value))
+                continue
+            if type(value) is Constant:
+                value = value.value
+            if id(value) in above:
+                keys = list(above)
+                first = "".join([above[k] for k in keys[: keys.index(id(value)) + 1]])
+                raise TreeError(
+                    f"{''.join(above.values())}{key} is {first} itself, so there is no end to it. Leave such a reference out, "
+                    f"or hold a weakref.ref."
+                )
+            handler = handler_of(value, scan=False)
+            if id(value) in done or not isinstance(handler, NodeType):
+                continue
+            above[id(value)] = key
+            depth = max(depth, len(above))
+            stack.append((value, key, False))
+            children, data = handler.flatten(value)
+            stack.extend([(child, name, True) for child, name in zip(children, handler.paths(data, len(children)))])
+        if depth > _DEEP:
+            raise TreeError(
+                f"{path} is nested {depth:,} levels deep, deeper than Python's recursion limit lets it be taken apart. Put its "
+                f"levels one after another into a list."
+            )
 
 
 def holder_of(node_type: NodeType, value: Any, children: Sequence[Any]) -> list[Holder]:

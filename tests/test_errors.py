@@ -148,6 +148,10 @@ _TREE = (
     "For auxiliary results beside the scalar use value_and_gradient, with the scalar first; for a tree of arrays use jacobian "
     "or pullback."
 )
+_BESIDE = (
+    "Auxiliary results go beside the scalar in a tuple, a namedtuple or a dict, with the scalar first; for a tree of arrays use "
+    "jacobian or pullback."
+)
 _COMPLEX = "Return its real part or its squared modulus, or use jacobian for the derivative of a complex function."
 _SUM = "Reduce it to a scalar (a sum or a mean), or use jacobian."
 _INDEX = "Index it or take its sum to get a 0-d result, or use jacobian."
@@ -197,6 +201,7 @@ def test_a_gradient_needs_a_real_scalar(name, engine):
 @pytest.mark.parametrize("name", OUTPUTS_WITH_AUX)
 def test_value_and_gradient_needs_a_real_scalar_or_one_in_front(name, engine):
     f, seen, remedy = OUTPUTS_WITH_AUX[name]
+    remedy = _BESIDE if remedy == _TREE else remedy  # it does not advise itself
     message = f"value_and_gradient: f must return a real scalar, but returned {seen.format(_AN[engine])}. {remedy}"
     with raises(OutputError, message):
         value_and_gradient(f, BACKENDS[engine], X)

@@ -11,7 +11,7 @@ from .. import tree
 from ..contract.backend import Arrays, Aux
 from ..contract.errors import OutputError
 from ..contract.library import NUMPY, PYTHON, Library, kind
-from ..tree import CARRIED, DIFFERENTIATED, Frozen, Leaf, LeafSpec, Node, Structure, build, flatten, handler_of
+from ..tree import CARRIED, DIFFERENTIATED, Frozen, Leaf, LeafSpec, Node, Structure, build, flatten, handler_of, refuse_endless
 from .messages import describe, require_function
 from .plan import Plan
 
@@ -80,6 +80,14 @@ class Function:
 
 def split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
     """A result of f as outputs and aux."""
+    try:
+        return _split(plan, output, result)
+    except RecursionError:
+        refuse_endless([("the result of f", result)])
+        raise
+
+
+def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
     leaves: list[Leaf] = []
     if output == "tree":
         structure = flatten(result, leaves, lambda: "the result of f")
@@ -155,10 +163,10 @@ def check_scalar(operator: str, value: Any, result: Any) -> None:
             problem, remedy = "None", "Does it lack a return statement?"
         else:
             problem = describe(result)
-            remedy = (
-                "For auxiliary results beside the scalar use value_and_gradient, with the scalar first; for a tree of "
-                "arrays use jacobian or pullback."
-            )
+            remedy = "For auxiliary results beside the scalar use value_and_gradient, with the scalar first"
+            if operator == "value_and_gradient":
+                remedy = "Auxiliary results go beside the scalar in a tuple, a namedtuple or a dict, with the scalar first"
+            remedy += "; for a tree of arrays use jacobian or pullback."
         raise OutputError(f"{operator}: f must return a real scalar, but returned {problem}. {remedy}")
     shape, dtype = handler.shape(value), handler.dtype(value)
     if shape != ():

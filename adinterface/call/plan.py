@@ -27,6 +27,7 @@ from ..tree import (
     gradient_builder,
     handler_of,
     paths_of,
+    refuse_endless,
 )
 from .likeness import Recognizer, Signature, is_promoted, recognizer, tangent_recognizer
 from .messages import nothing_differentiable
@@ -333,15 +334,15 @@ class Plans:
                 return last, values, None
         try:
             signature = Signature(args, kwargs)
-        except (Unkeyed, AdinterfaceError):
-            plan = self._make(args, kwargs)  # which raises it with the path
+        except (Unkeyed, AdinterfaceError, RecursionError):
+            plan = self._plan(args, kwargs)  # which raises it with the path
             return plan, plan.values, None
         with self._lock:
             known = self._known.pop(signature.key, None)
             if known is not None:
                 self._known[signature.key] = known  # at the end, as the one that was used last
         if known is None:
-            known = self._make(args, kwargs)
+            known = self._plan(args, kwargs)
             known.keep()
             with self._lock:
                 while len(self._known) >= self._bound:
@@ -349,6 +350,13 @@ class Plans:
                 self._known[signature.key] = known
         self._last = known
         return known, signature.values, signature
+
+    def _plan(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Plan:
+        try:
+            return self._make(args, kwargs)
+        except RecursionError:
+            refuse_endless([*[(f"args[{i}]", arg) for i, arg in enumerate(args)], *kwargs.items()])
+            raise
 
 
 __all__ = ["Plan", "Plans"]

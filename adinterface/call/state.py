@@ -32,7 +32,7 @@ class Followed:
     def __init__(self, f: Callable[..., Any], operator: str, check: Callable[[str, Any, Any], None]):
         self.f, self.operator, self.check = f, operator, check
 
-    def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, Any, dict[str, Any]]:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> tuple[Any, Any, dict[str, Any]]:
         result, changes = following(self.operator, self.f, args, kwargs)
         first = result
         if self.operator == "value_and_gradient" and isinstance(result, (tuple, dict)) and result:
@@ -47,7 +47,7 @@ class Unchanging:
     def __init__(self, f: Callable[..., Any], operator: str):
         self.f, self.operator = f, operator
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         result, changes = following(self.operator, self.f, args, kwargs)
         if changes:
             path = next(iter(changes))

@@ -37,6 +37,11 @@ class AutoBackend:
                 raise ValueError(f"{type(self).__name__}: mode must be 'forward', 'reverse' or None, not {value!r}.")
             if field.name == "chunk_size" and value is not None and (type(value) is not int or value < 1):
                 raise ValueError(f"{type(self).__name__}: chunk_size must be a positive int or None, not {value!r}.")
+            is_backend = isinstance(value, AutoBackend) or (value is None and field.name == "native")
+            if field.name in ("native", "outer", "inner") and not is_backend:
+                made = isinstance(value, type) and issubclass(value, AutoBackend)
+                remedy = f"Write {value.__name__}()." if made else "Pass an object such as AutoJax() or AutoTorch()."
+                raise BackendError(f"{type(self).__name__}: {field.name} must be a backend, not {value!r}. {remedy}")
             if field.name == "relative_step" and value is not None and not 0 < value < math.inf:
                 raise ValueError(f"{type(self).__name__}: relative_step must be a positive number or None, not {value!r}.")
 

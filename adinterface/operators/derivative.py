@@ -32,7 +32,7 @@ class ValueDerivativeAndSecondDerivative(NamedTuple, Generic[Value]):
 
 
 @as_derivative
-def derivative(f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constants: Any, **kwargs: Any) -> Any:
+def derivative(f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any) -> Any:
     """The derivative of a function of one real number, in the structure of f's value.
 
     x: a Python number or a 0-d array. Any further argument of f must be written `Constant(c)`.
@@ -47,7 +47,7 @@ def derivative(f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constant
 
 @as_value_and_derivative
 def value_and_derivative(
-    f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constants: Any, **kwargs: Any
+    f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any
 ) -> ValueAndDerivative[Any]:
     """`(value, derivative)` from the same evaluations of f; see `derivative`."""
     both: ValueAndDerivative[Any] = run(ValueDerivative, backend, f, (x, *constants), kwargs)
@@ -55,7 +55,7 @@ def value_and_derivative(
 
 
 @as_derivative
-def second_derivative(f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constants: Any, **kwargs: Any) -> Any:
+def second_derivative(f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any) -> Any:
     """The second derivative of a function of one real number, in the structure of f's value; see `derivative`.
 
     >>> from adinterface import AutoFiniteDifferences, second_derivative
@@ -67,7 +67,7 @@ def second_derivative(f: Callable[..., Any], backend: AutoBackend, /, x: Any, *c
 
 @as_value_derivative_and_second_derivative
 def value_derivative_and_second_derivative(
-    f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constants: Any, **kwargs: Any
+    f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any
 ) -> ValueDerivativeAndSecondDerivative[Any]:
     """`(value, derivative, second_derivative)` from the same evaluations of f; see `derivative`."""
     found: ValueDerivativeAndSecondDerivative[Any] = run(ValueDerivativeSecondDerivative, backend, f, (x, *constants), kwargs)

@@ -37,7 +37,7 @@ class ValueGradientAndHessian(NamedTuple, Generic[Value, Gradient, HessianMatrix
 
 
 @as_hvp
-def hvp(f: Callable[..., Any], backend: AutoBackend, /, x: Any, v: Any, *constants: Any, **kwargs: Any) -> Any:
+def hvp(f: Callable[..., Any], backend: AutoBackend, x: Any, v: Any, /, *constants: Any, **kwargs: Any) -> Any:
     """The Hessian of a real scalar function times a vector, without forming the Hessian; of x's type and structure.
 
     x: a tree of real arrays.
@@ -60,7 +60,7 @@ def hvp(f: Callable[..., Any], backend: AutoBackend, /, x: Any, v: Any, *constan
 
 @as_gradient_and_hvp
 def gradient_and_hvp(
-    f: Callable[..., Any], backend: AutoBackend, /, x: Any, v: Any, *constants: Any, **kwargs: Any
+    f: Callable[..., Any], backend: AutoBackend, x: Any, v: Any, /, *constants: Any, **kwargs: Any
 ) -> GradientAndHvp[Any]:
     """`(gradient, hvp)` from the same evaluations of f; both of x's type and structure. See `hvp`."""
     both: GradientAndHvp[Any] = run(GradientHvp, backend, f, (x, v, *constants), kwargs)
@@ -68,7 +68,7 @@ def gradient_and_hvp(
 
 
 @as_hessian
-def hessian(f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constants: Any, **kwargs: Any) -> Any:
+def hessian(f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any) -> Any:
     """The Hessian of a real scalar function.
 
     For an array x an array of shape `x.shape + x.shape` (row-major); for a tree, x's tree of x's trees, whose leaves
@@ -85,7 +85,7 @@ def hessian(f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constants: 
 
 @as_value_gradient_and_hessian
 def value_gradient_and_hessian(
-    f: Callable[..., Any], backend: AutoBackend, /, x: Any, *constants: Any, **kwargs: Any
+    f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any
 ) -> ValueGradientAndHessian[Any, Any, Any]:
     """`(value, gradient, hessian)`, with no more evaluations of f than `hessian` alone; see there."""
     found: ValueGradientAndHessian[Any, Any, Any] = run(ValueGradientHessian, backend, f, (x, *constants), kwargs)

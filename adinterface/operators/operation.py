@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from ..call.call import Call
 from ..call.messages import describe, require_function
-from ..call.output import Function, OutputKind, check_scalar
+from ..call.output import Function, OutputKind, annotate, check_scalar
 from ..call.plan import Plan, Plans
 from ..call.state import Followed, Unchanging, write
 from ..contract.auto import AutoBackend
@@ -204,10 +204,14 @@ def evaluate(
     if record is not None:
         record.calls.append((plan, values))
     scope = None if plan.scope is None else plan.scope()
-    if scope is None:
-        return _evaluated(operation, plan, values, f, given)
-    with scope:
-        return _evaluated(operation, plan, values, f, given)
+    try:
+        if scope is None:
+            return _evaluated(operation, plan, values, f, given)
+        with scope:
+            return _evaluated(operation, plan, values, f, given)
+    except RuntimeError as error:  # the engine's own, of the arguments
+        annotate(plan, error)
+        raise
 
 
 def _evaluated(

@@ -12,7 +12,7 @@ import numpy as np
 from ..call.call import Call
 from ..call.likeness import Recognizer, Signature
 from ..call.messages import require_function
-from ..call.output import Function
+from ..call.output import Function, annotate
 from ..call.passages import enter_all
 from ..call.plan import Plan
 from ..call.state import Followed, Unchanging
@@ -82,7 +82,7 @@ class Prepared:
         """How many signatures have been specialised so far, those that were dropped included."""
         return self._count + (0 if self._following is None else self._following[0]._count)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """The operator's results for these arguments."""
         tangents = None
         if self._arguments is not None:
@@ -223,10 +223,14 @@ class CompiledSpecialization(Specialization):
     def __call__(self, values: Sequence[Any], tangents: tuple[Any, ...] | None) -> Any:
         scoping = self.plan.scope
         scope = None if scoping is None else scoping()
-        if scope is None:
-            return self._evaluated(values, tangents)
-        with scope:
-            return self._evaluated(values, tangents)
+        try:
+            if scope is None:
+                return self._evaluated(values, tangents)
+            with scope:
+                return self._evaluated(values, tangents)
+        except RuntimeError as error:  # the engine's own, of the arguments
+            annotate(self.plan, error)
+            raise
 
     def _evaluated(self, values: Sequence[Any], given: tuple[Any, ...] | None) -> Any:
         plan, operation = self.plan, self.operation

@@ -90,6 +90,11 @@ class JaxBackend(Backend):
                 "(xp.sum(x), not float(xp.sum(x))); under jax.jit or jax.vmap use jax.numpy.where or jax.lax.cond instead "
                 "of a branch on a value. A prepared call stays eager with AutoJax(jit=False)."
             )
+        if isinstance(error, RuntimeError) and "has been deleted" in str(error):
+            return (
+                "A JAX array that was passed, or that f captures, no longer has its numbers: a function of jax.jit with "
+                "donate_argnums has taken them. Pass what that function returned, or do not donate what is needed again."
+            )
         writes = isinstance(error, TypeError) and "item assignment" in str(error)
         if writes or (isinstance(error, ValueError) and "setting an array element with a sequence" in str(error)):
             return (

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from adinterface.contract.errors import PrecisionError
+from adinterface.contract.errors import ConversionError, PrecisionError
 from adinterface.contract.library import (
     NUMPY,
     Enter,
@@ -56,6 +56,11 @@ class JaxLibrary(Library):
         return np.asarray(x)
 
     def exported(self, x: Any) -> Any:
+        if x.is_deleted():
+            raise ConversionError(
+                "A JAX array that was passed no longer has its numbers: a function of jax.jit with donate_argnums has taken "
+                "them. Pass what that function returned, or do not donate what is needed again."
+            )
         return x if x.size else np.asarray(x)  # DLPack, without a copy; empty arrays have no memory to share
 
     def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:

@@ -136,6 +136,16 @@ def ravel(a: Any, order: str | None = "C") -> Any:
     return jnp.ravel(_array(a), "F" if by_columns(order) else "C")
 
 
+def append(arr: Any, values: Any, axis: int | None = None) -> Any:
+    first, last = [jnp.asarray(_array(x)) if type(x) in (list, tuple) else x for x in (arr, values)]
+    return jnp.append(first, last, axis)
+
+
+@_taking_lists
+def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
+    return jnp.vstack(tup, dtype=dtype)  # np.row_stack always says how to cast
+
+
 @_taking_lists
 def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
     return jnp.clip(a, min=a_min if min is None else min, max=a_max if max is None else max)

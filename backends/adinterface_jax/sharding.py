@@ -14,7 +14,7 @@ def sharding_of(like: jax.Array, ndim: int) -> Any:
     sharding = like.sharding
     if ndim == like.ndim or not isinstance(sharding, NamedSharding):
         return sharding
-    spec = PartitionSpec(*[None] * (ndim - like.ndim), *sharding.spec)
+    spec: Any = PartitionSpec(*[None] * (ndim - like.ndim), *sharding.spec)  # type: ignore[no-untyped-call]
     return NamedSharding(sharding.mesh, spec, memory_kind=sharding.memory_kind)
 
 

@@ -28,10 +28,14 @@ from adinterface import (
     Constant,
     ConversionError,
     NotDifferentiableError,
+    SecondOrder,
     array_namespace,
+    diagonal_hessian,
     gradient,
     hessian,
+    hvp,
     jacobian,
+    linearize,
     prepare,
     pullback,
     pushforward,
@@ -235,6 +239,94 @@ def test_a_batch_norm_updates_once_in_the_users_module_as_in_torch():
     assert_numbers(module[1].running_mean, expected["1.running_mean"])
     assert_numbers(module[1].running_var, expected["1.running_var"])
     assert torch.equal(found[1].running_mean, module[1].running_mean)  # buffers keep their value
+
+
+class Counting(nn.Module):
+    """Of its two buffers it replaces one and writes to the other."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2, dtype=torch.float64))
+        self.register_buffer("mean", torch.zeros((), dtype=torch.float64))
+        self.register_buffer("count", torch.zeros(()))
+
+    def forward(self, x):
+        y = x * self.weight
+        self.mean = 0.9 * self.mean + 0.1 * y.mean().detach()
+        with torch.no_grad():
+            self.count += 1
+        return y
+
+
+_FORWARD, _REVERSE = AutoTorch(mode="forward"), AutoTorch(mode="reverse")
+UPDATING = {
+    "gradient": lambda f, auto, m: gradient(f, auto, m),
+    "value_and_gradient": lambda f, auto, m: value_and_gradient(f, auto, m),
+    "jacobian": lambda f, auto, m: jacobian(f, auto, m),
+    "pushforward": lambda f, auto, m: pushforward(f, auto, (m,), (m,)),
+    "push": lambda f, auto, m: [push(m) for push in [linearize(f, auto, m)[1]] for _ in range(2)],
+    "back": lambda f, auto, m: [back(torch.ones((), dtype=torch.float64)) for back in [pullback(f, auto, m)[1]] * 2],
+    "hvp": lambda f, auto, m: hvp(f, auto, m, m),
+    "hessian": lambda f, auto, m: hessian(f, auto, m),
+    "diagonal_hessian": lambda f, auto, m: diagonal_hessian(f, auto, m),
+    "prepared": lambda f, auto, m: prepare(gradient, f, auto, m)(m),
+}
+
+
+@pytest.mark.parametrize("make", [lambda: nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).double(), Counting])
+@pytest.mark.parametrize("name", UPDATING)
+@pytest.mark.parametrize(
+    "backend",
+    [
+        AutoTorch(),
+        _REVERSE,
+        _FORWARD,
+        AutoTorch(mode="forward", chunk_size=1),
+        SecondOrder(_FORWARD, _REVERSE),
+        SecondOrder(_REVERSE, _FORWARD),
+    ],
+    ids=["default", "reverse", "forward", "one by one", "forward over reverse", "reverse over forward"],
+)
+def test_what_f_counts_in_buffers_arrives_once_in_the_users_module_in_every_mode(backend, name, make):
+    torch.manual_seed(0)
+    module = make()
+    reference = copy.deepcopy(module)
+    reference(DATA)
+    before = list(module.buffers())
+    UPDATING[name](lambda m: (m(DATA) ** 3).sum(), backend, module)
+    for found, expected, old in zip(module.buffers(), reference.buffers(), before):
+        assert not torch._C._functorch.is_functorch_wrapped_tensor(found)
+        assert not found.requires_grad
+        torch.testing.assert_close(found, expected)
+        assert found is old or type(module) is Counting
+
+
+def test_a_constant_that_f_counts_in_is_noted_in_forward_mode():
+    module = nn.BatchNorm1d(2).double()
+    f = lambda x, m: (m(x) ** 3).sum()
+    with pytest.raises(RuntimeError, match="captured Tensor") as caught:
+        gradient(f, _FORWARD, DATA, Constant(module))
+    assert caught.value.__notes__ == [
+        "f writes to a tensor that it captured or got in a Constant, as a BatchNorm there does in training mode, which torch's "
+        "forward mode does not allow. Use AutoTorch(), or module.eval()."
+    ]
+    assert_tree(gradient(f, _FORWARD, DATA, Constant(module.eval()))[0], gradient(f, AutoTorch(), DATA, Constant(module))[0])
+
+
+def test_a_module_is_as_it_was_if_f_raises_in_forward_mode():
+    module = nn.BatchNorm1d(2).double()
+    before = copy.deepcopy(module.state_dict())
+
+    def f(m):
+        m(DATA)
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        gradient(f, _FORWARD, module)
+    torch.testing.assert_close(module.state_dict(), before)
+    (result,) = gradient(lambda m: (m(DATA) ** 2).sum(), _FORWARD, module)
+    assert type(result) is nn.BatchNorm1d
+    assert module.num_batches_tracked == 1
 
 
 def test_finite_differences_work_on_private_copies_so_that_a_batch_norm_of_the_user_stays_as_it_is():

@@ -30,6 +30,7 @@ from .known_failures import KNOWN_FAILURES
 from .library import TorchLibrary, nesting
 from .nested_forward import forward, refuse_tangents
 from .nodes import ModuleNode
+from .state import kept
 
 # torch keeps the level of forward mode for the whole process: two threads inside it at once would end each other's.
 _forward_mode = threading.RLock()
@@ -176,6 +177,12 @@ class TorchBackend(Backend):
         return Pullback(shown, aux, back, any(connected), None if self.chunk_size == 1 else back_stacked)
 
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True) -> Pushforward:
+        if function.held and not _inside_functorch():
+            with kept():
+                return self._pushed(function, leaves, tangents)
+        return self._pushed(function, leaves, tangents)
+
+    def _pushed(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
         with _forward_mode, torch.inference_mode(False):
             leaves = tuple([_outside_inference(leaf) for leaf in leaves])
             tangents = tuple([_outside_inference(tangent) for tangent in tangents])
@@ -199,9 +206,14 @@ class TorchBackend(Backend):
     def pushforward_stacked(self, function: FlatFunction, leaves: Arrays, stacks: Arrays) -> Pushforward | None:
         if self.chunk_size == 1:
             return None
+        if function.held and not _inside_functorch():
+            with kept():
+                return self._pushed_stacked(function, leaves, stacks)
+        return self._pushed_stacked(function, leaves, stacks)
 
+    def _pushed_stacked(self, function: FlatFunction, leaves: Arrays, stacks: Arrays) -> Pushforward:
         def push(*tangents: Any) -> Any:
-            return tuple(self.pushforward(function, leaves, tangents))
+            return tuple(self._pushed(function, leaves, tangents))
 
         # torch takes every batched value for one of this batch: inside a batch of the caller's the outputs get this one, too.
         inside = _inside_functorch()
@@ -220,12 +232,10 @@ class TorchBackend(Backend):
             outputs, aux = _detached(outputs), aux.map(_apart)
 
         def push(tangents: Arrays) -> Arrays:
-            return self.pushforward(function, leaves, tangents).tangents
+            return self._pushed(function, leaves, tangents).tangents
 
         def push_stacked(stacks: Arrays) -> Arrays:
-            pushed = self.pushforward_stacked(function, leaves, stacks)
-            assert pushed is not None
-            return pushed.tangents
+            return self._pushed_stacked(function, leaves, stacks).tangents
 
         return Linearized(outputs, aux, push, None if self.chunk_size == 1 else push_stacked)
 
@@ -256,6 +266,11 @@ class TorchBackend(Backend):
                 "f writes in place to a tensor whose derivative is zero so far, which torch does not allow inside two levels "
                 "of forward mode. Write y = y + x * x for y += x * x, or take one of the two derivatives in reverse, with "
                 "AutoTorch()."
+            )
+        if isinstance(error, RuntimeError) and "would mutate a captured Tensor" in message:
+            return (
+                "f writes to a tensor that it captured or got in a Constant, as a BatchNorm there does in training mode, which "
+                "torch's forward mode does not allow. Use AutoTorch(), or module.eval()."
             )
         if isinstance(error, RuntimeError) and "leaf Variable that requires grad" in message:
             return (

@@ -13,6 +13,7 @@ from adinterface.contract.nodes import NodeType
 from adinterface.tree import Constant
 
 from .skeleton import Skeleton, signature_of
+from .state import note_copy
 
 
 class ModuleNode(NodeType):
@@ -43,7 +44,11 @@ class ModuleNode(NodeType):
 
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         (module, parameters), *values = children
-        return module if all(map(operator.is_, values, parameters)) else data.around(module, values)
+        if all(map(operator.is_, values, parameters)):
+            return module
+        copied = data.around(module, values)
+        note_copy(module, copied)
+        return copied
 
     def gradient(self, data: Any, children: Sequence[Any]) -> Any:
         return data.gradient(children[0].value, children[1:])

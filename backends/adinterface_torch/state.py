@@ -1,0 +1,70 @@
+"""What f changes in a module's buffers where it works on private copies: it arrives in the user's module, once.
+
+In forward mode other values stand in for the parameters, so f gets a copy of the module, and what its BatchNorm counts there
+would be lost. One evaluation of f is one update, however many tangents go through it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import nn
+
+
+class _Copies(threading.local):
+    """The private copies that this thread makes, each with the module that it stands for; None where nobody asks."""
+
+    made: list[tuple[nn.Module, nn.Module]] | None = None
+
+
+_copies = _Copies()
+
+
+def note_copy(module: nn.Module, copied: nn.Module) -> None:
+    if _copies.made is not None:
+        _copies.made.append((module, copied))
+
+
+@contextmanager
+def kept() -> Iterator[None]:
+    """One evaluation of f, whose changes to buffers of copies go into the modules; one inside another is part of it."""
+    if _copies.made is not None:
+        yield
+        return
+    made: list[tuple[nn.Module, nn.Module]] = []
+    _copies.made = made
+    try:
+        yield
+    finally:
+        _copies.made = None
+    written: set[int] = set()
+    for module, copied in made:  # of several copies of one module, the first saw its state as it was
+        if id(module) not in written:
+            written.add(id(module))
+            _write(module, copied)
+
+
+@torch.no_grad()
+def _write(module: nn.Module, copied: nn.Module) -> None:
+    for inner, other in zip(module.modules(), copied.modules()):
+        for name, changed in other._buffers.items():
+            buffer = inner._buffers.get(name)
+            if buffer is None or changed is None:
+                continue
+            new = _plain(changed)
+            if new.shape != buffer.shape:
+                inner._buffers[name] = new.clone()
+            elif not torch.equal(buffer, new):
+                buffer.copy_(new)
+
+
+def _plain(tensor: Any) -> torch.Tensor:
+    """The numbers of a tensor, out of the transformations in which it was computed."""
+    while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        tensor = torch._C._functorch.get_unwrapped(tensor)
+    numbers: torch.Tensor = tensor.detach()
+    return numbers

@@ -26,6 +26,7 @@ from adinterface import (
     linearize,
     pullback,
     pushforward,
+    second_derivative,
 )
 
 FORWARD, REVERSE = AutoAutograd(mode="forward"), AutoAutograd(mode="reverse")
@@ -487,3 +488,16 @@ def test_a_tangent_is_narrow_where_autograds_rule_computes_in_double(f):
     assert pushforward(g, AutoAutograd(), (x,), (x,)).tangent.dtype == np.float32
     assert jacobian(g, AutoAutograd(mode="forward"), x)[0].dtype == np.float32
     assert hessian(lambda x: array_namespace(x).sum(g(x)), AutoAutograd(mode="forward"), x).dtype == np.float32
+
+
+@pytest.mark.parametrize("mode", [None, "forward", "reverse"])
+@pytest.mark.parametrize("name", ["abs", "maximum"])
+def test_second_derivatives_of_single_numbers_stay_single(name, mode):
+    x = np.array(-0.7, dtype=np.float32)
+
+    def f(x):
+        xp = array_namespace(x)
+        return xp.abs(x) if name == "abs" else xp.maximum(xp.exp(x / 2), x)
+
+    assert second_derivative(f, AutoAutograd(mode=mode), x).dtype == np.float32
+    assert hessian(f, AutoAutograd(mode=mode), x).dtype == np.float32

@@ -40,9 +40,10 @@ class AutogradBackend(Backend):
             # autograd transposes the derivative; its adjoint in the real inner product is the conjugate of that.
             seeds = [(end, _conj(c)) for end, c in zip(ends, cotangents) if end is not None]
             found = backward(seeds)
-            return tuple(
-                [_conj(found[root]) if root in found else np.zeros(anp.shape(x), x.dtype) for root, x in zip(roots, leaves)]
-            )
+            gradients = [
+                _conj(found[root]) if root in found else np.zeros(anp.shape(x), x.dtype) for root, x in zip(roots, leaves)
+            ]
+            return tuple([_narrow(gradient, x) for gradient, x in zip(gradients, leaves)])
 
         return Pullback(outputs, aux, back, any(end is not None for end in ends))
 
@@ -122,8 +123,10 @@ _NO_ASSIGNMENT = (
 
 
 def _narrow(tangent: Any, y: Any) -> Any:
-    """The tangent in the output's dtype: some forward rules of autograd compute that of single precision in double."""
-    return tangent if getattr(tangent, "dtype", y.dtype) == y.dtype else astype(tangent, y.dtype)
+    """A derivative in the dtype of its number: some rules of autograd compute that of single precision in double."""
+    if getattr(tangent, "dtype", y.dtype) == y.dtype:
+        return tangent
+    return astype(anp.real(tangent) if y.dtype.kind == "f" and np.iscomplexobj(tangent) else tangent, y.dtype)
 
 
 def _conj(x: Any) -> Any:

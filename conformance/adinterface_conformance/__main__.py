@@ -1,4 +1,7 @@
-"""`python -m adinterface_conformance`: run the table; with `functions` that of functions; `fuzz` tries random ones; `benchmark`, `overhead` measure."""
+"""`python -m adinterface_conformance`: run the table; with `functions` that of functions.
+
+`fuzz` tries random programs; `benchmark` and `overhead` measure.
+"""
 
 from __future__ import annotations
 

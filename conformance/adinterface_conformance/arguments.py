@@ -108,7 +108,8 @@ def shifted(value: Any, factor: float = 0.96875) -> Any:
         return value if handler.held else mapped(lambda leaf: shifted(leaf, factor), value)
     if isinstance(value, np.ndarray):
         return np.array(value * factor, dtype=value.dtype) if value.dtype.kind in "fc" else value.copy()
-    return type(value)(value * factor) if isinstance(value, (float, complex, np.inexact)) else value
+    cls: Any = type(value)
+    return cls(value * factor) if isinstance(value, (float, complex, np.inexact)) else value
 
 
 def under(known: Mapping[str, Any], path: str, zero: Any) -> Any:

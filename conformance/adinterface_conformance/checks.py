@@ -481,7 +481,8 @@ def exceptions(case: Case) -> None:
     """What f raises arrives as it is, and leaves no state behind."""
     error, arrived = _raised(case, Stop("raised by f"))
     assert arrived is error, f"f raised Stop, and from {case.name} came {arrived!r}"
-    assert error.__cause__ is None and not error.__suppress_context__, f"the error of f was raised from {error.__cause__!r}"
+    assert error.__cause__ is None, f"the error of f was raised from {error.__cause__!r}"
+    assert not error.__suppress_context__, "the error of f lost what it was raised in"
     assert "f's own note" in error.__notes__, f"the error of f lost its note, and has {error.__notes__}"
     frames = [frame.f_code.co_name for frame, _ in traceback.walk_tb(error.__traceback__)]
     assert frames[-1] == "raising", f"the traceback ends in {frames[-1]}, and not where f raised"

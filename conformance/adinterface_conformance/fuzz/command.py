@@ -74,12 +74,16 @@ def _progress(seconds: float | None, programs: int | None) -> Iterator[Callable[
         yield advance
 
 
-def _lines(every: float = 10.0) -> Callable[[Fuzzing, float], None]:
+#: After how many seconds there is another line.
+EVERY = 10.0
+
+
+def _lines() -> Callable[[Fuzzing, float], None]:
     shown = 0.0
 
     def advance(fuzzing: Fuzzing, elapsed: float) -> None:
         nonlocal shown
-        if elapsed - shown >= every:
+        if elapsed - shown >= EVERY:
             shown = elapsed
             print(f"{elapsed:.0f} s: {_line(fuzzing)}", file=sys.stderr, flush=True)
 

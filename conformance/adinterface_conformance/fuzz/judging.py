@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import warnings
 from collections.abc import Callable, Iterator
@@ -223,12 +224,12 @@ def _comparisons(
         weights = trial.seed_leaves if form == "back" else [np.ones(())]
         for name in ("u", "v"):
             wanted_number = laws.inner([np.asarray(x) for x in known[name]], weights)
-            yield against(
-                name,
-                lambda name=name: _inner(floating(got), trial.direction(name)),
-                wanted_number,
-                _size([got]),  # type: ignore[misc]
-            )
+            direction = trial.direction(name)
+            yield against(name, functools.partial(_along, got, direction), wanted_number, _size([got]))
+
+
+def _along(got: Any, direction: list[Any]) -> float:
+    return laws.inner(floating(got), direction)
 
 
 def _flat(direction: list[Any]) -> Any:

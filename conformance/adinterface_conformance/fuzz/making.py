@@ -43,7 +43,7 @@ _DTYPES = ("float64",) * 8 + ("float32", "float32", "complex128", "complex64")
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a program is made for: what it returns, and whether only its first argument may be differentiated, or is a number."""
+    """What a program is made for: what it returns; whether one argument alone is differentiated, is a number, is all real."""
 
     form: Form
     one: bool = False

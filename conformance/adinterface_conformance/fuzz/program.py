@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
@@ -136,11 +137,9 @@ def _node(value: Any, texts: Iterable[str]) -> str:
         inside = "{" + ", ".join(f"{key!r}: {text}" for key, text in zip(value, texts)) + "}"
         if cls is dict:
             return inside
-        return (
-            f"defaultdict({value.default_factory.__name__}, {inside})"
-            if cls.__name__ == "defaultdict"
-            else f"OrderedDict({inside})"
-        )
+        if isinstance(value, defaultdict):
+            return f"defaultdict({getattr(value.default_factory, '__name__', None)}, {inside})"
+        return f"OrderedDict({inside})"
     if cls is list:
         return f"[{', '.join(texts)}]"
     if cls is tuple:

@@ -1,6 +1,7 @@
 """What a derivative should be: differences of the eighth order in NumPy's long double, along a direction.
 
-On x86 that has 64 bits, so that the differences are right to about 1e-14 where f is smooth. Those of the sixth order tell whether it is.
+On x86 that has 64 bits, so that the differences are right to about 1e-14 where f is smooth. Those of the sixth order tell
+whether it is.
 """
 
 from __future__ import annotations

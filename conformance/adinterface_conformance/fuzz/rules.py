@@ -100,7 +100,7 @@ def _distinct(x: Any, *others: Any) -> bool:
 
 
 def _same_shape(x: Any, y: Any) -> bool:
-    return np.shape(x) == np.shape(y)
+    return bool(np.shape(x) == np.shape(y))
 
 
 def _small(x: Any, *others: Any) -> bool:
@@ -204,10 +204,15 @@ RULES: tuple[Rule, ...] = (
     ],
     *[
         Rule("{n} = " + text, (rows, rows), _same_shape)
-        for text in ("xp.stack([{0}, {1}])", "xp.concat([{0}, {1}])", "xp.stack([{0}, {1}], axis=-1)", "xp.concat([{1}, {0}], axis=-1)")
+        for text in (
+            "xp.stack([{0}, {1}])", "xp.concat([{0}, {1}])", "xp.stack([{0}, {1}], axis=-1)", "xp.concat([{1}, {0}], axis=-1)",
+        )
     ],
     # linear algebra
-    *[Rule("{n} = " + text, (matrix, every)) for text in ("{0} @ {1}", "xp.tensordot({0}, {1}, axes=1)", "xp.matmul({0}.T, {1})")],
+    *[
+        Rule("{n} = " + text, (matrix, every))
+        for text in ("{0} @ {1}", "xp.tensordot({0}, {1}, axes=1)", "xp.matmul({0}.T, {1})")
+    ],
     Rule("{n} = xp.vecdot({0}, {1})", (real_vector, real_vector)),
     Rule("{n} = {0} @ {1}", (vector, vector)),
     Rule("{n} = xp.linalg.outer({0}, {1})", (real_vector, real_vector)),
@@ -221,17 +226,24 @@ RULES: tuple[Rule, ...] = (
         for text in (
             "xp.linalg.det({0})", "xp.linalg.inv({0} / 4 + 2 * xp.eye({0}.shape[0], dtype={0}.dtype))",
             "xp.linalg.cholesky({0} @ {0}.T + xp.eye({0}.shape[0], dtype={0}.dtype))",
-            "xp.linalg.slogdet({0} / 4 + 2 * xp.eye({0}.shape[0], dtype={0}.dtype)).logabsdet", "xp.linalg.matrix_power({0}, 2)",
+            "xp.linalg.slogdet({0} / 4 + 2 * xp.eye({0}.shape[0], dtype={0}.dtype)).logabsdet",
+            "xp.linalg.matrix_power({0}, 2)",
         )
     ],
-    Rule("{n} = xp.linalg.solve({0} / 4 + 2 * xp.eye({0}.shape[0], dtype={0}.dtype), {1})", (square, real_matrix), lambda a, b: len(a) == len(b) and _small(a)),
+    Rule(
+        "{n} = xp.linalg.solve({0} / 4 + 2 * xp.eye({0}.shape[0], dtype={0}.dtype), {1})",
+        (square, real_matrix), lambda a, b: len(a) == len(b) and _small(a),
+    ),
     # Python: branches on values, loops, functions, containers
     Rule("if xp.sum({0}) > 0.25:\n    {n} = xp.sin({0})\nelse:\n    {n} = {0} * 2.0", (filled,), _sum_apart, True),
     Rule("{n} = {0}\nwhile xp.sum({n} * {n}) > 1.0:\n    {n} = {n} / 2", (filled,), branches=True),
     Rule("{n} = {0}\nfor k in range({1}):\n    {n} = xp.sin({n} + k)", (filled, integer)),
     Rule("{n} = {0} ** {1}", (filled, integer), lambda x, k: _small(x)),
     Rule("{n} = {0}[{1} - {1}]", (rows, integer)),
-    Rule("{n} = {0}\nfor _ in range(2):\n    {n} = xp.tanh({n} + {1})", (real, real), lambda x, y: np.shape(x + y) == np.shape(x)),
+    Rule(
+        "{n} = {0}\nfor _ in range(2):\n    {n} = xp.tanh({n} + {1})",
+        (real, real), lambda x, y: np.shape(x + y) == np.shape(x),
+    ),
     Rule("def step(y, scale=0.5):\n    return xp.cos(y * scale) + {1}\n{n} = step(step({0}), scale=1.5)", (real, real)),
     Rule("{n} = dict(x={0}, y=[{1}])\n{n} = {n}['x'] * {n}['y'][0]", (every, every)),
     Rule("{n} = sum(y * y for y in ({0}, {1}))", (real, real)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -51,7 +52,7 @@ class Failure:
         """Whether another failure is this one once more, as far as one can tell without cutting it down."""
         texts = {statement.text for statement in trial.program.statements}
         alike = self.backend == backend and self.kind == finding.kind and self.words == finding.words
-        return alike and self.rules <= texts and (bool(self.rules) or self.operator == trial.operation.name)
+        return alike and self.rules <= texts and (bool(self.rules or self.words) or self.operator == trial.operation.name)
 
     def __str__(self) -> str:
         return (
@@ -113,7 +114,8 @@ def _try(fuzzing: Fuzzing, number: int, backends: Sequence[AutoBackend]) -> None
     for operation in _operators(rng, made, lead):
         trial = Trial(made, operator_of(operation), operation, number, shared)
         other: tuple[Call, dict[str, Any]] | None = None
-        for call in _calls(rng, made, backends, everybody=number % SHARE == 0):
+        seed = [fuzzing.seed, number, zlib.crc32(operation.name.encode())]
+        for call in _calls(seed, made, backends, everybody=number % SHARE == 0):
             try:
                 judgement = judge(trial, call, other[1] if other else None)
             except NotSmooth:
@@ -162,10 +164,10 @@ def _compiles(backend: AutoBackend) -> bool:
     return find(pair_of(backend)[0]).compile(lambda *arrays: ()) is not None
 
 
-def _calls(rng: np.random.Generator, made: Program, backends: Sequence[AutoBackend], *, everybody: bool) -> Iterator[Call]:
-    """A call for each backend; without `everybody` for those that do not compile, and these prepare rarely."""
+def _calls(seed: list[int], made: Program, backends: Sequence[AutoBackend], *, everybody: bool) -> Iterator[Call]:
+    """A call for each backend; without `everybody` for those that do not compile. Which others there are does not matter."""
     for backend in backends:
-        draws = rng.random(3)
+        draws = np.random.default_rng([*seed, zlib.crc32(backend.name.encode())]).random(3)
         compiles = _compiles(backend)
         if compiles and not everybody:
             continue

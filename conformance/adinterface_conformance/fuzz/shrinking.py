@@ -146,7 +146,7 @@ def _simpler_trees(tree: Any, name: str, used: set[str]) -> Iterator[tuple[Any, 
     if isinstance(tree, dict) and len(tree) > 1:
         for key, path in zip(tree, paths):
             if not any(operand.startswith(name + path) for operand in used):
-                yield dict((other, value) for other, value in tree.items() if other != key), {}
+                yield {other: value for other, value in tree.items() if other != key}, {}
     if type(tree) in (list, tuple) and len(tree) > 1 and not any(o.startswith(name + paths[-1]) for o in used):
         yield tree[:-1], {}
     if type(tree) not in (list, tuple, dict):

@@ -26,7 +26,7 @@ from adinterface import (
     value_gradient_and_hessian,
 )
 
-from .building import array_to_array, array_to_number, scenario, signed, some
+from .building import array_to_array, array_to_number, named, scenario, signed, some
 
 
 def cubes(x: Any) -> Any:
@@ -87,7 +87,10 @@ _SLOPE = 2 * _Z.real * _Z.imag + 1j * _Z.real**2
 _W = (signed(3, seed=4) + 1j * signed(3, seed=5)).astype("complex64")
 
 _single = [
-    scenario(f"layouts/single-complex-by-{operator.__name__.replace('_', '-')}", operator, f, (_Z,), expected, **rest, tags={"complex", "complex64"}, rtol=1e-5)
+    scenario(
+        named("layouts/single-complex", operator), operator, f, (_Z,), expected, **rest,
+        tags={"complex", "complex64"}, rtol=1e-5,
+    )
     for operator, f, expected, rest in (
         (gradient, product, (_SLOPE,), {}),
         (value_and_gradient, product, (np.sum(_Z.real**2 * _Z.imag), (_SLOPE,)), {}),
@@ -116,7 +119,10 @@ _scalars = [
         "layouts/single-scalar-by-gradient", gradient, lambda t: t**3, (_U,), (np.float32(3 * _U**2),),
         tags={"numpy-scalar", "float32"}, rtol=1e-5,
     ),
-    scenario("layouts/scalar-by-derivative", derivative, powers, (_T,), {"square": 2 * _T, "cube": 3 * _T**2}, tags={"numpy-scalar"}),
+    scenario(
+        "layouts/scalar-by-derivative", derivative, powers, (_T,), {"square": 2 * _T, "cube": 3 * _T**2},
+        tags={"numpy-scalar"},
+    ),
     scenario("layouts/scalar-by-second-derivative", second_derivative, lambda t: t**3, (_T,), 6 * _T, tags={"numpy-scalar"}),
     scenario("layouts/scalar-by-jacobian", jacobian, lambda t: t**3, (_T,), (3 * _T**2,), tags={"numpy-scalar"}),
     scenario(

@@ -88,7 +88,7 @@ def find(auto: object) -> Backend:
     elif len(seen) > _LONGEST:
         seen = f"a {type(auto).__name__}"
     if chosen is not None:
-        required = [field.name for field in dataclasses.fields(chosen) if field.default is dataclasses.MISSING]  # type: ignore[arg-type]
+        required = [field.name for field in dataclasses.fields(chosen) if field.default is dataclasses.MISSING]
         remedy = f"Write {chosen.__name__}({', '.join(required)})."
     elif callable(auto) and not isinstance(auto, type):
         remedy = "The order of arguments is operator(f, backend, *args)."

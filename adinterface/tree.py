@@ -132,6 +132,24 @@ def register_node(
     return cls
 
 
+def register_stand_in(
+    cls: type[T],
+    flatten: Callable[[T], tuple[Iterable[Any], Any]],
+    unflatten: Callable[[Any, Sequence[Any]], T],
+) -> None:
+    """As `register_node`, for a class that stands for the one array in it wherever an array is expected."""
+    register_node(cls, flatten, unflatten)
+    _registered[cls].stands_for_array = True
+
+
+def stood_for(value: Any) -> Any:
+    """The array that a value stands for; every other value as it is."""
+    handler = handler_of(value, scan=False)
+    if isinstance(handler, NodeType) and handler.stands_for_array:
+        (value,), _ = handler.flatten(value)
+    return value
+
+
 def _has_meaning(cls: type) -> bool:
     if cls in _SETTLED or issubclass(cls, np.generic):
         return True

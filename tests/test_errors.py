@@ -16,6 +16,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.linalg
+import scipy.special
 import torch
 from autograd.tracer import new_box
 from backends_table import BACKENDS, ENGINES, assert_tree, each_backend, each_engine
@@ -664,7 +666,8 @@ _CALLED = {
     "jax": f"NumPy was called on a JAX array that is being differentiated. {_NAMESPACE}",
     "torch": f"NumPy was called on a tensor that is being differentiated. {_NAMESPACE} "
     "A NumPy array w that f captures goes in as an argument, Constant(w).",
-    "autograd": f"NumPy was called on an array that autograd is tracing. {_NAMESPACE}",
+    "autograd": f"NumPy was called on an array that autograd is tracing. {_NAMESPACE} Beside an array that is not "
+    "differentiated, which is NumPy's own, take them from both: array_namespace(c, x).",
 }
 
 
@@ -745,6 +748,28 @@ def test_data_of_another_dtype_than_the_parameters_is_noted_on_torch(data, mode)
     assert_tree(result.weight.detach(), torch.as_tensor(data, dtype=torch.float32)[None])
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, c: array_namespace(c).linalg.vector_norm(x),
+        lambda x, c: np.interp(x, [0.0, 1.0, 5.0], [1.0, 2.0, 3.0]).sum(),
+        lambda x, c: scipy.linalg.cholesky(x * np.eye(2)).sum(),
+        lambda x, c: scipy.linalg.solve(np.eye(2), x).sum(),
+        lambda x, c: scipy.special.logsumexp(x),
+    ],
+)
+def test_numpy_functions_from_elsewhere_on_an_array_of_autograd_are_noted(f):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        gradient(f, AUTOGRAD, X, Constant(X))
+    assert notes_of(caught.value) == [_CALLED["autograd"]]
+
+
+def test_the_namespace_of_both_arrays_works_as_the_note_says():
+    (found, none) = gradient(lambda x, c: array_namespace(c, x).linalg.vector_norm(x * c), AUTOGRAD, X, Constant(X))
+    np.testing.assert_allclose(found, X**3 / np.linalg.norm(X**2))
+    assert none is None
+
+
 _WRITES = {
     "jax": "JAX arrays cannot be written to. Build the array with xp.stack, xp.concat or xp.where, or use "
     "x = x.at[i].set(value).",
@@ -762,6 +787,12 @@ def _assigns(x):
 
 def _assigns_into_numpy(x):
     y = np.zeros(2)
+    y[0] = x[0]
+    return y.sum()
+
+
+def _assigns_into_what_is_read_only(x):
+    y = np.broadcast_to(np.zeros(()), (2,))
     y[0] = x[0]
     return y.sum()
 
@@ -784,6 +815,7 @@ def _adds_in_place(x):
         (_assigns, "torch"),
         (_assigns_into_numpy, "jax"),
         (_assigns_into_numpy, "autograd"),
+        (_assigns_into_what_is_read_only, "autograd"),
         (_multiplies_in_place, "torch"),
         (_adds_in_place, "torch"),
     ],

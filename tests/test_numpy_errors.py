@@ -8,6 +8,9 @@ import pytest
 import scipy.linalg
 import scipy.special
 from backends_table import BACKENDS
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.stats import norm
 
 from adinterface import (
     AutoAutograd,
@@ -241,8 +244,7 @@ def strings(x):
 
 
 @refused(
-    "scipy.linalg.solve(np.eye(3), x) makes a plain NumPy array of it, which would drop its gradient. "
-    "The function needs plain NumPy arrays: write it with np, np.linalg or a ufunc of scipy.special."
+    "scipy.linalg.solve(np.eye(3), x) makes a plain NumPy array of it, which would drop its gradient. Write np.linalg.solve."
 )
 def foreign_function(x):
     return np.sum(scipy.linalg.solve(np.eye(3), x))
@@ -278,6 +280,48 @@ def arange(x):
 def random_numbers(x):
     rng = np.random.default_rng(0)
     return rng.normal(x[0], 1.0)
+
+
+NO_SCIPY = (
+    " makes a {kind} of it, which would drop its gradient. The function needs plain NumPy arrays: write it with np, np.linalg "
+    "or a ufunc of scipy.special, or use AutoFiniteDifferences()."
+)
+
+
+@refused("quad(lambda s: s * x[0], 0, 5)" + NO_SCIPY.replace("{kind}", "Python number"))
+def integral(x):
+    return quad(lambda s: s * x[0], 0, 5)[0]
+
+
+@refused("scipy.linalg.expm(x * np.eye(3))" + NO_SCIPY.replace("{kind}", "plain NumPy array"))
+def exponential(x):
+    return np.sum(scipy.linalg.expm(x * np.eye(3)))
+
+
+@refused(
+    "result[0] = ... writes to an array, and engines cannot differentiate that. "
+    "Build the array with np.where(condition, a, b), np.concatenate or np.stack."
+)
+def writing_into_zeros(x):
+    result = np.zeros_like(x)
+    result[0] = x[0]
+    return np.sum(result)
+
+
+@refused(
+    "np.exp((x, x)) makes a plain NumPy array of it, which would drop its gradient. "
+    "Write np.stack([...]) for a list or a tuple of arrays."
+)
+def function_of_a_tuple(x):
+    return np.sum(np.exp((x, x)))
+
+
+@refused(
+    "np.array((x, x)) makes a plain NumPy array of it, which would drop its gradient. "
+    "Write np.stack([...]) for a list of arrays."
+)
+def array_of_a_tuple(x):
+    return np.sum(np.array((x, x)))
 
 
 @refused("np.histogram does not work on {engine} arrays. Write np.searchsorted and comparisons; a histogram has no derivative.")
@@ -399,6 +443,84 @@ def test_what_cannot_work_says_what_to_write(f, message, engine):
     with pytest.raises(NumpyCodeError) as caught:
         gradient(numpy_function(f), ENGINES[engine], X)
     assert str(caught.value) == message.format(engine=engine)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("low", [0.0, 1.0])
+def test_what_was_refused_inside_the_c_code_of_scipy_arrives(low, engine):
+    """SciPy's solver asks for a number, ignores the error, and fails with one of Python's or of its own."""
+
+    @numpy_function
+    def root(x):
+        return brentq(lambda s: s**2 - x[0], low, 5)
+
+    with pytest.raises((NumpyCodeError, ValueError)) as caught:
+        gradient(root, ENGINES[engine], X)
+    message = "numpy_function: brentq(lambda s: s**2 - x[0], low, 5)" + NO_SCIPY.replace("{kind}", "Python number")
+    assert message in [str(caught.value), *getattr(caught.value, "__notes__", [])]
+
+
+#: What a message advises for a function of SciPy, typed as it stands there: (f, the advice, f as advised).
+ADVICE = {
+    "logsumexp": (
+        lambda x: scipy.special.logsumexp(x),
+        "Write m + np.log(np.sum(np.exp(x - m))), where m = np.max(x).",
+        lambda x: (m := np.max(x)) + np.log(np.sum(np.exp(x - m))),
+    ),
+    "softmax": (
+        lambda x: np.sum(scipy.special.softmax(x) ** 2),
+        "Write e / np.sum(e), where e = np.exp(x - np.max(x)).",
+        lambda x: np.sum(((e := np.exp(x - np.max(x))) / np.sum(e)) ** 2),
+    ),
+    "cdf": (
+        lambda x: np.sum(norm.cdf(x, 0.2, 3.0)),
+        "Write scipy.special.ndtr((x - mean) / deviation).",
+        lambda x: np.sum(scipy.special.ndtr((x - 0.2) / 3.0)),
+    ),
+    "logcdf": (
+        lambda x: np.sum(norm.logcdf(x)),
+        "Write scipy.special.log_ndtr((x - mean) / deviation).",
+        lambda x: np.sum(scipy.special.log_ndtr(x)),
+    ),
+    "ppf": (
+        lambda x: np.sum(norm.ppf(x / 3)), "Write scipy.special.ndtri(p).", lambda x: np.sum(scipy.special.ndtri(x / 3))
+    ),
+    "pdf": (
+        lambda x: np.sum(norm.pdf(x)),
+        "Write np.exp(-x**2 / 2) / np.sqrt(2 * np.pi).",
+        lambda x: np.sum(np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)),
+    ),
+    "logpdf": (
+        lambda x: np.sum(norm.logpdf(x)),
+        "Write -x**2 / 2 - np.log(2 * np.pi) / 2.",
+        lambda x: np.sum(-(x**2) / 2 - np.log(2 * np.pi) / 2),
+    ),
+    "cholesky": (
+        lambda x: np.sum(scipy.linalg.cholesky(_spd(x), lower=True)),
+        "Write np.linalg.cholesky, which gives the lower triangle.",
+        lambda x: np.sum(np.linalg.cholesky(_spd(x))),
+    ),
+    "solve": (
+        lambda x: np.sum(scipy.linalg.solve(_spd(x), x)),
+        "Write np.linalg.solve.",
+        lambda x: np.sum(np.linalg.solve(_spd(x), x)),
+    ),
+}  # fmt: skip
+
+
+def _spd(x):
+    return np.outer(x, x) + 3 * np.eye(3)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", ADVICE)
+def test_the_advice_for_a_function_of_scipy_works_as_it_stands(name, engine):
+    f, advice, advised = ADVICE[name]
+    with pytest.raises(NumpyCodeError) as caught:
+        gradient(numpy_function(f), ENGINES[engine], X)
+    assert str(caught.value).endswith(advice)
+    (wanted,) = gradient(f, AutoFiniteDifferences(), X)
+    np.testing.assert_allclose(gradient(numpy_function(advised), ENGINES[engine], X)[0], wanted, rtol=1e-7, atol=1e-9)
 
 
 def test_the_message_has_no_source_where_python_has_none():

@@ -12,7 +12,7 @@ from ..contract.errors import TreeError
 from ..contract.library import NUMPY, PYTHON, Library, kind, width
 from ..contract.nodes import NodeType
 from ..derive.basis import full_like, library_of
-from ..tree import Constant, Frozen, LeafSpec, Node, Static, Structure, children_of, handler_of
+from ..tree import Constant, Frozen, LeafSpec, Node, Static, Structure, children_of, handler_of, stood_for
 from .call import Call
 from .messages import describe
 from .passages import enter_all
@@ -88,6 +88,9 @@ class Match:
             children: Sequence[Any] = [None] * len(keys)
         else:
             handler = handler_of(given, scan=False)
+            if handler is not structure.type and structure.type.stands_for_array:
+                self.walk(parts[0], given, path)
+                return
             if handler is not structure.type:
                 raise TreeError(f"{path} must be a {_container(structure)}, or None for zero, not a {type(given).__name__}.")
             assert isinstance(handler, NodeType)
@@ -119,6 +122,7 @@ class Match:
 
     def _leaf(self, array: Any, given: Any, path: str) -> Any:
         library = library_of(self.backend, array)
+        given = stood_for(given)
         handler = handler_of(given, scan=False)
         numbers = False
         if isinstance(handler, NodeType) and type(given) in (list, tuple):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ..contract.auto import AutoBackend
 from ..contract.errors import DisconnectedWarning
 from ..contract.library import PYTHON, Library, kind
-from ..tree import Constant, Frozen, Node, Structure, children_of, count_slots, handler_of
+from ..tree import Constant, Frozen, Node, Structure, children_of, count_slots, handler_of, stood_for
 from .passages import Slot
 
 
@@ -84,6 +84,7 @@ def require_function(caller: str, f: Any) -> None:
 
 def describe(value: Any) -> str:
     """A value in a few words, for an error message: its library, dtype and shape, or its type."""
+    value = stood_for(value)
     handler = handler_of(value, scan=False)
     if isinstance(handler, Library) and handler is not PYTHON:
         article = "an" if handler.name[0] in "aeiou" else "a"

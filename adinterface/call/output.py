@@ -11,7 +11,20 @@ from .. import tree
 from ..contract.backend import Arrays, Aux
 from ..contract.errors import OutputError
 from ..contract.library import NUMPY, PYTHON, Library, kind
-from ..tree import CARRIED, DIFFERENTIATED, Frozen, Leaf, LeafSpec, Node, Structure, build, flatten, handler_of, refuse_endless
+from ..tree import (
+    CARRIED,
+    DIFFERENTIATED,
+    Frozen,
+    Leaf,
+    LeafSpec,
+    Node,
+    Structure,
+    build,
+    flatten,
+    handler_of,
+    refuse_endless,
+    stood_for,
+)
 from .messages import describe, require_function
 from .plan import Plan
 
@@ -98,7 +111,7 @@ def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
         if output == "scalar and aux" and isinstance(result, (tuple, dict)) and result:
             rest = result
             first = next(iter(result.values())) if isinstance(result, dict) else result[0]
-        check_scalar(plan.operator, first, result)
+        check_scalar(plan.operator, stood_for(first), result)
         if rest is None:
             structure = flatten(first, leaves, lambda: "the result of f")
         else:

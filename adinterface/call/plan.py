@@ -69,6 +69,10 @@ class Plan:
         self.python_result = all(library is PYTHON for library in libraries)
         #: The short way to that library, where there is one.
         self.present = None if backend.library is None or self.python_result else backend.library.present(self.result_library)
+        #: What stands for the arrays of this call where the user's code computes: None, or what makes it of an array.
+        self.stand_in = next(filter(None, map(_stand_in, [*self.structures, *self.keywords.values()])), None)
+        if self.stand_in is not None:
+            self.present = None
         #: The active leaves that f reaches through their holder. One that stands in two places is two variables, so the
         #: second place gets a copy.
         self.held = frozenset(_held_once([values[n] if slots[n].holder is not None else None for n in self.active]))
@@ -273,6 +277,17 @@ def _held_once(values: Sequence[Any]) -> Iterator[int]:
         if value is not None and id(value) not in seen:
             seen.add(id(value))
             yield n
+
+
+def _stand_in(structure: Structure) -> Callable[[Any], Any] | None:
+    """What makes of an array the object that stands for one in a structure, if there is such."""
+    if isinstance(structure, Frozen):
+        return _stand_in(structure.inner)
+    if not isinstance(structure, Node):
+        return None
+    if structure.type.stands_for_array:
+        return lambda array: structure.type.unflatten(structure.data, (array,))
+    return next(filter(None, map(_stand_in, structure.children)), None)
 
 
 def _slotted(structure: Structure, leaves: Iterator[Leaf], slots: list[Slot], values: list[Any]) -> Structure:

@@ -31,6 +31,8 @@ class NodeType(ABC):
     #: f reaches the children through the object itself, and an engine may differentiate them where they are. Such a type
     #: keeps no object in its data: `unflatten` and `gradient` get, in front of the children, a pair of the object and its own.
     held: ClassVar[bool] = False
+    #: Its one child is an array, and it stands for that wherever an array is expected: as what f returns, as a tangent.
+    stands_for_array: bool = False
 
     #: Python numbers anywhere inside are structure: hyperparameters, not what is trained.
     fixes_numbers: ClassVar[bool] = False

@@ -11,9 +11,10 @@ from typing import Any, ParamSpec, TypeVar
 
 from ..contract.errors import NumpyCodeError
 from ..contract.library import NUMPY
-from ..tree import Constant, Frozen, Leaf, Node, Structure, build, flatten, register_node
+from ..tree import Constant, Frozen, Leaf, Node, Structure, build, flatten, register_stand_in
 from .array import NumpyArray, wrap
 from .engine import Engine, engine_of
+from .refusals import LAST, expression_of, writes
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -52,12 +53,18 @@ def numpy_function(f: Callable[P, T], /) -> Callable[P, T]:
         if all(leaf.library is NUMPY for leaf in leaves):
             return f(*args, **kwargs)
         args, kwargs = build(structure, iter([_wrapped(leaf) for leaf in leaves]))
+        LAST.refused = None
         try:
             result: T = _unwrapped(f(*args, **kwargs))
-        except ValueError as error:
-            # NumPy's own, for `a[0] = x[0]` into a plain array, stands in front of what the wrapper said.
+        except (ValueError, SystemError) as error:
+            # NumPy's own, for `a[0] = x[0]` into a plain array, or Python's, for a wrapper in the C code of SciPy, stands in
+            # front of what the wrapper said.
             if isinstance(error.__cause__, NumpyCodeError):
                 raise NumpyCodeError(str(error.__cause__)) from error
+            if "read-only" in str(error) and (found := expression_of(error)).endswith("= ..."):  # such as np.zeros_like(x)
+                raise NumpyCodeError(writes(found)) from error
+            if LAST.refused is not None:
+                error.add_note(LAST.refused)
             raise
         return result
 
@@ -92,6 +99,6 @@ def _without_wrappers(structure: Structure) -> Structure:
 
 
 # So that an operator can be called inside f: it sees the engine's array, and its results are wrapped again.
-register_node(NumpyArray, lambda x: ((x._array,), x._engine), lambda engine, children: wrap(children[0], engine))
+register_stand_in(NumpyArray, lambda x: ((x._array,), x._engine), lambda engine, children: wrap(children[0], engine))
 
 __all__ = ["numpy_function"]

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..contract.errors import NumpyCodeError
+from ..contract.library import NUMPY
 from .engine import Engine
 from .names import ACCUMULATE, METHODS, REDUCE, VIEWS, WRITING, counts, spelled
-from .refusals import NO_NUMBER, expression, instead_of_leaving, into_plain, no_out
+from .refusals import LAST, NO_NUMBER, expression, instead_of_leaving, into_plain, no_out, writes
 
 _PIECEWISE = np.piecewise
 #: Where every tenth of a microsecond counts, a wrapper is made without the call of `__init__`.
@@ -92,6 +93,10 @@ class NumpyArray:
             wrapped = wrap(result, engine)
         return _sharing(wrapped, args[0] if args else None) if function in VIEWS else wrapped
 
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """NumPy's, whose functions come back here."""
+        return NUMPY.namespace(None)
+
     def _apply(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """What NumPy's function leads to, without the way through NumPy."""
         if args or kwargs:
@@ -101,7 +106,7 @@ class NumpyArray:
         return _sharing(result, self) if function in VIEWS else result
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        self._refuse_if_traced("makes a plain NumPy array of it", "Write np.stack([...]) for an array of arrays")
+        self._refuse_if_traced("makes a plain NumPy array of it", "Write np.stack([...]) for a list or a tuple of arrays")
         array = self._engine.library.to_numpy(self._array)
         return np.array(array, dtype=dtype, copy=copy)
 
@@ -205,7 +210,8 @@ class NumpyArray:
         if self._traced():
             found = expression() or "this"
             instead = instead_of_leaving(found, instead)
-            raise NumpyCodeError(f"numpy_function: {found} {what}, which would drop its gradient. {instead}.")
+            LAST.refused = f"numpy_function: {found} {what}, which would drop its gradient. {instead}."
+            raise NumpyCodeError(LAST.refused)
 
     def __bool__(self) -> bool:
         return bool(self._array)
@@ -271,10 +277,7 @@ class NumpyArray:
     conjugate = conj
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        raise NumpyCodeError(
-            f"numpy_function: {expression() or 'x[index] = ...'} writes to an array, and engines cannot "
-            f"differentiate that. Build the array with np.where(condition, a, b), np.concatenate or np.stack."
-        )
+        raise NumpyCodeError(writes(expression()))
 
     def __getattr__(self, name: str) -> Any:
         if name in WRITING:

@@ -6,13 +6,17 @@ import dis
 import linecache
 import re
 import sys
+import threading
 from types import FrameType
+
+#: What was refused last in this thread: C code may put an error of its own in front of it, and say nothing of ours.
+LAST = threading.local()
 
 NO_NUMBER = "Leave it an array, and write np.sin for math.sin"
 #: What to write instead of an expression that would leave the engine, by how it looks.
 _LEAVING = {
     r"= \.\.\.$": "Collect the elements in a list and np.stack it, or use np.where",
-    r"np\.(asarray|array|asanyarray)\(\[": "Write np.stack([...]) for a list of arrays",
+    r"np\.(asarray|array|asanyarray)\([\[(]": "Write np.stack([...]) for a list of arrays",
     r"np\.(asarray|array|asanyarray|float64|float32)\(": "Leave it out: it is an array already",
     r"np\.full\(": "Write np.broadcast_to(value, shape)",
     r"np\.arange\(": "Write start + step * np.arange(n) with a number n, or np.linspace",
@@ -20,19 +24,58 @@ _LEAVING = {
     r"\.tolist\(": "Write list(x) for a list of arrays",
     r"np\.vectorize\(": "Call the function on the whole array, with np.where for its branches",
     r"\]$": "Pass the plain array to f as an argument, in Constant(...), so that the engine can index it",
-    r"scipy\.": "The function needs plain NumPy arrays: write it with np, np.linalg or a ufunc of scipy.special",
+}
+#: The same for functions of SciPy, by how their calls look.
+_OF_SCIPY = {
+    r"\blogsumexp\(": "Write m + np.log(np.sum(np.exp(x - m))), where m = np.max(x)",
+    r"\bsoftmax\(": "Write e / np.sum(e), where e = np.exp(x - np.max(x))",
+    r"\bnorm\.cdf\(": "Write scipy.special.ndtr((x - mean) / deviation)",
+    r"\bnorm\.logcdf\(": "Write scipy.special.log_ndtr((x - mean) / deviation)",
+    r"\bnorm\.ppf\(": "Write scipy.special.ndtri(p)",
+    r"\bnorm\.pdf\(": "Write np.exp(-x**2 / 2) / np.sqrt(2 * np.pi)",
+    r"\bnorm\.logpdf\(": "Write -x**2 / 2 - np.log(2 * np.pi) / 2",
+    r"\bcholesky\(": "Write np.linalg.cholesky, which gives the lower triangle",
+    r"\b(solve|inv|det|pinv|lstsq)\(": r"Write np.linalg.\1",
+    r"": "The function needs plain NumPy arrays: write it with np, np.linalg or a ufunc of scipy.special, or use "
+    "AutoFiniteDifferences()",
 }
 
 
 def instead_of_leaving(found: str, otherwise: str) -> str:
     """What to write instead of an expression that would leave the engine."""
-    return next((text for look, text in _LEAVING.items() if re.search(look, found)), otherwise)
+    for look, text in (_OF_SCIPY if _in_scipy() else _LEAVING).items():
+        match = re.search(look, found)
+        if match:
+            return match.expand(text)
+    return otherwise
+
+
+def _in_scipy() -> bool:
+    """Whether it is a function of SciPy that the user's code called."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and (package := _package_of(frame)) in _NOT_THE_USERS:
+        if package == "scipy":
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _package_of(frame: FrameType) -> str:
+    name: str = frame.f_globals.get("__name__", "")
+    return name.partition(".")[0]
 
 
 def no_out(function: str) -> str:
     return (
         f"numpy_function: {function} cannot write to out=, because engines cannot differentiate that. Use what it returns; "
         f"for x += y write x = x + y."
+    )
+
+
+def writes(found: str) -> str:
+    return (
+        f"numpy_function: {found or 'x[index] = ...'} writes to an array, and engines cannot differentiate that. Build the "
+        f"array with np.where(condition, a, b), np.concatenate or np.stack."
     )
 
 
@@ -46,16 +89,28 @@ def into_plain(function: str) -> str:
 def expression() -> str:
     """The expression of the user's code that led here, from the positions that Python keeps; empty if it has no source."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_THE_USERS:
+    while frame is not None and _package_of(frame) in _NOT_THE_USERS:
         frame = frame.f_back
-    if frame is None:
-        return ""
+    return "" if frame is None else _expression_at(frame, frame.f_lasti)
+
+
+def expression_of(error: BaseException) -> str:
+    """The expression of the user's code from which an error came that NumPy itself raised."""
+    trace = error.__traceback__
+    last = trace
+    while trace is not None:
+        last = trace if _package_of(trace.tb_frame) not in _NOT_THE_USERS else last
+        trace = trace.tb_next
+    return "" if last is None else _expression_at(last.tb_frame, last.tb_lasti)
+
+
+def _expression_at(frame: FrameType, instruction: int) -> str:
     code = frame.f_code
-    line, end_line, column, end_column = list(code.co_positions())[frame.f_lasti // 2]
+    line, end_line, column, end_column = list(code.co_positions())[instruction // 2]
     source = linecache.getline(code.co_filename, line, frame.f_globals) if line else ""
     if not source or line != end_line or column is None or end_column is None:
         return ""
-    writes = dis.opname[code.co_code[frame.f_lasti]] == "STORE_SUBSCR"
+    writes = dis.opname[code.co_code[instruction]] == "STORE_SUBSCR"
     return source.encode()[column:end_column].decode() + (" = ..." if writes else "")
 
 

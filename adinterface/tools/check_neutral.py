@@ -80,6 +80,12 @@ class NeutralCheck:
     def ok(self) -> bool:
         return not self.findings
 
+    def raise_if_failed(self) -> None:
+        """Raise AssertionError with the whole report, which pytest shows to its end, unless the check is true."""
+        __tracebackhide__ = True
+        if not self.ok:
+            raise AssertionError(str(self))
+
     def __bool__(self) -> bool:
         return self.ok
 

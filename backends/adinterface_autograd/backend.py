@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dis
+from types import TracebackType
 from typing import Any
 
 import autograd.numpy as anp
@@ -97,25 +99,34 @@ class AutogradBackend(Backend):
         message = str(error)
         if isinstance(error, AdinterfaceError):
             return None
-        if "Box" in message and "item assignment" in message:
-            return _NO_ASSIGNMENT
-        if isinstance(error, ValueError) and "setting an array element with a sequence" in message:
-            return _NO_ASSIGNMENT
-        if isinstance(error, TypeError) and "output" in message and "Box" in message:
+        if "Box" in message and ("item assignment" in message or "output" in message):
             return _NO_ASSIGNMENT
         if isinstance(error, TypeError) and ("must be Tensor, not" in message or "'torch.Tensor'" in message):
             return (
                 "A function of torch met an array that autograd is to differentiate. Take the functions from the array: "
                 "xp = adinterface.array_namespace(x), then xp.sin(x); or differentiate with AutoTorch()."
             )
+        if isinstance(error, ValueError) and ("element with a sequence" in message or "read-only" in message):
+            return _NO_ASSIGNMENT if _assigns(error.__traceback__) else _NUMPY_CALLED
+        if isinstance(error, ValueError) and "object arrays are not supported" in message:
+            return _NUMPY_CALLED
         if isinstance(error, TypeError) and ("Box" in message or "ufunc" in message):
-            return (
-                "NumPy was called on an array that autograd is tracing. Take the functions from the array: "
-                "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function."
-            )
+            return _NUMPY_CALLED
         return None
 
 
+def _assigns(trace: TracebackType | None) -> bool:
+    """Whether an error was raised by `a[...] = b`."""
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and dis.opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] == "STORE_SUBSCR"
+
+
+_NUMPY_CALLED = (
+    "NumPy was called on an array that autograd is tracing. Take the functions from the array: "
+    "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function. Beside an array that "
+    "is not differentiated, which is NumPy's own, take them from both: array_namespace(c, x)."
+)
 _NO_ASSIGNMENT = (
     "autograd cannot differentiate item assignment. Build the array with xp.stack, xp.concat or xp.where "
     "(xp = adinterface.array_namespace(x))."

@@ -115,16 +115,31 @@ def _operator(function: Callable[..., Any], reflected: bool = False) -> Callable
     if reflected:
 
         def operate(self: Any, other: Any) -> Any:
-            result = function(other, self)
+            try:
+                result = function(other, self)
+            except TypeError:
+                if _is_foreign(other):
+                    return NotImplemented
+                raise
             return Box(result._value, result._trace, result._node) if type(result) is ArrayBox else result
 
     else:
 
         def operate(self: Any, other: Any) -> Any:
-            result = function(self, other)
+            try:
+                result = function(self, other)
+            except TypeError:
+                if _is_foreign(other):
+                    return NotImplemented  # it may know what to do
+                raise
             return Box(result._value, result._trace, result._node) if type(result) is ArrayBox else result
 
     return operate
+
+
+def _is_foreign(other: Any) -> bool:
+    """Whether it is an array of another kind, with operators of its own."""
+    return hasattr(type(other), "__array_function__") and not isinstance(other, np.ndarray)
 
 
 def _unary(function: Callable[..., Any]) -> Callable[..., Any]:

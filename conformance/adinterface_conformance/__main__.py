@@ -42,7 +42,12 @@ def main(argv: list[str] | None = None) -> int:
         print("No scenario matches." if not scenarios else "No engine is installed.", file=sys.stderr)
         return 2
     run = show(Selection(backends, scenarios, tuple(options.check), options.all), jobs=options.jobs)
-    for kind, write in (("json", report.write_json), ("junit", report.write_junit), ("html", report.write_html)):
+    for kind, write in (
+        ("json", report.write_json),
+        ("junit", report.write_junit),
+        ("html", report.write_html),
+        ("markdown", report.write_markdown),
+    ):
         path = getattr(options, kind)
         if path is not None:
             write(run, path)
@@ -69,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all outcomes")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write a JUnit report")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write the support matrix as one page")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables of the documentation")
     parser.add_argument("--list", action="store_true", help="list the scenarios and checks, and run nothing")
     return parser
 

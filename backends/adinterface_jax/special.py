@@ -81,21 +81,21 @@ log_ndtr = _composed(far_out.log_ndtr, special.erfc, _erfcx)
 i0, i1 = _composed(lambda xp, x: _bessel0(x)), _composed(lambda xp, x: _bessel1(x))
 i0e, i1e = _composed(far_out.scaled_bessel, 0, _scaled0), _composed(far_out.scaled_bessel, 1, _scaled1)
 rgamma = _composed(far_out.rgamma, special.gammaln)
-beta, betaln, binom, poch = (
+beta, betaln, binom, poch = (  # type: ignore[assignment]
     _composed(composed, *_gammas) for composed in (far_out.beta, far_out.betaln, far_out.binom, far_out.poch)
 )
-boxcox, boxcox1p, inv_boxcox, kl_div, rel_entr, xlog1py, xlogy = (
+boxcox, boxcox1p, inv_boxcox, kl_div, rel_entr, xlog1py, xlogy = (  # type: ignore[assignment]
     functools.partial(COMPOSITIONS[f"special.{name}"], namespace)
     for name in ("boxcox", "boxcox1p", "inv_boxcox", "kl_div", "rel_entr", "xlog1py", "xlogy")
 )
 
 
-def gammainc(a: Any, x: Any) -> Any:
+def gammainc(a: Any, x: Any) -> Any:  # type: ignore[no-redef]
     a, x = _inexact(a, x)
     return jnp.where((a == 0) & (x > 0), 1, special.gammainc(a, x))
 
 
-def gammaincc(a: Any, x: Any) -> Any:
+def gammaincc(a: Any, x: Any) -> Any:  # type: ignore[no-redef]
     """For a small a and an x below 1, JAX takes a number near 1 from 1."""
     a, x = jnp.broadcast_arrays(*_inexact(a, x))
     small = (a < 1e-3) & (x < 1) & (x > 0) & (a >= 0)
@@ -103,7 +103,7 @@ def gammaincc(a: Any, x: Any) -> Any:
     return jnp.where(small, series, special.gammaincc(jnp.where(small | (a == 0), 1, a), x) * jnp.where(a == 0, 0, 1))
 
 
-def betainc(a: Any, b: Any, x: Any) -> Any:
+def betainc(a: Any, b: Any, x: Any) -> Any:  # type: ignore[no-redef]
     """For smaller parameters JAX's is the difference of numbers near 1."""
     a, b, x = jnp.broadcast_arrays(*_inexact(a, b, x))
     valid = (jnp.minimum(a, b) >= 1e-4) | jnp.isnan(a + b)

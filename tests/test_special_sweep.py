@@ -150,3 +150,35 @@ def test_a_wrong_function_is_found(wrong, by, monkeypatch):
     assert next(finding.by for finding in findings if finding.wrong) == by
     assert "special.erfc on AutoTorch" in str(next(finding for finding in findings if finding.wrong))
     assert "wrong at" in sweep.markdown(findings)
+
+
+def test_what_jax_has_wrong_is_refused():
+    with pytest.raises(NumpyCodeError, match="hyp2f1 does not work on jax arrays, because JAX's own is wrong"):
+        gradient(numpy_function(special.hyp2f1), AutoJax(), 0.5, 1.0, 1.5, -2.0)
+
+
+def test_jax_has_the_confluent_function_by_its_last_argument_alone():
+    f = numpy_function(special.hyp1f1)
+    slope = gradient(f, AutoJax(), Constant(0.3), Constant(2.5), -2.0)[2]
+    assert slope == pytest.approx(0.3 / 2.5 * special.hyp1f1(1.3, 3.5, -2.0))
+    with pytest.raises(NumpyCodeError, match="derivative of scipy.special.hyp1f1 with respect to a and b is wrong"):
+        gradient(f, AutoJax(), 0.3, Constant(2.5), -2.0)
+    with pytest.raises(NumpyCodeError, match="hyp1f1 has a derivative here for b that is no negative integer alone"):
+        gradient(f, AutoJax(), Constant(-2.0), Constant(-2.0), -1.0)
+
+
+def test_jax_has_the_exponential_integral_at_zero():
+    f = numpy_function(lambda x: np.sum(special.expn(np.array([2, 3]), x)))
+    value, (slope,) = value_and_gradient(f, AutoJax(), np.zeros(2))
+    assert value == pytest.approx(1.5)
+    np.testing.assert_allclose(slope, [-np.inf, -1.0])
+
+
+def test_the_command_sweeps(capsys, tmp_path):
+    from adinterface_conformance.functions.command import main
+
+    table = tmp_path / "table.md"
+    chosen = ["--sweep", "--points", "8", "--function", "special.erf*", "--backend", "AutoTorch", "--markdown", str(table)]
+    assert main(chosen) == 0
+    assert "5 functions" in capsys.readouterr().out
+    assert "| `special.erfcx` | derivative |" in table.read_text()

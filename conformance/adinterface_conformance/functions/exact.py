@@ -1,9 +1,9 @@
 """The functions of NumPy and `scipy.special` that `numpy_function` offers, and their derivatives, to any number of digits.
 
 Each is written with mpmath from its definition. Sources of the derivatives: NIST Digital Library of Mathematical Functions,
-chapters 5 (gamma), 6 (exponential integrals), 7 (error functions), 8 (incomplete gamma), 10 (Bessel), 13 and 15 (hypergeometric);
-Owen, Tables for computing bivariate normal probabilities, 1956. Where there is no closed form, it is a central difference with
-three times the digits.
+chapters 5 (gamma), 6 (exponential integrals), 7 (error functions), 8 (incomplete gamma), 10 (Bessel), 13 and 15
+(hypergeometric); Owen, Tables for computing bivariate normal probabilities, 1956. Where there is no closed form, it is a
+central difference with three times the digits.
 """
 
 from __future__ import annotations

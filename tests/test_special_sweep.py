@@ -153,7 +153,7 @@ def test_a_wrong_function_is_found(wrong, by, monkeypatch):
 
 
 def test_what_jax_has_wrong_is_refused():
-    with pytest.raises(NumpyCodeError, match="hyp2f1 does not work on jax arrays, because JAX's own is wrong"):
+    with pytest.raises(NumpyCodeError, match=r"hyp2f1 does not work on jax arrays, because JAX's own is wrong"):
         gradient(numpy_function(special.hyp2f1), AutoJax(), 0.5, 1.0, 1.5, -2.0)
 
 
@@ -161,9 +161,9 @@ def test_jax_has_the_confluent_function_by_its_last_argument_alone():
     f = numpy_function(special.hyp1f1)
     slope = gradient(f, AutoJax(), Constant(0.3), Constant(2.5), -2.0)[2]
     assert slope == pytest.approx(0.3 / 2.5 * special.hyp1f1(1.3, 3.5, -2.0))
-    with pytest.raises(NumpyCodeError, match="derivative of scipy.special.hyp1f1 with respect to a and b is wrong"):
+    with pytest.raises(NumpyCodeError, match=r"derivative of scipy.special.hyp1f1 with respect to a and b is wrong"):
         gradient(f, AutoJax(), 0.3, Constant(2.5), -2.0)
-    with pytest.raises(NumpyCodeError, match="hyp1f1 has a derivative here for b that is no negative integer alone"):
+    with pytest.raises(NumpyCodeError, match=r"hyp1f1 has a derivative here for b that is no negative integer alone"):
         gradient(f, AutoJax(), Constant(-2.0), Constant(-2.0), -1.0)
 
 

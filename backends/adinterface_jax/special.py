@@ -148,8 +148,8 @@ def _hyp1f1_rule(primals: Any, tangents: Any) -> Any:
     a, b, x = primals
     if not all(isinstance(tangent, SymbolicZero) for tangent in tangents[:2]):
         raise NumpyCodeError(
-            "numpy_function: JAX's derivative of scipy.special.hyp1f1 with respect to a and b is wrong for many arguments. Pass "
-            "them in Constant(...), or use AutoFiniteDifferences()."
+            "numpy_function: JAX's derivative of scipy.special.hyp1f1 with respect to a and b is wrong for many arguments. "
+            "Pass them in Constant(...), or use AutoFiniteDifferences()."
         )
     return _hyp1f1(a, b, x), a / b * _hyp1f1(a + 1, b + 1, x) * tangents[2]
 
@@ -167,6 +167,6 @@ def expn(n: Any, x: Any) -> Any:  # type: ignore[no-redef]
     """JAX's own is wrong at zero."""
     n, x = jnp.broadcast_arrays(*_inexact(n, x))
     zero = x == 0
-    start = jnp.where(n > 2, -x / jnp.where(n > 2, n - 2, 1), -jnp.sqrt(jnp.where(zero, x, 1)))
+    start = jnp.where(n > 2, -x / jnp.where(n > 2, n - 2, 1), -jnp.sqrt(jnp.where(zero & (n <= 2), x, 1)))
     start = jnp.where(n > 1, 1 / jnp.where(n > 1, n - 1, 1) + start, jnp.inf)
     return jnp.where(zero, start, special.expn(n, jnp.where(zero, 1, x)))

@@ -33,32 +33,32 @@ each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
 
 
 WRONG_ONCE = [
-        ("special.ndtr", (-9.0,)),
-        ("special.log_ndtr", (-9.0,)),
-        ("special.log_ndtr", (7.7,)),
-        ("special.log_ndtr", (-3.3e7,)),
-        ("special.psi", (-22.3,)),
-        ("special.beta", (117.6, 57.0)),
-        ("special.beta", (200.0, 0.5)),
-        ("special.betaln", (0.5, 12.0)),
-        ("special.betaln", (1e15, 1.5)),
-        ("special.binom", (141.862, 28.6955)),
-        ("special.binom", (180.0, 3.0)),
-        ("special.binom", (0.524, 170.7)),
-        ("special.binom", (12.0, -3.0)),
-        ("special.poch", (180.0, 1.0)),
-        ("special.rgamma", (-2.0,)),
-        ("special.erfcx", (3.3e7,)),
-        ("special.i1e", (3.3e7,)),
-        ("special.boxcox", (1.7, 1e-9)),
-        ("special.boxcox", (1.001, 0.0)),
-        ("special.inv_boxcox", (0.3, -1e-9)),
-        ("special.pseudo_huber", (40.0, 0.3)),
-        ("special.pseudo_huber", (1e9, -800.0)),
-        ("special.rel_entr", (1e50, 1e50)),
-        ("special.xlogy", (0.0, 1.7)),
-        ("np.sinc", (1e-12,)),
-        ("np.i0", (1e-7,)),
+    ("special.ndtr", (-9.0,)),
+    ("special.log_ndtr", (-9.0,)),
+    ("special.log_ndtr", (7.7,)),
+    ("special.log_ndtr", (-3.3e7,)),
+    ("special.psi", (-22.3,)),
+    ("special.beta", (117.6, 57.0)),
+    ("special.beta", (200.0, 0.5)),
+    ("special.betaln", (0.5, 12.0)),
+    ("special.betaln", (1e15, 1.5)),
+    ("special.binom", (141.862, 28.6955)),
+    ("special.binom", (180.0, 3.0)),
+    ("special.binom", (0.524, 170.7)),
+    ("special.binom", (12.0, -3.0)),
+    ("special.poch", (180.0, 1.0)),
+    ("special.rgamma", (-2.0,)),
+    ("special.erfcx", (3.3e7,)),
+    ("special.i1e", (3.3e7,)),
+    ("special.boxcox", (1.7, 1e-9)),
+    ("special.boxcox", (1.001, 0.0)),
+    ("special.inv_boxcox", (0.3, -1e-9)),
+    ("special.pseudo_huber", (40.0, 0.3)),
+    ("special.pseudo_huber", (1e9, -800.0)),
+    ("special.rel_entr", (1e50, 1e50)),
+    ("special.xlogy", (0.0, 1.7)),
+    ("np.sinc", (1e-12,)),
+    ("np.i0", (1e-7,)),
 ]
 # JAX compiles each of their many steps by itself, so it has one of a kind.
 ONCE_ON_JAX = {("special.log_ndtr", (7.7,)), ("special.psi", (-22.3,)), ("special.binom", (180.0, 3.0)), ("np.i0", (1e-7,))}
@@ -73,7 +73,9 @@ def test_what_was_wrong_once(name, args, engine):
     value, slopes = value_and_gradient(numpy_function(sweep.numpy_code(name)), backend, *args)
     wanted, *derivatives = sweep.references(name, args)
     assert sweep.error(value, wanted) < sweep.TOLERANCE
-    assert [sweep.error(slope, derivative) < sweep.TOLERANCE for slope, derivative in zip(slopes, derivatives)] == [True] * len(args)
+    assert [sweep.error(slope, derivative) < sweep.TOLERANCE for slope, derivative in zip(slopes, derivatives)] == [True] * len(
+        args
+    )
 
 
 @each_engine
@@ -103,7 +105,9 @@ def test_a_compiled_call_gives_nan_instead_of_the_error():
 @pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd()], ids=["torch", "autograd"])
 @pytest.mark.parametrize("f", [special.gammainc, special.gammaincc])
 def test_incomplete_gamma_functions_have_no_derivative_by_the_shape(f, backend):
-    with pytest.raises(NumpyCodeError, match=rf"no derivative of scipy.special.{f.__name__} with respect to its first argument"):
+    with pytest.raises(
+        NumpyCodeError, match=rf"no derivative of scipy.special.{f.__name__} with respect to its first argument"
+    ):
         gradient(numpy_function(f), backend, 2.0, 3.0)
     (_, slope) = gradient(numpy_function(f), backend, Constant(2.0), 3.0)
     assert slope == pytest.approx(3.0 * np.exp(-3.0) * (1 if f is special.gammainc else -1))
@@ -143,6 +147,38 @@ def test_a_wrong_function_is_found(wrong, by, monkeypatch):
         monkeypatch.setattr(NumpyArray, "detach", lambda self: wrap(self._array.detach(), self._engine), raising=False)
     monkeypatch.setattr(sweep, "numpy_code", code)
     findings = sweep.sweep("special.erfc", AutoTorch(), 30)
-    assert [finding.by for finding in findings if finding.wrong][0] == by
+    assert next(finding.by for finding in findings if finding.wrong) == by
     assert "special.erfc on AutoTorch" in str(next(finding for finding in findings if finding.wrong))
     assert "wrong at" in sweep.markdown(findings)
+
+
+def test_what_jax_has_wrong_is_refused():
+    with pytest.raises(NumpyCodeError, match=r"hyp2f1 does not work on jax arrays, because JAX's own is wrong"):
+        gradient(numpy_function(special.hyp2f1), AutoJax(), 0.5, 1.0, 1.5, -2.0)
+
+
+def test_jax_has_the_confluent_function_by_its_last_argument_alone():
+    f = numpy_function(special.hyp1f1)
+    slope = gradient(f, AutoJax(), Constant(0.3), Constant(2.5), -2.0)[2]
+    assert slope == pytest.approx(0.3 / 2.5 * special.hyp1f1(1.3, 3.5, -2.0))
+    with pytest.raises(NumpyCodeError, match=r"derivative of scipy.special.hyp1f1 with respect to a and b is wrong"):
+        gradient(f, AutoJax(), 0.3, Constant(2.5), -2.0)
+    with pytest.raises(NumpyCodeError, match=r"hyp1f1 has a derivative here for b that is no negative integer alone"):
+        gradient(f, AutoJax(), Constant(-2.0), Constant(-2.0), -1.0)
+
+
+def test_jax_has_the_exponential_integral_at_zero():
+    f = numpy_function(lambda x: np.sum(special.expn(np.array([2, 3]), x)))
+    value, (slope,) = value_and_gradient(f, AutoJax(), np.zeros(2))
+    assert value == pytest.approx(1.5)
+    np.testing.assert_allclose(slope, [-np.inf, -1.0])
+
+
+def test_the_command_sweeps(capsys, tmp_path):
+    from adinterface_conformance.functions.command import main
+
+    table = tmp_path / "table.md"
+    chosen = ["--sweep", "--points", "8", "--function", "special.erf*", "--backend", "AutoTorch", "--markdown", str(table)]
+    assert main(chosen) == 0
+    assert "5 functions" in capsys.readouterr().out
+    assert "| `special.erfcx` | derivative |" in table.read_text()

@@ -8,9 +8,11 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.custom_derivatives import SymbolicZero
 from jax.scipy import special
 from jax.scipy.special import *  # noqa: F403
 
+from adinterface.contract.errors import NumpyCodeError
 from adinterface.numpy_code.compositions import COMPOSITIONS, far_out
 
 from . import namespace
@@ -77,25 +79,25 @@ loggamma = special.gammaln
 digamma = psi = _composed(far_out.digamma, special.digamma)
 erfcx = _erfcx
 dawsn = _composed(far_out.dawsn, special.dawsn)
-log_ndtr = _composed(far_out.log_ndtr, special.erfc, _erfcx)
+log_ndtr = _composed(far_out.log_ndtr, special.erfc, _erfcx)  # type: ignore[assignment]
 i0, i1 = _composed(lambda xp, x: _bessel0(x)), _composed(lambda xp, x: _bessel1(x))
 i0e, i1e = _composed(far_out.scaled_bessel, 0, _scaled0), _composed(far_out.scaled_bessel, 1, _scaled1)
 rgamma = _composed(far_out.rgamma, special.gammaln)
-beta, betaln, binom, poch = (
+beta, betaln, binom, poch = (  # type: ignore[assignment]
     _composed(composed, *_gammas) for composed in (far_out.beta, far_out.betaln, far_out.binom, far_out.poch)
 )
-boxcox, boxcox1p, inv_boxcox, kl_div, rel_entr, xlog1py, xlogy = (
+boxcox, boxcox1p, inv_boxcox, kl_div, rel_entr, xlog1py, xlogy = (  # type: ignore[assignment]
     functools.partial(COMPOSITIONS[f"special.{name}"], namespace)
     for name in ("boxcox", "boxcox1p", "inv_boxcox", "kl_div", "rel_entr", "xlog1py", "xlogy")
 )
 
 
-def gammainc(a: Any, x: Any) -> Any:
+def gammainc(a: Any, x: Any) -> Any:  # type: ignore[no-redef]
     a, x = _inexact(a, x)
     return jnp.where((a == 0) & (x > 0), 1, special.gammainc(a, x))
 
 
-def gammaincc(a: Any, x: Any) -> Any:
+def gammaincc(a: Any, x: Any) -> Any:  # type: ignore[no-redef]
     """For a small a and an x below 1, JAX takes a number near 1 from 1."""
     a, x = jnp.broadcast_arrays(*_inexact(a, x))
     small = (a < 1e-3) & (x < 1) & (x > 0) & (a >= 0)
@@ -103,7 +105,7 @@ def gammaincc(a: Any, x: Any) -> Any:
     return jnp.where(small, series, special.gammaincc(jnp.where(small | (a == 0), 1, a), x) * jnp.where(a == 0, 0, 1))
 
 
-def betainc(a: Any, b: Any, x: Any) -> Any:
+def betainc(a: Any, b: Any, x: Any) -> Any:  # type: ignore[no-redef]
     """For smaller parameters JAX's is the difference of numbers near 1."""
     a, b, x = jnp.broadcast_arrays(*_inexact(a, b, x))
     valid = (jnp.minimum(a, b) >= 1e-4) | jnp.isnan(a + b)
@@ -120,9 +122,51 @@ def _of_integers_too(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-hyp1f1, hyp2f1, ndtr, ndtri, spence = (  # type: ignore[assignment]
+ndtr, ndtri, spence = (  # type: ignore[assignment]
     _of_integers_too(function)
     for function in (
-        special.hyp1f1, special.hyp2f1, special.ndtr, special.ndtri, special.spence,
+        special.ndtr, special.ndtri, special.spence,
     )
 )  # fmt: skip
+
+
+def hyp2f1(a: Any, b: Any, c: Any, z: Any) -> Any:  # type: ignore[no-redef]
+    """JAX's own is wrong without a word for many arguments: hyp2f1(31.2, 31.2, 1, -2) by 70 orders of magnitude."""
+    raise NumpyCodeError(
+        "numpy_function: scipy.special.hyp2f1 does not work on jax arrays, because JAX's own is wrong for many arguments. Use "
+        "AutoFiniteDifferences(), or pass its arguments in Constant(...)."
+    )
+
+
+@jax.custom_jvp
+def _hyp1f1(a: Any, b: Any, x: Any) -> Any:
+    return special.hyp1f1(a, b, x)
+
+
+def _hyp1f1_rule(primals: Any, tangents: Any) -> Any:
+    """JAX's derivatives by a and b are series that do not converge for many arguments."""
+    a, b, x = primals
+    if not all(isinstance(tangent, SymbolicZero) for tangent in tangents[:2]):
+        raise NumpyCodeError(
+            "numpy_function: JAX's derivative of scipy.special.hyp1f1 with respect to a and b is wrong for many arguments. "
+            "Pass them in Constant(...), or use AutoFiniteDifferences()."
+        )
+    return _hyp1f1(a, b, x), a / b * _hyp1f1(a + 1, b + 1, x) * tangents[2]
+
+
+_hyp1f1.defjvp(_hyp1f1_rule, symbolic_zeros=True)
+
+
+def hyp1f1(a: Any, b: Any, x: Any) -> Any:  # type: ignore[no-redef]
+    a, b, x = jnp.broadcast_arrays(*_inexact(a, b, x))
+    valid = (b > 0) | (b != jnp.floor(b))
+    return far_out.require(namespace, valid, _hyp1f1(a, b, x), (a, b, x), "hyp1f1", "b that is no negative integer")
+
+
+def expn(n: Any, x: Any) -> Any:  # type: ignore[no-redef]
+    """JAX's own is wrong at zero."""
+    n, x = jnp.broadcast_arrays(*_inexact(n, x))
+    zero = x == 0
+    start = jnp.where(n > 2, -x / jnp.where(n > 2, n - 2, 1), -jnp.sqrt(jnp.where(zero & (n <= 2), x, 1)))
+    start = jnp.where(n > 1, 1 / jnp.where(n > 1, n - 1, 1) + start, jnp.inf)
+    return jnp.where(zero, start, special.expn(n, jnp.where(zero, 1, x)))

@@ -1,8 +1,8 @@
 """Functions of `scipy.special` that are right far out, from an engine's own that are right near by.
 
-An engine's rule often writes a small derivative as a difference of large numbers: that of erfcx(x) is 2 x erfcx(x) - 2/sqrt(pi),
-of which nothing is left at x = 1e8. Each function here takes the namespace and the engine's own functions that it is made of, and
-is so composed that the engine's derivative of it is right too, at every order.
+An engine's rule often writes a small derivative as a difference of large numbers: that of erfcx(x) is
+2 x erfcx(x) - 2/sqrt(pi), of which nothing is left at x = 1e8. Each function here takes the namespace and the engine's own
+functions that it is made of, and is so composed that the engine's derivative of it is right too, at every order.
 
 Sources: NIST Digital Library of Mathematical Functions, 5.5 (reflection), 7.12 (error functions), 8.7 (incomplete gamma) and
 10.40 (modified Bessel functions); Press and others, Numerical Recipes, 6.1, for the beta function from gammaln.
@@ -33,8 +33,8 @@ def require(xp: ModuleType, valid: Array, found: Array, arguments: Sequence[Arra
         return found
     if not right:
         raise NumpyCodeError(
-            f"numpy_function: scipy.special.{function} has a derivative here for {domain} alone. Keep the arguments there, with "
-            f"np.where on the arguments, or use AutoFiniteDifferences()."
+            f"numpy_function: scipy.special.{function} has a derivative here for {domain} alone. Keep the arguments there, "
+            f"with np.where on the arguments, or use AutoFiniteDifferences()."
         )
     return found
 
@@ -154,7 +154,7 @@ def log_rise(xp: ModuleType, gammaln: Own, polygamma: Own, a: Array, b: Array) -
     """log(gamma(a + b) / gamma(a)) for positive a and a + b, also where b is so much smaller than a that they are alike."""
     small = xp.abs(b) < 0.01 * a
     step = xp.where(small, b, xp.zeros_like(b))
-    series = step * polynomial(step, [polygamma(n, a) / math.factorial(n + 1) for n in range(6)])  # type: ignore[misc]
+    series = step * polynomial(step, [polygamma(n, a) / math.factorial(n + 1) for n in range(6)])
     other = xp.where(small, xp.ones_like(b), b)
     return xp.where(small, series, gammaln(a + other) - gammaln(a))
 

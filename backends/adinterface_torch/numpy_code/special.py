@@ -11,7 +11,6 @@ from torch import special as torch_special
 from adinterface.contract.errors import NumpyCodeError
 from adinterface.numpy_code.compositions import far_out
 
-from ..library import TorchLibrary
 from .composed import inexact, tensors
 
 Function = Callable[..., Any]
@@ -68,10 +67,10 @@ def _of_shape(name: str) -> Function:
     own = getattr(torch_special, name)
 
     def call(a: Any, x: Any) -> Any:
-        if isinstance(a, torch.Tensor) and TorchLibrary().traced(a):
+        if a.requires_grad or torch._C._functorch.is_functorch_wrapped_tensor(a):
             raise NumpyCodeError(
-                f"numpy_function: torch has no derivative of scipy.special.{name} with respect to its first argument. Pass that "
-                f"in Constant(...), or use AutoJax() or AutoFiniteDifferences()."
+                f"numpy_function: torch has no derivative of scipy.special.{name} with respect to its first argument. Pass "
+                f"that in Constant(...), or use AutoJax() or AutoFiniteDifferences()."
             )
         return own(a, x)
 

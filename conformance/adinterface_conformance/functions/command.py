@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from adinterface import AutoBackend
+from adinterface.registry import find
+
 from ..installed import installed_backends
 from ..runner import _rich, backend_from
 from . import table
@@ -26,6 +29,8 @@ def main(argv: Sequence[str]) -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
+    if options.sweep:
+        return _swept(options, backends)
     if options.numpy:
         from .numpy_code import USES as NUMPY_CODE  # here, because it needs SciPy
 
@@ -66,10 +71,30 @@ def main(argv: Sequence[str]) -> int:
     return 0 if all(trial.good for trial in trials) and not stale else 1
 
 
+def _swept(options: argparse.Namespace, backends: Sequence[AutoBackend]) -> int:
+    """Special functions over their whole domain."""
+    from . import sweep  # here, because it needs mpmath and SciPy
+    from .exact import FUNCTIONS
+
+    chosen = [name for name in FUNCTIONS if not options.function or any(fnmatchcase(name, part) for part in options.function)]
+    # Differences of numbers that are nearly alike say nothing of the tails.
+    engines = [backend for backend in backends if find(backend).library is not None]
+    found = sweep.run(chosen, engines, options.points)
+    for finding in found:
+        if finding.wrong:
+            print(finding)
+    print(f"{len(chosen)} functions, {sum(finding.right for finding in found)} numbers right")
+    if options.markdown:
+        Path(options.markdown).write_text(sweep.markdown(found), encoding="utf-8")
+    return 1 if any(finding.wrong for finding in found) else 0
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m adinterface_conformance functions", description=__doc__)
     parser.add_argument("--backend", action="append", default=[], metavar="BACKEND", help="default: all installed")
     parser.add_argument("--numpy", action="store_true", help="NumPy's functions inside numpy_function, not the standard's")
+    parser.add_argument("--sweep", action="store_true", help="special functions over their whole domain, against mpmath")
+    parser.add_argument("--points", type=int, default=200, metavar="N", help="with --sweep: at most so many of each function")
     parser.add_argument("--function", action="append", default=[], metavar="PATTERN", help="a name, with * for any part")
     parser.add_argument("--mode", action="append", default=[], choices=MODES, help="default: all")
     parser.add_argument("--markdown", metavar="FILE", help="write the table for the documentation")

@@ -1,9 +1,9 @@
-"""The functions of NumPy and `scipy.special` that `numpy_function` offers, and their derivatives, to as many digits as are asked.
+"""The functions of NumPy and `scipy.special` that `numpy_function` offers, and their derivatives, to any number of digits.
 
-Each is written with mpmath from its definition. Sources of the derivatives: NIST Digital Library of Mathematical Functions, chapters
-5 (gamma), 6 (exponential integrals), 7 (error functions), 8 (incomplete gamma), 10 (Bessel), 13 and 15 (hypergeometric);
-Owen, Tables for computing bivariate normal probabilities, 1956. Where there is no closed form, it is a central difference with
-three times the digits.
+Each is written with mpmath from its definition. Sources of the derivatives: NIST Digital Library of Mathematical Functions,
+chapters 5 (gamma), 6 (exponential integrals), 7 (error functions), 8 (incomplete gamma), 10 (Bessel), 13 and 15
+(hypergeometric); Owen, Tables for computing bivariate normal probabilities, 1956. Where there is no closed form, it is a
+central difference with three times the digits.
 """
 
 from __future__ import annotations
@@ -73,6 +73,11 @@ def _log(x: Number) -> Number:
     return mp.log(x)
 
 
+def _log1p(x: Number) -> Number:
+    _inside(x > -1)
+    return mp.log1p(x)
+
+
 def _sqrt(x: Number) -> Number:
     _inside(x >= 0)
     return mp.sqrt(x)
@@ -137,7 +142,10 @@ enter("np.log", "line", _log, lambda x: x**0 / x if x > 0 else _log(x))
 enter("np.log2", "line", lambda x: _log(x) / mp.log(2), lambda x: 1 / (x * mp.log(2)) if x > 0 else _log(x))
 enter("np.log10", "line", lambda x: _log(x) / mp.log(10), lambda x: 1 / (x * mp.log(10)) if x > 0 else _log(x))
 enter(
-    "np.log1p", "line_near_minus_one", lambda x: mp.log1p(x) if x > -1 else _log(x + 1), lambda x: 1 / (1 + x) if x > -1 else _log(x + 1)
+    "np.log1p",
+    "line_near_minus_one",
+    _log1p,
+    lambda x: 1 / (1 + x) if x > -1 else _log1p(x),
 )
 enter("np.sin", "line", mp.sin, mp.cos)
 enter("np.cos", "line", mp.cos, lambda x: -mp.sin(x))
@@ -233,7 +241,13 @@ for _name, _f in (("np.maximum", max), ("np.fmax", max), ("np.minimum", min), ("
         return mpf(f(x, y) == x)
 
     enter(_name, "some some", _f, _chosen, lambda x, y, chosen=_chosen: chosen(y, x))
-enter("np.copysign", "some some", lambda x, y: abs(x) * (1 if y >= 0 else -1), lambda x, y: _sign(x) * (1 if y >= 0 else -1), _zero)
+enter(
+    "np.copysign",
+    "some some",
+    lambda x, y: abs(x) * (1 if y >= 0 else -1),
+    lambda x, y: _sign(x) * (1 if y >= 0 else -1),
+    _zero,
+)
 enter("np.remainder", "moderate moderate", _modulo, _jump_free(_one), _jump_free(lambda x, y: -mp.floor(x / y)))
 enter(
     "np.fmod",
@@ -247,7 +261,9 @@ enter("np.heaviside", "moderate moderate", lambda x, y: y if x == 0 else mpf(x >
 
 # scipy.special: error functions --------------------------------------------------------------------------------------
 
-_two_over_root_pi = lambda: 2 / mp.sqrt(mp.pi)
+
+def _two_over_root_pi() -> Number:
+    return 2 / mp.sqrt(mp.pi)
 
 
 def _bell(x: Number) -> Number:
@@ -336,9 +352,7 @@ enter(
     "special.erfcx",
     "line",
     _scaled_tail,
-    lambda x: _two_over_root_pi() * _erfcx_series(x, 1)
-    if x > 50
-    else 2 * x * _scaled_tail(x) - _two_over_root_pi(),
+    lambda x: _two_over_root_pi() * _erfcx_series(x, 1) if x > 50 else 2 * x * _scaled_tail(x) - _two_over_root_pi(),
 )
 enter("special.erfinv", "unit", _erfinv, lambda y: mp.exp(_erfinv(y) ** 2) / _two_over_root_pi())
 enter("special.erfcinv", "unit_times_two", _erfcinv, lambda y: -mp.exp(_erfcinv(y) ** 2) / _two_over_root_pi())
@@ -678,8 +692,11 @@ def _dilogarithm(x: Number) -> Number:
     _inside(x >= 0)
     if x > 10**15 or abs(1 - x) < mpf(10) ** -25:
         if x > 2:
-            return -(mp.pi**2) / 6 - mp.log(x) ** 2 / 2 + mp.re(mp.polylog(2, 1 / x) if x < 10**4 else 1 / x) - mp.log(x) * (
-                mp.log1p(-1 / x) * 0
+            return (
+                -(mp.pi**2) / 6
+                - mp.log(x) ** 2 / 2
+                + mp.re(mp.polylog(2, 1 / x) if x < 10**4 else 1 / x)
+                - mp.log(x) * (mp.log1p(-1 / x) * 0)
             )
         return (1 - x) + (1 - x) ** 2 / 4
     return mp.re(mp.polylog(2, 1 - x))
@@ -707,8 +724,17 @@ def _e1(x: Number) -> Number:
     return mp.e1(x)
 
 
+def _log_expit(x: Number) -> Number:
+    return -mp.log1p(mp.exp(-x)) if x > 0 else x - mp.log1p(mp.exp(x))
+
+
 enter("special.expit", "line", lambda x: 1 / (1 + mp.exp(-x)), lambda x: 1 / (2 * mp.cosh(x / 2)) ** 2)
-enter("special.log_expit", "line", lambda x: -mp.log1p(mp.exp(-x)) if x > 0 else x - mp.log1p(mp.exp(x)), lambda x: 1 / (1 + mp.exp(x)))
+enter(
+    "special.log_expit",
+    "line",
+    lambda x: -mp.log1p(mp.exp(-x)) if x > 0 else x - mp.log1p(mp.exp(x)),
+    lambda x: 1 / (1 + mp.exp(x)),
+)
 enter(
     "special.logit",
     "probability",
@@ -750,7 +776,9 @@ enter(
     lambda x, y: _relative_entropy_slopes(x, y)[0] - 1,
     lambda x, y: 1 + _relative_entropy_slope_of_second(x, y),
 )
-enter("special.boxcox", "positive exponents", _boxcox, lambda x, p: _power(x, p - 1) if x > 0 else _log(x), _boxcox_slope_of_power)
+enter(
+    "special.boxcox", "positive exponents", _boxcox, lambda x, p: _power(x, p - 1) if x > 0 else _log(x), _boxcox_slope_of_power
+)
 enter(
     "special.boxcox1p",
     "above_minus_one exponents",
@@ -761,11 +789,11 @@ enter(
 enter("special.inv_boxcox", "some exponents", _inverse_boxcox, _inverse_boxcox_slope, _inverse_boxcox_slope_of_power)
 enter("special.huber", "positive some", _huber, _huber_slope_of_delta, _huber_slope)
 enter("special.pseudo_huber", "positive some", _pseudo_huber, _pseudo_huber_slope_of_delta, _pseudo_huber_slope)
-enter("special.exp1", "line", _e1, lambda x: -mp.exp(-x) / x if x > 0 else _e1(x))
-enter("special.expi", "line", mp.ei, lambda x: mp.exp(x) / x)
-enter("special.expn", "counts positive", _exponential_integral, None, _exponential_integral_slope)
-enter("special.sici[0]", "line", mp.si, mp.sinc)
-enter("special.sici[1]", "line_above_zero", lambda x: mp.ci(x) if x > 0 else _log(x), lambda x: mp.cos(x) / x)
+enter("special.exp1", "line_to_10000", _e1, lambda x: -mp.exp(-x) / x if x > 0 else _e1(x))
+enter("special.expi", "line_to_10000", mp.ei, lambda x: mp.exp(x) / x)
+enter("special.expn", "counts moderate", _exponential_integral, None, _exponential_integral_slope)
+enter("special.sici[0]", "line_to_10000", mp.si, mp.sinc)
+enter("special.sici[1]", "line_to_10000", lambda x: mp.ci(x) if x > 0 else _log(x), lambda x: mp.cos(x) / x)
 enter("special.spence", "line", _dilogarithm, _dilogarithm_slope)
 
 

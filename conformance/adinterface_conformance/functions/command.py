@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import json
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from ..installed import installed_backends
-from ..runner import _rich, backend_from
+from ..runner import _rich, backend_from, has_rich
 from . import table
 from .checks import MODES
 from .standard import USES as STANDARD
@@ -38,11 +39,10 @@ def main(argv: Sequence[str]) -> int:
         return 2
     trials: list[table.Trial] = []
     stale: list[str] = []
-    with _rich("progress").Progress(transient=True) as progress:
+    with _progress() as bar:
         for backend in backends:
             name = type(backend).__name__
-            task = progress.add_task(name, total=len(uses))
-            own = table.run(uses, backend, modes=options.mode or None, progress=lambda use, task=task: progress.advance(task))  # type: ignore[misc]
+            own = table.run(uses, backend, modes=options.mode or None, progress=bar(name, len(uses)))
             trials += own
             if len(uses) == len(all_uses) and not options.mode:
                 stale += [
@@ -64,6 +64,21 @@ def main(argv: Sequence[str]) -> int:
         text = json.dumps([dataclasses.asdict(trial) for trial in trials], indent=1)
         Path(options.json).write_text(text, encoding="utf-8")
     return 0 if all(trial.good for trial in trials) and not stale else 1
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[str, int], Callable[[object], None]]]:
+    """What makes a bar of a name and a length, and gives what advances it; without rich nothing is drawn."""
+    if not has_rich():
+        yield lambda name, total: lambda use: None
+        return
+    with _rich("progress").Progress(transient=True) as progress:
+
+        def bar(name: str, total: int) -> Callable[[object], None]:
+            task = progress.add_task(name, total=total)
+            return lambda use: progress.advance(task)
+
+        yield bar
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,11 +1,13 @@
 # Everything starts from a bare machine: Python 3.11 or newer, make, and a package index.
 # The first call creates .venv with the versions of constraints.txt; later calls find it ready.
+# From Python 3.12 on there are newer versions: make CONSTRAINTS=constraints-newest.txt
 
 PYTHON ?= python3
+CONSTRAINTS ?= constraints.txt
 
 VENV := .venv
 BIN := $(VENV)/bin
-INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt
+INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check -c $(CONSTRAINTS)
 SOURCES := adinterface backends conformance docs/demo
 
 # The arrays of the demo and of the tests are small: threads would only wait for each other.
@@ -16,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint docs check coverage benchmark clean
+.PHONY: help demo test lint docs check coverage benchmark versions clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,12 +47,15 @@ coverage: $(VENV)/.test-ready ## the tests once more, with the lines they miss
 benchmark: $(VENV)/.test-ready ## time and peak memory beside hand-written engine code, a few minutes
 	@$(BIN)/python -m adinterface_conformance.benchmark --memory --json benchmark.json --plot benchmark.png
 
+versions: ## the core tests and the conformance table at the lowest declared and the newest versions, up to some hours
+	@$(PYTHON) tests/versions.py $(VERSIONS)
+
 clean: ## remove the environment and whatever was built
 	rm -rf $(VENV) .cache build dist docs/_build demo_output benchmark.json benchmark.png .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(VENV)/.torch-ready: constraints.txt
-	@echo "Setting up $(VENV) with the versions of constraints.txt; the first time this takes a few minutes."
+$(VENV)/.torch-ready: $(CONSTRAINTS)
+	@echo "Setting up $(VENV) with the versions of $(CONSTRAINTS); the first time this takes a few minutes."
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "adinterface needs Python 3.11 or newer: make PYTHON=python3.11")'
 	@$(PYTHON) -m venv $(VENV)
 	@$(INSTALL) --upgrade pip

@@ -9,9 +9,13 @@ import os
 import tempfile
 from pathlib import Path
 
+from xla_flags import flags_that_xla_knows
+
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 # Code that runs once need not be fast: without LLVM's optimizer and XLA's fusion emitters, compiling takes 0.4 of the time.
-os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false")
+os.environ.setdefault(
+    "XLA_FLAGS", flags_that_xla_knows({"xla_backend_optimization_level": "0", "xla_cpu_use_fusion_emitters": "false"})
+)
 
 import jax
 import pytest

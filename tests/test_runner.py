@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from xml.etree import ElementTree
 
 import pytest
-from adinterface_conformance import report, runner
+from adinterface_conformance import report
 from adinterface_conformance import scenarios as data
 from adinterface_conformance.__main__ import main
 from adinterface_conformance.outcome import Outcome, run_scenario
@@ -189,12 +189,31 @@ def test_several_processes_give_what_one_gives():
     ]
 
 
-def test_without_rich_the_error_says_what_to_install(monkeypatch):
+@pytest.fixture
+def without_rich(monkeypatch):
     for name in [name for name in sys.modules if name.partition(".")[0] == "rich"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "rich", None)
-    with pytest.raises(ImportError, match=r"^The live table needs rich, which is not installed: pip install 'adinterface\["):
-        runner._rich("console")
+
+
+def test_without_rich_the_table_is_plain_text(scenarios, known, capsys, without_rich):
+    known(KnownFailure("curves/bend", "taylor", REASON, LINK))
+    found = show(Selection((FINITE, AutoAutograd()), ("lines/slope", "curves/bend", "lines/wrong")))
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(" in ")[0] for line in lines[:6]] == [f"{n}/6" for n in range(1, 7)]
+    assert lines[6].split() == ["backend", "passed", "known", "failed", "unexpected"]
+    assert re.fullmatch(r"AutoFiniteDifferences\(\) +\d+ +· +1 +1", lines[7])
+    assert re.fullmatch(r"AutoAutograd\(\) +\d+ +· +1 +·", lines[8])
+    assert "unexpected AutoFiniteDifferences(): curves/bend, taylor" in lines
+    detail = lines[lines.index("failed AutoAutograd(): lines/wrong, formula") + 1]
+    assert detail.startswith("      gradient[0]: got 3.0, wanted 4.0")
+    assert lines[-1].endswith("2 failed, 1 passed unexpectedly")
+    assert not found.good
+
+
+def test_without_rich_the_table_of_functions_is_there_too(capsys, without_rich):
+    assert main(["functions", "--backend", "AutoAutograd", "--function", "exp"]) == 0
+    assert "1 functions in" in capsys.readouterr().out
 
 
 # Reports -------------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import importlib
+import importlib.util
 import platform
 import time
 from collections import Counter
@@ -23,9 +23,6 @@ from adinterface.tools.measured import label
 from .checks import Check
 from .outcome import Outcome, run_scenario
 from .scenario import Scenario
-
-#: What installs the packages that only the live table needs.
-EXTRA = "pip install 'adinterface[demo]'"
 
 
 @dataclass
@@ -184,16 +181,20 @@ def _versions(backends: Iterable[AutoBackend]) -> dict[str, str]:
 _COLUMNS = {"passed": "green", "known": "yellow", "failed": "red", "unexpected": "magenta"}
 
 
+def has_rich() -> bool:
+    """Whether the package that draws live tables is installed; the extra `conformance` brings it."""
+    return importlib.util.find_spec("rich") is not None
+
+
 def _rich(module: str) -> Any:
     """A module of the package that draws the table."""
-    try:
-        return importlib.import_module(f"rich.{module}")
-    except ImportError as error:
-        raise ImportError(f"The live table needs rich, which is not installed: {EXTRA}", name="rich") from error
+    return importlib.import_module(f"rich.{module}")
 
 
 def show(selection: Selection, *, jobs: int = 1, console: Any = None) -> Run:
-    """Run what is selected with a live table and a progress bar, then list what was not green. Needs rich."""
+    """Run what is selected with a live table and a progress bar, then list what was not green; without rich as plain text."""
+    if console is None and not has_rich():
+        return _show_plainly(selection, jobs)
     console = console or _rich("console").Console()
     progress_module, live = _rich("progress"), _rich("live")
     labels = [label(backend) for backend in selection.backends]
@@ -221,8 +222,39 @@ def show(selection: Selection, *, jobs: int = 1, console: Any = None) -> Run:
         done = run(selection, jobs=jobs, seen=seen)
         progress.update(task, description="")
         display.update(drawn())
-    _list(done, console)
+    text = _rich("text").Text
+    for status, where, detail in _findings(done):
+        console.print(text.assemble((f"{status} ", _COLUMNS[status]), where), soft_wrap=True)
+        console.print(text(f"      {detail}"), soft_wrap=True)
+    console.print(_total(done), highlight=False)
     return done
+
+
+def _show_plainly(selection: Selection, jobs: int) -> Run:
+    """Lines that nothing is drawn over: how far the run is, twenty times, then the table and what was not green."""
+    total = len(selection.backends) * len(selection.scenarios)
+    start, count = time.perf_counter(), 0
+
+    def seen(name: str, outcomes: list[Outcome]) -> None:
+        nonlocal count
+        count += 1
+        if count * 20 // total > (count - 1) * 20 // total:
+            print(f"{count}/{total} in {time.perf_counter() - start:.0f} s", flush=True)
+
+    done = run(selection, jobs=jobs, seen=seen)
+    rows = [("backend", *_COLUMNS)]
+    rows += [(backend, *_cells(done.counts(backend))) for backend in done.backends]
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    for row in rows:
+        print("  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))]))
+    for status, where, detail in _findings(done):
+        print(f"{status} {where}\n      {detail}")
+    print(_total(done))
+    return done
+
+
+def _cells(count: Counter[str]) -> list[str]:
+    return [str(count[status]) if count[status] else "·" for status in _COLUMNS]
 
 
 def _table(counts: dict[str, Counter[str]]) -> Any:
@@ -231,13 +263,12 @@ def _table(counts: dict[str, Counter[str]]) -> Any:
     for status, colour in _COLUMNS.items():
         table.add_column(status, justify="right", style=colour)
     for backend, count in counts.items():
-        table.add_row(backend, *(str(count[status]) if count[status] else "·" for status in _COLUMNS))
+        table.add_row(backend, *_cells(count))
     return table
 
 
-def _list(done: Run, console: Any) -> None:
-    """What is not green: known failures by their reason, everything else in full."""
-    text = _rich("text").Text
+def _findings(done: Run) -> Iterator[tuple[str, str, str]]:
+    """What is not green, as status, place and detail: known failures by their reason, everything else in full."""
     known: dict[tuple[str, str, str], list[Outcome]] = {}
     for outcome in done.outcomes:
         if outcome.status == "known":
@@ -245,15 +276,14 @@ def _list(done: Run, console: Any) -> None:
     for (backend, reason, link), outcomes in known.items():
         names = sorted({outcome.scenario for outcome in outcomes})
         where = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if names[4:] else "")
-        console.print(text.assemble(("known ", "yellow"), f"{backend}: {reason}"), soft_wrap=True)
-        console.print(text(f"      {link}  ({where})"), soft_wrap=True)
+        yield "known", f"{backend}: {reason}", f"{link}  ({where})"
     for outcome in done.outcomes:
         if not outcome.good:
-            style = _COLUMNS[outcome.status]
-            where = f"{outcome.backend}: {outcome.scenario}, {outcome.check}"
-            console.print(text.assemble((f"{outcome.status} ", style), where), soft_wrap=True)
-            console.print(text(f"      {outcome.message}"), soft_wrap=True)
+            yield outcome.status, f"{outcome.backend}: {outcome.scenario}, {outcome.check}", outcome.message
+
+
+def _total(done: Run) -> str:
     count = done.counts()
     bad = f"{count['failed']} failed, {count['unexpected']} passed unexpectedly"
     total = f"{len(done.outcomes)} checks of {done.scenarios} scenarios in {done.seconds:.0f} s"
-    console.print(f"{total}: {'everything as it should be' if done.good else bad}", highlight=False)
+    return f"{total}: {'everything as it should be' if done.good else bad}"

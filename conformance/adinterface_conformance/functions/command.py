@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import json
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from adinterface import AutoBackend
 from adinterface.registry import find
 
 from ..installed import installed_backends
-from ..runner import _rich, backend_from
+from ..runner import _rich, backend_from, has_rich
 from . import table
 from .checks import MODES
 from .standard import USES as STANDARD
@@ -43,11 +44,10 @@ def main(argv: Sequence[str]) -> int:
         return 2
     trials: list[table.Trial] = []
     stale: list[str] = []
-    with _rich("progress").Progress(transient=True) as progress:
+    with _progress() as bar:
         for backend in backends:
             name = type(backend).__name__
-            task = progress.add_task(name, total=len(uses))
-            own = table.run(uses, backend, modes=options.mode or None, progress=lambda use, task=task: progress.advance(task))  # type: ignore[misc]
+            own = table.run(uses, backend, modes=options.mode or None, progress=bar(name, len(uses)))
             trials += own
             if len(uses) == len(all_uses) and not options.mode:
                 stale += [
@@ -87,6 +87,21 @@ def _swept(options: argparse.Namespace, backends: Sequence[AutoBackend]) -> int:
     if options.markdown:
         Path(options.markdown).write_text(sweep.markdown(found), encoding="utf-8")
     return 1 if any(finding.wrong for finding in found) else 0
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[str, int], Callable[[object], None]]]:
+    """What makes a bar of a name and a length, and gives what advances it; without rich nothing is drawn."""
+    if not has_rich():
+        yield lambda name, total: lambda use: None
+        return
+    with _rich("progress").Progress(transient=True) as progress:
+
+        def bar(name: str, total: int) -> Callable[[object], None]:
+            task = progress.add_task(name, total=total)
+            return lambda use: progress.advance(task)
+
+        yield bar
 
 
 def _parser() -> argparse.ArgumentParser:

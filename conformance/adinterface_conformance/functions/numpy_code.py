@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -41,7 +42,21 @@ CAPTURED: dict[str, Any] = {
 
 
 def expressions(*texts: str) -> list[str]:
-    return [row.strip() for text in texts for row in text.split(";") if row.strip()]
+    """The expressions of a text, less those with a function that the installed NumPy or SciPy does not have."""
+    return [row.strip() for text in texts for row in text.split(";") if row.strip() and is_there(row.strip())]
+
+
+def is_there(expression: str) -> bool:
+    """Whether NumPy and SciPy have every name that the expression takes from them: `np.unstack` is of 2.1."""
+    for node in ast.walk(ast.parse(expression)):
+        name = ast.unparse(node) if isinstance(node, ast.Attribute) else ""
+        module, _, path = name.partition(".")
+        if module in ("np", "special") and path.replace(".", "").isidentifier():
+            try:
+                operator.attrgetter(path)(CAPTURED[module])
+            except AttributeError:
+                return False
+    return True
 
 
 def variables_in(expression: str) -> list[str]:

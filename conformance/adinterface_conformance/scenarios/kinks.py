@@ -173,7 +173,6 @@ _NAMES = ("jax", "torch", "autograd", "finite_differences")
 def _documented(operator: Operator, answers: tuple[Any, ...]) -> dict[str, Any]:
     """The answers by backend, in the operator's own named tuples."""
 
-
     def named(answer: Any) -> Any:
         if isinstance(answer, OneOf):
             return OneOf(*map(named, answer.answers))

@@ -107,7 +107,7 @@ defvjp(_i1e, lambda ans, x: lambda g: g * ((_i0e(x) + ive(2, x)) / 2 - anp.sign(
 
 
 def _digammas(n: int, x: Any) -> Any:
-    return autograd.scipy.special.polygamma(n, x) if n else psi(x)
+    return namespace.astype(autograd.scipy.special.polygamma(n, x), value(x).dtype) if n else psi(x)  # SciPy's is float64
 
 
 def _composed(composed: Callable[..., Any], *own: Any) -> Callable[..., Any]:

@@ -92,6 +92,15 @@ boxcox, boxcox1p, inv_boxcox, kl_div, rel_entr, xlog1py, xlogy = (  # type: igno
 )
 
 
+def _spence_slope(x: Any) -> Any:
+    """JAX's own is zero at one."""
+    one = x == 1
+    return jnp.where(one, (x - 3) / 2, jnp.log(jnp.where(one, 2, x)) / (1 - jnp.where(one, 2, x)))
+
+
+spence = _composed(lambda xp, x: _with_slope(special.spence, _spence_slope, x))
+
+
 def gammainc(a: Any, x: Any) -> Any:  # type: ignore[no-redef]
     a, x = _inexact(a, x)
     return jnp.where((a == 0) & (x > 0), 1, special.gammainc(a, x))
@@ -122,10 +131,10 @@ def _of_integers_too(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-ndtr, ndtri, spence = (  # type: ignore[assignment]
+ndtr, ndtri = (
     _of_integers_too(function)
     for function in (
-        special.ndtr, special.ndtri, special.spence,
+        special.ndtr, special.ndtri,
     )
 )  # fmt: skip
 

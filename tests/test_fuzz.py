@@ -37,7 +37,10 @@ def test_a_seed_says_everything():
 
 
 def test_what_a_backend_is_asked_does_not_depend_on_the_others():
-    alone, beside = fuzz([AutoFiniteDifferences()], 5, programs=6), fuzz([AutoAutograd(), AutoFiniteDifferences()], 5, programs=6)
+    alone, beside = (
+        fuzz([AutoFiniteDifferences()], 5, programs=6),
+        fuzz([AutoAutograd(), AutoFiniteDifferences()], 5, programs=6),
+    )
     assert alone.comparisons["AutoFiniteDifferences"] <= beside.comparisons["AutoFiniteDifferences"]
     assert beside.good
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +27,8 @@ from adinterface import (
     value_gradient_and_hessian,
 )
 
-from .building import array_to_array, array_to_number, named, scenario, signed, some
+from ..scenario import Scenario
+from .building import array_to_array, array_to_number, named, scalar, scenario, signed, some
 
 
 def cubes(x: Any) -> Any:
@@ -50,37 +52,32 @@ def neighbours(x: Any) -> Any:
 # Precision and byte order --------------------------------------------------------------------------------------------
 
 _ARRAYS = {
-    "half-precision": (some(3).astype("float16"), {"float16"}, 2e-2),
-    "big-endian": (some(3).astype(">f8"), {"big-endian"}, 1e-9),
-    "big-endian-single": (some(3).astype(">f4"), {"big-endian", "float32"}, 1e-5),
+    "half-precision": (np.dtype("float16"), {"float16"}, 2e-2),
+    "big-endian": (np.dtype(">f8"), {"big-endian"}, 1e-9),
+    "big-endian-single": (np.dtype(">f4"), {"big-endian", "float32"}, 1e-5),
 }
 
-_layouts = [
-    each
-    for name, (x, tags, rtol) in _ARRAYS.items()
-    for each in (
-        *array_to_number(
-            f"layouts/{name}",
-            cubes,
-            x,
-            value=np.sum(x.astype("float64") ** 3),
-            slope=3 * x.astype("float64") ** 2,
-            operators=(gradient, value_and_gradient),
-            tags=tags,
-            rtol=rtol,
-        ),
-        *array_to_array(
-            f"layouts/{name}",
-            waves,
-            x,
-            value=np.sin(2 * x.astype("float64")),
-            slope=np.diag(2 * np.cos(2 * x.astype("float64"))),
-            operators=(value_and_jacobian, pullback, pushforward, linearize),
-            tags=tags,
-            rtol=rtol,
-        ),
-    )
-]
+
+def _of_dtype(name: str, dtype: np.dtype[Any], tags: set[str], rtol: float) -> Iterator[Scenario]:
+    """A result like a leaf has the leaf's byte order, any other the machine's own."""
+    x, own = some(3).astype(dtype), dtype.newbyteorder("=")
+    exact, v = x.astype("float64"), signed(3, seed=9).astype(dtype)
+    total, slope = np.asarray(np.sum(exact**3), own), (3 * exact**2).astype(dtype)
+    waved, bent = np.sin(2 * exact).astype(own), 2 * np.cos(2 * exact)
+    rows: list[tuple[Any, Any, Any, dict[str, Any]]] = [
+        (gradient, cubes, (slope,), {}),
+        (value_and_gradient, cubes, (total, (slope,)), {}),
+        (value_and_jacobian, waves, (waved, (np.diag(bent).astype(own),)), {}),
+        (pullback, waves, (waved, ((bent * v).astype(dtype),)), {"seed": v}),
+        (pushforward, waves, (waved, (bent * v).astype(own)), {"tangents": (v,)}),
+        (linearize, waves, (waved, (bent * v).astype(own)), {"tangents": (v,)}),
+    ]
+    for operator, f, expected, rest in rows:
+        stem = named(f"layouts/{name}", operator)
+        yield scenario(stem, operator, f, (x,), expected, tags=tags, rtol=rtol, **rest)
+
+
+_layouts = [each for name, row in _ARRAYS.items() for each in _of_dtype(name, *row)]
 
 _Z = (some(3) + 1j * signed(3, seed=1)).astype("complex64")
 _SLOPE = 2 * _Z.real * _Z.imag + 1j * _Z.real**2
@@ -93,7 +90,7 @@ _single = [
     )
     for operator, f, expected, rest in (
         (gradient, product, (_SLOPE,), {}),
-        (value_and_gradient, product, (np.sum(_Z.real**2 * _Z.imag), (_SLOPE,)), {}),
+        (value_and_gradient, product, (np.asarray(np.sum(_Z.real**2 * _Z.imag)), (_SLOPE,)), {}),
         (pullback, lambda z: z * z, (_Z * _Z, (_W * np.conj(2 * _Z),)), {"seed": _W}),
         (pushforward, lambda z: z * z, (_Z * _Z, 2 * _Z * _W), {"tangents": (_W,)}),
     )
@@ -120,11 +117,14 @@ _scalars = [
         tags={"numpy-scalar", "float32"}, rtol=1e-5,
     ),
     scenario(
-        "layouts/scalar-by-derivative", derivative, powers, (_T,), {"square": 2 * _T, "cube": 3 * _T**2},
+        "layouts/scalar-by-derivative", derivative, powers, (_T,), {"square": scalar(2 * _T), "cube": scalar(3 * _T**2)},
         tags={"numpy-scalar"},
     ),
-    scenario("layouts/scalar-by-second-derivative", second_derivative, lambda t: t**3, (_T,), 6 * _T, tags={"numpy-scalar"}),
-    scenario("layouts/scalar-by-jacobian", jacobian, lambda t: t**3, (_T,), (3 * _T**2,), tags={"numpy-scalar"}),
+    scenario(
+        "layouts/scalar-by-second-derivative", second_derivative, lambda t: t**3, (_T,), scalar(6 * _T),
+        tags={"numpy-scalar"},
+    ),
+    scenario("layouts/scalar-by-jacobian", jacobian, lambda t: t**3, (_T,), (scalar(3 * _T**2),), tags={"numpy-scalar"}),
     scenario(
         "layouts/scalar-beside-an-array", gradient, weighted, ({"x": _X, "scale": _T},),
         ({"x": 2 * _T * _X, "scale": np.float64(np.sum(_X**2))},), tags={"numpy-scalar", "tree"},

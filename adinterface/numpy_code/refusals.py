@@ -55,7 +55,7 @@ def expression() -> str:
     source = linecache.getline(code.co_filename, line, frame.f_globals) if line else ""
     if not source or line != end_line or column is None or end_column is None:
         return ""
-    writes = dis.opname[code.co_code[frame.f_lasti]] == "STORE_SUBSCR"
+    writes = dis.opname[code.co_code[frame.f_lasti]] in ("STORE_SUBSCR", "STORE_SLICE")  # the second from Python 3.12 on
     return source.encode()[column:end_column].decode() + (" = ..." if writes else "")
 
 

@@ -1,5 +1,6 @@
 """Real NumPy code runs unchanged on every engine, and the engines agree: programs of textbooks, densities of SciPy."""
 
+import inspect
 import warnings
 
 import numpy as np
@@ -21,14 +22,15 @@ from adinterface import (
     value_and_gradient,
 )
 
-# All of SciPy's continuous distributions whose log-density is NumPy code without writing to arrays, in SciPy 1.17.
+# All of SciPy's continuous distributions whose log-density is NumPy code without writing to arrays, in SciPy 1.14 to 1.17;
+# from 1.18 on that of exponnorm goes through array_api_extra, which takes namespaces and not NumPy's functions.
 _NAMES = """
     alpha argus beta betaprime burr12 chi chi2 dgamma dweibull expon exponnorm exponpow exponweib f fatiguelife gamma genexpon
     genlogistic gennorm gompertz gumbel_l gumbel_r halfcauchy halfgennorm halflogistic halfnorm invgamma invgauss
     laplace_asymmetric loggamma logistic loguniform lomax maxwell mielke nakagami norm powerlaw powerlognorm powernorm rayleigh
     rdist semicircular truncexpon truncweibull_min vonmises vonmises_line wald weibull_max weibull_min
 """
-DENSITIES = _NAMES.split()
+DENSITIES = [name for name in _NAMES.split() if "xpx." not in inspect.getsource(getattr(scipy.stats, name)._logpdf)]
 
 
 def split(args):
@@ -83,4 +85,5 @@ def test_log_density_of_scipy(name):
 
 
 def test_most_densities_of_scipy_run():
-    assert len(DENSITIES) >= 50
+    assert len(_NAMES.split()) >= 50
+    assert set(_NAMES.split()) - set(DENSITIES) <= {"exponnorm"}

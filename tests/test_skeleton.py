@@ -195,7 +195,7 @@ def _tie(module):
 
 def _compile(module):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.filterwarnings("ignore", "`torch.jit.script` is")
         module.first = torch.jit.script(module.first)
 
 

@@ -110,7 +110,7 @@ def _expression_at(frame: FrameType, instruction: int) -> str:
     source = linecache.getline(code.co_filename, line, frame.f_globals) if line else ""
     if not source or line != end_line or column is None or end_column is None:
         return ""
-    writes = dis.opname[code.co_code[instruction]] == "STORE_SUBSCR"
+    writes = dis.opname[code.co_code[instruction]] in ("STORE_SUBSCR", "STORE_SLICE")  # the second from Python 3.12 on
     return source.encode()[column:end_column].decode() + (" = ..." if writes else "")
 
 

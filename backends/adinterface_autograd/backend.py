@@ -119,7 +119,7 @@ def _assigns(trace: TracebackType | None) -> bool:
     """Whether an error was raised by `a[...] = b`."""
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    return trace is not None and dis.opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] == "STORE_SUBSCR"
+    return trace is not None and dis.opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] in ("STORE_SUBSCR", "STORE_SLICE")
 
 
 _NUMPY_CALLED = (

@@ -435,7 +435,7 @@ OPERATORS = [
     ("f is kept", "cubes", keeping(lambda f, args, result: f), "growth"),
     ("arguments are kept", "cubes", keeping(lambda f, args, result: args), "growth"),
     ("results are kept", "cubes", keeping(lambda f, args, result: result), "growth"),
-    ("memory is kept", "cubes", keeping(lambda f, args, result: bytearray(1000)), "growth"),
+    ("memory is kept", "cubes", keeping(lambda f, args, result: bytearray(10_000)), "growth"),
     ("objects are kept", "cubes", keeping(lambda f, args, result: [None]), "growth"),
     # containers
     ("another default_factory", "default dict", result(lambda r, a: (defaultdict(dict, r[0]),)), "structure"),

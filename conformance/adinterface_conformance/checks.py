@@ -581,7 +581,7 @@ def growth(case: Case) -> None:
 #: How many calls are measured together.
 CALLS = 6
 #: More than the free lists and caches of Python and NumPy grow by, in bytes.
-LEAST = 256
+LEAST = 4096
 
 
 def _called_with_its_own(case: Case) -> list[tuple[str, weakref.ref[Any]]]:

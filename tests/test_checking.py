@@ -1,5 +1,7 @@
 """`check_gradient`: right gradients pass, wrong ones are named, kinks are no failure, and few evaluations are taken."""
 
+import subprocess
+import sys
 import time
 
 import jax
@@ -215,3 +217,35 @@ def test_looks_tell_a_kink_from_curvature():
     assert kink_among(kink) is kink[-1]
     assert between(kink[-1], 0.3)
     assert not between(kink[-1], 1.3)
+
+
+# In a test ------------------------------------------------------------------------------------------------------------
+
+
+def _halved(x):
+    return (x * x.detach()).sum() if hasattr(x, "detach") else (x * x).sum()
+
+
+def test_a_failed_check_raises_its_whole_report():
+    check = check_gradient(_halved, AutoTorch(), np.array([1.0, 2.0]))
+    with pytest.raises(AssertionError) as caught:
+        check.raise_if_failed()
+    assert str(caught.value) == str(check)
+    assert "evaluations of f; seed 0" in str(caught.value)
+    check_gradient(_halved, AutoFiniteDifferences(), np.array([1.0, 2.0])).raise_if_failed()
+
+
+def test_pytest_shows_the_report_to_its_end(tmp_path):
+    (tmp_path / "test_gradient.py").write_text(
+        "import numpy as np\n"
+        "from adinterface import AutoTorch, check_gradient\n\n\n"
+        "def test_it():\n"
+        "    f = lambda p: sum((x * x.detach()).sum() for x in p.values())\n"
+        "    p = {f'a long name of a parameter, number {n}': np.ones(3) for n in range(8)}\n"
+        "    check_gradient(f, AutoTorch(), p).raise_if_failed()\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
+    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False).stdout
+    assert "check_gradient(AutoTorch(" in shown
+    assert all(f"args[0]['a long name of a parameter, number {n}'] is wrong: slope" in shown for n in range(8))
+    assert "24 numbers in 8 leaves" in shown

@@ -23,7 +23,10 @@ from types import ModuleType
 from typing import NamedTuple
 
 import pytest
+from adinterface_conformance import CHECKS
 from adinterface_conformance.__main__ import main as conformance
+from adinterface_conformance.outcome import known_failures
+from adinterface_conformance.scenarios import SCENARIOS
 
 import adinterface
 from adinterface import registry
@@ -189,6 +192,16 @@ def test_every_option_of_a_backend_is_described(auto: type) -> None:
     section = text.partition(f"\n## {auto.__name__}\n")[2].partition("\n## ")[0]
     described = re.findall(r"^`(\w+)`\n: ", section, re.M)
     assert sorted(described) == sorted(field.name for field in dataclasses.fields(auto))
+
+
+def test_the_table_of_conformance_is_of_all_checks_families_and_built_in_backends() -> None:
+    table = (DOCS / "conformance_table.md").read_text()
+    assert all(f"| `{name}` |" in table for name in CHECKS)
+    assert all(f"| `{scenario.family}` |" in table for scenario in SCENARIOS)
+    assert all(f"`{auto.__name__}()`" in table.splitlines()[0] for auto in BUILT_IN)
+    for auto in BUILT_IN:
+        for known in known_failures(auto()):
+            assert known.link in table, known
 
 
 def test_api_page_is_complete() -> None:

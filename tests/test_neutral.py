@@ -220,3 +220,11 @@ def test_without_array_api_strict(monkeypatch):
     with pytest.raises(MissingEngineError) as caught:
         check_neutral(neutral, X)
     assert str(caught.value) == ("check_neutral needs array_api_strict, which is not installed: pip install array-api-strict")
+
+
+def test_a_failed_check_raises_its_whole_report():
+    check = check_neutral(lambda x: x.ravel().sum(), np.ones(3), backends=[])
+    with pytest.raises(AssertionError) as caught:
+        check.raise_if_failed()
+    assert str(caught.value) == str(check)
+    check_neutral(lambda x: x * 2, np.ones(3), backends=[]).raise_if_failed()

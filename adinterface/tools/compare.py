@@ -57,7 +57,7 @@ def compare(
     >>> from adinterface import AutoFiniteDifferences, compare, gradient
     >>> report = compare(gradient, lambda p: (p["x"] ** 2).sum(), [AutoFiniteDifferences()], {"x": np.ones(3)})
     >>> report.agree(), report[AutoFiniteDifferences()].evaluations
-    (True, 7)
+    (True, 6)
     """
     chosen = _checked(backends)
     require_call("compare(operator, f, backends, *args)", operator, f)

@@ -1,7 +1,8 @@
-"""`make versions`: the core tests and the conformance table in fresh environments, at both ends of what pyproject.toml declares.
+"""`make versions`: the core tests and the conformance table in fresh environments, at both ends of what is declared.
 
-The lowest versions (constraints-lowest.txt) on the oldest Python that is here, the newest that the package index offers on the
-newest one. What was found becomes a row of docs/versions_table.md, and what the newest environment holds constraints-newest.txt.
+The lowest versions (constraints-lowest.txt) on the oldest Python that is here, the newest that the package index offers on
+the newest one. What was found becomes a row of docs/versions_table.md, what the newest environment holds is written to
+constraints-newest.txt.
 Needs nothing but Python and pip; each environment takes some gigabytes while it is tested, and is removed afterwards.
 """
 
@@ -101,7 +102,7 @@ class Environment:
         self.end, self.folder = end, folder
         subprocess.run([python, "-m", "venv", "--clear", folder], check=True)
         self.python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
-        pip = [self.python, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+        pip = [self.python, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
         limits = ["-c", LOWEST] if end == "lowest" else []
         subprocess.run([*pip, "--upgrade", "pip"], check=True)
         # torch first and alone, as the Makefile has it: only so is it sure which build is taken.
@@ -179,7 +180,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if shutil.disk_usage(tempfile.gettempdir()).free < 12 * 2**30:
         print("An environment takes up to 12 GB of temporary space; TMPDIR names another place.", file=sys.stderr)
         return 2
-    return 0 if all([tested(end, chosen[end], options) for end in options.end or ENDS]) else 1
+    passed = [tested(end, chosen[end], options) for end in options.end or ENDS]  # the second end too if the first fails
+    return 0 if all(passed) else 1
 
 
 if __name__ == "__main__":

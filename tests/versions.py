@@ -127,6 +127,8 @@ class Environment:
         left_out = [f"--ignore=tests/test_{name}.py" for name in NOT_CORE]
         spread = ["-n", str(jobs), "--dist", "worksteal"] if jobs > 1 else []
         status = self.run("pytest", "-q", *spread, "-p", "no:cacheprovider", f"--junit-xml={report}", *left_out, *paths)
+        if not report.exists():
+            return False, "ended early"
         suites = ElementTree.parse(report).getroot().findall("testsuite")
         total, bad, skipped = (
             sum(int(suite.get(key, 0)) for suite in suites for key in keys)
@@ -139,6 +141,8 @@ class Environment:
         report = self.folder / "table.json"
         chosen = [word for scenario in scenarios for word in ("--scenario", scenario)]
         status = self.run("adinterface_conformance", "--jobs", str(jobs), "--json", report, *chosen)
+        if not report.exists():
+            return False, "ended early"
         counts: dict[str, int] = {}
         for count in json.loads(report.read_text())["counts"].values():
             counts = {key: counts.get(key, 0) + count.get(key, 0) for key in {*counts, *count}}

@@ -1,7 +1,8 @@
-"""`make versions`: the core tests and the conformance table in fresh environments, at both ends of what pyproject.toml declares.
+"""`make versions`: the core tests and the conformance table in fresh environments, at both ends of what is declared.
 
-The lowest versions (constraints-lowest.txt) on the oldest Python that is here, the newest that the package index offers on the
-newest one. What was found becomes a row of docs/versions_table.md, and what the newest environment holds constraints-newest.txt.
+The lowest versions (constraints-lowest.txt) on the oldest Python that is here, the newest that the package index offers on
+the newest one. What was found becomes a row of docs/versions_table.md, what the newest environment holds is written to
+constraints-newest.txt.
 Needs nothing but Python and pip; each environment takes some gigabytes while it is tested, and is removed afterwards.
 """
 
@@ -101,7 +102,7 @@ class Environment:
         self.end, self.folder = end, folder
         subprocess.run([python, "-m", "venv", "--clear", folder], check=True)
         self.python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
-        pip = [self.python, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+        pip = [self.python, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
         limits = ["-c", LOWEST] if end == "lowest" else []
         subprocess.run([*pip, "--upgrade", "pip"], check=True)
         # torch first and alone, as the Makefile has it: only so is it sure which build is taken.
@@ -126,6 +127,8 @@ class Environment:
         left_out = [f"--ignore=tests/test_{name}.py" for name in NOT_CORE]
         spread = ["-n", str(jobs), "--dist", "worksteal"] if jobs > 1 else []
         status = self.run("pytest", "-q", *spread, "-p", "no:cacheprovider", f"--junit-xml={report}", *left_out, *paths)
+        if not report.exists():
+            return False, "ended early"
         suites = ElementTree.parse(report).getroot().findall("testsuite")
         total, bad, skipped = (
             sum(int(suite.get(key, 0)) for suite in suites for key in keys)
@@ -138,6 +141,8 @@ class Environment:
         report = self.folder / "table.json"
         chosen = [word for scenario in scenarios for word in ("--scenario", scenario)]
         status = self.run("adinterface_conformance", "--jobs", str(jobs), "--json", report, *chosen)
+        if not report.exists():
+            return False, "ended early"
         counts: dict[str, int] = {}
         for count in json.loads(report.read_text())["counts"].values():
             counts = {key: counts.get(key, 0) + count.get(key, 0) for key in {*counts, *count}}
@@ -179,7 +184,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if shutil.disk_usage(tempfile.gettempdir()).free < 12 * 2**30:
         print("An environment takes up to 12 GB of temporary space; TMPDIR names another place.", file=sys.stderr)
         return 2
-    return 0 if all([tested(end, chosen[end], options) for end in options.end or ENDS]) else 1
+    passed = [tested(end, chosen[end], options) for end in options.end or ENDS]  # the second end too if the first fails
+    return 0 if all(passed) else 1
 
 
 if __name__ == "__main__":

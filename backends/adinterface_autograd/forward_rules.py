@@ -8,7 +8,6 @@ terms, each broadcast to the answer's shape by a handful of traced calls, and n 
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import autograd.numpy as anp
@@ -37,12 +36,6 @@ def _require(kwargs: dict[str, Any], *known: str) -> None:
     """Leave calls with other keywords, such as `where`, to the transposed reverse rule."""
     if not kwargs.keys() <= set(known):
         raise NotImplementedError(f"this rule knows no {', '.join(kwargs.keys() - set(known))}")
-
-
-def _primitive_of(module: ModuleType, name: str) -> Any:
-    """The primitive behind a public function: autograd 1.9 made some of them wrappers, which keep it under a private name."""
-    kept = (f"_primitive_{name}", f"_original_{name}")
-    return next((getattr(module, private) for private in kept if hasattr(module, private)), getattr(module, name))
 
 
 def _spread(tangent: Any, answer: Any) -> Any:
@@ -171,7 +164,7 @@ def _padded(tangent: Any, pad_width: Any, mode: Any = "constant", **options: Any
 # What chooses --------------------------------------------------------------------------------------------------------
 
 
-@_rule_of(_primitive_of(anp, "where"))
+@_rule_of(anp._original_where)
 def _where(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
     """autograd's own forgets that the choices are broadcast."""
     choices = [None, 0.0, 0.0]
@@ -250,7 +243,7 @@ def _half_of_squares(
     )
 
 
-@_rule_of(_primitive_of(wrapper, "var"))
+@_rule_of(wrapper._primitive_var)
 def _var(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
     """autograd's own fails for a tuple of axes, and ignores `correction`."""
     _require(kwargs, "axis", "dtype", "out", "ddof", "keepdims", "correction")
@@ -258,7 +251,7 @@ def _var(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> An
     return 2 * half / count
 
 
-@_rule_of(_primitive_of(wrapper, "std"))
+@_rule_of(wrapper._primitive_std)
 def _std(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
     _require(kwargs, "axis", "dtype", "out", "ddof", "keepdims", "correction")
     half, count = _half_of_squares(tangents[0], *args, **kwargs)
@@ -266,7 +259,7 @@ def _std(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> An
     return half * 0.0 if alone else half / (count * answer)
 
 
-@_rule_of(_primitive_of(anp.linalg, "norm"))
+@_rule_of(anp.linalg._primitive_norm)
 def _norm(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
     """autograd's own forgets keepdims, and gives a complex tangent for complex arrays."""
     return _of_norm(answer, tangents[0], *args, **kwargs)

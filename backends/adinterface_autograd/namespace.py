@@ -9,7 +9,7 @@ from types import SimpleNamespace as _Names
 
 import autograd.numpy as anp
 import numpy as np
-from array_api_compat.numpy import __array_namespace_info__  # noqa: F401 - NumPy's own is of 2.1
+from array_api_compat import numpy as _compat
 
 from . import fft as _fft
 from . import linalg as _linalg
@@ -19,6 +19,7 @@ from .rules import *  # noqa: F403
 from .rules import discrete
 
 __array_api_version__ = "2024.12"
+__array_namespace_info__ = _compat.__array_namespace_info__  # type: ignore[attr-defined]  # NumPy's own is of 2.1
 
 e, pi, inf, nan, newaxis = np.e, np.pi, np.inf, np.nan, None
 

@@ -58,9 +58,7 @@ class AutogradBackend(Backend):
         gradients = [_conj(found[root]) if root in found else np.zeros(anp.shape(x), x.dtype) for root, x in zip(roots, leaves)]
         return Gradient((output,), aux.map(lambda array: unboxed(array, trace)), tuple(gradients), end is not None)
 
-    def jacobian(
-        self, function: FlatFunction, leaves: Arrays, *, value: bool = True
-    ) -> Jacobian | None:
+    def jacobian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian | None:
         """Row by row into one array for each block, for real NumPy arrays of fewer outputs than inputs."""
         if self.mode == "forward" or not all(type(leaf) is np.ndarray and leaf.dtype.kind == "f" for leaf in leaves):
             return None

@@ -261,12 +261,30 @@ def test_html_is_one_page_with_reasons_and_links(mixed):
     assert text.count('<td class="none">&mdash;</td>') >= 2
 
 
+def test_markdown_counts_what_passed_by_check_and_family_and_says_what_is_known(mixed, tmp_path):
+    report.write_markdown(mixed, tmp_path / "table.md")
+    families = sorted({outcome.family for outcome in mixed.outcomes})
+    text = (tmp_path / "table.md").read_text()
+    assert text.splitlines()[:5] == [
+        "| check | `AutoOne()` | `AutoTwo()` |",
+        "| --- | --- | --- |",
+        "| `runs` | 1 | 0 / 1 |",
+        "| `taylor` | 0 / 1 | - |",
+        "| `dtype` | - | 0 / 1 |",
+    ]
+    assert [
+        line.split("`")[1] for line in text.splitlines() if line.startswith(tuple(f"| `{f}` |" for f in families))
+    ] == families
+    assert f"[{REASON}]({LINK}) |" in text
+    assert "Measured with adinterface 1.2" in text
+
+
 # The command ---------------------------------------------------------------------------------------------------------
 
 
 def test_the_command_runs_writes_and_ends_with_0(scenarios, tmp_path, capsys):
-    files = [tmp_path / name for name in ("out.json", "out.xml", "out.html")]
-    options = ["--json", str(files[0]), "--junit", str(files[1]), "--html", str(files[2])]
+    files = [tmp_path / name for name in ("out.json", "out.xml", "out.html", "out.md")]
+    options = ["--json", str(files[0]), "--junit", str(files[1]), "--html", str(files[2]), "--markdown", str(files[3])]
     assert main(["--backend", "AutoFiniteDifferences", "--scenario", "lines/slope", *options]) == 0
     assert all(file.stat().st_size for file in files)
     assert "everything as it should be" in capsys.readouterr().out

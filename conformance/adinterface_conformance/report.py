@@ -74,14 +74,10 @@ def write_html(run: Run, path: Path) -> None:
 
 def write_markdown(run: Run, path: Path) -> None:
     """How many of the scenarios each backend passes, by check and by family; what is known to fail, with the reason."""
-    lines = [*_counted(run, "check"), "", *_counted(run, "family"), ""]
-    known: dict[tuple[str, ...], int] = {}
-    for outcome in run.outcomes:
-        if outcome.status == "known":
-            entry = outcome.backend, outcome.scenario, outcome.reason, outcome.link
-            known[entry] = known.get(entry, 0) + 1
+    lines = [*_counted(run, "check"), "", *_counted(run, "family")]
+    known = dict.fromkeys((o.backend, o.scenario, o.reason, o.link) for o in run.outcomes if o.status == "known")
     if known:
-        lines += ["| backend | scenario | known not to work, because |", "| --- | --- | --- |"]
+        lines += ["", "| backend | scenario | known not to work, because |", "| --- | --- | --- |"]
         lines += [
             f"| `{backend}` | `{scenario}` | [{reason.rstrip('.')}]({link}) |" for backend, scenario, reason, link in known
         ]

@@ -85,16 +85,16 @@ class Case:
         self.forms = parts_of(self.operation)
         self.rng = np.random.default_rng(zlib.crc32(scenario.name.encode()))
         self._known: dict[str, Any] = {}
-        #: What a call of any check left changed that is global.
+        #: What the first call, and that of `run`, left changed that is global.
         self.leaks: list[str] = [*warm_up(backend)]
-        self._state, self._modules = global_state(backend), len(sys.modules)
+        with quiet():  # as the checks are made
+            self._state, self._modules = global_state(backend), len(sys.modules)
 
-    def notice(self, check: str) -> None:
-        """Look at the global state once more, after a check."""
-        before, modules = self._state, self._modules
-        self._state, self._modules = global_state(self.backend), len(sys.modules)
-        if before != self._state and modules == self._modules:
-            self.leaks += [f"after {check}: {change}" for change in changes(before, self._state)]
+    def changed(self) -> list[str]:
+        """The global state that differs from what it was before the first check of this case made its calls."""
+        if len(sys.modules) != self._modules:  # what is imported late brings its own along
+            return self.leaks
+        return [*self.leaks, *changes(self._state, global_state(self.backend))]
 
     def once(self, what: str, compute: Callable[[], Any]) -> Any:
         """Compute something a single time; what it raises is raised again to whoever asks."""

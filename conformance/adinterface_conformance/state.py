@@ -65,6 +65,11 @@ def _holders(name: str, modules: int) -> tuple[tuple[str, dict[str, Any]], ...]:
     return tuple(found)
 
 
+def _of_a_call(variable: contextvars.ContextVar[Any]) -> bool:
+    """Whether a context variable is none of those behind what is compared by itself: decimal's context, NumPy's errors."""
+    return variable.name != "decimal_context" and not variable.name.startswith("numpy")
+
+
 _PLAIN = (int, bool, float, str, type(None))
 
 
@@ -85,11 +90,7 @@ def global_state(backend: AutoBackend) -> dict[str, Any]:
         "switch interval": sys.getswitchinterval(),
         "garbage collection": (gc.isenabled(), gc.get_threshold(), gc.get_debug(), len(gc.callbacks)),
         "threads": {thread.name for thread in threading.enumerate() if not isinstance(thread, threading._DummyThread)},
-        "context variables": {
-            variable.name: id(value)
-            for variable, value in contextvars.copy_context().items()
-            if variable.name != "decimal_context"
-        },
+        "context variables": {each.name: id(value) for each, value in contextvars.copy_context().items() if _of_a_call(each)},
         "hooks": (sys.excepthook, sys.unraisablehook, threading.excepthook, sys.gettrace(), sys.getprofile()),
         "streams": (sys.stdout, sys.stderr, sys.stdin),
         "signal handlers": [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)],

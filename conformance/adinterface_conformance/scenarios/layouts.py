@@ -51,7 +51,7 @@ def neighbours(x: Any) -> Any:
 
 # Precision and byte order --------------------------------------------------------------------------------------------
 
-_ARRAYS = {
+_ARRAYS: dict[str, tuple[np.dtype[Any], set[str], float]] = {
     "half-precision": (np.dtype("float16"), {"float16"}, 2e-2),
     "big-endian": (np.dtype(">f8"), {"big-endian"}, 1e-9),
     "big-endian-single": (np.dtype(">f4"), {"big-endian", "float32"}, 1e-5),

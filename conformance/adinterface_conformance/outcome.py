@@ -13,6 +13,7 @@ from adinterface.registry import find
 from adinterface.tools.measured import label
 
 from .accuracy import pair_of
+from .case import forget
 from .checks import Check, checks_for
 from .scenario import Scenario
 
@@ -68,6 +69,7 @@ def run_scenario(
     A known failure that several checks match needs one of them to fail: the others may pass. If none does, each is
     reported as an unexpected pass.
     """
+    forget()
     failures = known_failures(backend)
     results: list[tuple[Check, str | None, float, list[KnownFailure]]] = []
     for check in checks_for(scenario, backend, everything=everything):

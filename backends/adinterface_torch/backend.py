@@ -186,7 +186,7 @@ class TorchBackend(Backend):
         with _forward_mode, torch.inference_mode(False):
             leaves = tuple([_outside_inference(leaf) for leaf in leaves])
             tangents = tuple([_outside_inference(tangent) for tangent in tangents])
-            pushed: Any = torch.func.jvp(forward(function), leaves, tangents, has_aux=True)
+            pushed: Any = torch.func.jvp(forward(function, self._keeps(leaves)), leaves, tangents, has_aux=True)
         return self._shown(pushed, leaves)
 
     def _shown(self, pushed: Sequence[Any], leaves: Arrays) -> Pushforward:

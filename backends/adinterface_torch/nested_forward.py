@@ -1,7 +1,9 @@
-"""Forward mode inside forward mode, where torch leaves out the rule of every `torch.autograd.Function`.
+"""Forward mode inside forward mode, where torch leaves out the rule of every `torch.autograd.Function`, and of some of its own.
 
 It runs a Function's `jvp` with forward mode switched off, so that the outer derivative of what the rule gives is zero
-without a word (https://github.com/pytorch/pytorch/issues/197867). Only there are such functions looked for.
+without a word (https://github.com/pytorch/pytorch/issues/197867). The rules of a few functions that compute an
+intermediate result (a factorization, a mean) take that for a constant, so that any derivative of theirs is wrong, in reverse
+too (https://github.com/pytorch/pytorch/issues/198017). Only there are such functions looked for.
 """
 
 from __future__ import annotations
@@ -20,13 +22,16 @@ from adinterface.contract.errors import BackendError
 _JVP = torch._C._functorch.TransformType.Jvp
 
 
-def forward(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function as one more level of forward mode may take it: refusing such rules if it is not the first."""
+def forward(function: Callable[..., Any], recorded: bool) -> Callable[..., Any]:
+    """The function as one more level of forward mode may take it: refusing such rules if it is not the first.
+
+    recorded: what it computes stays in a graph, through which torch will go back.
+    """
     levels = torch._C._functorch.get_interpreter_stack()
-    if levels is not None and any(level.key() == _JVP for level in levels):
+    if recorded or (levels is not None and any(level.key() == _JVP for level in levels)):
 
         def watched(*leaves: Any) -> Any:
-            with _Watch():
+            with _Watch(recorded):
                 return function(*leaves)
 
         return watched
@@ -38,26 +43,57 @@ def forward(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+# By name, since each stands under several: torch.linalg.det, torch.det, Tensor.det.
+_INEXACT = frozenset(
+    {
+        "det", "linalg_det", "logdet", "slogdet", "linalg_slogdet", "linalg_solve", "linalg_solve_ex", "linalg_tensorsolve",
+        "householder_product", "linalg_householder_product", "layer_norm", "native_layer_norm",
+    }
+)  # fmt: skip
+# Only with the statistics of their own input: the keyword that says so, sixth of the arguments, and its default.
+_BY_STATISTICS = {"batch_norm": ("training", False), "instance_norm": ("use_input_stats", True)}
+
+
+def _is_inexact(func: Any, args: Any, kwargs: Any) -> bool:
+    name = func.__name__
+    if name in _BY_STATISTICS:
+        keyword, default = _BY_STATISTICS[name]
+        return bool(args[5] if len(args) > 5 else kwargs.get(keyword, default))
+    return name in _INEXACT
+
+
 class _Watch(TorchFunctionMode):
+    def __init__(self, recorded: bool):
+        super().__init__()
+        self.recorded = recorded
+
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if _is_inexact(func, args, kwargs) and any([_moves(x, self.recorded) for x in (*args, *kwargs.values())]):
+            raise BackendError(
+                f"f calls torch's {func.__name__} inside a derivative of a forward derivative, for which torch takes what it "
+                f"computes on the way for a constant (https://github.com/pytorch/pytorch/issues/198017): the result would be "
+                f"wrong. Take the inner derivative in reverse, with AutoTorch() or AutoTorch(mode='reverse')."
+            )
         if func is custom_function_call and any(map(_moves, args[1:])):
             raise BackendError(
                 f"f applies {args[0].__qualname__}, a torch.autograd.Function, inside a forward derivative of a forward "
                 f"derivative, where torch leaves its rule out (https://github.com/pytorch/pytorch/issues/197867): the result "
                 f"would be wrong. Take one of the two derivatives in reverse, with AutoTorch() or AutoTorch(mode='reverse')."
             )
-        return func(*args, **(kwargs or {}))
+        return func(*args, **kwargs)
 
 
-def _moves(argument: Any) -> bool:
-    """Whether a value changes along the tangents of the innermost level, and that at another one of forward mode, too."""
+def _moves(argument: Any, recorded: bool = False) -> bool:
+    """Whether a value changes along the tangents of the innermost level, and that at another one of forward mode, too, or
+    with `recorded` in a graph."""
     if not isinstance(argument, torch.Tensor):
         return False
     primal, tangent = _dual(argument)
-    return tangent is not None and (_moves_outside(primal) or _moves_outside(tangent))
+    return tangent is not None and (_moves_outside(primal, recorded) or _moves_outside(tangent, recorded))
 
 
-def _moves_outside(tensor: torch.Tensor) -> bool:
+def _moves_outside(tensor: torch.Tensor, recorded: bool) -> bool:
     """Whether a value of the present level has a tangent at any level outside it."""
     functorch = torch._C._functorch
     level = retrieve_current_functorch_interpreter()
@@ -65,10 +101,10 @@ def _moves_outside(tensor: torch.Tensor) -> bool:
     with level.lower():
         outside: Any = functorch.peek_interpreter_stack()
         if outside is None:
-            return False
+            return recorded and inner.requires_grad
         if outside.key() == _JVP and _dual(inner)[1] is not None:
             return True
-        return _moves_outside(inner)
+        return _moves_outside(inner, recorded)
 
 
 def _dual(tensor: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:

@@ -137,8 +137,11 @@ def register_stand_in(
     flatten: Callable[[T], tuple[Iterable[Any], Any]],
     unflatten: Callable[[Any, Sequence[Any]], T],
 ) -> None:
-    """As `register_node`, for a class that stands for the one array in it wherever an array is expected."""
-    register_node(cls, flatten, unflatten)
+    """As `register_node`, for a class of this package that stands for the one array in it wherever an array is expected.
+
+    Called at import, so it does not ask for the engines that are there.
+    """
+    _registered[cls] = Registered(cls, flatten, unflatten)
     _registered[cls].stands_for_array = True
 
 

@@ -224,7 +224,7 @@ def test_every_other_cell_gives_what_hand_written_code_gives(auto, cell, operato
     agree(cell, auto, operator, SMALL.get(cell.name, min(cell.sizes[0], 10)), way)
 
 
-@pytest.mark.filterwarnings("ignore:`torch.jit.script` is")
+@pytest.mark.filterwarnings("ignore:`torch.jit.script")
 def test_compiled_modules_too():
     (cell,) = [cell for cell in models(ENGINES["torch"]) if cell.options]
     assert Calls(cell, AutoTorch(), "gradient", 128, "prepared").auto == AutoTorch(compile=True)

@@ -531,7 +531,7 @@ def test_a_module_with_another_engine_is_an_error_that_names_the_backends_that_t
 
 def _scripted():
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "`torch.jit.script` is")
+        warnings.filterwarnings("ignore", "`torch.jit.script")
         return torch.jit.script(nn.Linear(2, 2))
 
 

@@ -255,7 +255,7 @@ TORCH_LEVELS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:`torch.jit.script` is")  # torch's own, at first use
+@pytest.mark.filterwarnings("ignore:`torch.jit.script")  # torch's own, at first use
 @pytest.mark.parametrize(("transform", "expected"), TORCH_LEVELS.values(), ids=TORCH_LEVELS.keys())
 def test_torch_works_inside_functorch_transformations(transform, expected):
     result = transform(lambda x: slope(wave, AutoTorch(), x))(T)
@@ -515,3 +515,46 @@ def test_the_message_about_a_lost_tangent_names_a_way_that_keeps_it():
     slopes = lambda x: gradient(f, AutoTorch(), x)[0]
     for tangent in (torch.func.jvp(slopes, (x,), (v,))[1], pushforward(slopes, AutoTorch(), (x,), (v,)).tangent):
         assert_tree(tangent, torch.tensor([6.0, 0.0]))
+
+
+_VECTOR = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)
+_OF_A_MATRIX = {
+    "linalg_det": torch.linalg.det,
+    "det": lambda a: a.det(),
+    "logdet": lambda a: torch.logdet(a @ a.T),
+    "slogdet": lambda a: a.slogdet()[1],
+    "linalg_slogdet": lambda a: torch.linalg.slogdet(a)[1],
+    "linalg_solve": lambda a: torch.linalg.solve(a, _VECTOR).sum(),
+    "linalg_solve_ex": lambda a: torch.linalg.solve_ex(a, _VECTOR)[0].sum(),
+    "linalg_tensorsolve": lambda a: torch.linalg.tensorsolve(a, _VECTOR).sum(),
+    "layer_norm": lambda a: (torch.nn.functional.layer_norm(a, (3,)) ** 3).sum(),
+    "native_layer_norm": lambda a: (torch.native_layer_norm(a, [3], None, None, 1e-5)[0] ** 3).sum(),
+    "batch_norm": lambda a: (torch.nn.functional.batch_norm(a, None, None, training=True) ** 3).sum(),
+    "instance_norm": lambda a: (torch.nn.functional.instance_norm(a[None]) ** 3).sum(),
+}
+MATRIX = np.array([[2.0, 0.5, 0.1], [0.3, 1.5, 0.2], [0.1, 0.4, 1.0]])
+
+
+@pytest.mark.parametrize("name", _OF_A_MATRIX)
+@pytest.mark.parametrize("outer", ["forward", "reverse"])
+def test_a_forward_rule_that_torch_cannot_differentiate_is_refused(name, outer):
+    f = _OF_A_MATRIX[name]
+    with pytest.raises(BackendError) as caught:
+        hessian(f, SecondOrder(AutoTorch(mode=outer), FORWARD), MATRIX)
+    assert str(caught.value) == (
+        f"f calls torch's {name} inside a derivative of a forward derivative, for which torch takes what it computes on the "
+        f"way for a constant (https://github.com/pytorch/pytorch/issues/198017): the result would be wrong. Take the inner "
+        f"derivative in reverse, with AutoTorch() or AutoTorch(mode='reverse')."
+    )
+    # As the message says; and a first derivative, or one along which the argument stands still, is right.
+    wanted = hessian(f, AutoTorch(), MATRIX)
+    np.testing.assert_allclose(hessian(f, SecondOrder(FORWARD, AutoTorch()), MATRIX), wanted, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(gradient(f, FORWARD, MATRIX)[0], gradient(f, AutoTorch(), MATRIX)[0], rtol=1e-8, atol=1e-10)
+    still = lambda t: t**3 * f(torch.as_tensor(MATRIX))
+    assert second_derivative(still, FORWARD, 2.0) == pytest.approx(12.0 * float(f(torch.as_tensor(MATRIX))))
+
+
+def test_a_norm_by_given_statistics_has_a_forward_rule_that_can_be_differentiated():
+    statistics = torch.zeros(3, dtype=torch.float64), torch.ones(3, dtype=torch.float64)
+    f = lambda a: (torch.nn.functional.batch_norm(a, *statistics, training=False) ** 3).sum()
+    np.testing.assert_allclose(hessian(f, FORWARD, MATRIX), hessian(f, AutoTorch(), MATRIX), rtol=1e-8)

@@ -345,7 +345,7 @@ def test_one_shot_calls_with_fresh_closures_do_not_grow_and_are_never_stale(back
 
 # torch.compile -------------------------------------------------------------------------------------------------------
 
-quiet_compiler = pytest.mark.filterwarnings("ignore:`torch.jit.script` is")
+quiet_compiler = pytest.mark.filterwarnings("ignore:`torch.jit.script")
 
 
 def mixed(p, x):

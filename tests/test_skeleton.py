@@ -195,7 +195,7 @@ def _tie(module):
 
 def _compile(module):
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "`torch.jit.script` is")
+        warnings.filterwarnings("ignore", "`torch.jit.script")
         module.first = torch.jit.script(module.first)
 
 

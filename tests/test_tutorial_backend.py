@@ -81,7 +81,7 @@ def test_the_session_of_the_page(run):
     run("-m", "doctest", "-o", "NORMALIZE_WHITESPACE", "-o", "ELLIPSIS", str(SOURCE / "session.txt"))
 
 
-def test_it_is_a_backend_of_under_80_lines():
+def test_it_is_a_backend_of_at_most_80_lines():
     """Lines of code: without blank lines, comments and docstrings."""
     code = (SOURCE / "adinterface_mygrad.py").read_text()
     nothing = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
@@ -91,7 +91,7 @@ def test_it_is_a_backend_of_under_80_lines():
         if token.type not in nothing and not docstring:
             lines.update(range(token.start[0], token.end[0] + 1))
         before = token.type
-    assert len(lines) < 80
+    assert len(lines) <= 80
 
 
 def test_the_page_shows_every_line_of_the_files():

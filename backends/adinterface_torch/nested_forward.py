@@ -28,19 +28,20 @@ def forward(function: Callable[..., Any], recorded: bool) -> Callable[..., Any]:
     recorded: what it computes stays in a graph, through which torch will go back.
     """
     levels = torch._C._functorch.get_interpreter_stack()
-    if recorded or (levels is not None and any(level.key() == _JVP for level in levels)):
-
-        def watched(*leaves: Any) -> Any:
-            with _Watch(recorded):
-                return function(*leaves)
-
-        return watched
-    if forward_ad._current_level >= 0:
+    inside = levels is not None and any(level.key() == _JVP for level in levels)
+    if not inside and forward_ad._current_level >= 0:
         raise BackendError(
             "AutoTorch(mode='forward') inside torch.autograd.forward_ad.dual_level: torch has one such level at a time. Use "
             "AutoTorch(), or take the outer derivative with torch.func.jvp."
         )
-    return function
+    if not (inside or recorded):
+        return function
+
+    def watched(*leaves: Any) -> Any:
+        with _Watch(recorded):
+            return function(*leaves)
+
+    return watched
 
 
 # By name, since each stands under several: torch.linalg.det, torch.det, Tensor.det.
@@ -69,7 +70,7 @@ class _Watch(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if _is_inexact(func, args, kwargs) and any([_moves(x, self.recorded) for x in (*args, *kwargs.values())]):
+        if _is_inexact(func, args, kwargs) and any(_moves(x, self.recorded) for x in (*args, *kwargs.values())):
             raise BackendError(
                 f"f calls torch's {func.__name__} inside a derivative of a forward derivative, for which torch takes what it "
                 f"computes on the way for a constant (https://github.com/pytorch/pytorch/issues/198017): the result would be "

@@ -295,11 +295,8 @@ def test_what_f_counts_in_buffers_arrives_once_in_the_users_module_in_every_mode
     before = list(module.buffers())
     inner = backend.inner if isinstance(backend, SecondOrder) else backend
     if name in ("hvp", "hessian", "diagonal_hessian") and inner.mode == "forward" and type(module) is not Counting:
-        numbers = copy.deepcopy(before)
         with pytest.raises(BackendError, match="calls torch's batch_norm inside a derivative of a forward derivative"):
             UPDATING[name](lambda m: (m(DATA) ** 3).sum(), backend, module)
-        if inner.chunk_size is None:  # else f has been evaluated for directions that do not reach the norm
-            torch.testing.assert_close(list(module.buffers()), numbers)
         return
     UPDATING[name](lambda m: (m(DATA) ** 3).sum(), backend, module)
     for found, expected, old in zip(module.buffers(), reference.buffers(), before):

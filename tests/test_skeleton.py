@@ -17,7 +17,7 @@ from adinterface_torch.skeleton import Skeleton, signature_of
 from torch import nn
 from torch._dynamo.mutation_guard import install_generation_tagging_init
 
-from adinterface import AutoTorch, ConversionError, gradient, value_and_gradient
+from adinterface import AutoTorch, ConversionError, gradient, prepare, value_and_gradient
 
 
 class Mixed(nn.Module):
@@ -534,3 +534,27 @@ def test_changes_are_seen_by_the_operator_from_call_to_call():
     module.double()
     (found,) = gradient(lambda m: m(torch.ones(2, dtype=torch.float64)).sum(), AutoTorch(), module)
     assert found[1].weight.dtype == torch.float64
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+def test_a_tensor_that_others_hold_stays_what_it_is(prepared):
+    """Gradients become parameters of a module, but not the objects that a hook saw or that a rule had kept."""
+    kept, seen = torch.full((1, 3), 5.0), []
+
+    class Scaled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return (x * kept).sum()
+
+        @staticmethod
+        def backward(ctx, cotangent):
+            return kept
+
+    module = nn.Linear(3, 1)
+    module.bias.register_hook(seen.append)
+    f = lambda m: Scaled.apply(m.weight) + (m.bias**2).sum()
+    call = prepare(gradient, f, AutoTorch(), module) if prepared else lambda m: gradient(f, AutoTorch(), m)
+    (result,) = call(module)
+    assert type(kept) is type(seen[-1]) is torch.Tensor
+    assert [type(p) for p in result.parameters()] == [nn.Parameter] * 2
+    assert torch.equal(result.weight, kept)

@@ -226,11 +226,15 @@ _TENSOR = {torch.Tensor}
 
 
 def _as_parameters(gradients: Sequence[Any], parameters: Sequence[Any]) -> list[Any]:
-    """Plain tensors that are the module's own, made its parameters: without the alias that `nn.Parameter` would be."""
+    """What `nn.Parameter(gradient, requires_grad=False)` gives for each of plain tensors, in half the time.
+
+    Aliases, since others may hold the very tensors: a hook, or a `torch.autograd.Function` whose rule gave one it had kept.
+    """
+    aliases: list[Any] = [gradient.detach() for gradient in gradients]
     cls = nn.Parameter
-    for gradient in gradients:
-        gradient.__class__ = cls
-    return list(gradients)
+    for alias in aliases:
+        alias.__class__ = cls
+    return aliases
 
 
 def _as_entries(gradients: Sequence[Any], parameters: Sequence[Any]) -> list[Any]:

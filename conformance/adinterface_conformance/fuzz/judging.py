@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adinterface import PrecisionError
+from adinterface import BackendError, PrecisionError
 from adinterface.operators.facts import parts_of
 
 from .. import laws
@@ -63,6 +63,8 @@ def judge(trial: Trial, call: Call, other: dict[str, Any] | None = None) -> Judg
         except Exception as error:
             if isinstance(error, PrecisionError) and not _exact(call):
                 return Judgement([], 0, None)  # differences that say that they cannot are right
+            if isinstance(error, BackendError) and "/issues/" in str(error):
+                return Judgement([], 0, None)  # so is a backend that refuses what its engine is known to get wrong
             return Judgement([Finding(f"raises {type(error).__name__}", f"{type(error).__name__}: {error}")], 1, None)
         findings: list[Finding] = []
         comparisons = 0

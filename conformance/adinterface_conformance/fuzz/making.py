@@ -212,6 +212,10 @@ def _with_statements(rng: np.random.Generator, program: Program) -> Program:
     return replace(program, statements=tuple(statements), results=tuple(results)).without_dead_code()
 
 
+#: How NumPy says that shapes, dtypes or numbers do not go together.
+_UNSUITABLE = (TypeError, ValueError, IndexError, ArithmeticError, np.linalg.LinAlgError)
+
+
 def _statement(
     rng: np.random.Generator, scope: Scope, name: str, rules: tuple[Rule, ...], last: bool = False
 ) -> Statement | None:
@@ -231,7 +235,7 @@ def _statement(
                     value = np.asarray(scope.value(rule.text.format(*operands)))
                 else:
                     value = scope.run(statement)
-            except Exception:  # shapes that do not fit, or a dtype: any other draw may
+            except _UNSUITABLE:  # another draw may fit
                 continue
         if suitable(value):
             return statement

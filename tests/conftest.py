@@ -16,6 +16,9 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault(
     "XLA_FLAGS", flags_that_xla_knows({"xla_backend_optimization_level": "0", "xla_cpu_use_fusion_emitters": "false"})
 )
+# One small kernel does not need a pool of compilers, each of which imports torch, and the next run finds it made.
+os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
+os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(Path(__file__).parent.parent / ".cache" / "torch"))
 
 import jax
 import pytest

@@ -1,6 +1,7 @@
 """`prepare`: the same results as plain calls, specialised by signature, safe to share and bounded in memory."""
 
 import copy
+import functools
 import gc
 import threading
 import weakref
@@ -361,6 +362,12 @@ def test_torch_compiles_f_with_its_backward_pass():
     for _ in range(2):
         assert_tree(fast(p, Constant(x)), expected, 1e-10)
     assert repr(fast).startswith("<value_and_gradient of mixed prepared on AutoTorch(mode=None, compile=True")
+
+
+@quiet_compiler
+def test_torch_compiles_a_module_whose_parameters_change(monkeypatch):
+    monkeypatch.setattr(torch, "compile", functools.partial(torch.compile, backend="aot_eager"))
+    x = np.linspace(0.0, 1.0, 12).reshape(4, 3)
     module = torch.nn.Linear(3, 1).double()
     loss = lambda m, x: m(x).square().mean()
     compiled = prepare(gradient, loss, AutoTorch(compile=True), module, Constant(torch.from_numpy(x)))

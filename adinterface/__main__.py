@@ -85,12 +85,12 @@ def _package(name: str) -> str:
 
 def report() -> str:
     """The table as text."""
-    found = rows()
-    cells = [_HEADINGS, *(row[: len(_HEADINGS)] for row in found)]
+    result = rows()
+    cells = [_HEADINGS, *(row[: len(_HEADINGS)] for row in result)]
     widths = [max(len(line[i]) for line in cells) for i in range(len(_HEADINGS))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in cells]
     lines.insert(1, "  ".join("-" * width for width in widths))
-    problems = [f"{row.backend}: {row.problem}" for row in found if row.problem]
+    problems = [f"{row.backend}: {row.problem}" for row in result if row.problem]
     head = f"adinterface {__version__}, Python {platform.python_version()}, NumPy {np.__version__}"
     return "\n".join([head, "", *lines, *([""] if problems else []), *problems])
 

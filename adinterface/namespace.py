@@ -19,20 +19,20 @@ def array_namespace(*arrays: Any) -> Any:
     engine's tracer stands beside NumPy arrays, the tracer decides. The namespace also has `einsum`.
     Raises TypeError if two libraries meet that do not mix.
     """
-    found: dict[str, tuple[Library, Any]] = {}
+    libraries: dict[str, tuple[Library, Any]] = {}
     unknown: list[Any] = []
     for x in arrays:
         # JAX hands the constants of a rule to it as a subclass of its own.
         handler = None if x is None else NUMPY if isinstance(x, np.ndarray) else handler_of(x, scan=False)
         if isinstance(handler, Library):
-            found.setdefault(handler.name, (handler, x))
+            libraries.setdefault(handler.name, (handler, x))
         elif x is not None:
             unknown.append(x)
     if unknown:
         import array_api_compat
 
         return array_api_compat.array_namespace(*arrays)
-    others = [pair for name, pair in found.items() if name not in (NUMPY.name, PYTHON.name)]
+    others = [pair for name, pair in libraries.items() if name not in (NUMPY.name, PYTHON.name)]
     if len(others) > 1:
         names = " and ".join(sorted(library.name for library, _ in others))
         raise TypeError(f"array_namespace: {names} arrays do not mix; convert them to one library first.")

@@ -29,12 +29,12 @@ GROUP = "adinterface.backends"
 def _entry_points() -> dict[str, list[EntryPoint]]:
     from importlib.metadata import entry_points  # here, because it takes longer to import than this whole package
 
-    found: dict[str, list[EntryPoint]] = {}
+    points: dict[str, list[EntryPoint]] = {}
     for point in entry_points(group=GROUP):
-        others = found.setdefault(point.name, [])
+        others = points.setdefault(point.name, [])
         if point.value not in (other.value for other in others):  # an editable install may be listed twice
             others.append(point)
-    return found
+    return points
 
 
 def names() -> list[str]:
@@ -145,10 +145,10 @@ def auto_class(name: str) -> type[AutoBackend] | None:
 
 def auto_classes() -> list[type[AutoBackend]]:
     """All classes of backend values that this program has imported, a base before what derives from it."""
-    found: list[type[AutoBackend]] = [AutoBackend]
-    for auto in found:
-        found.extend(auto.__subclasses__())
-    return found[1:]
+    classes: list[type[AutoBackend]] = [AutoBackend]
+    for auto in classes:
+        classes.extend(auto.__subclasses__())
+    return classes[1:]
 
 
 def is_installed(name: str) -> bool:

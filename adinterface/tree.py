@@ -169,14 +169,14 @@ def handler_of(value: Any, *, scan: bool = True, alone: bool = False, path: str 
     known = _handlers.get(cls)
     if known is not None:
         return known
-    found = _find_handler(value, path)
-    if found is not None:
+    handler = _find_handler(value, path)
+    if handler is not None:
         if len(_handlers) >= KEPT_CLASSES:
             _handlers.clear()
-        _handlers[cls] = found
+        _handlers[cls] = handler
     elif scan:
         _check_opaque(value, path, alone)
-    return found
+    return handler
 
 
 _OPAQUE_AT_SIGHT = (str, bytes, bool, type(None), type)

@@ -122,7 +122,8 @@ def contents(value: Any) -> Any:
 
 def cached_names(cls: type) -> list[str]:
     """The properties that a class caches in its instances, which are computed again where they are missing."""
-    return [name for base in cls.__mro__ for name, found in vars(base).items() if isinstance(found, functools.cached_property)]
+    members = [item for base in cls.__mro__ for item in vars(base).items()]
+    return [name for name, member in members if isinstance(member, functools.cached_property)]
 
 
 class _Same:
@@ -179,8 +180,8 @@ def _content(value: Any, changing: bool, above: tuple[int, ...]) -> Any:
     # Lists that only stand in what pickle writes are no part of the object that could change.
     changing = changing or not isinstance(_compares(cls), types.FunctionType)
     make, arguments, state, *items = (*parts, None, None, None)[:5]
-    found = [_content(part, changing, above) for part in (make, arguments, _without_cached(cls, state))]
-    return cls, *found, *[item if item is None else tuple([_content(part, changing, above) for part in item]) for item in items]
+    three = [_content(part, changing, above) for part in (make, arguments, _without_cached(cls, state))]
+    return cls, *three, *[item if item is None else tuple([_content(part, changing, above) for part in item]) for item in items]
 
 
 _compares: Callable[[type], object] = attrgetter("__eq__")

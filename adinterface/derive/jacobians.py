@@ -26,11 +26,11 @@ from .record import active_record, note_step
 def gradient(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient:
     """Of a function with one real scalar output; without `value` nobody looks at the numbers of outputs and aux."""
     if backend.mode != "forward":
-        found = backend.gradient(function, leaves, value=value)
-        if found is not None:
+        result = backend.gradient(function, leaves, value=value)
+        if result is not None:
             if active_record() is not None:
                 note_step(backend, "one pullback of 1" if gives(backend, "pullback") else "gradient, leaf by leaf")
-            return found
+            return result
         if gives(backend, "pullback"):
             note_step(backend, "one pullback of 1")
             return gradient_by_pullback(backend, function, leaves)

@@ -176,9 +176,9 @@ class NumpyArray:
         cls = type(index)
         if cls is not int and cls is not slice:
             index = unwrap(index, None, None)
-        found = NumpyArray(engine.getitem(self._array, index), engine)
-        found._shared = self._shared = True
-        return found
+        result = NumpyArray(engine.getitem(self._array, index), engine)
+        result._shared = self._shared = True
+        return result
 
     def __contains__(self, value: Any) -> bool:
         return bool(np.any(self == value))
@@ -208,9 +208,9 @@ class NumpyArray:
 
     def _refuse_if_traced(self, what: str, instead: str) -> None:
         if self._traced():
-            found = expression() or "this"
-            instead = instead_of_leaving(found, instead)
-            LAST.refused = f"numpy_function: {found} {what}, which would drop its gradient. {instead}."
+            line = expression() or "this"
+            instead = instead_of_leaving(line, instead)
+            LAST.refused = f"numpy_function: {line} {what}, which would drop its gradient. {instead}."
             raise NumpyCodeError(LAST.refused)
 
     def __bool__(self) -> bool:
@@ -528,10 +528,10 @@ def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kwargs: Any) 
     pieces = [piece(x, *args, **kwargs) if callable(piece) else piece for piece in funclist]
     if len(pieces) not in (len(conditions), len(conditions) + 1):
         raise ValueError(f"with {len(conditions)} condition(s), either {len(conditions)} or one more functions are expected")
-    found = np.zeros_like(x) if len(pieces) == len(conditions) else pieces.pop()
+    result = np.zeros_like(x) if len(pieces) == len(conditions) else pieces.pop()
     for condition, piece in zip(conditions, pieces):
-        found = np.where(condition, piece, found)
-    return np.astype(found, x.dtype)
+        result = np.where(condition, piece, result)
+    return np.astype(result, x.dtype)
 
 
 _COMPARISONS = {

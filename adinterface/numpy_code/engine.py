@@ -22,15 +22,15 @@ class Functions(dict[Any, Callable[..., Any]]):
         self.library = library
 
     def __missing__(self, function: Any) -> Callable[..., Any]:
-        found = self._find(function)
-        if found is None:
+        result = self._find(function)
+        if result is None:
             instead = instead_of(function)
             raise NumpyCodeError(
                 f"numpy_function: {spelled(function)} does not work on {self.library.name} arrays. "
                 + (f"Write {instead}." if instead else "The table in the documentation lists what does.")
             )
-        self[function] = found
-        return found
+        self[function] = result
+        return result
 
     def _find(self, function: Any) -> Callable[..., Any] | None:
         if instead_of(function) is not None:  # on no engine, though one may have something of that name
@@ -38,10 +38,10 @@ class Functions(dict[Any, Callable[..., Any]]):
         for source in self.library.numpy_sources():
             for name in names(function):
                 try:
-                    found: Callable[..., Any] = operator.attrgetter(name)(source)
+                    result: Callable[..., Any] = operator.attrgetter(name)(source)
                 except AttributeError:
                     continue
-                return found
+                return result
         from . import compositions
 
         for name in names(function):

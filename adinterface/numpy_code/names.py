@@ -19,16 +19,16 @@ _MODULES = {"": np, "linalg.": np.linalg, "fft.": np.fft}
 @functools.cache
 def names_of() -> dict[Any, tuple[str, ...]]:
     """The names of each public function of NumPy: `np.abs` is `absolute`, then `abs`."""
-    found: dict[Any, list[str]] = {}
+    known: dict[Any, list[str]] = {}
     for prefix, module in _MODULES.items():
         for attribute in dir(module):
             function = getattr(module, attribute)
             if attribute.startswith("_") or not callable(function) or isinstance(function, type):
                 continue
-            names = found.setdefault(function, [])
+            names = known.setdefault(function, [])
             canonical = attribute == getattr(function, "__name__", "")
             names.insert(0 if canonical else len(names), prefix + attribute)
-    return {function: tuple(names) for function, names in found.items()}
+    return {function: tuple(names) for function, names in known.items()}
 
 
 def names(function: Any) -> tuple[str, ...]:

@@ -70,8 +70,8 @@ def value_derivative_and_second_derivative(
     f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any
 ) -> ValueDerivativeAndSecondDerivative[Any]:
     """`(value, derivative, second_derivative)` from the same evaluations of f; see `derivative`."""
-    found: ValueDerivativeAndSecondDerivative[Any] = run(ValueDerivativeSecondDerivative, backend, f, (x, *constants), kwargs)
-    return found
+    result: ValueDerivativeAndSecondDerivative[Any] = run(ValueDerivativeSecondDerivative, backend, f, (x, *constants), kwargs)
+    return result
 
 
 class ValueDerivative(Operation):

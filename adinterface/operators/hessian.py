@@ -88,8 +88,8 @@ def value_gradient_and_hessian(
     f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any
 ) -> ValueGradientAndHessian[Any, Any, Any]:
     """`(value, gradient, hessian)`, with no more evaluations of f than `hessian` alone; see there."""
-    found: ValueGradientAndHessian[Any, Any, Any] = run(ValueGradientHessian, backend, f, (x, *constants), kwargs)
-    return found
+    result: ValueGradientAndHessian[Any, Any, Any] = run(ValueGradientHessian, backend, f, (x, *constants), kwargs)
+    return result
 
 
 @as_gradient
@@ -133,8 +133,8 @@ class GradientHvp(SecondOrderOperation):
         x, v, *constants = args
         return (x, *constants), (v, *[None] * len(constants))
 
-    def tangents(self, call: Call, given: tuple[Any, ...]) -> Arrays:
-        return native_tangents(call, given, name="v")
+    def tangents(self, call: Call, directions: tuple[Any, ...]) -> Arrays:
+        return native_tangents(call, directions, name="v")
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         gradients, products, _ = derive.hvp(self.outer, self.inner, function, leaves, tangents)

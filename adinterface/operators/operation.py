@@ -88,7 +88,7 @@ class Operation(ABC):
         """From the operator's arguments after the backend: those of f, and their tangents if there are any."""
         return args, None
 
-    def tangents(self, call: Call, given: tuple[Any, ...]) -> Arrays:
+    def tangents(self, call: Call, directions: tuple[Any, ...]) -> Arrays:
         """The native tangents, one for each active leaf."""
         return ()
 
@@ -167,16 +167,16 @@ def _kind_of(operator: Any) -> type[Operation] | None:
 def run(kind: type[Operation], auto: AutoBackend, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """One call of an operator, from its arguments to its results."""
     operation = _operation(kind, auto) if isinstance(auto, AutoBackend) else kind(auto)
-    given = None
+    directions = None
     if operation.directions is not None:
-        args, given = operation.arguments(args)
+        args, directions = operation.arguments(args)
     plan, values, _ = operation.plans.find(args, kwargs)
     if plan.stateful:
         following, wrapped, write = follow(operation, auto, f)
         if following is not operation:
             plan, values, _ = following.plans.find(args, kwargs)
-        return write(evaluate(following, plan, values, wrapped, given), args, kwargs)
-    return evaluate(operation, plan, values, f, given)
+        return write(evaluate(following, plan, values, wrapped, directions), args, kwargs)
+    return evaluate(operation, plan, values, f, directions)
 
 
 #: From an operator's results, and the arguments of f, to what the user gets.
@@ -197,28 +197,28 @@ def follow(operation: Operation, auto: AutoBackend, f: Callable[..., Any]) -> tu
 
 
 def evaluate(
-    operation: Operation, plan: Plan, values: Sequence[Any], f: Callable[..., Any], given: tuple[Any, ...] | None
+    operation: Operation, plan: Plan, values: Sequence[Any], f: Callable[..., Any], directions: tuple[Any, ...] | None
 ) -> Any:
-    """From the values of a call, and the tangents given to the operator, to its results."""
+    """From the values of a call, and the directions that the operator takes, to its results."""
     record = active_record()
     if record is not None:
         record.calls.append((plan, values))
     scope = None if plan.scope is None else plan.scope()
     try:
         if scope is None:
-            return _evaluated(operation, plan, values, f, given)
+            return _evaluated(operation, plan, values, f, directions)
         with scope:
-            return _evaluated(operation, plan, values, f, given)
+            return _evaluated(operation, plan, values, f, directions)
     except RuntimeError as error:  # the engine's own, of the arguments
         annotate(plan, error)
         raise
 
 
 def _evaluated(
-    operation: Operation, plan: Plan, values: Sequence[Any], f: Callable[..., Any], given: tuple[Any, ...] | None
+    operation: Operation, plan: Plan, values: Sequence[Any], f: Callable[..., Any], directions: tuple[Any, ...] | None
 ) -> Any:
     call = Call(plan, values, f)
     leaves = call.enter()
-    tangents = operation.tangents(call, given) if given is not None else ()
+    tangents = operation.tangents(call, directions) if directions is not None else ()
     function = Function(plan, f, call.enter_carried() if plan.carried else (), operation.output)
     return operation.finish(call, operation.compute(function, leaves, tangents))

@@ -232,22 +232,22 @@ class CompiledSpecialization(Specialization):
             annotate(self.plan, error)
             raise
 
-    def _evaluated(self, values: Sequence[Any], given: tuple[Any, ...] | None) -> Any:
+    def _evaluated(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
         plan, operation = self.plan, self.operation
         call = Call(plan, values, self.f)
         taken = call.taken
         active = [values[n] for n in plan.active] if plan.carried else values
         native = call.native = enter_all(self.enter, active, taken)
-        if given is None and not self.dynamic:
+        if directions is None and not self.dynamic:
             return operation.finish(call, self.compute(*native))
         carried = [values[n] if enter is None else enter(values[n], taken) for n, enter in self.dynamic]
         tangents: Arrays = ()
-        if given is not None:
-            like = plan.recognize_tangents(given, {}) if plan.recognize_tangents is not None else None
+        if directions is not None:
+            like = plan.recognize_tangents(directions, {}) if plan.recognize_tangents is not None else None
             if like is not None:
                 tangents = enter_all(self.enter, like, taken)
             else:
-                tangents = operation.tangents(call, given)
+                tangents = operation.tangents(call, directions)
                 if self.copies:
                     tangents = tuple([x.copy() if type(x) is np.ndarray else x for x in tangents])
         return operation.finish(call, self.compute(*native, *carried, *tangents))

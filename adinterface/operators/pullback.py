@@ -224,8 +224,8 @@ class Forward(Operation):
                 )
         return primals, tangents
 
-    def tangents(self, call: Call, given: tuple[Any, ...]) -> Arrays:
-        return native_tangents(call, given)
+    def tangents(self, call: Call, directions: tuple[Any, ...]) -> Arrays:
+        return native_tangents(call, directions)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         return tuple(derive.pushforward(self.backend, function, leaves, tangents))

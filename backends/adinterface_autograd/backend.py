@@ -41,9 +41,9 @@ class AutogradBackend(Backend):
         def back(cotangents: Arrays) -> Arrays:
             # autograd transposes the derivative; its adjoint in the real inner product is the conjugate of that.
             seeds = [(end, _conj(c)) for end, c in zip(ends, cotangents) if end is not None]
-            found = backward(seeds)
+            result = backward(seeds)
             gradients = [
-                _conj(found[root]) if root in found else np.zeros(anp.shape(x), x.dtype) for root, x in zip(roots, leaves)
+                _conj(result[root]) if root in result else np.zeros(anp.shape(x), x.dtype) for root, x in zip(roots, leaves)
             ]
             return tuple([_narrow(gradient, x) for gradient, x in zip(gradients, leaves)])
 
@@ -54,10 +54,12 @@ class AutogradBackend(Backend):
         with new_trace() as trace:
             (output,), aux = function(*[Box(leaf, trace, root) for leaf, root in zip(leaves, roots)])
         end, output = node_of(output, trace), unboxed(output, trace)
-        found: dict[Any, Any] = {}
+        results: dict[Any, Any] = {}
         if end is not None:
-            found = backward([(end, np.ones((), dtype=self.libraries[0].dtype(output)))])
-        gradients = [_conj(found[root]) if root in found else np.zeros(anp.shape(x), x.dtype) for root, x in zip(roots, leaves)]
+            results = backward([(end, np.ones((), dtype=self.libraries[0].dtype(output)))])
+        gradients = [
+            _conj(results[root]) if root in results else np.zeros(anp.shape(x), x.dtype) for root, x in zip(roots, leaves)
+        ]
         return Gradient((output,), aux.map(lambda array: unboxed(array, trace)), tuple(gradients), end is not None)
 
     def jacobian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian | None:

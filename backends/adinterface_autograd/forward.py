@@ -53,8 +53,8 @@ def _transposed(fun: Any) -> Callable[..., Any]:
         with new_trace() as trace:
             root = ReverseNode.new_root()
             ends = [node_of(part, trace) for part in back(new_box(space.ones(), trace, root))]
-            found = backward([(end, tangent) for end, tangent in zip(ends, tangents) if end is not None])
-        return found[root] if root in found else space.zeros()
+            result = backward([(end, tangent) for end, tangent in zip(ends, tangents) if end is not None])
+        return result[root] if root in result else space.zeros()
 
     return rule
 

@@ -271,8 +271,8 @@ def _of_norm(answer: Any, tangent: Any, x: Any, ord: Any = None, axis: Axes = No
     if ord == "nuc":
         moved, change = [anp.moveaxis(array, axes, (-2, -1)) for array in (x, tangent)]
         u, _, v = linalg.svd(moved, full_matrices=False)
-        found = anp.sum(_real_product(anp.matmul(u, v), change), axis=(-2, -1))
-        return anp.reshape(found, shape_of(answer))
+        result = anp.sum(_real_product(anp.matmul(u, v), change), axis=(-2, -1))
+        return anp.reshape(result, shape_of(answer))
     if ord is None or ord == "fro" or (ord == 2 and not matrix):
         return anp.sum(_real_product(x, tangent), axis=axes, keepdims=keepdims) / answer
     if matrix or isinstance(ord, str) or not 1 < ord < np.inf:

@@ -61,8 +61,8 @@ def _complex_cholesky_vjp(ans: Any, x: Any) -> Any:
         inner = matmul(_adjoint(ans), anp.conj(g))  # autograd's cotangents are not conjugated
         inner = tril(inner, k=-1) + _real_diagonal(inner) / 2
         inverse = inv(ans)
-        found = matmul(matmul(_adjoint(inverse), inner), inverse)
-        return anp.conj((found + _adjoint(found)) / 2)
+        result = matmul(matmul(_adjoint(inverse), inner), inverse)
+        return anp.conj((result + _adjoint(result)) / 2)
 
     return back
 
@@ -95,8 +95,8 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
 
 
 def eigh(x: Any, /) -> EighResult:
-    found = anp.linalg.eigh(x)
-    return EighResult(found[0], found[1])
+    result = anp.linalg.eigh(x)
+    return EighResult(result[0], result[1])
 
 
 def eigvalsh(x: Any, /) -> Any:
@@ -104,8 +104,8 @@ def eigvalsh(x: Any, /) -> Any:
 
 
 def eig(x: Any, /) -> Any:
-    found = anp.linalg.eig(x)
-    return EighResult(found[0], found[1])
+    result = anp.linalg.eig(x)
+    return EighResult(result[0], result[1])
 
 
 def eigvals(x: Any, /) -> Any:
@@ -147,10 +147,10 @@ def _pinv_vjp(ans: Any, x: Any, rtol: Any) -> Any:
     def back(g: Any) -> Any:
         g, adjoint = anp.conj(g), _adjoint(ans)  # autograd's cotangents are not conjugated
         turned = _adjoint(g)
-        found = -matmul(matmul(adjoint, g), adjoint)
-        found = found + matmul(matmul(np.eye(rows) - matmul(x, ans), turned), matmul(ans, adjoint))
-        found = found + matmul(matmul(adjoint, ans), matmul(turned, np.eye(columns) - matmul(ans, x)))
-        return anp.conj(found)
+        result = -matmul(matmul(adjoint, g), adjoint)
+        result = result + matmul(matmul(np.eye(rows) - matmul(x, ans), turned), matmul(ans, adjoint))
+        result = result + matmul(matmul(adjoint, ans), matmul(turned, np.eye(columns) - matmul(ans, x)))
+        return anp.conj(result)
 
     return back
 
@@ -163,8 +163,8 @@ def pinv(x: Any, /, *, rtol: Any = None) -> Any:
 
 
 def slogdet(x: Any, /) -> SlogdetResult:
-    found = anp.linalg.slogdet(x)
-    return SlogdetResult(found[0], found[1])
+    result = anp.linalg.slogdet(x)
+    return SlogdetResult(result[0], result[1])
 
 
 @primitive  # type: ignore[untyped-decorator]
@@ -191,8 +191,8 @@ def solve(a: Any, b: Any, /) -> Any:
 
 
 def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
-    found = anp.linalg.svd(x, full_matrices=full_matrices)
-    return SVDResult(found[0], found[1], found[2])
+    result = anp.linalg.svd(x, full_matrices=full_matrices)
+    return SVDResult(result[0], result[1], result[2])
 
 
 def svdvals(x: Any, /) -> Any:
@@ -220,14 +220,14 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
         return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
     if ord in (1, -1, np.inf, -np.inf):
         sums = sum(anp.abs(x), axis=-2 if ord in (1, -1) else -1)
-        found = (anp.max if ord > 0 else anp.min)(sums, axis=-1)
+        result = (anp.max if ord > 0 else anp.min)(sums, axis=-1)
     elif ord == "nuc":
-        found = sum(svdvals(x), axis=-1)
+        result = sum(svdvals(x), axis=-1)
     elif ord in (2, -2):
-        found = svdvals(x)[..., 0 if ord == 2 else -1]
+        result = svdvals(x)[..., 0 if ord == 2 else -1]
     else:
         raise ValueError(f"Invalid norm order {ord!r} for matrices.")
-    return found[..., None, None] if keepdims else found
+    return result[..., None, None] if keepdims else result
 
 
 # QR ------------------------------------------------------------------------------------------------------------------
@@ -271,8 +271,8 @@ def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
     rows, columns = shape_of(x)[-2:]
     if mode != "reduced" and rows != columns:
         raise NotImplementedError("autograd: only the reduced QR decomposition has a derivative, qr(x, mode='reduced')")
-    found = _qr(x if rows >= columns else x[..., :rows])
-    q, r = found[0], found[1]
+    result = _qr(x if rows >= columns else x[..., :rows])
+    q, r = result[0], result[1]
     if rows < columns:
         r = anp.concatenate([r, matmul(_adjoint(q), x[..., rows:])], axis=-1)
     return QRResult(q, r)

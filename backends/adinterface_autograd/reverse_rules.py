@@ -54,15 +54,15 @@ def _traced(composition: Callable[..., Any]) -> Rule:
         with new_trace() as trace:
             for n, root in zip(argnums, roots):
                 arguments[n] = Box(arguments[n], trace, root)
-            found = composition(*arguments, **kwargs)
-            several = isinstance(found, (list, tuple))
-            ends = [node_of(part, trace) for part in (found if several else (found,))]
+            result = composition(*arguments, **kwargs)
+            several = isinstance(result, (list, tuple))
+            ends = [node_of(part, trace) for part in (result if several else (result,))]
 
         def back(cotangent: Any) -> list[Any]:
             parts = cotangent if several else (cotangent,)
-            found = backward([(end, part) for end, part in zip(ends, parts) if end is not None])
+            result = backward([(end, part) for end, part in zip(ends, parts) if end is not None])
             return [
-                found[root] if root in found else np.zeros(shape_of(args[n]), np.asarray(value(args[n])).dtype)
+                result[root] if root in result else np.zeros(shape_of(args[n]), np.asarray(value(args[n])).dtype)
                 for n, root in zip(argnums, roots)
             ]
 
@@ -213,8 +213,8 @@ def _cholesky(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
     def back(g: Any) -> tuple[Any]:
         inverse = anp.linalg.inv(answer)
         inner = half * anp.matmul(_transposed(anp.conj(answer)), anp.conj(g))  # autograd's cotangents are not conjugated
-        found = anp.matmul(anp.matmul(_transposed(anp.conj(inverse)), inner), inverse)
-        return (anp.conj(found + _transposed(anp.conj(found))) / 2,)
+        result = anp.matmul(anp.matmul(_transposed(anp.conj(inverse)), inner), inverse)
+        return (anp.conj(result + _transposed(anp.conj(result))) / 2,)
 
     return back
 
@@ -228,9 +228,9 @@ def _slogdet(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
     sign = answer[0]
 
     def back(g: Any) -> tuple[Any]:
-        (found,) = own(g)
+        (result,) = own(g)
         turned = anp.real(1j * g[0] * sign)
-        return (found - 1j * anp.reshape(turned, (*shape_of(turned), 1, 1)) * _transposed(anp.linalg.inv(args[0])),)
+        return (result - 1j * anp.reshape(turned, (*shape_of(turned), 1, 1)) * _transposed(anp.linalg.inv(args[0])),)
 
     return back
 

@@ -206,13 +206,13 @@ def remainder(x: Any, y: Any, /) -> Any:
 
 
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
-    found = x
+    result = x
     for bound, beyond in ((min, np.less_equal), (max, np.greater_equal)):
         if bound is not None:
-            outside = beyond(value(found), value(bound))
-            found, bound = broadcast_arrays(found, bound)
-            found = where(outside, bound, found)
-    return astype(found, x.dtype)
+            outside = beyond(value(result), value(bound))
+            result, bound = broadcast_arrays(result, bound)
+            result = where(outside, bound, result)
+    return astype(result, x.dtype)
 
 
 def pow(x: Any, y: Any, /) -> Any:
@@ -400,16 +400,16 @@ def prod(x: Any, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = Fa
     if not is_box(x):
         return np.prod(x, axis=axis, dtype=dtype, keepdims=keepdims)
     x = _summed(dtype, x)
-    found, axes = _reduced(x, axis)
-    while (count := shape_of(found)[-1]) > 1:
+    result, axes = _reduced(x, axis)
+    while (count := shape_of(result)[-1]) > 1:
         half = count // 2
-        product = found[..., :half] * found[..., half : 2 * half]
-        found = product if count % 2 == 0 else anp.concatenate([product, found[..., 2 * half :]], axis=-1)
-    if shape_of(found)[-1]:
-        found = found[..., 0]
+        product = result[..., :half] * result[..., half : 2 * half]
+        result = product if count % 2 == 0 else anp.concatenate([product, result[..., 2 * half :]], axis=-1)
+    if shape_of(result)[-1]:
+        result = result[..., 0]
     else:
-        found = np.ones(shape_of(found)[:-1], dtype=x.dtype)
-    return _with_axes(found, x.shape, axes, keepdims)
+        result = np.ones(shape_of(result)[:-1], dtype=x.dtype)
+    return _with_axes(result, x.shape, axes, keepdims)
 
 
 def mean(x: Any, /, *, axis: Axes = None, keepdims: bool = False) -> Any:
@@ -461,19 +461,19 @@ def _cumulated(x: Any, axis: int | None, include_initial: bool, product: bool, d
         axis = 0
     axis, x = _axis(axis, ndim), _summed(dtype, x)
     if not product:
-        found = anp.cumsum(x, axis=axis)
+        result = anp.cumsum(x, axis=axis)
     else:
-        found, step, count = x, 1, shape_of(x)[axis]
+        result, step, count = x, 1, shape_of(x)[axis]
         while step < count:  # each element takes in the ones at a doubling distance in front of it
-            later = found[_along(axis, slice(step, None))] * found[_along(axis, slice(None, count - step))]
-            found = anp.concatenate([found[_along(axis, slice(None, step))], later], axis=axis)
+            later = result[_along(axis, slice(step, None))] * result[_along(axis, slice(None, count - step))]
+            result = anp.concatenate([result[_along(axis, slice(None, step))], later], axis=axis)
             step *= 2
     if include_initial:
         shape = list(shape_of(x))
         shape[axis] = 1
-        start = np.full(shape, 1 if product else 0, dtype=np.asarray(value(found)).dtype)
-        found = anp.concatenate([start, found], axis=axis)
-    return found
+        start = np.full(shape, 1 if product else 0, dtype=np.asarray(value(result)).dtype)
+        result = anp.concatenate([start, result], axis=axis)
+    return result
 
 
 def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:

@@ -63,14 +63,14 @@ def backward(seeds: Sequence[tuple[Any, Any]]) -> dict[Any, Any]:
     collected: dict[Any, Any] = {}
     for end, cotangent in seeds:
         collected[end] = add_outgrads(collected.get(end), cotangent)
-    found: dict[Any, Any] = {}
+    results: dict[Any, Any] = {}
     order = toposort(_Sink([end for end, _ in seeds]))
     next(order)  # the sink itself
     for node in order:
         gradient = collected.pop(node)[0]
         if not node.parents:
-            found[node] = gradient
+            results[node] = gradient
             continue
         for parent, contribution in zip(node.parents, node.vjp(gradient)):
             collected[parent] = add_outgrads(collected.get(parent), contribution)
-    return found
+    return results

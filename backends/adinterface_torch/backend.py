@@ -314,7 +314,7 @@ def _filled(gradients: Any, leaves: Arrays) -> Arrays:
     """Zeros for the leaves on which nothing depends."""
     for gradient in gradients:
         if gradient is None:
-            return tuple([torch.zeros_like(x) if found is None else found for found, x in zip(gradients, leaves)])
+            return tuple([torch.zeros_like(x) if gradient is None else gradient for gradient, x in zip(gradients, leaves)])
     return tuple(gradients)
 
 

@@ -40,7 +40,7 @@ def backward(
     if seeds is None:
         # New ones each time: a user's own backward function may write to them.
         seeds = tuple(map(torch.ones_like, outputs))
-    found: Any = _engine_run_backward(
+    result: Any = _engine_run_backward(
         tuple(outputs), tuple(seeds), retain_graph or create_graph, create_graph, tuple(leaves), True, accumulate_grad=False
     )
-    return found  # type: ignore[no-any-return]
+    return result  # type: ignore[no-any-return]

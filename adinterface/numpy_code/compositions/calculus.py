@@ -78,8 +78,8 @@ def gradient(xp: ModuleType, f: Array, *varargs: Any, axis: Any = None, edge_ord
         raise TypeError("invalid number of arguments")
     spacings = [1.0] * len(axes) if not varargs else list(varargs) * (len(axes) if len(varargs) == 1 else 1)
     f = inexact(xp, f)
-    found = [_slope(xp, f, spacing, n, edge_order) for spacing, n in zip(spacings, axes)]
-    return found[0] if len(axes) == 1 else tuple(found)
+    results = [_slope(xp, f, spacing, n, edge_order) for spacing, n in zip(spacings, axes)]
+    return results[0] if len(axes) == 1 else tuple(results)
 
 
 def _slope(xp: ModuleType, f: Array, spacing: Any, axis: int, edge_order: int) -> Array:
@@ -121,7 +121,7 @@ def interp(nx: ModuleType, /, x: Any, xp: Any, fp: Any, left: Any = None, right:
         fp = nx.concat([fp[-1:], fp, fp[:1]], axis=0)
     shape, points = tuple(x.shape), flat(nx, x)
     if xp.shape[0] == 1:
-        found = nx.take(fp, nx.zeros_like(points, dtype=nx.int64), axis=0)
+        result = nx.take(fp, nx.zeros_like(points, dtype=nx.int64), axis=0)
     else:
         place = nx.searchsorted(xp, points, side="right") - 1
         place = nx.minimum(nx.maximum(place, nx.zeros_like(place)), nx.full_like(place, xp.shape[0] - 2))
@@ -129,12 +129,12 @@ def interp(nx: ModuleType, /, x: Any, xp: Any, fp: Any, left: Any = None, right:
         low, high = nx.take(fp, place, axis=0), nx.take(fp, place + 1, axis=0)
         width = end - start
         part = (points - start) / nx.where(width == 0, nx.ones_like(width), width)
-        found = nx.where(points >= end, high, low + part * (high - low))
+        result = nx.where(points >= end, high, low + part * (high - low))
     if period is None:
         ends = [
             cast(nx, array(nx, v, fp), name_of(fp))
             for v in (fp[0] if left is None else left, fp[-1] if right is None else right)
         ]
-        found = nx.where(points < xp[0], ends[0], nx.where(points > xp[-1], ends[1], found))
-    found = nx.where(nx.isnan(points), nx.full_like(found, math.nan), found)
-    return nx.reshape(found, shape)
+        result = nx.where(points < xp[0], ends[0], nx.where(points > xp[-1], ends[1], result))
+    result = nx.where(nx.isnan(points), nx.full_like(result, math.nan), result)
+    return nx.reshape(result, shape)

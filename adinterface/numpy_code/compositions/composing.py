@@ -202,8 +202,8 @@ def gathered(xp: ModuleType, x: Array, places: np.ndarray[Any, Any]) -> Array:
     index = np.maximum(places.ravel() - 1, 0)
     if not size_of(x):
         return xp.zeros(places.shape, dtype=x.dtype)
-    found = xp.reshape(xp.take(flat(xp, x), array(xp, index, x), axis=0), places.shape)
-    return found if places.all() else xp.where(array(xp, places > 0, x), found, xp.zeros_like(found))
+    result = xp.reshape(xp.take(flat(xp, x), array(xp, index, x), axis=0), places.shape)
+    return result if places.all() else xp.where(array(xp, places > 0, x), result, xp.zeros_like(result))
 
 
 def concrete(value: Any) -> Any:

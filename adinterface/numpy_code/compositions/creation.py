@@ -94,8 +94,8 @@ def logspace(
     axis: int = 0,
 ) -> Array:
     exponents = linspace(xp, start, stop, num, endpoint, axis=axis)
-    found = xp.pow(*promoted(xp, base, exponents))
-    return found if dtype is None else cast(xp, found, dtype)
+    result = xp.pow(*promoted(xp, base, exponents))
+    return result if dtype is None else cast(xp, result, dtype)
 
 
 @composition("geomspace")
@@ -104,10 +104,10 @@ def geomspace(
 ) -> Array:
     start, stop = broadcast(xp, *[cast(xp, x, np.result_type(name_of(x), float)) for x in promoted(xp, start, stop)])
     exponents = linspace(xp, xp.zeros_like(start), xp.log(stop / start), num, endpoint)
-    found = start * xp.exp(exponents)
+    result = start * xp.exp(exponents)
     if endpoint and num > 1:
-        found = xp.concat([found[:-1, ...], stop[None, ...]], axis=0)
-    return moveaxis(xp, found if dtype is None else cast(xp, found, dtype), 0, axis)
+        result = xp.concat([result[:-1, ...], stop[None, ...]], axis=0)
+    return moveaxis(xp, result if dtype is None else cast(xp, result, dtype), 0, axis)
 
 
 @composition("meshgrid")
@@ -116,5 +116,5 @@ def meshgrid(xp: ModuleType, *xi: Any, copy: bool = True, sparse: bool = False, 
     axes = list(range(ndim))
     if indexing == "xy" and ndim > 1:
         axes[:2] = [1, 0]
-    found = [xp.reshape(array(xp, x), tuple([-1 if n == axis else 1 for n in range(ndim)])) for x, axis in zip(xi, axes)]
-    return tuple(found if sparse else broadcast(xp, *found))
+    results = [xp.reshape(array(xp, x), tuple([-1 if n == axis else 1 for n in range(ndim)])) for x, axis in zip(xi, axes)]
+    return tuple(results if sparse else broadcast(xp, *results))

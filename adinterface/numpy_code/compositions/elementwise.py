@@ -98,8 +98,8 @@ def exp2(xp: ModuleType, x: Array) -> Array:
 def cbrt(xp: ModuleType, x: Array) -> Array:
     x = sine_dtype(xp, x)
     zero = x == 0
-    found = xp.copysign(xp.abs(xp.where(zero, xp.ones_like(x), x)) ** (1 / 3), x)
-    return xp.where(zero, xp.sqrt(xp.where(zero, x, xp.ones_like(x))), found)  # whose derivative is infinite there, too
+    result = xp.copysign(xp.abs(xp.where(zero, xp.ones_like(x), x)) ** (1 / 3), x)
+    return xp.where(zero, xp.sqrt(xp.where(zero, x, xp.ones_like(x))), result)  # whose derivative is infinite there, too
 
 
 @composition("deg2rad", "radians")
@@ -269,8 +269,8 @@ def conjugate(xp: ModuleType, x: Array) -> Array:
 @composition("angle")
 def angle(xp: ModuleType, z: Array, deg: bool = False) -> Array:
     z = inexact(xp, z)
-    found = xp.atan2(imag(xp, z), real(xp, z))
-    return rad2deg(xp, found) if deg else found
+    result = xp.atan2(imag(xp, z), real(xp, z))
+    return rad2deg(xp, result) if deg else result
 
 
 @composition("isreal")

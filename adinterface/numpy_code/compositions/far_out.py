@@ -88,8 +88,8 @@ def log_ndtr(xp: ModuleType, erfc: Own, scaled: Own, x: Array) -> Array:
         return xp.log1p(-erfc(x / math.sqrt(2)) / 2)
 
     low = x < -1
-    found = upper(xp.where(low, xp.zeros_like(x), x))
-    return xp.where(low, lower(xp.where(low, x, xp.full_like(x, -2.0))), found)
+    result = upper(xp.where(low, xp.zeros_like(x), x))
+    return xp.where(low, lower(xp.where(low, x, xp.full_like(x, -2.0))), result)
 
 
 # Modified Bessel functions -------------------------------------------------------------------------------------------
@@ -111,8 +111,8 @@ def scaled_bessel(xp: ModuleType, order: int, own: Own, x: Array) -> Array:
 
     def series(x: Array) -> Array:
         size = xp.abs(x)
-        found = polynomial(1 / size, _HANKEL[order]) / xp.sqrt(size) / math.sqrt(2 * math.pi)
-        return xp.copysign(found, x) if order else found
+        result = polynomial(1 / size, _HANKEL[order]) / xp.sqrt(size) / math.sqrt(2 * math.pi)
+        return xp.copysign(result, x) if order else result
 
     return either(xp, xp.abs(x) > 200, x, series, own)
 
@@ -145,9 +145,9 @@ def digamma(xp: ModuleType, own: Own, x: Array) -> Array:
     left = x < -0.5
     poles = left & (x == xp.round(x))
     negative = reflected(xp.where(left & xp.logical_not(poles), x, xp.full_like(x, -0.75)))
-    found = xp.where(left, negative, own(xp.where(left, xp.ones_like(x), x)))
-    found = xp.where(poles, xp.full_like(x, math.nan), found)
-    return xp.where(x == 0, -xp.copysign(xp.full_like(x, math.inf), x), found)
+    result = xp.where(left, negative, own(xp.where(left, xp.ones_like(x), x)))
+    result = xp.where(poles, xp.full_like(x, math.nan), result)
+    return xp.where(x == 0, -xp.copysign(xp.full_like(x, math.inf), x), result)
 
 
 def log_rise(xp: ModuleType, gammaln: Own, polygamma: Own, a: Array, b: Array) -> Array:
@@ -168,8 +168,8 @@ def _log_of_beta(xp: ModuleType, gammaln: Own, polygamma: Own, a: Array, b: Arra
 
 def betaln(xp: ModuleType, gammaln: Own, polygamma: Own, a: Array, b: Array) -> Array:
     valid = _has_beta(xp, a, b)
-    found = _log_of_beta(xp, gammaln, polygamma, *_where_valid(xp, valid, a, b))
-    return require(xp, valid, found, (a, b), "betaln", "a + b > 0")
+    result = _log_of_beta(xp, gammaln, polygamma, *_where_valid(xp, valid, a, b))
+    return require(xp, valid, result, (a, b), "betaln", "a + b > 0")
 
 
 def beta(xp: ModuleType, gammaln: Own, polygamma: Own, a: Array, b: Array) -> Array:
@@ -201,8 +201,8 @@ def binom(xp: ModuleType, gammaln: Own, polygamma: Own, n: Array, k: Array) -> A
     k_out = xp.where(inside, xp.full_like(n, -1.5), small)
     sine = sine_of_pi(xp, k_out + 1)
     outer = xp.exp(_log_of_beta(xp, gammaln, polygamma, n + 1, -k_out)) * sine / math.pi
-    found = xp.where(inside, middle, outer)
-    return require(xp, valid, found, arguments, "binom", "n > -1")
+    result = xp.where(inside, middle, outer)
+    return require(xp, valid, result, arguments, "binom", "n > -1")
 
 
 def poch(xp: ModuleType, gammaln: Own, polygamma: Own, z: Array, m: Array) -> Array:
@@ -210,8 +210,8 @@ def poch(xp: ModuleType, gammaln: Own, polygamma: Own, z: Array, m: Array) -> Ar
     arguments = (z, m)
     valid = (((z > 0) & (z + m > 0)) | ((z == 0) & (m > 0))) | xp.isnan(z + m)
     z, m = _where_valid(xp, valid, z, m)
-    found = z / (z + m) * xp.exp(log_rise(xp, gammaln, polygamma, z + 1, m))
-    return require(xp, valid, found, arguments, "poch", "z >= 0 and z + m > 0")
+    result = z / (z + m) * xp.exp(log_rise(xp, gammaln, polygamma, z + 1, m))
+    return require(xp, valid, result, arguments, "poch", "z >= 0 and z + m > 0")
 
 
 # Incomplete gamma functions ------------------------------------------------------------------------------------------

@@ -50,8 +50,8 @@ def take(xp: ModuleType, a: Array, indices: Any, axis: int | None = None, out: A
     if not indices.shape and mode == "raise":
         return a[(slice(None),) * axis + (int(indices), Ellipsis)]
     counted = flat(xp, _counted(xp, cast(xp, indices, "int64"), a.shape[axis], mode))
-    found = xp.take(a, counted, axis=axis)
-    return xp.reshape(found, tuple(a.shape[:axis]) + tuple(indices.shape) + tuple(a.shape[axis + 1 :]))
+    result = xp.take(a, counted, axis=axis)
+    return xp.reshape(result, tuple(a.shape[:axis]) + tuple(indices.shape) + tuple(a.shape[axis + 1 :]))
 
 
 @composition("take_along_axis")
@@ -69,10 +69,10 @@ def choose(xp: ModuleType, a: Any, choices: Any, out: Any = None, mode: str = "r
     parts = promoted(xp, *[choices[n] for n in range(len(choices))])
     index = array(xp, a, parts[0])
     index, *parts = broadcast(xp, _counted(xp, index, len(parts), mode) if mode != "raise" else index, *parts)
-    found = parts[0]
+    result = parts[0]
     for n, part in enumerate(parts[1:], 1):
-        found = xp.where(index == n, part, found)
-    return found
+        result = xp.where(index == n, part, result)
+    return result
 
 
 @composition("compress")
@@ -90,10 +90,10 @@ def extract(xp: ModuleType, condition: Any, arr: Any) -> Array:
 @composition("select")
 def select(xp: ModuleType, condlist: Any, choicelist: Any, default: Any = 0) -> Array:
     conditions = [condlist[n] for n in range(len(condlist))]
-    found, *choices = promoted(xp, default, *[choicelist[n] for n in range(len(choicelist))])
+    result, *choices = promoted(xp, default, *[choicelist[n] for n in range(len(choicelist))])
     for condition, choice in zip(reversed(conditions), reversed(choices)):
-        found = xp.where(array(xp, condition, found), choice, found)
-    return found
+        result = xp.where(array(xp, condition, result), choice, result)
+    return result
 
 
 @composition("diagonal")
@@ -126,11 +126,11 @@ def flatnonzero(xp: ModuleType, a: Array) -> Array:
 @composition("unravel_index")
 def unravel_index(xp: ModuleType, indices: Any, shape: Any, order: str = "C") -> Any:
     rest = array(xp, indices)
-    found: list[Array] = []
+    results: list[Array] = []
     for length in reversed(shape) if order == "C" else shape:
-        found.append(rest % length)
+        results.append(rest % length)
         rest = rest // length
-    return tuple(reversed(found) if order == "C" else found)
+    return tuple(reversed(results) if order == "C" else results)
 
 
 @composition("searchsorted")
@@ -154,8 +154,8 @@ def isin(
     xp: ModuleType, element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
 ) -> Array:
     element, others = promoted(xp, element, test_elements)
-    found = xp.any(element[..., None] == flat(xp, others), axis=-1)
-    return xp.logical_not(found) if invert else found
+    result = xp.any(element[..., None] == flat(xp, others), axis=-1)
+    return xp.logical_not(result) if invert else result
 
 
 # Sets ----------------------------------------------------------------------------------------------------------------
@@ -175,9 +175,9 @@ def unique(
 ) -> Any:
     if axis is not None:
         raise NumpyCodeError("numpy_function: np.unique takes axis=None alone.")
-    found = unique_all(xp, ar, equal_nan)
+    result = unique_all(xp, ar, equal_nan)
     wanted = (True, return_index, return_inverse, return_counts)
-    parts = tuple([part for part, want in zip(found, wanted) if want])
+    parts = tuple([part for part, want in zip(result, wanted) if want])
     return parts[0] if len(parts) == 1 else parts
 
 

@@ -109,11 +109,11 @@ def insert(xp: ModuleType, arr: Array, obj: Any, values: Any, axis: int | None =
 def array_split(xp: ModuleType, ary: Array, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     axis = axis % len(ary.shape)
     places = np.array_split(np.arange(ary.shape[axis]), concrete(indices_or_sections))
-    found, start = [], 0
+    result, start = [], 0
     for part in places:
         start = int(part[0]) if len(part) else start
-        found.append(ary[(slice(None),) * axis + (slice(start, start + len(part)), Ellipsis)])
-    return found
+        result.append(ary[(slice(None),) * axis + (slice(start, start + len(part)), Ellipsis)])
+    return result
 
 
 @composition("split")

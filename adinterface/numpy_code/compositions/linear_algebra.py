@@ -35,13 +35,13 @@ def _hermitian(xp: ModuleType, a: Array, triangle: str) -> Array:
         raise ValueError("UPLO argument must be 'L' or 'U'")
     half = xp.tril(a) if triangle == "L" else xp.triu(a)
     strict = xp.tril(a, k=-1) if triangle == "L" else xp.triu(a, k=1)
-    found = half + _adjoint(xp, strict)
+    result = half + _adjoint(xp, strict)
     if not is_complex(a):
-        return found
+        return result
     # Of the diagonal, the real part alone: engines differ in what they take the other for.
     diagonal = array(xp, np.eye(a.shape[-1], dtype=bool), a)
-    real = xp.real(found)
-    return xp.where(diagonal, cast(xp, real, name_of(a)), found)
+    real = xp.real(result)
+    return xp.where(diagonal, cast(xp, real, name_of(a)), result)
 
 
 @composition("linalg.cholesky")
@@ -73,8 +73,8 @@ def solve(xp: ModuleType, a: Any, b: Any) -> Array:
     if a.shape[:-2] != rows.shape[:-2]:
         stack = np.broadcast_shapes(a.shape[:-2], rows.shape[:-2])
         a, rows = [xp.broadcast_to(x, (*stack, *x.shape[-2:])) for x in (a, rows)]
-    found = xp.linalg.solve(a, rows)
-    return found[..., 0] if len(b.shape) == 1 else found
+    result = xp.linalg.solve(a, rows)
+    return result[..., 0] if len(b.shape) == 1 else result
 
 
 @composition("linalg.eig")
@@ -116,8 +116,8 @@ def svdvals(xp: ModuleType, x: Array, /) -> Array:
 def qr(xp: ModuleType, a: Array, mode: str = "reduced") -> Any:
     if mode not in ("reduced", "complete", "r"):
         raise ValueError(f"Unrecognized mode '{mode}'")
-    found = QRResult(*xp.linalg.qr(inexact(xp, a), mode="complete" if mode == "complete" else "reduced"))
-    return found.R if mode == "r" else found
+    result = QRResult(*xp.linalg.qr(inexact(xp, a), mode="complete" if mode == "complete" else "reduced"))
+    return result.R if mode == "r" else result
 
 
 @composition("linalg.pinv")
@@ -178,14 +178,14 @@ def norm(xp: ModuleType, x: Any, ord: Any = None, axis: Any = None, keepdims: bo
     x = inexact(xp, array(xp, x))
     ndim = len(x.shape)
     if axis is None and (ord is None or ndim == 1):
-        found = _vector_norm(xp, flat(xp, x), 2 if ord is None else ord, -1)
-        return xp.reshape(found, (1,) * ndim) if keepdims else found
+        result = _vector_norm(xp, flat(xp, x), 2 if ord is None else ord, -1)
+        return xp.reshape(result, (1,) * ndim) if keepdims else result
     axes = normalized(axis, ndim)
     if len(axes) not in (1, 2):
         raise ValueError("Improper number of dimensions to norm.")
     moved = xp.permute_dims(x, tuple([n for n in range(ndim) if n not in axes]) + axes)
-    found = _vector_norm(xp, moved, 2 if ord is None else ord, -1) if len(axes) == 1 else _matrix_norm(xp, moved, ord)
-    return xp.reshape(found, tuple([1 if n in axes else k for n, k in enumerate(x.shape)])) if keepdims else found
+    result = _vector_norm(xp, moved, 2 if ord is None else ord, -1) if len(axes) == 1 else _matrix_norm(xp, moved, ord)
+    return xp.reshape(result, tuple([1 if n in axes else k for n, k in enumerate(x.shape)])) if keepdims else result
 
 
 def _vector_norm(xp: ModuleType, x: Array, ord: Any, axis: Any) -> Array:
@@ -230,8 +230,8 @@ def matrix_norm(xp: ModuleType, x: Array, /, *, keepdims: bool = False, ord: Any
 def vector_norm(xp: ModuleType, x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
     x = inexact(xp, x)
     axes = normalized(axis, len(x.shape))
-    found = _vector_norm(xp, x, ord, axes)
-    return xp.reshape(found, tuple([1 if n in axes else k for n, k in enumerate(x.shape)])) if keepdims else found
+    result = _vector_norm(xp, x, ord, axes)
+    return xp.reshape(result, tuple([1 if n in axes else k for n, k in enumerate(x.shape)])) if keepdims else result
 
 
 @composition("linalg.cond")

@@ -89,14 +89,14 @@ def polyfit(
         values = y * (w if len(y.shape) == 1 else w[:, None])
     scale = xp.sqrt(xp.sum(xp.square(matrix), axis=0))
     matrix = matrix / scale
-    found, residuals, rank, singular = lstsq(xp, matrix, values, rcond)
-    found = found / scale if len(found.shape) == 1 else found / scale[:, None]
+    result, residuals, rank, singular = lstsq(xp, matrix, values, rcond)
+    result = result / scale if len(result.shape) == 1 else result / scale[:, None]
     if full:
-        return found, residuals, rank, singular, rcond
+        return result, residuals, rank, singular, rcond
     if not cov:
-        return found
+        return result
     inverse = xp.linalg.inv(xp.matmul(xp.matrix_transpose(matrix), matrix)) / (scale[:, None] * scale[None, :])
     factor = 1.0 if cov == "unscaled" else residuals / (x.shape[0] - deg - 1)
     if len(y.shape) == 1:
-        return found, inverse * factor
-    return found, inverse[..., None] * factor
+        return result, inverse * factor
+    return result, inverse[..., None] * factor

@@ -88,14 +88,14 @@ def _quantile(
     dtype = kept if isinstance(q, (int, float)) or not shape else name_of(promoted(xp, a, q)[0])
     part = cast(xp, part, dtype)
     low, high = cast(xp, low, dtype), cast(xp, high, dtype)
-    found = low + part * (high - low)
+    result = low + part * (high - low)
     gone = count == 0 if without_nan else missing[..., -1:]
-    found = xp.where(gone, xp.full_like(found, math.nan), found)
+    result = xp.where(gone, xp.full_like(result, math.nan), result)
     if method in _ELEMENTS:  # which are of the array's own dtype
-        found = cast(xp, found, given)
-    found = xp.moveaxis(found, -1, 0)  # the quantiles first
-    kept_shape = reduced if keepdims else tuple(found.shape[1:])
-    return xp.reshape(found, shape + kept_shape)
+        result = cast(xp, result, given)
+    result = xp.moveaxis(result, -1, 0)  # the quantiles first
+    kept_shape = reduced if keepdims else tuple(result.shape[1:])
+    return xp.reshape(result, shape + kept_shape)
 
 
 def _taken(xp: ModuleType, ordered: Array, place: Array) -> Array:

@@ -139,8 +139,8 @@ def _extremum(xp: ModuleType, name: str, a: Array, axis: Axis, keepdims: bool, i
     if initial is not None and not size_of(a):
         shape = np.max(np.zeros(a.shape), axis=axis, keepdims=keepdims, initial=0.0).shape
         return xp.broadcast_to(_as_initial(xp, initial, a), shape)
-    found = reduce(a, axis=axis, keepdims=keepdims)
-    return found if initial is None else pair(found, _as_initial(xp, initial, found))
+    result = reduce(a, axis=axis, keepdims=keepdims)
+    return result if initial is None else pair(result, _as_initial(xp, initial, result))
 
 
 @composition("max", "amax")

@@ -106,8 +106,8 @@ def squeeze(xp: ModuleType, a: Array, axis: Any = None) -> Array:
 
 def _at_least(rank: int) -> Callable[..., Any]:
     def at_least(xp: ModuleType, *arys: Any) -> Any:
-        found = tuple([with_rank(xp, array(xp, x), rank) for x in arys])
-        return found[0] if len(found) == 1 else found
+        result = tuple([with_rank(xp, array(xp, x), rank) for x in arys])
+        return result[0] if len(result) == 1 else result
 
     return at_least
 

@@ -46,11 +46,11 @@ def argpartition(xp: ModuleType, a: Array, kth: Any, axis: int | None = -1, kind
 def lexsort(xp: ModuleType, keys: Any, axis: int = -1) -> Array:
     """The last key is the first to sort by."""
     keys = [array(xp, keys[n]) for n in range(len(keys))]
-    found = xp.argsort(keys[0], axis=axis, stable=True)
+    result = xp.argsort(keys[0], axis=axis, stable=True)
     for key in keys[1:]:
-        order = xp.argsort(xp.take_along_axis(key, found, axis=axis), axis=axis, stable=True)
-        found = xp.take_along_axis(found, order, axis=axis)
-    return found
+        order = xp.argsort(xp.take_along_axis(key, result, axis=axis), axis=axis, stable=True)
+        result = xp.take_along_axis(result, order, axis=axis)
+    return result
 
 
 @composition("sort_complex")

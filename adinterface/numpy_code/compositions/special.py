@@ -73,9 +73,9 @@ def xlog1py(xp: ModuleType, x: Any, y: Any) -> Array:
 def entr(xp: ModuleType, x: Array) -> Array:
     x = inexact(xp, x)
     positive = x > 0
-    found = -x * xp.log(_guarded(xp, x, xp.logical_not(positive)))
+    result = -x * xp.log(_guarded(xp, x, xp.logical_not(positive)))
     at_zero = xp.sqrt(xp.where(x == 0, x, xp.ones_like(x)))  # 0, with the infinite derivative that -x log(x) has there
-    return xp.where(positive, found, xp.where(x == 0, at_zero, xp.where(x < 0, xp.full_like(x, -math.inf), x)))
+    return xp.where(positive, result, xp.where(x == 0, at_zero, xp.where(x < 0, xp.full_like(x, -math.inf), x)))
 
 
 @composition("special.rel_entr")
@@ -123,16 +123,16 @@ def _power_transform_of_zero(xp: ModuleType, zero: Array, power: Array) -> Array
 def boxcox(xp: ModuleType, x: Any, power: Any) -> Array:
     x, power = broadcast(xp, *_inexact(xp, x, power))
     zero = x == 0
-    found = _power_transform(xp, xp.log(_guarded(xp, x, zero)), power)
-    return xp.where(zero, _power_transform_of_zero(xp, zero, power), found)
+    result = _power_transform(xp, xp.log(_guarded(xp, x, zero)), power)
+    return xp.where(zero, _power_transform_of_zero(xp, zero, power), result)
 
 
 @composition("special.boxcox1p")
 def boxcox1p(xp: ModuleType, x: Any, power: Any) -> Array:
     x, power = broadcast(xp, *_inexact(xp, x, power))
     zero = x == -1
-    found = _power_transform(xp, xp.log1p(xp.where(zero, xp.zeros_like(x), x)), power)
-    return xp.where(zero, _power_transform_of_zero(xp, zero, power), found)
+    result = _power_transform(xp, xp.log1p(xp.where(zero, xp.zeros_like(x), x)), power)
+    return xp.where(zero, _power_transform_of_zero(xp, zero, power), result)
 
 
 @composition("special.inv_boxcox")
@@ -151,8 +151,8 @@ def huber(xp: ModuleType, delta: Any, r: Any) -> Array:
     delta, r = broadcast(xp, *_inexact(xp, delta, r))
     size = xp.abs(r)
     inner = size <= delta
-    found = xp.where(inner, xp.square(xp.where(inner, r, xp.zeros_like(r))) / 2, delta * (size - delta / 2))
-    return xp.where(delta < 0, xp.full_like(found, math.inf), found)
+    result = xp.where(inner, xp.square(xp.where(inner, r, xp.zeros_like(r))) / 2, delta * (size - delta / 2))
+    return xp.where(delta < 0, xp.full_like(result, math.inf), result)
 
 
 @composition("special.pseudo_huber")
@@ -164,6 +164,6 @@ def pseudo_huber(xp: ModuleType, delta: Any, r: Any) -> Array:
     # Not hypot, which has no second derivative on every engine; beyond 1e8 the 1 is lost anyhow.
     large = xp.abs(ratio) > 1e8
     root = xp.sqrt(1 + xp.square(xp.where(large, xp.ones_like(r), ratio)))
-    found = r * (r / (1 + xp.where(large, xp.abs(ratio), root)))
-    found = xp.where(zero, xp.abs(r) * delta, found)
-    return xp.where(delta < 0, xp.full_like(found, math.inf), found)
+    result = r * (r / (1 + xp.where(large, xp.abs(ratio), root)))
+    result = xp.where(zero, xp.abs(r) * delta, result)
+    return xp.where(delta < 0, xp.full_like(result, math.inf), result)

@@ -31,9 +31,9 @@ def average(
     xp: ModuleType, a: Array, axis: Axis = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
 ) -> Any:
     if weights is None:
-        found = _mean(xp, a, axis, None, None, keepdims)
-        total: Any = xp.full_like(found, size_of(a) / max(size_of(found), 1))
-        return (found, total) if returned else found
+        result = _mean(xp, a, axis, None, None, keepdims)
+        total: Any = xp.full_like(result, size_of(a) / max(size_of(result), 1))
+        return (result, total) if returned else result
     a, weights = promoted(xp, inexact(xp, array(xp, a)), weights)
     if tuple(weights.shape) != tuple(a.shape):
         axes = normalized(axis, len(a.shape))
@@ -41,8 +41,8 @@ def average(
         weights = xp.reshape(weights, tuple([length if n in axes else 1 for n, length in enumerate(a.shape)]))
     a, weights = broadcast(xp, a, weights)
     total = _sum(xp, weights, axis, None, None, keepdims)
-    found = _sum(xp, a * weights, axis, None, None, keepdims) / total
-    return (found, total) if returned else found
+    result = _sum(xp, a * weights, axis, None, None, keepdims) / total
+    return (result, total) if returned else result
 
 
 @composition("cov")
@@ -78,8 +78,8 @@ def cov(
         factor = total - ddof * xp.sum(weights * aweights) / total
     centred = m - mean
     other = centred if weights is None else centred * weights
-    found = xp.matmul(centred, xp.matrix_transpose(xp.conj(other) if is_complex(other) else other)) / factor
-    return xp.reshape(found, tuple([length for length in found.shape if length != 1]))
+    result = xp.matmul(centred, xp.matrix_transpose(xp.conj(other) if is_complex(other) else other)) / factor
+    return xp.reshape(result, tuple([length for length in result.shape if length != 1]))
 
 
 def _observations(xp: ModuleType, m: Any, rowvar: bool) -> Array:
@@ -97,9 +97,9 @@ def corrcoef(xp: ModuleType, x: Any, y: Any = None, rowvar: bool = True, *, dtyp
     count = covariance.shape[0]
     variance = gathered(xp, covariance, np.arange(count) * (count + 1) + 1)
     deviation = xp.sqrt(xp.real(variance) if is_complex(variance) else variance)
-    found = covariance / deviation[:, None] / deviation[None, :]
+    result = covariance / deviation[:, None] / deviation[None, :]
     # Not clip, which would take away a second derivative at 1 itself.
-    return found if is_complex(found) else xp.where(xp.abs(found) > 1, xp.sign(found), found)
+    return result if is_complex(result) else xp.where(xp.abs(result) > 1, xp.sign(result), result)
 
 
 @composition("bincount")

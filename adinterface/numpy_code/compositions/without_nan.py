@@ -66,14 +66,14 @@ def nanstd(xp: ModuleType, a: Array, *args: Any, **kwargs: Any) -> Array:
 
 @composition("nanmax")
 def nanmax(xp: ModuleType, a: Array, axis: Axis = None, out: Any = None, keepdims: bool = False, **options: Any) -> Array:
-    found = max(xp, _instead(xp, a, -math.inf), axis, None, keepdims, **options)
-    return _all_nan(xp, a, axis, keepdims, found)
+    result = max(xp, _instead(xp, a, -math.inf), axis, None, keepdims, **options)
+    return _all_nan(xp, a, axis, keepdims, result)
 
 
 @composition("nanmin")
 def nanmin(xp: ModuleType, a: Array, axis: Axis = None, out: Any = None, keepdims: bool = False, **options: Any) -> Array:
-    found = min(xp, _instead(xp, a, math.inf), axis, None, keepdims, **options)
-    return _all_nan(xp, a, axis, keepdims, found)
+    result = min(xp, _instead(xp, a, math.inf), axis, None, keepdims, **options)
+    return _all_nan(xp, a, axis, keepdims, result)
 
 
 def _all_nan(xp: ModuleType, a: Array, axis: Axis, keepdims: bool, found: Array) -> Array:

@@ -76,8 +76,8 @@ def _power(a: Any, b: Any) -> Any:
         zero = torch.as_tensor(a == 0, device=b.device)
         b = torch.where(zero & (b.real >= 0), b.detach(), b)
         a = torch.where(zero & (b == 0), torch.ones_like(b), a)
-    found = torch.pow(a, b)
-    return found.to(torch.int8) if found.dtype is torch.bool else found
+    result = torch.pow(a, b)
+    return result.to(torch.int8) if result.dtype is torch.bool else result
 
 
 def float_power(a: Any, b: Any) -> Any:

@@ -70,9 +70,9 @@ def _separated(x: Any, parts: list[Any]) -> Any:
     before, after = parts[:n], parts[n + 1 :]
     if not all(any(isinstance(part, Tensor) for part in side) for side in (before, after)):
         return x[tuple(parts)]
-    found = x[(*before, None, *after)]
+    result = x[(*before, None, *after)]
     rank = max(1 if part.dtype is torch.bool else part.ndim for part in parts if isinstance(part, Tensor))
-    return torch.squeeze(found, rank + sum(not isinstance(part, Tensor) for part in before))
+    return torch.squeeze(result, rank + sum(not isinstance(part, Tensor) for part in before))
 
 
 def _axes(part: Any) -> int:

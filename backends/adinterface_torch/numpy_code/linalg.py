@@ -36,15 +36,15 @@ def _det(a: Any) -> Any:
     """torch's rule is zero, or no number, for some singular matrices: there the determinant is the product of the singular
     values, up to its sign."""
     a = inexact(a)
-    found = torch.linalg.det(a)
-    if _in_a_transform(a) or not bool((found == 0).any()) or not a.shape[-1]:
-        return found
+    result = torch.linalg.det(a)
+    if _in_a_transform(a) or not bool((result == 0).any()) or not a.shape[-1]:
+        return result
     product = torch.prod(torch.linalg.svdvals(a), -1)
     with torch.no_grad():
         u, _, vh = torch.linalg.svd(a)
         phase = torch.linalg.det(u) * torch.linalg.det(vh)
     product = phase * product
-    return torch.where(found == 0, product - product.detach(), found)
+    return torch.where(result == 0, product - product.detach(), result)
 
 
 def _multi_dot(arrays: Any, *, out: Any = None) -> Any:

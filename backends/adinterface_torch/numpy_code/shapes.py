@@ -79,11 +79,11 @@ def _parts(arrays: Any) -> Any:
     for part in parts:
         if not isinstance(part, Tensor):
             break
-        found = part.dtype
-        if found is not dtype:
+        own = part.dtype
+        if own is not dtype:
             if dtype is not None:
                 break
-            dtype = found
+            dtype = own
     else:
         return parts
     return one_dtype(*parts)

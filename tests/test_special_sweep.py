@@ -22,9 +22,10 @@ def test_values_and_derivatives_are_right_or_refused(name, engine):
         with pytest.raises(NumpyCodeError, match="does not work on"):
             gradient(numpy_function(sweep.numpy_code(name)), backend, *[np.array(0.3)] * len(FUNCTIONS[name].axes))
         return
-    findings = sweep.sweep(name, backend, 10)
-    assert [str(finding) for finding in findings if finding.wrong] == []
-    assert findings[0].right > 0
+    for dtype, count in (("float64", 10), ("float32", 6)):
+        findings = sweep.sweep(name, backend, count, dtype)
+        assert [str(finding) for finding in findings if finding.wrong] == []
+        assert findings[0].right > 0
 
 
 # What was wrong once, at the points where it was found ----------------------------------------------------------------
@@ -59,6 +60,9 @@ WRONG_ONCE = [
     ("special.xlogy", (0.0, 1.7)),
     ("np.sinc", (1e-12,)),
     ("np.i0", (1e-7,)),
+    ("special.kl_div", (1.0, 1.000001)),
+    ("special.pseudo_huber", (1e150, 1e150)),
+    ("special.binom", (0.02, 1e14 + 1)),
 ]
 # JAX compiles each of their many steps by itself, so it has one of a kind.
 ONCE_ON_JAX = {("special.log_ndtr", (7.7,)), ("special.psi", (-22.3,)), ("special.binom", (180.0, 3.0)), ("np.i0", (1e-7,))}
@@ -76,6 +80,32 @@ def test_what_was_wrong_once(name, args, engine):
     assert [sweep.error(slope, derivative) < sweep.TOLERANCE for slope, derivative in zip(slopes, derivatives)] == [True] * len(
         args
     )
+
+
+@each_engine
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [("special.kl_div", (0.999, 1.0)), ("special.gammaincc", (1e-6, 0.02)), ("special.gammainc", (1000.0, 1000.0))],
+)
+def test_what_was_wrong_once_in_single_precision(name, args, backend):
+    args = [np.float32(x) for x in args]
+    differentiated = [args[0] if name == "special.kl_div" else Constant(args[0]), args[1]]
+    value, slopes = value_and_gradient(numpy_function(sweep.numpy_code(name)), backend, *differentiated)
+    wanted, *derivatives = sweep.references(name, tuple(float(x) for x in args), sweep.PRECISIONS["float32"].epsilon)
+    assert (value.dtype, slopes[1].dtype) == (np.float32, np.float32)
+    single = sweep.PRECISIONS["float32"]
+    assert sweep.error(value, wanted, 0.0, single) < single.tolerance
+    assert sweep.error(slopes[1], derivatives[1], 0.0, single) < single.tolerance
+
+
+def test_what_a_prepared_call_costs_is_measured():
+    assert 0.1 < sweep.cost("special.erf", AutoTorch()) < 1e4
+    assert sweep.cost("special.gammainc", AutoTorch()) is None
+
+
+def test_points_that_a_dtype_cannot_hold_are_left_out():
+    columns = sweep.rounded([np.array([1.0, 1e30, 0.0, 1e-30]), np.array([1.0, 1.0, 2.0, 3.0])], "float32")
+    assert [column.tolist() for column in columns] == [[1.0, 0.0], [1.0, 2.0]]
 
 
 @each_engine

@@ -17,6 +17,7 @@ import numpy as np
 from autograd.core import VJPNode, primitive_vjps
 from autograd.numpy import numpy_wrapper as wrapper
 from autograd.numpy.numpy_boxes import ArrayBox
+from autograd.numpy.numpy_vjps import unbroadcast_f
 from autograd.util import func
 
 from . import rules
@@ -192,6 +193,19 @@ def _transpose(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
 
 
 RULES[anp.transpose] = _transpose
+
+
+def _divide(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
+    """autograd's own multiplies by x and divides by y**2, which over- and underflow where x / y does not."""
+    x, y = args
+    backs = [
+        unbroadcast_f(y, lambda g: -(g / y) * answer) if n else unbroadcast_f(x, lambda g: g / y)
+        for n in argnums
+    ]
+    return lambda g: [back(g) for back in backs]
+
+
+RULES[anp.true_divide] = RULES[anp.divide] = _divide
 
 
 # Matrices ------------------------------------------------------------------------------------------------------------

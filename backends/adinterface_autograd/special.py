@@ -70,8 +70,10 @@ def _of_shape(function: Any, sign: int) -> Callable[..., Any]:
     own = primitive(function)
 
     def slope(ans: Any, a: Any, x: Any) -> Any:
+        dtype = value(x).dtype
+        a, x = np.asarray(a, dtype=float), namespace.astype(x, np.dtype(float))  # the terms cancel
         density = COMPOSITIONS["special.xlogy"](namespace, a - 1, x) - x - scipy.special.gammaln(a)
-        return lambda g: g * sign * anp.exp(density)
+        return lambda g: g * sign * namespace.astype(anp.exp(density), dtype)
 
     defvjp(own, None, slope)
 
@@ -115,8 +117,10 @@ def _composed(composed: Callable[..., Any], *own: Any) -> Callable[..., Any]:
 
     def call(*values: Any) -> Any:
         dtype = np.result_type(*[value(x) for x in values])  # of numbers too, before SciPy makes them arrays of float64
-        arrays = [x if is_box(x) else np.asarray(x, dtype=dtype) for x in values]
-        return composed(namespace, *own, *(namespace.broadcast_arrays(*arrays) if len(arrays) > 1 else arrays))
+        inside = np.dtype(float) if dtype.kind == "f" and dtype.itemsize < 8 else dtype  # rounded once, as by SciPy
+        arrays = [namespace.astype(x, inside) if is_box(x) else np.asarray(x, dtype=inside) for x in values]
+        result = composed(namespace, *own, *(namespace.broadcast_arrays(*arrays) if len(arrays) > 1 else arrays))
+        return result if inside == dtype else namespace.astype(result, dtype)
 
     return call
 

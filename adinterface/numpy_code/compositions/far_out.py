@@ -123,7 +123,12 @@ def scaled_bessel(xp: ModuleType, order: int, own: Own, x: Array) -> Array:
 def sine_of_pi(xp: ModuleType, x: Array) -> Array:
     """sin(pi x), which is zero at integers."""
     whole = xp.round(x)
-    return xp.sin(math.pi * (x - whole)) * (1 - 2 * xp.remainder(whole, xp.full_like(x, 2.0)))
+    return _sine_of_pi(xp, whole, x - whole)
+
+
+def _sine_of_pi(xp: ModuleType, whole: Array, part: Array) -> Array:
+    """sin(pi (whole + part)) for a whole number and a part between -1 and 1."""
+    return xp.sin(math.pi * part) * (1 - 2 * xp.remainder(whole, xp.full_like(part, 2.0)))
 
 
 def rgamma(xp: ModuleType, gammaln: Own, x: Array) -> Array:
@@ -199,7 +204,11 @@ def binom(xp: ModuleType, gammaln: Own, polygamma: Own, n: Array, k: Array) -> A
     k_in = xp.where(inside, small, xp.zeros_like(n))
     middle = xp.exp(log_rise(xp, gammaln, polygamma, n - k_in + 1, k_in) - gammaln(k_in + 1))
     k_out = xp.where(inside, xp.full_like(n, -1.5), small)
-    sine = sine_of_pi(xp, k_out + 1)
+    # Whole numbers and the rest apart: of n - k nothing is left of a small n beside a large k.
+    whole_n, whole_k = xp.round(n), xp.round(k)
+    whole = xp.where(rest < k, whole_n - whole_k, whole_k)
+    part = xp.where(rest < k, (n - whole_n) - (k - whole_k), k - whole_k)
+    sine = -_sine_of_pi(xp, xp.where(inside, xp.ones_like(n), whole), xp.where(inside, xp.full_like(n, 0.25), part))
     outer = xp.exp(_log_of_beta(xp, gammaln, polygamma, n + 1, -k_out)) * sine / math.pi
     result = xp.where(inside, middle, outer)
     return require(xp, valid, result, arguments, "binom", "n > -1")
@@ -226,5 +235,5 @@ def small_shape_complement(xp: ModuleType, a: Array, x: Array) -> Array:
     exponent = a * (log - polynomial(a, _LOG_GAMMA))
     total: Any = xp.zeros_like(x)
     for n in range(18, 0, -1):
-        total = total + (-x) ** n / (math.factorial(n) * (a + n))
+        total = total + (-x) ** n / (float(math.factorial(n)) * (a + n))
     return -xp.expm1(exponent) - a * xp.exp(exponent) * total

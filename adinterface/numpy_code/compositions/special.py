@@ -93,8 +93,12 @@ def rel_entr(xp: ModuleType, x: Any, y: Any) -> Array:
 
 @composition("special.kl_div")
 def kl_div(xp: ModuleType, x: Any, y: Any) -> Array:
+    """x log(x / y) - x + y; where the two are alike, x (t - log1p(t)) with t = (y - x) / x, of whose terms nothing is lost."""
     x, y = broadcast(xp, *_inexact(xp, x, y))
-    return rel_entr(xp, x, y) - x + y
+    near = xp.abs(y - x) < 0.02 * x
+    ratio = xp.where(near, y - x, xp.zeros_like(x)) / _guarded(xp, x, xp.logical_not(near))
+    series = -x * ratio * ratio * polynomial(ratio, _LOGARITHM[1:])
+    return xp.where(near, series, rel_entr(xp, x, y) - x + y)
 
 
 #: 1 / (n + 1)!, of expm1(t) / t; and (-1)**n / (n + 1), of log1p(t) / t.

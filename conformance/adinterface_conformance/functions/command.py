@@ -79,14 +79,17 @@ def _swept(options: argparse.Namespace, backends: Sequence[AutoBackend]) -> int:
     chosen = [name for name in FUNCTIONS if not options.function or any(fnmatchcase(name, part) for part in options.function)]
     # Differences of numbers that are nearly alike say nothing of the tails.
     engines = [backend for backend in backends if find(backend).library is not None]
-    found = sweep.run(chosen, engines, options.points)
-    for finding in found:
+    with _progress() as bar:
+        advance = bar("special functions", len(chosen))
+        dtypes = options.dtype or ["float64"]
+        findings = sweep.run(chosen, engines, options.points, dtypes=dtypes, costs=options.costs, progress=advance)
+    for finding in findings:
         if finding.wrong:
             print(finding)
-    print(f"{len(chosen)} functions, {sum(finding.right for finding in found)} numbers right")
+    print(f"{len(chosen)} functions, {sum(finding.right for finding in findings)} numbers right")
     if options.markdown:
-        Path(options.markdown).write_text(sweep.markdown(found), encoding="utf-8")
-    return 1 if any(finding.wrong for finding in found) else 0
+        Path(options.markdown).write_text(sweep.markdown(findings), encoding="utf-8")
+    return 1 if any(finding.wrong for finding in findings) else 0
 
 
 @contextlib.contextmanager
@@ -109,6 +112,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--backend", action="append", default=[], metavar="BACKEND", help="default: all installed")
     parser.add_argument("--numpy", action="store_true", help="NumPy's functions inside numpy_function, not the standard's")
     parser.add_argument("--sweep", action="store_true", help="special functions over their whole domain, against mpmath")
+    parser.add_argument("--dtype", action="append", default=[], choices=["float64", "float32"], help="with --sweep: float64")
+    parser.add_argument("--costs", action="store_true", help="with --sweep: what value and gradient cost beside SciPy's value")
     parser.add_argument("--points", type=int, default=200, metavar="N", help="with --sweep: at most so many of each function")
     parser.add_argument("--function", action="append", default=[], metavar="PATTERN", help="a name, with * for any part")
     parser.add_argument("--mode", action="append", default=[], choices=MODES, help="default: all")

@@ -457,13 +457,24 @@ enter(
     lambda a, b: _digamma(b) - _digamma(a + b),
 )
 enter("special.binom", "parameters parameters", _binomial, by_difference(_binomial, 0), by_difference(_binomial, 1))
-enter(
-    "special.poch",
-    "parameters parameters",
-    lambda z, m: mp.rf(z, m),
-    by_difference(lambda z, m: mp.rf(z, m), 0),
-    by_difference(lambda z, m: mp.rf(z, m), 1),
-)
+
+
+def _rise_slope(z: Number, m: Number) -> Number:
+    with mp.workdps(400):  # the difference of what is alike for m = 1e-150
+        if z == 0:
+            _inside(m > 0)
+            return mp.gamma(m)
+        return mp.rf(z, m) * (_digamma(z + m) - _digamma(z))
+
+
+def _rise_slope_of_length(z: Number, m: Number) -> Number:
+    if z == 0:
+        _inside(m > 0)
+        return mpf(0)
+    return mp.rf(z, m) * _digamma(z + m)
+
+
+enter("special.poch", "parameters parameters", lambda z, m: mp.rf(z, m), _rise_slope, _rise_slope_of_length)
 enter("special.gammasgn", "line", lambda x: mp.sign(_gamma(x)), _zero)
 
 
@@ -478,7 +489,10 @@ def _incomplete_complement(a: Number, x: Number) -> Number:
     _inside(a >= 0 and x >= 0 and not (a == 0 and x == 0))
     if a == 0:
         return mpf(0)
-    return mp.gammainc(a, x, regularized=True) if x > a + 1 else 1 - mp.gammainc(a, 0, x, regularized=True)
+    if x > a + 1:
+        return mp.gammainc(a, x, regularized=True)
+    with mp.workdps(DIGITS - int(mp.log10(a)) if a < 1 else DIGITS):
+        return 1 - mp.gammainc(a, 0, x, regularized=True)
 
 
 def _incomplete_slope(a: Number, x: Number) -> Number:

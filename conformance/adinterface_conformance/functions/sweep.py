@@ -3,17 +3,18 @@
 What an engine gives is right if it is as near to the exact number as float64 allows: to 1e-9 of it, beyond what a rounding of
 the arguments does to it, and beyond what no rounding of the value would show: an error of a derivative that is a change of the
 value by less than 64 units in the last place, for a change of the argument by as much as itself. Where SciPy's own value is
-not the exact one, SciPy's is right: it is what NumPy code means.
+not the exact one, SciPy's is right: it is what NumPy code means. In float32 the arguments are rounded first, and 1e-4 counts.
 """
 
 from __future__ import annotations
 
 import functools
 import importlib
+import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from mpmath import mp, mpf
@@ -25,10 +26,24 @@ from .cell import Array
 from .exact import DIGITS, FUNCTIONS, Undefined
 from .points import points
 
-_EPSILON = 2.0**-52
 TOLERANCE = 1e-9
-#: Numbers that float64 holds in full.
-_TINY, _HUGE = 1e-290, 1.7e308
+
+
+class Precision(NamedTuple):
+    """What counts as right in a dtype."""
+
+    epsilon: float
+    tolerance: float
+    #: Numbers that it holds in full, and the largest; what is half as large in digits may be infinite.
+    tiny: float
+    huge: float
+    enough: float
+
+
+PRECISIONS = {
+    "float64": Precision(2.0**-52, TOLERANCE, 1e-290, 1.7e308, 1e300),
+    "float32": Precision(2.0**-23, 1e-4, 1e-32, 3.4e38, 1e36),
+}
 
 #: An exact number and how far a rounding of the arguments moves it; None where there is none.
 Reference = tuple[Any, Any] | None
@@ -48,27 +63,30 @@ class Finding:
     wrong: list[str] = field(default_factory=list)
     #: The words of the first refusal.
     words: str = ""
+    dtype: str = "float64"
+    #: The time of a prepared value and gradient, in times of SciPy's value alone; None where it was not measured.
+    cost: float | None = None
 
     def __str__(self) -> str:
         what = "its value" if self.by < 0 else f"its derivative by argument {self.by}"
-        return f"{self.name} on {self.backend}, {what}: wrong at {'; '.join(self.wrong[:3])}"
+        return f"{self.name} on {self.backend} in {self.dtype}, {what}: wrong at {'; '.join(self.wrong[:3])}"
 
 
 @functools.cache
-def references(name: str, args: tuple[float, ...]) -> tuple[Reference, ...]:
-    """The exact value and derivatives at a point."""
+def references(name: str, args: tuple[float, ...], epsilon: float = PRECISIONS["float64"].epsilon) -> tuple[Reference, ...]:
+    """The exact value and derivatives at a point, and what a rounding of the arguments does to them."""
     exact = FUNCTIONS[name]
-    return tuple([None if f is None else _reference(f, args) for f in (exact.value, *exact.slopes)])
+    return tuple([None if f is None else _reference(f, args, epsilon) for f in (exact.value, *exact.slopes)])
 
 
-def _reference(f: Callable[..., Any], args: tuple[float, ...]) -> Reference:
+def _reference(f: Callable[..., Any], args: tuple[float, ...], epsilon: float) -> Reference:
     wanted = _number(f, *map(mpf, args))
     if wanted is None:
         return None
     spread = mpf(0)
     for n, x in enumerate(args):
         for sign in (1, -1):
-            moved = _number(f, *[mpf(y) * (1 + sign * mpf(_EPSILON)) if n == m else mpf(y) for m, y in enumerate(args)])
+            moved = _number(f, *[mpf(y) * (1 + sign * mpf(epsilon)) if n == m else mpf(y) for m, y in enumerate(args)])
             if x and moved is not None and not mp.isinf(moved) and not mp.isinf(wanted):
                 spread = max(spread, abs(moved - wanted))
     return wanted, spread
@@ -83,17 +101,17 @@ def _number(f: Callable[..., Any], *args: Any) -> Any:
     return None if mp.isnan(found) or mp.im(found) != 0 else mp.re(found)
 
 
-def error(got: float, reference: Reference, slack: float = 0.0) -> float:
-    """How wrong a number is, relative to the exact one: 0 where it is as good as float64 allows, inf where it is none."""
+def error(got: float, reference: Reference, slack: float = 0.0, precision: Precision = PRECISIONS["float64"]) -> float:
+    """How wrong a number is, relative to the exact one: 0 where it is as good as its dtype allows, inf where it is none."""
     if reference is None:
         return 0.0
     wanted, spread = reference
-    if abs(wanted) + 8 * spread > _HUGE:
-        return 0.0 if not np.isfinite(got) or abs(got) > 1e300 else np.inf
+    if abs(wanted) + 8 * spread > precision.huge:
+        return 0.0 if not np.isfinite(got) or abs(got) > precision.enough else np.inf
     if not np.isfinite(got):
         return np.inf
     distance = abs(mpf(float(got)) - wanted) - 8 * spread - slack
-    return float(distance / max(abs(wanted), mpf(_TINY))) if distance > _TINY else 0.0
+    return float(distance / max(abs(wanted), mpf(precision.tiny))) if distance > precision.tiny else 0.0
 
 
 def numpy_code(name: str) -> Callable[..., Any]:
@@ -135,10 +153,19 @@ def _at_each_point(name: str, backend: AutoBackend, columns: Sequence[Array], by
     return [np.concatenate(pair) for pair in zip(first, second)], words
 
 
-def sweep(name: str, backend: AutoBackend, limit: int) -> list[Finding]:
+def rounded(columns: Sequence[Array], dtype: str) -> list[Array]:
+    """The points in a dtype, without those whose square it cannot hold."""
+    with np.errstate(over="ignore", under="ignore"):
+        narrow = [column.astype(dtype) for column in columns]
+        squares = [there * there for there in narrow]
+    held = [np.isfinite(square) & ((square != 0) | (column == 0)) for square, column in zip(squares, columns)]
+    return [there[np.logical_and.reduce(held)] for there in narrow]
+
+
+def sweep(name: str, backend: AutoBackend, limit: int, dtype: str = "float64") -> list[Finding]:
     """Compare at most so many points of a function."""
     exact = FUNCTIONS[name]
-    columns = points(name, exact.axes, limit)
+    columns = rounded(points(name, exact.axes, limit), dtype)
     places = [n for n, slope in enumerate(exact.slopes) if slope is not None]
     prepared = hasattr(backend, "jit")  # an engine that compiles would take every step of every function by itself
     findings = []
@@ -158,19 +185,21 @@ def sweep(name: str, backend: AutoBackend, limit: int) -> list[Finding]:
 def _compared(
     name: str, backend: AutoBackend, by: int, columns: Sequence[Array], result: Array, plain: Array, words: str
 ) -> Finding:
-    finding = Finding(name, type(backend).__name__, by, words=words)
+    dtype = columns[0].dtype.name
+    precision = PRECISIONS[dtype]
+    finding = Finding(name, type(backend).__name__, by, words=words, dtype=dtype)
     for args, got, value in zip(zip(*[column.tolist() for column in columns]), result.tolist(), plain.tolist()):
-        row = references(name, args)
+        row = references(name, args, precision.epsilon)
         reference, exact = row[by + 1], row[0]
         if by < 0:
-            same = got == value or (np.isnan(got) and np.isnan(value)) or abs(got - value) <= TOLERANCE * abs(value)
-            wrong = 0.0 if same else error(got, reference) if reference is not None else np.inf
+            same = got == value or (np.isnan(got) and np.isnan(value)) or abs(got - value) <= precision.tolerance * abs(value)
+            wrong = 0.0 if same else error(got, reference, 0.0, precision) if reference is not None else np.inf
         elif exact is None or not np.isfinite(value):
             continue  # no derivative either
         else:
-            slack = 64 * _EPSILON * float(min(abs(exact[0]), mpf(_HUGE))) / max(1.0, abs(args[by]))
-            wrong = error(got, reference, slack)
-        if wrong <= TOLERANCE:
+            slack = 64 * precision.epsilon * float(min(abs(exact[0]), mpf(precision.huge))) / max(1.0, abs(args[by]))
+            wrong = error(got, reference, slack, precision)
+        if wrong <= precision.tolerance:
             finding.right += 1
             finding.worst = max(finding.worst, wrong)
         elif np.isnan(got):
@@ -197,15 +226,63 @@ def offered(name: str, backend: AutoBackend) -> bool:
         return False
 
 
-def run(names: Iterable[str], backends: Iterable[AutoBackend], limit: int) -> list[Finding]:
-    """Every function on every backend that offers it."""
+def run(
+    names: Iterable[str],
+    backends: Iterable[AutoBackend],
+    limit: int,
+    *,
+    dtypes: Sequence[str] = ("float64",),
+    costs: bool = False,
+    progress: Callable[[str], None] = lambda name: None,
+) -> list[Finding]:
+    """Every function on every backend that offers it; with what it costs, if that is asked for."""
     backends = list(backends)
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for name in names:
         for backend in backends:
-            if offered(name, backend):
-                found += sweep(name, backend, limit)
-    return found
+            if not offered(name, backend):
+                continue
+            for dtype in dtypes:
+                findings += (own := sweep(name, backend, limit, dtype))
+                if costs and dtype == "float64":
+                    own[0].cost = cost(name, backend)
+        progress(name)
+    return findings
+
+
+#: How many numbers a call has whose time is taken, and how often it is.
+_SIZE, _ROUNDS = 10_000, 7
+
+
+def cost(name: str, backend: AutoBackend) -> float | None:
+    """How long a prepared value and gradient takes for ordinary numbers, in times of SciPy's value alone.
+
+    The fastest of interleaved rounds. None where the engine has no derivative by any argument.
+    """
+    f = numpy_code(name)
+    columns = points(name, FUNCTIONS[name].axes, 1_000)
+    ordinary = np.logical_and.reduce([(np.abs(column) > 0.01) & (np.abs(column) < 50) for column in columns])
+    with np.errstate(all="ignore"):
+        ordinary &= np.isfinite(f(*columns))
+    by = [n for n, slope in enumerate(FUNCTIONS[name].slopes) if slope is not None]
+    on_engine = numpy_function(lambda *args: np.sum(f(*args)))
+    chosen = [np.resize(column[ordinary], _SIZE) for column in columns]
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        args: list[Any] = [column if n in by else Constant(column) for n, column in enumerate(chosen)]
+        try:
+            call = prepare(value_and_gradient, on_engine, backend, *args)
+            call(*args)
+        except (NumpyCodeError, NotImplementedError, ValueError):  # by one of the arguments, or for some of the numbers
+            return None
+        ours: list[float] = []
+        plain: list[float] = []
+        for _ in range(_ROUNDS):
+            for times, timed in ((ours, lambda: call(*args)), (plain, lambda: f(*chosen))):
+                start = time.perf_counter()
+                timed()
+                times.append(time.perf_counter() - start)
+    return min(ours) / min(plain)
 
 
 # The table -----------------------------------------------------------------------------------------------------------
@@ -215,7 +292,13 @@ def markdown(findings: Sequence[Finding]) -> str:
     """A row for each function and what is asked of it, a column for each backend."""
     backends = list(dict.fromkeys(finding.backend for finding in findings))
     rows = dict.fromkeys((finding.name, finding.by) for finding in findings)
-    cells = {(finding.name, finding.by, finding.backend): _cell(finding) for finding in findings}
+    cells: dict[tuple[str, int, str], str] = {}
+    for finding in findings:
+        key = finding.name, finding.by, finding.backend
+        cells[key] = f"{cells[key]}; {_cell(finding)}" if key in cells else _cell(finding)
+    for finding in findings:
+        if finding.cost is not None:
+            cells[finding.name, finding.by, finding.backend] += f"; {finding.cost:.1f}x"
     lines = ["| function | | " + " | ".join(backends) + " |", "| --- | --- |" + " --- |" * len(backends)]
     for name, by in rows:
         what = "value" if by < 0 else "derivative" if len(FUNCTIONS[name].slopes) == 1 else f"by argument {by}"

@@ -34,10 +34,10 @@ from adinterface import (
     prepare,
     pullback,
     register_node,
-    tree,
     value_and_gradient,
 )
 from adinterface.operators.facts import operations, operator_of
+from adinterface.tree import recognition
 
 X = np.array([1.0, 2.0])
 
@@ -153,7 +153,7 @@ def test_what_is_no_class_cannot_be_registered():
 
 
 def test_classes_made_on_the_way_are_not_kept_for_ever(monkeypatch):
-    for table in (containers, tree):
+    for table in (containers, recognition):
         monkeypatch.setattr(table, "KEPT_CLASSES", 50)
     made = []
     for _ in range(400):

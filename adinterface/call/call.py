@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import tree
 from ..contract.backend import Arrays
 from ..contract.library import Library, kind
-from ..tree import Structure, build_gradient, handler_of
+from ..tree import HANDLERS, Structure, build_gradient, handler_of
 from .messages import warn_disconnected
 from .passages import enter_all
 from .plan import Plan
@@ -123,6 +122,6 @@ class Call:
 
 
 def _library_of(array: Any) -> Library:
-    handler = tree._handlers.get(type(array)) or handler_of(array)
+    handler = HANDLERS.get(type(array)) or handler_of(array)
     assert isinstance(handler, Library), type(array)
     return handler

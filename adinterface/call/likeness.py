@@ -12,10 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from .. import tree
 from ..contract.library import NUMPY, PYTHON, Library, kind
 from ..contract.nodes import NodeType, Unkeyed
-from ..tree import Constant, Frozen, Holder, LeafSpec, Node, Structure, count_slots, handler_of, holder_of
+from ..tree import (
+    HANDLERS,
+    Constant,
+    Frozen,
+    Holder,
+    LeafSpec,
+    Node,
+    Structure,
+    count_slots,
+    handler_of,
+    holder_of,
+    is_opaque_type,
+)
 
 #: From arguments and keywords to the values of a plan's slots; None if the plan was made for others.
 Recognizer = Callable[[Sequence[Any], Mapping[str, Any]], "Sequence[Any] | None"]
@@ -50,7 +61,7 @@ class Signature:
         self.held: list[int] = []
         key: list[Any] = [len(args)]
         for arg in args:
-            handler = tree._handlers.get(type(arg))
+            handler = HANDLERS.get(type(arg))
             if handler is None and type(arg) is not Constant:
                 handler = handler_of(arg, alone=True)
             if handler is not None and handler.is_library and is_promoted(handler, arg):
@@ -68,7 +79,7 @@ class Signature:
 
     def _walk(self, value: Any, key: list[Any], constant: bool, held: bool = False, fixed: bool = False) -> None:
         cls = type(value)
-        handler = tree._handlers.get(cls)
+        handler = HANDLERS.get(cls)
         if handler is None:
             if cls is Constant:
                 key.append(Constant)
@@ -243,7 +254,7 @@ def _inside(structure: Structure, slots: Iterator[tuple[Any, Any]]) -> Part:
 
 
 def _of_class(cls: type) -> Part:
-    if cls not in _AT_SIGHT and not tree.is_opaque_type(cls):
+    if cls not in _AT_SIGHT and not is_opaque_type(cls):
         raise _Unrecognizable
 
     def part(value: Any, values: list[Any]) -> bool:
@@ -268,7 +279,7 @@ class _Leaf:
 
 def _node(structure: Node, slots: Iterator[tuple[Any, Any]]) -> Part:
     node_type, flatten, key_of = structure.type, structure.type.flatten, structure.type.key
-    key, handlers = key_of(structure.data), tree._handlers
+    key, handlers = key_of(structure.data), HANDLERS
     count = len(structure.children)
     parts = [_part(child, slots) for child in structure.children]
     leaves = [part for part in parts if isinstance(part, _Leaf)]
@@ -307,7 +318,7 @@ def _node(structure: Node, slots: Iterator[tuple[Any, Any]]) -> Part:
 def _held(structure: Node, slots: Iterator[tuple[Any, Any]]) -> Part:
     for _ in range(count_slots(structure)):
         next(slots)
-    node_type, handlers, read = structure.type, tree._handlers, structure.type.reader(structure.data)
+    node_type, handlers, read = structure.type, HANDLERS, structure.type.reader(structure.data)
 
     def of_held(value: Any, values: list[Any]) -> bool:
         if handlers.get(type(value)) is not node_type:

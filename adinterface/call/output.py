@@ -7,13 +7,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .. import tree
 from ..contract.backend import Arrays, Aux
 from ..contract.errors import OutputError
 from ..contract.library import NUMPY, PYTHON, Library, kind
 from ..tree import (
     CARRIED,
     DIFFERENTIATED,
+    HANDLERS,
     Frozen,
     Leaf,
     LeafSpec,
@@ -84,7 +84,7 @@ class Function:
         library, cls = plan.library, type(result)
         if cls in library.scalars:
             alone = True
-        elif tree._handlers.get(cls) is not library:
+        elif HANDLERS.get(cls) is not library:
             alone = False
         else:
             alone = library.is_floating(result) if self.output == "tree" else library.is_real_scalar(result)

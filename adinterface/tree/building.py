@@ -1,0 +1,90 @@
+"""Results are built on a structure again."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from .structure import Frozen, LeafSpec, Node, Static, Structure, count_slots
+
+
+def build(structure: Structure, leaves: Iterator[Any]) -> Any:
+    """The tree with these leaves; Constants are unwrapped, static values kept."""
+    if isinstance(structure, LeafSpec):
+        return next(leaves)
+    if isinstance(structure, Node):
+        return structure.type.unflatten(structure.data, [build(child, leaves) for child in structure.children])
+    return build(structure.inner, leaves) if isinstance(structure, Frozen) else structure.value
+
+
+def builder(structure: Structure, first: int = 0) -> tuple[Callable[[Sequence[Any]], Any], int]:
+    """`build` for one structure, made once: from the values of all slots to the tree. And the number of the slot behind it."""
+    if isinstance(structure, LeafSpec):
+        return operator.itemgetter(first), first + 1
+    if isinstance(structure, Frozen):
+        return builder(structure.inner, first)
+    if isinstance(structure, Static):
+        value = structure.value
+        return lambda leaves: value, first
+    make, data, last = structure.type.unflatten, structure.data, first + len(structure.children)
+    if structure.children and all(isinstance(child, LeafSpec) for child in structure.children):
+        return lambda leaves: make(data, leaves[first:last]), last
+    parts = []
+    last = first
+    for child in structure.children:
+        part, last = builder(child, last)
+        parts.append(part)
+    return lambda leaves: make(data, [part(leaves) for part in parts]), last
+
+
+#: From the gradients of all differentiated leaves, and the values of all slots, to the gradient of one tree.
+GradientBuilder = Callable[[Sequence[Any], Sequence[Any]], Any]
+
+
+def gradient_builder(structure: Structure, first: int = 0, slot: int = 0) -> tuple[GradientBuilder, int, int]:
+    """As `builder`, for `build_gradient`; also the number of the slot after the structure's last."""
+    if isinstance(structure, LeafSpec):
+        if structure.differentiated:
+            return lambda gradients, values: gradients[first], first + 1, slot + 1
+        return _no_gradient, first, slot + 1
+    if isinstance(structure, Frozen):
+        return _no_gradient, first, slot + count_slots(structure)
+    if isinstance(structure, Static):
+        return _no_gradient, first, slot
+    make, data, last = structure.type.gradient, structure.data, first + len(structure.children)
+    if structure.children and all(isinstance(child, LeafSpec) and child.differentiated for child in structure.children):
+        return lambda gradients, values: make(data, gradients[first:last]), last, slot + len(structure.children)
+    parts: list[GradientBuilder] = []
+    last, held = first, slot
+    for child in structure.children:
+        part, last, slot = gradient_builder(child, last, slot)
+        parts.append(part)
+    if not structure.type.held:
+        return lambda gradients, values: make(data, [part(gradients, values) for part in parts]), last, slot
+    del parts[0]
+    if len(parts) == last - first:
+        return lambda gradients, values: make(data, [values[held], *gradients[first:last]]), last, slot
+
+    def around(gradients: Sequence[Any], values: Sequence[Any]) -> Any:
+        return make(data, [values[held], *[part(gradients, values) for part in parts]])
+
+    return around, last, slot
+
+
+def _no_gradient(gradients: Sequence[Any], values: Sequence[Any]) -> None:
+    return None
+
+
+def build_gradient(structure: Structure, gradients: Iterator[Any]) -> Any:
+    """The tree of gradients: one for each differentiated leaf, None for everything else."""
+    if isinstance(structure, LeafSpec):
+        return next(gradients) if structure.differentiated else None
+    if isinstance(structure, Node):
+        children = [build_gradient(child, gradients) for child in structure.children]
+        if structure.type.held:
+            (itself, *_) = structure.children
+            assert isinstance(itself, Static)
+            children[0] = itself.value
+        return structure.type.gradient(structure.data, children)
+    return None

@@ -1,0 +1,150 @@
+"""An argument comes apart into leaves and a `Structure`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..contract.errors import TreeError
+from ..contract.library import NUMPY, PYTHON, Library, check_ndarray, kind
+from ..contract.nodes import NodeType
+from .recognition import HANDLERS, handler_of, refuse_hidden_arrays
+from .structure import CARRIED, DIFFERENTIATED, Constant, Frozen, Holder, Leaf, Node, Static, Structure
+
+#: What is less deep than this is not why Python's recursion limit was reached.
+_DEEP = 100
+
+def flatten(value: Any, leaves: list[Leaf], path: Callable[[], str], *, holder: Any = None, fixed: bool = False) -> Structure:
+    """Append the numeric leaves of a tree to `leaves`, in its own order, and return its structure.
+
+    `path` is called only for an error message. fixed: it stands in a node in which Python numbers are structure.
+    """
+    if type(value) is Constant:
+        return Frozen(_flatten_constant(value.value, leaves, path))
+    handler = HANDLERS.get(type(value))
+    if handler is None:
+        handler = handler_of(value, path=_Later(path))
+        if handler is None:
+            return Static(value, _reason(value))
+    if isinstance(handler, NodeType):
+        children, data = handler.flatten(value)
+        for where, hidden in handler.hidden(value, data):
+            refuse_hidden_arrays(hidden, where)
+        if handler.held and holder is None:
+            holder = value
+        fixed = fixed or handler.fixes_numbers
+        parts = [
+            flatten(child, leaves, _child_path(path, handler, data, children, i), holder=holder, fixed=fixed)
+            for i, child in enumerate(children)
+        ]
+        itself = [Static(holder, "it holds what is differentiated") for holder in holder_of(handler, value, children)]
+        return Node(handler, data, (*itself, *parts))
+    if fixed and handler is PYTHON:
+        return Static(value, "a number inside such a module is a hyperparameter")
+    return _flatten_leaf(value, handler, leaves, path, True, holder)
+
+
+def refuse_endless(roots: Iterable[tuple[str, Any]]) -> None:
+    """Raise TreeError for the value that holds itself, or is nested deeper than Python can follow; after a RecursionError."""
+    for path, root in roots:
+        depth = 0
+        above: dict[int, str] = {}  # of the nodes on the way down to here, the key of each
+        done: set[int] = set()
+        stack: list[tuple[Any, str, bool]] = [(root, path, True)]
+        while stack:
+            value, key, enters = stack.pop()
+            if not enters:
+                del above[id(value)]
+                done.add(id(value))
+                continue
+            if type(value) is Constant:
+                value = value.value
+            if id(value) in above:
+                keys = list(above)
+                first = "".join([above[k] for k in keys[: keys.index(id(value)) + 1]])
+                raise TreeError(
+                    f"{''.join(above.values())}{key} is {first} itself, so there is no end to it. Leave such a reference out, "
+                    f"or hold a weakref.ref."
+                )
+            handler = handler_of(value, scan=False)
+            if id(value) in done or not isinstance(handler, NodeType):
+                continue
+            above[id(value)] = key
+            depth = max(depth, len(above))
+            stack.append((value, key, False))
+            children, data = handler.flatten(value)
+            stack.extend([(child, name, True) for child, name in zip(children, handler.paths(data, len(children)))])
+        if depth > _DEEP:
+            raise TreeError(
+                f"{path} is nested {depth:,} levels deep, deeper than Python's recursion limit lets it be taken apart. Put its "
+                f"levels one after another into a list."
+            )
+
+
+def holder_of(node_type: NodeType, value: Any, children: Sequence[Any]) -> list[Holder]:
+    """What stands in front of the children of this object where it is held: itself, with its own children."""
+    if not node_type.held:
+        return []
+    return [Holder(value, tuple([child.value if type(child) is Constant else child for child in children]))]
+
+
+def _flatten_leaf(
+    value: Any, library: Library, leaves: list[Leaf], path: Callable[[], str], differentiated: bool, holder: Any
+) -> Structure:
+    if library is PYTHON:
+        if not differentiated or type(value) is int:
+            return Static(value, "an int inside a tree is structure" if type(value) is int else "inside a Constant")
+        leaves.append(Leaf(value, library, holder, True))
+        return DIFFERENTIATED
+    kind_ = kind(library.dtype(value))
+    if kind_ == "other":
+        if library is NUMPY and isinstance(value, np.ndarray) and differentiated:
+            check_ndarray(value, path())
+        return Static(value, f"dtype {library.dtype(value)}")
+    floating = differentiated and kind_ in ("real", "complex")
+    leaves.append(Leaf(value, library, holder, floating))
+    return DIFFERENTIATED if floating else CARRIED
+
+
+def _flatten_constant(value: Any, leaves: list[Leaf], path: Callable[[], str]) -> Structure:
+    """As `flatten`, but nothing is differentiated and an opaque object may hold whatever it likes."""
+    if type(value) is Constant:
+        return _flatten_constant(value.value, leaves, path)
+    if isinstance(value, np.ndarray) and not NUMPY.owns(value):
+        return Static(value, "inside a Constant")
+    handler = handler_of(value, scan=False)
+    if handler is None or (isinstance(handler, NodeType) and handler.held):
+        return Static(value, "inside a Constant")
+    if isinstance(handler, NodeType):
+        children, data = handler.flatten(value)
+        return Node(handler, data, tuple([_flatten_constant(child, leaves, path) for child in children]))
+    return _flatten_leaf(value, handler, leaves, path, False, None)
+
+
+class _Later(str):
+    """A path that is only computed if an error message prints it."""
+
+    def __new__(cls, path: Callable[[], str]) -> _Later:
+        new = super().__new__(cls)
+        new._path = path  # type: ignore[attr-defined]
+        return new
+
+    def __str__(self) -> str:
+        return self._path()  # type: ignore[attr-defined,no-any-return]
+
+    def __format__(self, spec: str) -> str:
+        return str(self)
+
+
+def _child_path(path: Callable[[], str], handler: NodeType, data: Any, children: Sequence[Any], i: int) -> Callable[[], str]:
+    return lambda: path() + handler.paths(data, len(children))[i]
+
+
+def _reason(value: Any) -> str:
+    if isinstance(value, bool):
+        return "a bool is structure"
+    if value is None:
+        return "it is structure"
+    return f"{type(value).__name__} has no gradient"

@@ -68,6 +68,15 @@ class NodeType(ABC):
         """The container of the children's gradients; None where a child has none."""
         return self.unflatten(data, children)
 
+    def replace(self, data: Any, children: Sequence[Any]) -> Any:
+        """A container of the user's own with other children: what `tree.map` gives."""
+        return self.unflatten(data, children)
+
+    def parts(self, data: Any, other: Any) -> tuple[Sequence[Any], list[str]]:
+        """What another container of this kind has for children, whatever that is, and their paths."""
+        children, own = self.flatten(other)
+        return children, self.paths(own, len(children))
+
     def reader(self, data: Any) -> Callable[[Any], Sequence[Any] | None]:
         """For a type that is held: from another object to its children, or None if its data would differ."""
         raise NotImplementedError

@@ -4,6 +4,15 @@
 there and back; the other files are what users do with models and gradients. May import the ground, `registry`, `containers`.
 """
 
+from .algebra import (
+    add,
+    axpy,
+    norm,
+    scale,
+    vdot,
+    where,
+    zeros_like,
+)
 from .building import (
     GradientBuilder as GradientBuilder,
 )
@@ -27,6 +36,13 @@ from .flattening import (
 )
 from .flattening import (
     refuse_endless as refuse_endless,
+)
+from .mapping import (
+    TreeStructure,
+    leaves,
+    leaves_with_path,
+    map,
+    structure,
 )
 from .recognition import (
     HANDLERS as HANDLERS,
@@ -52,47 +68,54 @@ from .recognition import (
 from .shared import (
     sum_shared,
 )
-from .structure import (
+from .structures import (
     CARRIED as CARRIED,
 )
-from .structure import (
+from .structures import (
     DIFFERENTIATED as DIFFERENTIATED,
 )
-from .structure import (
+from .structures import (
     Constant,
 )
-from .structure import (
+from .structures import (
     Frozen as Frozen,
 )
-from .structure import (
+from .structures import (
     Holder as Holder,
 )
-from .structure import (
+from .structures import (
     Leaf as Leaf,
 )
-from .structure import (
+from .structures import (
     LeafSpec as LeafSpec,
 )
-from .structure import (
+from .structures import (
     Node as Node,
 )
-from .structure import (
+from .structures import (
     Static as Static,
 )
-from .structure import (
+from .structures import (
     Structure as Structure,
 )
-from .structure import (
+from .structures import (
     children_of as children_of,
 )
-from .structure import (
+from .structures import (
     count_leaves as count_leaves,
 )
-from .structure import (
+from .structures import (
     count_slots as count_slots,
 )
-from .structure import (
+from .structures import (
     paths_of as paths_of,
+)
+from .vectors import (
+    as_matrix,
+    cast,
+    from_matrix,
+    ravel,
+    to,
 )
 
 
@@ -101,4 +124,25 @@ def __dir__() -> list[str]:
     return __all__
 
 
-__all__ = ["Constant", "register_node", "sum_shared"]
+__all__ = [
+    "Constant",
+    "TreeStructure",
+    "add",
+    "as_matrix",
+    "axpy",
+    "cast",
+    "from_matrix",
+    "leaves",
+    "leaves_with_path",
+    "map",
+    "norm",
+    "ravel",
+    "register_node",
+    "scale",
+    "structure",
+    "sum_shared",
+    "to",
+    "vdot",
+    "where",
+    "zeros_like",
+]

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from .structure import Frozen, LeafSpec, Node, Static, Structure, count_slots
+from .structures import Frozen, LeafSpec, Node, Static, Structure, count_slots
 
 
 def build(structure: Structure, leaves: Iterator[Any]) -> Any:

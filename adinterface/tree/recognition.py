@@ -18,7 +18,7 @@ from ..contract.errors import NotDifferentiableError
 from ..contract.library import NUMPY, PYTHON, Library, NumpyLibrary, check_ndarray, kind
 from ..contract.nodes import NodeType
 from ..opaque import buffer_has_floats, hidden, is_number
-from .structure import Constant
+from .structures import Constant
 
 T = TypeVar("T")
 

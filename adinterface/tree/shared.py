@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..contract.errors import TreeError
 from ..contract.library import PYTHON, Library
-from ..contract.nodes import NodeType
-from .building import build_gradient
-from .flattening import holder_of
+from .mapping import along, apart, rebuild
 from .recognition import handler_of
-from .structure import DIFFERENTIATED, Constant, Node, Static, Structure
 
 
 def sum_shared(model: Any, gradients: Any) -> Any:
@@ -27,47 +23,22 @@ def sum_shared(model: Any, gradients: Any) -> Any:
     >>> tree.sum_shared({"a": w, "b": w}, {"a": np.array([24.0]), "b": np.array([48.0])})
     {'a': array([72.]), 'b': array([72.])}
     """
-    owners: list[Any] = []
-    parts: list[Any] = []
-    structure = _pair(model, gradients, owners, parts, "gradients")
+    structure, _ = apart(model)
+    for _ in along(structure, model, gradients, "gradients", first="the model"):
+        pass  # which raises where the two do not match
+    own, places = apart(gradients)
+    owners = along(own, gradients, model, "the model", first="gradients")
+    pairs = [(owner, place) for owner, place in zip(owners, places) if place.differentiated]
     # Equal Python numbers may be one object without being one variable.
-    keys = [n if handler_of(owner) is PYTHON else (id(owner),) for n, owner in enumerate(owners)]
+    keys = [n if handler_of(owner) is PYTHON else (id(owner),) for n, (owner, _) in enumerate(pairs)]
     totals: dict[Any, Any] = {}
-    for key, part in zip(keys, parts):
-        totals[key] = totals[key] + part if key in totals else part
+    for key, (_, part) in zip(keys, pairs):
+        totals[key] = totals[key] + part.value if key in totals else part.value
     taken: set[int] = set()
     sums: list[Any] = []
     for key in keys:
         total = totals[key]
         library = handler_of(total)
         sums.append(library.own(total, taken) if isinstance(library, Library) and library is not PYTHON else total)
-    return build_gradient(structure, iter(sums))
-
-
-def _pair(model: Any, other: Any, owners: list[Any], parts: list[Any], path: str) -> Structure:
-    """Walk a model and a tree of its structure side by side, collecting the leaves that have a gradient."""
-    if type(model) is Constant or other is None:
-        return Static(model, "no gradient")
-    handler = handler_of(model)
-    if not isinstance(handler, NodeType):
-        if not isinstance(handler_of(other), Library):
-            raise TreeError(f"{path} is a {type(other).__name__}, but the model has a {type(model).__name__} there.")
-        owners.append(model)
-        parts.append(other)
-        return DIFFERENTIATED
-    if type(model) is not type(other):
-        raise TreeError(f"{path} is a {type(other).__name__}, but the model has a {type(model).__name__} there.")
-    children, data = handler.flatten(model)
-    others = [child.value if type(child) is Constant else child for child in handler.flatten(other)[0]]
-    if len(children) != len(others):
-        raise TreeError(f"{path} has {len(others)} children, but the model has {len(children)} there.")
-    keys = handler.paths(data, len(children))
-    seen = handler.paths(handler.flatten(other)[1], len(children))
-    if keys != seen:
-        raise TreeError(
-            f"{path} has the keys {', '.join(key.strip('[].') for key in seen)}, but the model has "
-            f"{', '.join(key.strip('[].') for key in keys)} there."
-        )
-    paired = [_pair(child, o, owners, parts, path + key) for child, o, key in zip(children, others, keys)]
-    itself = [Static(holder, "no gradient") for holder in holder_of(handler, model, children)]
-    return Node(handler, data, (*itself, *paired))
+    remaining = iter(sums)
+    return rebuild(own, iter([next(remaining) if place.differentiated else place.value for place in places]))

@@ -80,6 +80,9 @@ class NnxObject(Pytree):
             children = [Constant(child) for child in children]
         return children, data
 
+    def replace(self, data: Any, children: Sequence[Any]) -> Any:
+        return self.unflatten(data, [child.value if type(child) is Constant else child for child in children])
+
     def writable(self, value: Any) -> bool:
         return isinstance(value, sys.modules["flax.nnx"].Variable)
 

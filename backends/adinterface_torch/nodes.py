@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import threading
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+import torch
 from torch import nn
 
+from adinterface.contract.errors import ConversionError
 from adinterface.contract.nodes import NodeType
 from adinterface.tree import Constant
 
@@ -53,8 +56,38 @@ class ModuleNode(NodeType):
     def gradient(self, data: Any, children: Sequence[Any]) -> Any:
         return data.gradient(children[0].value, children[1:])
 
+    def replace(self, data: Any, children: Sequence[Any]) -> Any:
+        (module, parameters), *values = children
+        values = [value.value if type(value) is Constant else value for value in values]  # the frozen ones
+        return data.around(module, [_parameter(value, old) for value, old in zip(values, parameters)])
+
+    def parts(self, data: Any, other: Any) -> tuple[Sequence[Any], list[str]]:
+        # Where a module is the row of a Hessian, modules stand where it has parameters.
+        names = data.names if all(_has(other, name) for name in data.names) else skeleton_of(other).names
+        return [_inside(other, name) for name in names], [_path(name) for name in names]
+
     def paths(self, data: Any, count: int) -> list[str]:
         return [_path(name) for name in data.names]
+
+
+def _parameter(value: Any, old: nn.Parameter) -> nn.Parameter:
+    if isinstance(value, nn.Parameter):
+        return value
+    if not isinstance(value, torch.Tensor):
+        kind = type(value).__name__
+        raise ConversionError(f"A module holds tensors alone, so a {kind} cannot take the place of a parameter.")
+    return nn.Parameter(value.detach(), requires_grad=old.requires_grad)
+
+
+def _inside(module: Any, name: str) -> Any:
+    return functools.reduce(getattr, name.split("."), module)
+
+
+def _has(module: Any, name: str) -> bool:
+    try:
+        return _inside(module, name) is not None
+    except AttributeError:
+        return False
 
 
 def _path(name: str) -> str:

@@ -8,7 +8,6 @@ weights and see the same minibatches, so their loss curves must coincide. Run it
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -35,6 +34,7 @@ from adinterface import (
     array_namespace,
     gradient,
     prepare,
+    tree,
     value_and_gradient,
 )
 
@@ -126,19 +126,6 @@ def accuracy(model: Chain, data: Digits) -> float:
 # Training -------------------------------------------------------------------------------------------------------------
 
 
-def tree_map(function: Callable[..., Any], model: Any, *others: Any) -> Any:
-    """Apply a function to the arrays of trees of one structure; a gradient is such a tree, None at the activations."""
-    if isinstance(model, np.ndarray):
-        return function(model, *others)
-    if isinstance(model, tuple):
-        return tuple(tree_map(function, *entries) for entries in zip(model, *others))
-    if dataclasses.is_dataclass(model) and not isinstance(model, type):
-        names = [field.name for field in dataclasses.fields(model)]
-        parts = {name: tree_map(function, *(getattr(tree, name) for tree in (model, *others))) for name in names}
-        return dataclasses.replace(model, **parts)
-    return model
-
-
 class Training(NamedTuple):
     model: Chain
     losses: np.ndarray
@@ -148,7 +135,7 @@ class Training(NamedTuple):
 def train(backend: AutoBackend, model: Chain, data: Digits, steps: int, tick: Callable[[], None] = lambda: None) -> Training:
     """Stochastic gradient descent with momentum; the minibatches depend on nothing but the number of the step."""
     random = np.random.default_rng(1)
-    velocity = tree_map(np.zeros_like, model)
+    velocity = tree.zeros_like(model)
     example = Constant(data.train_images[:BATCH]), Constant(data.train_targets[:BATCH])
     loss_and_slope = prepare(value_and_gradient, loss, backend, model, *example)
     losses, seconds = np.empty(steps), np.empty(steps)
@@ -157,8 +144,8 @@ def train(backend: AutoBackend, model: Chain, data: Digits, steps: int, tick: Ca
         images, targets = Constant(data.train_images[batch]), Constant(data.train_targets[batch])
         start = time.perf_counter()
         value, (slope, _, _) = loss_and_slope(model, images, targets)
-        velocity = tree_map(lambda v, g: MOMENTUM * v - RATE * g, velocity, slope)
-        model = tree_map(np.add, model, velocity)
+        velocity = tree.axpy(-RATE, slope, tree.scale(MOMENTUM, velocity))
+        model = tree.add(model, velocity)
         seconds[step] = time.perf_counter() - start
         losses[step] = value
         tick()
@@ -183,15 +170,9 @@ class Checked(NamedTuple):
     difference: float
 
 
-def leaves(tree: Any) -> list[np.ndarray]:
-    found: list[np.ndarray] = []
-    tree_map(found.append, tree)
-    return found
-
-
 def difference(one: Any, other: Any) -> float:
     """The largest difference of two gradients, each array relative to its own largest entry."""
-    return max(float(np.max(np.abs(a - b)) / np.max(np.abs(a))) for a, b in zip(leaves(one), leaves(other)))
+    return max(float(np.max(np.abs(a - b)) / np.max(np.abs(a))) for a, b in zip(tree.leaves(one), tree.leaves(other)))
 
 
 def check(backends: Sequence[AutoBackend], model: Chain, data: Digits, images: int) -> list[Checked]:

@@ -1,0 +1,222 @@
+"""One function at every leaf of one tree or of several side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from ..contract.errors import TreeError
+from ..contract.library import Library
+from ..contract.nodes import Unkeyed, contents, exactly
+from .flattening import flatten
+from .recognition import handler_of
+from .structures import (
+    DIFFERENTIATED,
+    Constant,
+    Frozen,
+    Leaf,
+    LeafSpec,
+    Node,
+    Static,
+    Structure,
+    children_of,
+    count_leaves,
+    paths_of,
+)
+
+
+def map(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
+    """A tree like the first, with `function(leaf, *others' leaves)` for every leaf that can have a gradient.
+
+    Leaves are floating and complex arrays and Python's float and complex. Everything else is kept from the first tree:
+    integers, strings, None, Constants, static fields, frozen parameters. A leaf for which another tree has None is kept too, so
+    that `map(lambda p, g: p - rate * g, model, gradient)` leaves alone what has no gradient. Of an `nn.Module` it gives a
+    module of the same class around new parameters; where its parameters are all frozen, as a gradient's are, all count.
+
+    Raises TreeError, with the path, where another tree has another structure.
+
+    >>> from adinterface import tree
+    >>> tree.map(lambda p, g: p - 0.5 * g, {"w": 3.0, "name": "linear"}, {"w": 2.0, "name": None})
+    {'w': 2.0, 'name': 'linear'}
+    """
+    structure, found = apart(tree)
+    rows = [list(along(structure, tree, other, f"tree {n}")) for n, other in enumerate(others, 2)]
+    values = [
+        leaf.value if not leaf.differentiated or any(part is None for part in parts) else function(leaf.value, *parts)
+        for leaf, *parts in zip(found, *rows)
+    ]
+    return rebuild(structure, iter(values))
+
+
+def leaves(tree: Any) -> list[Any]:
+    """The leaves that can have a gradient, in the tree's own order.
+
+    >>> from adinterface import tree
+    >>> tree.leaves({"w": [1.0, 2.0], "steps": 3})
+    [1.0, 2.0]
+    """
+    return [leaf.value for leaf in apart(tree)[1] if leaf.differentiated]
+
+
+def leaves_with_path(tree: Any) -> list[tuple[str, Any]]:
+    """As `leaves`, each behind its path as one writes it in Python.
+
+    >>> from adinterface import tree
+    >>> tree.leaves_with_path({"w": [1.0, 2.0], "steps": 3})
+    [("['w'][0]", 1.0), ("['w'][1]", 2.0)]
+    """
+    structure, found = apart(tree)
+    places = [(path, place) for path, place in paths_of(structure, "") if isinstance(place, LeafSpec) and place.differentiated]
+    return [(path, leaf.value) for (path, _), leaf in zip(places, [leaf for leaf in found if leaf.differentiated])]
+
+
+class TreeStructure:
+    """What is left of a tree without the leaves that can have a gradient; equal for trees that differ in these alone."""
+
+    def __init__(self, tree: Any):
+        self._structure, found = apart(tree)
+        self._places = [(leaf.differentiated, None if leaf.differentiated else leaf.value) for leaf in found]
+        #: The path of each leaf, in order.
+        self.paths: tuple[str, ...] = tuple([path for path, _ in leaves_with_path(tree)])
+        self._key = _key_of(self._structure)
+
+    def __len__(self) -> int:
+        """The number of leaves."""
+        return len(self.paths)
+
+    def unflatten(self, leaves: Sequence[Any]) -> Any:
+        """The tree with these leaves. Raises TreeError if they are too many or too few."""
+        if len(leaves) != len(self):
+            raise TreeError(f"The structure has {len(self)} leaves, not {len(leaves)}.")
+        values = iter(leaves)
+        return rebuild(self._structure, iter([next(values) if fills else kept for fills, kept in self._places]))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TreeStructure) and bool(self._key == other._key)
+
+    def __hash__(self) -> int:
+        return hash(self.paths)
+
+    def __repr__(self) -> str:
+        return f"TreeStructure({len(self)} leaves: {', '.join(path or 'the tree itself' for path in self.paths)})"
+
+
+def structure(tree: Any) -> TreeStructure:
+    """The structure of a tree, to compare or to `unflatten` other leaves with.
+
+    >>> from adinterface import tree
+    >>> tree.structure({"a": 1.0}) == tree.structure({"a": 2.0})
+    True
+    """
+    return TreeStructure(tree)
+
+
+# What the functions of this folder are made of --------------------------------------------------------------------------
+
+
+def apart(tree: Any) -> tuple[Structure, list[Leaf]]:
+    """The structure of a tree and its numeric leaves, in order."""
+    found: list[Leaf] = []
+    structure = flatten(tree, found, lambda: "the tree")
+    if not _holds_frozen(structure):
+        return structure, found
+    thawed: list[Leaf] = []
+    return _thawed(structure, iter(found), thawed), thawed
+
+
+def _is_frozen(node: Node) -> bool:
+    return node.type.held and all(isinstance(child, Frozen) for child in children_of(node))
+
+
+def _holds_frozen(structure: Structure) -> bool:
+    return isinstance(structure, Node) and (_is_frozen(structure) or any(_holds_frozen(child) for child in structure.children))
+
+
+def _thawed(structure: Structure, found: Iterator[Leaf], leaves: list[Leaf], thaws: bool = False) -> Structure:
+    """The structure in which what a held container has frozen as a whole, as a gradient has, counts."""
+    if isinstance(structure, LeafSpec):
+        leaf = next(found)
+        counts = structure.differentiated or (thaws and leaf.library.is_floating(leaf.value))
+        leaves.append(Leaf(leaf.value, leaf.library, leaf.holder, counts))
+        return DIFFERENTIATED if counts else structure
+    if isinstance(structure, Frozen):
+        inner = _thawed(structure.inner, found, leaves, thaws)
+        return inner if thaws else Frozen(inner)
+    if isinstance(structure, Node):
+        thaws = _is_frozen(structure)
+        children = [_thawed(child, found, leaves, thaws) for child in structure.children]
+        return Node(structure.type, structure.data, tuple(children))
+    return structure
+
+
+def rebuild(structure: Structure, values: Iterator[Any]) -> Any:
+    """The tree with these leaves, for the user: Constants stay, and a container that is held is one of its own."""
+    if isinstance(structure, LeafSpec):
+        return next(values)
+    if isinstance(structure, Frozen):
+        return Constant(rebuild(structure.inner, values))
+    if isinstance(structure, Node):
+        return structure.type.replace(structure.data, [rebuild(child, values) for child in structure.children])
+    return structure.value
+
+
+def along(
+    structure: Structure,
+    tree: Any,
+    other: Any,
+    name: str,
+    path: str = "",
+    *,
+    first: str = "the first tree",
+    whatever: bool = False,
+) -> Iterator[Any]:
+    """What another tree has in the place of each leaf; None where it has none, or the leaf is in a Constant.
+
+    Raises TreeError, with both, where that has another structure, or has no number or array, unless `whatever` may stand there.
+    """
+    if isinstance(structure, Static):
+        return
+    if type(other) is Constant:
+        other = other.value
+    if isinstance(structure, Frozen) or other is None:
+        yield from [None] * count_leaves(structure)
+    elif isinstance(structure, LeafSpec):
+        if not whatever and not isinstance(handler_of(other, scan=False), Library):
+            raise TreeError(f"{name}{path} is a {type(other).__name__}, but {first} has a {type(tree).__name__} there.")
+        yield other
+    else:
+        if type(tree) is not type(other):
+            raise TreeError(f"{name}{path} is a {type(other).__name__}, but {first} has a {type(tree).__name__} there.")
+        kind = structure.type
+        children = [child.value if type(child) is Constant else child for child in kind.flatten(tree)[0]]
+        keys, (parts, seen) = kind.paths(structure.data, len(children)), kind.parts(structure.data, other)
+        if len(keys) != len(seen):
+            raise TreeError(f"{name}{path} has {len(seen)} children, but {first} has {len(keys)} there.")
+        if keys != seen:
+            raise TreeError(
+                f"{name}{path} has the keys {', '.join(key.strip('[].') for key in seen)}, but {first} has "
+                f"{', '.join(key.strip('[].') for key in keys)} there."
+            )
+        for inner, child, part, key in zip(children_of(structure), children, parts, keys):
+            yield from along(inner, child, part, name, path + key, first=first, whatever=whatever)
+
+
+def require_leaf(value: Any, name: str) -> Library:
+    """The library of what must be a number or an array."""
+    handler = handler_of(value, scan=False)
+    if not isinstance(handler, Library):
+        raise TreeError(f"{name} must be a number or an array, not a {type(value).__name__}.")
+    return handler
+
+
+def _key_of(structure: Structure) -> Any:
+    if isinstance(structure, LeafSpec):
+        return structure.differentiated
+    if isinstance(structure, Frozen):
+        return "Constant", _key_of(structure.inner)
+    if isinstance(structure, Node):
+        return structure.type, structure.type.key(structure.data), tuple([_key_of(child) for child in children_of(structure)])
+    try:
+        return exactly(structure.value)
+    except Unkeyed:
+        return contents(structure.value)

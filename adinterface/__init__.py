@@ -13,6 +13,7 @@ from .contract.errors import (
     NumpyCodeError,
     OutputError,
     PrecisionError,
+    RuleError,
     TreeError,
 )
 from .contract.library import Library
@@ -40,6 +41,7 @@ from .operators.hessian import (
 from .operators.jacobian import ValueAndJacobian, jacobian, value_and_jacobian
 from .operators.prepare import Prepared, prepare
 from .operators.pullback import Back, Push, ValueAndBack, ValueAndPush, ValueAndTangent, linearize, pullback, pushforward
+from .rules.rule import Rule, rule
 from .tools.check_gradient import GradientCheck, check_gradient
 from .tools.check_neutral import NeutralCheck, NeutralFinding, check_neutral
 from .tools.compare import Comparison, compare
@@ -88,6 +90,8 @@ __all__ = [
     "Pullback",
     "Push",
     "Pushforward",
+    "Rule",
+    "RuleError",
     "SecondOrder",
     "TreeError",
     "ValueAndBack",
@@ -117,6 +121,7 @@ __all__ = [
     "pullback",
     "pushforward",
     "register_node",
+    "rule",
     "second_derivative",
     "tree",
     "value_and_derivative",

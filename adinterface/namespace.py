@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .contract.library import NUMPY, PYTHON, Library
+from .contract.rules import following
 from .tree import handler_of
 
 
@@ -16,7 +17,8 @@ def array_namespace(*arrays: Any) -> Any:
 
     Answers for NumPy, JAX and torch arrays, for the boxes of autograd, and for any other library that
     array-api-compat knows. Python numbers and None are ignored; if nothing else is there, NumPy answers. Where an
-    engine's tracer stands beside NumPy arrays, the tracer decides. The namespace also has `einsum`.
+    engine's tracer stands beside NumPy arrays, the tracer decides; in a derivative of a `rule`, the engine that follows
+    it. The namespace also has `einsum`.
     Raises TypeError if two libraries meet that do not mix.
     """
     libraries: dict[str, tuple[Library, Any]] = {}
@@ -36,6 +38,6 @@ def array_namespace(*arrays: Any) -> Any:
     if len(others) > 1:
         names = " and ".join(sorted(library.name for library, _ in others))
         raise TypeError(f"array_namespace: {names} arrays do not mix; convert them to one library first.")
-    library, x = others[0] if others else (NUMPY, None)
+    library, x = others[0] if others else (following.get() or NUMPY, None)
     namespace: ModuleType = library.namespace(x)
     return namespace

@@ -41,6 +41,10 @@ class MissingEngineError(AdinterfaceError, ImportError):
     """The engine of a backend is not installed."""
 
 
+class RuleError(AdinterfaceError, TypeError):
+    """A derivative that a user gave for a function does not fit the function."""
+
+
 class NumpyCodeError(AdinterfaceError, TypeError):
     """NumPy code, inside `numpy_function`, that cannot work on an engine's arrays."""
 

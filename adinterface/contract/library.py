@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from .errors import ConversionError, NotDifferentiableError, PrecisionError
+from .rules import Arrays, FlatRule
 
 Kind = Literal["real", "complex", "integer", "bool", "other"]
 
@@ -150,6 +151,8 @@ class Library(LibraryShortcuts, ABC):
     mutable: ClassVar[bool] = True
     #: The engine's compiler also takes its arrays of what is no number, such as random keys.
     compiles_other: ClassVar[bool] = False
+    #: Arrays that the engine does not follow are NumPy's own, which its code takes as they are.
+    plain_numpy: ClassVar[bool] = False
     #: Takes arrays of other libraries by DLPack; otherwise as NumPy arrays.
     adopts_dlpack: ClassVar[bool] = True
 
@@ -238,6 +241,14 @@ class Library(LibraryShortcuts, ABC):
     def evaluation(self, leaves: Iterable[Any]) -> AbstractContextManager[Any] | None:
         """The scope in which f is evaluated for its value alone, as finite differences do; None where it needs none."""
         return None
+
+    def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
+        """What `rule.value(leaves, carried)` gives, such that the engine takes the rule's derivatives for its own.
+
+        An engine without a mechanism for that differentiates the function as it is written. It raises `rule.refused(n)` where
+        it would have to differentiate the n-th carried array, and `rule.nonlinear()` where it cannot transpose.
+        """
+        return rule.value(leaves, carried)
 
     def restore(self, result: Any, source: Library, like: Any, dtype: str, taken: set[int]) -> Any:
         """A result of the library `source` as an array of this one: the dtype given, on the device of `like`."""

@@ -11,8 +11,10 @@ from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.tracer import getval
 
 from adinterface.contract.library import NUMPY, PYTHON, Enter, Leave, Library, dtype_name, kind, unsupported_dtype
+from adinterface.contract.rules import Arrays, FlatRule
 
 from . import namespace as box_namespace
+from .custom import custom
 
 _SUPPORTED = ("float16", "float32", "float64", "longdouble", "complex64", "complex128", "clongdouble")
 
@@ -21,6 +23,7 @@ class AutogradLibrary(Library):
     name = "autograd"
     types = (ArrayBox,)
     adopts_dlpack = False
+    plain_numpy = True
 
     def dtype(self, x: Any) -> str:
         numbers = getval(x)
@@ -68,6 +71,9 @@ class AutogradLibrary(Library):
 
     def namespace(self, x: Any) -> ModuleType:
         return box_namespace
+
+    def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
+        return custom(rule, leaves, carried)
 
     def numpy_sources(self) -> tuple[Any, ...]:
         from . import numpy_code

@@ -24,8 +24,10 @@ from adinterface.contract.library import (
     kind,
     unsupported_dtype,
 )
+from adinterface.contract.rules import Arrays, FlatRule
 
 from . import namespace
+from .custom import custom
 from .private import ArrayImpl, untraced
 from .sharding import as_traced, sharding_of
 
@@ -153,6 +155,10 @@ class JaxLibrary(Library):
         from . import numpy_code
 
         return (numpy_code,)
+
+    def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
+        found: tuple[Arrays, Arrays] = custom(rule, leaves, carried)
+        return found
 
     def precision(self, dtypes: tuple[str, ...]) -> Scoping | None:
         return _widening if any_wide(dtypes) else None

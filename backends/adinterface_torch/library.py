@@ -28,7 +28,9 @@ from adinterface.contract.library import (
     unsupported_dtype,
 )
 from adinterface.contract.nodes import Unkeyed
+from adinterface.contract.rules import Arrays, FlatRule
 
+from .custom import custom
 from .distributed import is_distributed
 from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED
 from .precision import precision
@@ -207,6 +209,9 @@ class TorchLibrary(Library):
         from .numpy_code import SOURCES
 
         return SOURCES
+
+    def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
+        return custom(rule, leaves, carried)
 
     def lift(self, x: Any, beside: Any) -> Any:
         # A copy: the backward pass may need the numbers after f has written new ones into its buffer.

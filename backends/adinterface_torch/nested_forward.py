@@ -77,12 +77,48 @@ class _Watch(TorchFunctionMode):
                 f"wrong. Take the inner derivative in reverse, with AutoTorch() or AutoTorch(mode='reverse')."
             )
         if func is custom_function_call and any(map(_moves, args[1:])):
-            raise BackendError(
-                f"f applies {args[0].__qualname__}, a torch.autograd.Function, inside a forward derivative of a forward "
-                f"derivative, where torch leaves its rule out (https://github.com/pytorch/pytorch/issues/197867): the result "
-                f"would be wrong. Take one of the two derivatives in reverse, with AutoTorch() or AutoTorch(mode='reverse')."
-            )
+            raise BackendError(refusal(f"{args[0].__qualname__}, a torch.autograd.Function,"))
         return func(*args, **kwargs)
+
+
+def refusal(applied: str) -> str:
+    """What is said of a Function in a derivative that torch gets wrong."""
+    return (
+        f"f applies {applied} inside a forward derivative of a forward derivative, where torch leaves its rule out "
+        f"(https://github.com/pytorch/pytorch/issues/197867): the result would be wrong. Take one of the two derivatives in "
+        f"reverse, with AutoTorch() or AutoTorch(mode='reverse')."
+    )
+
+
+def is_nested_forward(arguments: Iterable[Any]) -> bool:
+    """Whether one of them changes along tangents of two levels of forward mode."""
+    levels = torch._C._functorch.get_interpreter_stack() or []
+    return sum([level.key() == _JVP for level in levels]) > 1 and any(map(_moves_twice, arguments))
+
+
+def _moves_twice(tensor: torch.Tensor) -> bool:
+    """Whether a value, seen from the present level of any kind, has tangents at two levels."""
+    return len(_levels_moved(tensor)) > 1
+
+
+def _levels_moved(tensor: torch.Tensor) -> set[int]:
+    functorch = torch._C._functorch
+    peeked: Any = functorch.peek_interpreter_stack()
+    if peeked is None:
+        return set()
+    level = retrieve_current_functorch_interpreter()
+    moved: set[int] = set()
+    inside = [tensor]
+    if peeked.key() == _JVP:
+        primal, tangent = _dual(tensor)
+        if tangent is not None:
+            moved.add(level.level())
+            inside = [primal, tangent]
+    with level.lower():
+        for part in inside:
+            own = functorch.maybe_get_level(part) == level.level()
+            moved |= _levels_moved(functorch.get_unwrapped(part) if own else part)
+    return moved
 
 
 def _moves(argument: Any, recorded: bool = False) -> bool:

@@ -1,0 +1,73 @@
+"""What an engine sees of a function with its own derivatives: a flat rule, on flat tuples of the engine's own arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from typing import Any, NamedTuple, Protocol
+
+Arrays = tuple[Any, ...]
+
+
+class Point(NamedTuple):
+    """Where a rule is applied: what went in, and what came out."""
+
+    #: The floating arrays that went in, of which derivatives may be taken.
+    leaves: Arrays
+    #: Arrays that went in without a derivative: of integers, or passed as keywords.
+    carried: Arrays
+    #: The floating arrays that came out.
+    outputs: Arrays
+    #: What else came out, such as arrays of integers.
+    aux: Arrays
+
+
+class FlatRule(Protocol):
+    """A function and its derivatives as the core hands them to `Library.custom`.
+
+    Laws: both maps are linear in their first argument; with `<a, b> = Re sum(conj(a) b)`, as in `Backend`,
+    `<pushforward(t, point), c> = <t, pullback(c, point)>`. What they return has the dtypes and shapes of leaves and outputs:
+    the core has checked it. Their code may itself be differentiated, with respect to everything in the point.
+    """
+
+    #: The user's name of the function.
+    name: str
+    #: From one cotangent for each output to one for each leaf; None if the user gave none.
+    pullback: Callable[[Arrays, Point], Arrays] | None
+    #: From one tangent for each leaf to one for each output; None if the user gave none.
+    pushforward: Callable[[Arrays, Point], Arrays] | None
+
+    def value(self, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
+        """The function itself: `(outputs, aux)`."""
+
+    def refused(self, n: int) -> Exception:
+        """The error for a carried array, the n-th, that the engine is asked to differentiate."""
+
+    def nonlinear(self) -> Exception:
+        """The error for a map that proves not to be linear when the engine transposes it."""
+
+
+def require_linear(
+    rule: FlatRule, images: Sequence[tuple[float, float]], adjoints: Sequence[tuple[float, float]], epsilon: float
+) -> None:
+    """Raise `rule.nonlinear()` for a map L that an engine transposed at a point a, if `<L(a), v>` and `<a, L'(v)>` differ.
+
+    images, adjoints: for each pair of arrays of the two sides, their inner product and that of their absolute values.
+    epsilon: of the arrays' dtype.
+    """
+    one, other = sum([found for found, _ in images]), sum([found for found, _ in adjoints])
+    size = sum([size for _, size in (*images, *adjoints)])
+    if abs(one - other) > 100 * epsilon**0.5 * size and size < math.inf:  # NaN is no sign of anything
+        raise rule.nonlinear()
+
+
+#: The library whose engine follows a rule's derivative while that is computed, if its other arrays are NumPy's own: among the
+#: arrays that a rule gets, some may be followed and some not, and all of them want the engine's namespace.
+following: ContextVar[Any] = ContextVar("following", default=None)
+
+#: Of engines that compile Python while it runs: whether they do so now, and the way of a rule (`adinterface.rules.application`,
+#: with the same arguments) that they leave as it is.
+while_compiling: list[tuple[Callable[[], bool], Callable[..., Any]]] = []
+
+__all__ = ["Arrays", "FlatRule", "Point", "following", "require_linear", "while_compiling"]

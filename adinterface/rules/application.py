@@ -1,0 +1,252 @@
+"""A rule at one call: its arguments as flat arrays, as the engine that follows them sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from .. import tree
+from ..contract.errors import RuleError
+from ..contract.library import NUMPY, PYTHON, Library, widest
+from ..contract.rules import Arrays, Point, following
+from ..tree import Constant, Frozen, Leaf, Node, Structure, build, build_gradient, flatten
+from .definition import Definition
+from .matching import Match, zeros_like
+
+#: Where the value of a place in the arguments comes from.
+_LEAF, _CARRIED, _CONSTANT, _STATIC = range(4)
+_WITH_DERIVATIVE = (_LEAF, _CONSTANT)
+
+
+def apply(rule: Definition, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """The value of a rule; where an engine follows an argument, with the rule's derivatives."""
+    if keywords or len(args) != rule.count:
+        bound = rule.signature.bind(*args, **keywords)
+        bound.apply_defaults()
+        args, keywords = bound.args, bound.kwargs
+    if rule.back is None and rule.push is None:
+        return rule.f(*args, **keywords)
+    leaves: list[Leaf] = []
+    structures = [_flatten(rule, i, arg, leaves) for i, arg in enumerate(args)]
+    count = len(leaves)
+    words = {name: flatten(Constant(value), leaves, lambda: "a keyword") for name, value in keywords.items()}
+    library = _library_of(rule, leaves)
+    if library is None:
+        return rule.f(*args, **keywords)
+    application = Application(rule, library, structures, words, leaves, count)
+    outputs, aux = library.custom(application, application.leaves, application.carried)
+    return application.result(outputs, aux)
+
+
+def _flatten(rule: Definition, i: int, arg: Any, leaves: list[Leaf]) -> Structure:
+    library = tree._handlers.get(type(arg))
+    if isinstance(library, Library) and library is not PYTHON and library.is_floating(arg):
+        leaves.append(Leaf(arg, library, None, True))
+        return tree.DIFFERENTIATED
+    structure = flatten(arg, leaves, lambda: f"the argument {rule.path(i)} of the rule {rule.name}")
+    if _is_held(structure):
+        raise RuleError(
+            f"{rule.name}: the argument {rule.path(i)} holds a {type(arg).__name__}, whose parameters a rule cannot give "
+            f"derivatives of. Pass them as a dict, dict(module.named_parameters()), and call the module with "
+            f"torch.func.functional_call."
+        )
+    return structure
+
+
+def _is_held(structure: Structure) -> bool:
+    if isinstance(structure, Frozen):
+        return False
+    return isinstance(structure, Node) and (structure.type.held or any(map(_is_held, structure.children)))
+
+
+def _library_of(rule: Definition, leaves: Sequence[Leaf]) -> Library | None:
+    """The library whose engine follows the arguments; None where NumPy's arrays and numbers are all there is."""
+    found = dict.fromkeys([leaf.library for leaf in leaves if leaf.library is not NUMPY and leaf.library is not PYTHON])
+    if len(found) <= 1:
+        return next(iter(found), None)
+    traced = dict.fromkeys([leaf.library for leaf in leaves if leaf.library.traced(leaf.value)])
+    if len(traced) > 1:
+        names = " and ".join(sorted(library.name for library in traced))
+        raise RuleError(
+            f"{rule.name}: its arguments are followed by {names} at once, and no engine sees through the arrays of another. "
+            f"Compute what one of them follows with differentiate_with."
+        )
+    return next(iter(traced or found))
+
+
+class Application:
+    """A rule at one call, behind the contract of `FlatRule`."""
+
+    __slots__ = (
+        "_bare", "_beside", "_form", "_order", "_rule", "_structures", "_words", "carried", "leaves", "library", "name",
+        "pullback", "pushforward",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        rule: Definition,
+        library: Library,
+        structures: Sequence[Structure],
+        words: dict[str, Structure],
+        found: Sequence[Leaf],
+        count: int,
+    ):
+        self._rule, self.library, self._structures, self._words = rule, library, structures, words
+        self.name = rule.name
+        self.pullback: Callable[[Arrays, Point], Arrays] | None = self._pull if rule.back is not None else None
+        self.pushforward: Callable[[Arrays, Point], Arrays] | None = self._push if rule.push is not None else None
+        #: The value's structure, and of each array in it whether it is an output; known when the primal has run.
+        self._form: tuple[Structure, tuple[bool, ...]] | None = None
+        #: Each argument is one array that the engine follows.
+        self._bare = not words and all(s is tree.DIFFERENTIATED for s in structures) and _all_of(library, found)
+        if self._bare:
+            self.leaves: Arrays = tuple([leaf.value for leaf in found])
+            self.carried: Arrays = ()
+            self._order: list[tuple[int, Any]] = []
+            return
+        leaves: list[Any] = []
+        carried: list[Any] = []
+        #: Of each array and number in the arguments, where it is found: among the leaves, the carried, or it is a constant,
+        #: itself, that has the form of something with a derivative, or has not.
+        self._order = []
+        beside = next(leaf.value for leaf in found if leaf.library is library)
+        plain = any(map(_stands_for_array, (*structures, *words.values())))
+        for n, leaf in enumerate(found):
+            if leaf.library is library:
+                place = leaves if leaf.differentiated and n < count else carried
+                self._order.append((_LEAF if place is leaves else _CARRIED, len(place)))
+                place.append(leaf.value)
+            else:
+                constant = _constant(library, leaf, beside, plain)
+                self._order.append((_CONSTANT if leaf.differentiated else _STATIC, constant))
+        self.leaves, self.carried = tuple(leaves), tuple(carried)
+
+    # trees
+
+    def _arguments(self, leaves: Arrays, carried: Arrays) -> tuple[Sequence[Any], dict[str, Any]]:
+        if self._bare:
+            return leaves, {}
+        values = iter(
+            [leaves[n] if kind == _LEAF else carried[n] if kind == _CARRIED else n for kind, n in self._order]
+        )
+        args = [build(structure, values) for structure in self._structures]
+        return args, {name: build(structure, values) for name, structure in self._words.items()}
+
+    def result(self, outputs: Arrays, aux: Arrays) -> Any:
+        """The value as its author returned it."""
+        assert self._form is not None
+        structure, places = self._form
+        if structure is tree.DIFFERENTIATED:
+            return outputs[0]
+        one, other = iter(outputs), iter(aux)
+        return build(structure, iter([next(one) if is_output else next(other) for is_output in places]))
+
+    def value(self, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
+        args, words = self._arguments(leaves, carried)
+        result = self._rule.f(*args, **words)
+        library = self.library
+        if tree._handlers.get(type(result)) is library and library.is_floating(result):
+            self._form = tree.DIFFERENTIATED, (True,)
+            return (result,), ()
+        found: list[Leaf] = []
+        structure = flatten(result, found, lambda: f"the value of {self.name}")
+        places = tuple([leaf.differentiated for leaf in found])
+        self._form = structure, places
+        arrays = [self._native(leaf, leaves or carried) for leaf in found]
+        return tuple([x for x, out in zip(arrays, places) if out]), tuple([x for x, out in zip(arrays, places) if not out])
+
+    def _native(self, leaf: Leaf, beside: Arrays) -> Any:
+        library = self.library
+        if leaf.library is library:
+            return leaf.value
+        if leaf.library is PYTHON:
+            dtype = widest([library.dtype(x) for x in beside]) if leaf.library.dtype(leaf.value) == "float" else None
+            return library.asarray(leaf.value, dtype=dtype, like=beside[0])
+        if leaf.library is NUMPY:
+            return library.asarray(leaf.value, like=beside[0])
+        return library.asarray(library.foreign(leaf.value, leaf.library), like=beside[0])
+
+    # derivatives
+
+    def _pull(self, cotangents: Arrays, point: Point) -> Arrays:
+        args, words = self._arguments(point.leaves, point.carried)
+        assert self._form is not None
+        structure = self._form[0]
+        cotangent = cotangents[0] if structure is tree.DIFFERENTIATED else build_gradient(structure, iter(cotangents))
+        given = self._derivative(self._rule.back, cotangent, point, args, words)
+        match = Match(self.library, self.name, "pullback", self._expected(point))
+        match.arguments(self._rule, self._structures, given)
+        if self._bare:
+            return tuple(match.found)
+        kinds = [kind for kind, _ in self._order if kind in _WITH_DERIVATIVE]
+        return tuple([x for x, kind in zip(match.found, kinds) if kind == _LEAF])
+
+    def _push(self, tangents: Arrays, point: Point) -> Arrays:
+        args, words = self._arguments(point.leaves, point.carried)
+        given = self._derivative(self._rule.push, self._tangents(tangents), point, args, words)
+        assert self._form is not None
+        match = Match(self.library, self.name, "pushforward", iter(point.outputs))
+        match.walk(self._form[0], given, "value")
+        return tuple(match.found)
+
+    def _derivative(self, function: Any, moved: Any, point: Point, args: Sequence[Any], words: dict[str, Any]) -> Any:
+        """What the author's derivative gives for a cotangent, or for tangents."""
+        value = self.result(point.outputs, point.aux)
+        if not self.library.plain_numpy:
+            return function(moved, value, *args, **words)
+        token = following.set(self.library)
+        try:
+            return function(moved, value, *args, **words)
+        finally:
+            following.reset(token)
+
+    def _expected(self, point: Point) -> Iterator[Any]:
+        """What each cotangent must resemble: the leaves; for a constant itself."""
+        if self._bare:
+            return iter(point.leaves)
+        return iter([point.leaves[n] if kind == _LEAF else n for kind, n in self._order if kind in _WITH_DERIVATIVE])
+
+    def _tangents(self, tangents: Arrays) -> tuple[Any, ...]:
+        if self._bare:
+            return tangents
+        both = iter([tangents[n] if kind == _LEAF else zeros_like(n) for kind, n in self._order if kind in _WITH_DERIVATIVE])
+        return tuple([build_gradient(structure, both) for structure in self._structures])
+
+    # errors
+
+    def refused(self, n: int) -> Exception:
+        words = ", ".join(self._words)
+        return RuleError(
+            f"{self.name}: a keyword of it ({words}) is being differentiated, but a rule's keywords are constants. Make it a "
+            f"positional parameter of {self.name}, or pass ignore_derivatives(x)."
+        )
+
+    def nonlinear(self) -> Exception:
+        given, derived = ("pullback", "pushforward") if self._rule.push is None else ("pushforward", "pullback")
+        what = "cotangent" if given == "pullback" else "tangents"
+        return RuleError(
+            f"{self.name}: its {derived} is derived by transposing its {given}, which is not linear in the {what}, or not in a "
+            f"way that the engine can transpose. Make it linear, or give the {derived} too: @{self.name}.{derived}."
+        )
+
+
+def _all_of(library: Library, found: Sequence[Leaf]) -> bool:
+    for leaf in found:  # noqa: SIM110 - a generator costs more
+        if leaf.library is not library:
+            return False
+    return True
+
+
+def _stands_for_array(structure: Structure) -> bool:
+    if isinstance(structure, Frozen):
+        return _stands_for_array(structure.inner)
+    return isinstance(structure, Node) and (structure.type.stands_for_array or any(map(_stands_for_array, structure.children)))
+
+
+def _constant(library: Library, leaf: Leaf, beside: Any, plain: bool) -> Any:
+    """What is no array of the engine's, as the rule's code gets it."""
+    if leaf.library is PYTHON or (leaf.library is NUMPY and plain):
+        return leaf.value
+    if leaf.library is NUMPY:
+        return library.lift(leaf.value, beside)
+    return library.asarray(library.foreign(leaf.value, leaf.library), like=beside)

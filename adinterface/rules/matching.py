@@ -1,0 +1,169 @@
+"""What the author of a rule returned, held against what it must resemble: the same errors on every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from .. import tree
+from ..contract.errors import RuleError
+from ..contract.library import NUMPY, PYTHON, Library, kind, width
+from ..contract.nodes import NodeType
+from ..tree import DIFFERENTIATED, Frozen, LeafSpec, Node, Structure, build, handler_of, stood_for
+from .definition import Definition
+
+
+def zeros_like(array: Any) -> Any:
+    """Zeros of an array's shape and dtype; 0 for a number."""
+    library = handler_of(array)
+    assert isinstance(library, Library)
+    return type(array)(0) if library is PYTHON else library.namespace(array).zeros_like(array)
+
+
+class Match:
+    """Collects an array for each differentiated leaf of structures from trees of the same structure; None anywhere is zero.
+
+    expected: what each found array must resemble in shape and dtype, in order.
+    """
+
+    def __init__(self, library: Library, name: str, what: str, expected: Iterator[Any]):
+        self.library, self.name, self.what, self.expected = library, name, what, expected
+        self.found: list[Any] = []
+
+    def _error(self, problem: str) -> RuleError:
+        return RuleError(f"{self.name}: its {self.what} {problem}")
+
+    def arguments(self, rule: Definition, structures: Sequence[Structure], given: Any) -> None:
+        """A tuple with a tree for each argument."""
+        count = len(structures)
+        alone = count == 1 and (type(given) is not tuple or (len(given) != 1 and _children(structures[0]) == len(given)))
+        if alone:
+            given = (given,)
+        if type(given) is not tuple:
+            raise self._error(
+                f"returned a {type(given).__name__}, where it must return a tuple with one cotangent for each of its {count} "
+                f"arguments; None is zero."
+            )
+        if len(given) != count:
+            raise self._error(
+                f"returned {_counted(len(given))} for {count} argument{'s' * (count != 1)}. There must be one for each "
+                f"positional argument; None is zero."
+            )
+        for i, (structure, part) in enumerate(zip(structures, given)):
+            if structure is DIFFERENTIATED:
+                like = next(self.expected)
+                self.found.append(zeros_like(like) if part is None else self._leaf(like, part, rule, i))
+            else:
+                self.walk(structure, part, rule.path(i))
+
+    def walk(self, structure: Structure, given: Any, path: str) -> None:
+        if isinstance(structure, LeafSpec) and structure.differentiated:
+            like = next(self.expected)
+            self.found.append(zeros_like(like) if given is None else self._leaf(like, given, path))
+        elif isinstance(structure, Node):
+            self._node(structure, given, path)
+        elif given is not None and isinstance(handler_of(given, scan=False), Library):
+            raise self._error(f"gave {_describe(given)} for {path}, which has no derivative. It must be None there.")
+
+    def _node(self, structure: Node, given: Any, path: str) -> None:
+        keys = structure.type.paths(structure.data, len(structure.children))
+        if given is None:
+            parts: dict[str, Any] = {}
+        else:
+            handler = handler_of(given, scan=False)
+            if structure.type.stands_for_array and handler is not structure.type:
+                self.walk(structure.children[0], given, path)
+                return
+            fields = isinstance(given, dict) and all(key.startswith(".") for key in keys)
+            if not isinstance(handler, NodeType) or (handler is not structure.type and not fields):
+                raise self._error(f"gave a {type(given).__name__} for {path}, which is a {_container(structure)}.")
+            children, data = handler.flatten(given)
+            seen = [f".{key}" for key in given] if fields else handler.paths(data, len(children))
+            extra = [key for key in seen if key not in keys]
+            missing = [key for key in keys if key not in seen]
+            # A dict may leave entries out, which then are zero; a list of another length is a mistake.
+            if extra or (missing and not isinstance(given, dict)):
+                problem = f"{', '.join(extra)} not expected" if extra else f"{', '.join(missing)} missing"
+                raise self._error(f"gave another structure for {path} than it has: {problem}.")
+            parts = dict(zip(seen, children))
+        for key, child in zip(keys, structure.children):
+            self.walk(child, parts.get(key), path + key)
+
+    def _leaf(self, like: Any, given: Any, path: Any, i: int | None = None) -> Any:
+        handler = tree._handlers.get(type(given))
+        if handler is self.library or (handler is NUMPY and self.library.plain_numpy):
+            found = handler.dtype(given), handler.shape(given)
+            owner: Any = tree._handlers.get(type(like))
+            if (owner.dtype(like), owner.shape(like)) == found:
+                return given
+        return self._unusual(like, given, path if i is None else path.path(i))
+
+    def _unusual(self, like: Any, given: Any, path: str) -> Any:
+        """What is no array of the engine's, or does not fit."""
+        library, given = self.library, stood_for(given)
+        handler, owner = handler_of(given, scan=False), _owner(like)
+        if not isinstance(handler, Library):
+            raise self._error(
+                f"gave a {type(given).__name__} for {path}, where it must give {_kind_of(like)}, or None for zero."
+            )
+        if owner is PYTHON:
+            return given  # for a number that nobody differentiates
+        shape, expected = tuple(owner.shape(like)), owner.dtype(like)
+        dtype = handler.dtype(given)
+        if tuple(handler.shape(given)) != shape:
+            raise self._error(
+                f"gave an array of shape {tuple(handler.shape(given))} for {path}, which has shape {shape}. Take the sum over "
+                f"the axes along which it was broadcast."
+            )
+        complex_given = dtype == "complex" or kind(dtype) == "complex"
+        if complex_given and kind(expected) == "real":
+            raise self._error(f"gave an array of dtype {dtype} for {path}, which has dtype {expected}. Take its real part.")
+        widened = not complex_given and kind(expected) == "complex" and width(dtype) == width(expected)
+        if handler is not PYTHON and dtype != expected and not widened:
+            raise self._error(
+                f"gave an array of dtype {dtype} for {path}, which has dtype {expected}. Convert it, or what it is computed "
+                f"from, to {expected}."
+            )
+        if handler in (library, NUMPY, PYTHON):
+            return library.asarray(given, dtype=expected, like=None if library.plain_numpy else like)
+        return library.asarray(library.foreign(given, handler), dtype=expected, like=like)
+
+def _owner(array: Any) -> Library:
+    library = handler_of(array)
+    assert isinstance(library, Library)
+    return library
+
+
+def _kind_of(like: Any) -> str:
+    owner = _owner(like)
+    return f"an array of shape {tuple(owner.shape(like))} and dtype {owner.dtype(like)}"
+
+
+def _describe(given: Any) -> str:
+    handler = _owner(given)
+    return f"the {type(given).__name__} {given}" if handler is PYTHON else _kind_of(given)
+
+
+def _counted(count: int) -> str:
+    return f"{count} cotangent{'s' * (count != 1)}"
+
+
+def _children(structure: Structure) -> int | None:
+    """How many entries a tuple has; None for anything else."""
+    if isinstance(structure, Frozen):
+        return _children(structure.inner)
+    if not isinstance(structure, Node) or type(build_like(structure)) is not tuple:
+        return None
+    return len(structure.children)
+
+
+def build_like(structure: Structure) -> Any:
+    """Something of the structure's type."""
+    return build(structure, iter(lambda: None, object()))
+
+
+def _container(structure: Node) -> str:
+    return type(build_like(structure)).__name__
+
+
+__all__ = ["Match", "zeros_like"]

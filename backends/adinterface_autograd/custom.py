@@ -1,0 +1,147 @@
+"""A user's rules on autograd: nodes that know their derivatives, without a primitive for each rule.
+
+A primitive of autograd's gives one array, or a tuple whose parts go through primitives again. Here each output has its own
+node, and all of them one parent, the rule, which gets their cotangents together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import autograd.numpy as anp
+import numpy as np
+from autograd.core import JVPNode, VSpace
+from autograd.tracer import find_top_boxed_args
+
+from adinterface.contract.library import epsilon
+from adinterface.contract.rules import Arrays, FlatRule, Point, require_linear
+
+from .box import Box
+from .reverse import ReverseNode
+from .rules import value
+from .traces import backward, new_trace, node_of
+
+Linear = Callable[[Arrays], Arrays]
+
+
+def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
+    """The value of a rule, with its derivatives; level by level of autograd's traces, the innermost first."""
+    boxed, trace, node_class, _ = find_top_boxed_args((*leaves, *carried))
+    if not boxed:
+        return rule.value(leaves, carried)
+    if boxed[-1][0] >= len(leaves):
+        raise rule.refused(boxed[-1][0] - len(leaves))
+    below = list(leaves)
+    for n, box in boxed:
+        below[n] = box._value
+    outputs, aux = custom(rule, tuple(below), carried)
+    outputs = tuple([x if isinstance(x, Box) else np.asarray(x) for x in outputs])
+    point = Point(tuple(below), carried, outputs, aux)
+    if issubclass(node_class, JVPNode):
+        given = {n: box._node.g for n, box in boxed}
+        tangents = tuple([given[n] if n in given else _zeros(x) for n, x in enumerate(below)])
+        if rule.pushforward is not None:
+            pushed = rule.pushforward(tangents, point)
+        else:
+            back = rule.pullback
+            assert back is not None
+            pushed = _adjoint(rule, lambda cotangents: back(cotangents, point), outputs, tangents)
+        nodes = [node_class.new_root(tangent) for tangent in pushed]
+    else:
+        nodes = _reverse(rule, point, [n for n, _ in boxed], [box._node for _, box in boxed])
+    return tuple([Box(x, trace, node) for x, node in zip(outputs, nodes)]), aux
+
+
+def _reverse(rule: FlatRule, point: Point, followed: list[int], parents: list[Any]) -> list[Any]:
+    """A node for each output."""
+    count = len(point.outputs)
+
+    def back(cotangents: Arrays) -> list[Any]:
+        # autograd transposes the derivative; its adjoint in the real inner product is the conjugate of that.
+        seeds = tuple([_conj(c) for c in cotangents])
+        if rule.pullback is not None:
+            gradients = rule.pullback(seeds, point)
+        else:
+            push = rule.pushforward
+            assert push is not None
+            gradients = _adjoint(rule, lambda tangents: push(tangents, point), point.leaves, seeds)
+        return [_conj(gradients[n]) for n in followed]
+
+    if count == 1:
+        return [_node(parents, lambda cotangent: back((cotangent,)))]
+    together = _node(
+        parents, lambda parts: back(tuple([_zeros(x) if part is None else part for part, x in zip(parts.parts, point.outputs)]))
+    )
+
+
+    def part(k: int) -> Any:
+        return _node([together], lambda cotangent: (_Parts({k: cotangent}, count),))
+
+    return [part(k) for k in range(count)]
+
+
+def _node(parents: list[Any], vjp: Callable[[Any], Any]) -> Any:
+    node: Any = ReverseNode.new_root()
+    node.parents, node.vjp = parents, vjp
+    return node
+
+
+class _Parts:
+    """Cotangents of some of the outputs."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, given: dict[int, Any], count: int):
+        self.parts: list[Any] = [given.get(k) for k in range(count)]
+
+
+class _PartsSpace(VSpace):  # type: ignore[misc]
+    """How autograd adds them."""
+
+    def _add(self, a: _Parts, b: _Parts) -> _Parts:
+        both = zip(a.parts, b.parts)
+        sums = {k: y if x is None else x if y is None else x + y for k, (x, y) in enumerate(both)}
+        return _Parts(sums, len(a.parts))
+
+    _mut_add = _add
+
+
+_PartsSpace.register(_Parts)
+
+
+def _adjoint(rule: FlatRule, linear: Linear, like: Arrays, vectors: Arrays) -> Arrays:
+    """The adjoint of a linear map of arrays like these, applied to vectors."""
+    # Not at zero, where some of autograd's rules leave out what they multiply by it.
+    at = [np.ones(anp.shape(x), _dtype(x)) for x in like]
+    roots = [ReverseNode.new_root() for _ in like]
+    with new_trace() as trace:
+        images = linear(tuple([Box(x, trace, root) for x, root in zip(at, roots)]))
+        ends = [node_of(image, trace) for image in images]
+    found = backward([(end, _conj(v)) for end, v in zip(ends, vectors) if end is not None])
+    adjoint = tuple([_conj(found[root]) if root in found else _zeros(x) for root, x in zip(roots, like)])
+    numbers = [_number(image, v) for image, v in zip(images, vectors)]
+    coarsest = max([epsilon(_dtype(x).name) for x in (*images, *adjoint)])
+    require_linear(rule, numbers, [_number(a, x) for a, x in zip(at, adjoint)], coarsest)
+    return adjoint
+
+
+def _number(a: Any, b: Any) -> tuple[float, float]:
+    """Re sum(conj(a) b), and the size of what was summed."""
+    products = np.real(np.conj(value(a)) * value(b))
+    return float(np.sum(products)), float(np.sum(np.abs(products)))
+
+
+def _dtype(x: Any) -> Any:
+    return np.asarray(value(x)).dtype
+
+
+def _zeros(x: Any) -> Any:
+    return np.zeros(anp.shape(x), _dtype(x))
+
+
+def _conj(x: Any) -> Any:
+    return anp.conj(x) if np.iscomplexobj(x) else x
+
+
+__all__ = ["custom"]

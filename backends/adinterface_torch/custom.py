@@ -1,0 +1,141 @@
+"""Rules on torch: one `torch.autograd.Function` for all of them, which gets the rule as an argument.
+
+A class for each call would take longer to make than a small f takes to run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.autograd import forward_ad
+
+from adinterface.contract.errors import BackendError
+from adinterface.contract.rules import Arrays, FlatRule, Point, require_linear, while_compiling
+from adinterface.rules.application import apply
+
+from .backward import backward
+from .nested_forward import is_nested_forward, refusal
+
+# Compiled, a Function would lose its forward rule (https://github.com/pytorch/pytorch/issues/192985).
+_is_compiling: Callable[[], bool] = torch.compiler.is_compiling
+while_compiling.append((_is_compiling, torch.compiler.disable(apply)))  # type: ignore[no-untyped-call]
+
+_peek, _stack = torch._C._functorch.peek_interpreter_stack, torch._C._functorch.get_interpreter_stack
+_VMAP = torch._C._functorch.TransformType.Vmap
+
+
+class AdinterfaceRule(torch.autograd.Function):
+    """The value of a rule, with its derivatives."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(rule: FlatRule, count: int, *arrays: torch.Tensor) -> Arrays:
+        # Detached, so that the author's code may call NumPy on it.
+        arrays = tuple([x.detach() for x in arrays])
+        outputs, aux = rule.value(arrays[:count], arrays[count:])
+        return (*outputs, *aux)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        rule, count, *arrays = inputs
+        ctx.rule, ctx.count, ctx.inputs = rule, count, len(arrays)
+        aux = [x for x in output if not (x.is_floating_point() or x.is_complex())]
+        ctx.outputs = len(output) - len(aux)
+        if aux:
+            ctx.mark_non_differentiable(*aux)
+        ctx.save_for_backward(*arrays, *output)
+        ctx.save_for_forward(*arrays, *output)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: torch.Tensor) -> Any:
+        rule, point = ctx.rule, _point(ctx)
+        seeds = cotangents[: ctx.outputs]
+        if rule.pullback is not None:
+            gradients = rule.pullback(seeds, point)
+        else:
+            gradients = _adjoint(rule, lambda tangents: rule.pushforward(tangents, point), point.leaves, seeds)
+        return None, None, *gradients, *[None] * len(point.carried)
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        rule, point = ctx.rule, _point(ctx)
+        moved = tangents[2:]
+        _refuse(rule, [tangent is not None for tangent in moved[ctx.count :]])
+        moved = tuple([torch.zeros_like(x) if t is None else t for t, x in zip(moved, point.leaves)])
+        if rule.pushforward is not None:
+            pushed = rule.pushforward(moved, point)
+        else:
+            pushed = _adjoint(rule, lambda cotangents: rule.pullback(cotangents, point), point.outputs, moved)
+        return *pushed, *[None] * len(point.aux)
+
+
+def _point(ctx: Any) -> Point:
+    saved, count, inputs = ctx.saved_tensors, ctx.count, ctx.inputs
+    behind = inputs + ctx.outputs
+    return Point(saved[:count], saved[count:inputs], saved[inputs:behind], saved[behind:])
+
+
+# What `Function.apply` calls in the end, without the look at a signature that is known.
+_apply: Callable[..., Any] = super(torch.autograd.Function, AdinterfaceRule).apply
+
+
+def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
+    """The value of a rule, with its derivatives."""
+    found: Any
+    inside = _peek() is not None
+    if inside and is_nested_forward((*leaves, *carried)):
+        raise BackendError(refusal(f"the rule {rule.name}"))
+    if not inside and forward_ad._current_level < 0:
+        recorded = torch.is_grad_enabled()
+        if recorded and carried:
+            _refuse(rule, [x.requires_grad for x in carried])
+        if not (recorded and any(x.requires_grad for x in leaves)):
+            return rule.value(leaves, carried)
+        found = _apply(rule, len(leaves), *leaves, *carried)
+    else:
+        found = AdinterfaceRule.apply(rule, len(leaves), *leaves, *carried)  # type: ignore[no-untyped-call]
+    outputs = tuple([x for x in found if x.is_floating_point() or x.is_complex()])
+    if len(outputs) == len(found):
+        return outputs, ()
+    return outputs, tuple([x for x in found if not (x.is_floating_point() or x.is_complex())])
+
+
+def _refuse(rule: FlatRule, differentiated: list[bool]) -> None:
+    for n, asked in enumerate(differentiated):
+        if asked:
+            raise rule.refused(n)
+
+
+def _adjoint(rule: FlatRule, linear: Callable[[Arrays], Arrays], like: Arrays, vectors: Arrays) -> Arrays:
+    """The adjoint of a linear map of arrays like these, applied to vectors."""
+    at = tuple(map(torch.ones_like, like))
+    if _peek() is not None:
+        functional: Any = torch.func.vjp(lambda *x: linear(x), *at)
+        images, transposed = functional
+        found: Arrays = transposed(tuple(vectors))
+    else:
+        kept = torch.is_grad_enabled()
+        with torch.enable_grad():
+            inputs = tuple([x.requires_grad_() for x in at])
+            images = linear(inputs)
+            live = [(image, v) for image, v in zip(images, vectors) if image.requires_grad]
+            gradients: Any = [None] * len(inputs)
+            if live:
+                gradients = backward([y for y, _ in live], inputs, [v for _, v in live], create_graph=kept)
+        found = tuple([torch.zeros_like(x) if g is None else g for g, x in zip(gradients, like)])
+    if all(level.key() != _VMAP for level in _stack() or ()):  # a batch has no numbers of its own
+        epsilon = max([torch.finfo(x.dtype).eps for x in (*images, *found)])
+        require_linear(rule, [*map(_number, images, vectors)], [*map(_number, at, found)], epsilon)
+    return found
+
+
+def _number(a: torch.Tensor, b: torch.Tensor) -> tuple[float, float]:
+    """Re sum(conj(a) b), and the size of what was summed."""
+    products = (a.detach().conj() * b.detach()).real
+    return float(products.sum()), float(products.abs().sum())
+
+
+__all__ = ["AdinterfaceRule", "custom"]

@@ -1,0 +1,651 @@
+"""`rule`: a function's own derivatives are what every engine uses, in both modes, at every order, wherever it is called."""
+
+import copy
+import pickle
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import autograd
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+from backends_table import BACKENDS, ENGINES, assert_numbers, assert_tree, each_backend, each_engine, rtol_of
+
+from adinterface import (
+    AutoAutograd,
+    AutoJax,
+    AutoTorch,
+    BackendError,
+    Constant,
+    RuleError,
+    SecondOrder,
+    array_namespace,
+    derivative,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    numpy_function,
+    prepare,
+    pullback,
+    pushforward,
+    rule,
+    second_derivative,
+    value_and_gradient,
+)
+
+X, Y = np.array([0.3, 1.2]), np.array([2.0, 0.5])
+
+
+def sine(x, y):
+    return array_namespace(x).sin(x) * y
+
+
+def sine_pullback(cotangent, value, x, y):
+    xp = array_namespace(x)
+    return cotangent * y * xp.cos(x), cotangent * xp.sin(x)
+
+
+def sine_pushforward(tangents, value, x, y):
+    xp = array_namespace(x)
+    return tangents[0] * y * xp.cos(x) + tangents[1] * xp.sin(x)
+
+
+def ruled(f, back=None, push=None):
+    made = rule(f)
+    if back is not None:
+        made.pullback(back)
+    if push is not None:
+        made.pushforward(push)
+    return made
+
+
+GIVEN = {
+    "pullback": ruled(sine, sine_pullback),
+    "pushforward": ruled(sine, None, sine_pushforward),
+    "both": ruled(sine, sine_pullback, sine_pushforward),
+}
+each_rule = pytest.mark.parametrize("f", GIVEN.values(), ids=GIVEN.keys())
+
+
+def energy(f):
+    def of(x, y):
+        z = f(x, y)
+        return array_namespace(z).sum(z**2)
+
+    return of
+
+
+def of_both(f):
+    return lambda both: energy(f)(*both)
+
+
+@each_backend
+@each_rule
+def test_both_modes_and_second_derivatives_are_those_of_the_plain_function(f, backend):
+    rtol = 100 * rtol_of(backend)
+    assert_tree(gradient(energy(f), backend, X, Y), gradient(energy(sine), backend, X, Y), rtol)
+    assert_tree(jacobian(f, backend, X, Y), jacobian(sine, backend, X, Y), rtol)
+    assert_tree(pushforward(f, backend, (X, Y), (Y, X)), pushforward(sine, backend, (X, Y), (Y, X)), rtol)
+    assert_tree(hessian(of_both(f), backend, (X, Y)), hessian(of_both(sine), backend, (X, Y)), rtol)
+    assert_tree(hvp(of_both(f), backend, (X, Y), (Y, X)), hvp(of_both(sine), backend, (X, Y), (Y, X)), rtol)
+
+
+@each_engine
+@pytest.mark.parametrize("modes", [("forward", "reverse"), ("reverse", "forward"), ("reverse", "reverse")], ids="-".join)
+@each_rule
+def test_second_derivatives_in_any_modes(f, modes, backend):
+    pair = SecondOrder(*[type(backend)(mode=mode) for mode in modes])
+    expected = second_derivative(lambda t: sine(t * t, t), pair, 0.7)
+    assert second_derivative(lambda t: f(t * t, t), pair, 0.7) == pytest.approx(expected, rel=1e-12)
+
+
+@each_engine
+@each_rule
+def test_third_derivatives_differentiate_the_rules_own_code(f, backend):
+    def slope(g, t):
+        return derivative(lambda s: g(s * s, s), backend, t)
+
+    expected = second_derivative(lambda t: slope(sine, t), backend, 0.7)
+    assert second_derivative(lambda t: slope(f, t), backend, 0.7) == pytest.approx(expected, rel=1e-10)
+
+
+@each_backend
+def test_a_prepared_call_gives_the_same(backend):
+    fast = prepare(value_and_gradient, energy(GIVEN["pullback"]), backend, X, Y)
+    for x in (X, 2 * X):
+        assert_tree(fast(x, Y), value_and_gradient(energy(GIVEN["pullback"]), backend, x, Y), rtol_of(backend))
+
+
+@each_engine
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+def test_dtypes_are_kept_and_complex_numbers_follow_the_real_inner_product(dtype, backend):
+    @rule
+    def exp(z):
+        return array_namespace(z).exp(z)
+
+    exp.pullback(lambda cotangent, value, z: cotangent * array_namespace(z).conj(value))
+
+    @rule
+    def squared_modulus(z):
+        return array_namespace(z).real(z * array_namespace(z).conj(z))
+
+    squared_modulus.pullback(lambda cotangent, value, z: 2 * cotangent * z)
+
+    def loss(f, g):
+        return lambda z: array_namespace(z).sum(array_namespace(z).real(f(z) * z) * g(z))
+
+    z = (np.array([0.3, -0.2]) + np.array([0.5j, 1j])).astype(dtype) if dtype == "complex128" else X.astype(dtype)
+    plain, own = loss(exp.__wrapped__, lambda z: array_namespace(z).abs(z) ** 2), loss(exp, squared_modulus)
+    if dtype != "complex128":
+        plain, own = loss(exp.__wrapped__, lambda z: z), loss(exp, lambda z: z)
+    assert_tree(gradient(own, backend, z), gradient(plain, backend, z), 1e-5 if dtype == "float32" else 1e-12)
+    assert_tree(pushforward(own, backend, (z,), (z,)).tangent, pushforward(plain, backend, (z,), (z,)).tangent, 1e-5)
+
+
+# Trees, constants, defaults
+
+
+@dataclass
+class Layer:
+    weight: Any
+    bias: Any
+    name: str = "layer"
+
+
+def apply_layer(layer, x, shift=1.0, *, power=1, scale=None):
+    y = layer.weight @ x + layer.bias + shift
+    return {"y": y**power, "norm": (array_namespace(y).sum(y * y), layer.name)}
+
+
+@rule
+def layer_rule(layer, x, shift=1.0, *, power=1, scale=None):
+    return apply_layer(layer, x, shift, power=power)
+
+
+@layer_rule.pullback
+def _(cotangent, value, layer, x, shift, *, power, scale):
+    xp = array_namespace(x)
+    y = layer.weight @ x + layer.bias + shift
+    assert cotangent["norm"][1] is None
+    seed = power * y ** (power - 1) * cotangent["y"] + 2 * y * cotangent["norm"][0]
+    return Layer(xp.reshape(seed, (-1, 1)) * x, seed), layer.weight.T @ seed, xp.sum(seed)
+
+
+LAYER = Layer(np.array([[1.0, 2.0], [0.5, -1.0], [0.25, 3.0]]), np.array([0.1, 0.2, 0.3]))
+
+
+def layer_loss(f):
+    def loss(layer, x, *rest, **words):
+        out = f(layer, x, *rest, **words)
+        return array_namespace(out["y"]).sum(out["y"]) * out["norm"][0]
+
+    return loss
+
+
+@each_backend
+@pytest.mark.parametrize(
+    ("rest", "words"), [((), {}), ((2.0,), {}), ((2.0,), {"power": 2}), ((), {"power": 3, "scale": Y})],
+    ids=["defaults", "a number", "a keyword", "an array as a keyword"],
+)  # fmt: skip
+def test_trees_defaults_and_keywords(rest, words, backend):
+    found = value_and_gradient(layer_loss(layer_rule), backend, LAYER, X, *rest, **words)
+    expected = value_and_gradient(layer_loss(apply_layer), backend, LAYER, X, *rest, **words)
+    assert_tree(found, expected, 10 * rtol_of(backend))
+    assert found.gradient[0].name is None
+
+
+@each_engine
+def test_a_positional_argument_may_be_given_by_name_and_is_differentiated(backend):
+    def loss(x, shift):
+        return layer_loss(layer_rule)(LAYER_CONSTANT[type(backend)], x, shift=shift)
+
+    def plain(x, shift):
+        return layer_loss(apply_layer)(LAYER_CONSTANT[type(backend)], x, shift=shift)
+
+    assert_tree(gradient(loss, backend, X, 2.0), gradient(plain, backend, X, 2.0))
+
+
+def _torch_layer():
+    return Layer(torch.tensor(LAYER.weight), torch.tensor(LAYER.bias))
+
+
+LAYER_CONSTANT = {AutoJax: LAYER, AutoTorch: _torch_layer(), AutoAutograd: LAYER}
+
+
+@each_engine
+def test_integers_go_through_a_rule_without_a_derivative(backend):
+    @rule
+    def largest(x, order):
+        xp = array_namespace(x)
+        place = xp.argmax(x)
+        return x[place] * order[0], place
+
+    @largest.pullback
+    def _(cotangent, value, x, order):
+        assert cotangent[1] is None
+        xp = array_namespace(x)
+        return xp.where(xp.arange(x.shape[0]) == value[1], cotangent[0] * order[0], 0.0 * x), None
+
+    def loss(x, order):
+        return largest(x, order)[0] ** 2
+
+    order = np.array([3, 4])
+    for run in (gradient, prepare(gradient, loss, backend, X, Constant(order))):
+        arguments = (loss, backend) if run is gradient else ()
+        assert_tree(run(*arguments, X, Constant(order))[0], np.array([0.0, 2 * 9 * 1.2]))
+
+
+@each_engine
+def test_none_is_zero_at_any_place_and_a_dict_may_leave_entries_out(backend):
+    @rule
+    def first(p, x):
+        return p["a"] * x
+
+    first.pullback(lambda cotangent, value, p, x: ({"a": cotangent * x}, None))
+    p = {"a": X, "b": Y, "c": (1.0, [Y])}
+    found = gradient(lambda p, x: array_namespace(x).sum(first(p, x)), backend, p, Y)
+    assert_tree(found, ({"a": Y, "b": 0 * Y, "c": (0.0, [0 * Y])}, 0 * Y))
+
+
+@each_engine
+def test_the_fields_of_a_dataclass_may_be_given_as_a_dict(backend):
+    """A tangent of some fields: those that are absent are zero, and the gradient has all of them in their order."""
+
+    @rule
+    def scaled(layer, x):
+        return layer.weight * x
+
+    scaled.pullback(lambda cotangent, value, layer, x: ({"weight": cotangent * x}, cotangent * layer.weight))
+    found = gradient(lambda layer, x: array_namespace(x).sum(scaled(layer, x)), backend, Layer(X, Y), Y)
+    assert_tree(found, (Layer(Y, 0 * Y, None), X))
+
+
+@each_engine
+def test_a_method_and_a_callable_object_are_the_first_argument_of_their_rule(backend):
+    @dataclass
+    class Adder:
+        amount: Any
+
+        @rule
+        def __call__(self, x):
+            return self.amount + x
+
+    Adder.__call__.pullback(lambda cotangent, value, self, x: ({"amount": 3 * cotangent}, cotangent))
+    assert gradient(lambda adder, x: adder(x), backend, Adder(3.0), 4.0) == (Adder(3.0), 1.0)
+
+
+def test_none_for_the_object_itself():
+    """The gradient of what has no field is None, and that of its argument is what the rule says."""
+
+    class Add:
+        @rule
+        def __call__(self, x):
+            return 3.0 + x
+
+    Add.__call__.pullback(lambda cotangent, value, self, x: (None, cotangent))
+    for backend in ENGINES.values():
+        value, back = pullback(Add(), backend, 4.0)
+        assert (value, back(2.0)) == (7.0, (2.0,))
+
+
+# What is used, and how often
+
+
+@each_engine
+@pytest.mark.parametrize("what", ["pullback", "pushforward"])
+def test_a_rule_that_is_wrong_on_purpose_is_what_every_engine_uses(what, backend):
+    wrong = ruled(sine, sine_pullback, sine_pushforward)
+    if what == "pullback":
+        wrong.pullback(lambda cotangent, value, x, y: (7 * cotangent, None))
+        found = gradient(lambda x, y: array_namespace(x).sum(wrong(x, y)), backend, X, Y)
+        assert_tree(found, (np.array([7.0, 7.0]), np.zeros(2)))
+    else:
+        wrong.pushforward(lambda tangents, value, x, y: 7 * tangents[0])
+        backend = type(backend)(mode="forward")
+        assert_tree(pushforward(wrong, backend, (X, Y), (X, Y)).tangent, 7 * X)
+
+
+@each_engine
+def test_the_primal_runs_once_a_call_and_the_pullback_once_a_backward_pass(backend):
+    calls = []
+
+    @rule
+    def counted(x):
+        calls.append("value")
+        return x * x
+
+    @counted.pullback
+    def _(cotangent, value, x):
+        calls.append("back")
+        return 2 * cotangent * x
+
+    gradient(lambda x: array_namespace(x).sum(counted(x)), backend, X)
+    assert calls == ["value", "back"]
+    _, back = pullback(counted, backend, X)
+    back(X)
+    assert_tree(back(Y), (2 * X * Y,))
+    assert calls == ["value", "back", "value", "back", "back"]
+
+
+def test_finite_differences_use_the_primal_alone_and_numbers_call_f_itself():
+    @rule
+    def silent(x):
+        return x * x
+
+    silent.pullback(lambda *_: pytest.fail("differences need no pullback"))
+    assert gradient(silent, BACKENDS["finite"], 3.0)[0] == pytest.approx(6.0)
+    assert silent(3.0) == 9.0
+    assert type(silent(3.0)) is float
+
+
+@each_engine
+def test_without_a_derivative_f_is_differentiated_as_it_is_written(backend):
+    assert_tree(gradient(energy(rule(sine)), backend, X, Y), gradient(energy(sine), backend, X, Y))
+
+
+@each_engine
+def test_a_primal_may_write_into_what_it_made(backend):
+    """What the engine cannot follow, it need not follow."""
+
+    @rule
+    def cumulative(x):
+        return _like(np.cumsum(np.asarray(_numbers(x))), x)
+
+    @cumulative.pullback
+    def _(cotangent, value, x):
+        xp = array_namespace(cotangent)
+        return xp.flip(xp.cumulative_sum(xp.flip(cotangent)))
+
+    x = np.array([1.0, 2.0, 3.0])
+    assert_tree(gradient(lambda x: array_namespace(x).sum(cumulative(x) ** 2), backend, x)[0], np.array([20.0, 18.0, 12.0]))
+
+
+def _numbers(x):
+    return x
+
+
+def _like(array, x):
+    return torch.tensor(array) if isinstance(x, torch.Tensor) else jnp.asarray(array) if isinstance(x, jax.Array) else array
+
+
+# Composition
+
+
+@each_engine
+def test_numpy_code_around_and_inside_a_rule(backend):
+    @rule
+    def tanh(x, w):
+        return np.tanh(x) * w
+
+    tanh.pullback(lambda cotangent, value, x, w: (cotangent * (1 - np.tanh(x) ** 2) * w, None))
+    w = np.array([1.0, 2.0])
+
+    @numpy_function
+    def loss(x):
+        return np.sum(tanh(np.sin(x), w) ** 2)
+
+    @numpy_function
+    def plain(x):
+        return np.sum((np.tanh(np.sin(x)) * w) ** 2)
+
+    assert_tree(gradient(loss, backend, X), gradient(plain, backend, X))
+    assert_tree(hessian(loss, backend, X), hessian(plain, backend, X))
+
+
+@each_engine
+def test_a_rule_inside_a_rule_and_an_operator_inside_a_rule(backend):
+    inner = GIVEN["pullback"]
+
+    @rule
+    def outer(x, y):
+        return inner(x, y) ** 2
+
+    @outer.pullback
+    def _(cotangent, value, x, y):
+        _, back = pullback(lambda x, y: inner(x, y) ** 2, backend, x, y)
+        return back(cotangent)
+
+    assert_tree(hessian(of_both(outer), backend, (X, Y)), hessian(of_both(lambda x, y: sine(x, y) ** 2), backend, (X, Y)), 1e-9)
+
+
+@each_rule
+def test_jax_transforms_of_the_users_own(f):
+    def same(transformed, *args):
+        expected, found = transformed(sine)(*args), transformed(f)(*args)
+        jax.tree.map(lambda a, b: assert_numbers(a, b, 1e-12), found, expected)
+
+    with jax.enable_x64(True):
+        x, y = jnp.asarray(X), jnp.asarray(Y)
+        same(lambda f: jax.jit(jax.hessian(energy(f), (0, 1))), x, y)
+        same(lambda f: jax.vmap(jax.grad(energy(f), (0, 1)), (0, None)), x, y[0])
+        same(lambda f: jax.vmap(jax.hessian(energy(f)), (None, 0)), x[0], y)
+        same(lambda f: jax.jacrev(jax.jacfwd(f)), x, y)
+        same(lambda f: jax.jacrev(jax.jacrev(f, 1)), x, y)
+        same(lambda f: jax.linearize(f, x, y)[1], y, x)
+        same(lambda f: jax.vmap(jax.linearize(f, x, y)[1]), jnp.eye(2), jnp.eye(2))
+        same(lambda f: jax.grad(lambda x: jax.checkpoint(energy(f))(x, y)), x)
+        same(lambda f: jax.grad(lambda x: jax.lax.scan(lambda c, _: (f(c, y), None), x, None, length=3)[0].sum()), x)
+
+
+@each_rule
+def test_torch_transforms_of_the_users_own(f):
+    from torch.func import grad, jacfwd, jacrev, vmap
+
+    def same(transformed, *args):
+        expected, found = transformed(sine)(*args), transformed(f)(*args)
+        for a, b in zip(found, expected):
+            assert_numbers(a, b, 1e-12)
+
+    x, y = torch.tensor(X), torch.tensor(Y)
+    same(lambda f: vmap(grad(energy(f), (0, 1)), (0, None)), x, y[0])
+    same(lambda f: torch.func.hessian(energy(f)), x, y)
+    same(lambda f: jacrev(jacfwd(f)), x, y)
+    same(lambda f: jacrev(jacrev(f)), x, y)
+    leaf = [x.clone().requires_grad_() for _ in range(2)]
+    energy(f)(leaf[0], y).backward()
+    energy(sine)(leaf[1], y).backward()
+    assert_numbers(leaf[0].grad, leaf[1].grad)
+    inputs = (x.clone().requires_grad_(), y.clone().requires_grad_())
+    assert torch.autograd.gradcheck(f, inputs, check_forward_ad=True)
+    assert torch.autograd.gradgradcheck(f, inputs)
+
+
+@each_rule
+def test_autograds_operators_of_the_users_own(f):
+    def loss(f):
+        return lambda x: energy(f)(x, Y)
+
+    plain = loss(lambda x, y: autograd.numpy.sin(x) * y)
+    assert_numbers(autograd.grad(loss(f))(X), autograd.grad(plain)(X))
+    assert_numbers(autograd.hessian(loss(f))(X), autograd.hessian(plain)(X))
+    assert_numbers(autograd.make_jvp(loss(f))(X)(Y)[1], autograd.grad(plain)(X) @ Y)
+
+
+@each_rule
+def test_torch_refuses_forward_over_forward_which_it_gets_wrong(f):
+    message = r"the rule sine inside a forward derivative of a forward derivative.*197867"
+    with pytest.raises(BackendError, match=message):
+        second_derivative(lambda t: f(t * t, t), AutoTorch(mode="forward"), 0.7)
+    with pytest.raises(BackendError, match=message):
+        torch.func.jacfwd(torch.func.jacfwd(f))(torch.tensor(X), torch.tensor(Y))
+    # A rule of which only the inner level moves an argument is right.
+    outer = torch.func.jacfwd(lambda t: t * torch.func.jacfwd(f)(torch.tensor(X), torch.tensor(Y)))(torch.tensor(2.0))
+    assert_numbers(outer, np.diag(np.cos(X) * Y))
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")  # of what Dynamo looks at
+def test_a_rule_runs_uncompiled_inside_torch_compile():
+    f = GIVEN["pullback"]
+    compiled = torch.compile(energy(f), backend="eager")
+    x, y = torch.tensor(X, requires_grad=True), torch.tensor(Y)
+    compiled(x, y).backward()
+    assert_numbers(x.grad, gradient(energy(f), AutoTorch(), X, Y)[0])
+
+
+def test_jax_goes_back_through_a_pullback_with_a_loop_and_says_why_it_cannot_go_forward():
+    @rule
+    def cube(x):
+        return x**3
+
+    @cube.pullback
+    def _(cotangent, value, x):
+        return jax.lax.while_loop(lambda s: s[0] < 2, lambda s: (s[0] + 1, s[1] * x), (0, 3 * cotangent))[1]
+
+    assert gradient(cube, AutoJax(), 2.0) == (12.0,)
+    with pytest.raises(RuleError, match="cube: its pushforward is derived by transposing its pullback, which is not linear"):
+        derivative(cube, AutoJax(), 2.0)
+
+
+def test_a_rule_from_many_threads():
+    found: dict[tuple[str, int], Any] = {}
+
+    def work(name, n):
+        found[name, n] = [gradient(energy(GIVEN["both"]), ENGINES[name], n * X, Y)[0] for _ in range(20)]
+
+    threads = [threading.Thread(target=work, args=(name, n)) for name in ENGINES for n in (1, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for (name, n), results in found.items():
+        for result in results:
+            assert_tree(result, gradient(energy(sine), ENGINES[name], n * X, Y)[0], 1e-12)
+
+
+# Mistakes: one error, the same on every engine
+
+
+def _add(a, b):
+    return a + b
+
+
+def _dict_of(p):
+    return {"s": p["a"] * 2.0}
+
+
+MISTAKES = {
+    "too few": (
+        _add, "pullback", lambda c, v, a, b: (c,), (X, Y),
+        r"_add: its pullback returned 1 cotangent for 2 arguments\. There must be one for each positional argument; None is",
+    ),
+    "no tuple": (
+        _add, "pullback", lambda c, v, a, b: c, (X, Y),
+        r"_add: its pullback returned a \w+, where it must return a tuple with one cotangent for each of its 2 arguments;",
+    ),
+    "wrong shape": (
+        _add, "pullback", lambda c, v, a, b: (c, c), (X, 1.0),
+        r"_add: its pullback gave an array of shape \(2,\) for b, which has shape \(\)\. Take the sum over the axes along",
+    ),
+    "wrong structure": (
+        _dict_of, "pullback", lambda c, v, p: ([c["s"]],), ({"a": X},),
+        r"_dict_of: its pullback gave a list for p, which is a dict\.",
+    ),
+    "unknown key": (
+        _dict_of, "pullback", lambda c, v, p: ({"b": c["s"]},), ({"a": X},),
+        r"_dict_of: its pullback gave another structure for p than it has: \['b'\] not expected\.",
+    ),
+    "no array": (
+        _dict_of, "pullback", lambda c, v, p: ({"a": "zero"},), ({"a": X},),
+        r"_dict_of: its pullback gave a str for p\['a'\], where it must give an array of shape \(2,\) and dtype float64",
+    ),
+    "wrong dtype": (
+        _add, "pullback", lambda c, v, a, b: (array_namespace(c).astype(c, array_namespace(c).float32), c), (X, Y),
+        r"_add: its pullback gave an array of dtype float32 for a, which has dtype float64\. Convert it, or what it",
+    ),
+    "complex": (
+        _add, "pullback", lambda c, v, a, b: (c * 1j, c), (X, Y),
+        r"_add: its pullback gave an array of dtype complex128 for a, which has dtype float64\. Take its real part\.",
+    ),
+    "a derivative of what has none": (
+        lambda x, name: x * 2.0, "pullback", lambda c, v, x, name: (c, c), (X, Constant("n")),
+        r"<lambda>: its pullback gave an array of shape \(2,\) and dtype float64 for name, which has no derivative\. It",
+    ),
+    "tangent of a wrong shape": (
+        _add, "pushforward", lambda t, v, a, b: t[1], (X, 1.0),
+        r"_add: its pushforward gave an array of shape \(\) for value, which has shape \(2,\)\.",
+    ),
+    "tangent of a wrong structure": (
+        _dict_of, "pushforward", lambda t, v, p: t[0]["a"], ({"a": X},),
+        r"_dict_of: its pushforward gave a \w+ for value, which is a dict\.",
+    ),
+}  # fmt: skip
+
+
+def total(tree):
+    leaf = tree["s"] if isinstance(tree, dict) else tree
+    return array_namespace(leaf).sum(leaf)
+
+
+@each_engine
+@pytest.mark.parametrize("case", MISTAKES.values(), ids=MISTAKES.keys())
+def test_what_does_not_fit_is_one_error_that_names_the_rule(case, backend):
+    f, what, mistaken, args, message = case
+    wrong = ruled(f, **{{"pullback": "back", "pushforward": "push"}[what]: mistaken})
+    with pytest.raises(RuleError, match=f"^{message}"):
+        gradient(lambda *args: total(wrong(*args)), backend, *args)
+
+
+NONLINEAR = {
+    "pullback": ruled(sine, lambda c, v, x, y: (c * c * y, None)),
+    "pushforward": ruled(sine, None, lambda t, v, x, y: t[0] * t[0] * y),
+}
+
+
+@each_engine
+@pytest.mark.parametrize("given", NONLINEAR)
+def test_a_derivative_that_is_not_linear_is_found_where_it_is_transposed(given, backend):
+    other = "pushforward" if given == "pullback" else "pullback"
+    message = rf"^sine: its {other} is derived by transposing its {given}, which is not linear in the"
+    f = NONLINEAR[given]
+    if given == "pullback":
+        with pytest.raises(RuleError, match=message):
+            pushforward(f, type(backend)(mode="forward"), (X, Y), (X, Y))
+    else:
+        with pytest.raises(RuleError, match=message):
+            gradient(lambda x: array_namespace(x).sum(f(x, x)), backend, X)
+
+
+@each_engine
+def test_a_keyword_that_is_being_differentiated_is_an_error(backend):
+    @rule
+    def power(x, *, n):
+        return x * n
+
+    power.pullback(lambda c, value, x, *, n: (c * n,))
+    assert gradient(lambda x: power(x, n=2.0), backend, 3.0) == (2.0,)
+    assert prepare(gradient, lambda x, n: power(x, n=n), backend, 3.0, Constant(2.0))(3.0, Constant(2.0))[0] == 2.0
+    message = r"^power: a keyword of it \(n\) is being differentiated, but a rule's keywords are constants\. Make it"
+    with pytest.raises(RuleError, match=message):
+        gradient(lambda x, n: power(x, n=n), backend, 3.0, 2.0)
+
+
+def test_what_cannot_be_a_rule_is_refused():
+    with pytest.raises(TypeError, match="rule takes a function, not a float: write @rule above its definition"):
+        rule(3.0)
+    with pytest.raises(TypeError, match=r"sine.pullback takes a function, not a NoneType"):
+        rule(sine).pullback(None)
+    with pytest.raises(TypeError, match="Python cannot tell the arguments of"):
+        rule(dict)
+    module = torch.nn.Linear(2, 1)
+    call = ruled(lambda m, x: m(x), lambda c, v, m, x: (None, None))
+    with pytest.raises(RuleError, match=r"the argument m holds a Linear, whose parameters a rule cannot give derivatives of"):
+        call(module, torch.ones(2))
+
+
+def test_arguments_that_two_engines_follow_are_refused():
+    f = GIVEN["pullback"]
+    with pytest.raises(RuleError, match=r"sine: its arguments are followed by autograd and torch at once"):
+        gradient(lambda x: f(x, torch.ones(2, requires_grad=True) * 2), AutoAutograd(), X)
+
+
+def test_a_rule_is_copied_pickled_and_shown():
+    assert pickle.loads(pickle.dumps(layer_rule)) is layer_rule
+    assert copy.deepcopy(layer_rule) is layer_rule
+    assert repr(layer_rule) == "<rule layer_rule: pullback>"
+    assert repr(rule(sine)) == "<rule sine: no derivative yet>"
+    assert layer_rule.__doc__ is None
+    assert rule(sine).__wrapped__ is sine

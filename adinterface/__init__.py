@@ -41,7 +41,9 @@ from .operators.hessian import (
 from .operators.jacobian import ValueAndJacobian, jacobian, value_and_jacobian
 from .operators.prepare import Prepared, prepare
 from .operators.pullback import Back, Push, ValueAndBack, ValueAndPush, ValueAndTangent, linearize, pullback, pushforward
+from .rules.ignored import ignore_derivatives, non_differentiable
 from .rules.rule import Rule, rule
+from .rules.scalar import scalar_rule
 from .tools.check_gradient import GradientCheck, check_gradient
 from .tools.check_neutral import NeutralCheck, NeutralFinding, check_neutral
 from .tools.compare import Comparison, compare
@@ -114,14 +116,17 @@ __all__ = [
     "gradient_and_hvp",
     "hessian",
     "hvp",
+    "ignore_derivatives",
     "jacobian",
     "linearize",
+    "non_differentiable",
     "prepare",
     "numpy_function",
     "pullback",
     "pushforward",
     "register_node",
     "rule",
+    "scalar_rule",
     "second_derivative",
     "tree",
     "value_and_derivative",

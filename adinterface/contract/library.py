@@ -250,6 +250,15 @@ class Library(LibraryShortcuts, ABC):
         """
         return rule.value(leaves, carried)
 
+    def stopped(self, x: Any) -> Any:
+        """x as a constant, which no trace of the engine's follows."""
+        if not self.traced(x):
+            return x
+        numbers = self.value_under_trace(x)
+        if numbers is None:
+            raise ConversionError(f"{self.name} has no way to take a traced array out of a derivative (`Library.stopped`).")
+        return self.asarray(numbers, dtype=self.dtype(x))
+
     def restore(self, result: Any, source: Library, like: Any, dtype: str, taken: set[int]) -> Any:
         """A result of the library `source` as an array of this one: the dtype given, on the device of `like`."""
         if source is not self:

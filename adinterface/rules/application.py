@@ -47,8 +47,7 @@ def _flatten(rule: Definition, i: int, arg: Any, leaves: list[Leaf]) -> Structur
     if _is_held(structure):
         raise RuleError(
             f"{rule.name}: the argument {rule.path(i)} holds a {type(arg).__name__}, whose parameters a rule cannot give "
-            f"derivatives of. Pass them as a dict, dict(module.named_parameters()), and call the module with "
-            f"torch.func.functional_call."
+            f"derivatives of. Pass a dict of them, and have the object compute with it inside the rule."
         )
     return structure
 

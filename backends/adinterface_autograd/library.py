@@ -75,6 +75,9 @@ class AutogradLibrary(Library):
     def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
         return custom(rule, leaves, carried)
 
+    def stopped(self, x: Any) -> Any:
+        return getval(x)
+
     def numpy_sources(self) -> tuple[Any, ...]:
         from . import numpy_code
 

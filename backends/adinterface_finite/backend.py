@@ -21,6 +21,7 @@ from adinterface.derive.basis import block_dtype, cast_like, full_like, library_
 from adinterface.derive.jacobians import columns
 from adinterface.derive.record import note_step
 from adinterface.registry import backend_of, evaluation
+from adinterface.rules.held import holding
 
 from .known_failures import KNOWN_FAILURES
 
@@ -50,6 +51,7 @@ class FiniteDifferencesBackend(Backend):
         return coarse, coarse
 
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True) -> Pushforward:
+        function = holding(function, leaves)
         # Along zero the value says what the zeros look like.
         if value or self._step(leaves, tangents) is None:
             linear = self.linearize(function, leaves)
@@ -61,6 +63,7 @@ class FiniteDifferencesBackend(Backend):
         """Element by element, for real NumPy arrays; without the tangents of everything else that stays where it is."""
         if not _are_real_numpy(leaves):
             return None
+        function = holding(function, leaves)
         numbers = sum([leaf.size for leaf in leaves])
         at: tuple[Arrays, Aux] | None = None
         with evaluation(leaves):
@@ -105,11 +108,13 @@ class FiniteDifferencesBackend(Backend):
         ]
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
+        function = holding(function, leaves)
         outputs, aux = self._value(function, leaves)
         return Linearized(outputs, aux, self._push(function.alone, leaves, outputs))
 
     def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient:
         """Leaf by leaf: a direction that moves one leaf of a thousand should not touch the others."""
+        function = holding(function, leaves)
         with evaluation(leaves):
             if not value and _are_real_numpy(leaves):
                 found = _apart(function.alone, leaves, self._all_by_elements)

@@ -160,6 +160,9 @@ class JaxLibrary(Library):
         found: tuple[Arrays, Arrays] = custom(rule, leaves, carried)
         return found
 
+    def stopped(self, x: Any) -> Any:
+        return jax.lax.stop_gradient(x)
+
     def precision(self, dtypes: tuple[str, ...]) -> Scoping | None:
         return _widening if any_wide(dtypes) else None
 

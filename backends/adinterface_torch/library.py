@@ -213,6 +213,9 @@ class TorchLibrary(Library):
     def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
         return custom(rule, leaves, carried)
 
+    def stopped(self, x: Any) -> Any:
+        return x.detach()
+
     def lift(self, x: Any, beside: Any) -> Any:
         # A copy: the backward pass may need the numbers after f has written new ones into its buffer.
         if x.dtype not in SHARED:

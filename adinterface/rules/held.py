@@ -1,0 +1,138 @@
+"""What finite differences hold fixed: the values that f does not differentiate, as they were at the point itself.
+
+Differences evaluate f beside the point, where `ignore_derivatives(x)` has another value, and would find the derivative that is
+to be ignored. So there it gives what it gave at the point, in order of evaluation. An f that ignores nothing is not evaluated
+once more for that: the values are sought when the first of them is asked for. In differences of differences the outermost
+point counts: what an inner one holds is found again at that point, as the same call of the same evaluation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from ..contract.errors import RuleError
+from ..contract.library import Library
+
+
+class _Hold:
+    """The values of one call of differences, and how far the evaluation at work has come in them."""
+
+    __slots__ = ("evaluate", "leaves", "parent", "place", "position", "record", "recording")
+
+    def __init__(self, evaluate: Callable[..., Any], leaves: tuple[Any, ...]):
+        self.evaluate, self.leaves = evaluate, leaves
+        #: Values, and the holds of inner differences, in order of evaluation; None until somebody asks.
+        self.record: list[Any] | None = None
+        self.recording = False
+        self.place = 0
+        self.parent = _active.get()
+        #: Where this one stands in the record of its parent.
+        self.position = 0
+        if self.parent is not None:
+            self.position = self.parent.place
+            self.parent.place += 1
+            if self.parent.recording:
+                self.parent.values().append(self)
+
+    def values(self) -> list[Any]:
+        """The record, made by an evaluation at the point itself if there is none."""
+        if self.record is None:
+            if self.parent is None or self.parent.recording:
+                self._find()
+            else:
+                twin = _entry(self.parent.values(), self.position, _Hold)
+                self.record = twin.values()
+        assert self.record is not None
+        return self.record
+
+    def _find(self) -> None:
+        self.record, self.recording, place, self.place = [], True, self.place, 0
+        token = _active.set(self)
+        try:
+            self.evaluate(*[leaf.copy() if isinstance(leaf, np.ndarray) else leaf for leaf in self.leaves])
+        except BaseException:
+            self.record = None
+            raise
+        finally:
+            _active.reset(token)
+            self.recording, self.place = False, place
+
+
+_active: ContextVar[_Hold | None] = ContextVar("held", default=None)
+
+
+def _entry(record: list[Any], place: int, kind: type) -> Any:
+    if place >= len(record) or not isinstance(record[place], kind):
+        raise RuleError(
+            "ignore_derivatives: f calls it another number of times beside the point than at the point, so finite differences "
+            "cannot tell which value to hold. Call it equally often on every path through f."
+        )
+    return record[place]
+
+
+class _Value:
+    """A value at the point; None where an engine traces it without numbers."""
+
+    __slots__ = ("numbers",)
+
+    def __init__(self, numbers: Any):
+        self.numbers = numbers
+
+
+def held(x: Any, library: Library) -> Any:
+    """An array without a derivative, as an evaluation of differences is to see it."""
+    hold = _active.get()
+    if hold is None:
+        return x
+    record = hold.values()
+    place = hold.place
+    hold.place += 1
+    if hold.recording:
+        numbers = library.value_under_trace(x) if library.traced(x) else np.array(library.to_numpy(x))
+        record.append(_Value(numbers))
+        return x
+    numbers = _entry(record, place, _Value).numbers
+    return x if numbers is None else library.asarray(numbers, dtype=library.dtype(x) if hasattr(x, "dtype") else None, like=x)
+
+
+class Holding:
+    """A flat function as differences evaluate it around a point."""
+
+    __slots__ = ("_function", "_hold")
+
+    def __init__(self, function: Any, hold: _Hold):
+        self._function, self._hold = function, hold
+
+    @property
+    def held(self) -> frozenset[int]:
+        found: frozenset[int] = self._function.held
+        return found
+
+    @property
+    def fresh(self) -> bool:
+        return bool(self._function.fresh)
+
+    @property
+    def alone(self) -> Holding:
+        return Holding(self._function.alone, self._hold)
+
+    def __call__(self, *leaves: Any) -> Any:
+        hold = self._hold
+        hold.place = 0
+        token = _active.set(hold)
+        try:
+            return self._function(*leaves)
+        finally:
+            _active.reset(token)
+
+
+def holding(function: Any, leaves: tuple[Any, ...]) -> Any:
+    """The function for evaluations around a point, in which what it ignores stays as it is there."""
+    return function if isinstance(function, Holding) else Holding(function, _Hold(function.alone, leaves))
+
+
+__all__ = ["Holding", "held", "holding"]

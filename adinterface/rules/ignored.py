@@ -1,0 +1,79 @@
+"""Values, and functions, that are not differentiated."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, overload
+
+from ..contract.errors import RuleError
+from ..contract.library import Library
+from ..tree import Frozen, Leaf, Node, Structure, build, flatten, handler_of
+from .held import held
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@overload
+def ignore_derivatives(x: Callable[[], T], /) -> T: ...
+@overload
+def ignore_derivatives(x: T, /) -> T: ...
+def ignore_derivatives(x: Any, /) -> Any:
+    """A value that counts as a constant: nothing is differentiated through it, on any engine, in any mode, at any order.
+
+    x: an array or a tree of such; or a function without arguments, which is called, and its result is the value.
+
+    Finite differences agree with the engines: while they evaluate f beside the point, the value is what it was at the point.
+    What f calls for that must come equally often on every path, else RuleError is raised. An f that ignores nothing pays
+    nothing.
+
+    >>> from adinterface import AutoFiniteDifferences, gradient, ignore_derivatives
+    >>> gradient(lambda x: ignore_derivatives(x) * x, AutoFiniteDifferences(), 3.0)
+    (3.0,)
+    """
+    library = handler_of(x, scan=False)
+    if isinstance(library, Library):
+        return held(library.stopped(x), library)
+    if library is None and callable(x):
+        return ignore_derivatives(x())
+    leaves: list[Leaf] = []
+    structure = flatten(x, leaves, lambda: "what ignore_derivatives is given")
+    if _is_held(structure):
+        raise RuleError(
+            f"ignore_derivatives: a {type(x).__name__} holds its parameters itself, so they cannot be taken out of the "
+            f"derivative here. Wrap it in Constant(...) where it is an argument, or ignore what it computes."
+        )
+    return build(structure, iter([held(leaf.library.stopped(leaf.value), leaf.library) for leaf in leaves]))
+
+
+def _is_held(structure: Structure) -> bool:
+    if isinstance(structure, Frozen):
+        return _is_held(structure.inner)
+    return isinstance(structure, Node) and (structure.type.held or any(map(_is_held, structure.children)))
+
+
+def non_differentiable(f: Callable[P, T], /) -> Callable[P, T]:
+    """A function whose value counts as a constant, whatever it is given: `ignore_derivatives` of each call.
+
+    >>> from adinterface import AutoFiniteDifferences, gradient, non_differentiable
+    >>> @non_differentiable
+    ... def scale(x):
+    ...     return 2.0 * x
+    >>> gradient(lambda x: scale(x) * x, AutoFiniteDifferences(), 3.0)
+    (6.0,)
+    """
+    if not callable(f):
+        raise TypeError(
+            f"non_differentiable takes a function, not a {type(f).__name__}: write @non_differentiable above its definition, "
+            f"or ignore_derivatives(x) for a value."
+        )
+
+    @functools.wraps(f)
+    def constant(*args: P.args, **keywords: P.kwargs) -> T:
+        return ignore_derivatives(lambda: f(*args, **keywords))
+
+    return constant
+
+
+__all__ = ["ignore_derivatives", "non_differentiable"]

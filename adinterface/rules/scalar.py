@@ -1,0 +1,109 @@
+"""`scalar_rule`: both derivatives of a scalar function from its partial derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec, TypeVar
+
+from ..contract.errors import RuleError
+from ..namespace import array_namespace
+from .rule import Rule, rule
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def scalar_rule(f: Callable[P, T], partials: Callable[..., Any], /) -> Rule[P, T]:
+    """A function of numbers, or of arrays element by element, as a rule from its partial derivatives.
+
+    partials: called with the value and the arguments, `partials(value, *args, **keywords)`; gives a tuple with the derivative
+    with respect to each positional argument, None for zero. For one argument it may be that one alone. If f returns a tuple,
+    it gives such a tuple for each entry of it.
+
+    Arguments are broadcast against each other. A complex function is taken to be holomorphic.
+    Raises RuleError if the number of partial derivatives is not that of the arguments.
+
+    >>> import numpy as np
+    >>> from adinterface import AutoFiniteDifferences, array_namespace, gradient, scalar_rule
+    >>> hypotenuse = scalar_rule(lambda x, y: (x**2 + y**2) ** 0.5, lambda h, x, y: (x / h, y / h))
+    >>> [round(slope, 6) for slope in gradient(hypotenuse, AutoFiniteDifferences(), 3.0, 4.0)]
+    [0.6, 0.8]
+    """
+    made = rule(f)
+    name = made._definition.name
+    if not callable(partials):
+        raise TypeError(
+            f"scalar_rule: the partial derivatives of {name} must be a function, partials(value, *args), not a "
+            f"{type(partials).__name__}."
+        )
+
+    def rows(value: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> list[Sequence[Any]]:
+        """The partial derivatives of each output."""
+        given = partials(value, *args, **keywords)
+        if type(value) is not tuple:
+            return [_row(name, given, len(args))]
+        if type(given) is not tuple or len(given) != len(value):
+            raise RuleError(f"{name}: it returns {len(value)} values, so there must be as many tuples of partial derivatives.")
+        return [_row(name, row, len(args)) for row in given]
+
+    @made.pullback
+    def back(cotangent: Any, value: Any, *args: Any, **keywords: Any) -> tuple[Any, ...]:
+        cotangents = cotangent if type(value) is tuple else (cotangent,)
+        totals: list[Any] = [None] * len(args)
+        for seed, row in zip(cotangents, rows(value, args, keywords)):
+            for i, (partial, arg) in enumerate(zip(row, args)):
+                if partial is not None and not isinstance(arg, (int, str)):
+                    term = _like(seed * _conj(partial), arg)
+                    totals[i] = term if totals[i] is None else totals[i] + term
+        return tuple(totals)
+
+    @made.pushforward
+    def push(tangents: tuple[Any, ...], value: Any, *args: Any, **keywords: Any) -> Any:
+        values = value if type(value) is tuple else (value,)
+        found: list[Any] = []
+        for one, row in zip(values, rows(value, args, keywords)):
+            terms = [partial * t for partial, t in zip(row, tangents) if partial is not None and t is not None]
+            found.append(_spread(sum(terms[1:], terms[0]), one) if terms else None)
+        return tuple(found) if type(value) is tuple else found[0]
+
+    return made
+
+
+def _row(name: str, given: Any, count: int) -> Sequence[Any]:
+    row = given if type(given) is tuple else (given,)
+    if len(row) != count:
+        raise RuleError(
+            f"{name}: it has {len(row)} partial derivative{'s' * (len(row) != 1)} for {count} argument{'s' * (count != 1)}. There "
+            f"must be one for each positional argument; None is zero."
+        )
+    return row
+
+
+def _shape(x: Any) -> tuple[int, ...]:
+    return tuple(getattr(x, "shape", ()))
+
+
+def _is_complex(x: Any) -> bool:
+    dtype = getattr(x, "dtype", None)
+    return isinstance(x, complex) if dtype is None else "complex" in str(dtype)
+
+
+def _conj(x: Any) -> Any:
+    return array_namespace(x).conj(x) if _is_complex(x) and hasattr(x, "dtype") else x.conjugate() if _is_complex(x) else x
+
+
+def _like(x: Any, arg: Any) -> Any:
+    """The sum over the axes along which an argument was broadcast; real for a real argument."""
+    shape, target = _shape(x), _shape(arg)
+    if shape != target:
+        xp, front = array_namespace(x), len(shape) - len(target)
+        stretched = tuple([front + n for n, length in enumerate(target) if length != shape[front + n]])
+        x = xp.reshape(xp.sum(x, axis=(*range(front), *stretched)), target)
+    return array_namespace(x).real(x) if _is_complex(x) and not _is_complex(arg) else x
+
+
+def _spread(tangent: Any, value: Any) -> Any:
+    return tangent if _shape(tangent) == _shape(value) else array_namespace(tangent).broadcast_to(tangent, _shape(value))
+
+
+__all__ = ["scalar_rule"]

@@ -1,0 +1,159 @@
+"""`ignore_derivatives` and `non_differentiable`: constants on every engine, and for finite differences too."""
+
+import jax
+import numpy as np
+import pytest
+import torch
+from backends_table import ENGINES, assert_numbers, assert_tree, each_backend, each_engine, rtol_of
+
+from adinterface import (
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    Constant,
+    RuleError,
+    SecondOrder,
+    array_namespace,
+    diagonal_hessian,
+    gradient,
+    hessian,
+    ignore_derivatives,
+    jacobian,
+    non_differentiable,
+    numpy_function,
+    prepare,
+    pushforward,
+    second_derivative,
+    value_and_gradient,
+)
+
+X = np.array([0.3, 1.2])
+
+
+def partly(x):
+    """Its gradient is sin(x) + 2 x, and its Hessian 2."""
+    xp = array_namespace(x)
+    return xp.sum(x * ignore_derivatives(xp.sin(x)) + x**2)
+
+
+GRADIENT = np.sin(X) + 2 * X
+
+
+@each_backend
+def test_nothing_is_differentiated_through_an_ignored_value(backend):
+    rtol = 100 * rtol_of(backend)
+    assert_tree(gradient(partly, backend, X)[0], GRADIENT, rtol)
+    assert_tree(prepare(gradient, partly, backend, X)(X)[0], GRADIENT, rtol)
+    assert_numbers(pushforward(partly, backend, (X,), (X,)).tangent, GRADIENT @ X, rtol)
+    assert_tree(hessian(partly, backend, X), 2 * np.eye(2), rtol)
+    assert_tree(diagonal_hessian(partly, backend, X)[0], np.array([2.0, 2.0]), rtol)
+    expected = np.diag(np.sin(X) + 2 * X)
+    assert_tree(jacobian(lambda x: x * ignore_derivatives(array_namespace(x).sin(x)) + x**2, backend, X)[0], expected, rtol)
+
+
+@each_engine
+def test_differences_around_an_engine_hold_what_it_ignores(backend):
+    pair = SecondOrder(AutoFiniteDifferences(), backend)
+    assert_tree(hessian(partly, pair, X), 2 * np.eye(2), 1e-6)
+    assert second_derivative(lambda t: t * ignore_derivatives(t * t) + t**2, pair, 0.7) == pytest.approx(2.0, abs=1e-6)
+
+
+def test_differences_inside_differences_hold_what_each_point_ignores():
+    backend = AutoFiniteDifferences()
+
+    def slope(t):
+        """The inner derivative is t^2 + 2 t, of which t^2 is held inside alone: the outer one is that of 2 t + t^2."""
+        (inner,) = gradient(lambda s: s * ignore_derivatives(s * s) + s**2, backend, t)
+        return inner
+
+    exact = gradient(lambda t: ignore_derivatives(t * t) + 2 * t, AutoJax(), 0.7)[0]
+    assert gradient(slope, backend, 0.7)[0] == pytest.approx(exact, abs=1e-5)
+    ignored_outside = gradient(lambda t: slope(t) * ignore_derivatives(t), backend, 0.7)[0]
+    assert ignored_outside == pytest.approx(2 * 0.7, abs=1e-5)
+
+
+@each_backend
+def test_trees_functions_and_numbers_that_are_ignored(backend):
+    def loss(p, x):
+        fixed = ignore_derivatives({"a": p["a"], "n": (x, "name", 3)})
+        assert fixed["n"][1:] == ("name", 3)
+        return array_namespace(p["a"]).sum(fixed["a"] * p["a"]) * fixed["n"][0] * x
+
+    found = gradient(loss, backend, {"a": X}, 2.0)
+    assert_tree(found, ({"a": 4 * X}, float(2 * X @ X)), 100 * rtol_of(backend))
+
+
+@each_backend
+def test_an_ignored_block_runs_and_is_not_differentiated(backend):
+    seen = []
+
+    def block(x):
+        value = ignore_derivatives(lambda: seen.append(1) or 3.0 * x)
+        return value + x
+
+    assert gradient(block, backend, 2.0)[0] == pytest.approx(1.0, abs=1e-7)
+    assert seen
+
+
+def test_a_wrong_gradient_through_a_side_effect():
+    """What was computed inside is in the value, and has no derivative."""
+
+    def wrong(x):
+        y = [1.0, 1.0]
+        ignore_derivatives(lambda: y.append(x))
+        return sum(y[:2]) + ignore_derivatives(y[2]) + 0.0 * x
+
+    for backend in ENGINES.values():
+        assert value_and_gradient(wrong, backend, 3.0) == (5.0, (0.0,))
+
+
+@each_backend
+def test_a_non_differentiable_function(backend):
+    @non_differentiable
+    def scale(x, *, by):
+        """Two of them."""
+        return by * x
+
+    assert scale.__doc__ == "Two of them."
+    assert gradient(lambda x: scale(x, by=2.0) * x, backend, 3.0)[0] == pytest.approx(6.0, rel=1e-7)
+
+
+@each_backend
+def test_ignored_values_of_numpy_code(backend):
+    @numpy_function
+    def loss(x):
+        return np.sum(np.cos(ignore_derivatives(np.exp(x))) * x)
+
+    assert_tree(gradient(loss, backend, X)[0], np.cos(np.exp(X)), 100 * rtol_of(backend))
+
+
+def test_transforms_of_the_users_own():
+    assert_numbers(jax.jit(jax.grad(lambda x: partly(x)))(X.astype("float32")), GRADIENT, 1e-5)
+    assert_numbers(torch.func.grad(partly)(torch.tensor(X)), GRADIENT)
+    assert_numbers(torch.func.jvp(partly, (torch.tensor(X),), (torch.tensor(X),))[1], GRADIENT @ X)
+
+
+def test_an_f_that_ignores_nothing_is_evaluated_no_more_often():
+    calls = []
+    gradient(lambda x: calls.append(1) or array_namespace(x).sum(x * x), AutoFiniteDifferences(), X)
+    plain = len(calls)
+    gradient(lambda x: calls.append(1) or array_namespace(x).sum(x * ignore_derivatives(x)), AutoFiniteDifferences(), X)
+    assert len(calls) == 2 * plain + 1  # the point itself, once
+    assert plain == 4
+
+
+def test_what_is_ignored_on_some_paths_only_is_an_error():
+    def f(x):
+        return (ignore_derivatives(x) if x > 3.0 else x) * x
+
+    with pytest.raises(RuleError, match="ignore_derivatives: f calls it another number of times beside the point than at the"):
+        gradient(f, AutoFiniteDifferences(), 3.0)
+
+
+def test_what_cannot_be_ignored_is_refused():
+    with pytest.raises(RuleError, match="ignore_derivatives: a Linear holds its parameters itself"):
+        ignore_derivatives(torch.nn.Linear(1, 1))
+    with pytest.raises(TypeError, match="non_differentiable takes a function, not a float: write @non_differentiable above"):
+        non_differentiable(3.0)
+    assert gradient(lambda x, y: ignore_derivatives(x) * y, AutoTorch(), 2.0, 3.0) == (0.0, 2.0)
+    assert ignore_derivatives(Constant(3.0)) == 3.0

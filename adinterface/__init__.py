@@ -18,6 +18,7 @@ from .contract.errors import (
 )
 from .contract.library import Library
 from .contract.nodes import NodeType
+from .derived.crossing import differentiate_with
 from .namespace import array_namespace
 from .numpy_code import numpy_function
 from .operators.derivative import (
@@ -111,6 +112,7 @@ __all__ = [
     "compare",
     "derivative",
     "diagonal_hessian",
+    "differentiate_with",
     "explain",
     "gradient",
     "gradient_and_hvp",

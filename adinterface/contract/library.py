@@ -250,6 +250,16 @@ class Library(LibraryShortcuts, ABC):
         """
         return rule.value(leaves, carried)
 
+    def outside(self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
+        """What a function gives that the engine cannot follow, as constants of this library.
+
+        function: takes the arrays, untraced, of this library or NumPy's, and gives such arrays.
+        example: gives NumPy arrays of the shapes and dtypes that the function gives, for an engine that compiles before there
+            are numbers.
+        """
+        found = function(*[self.to_numpy(self.stopped(x)) for x in arrays])
+        return tuple([self.asarray(x, like=arrays[0]) for x in found])
+
     def stopped(self, x: Any) -> Any:
         """x as a constant, which no trace of the engine's follows."""
         if not self.traced(x):

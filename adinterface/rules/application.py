@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from .. import tree
 from ..contract.errors import RuleError
 from ..contract.library import NUMPY, PYTHON, Library, widest
@@ -24,7 +26,7 @@ def apply(rule: Definition, args: tuple[Any, ...], keywords: dict[str, Any]) -> 
         bound = rule.signature.bind(*args, **keywords)
         bound.apply_defaults()
         args, keywords = bound.args, bound.kwargs
-    if rule.back is None and rule.push is None:
+    if rule.back is None and rule.push is None and rule.host is False:
         return rule.f(*args, **keywords)
     leaves: list[Leaf] = []
     structures = [_flatten(rule, i, arg, leaves) for i, arg in enumerate(args)]
@@ -109,7 +111,7 @@ class Application:
         #: itself, that has the form of something with a derivative, or has not.
         self._order = []
         beside = next(leaf.value for leaf in found if leaf.library is library)
-        plain = any(map(_stands_for_array, (*structures, *words.values())))
+        plain = rule.host is not False or any(map(_stands_for_array, (*structures, *words.values())))
         for n, leaf in enumerate(found):
             if leaf.library is library:
                 place = leaves if leaf.differentiated and n < count else carried
@@ -141,6 +143,8 @@ class Application:
         return build(structure, iter([next(one) if is_output else next(other) for is_output in places]))
 
     def value(self, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
+        if self._rule.host is not False:
+            return self._host(leaves, carried)
         args, words = self._arguments(leaves, carried)
         result = self._rule.f(*args, **words)
         library = self.library
@@ -153,6 +157,32 @@ class Application:
         self._form = structure, places
         arrays = [self._native(leaf, leaves or carried) for leaf in found]
         return tuple([x for x, out in zip(arrays, places) if out]), tuple([x for x, out in zip(arrays, places) if not out])
+
+    def _host(self, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
+        """As `value`, of code that runs outside of the engine's traces."""
+        library, rule, count = self.library, self._rule, len(leaves)
+        beside = (*leaves, *carried)
+
+        def outside(*arrays: Any) -> Arrays:
+            return self._numbers(rule.f, arrays if rule.outside else [_numpy(x) for x in arrays], count, beside)
+
+        def example() -> Arrays:
+            ones = [np.ones(library.shape(x), library.dtype(x)) for x in beside]
+            return self._numbers(rule.host if callable(rule.host) else rule.f, ones, count, beside)
+
+        found = library.outside(outside, beside, example)
+        assert self._form is not None
+        places = self._form[1]
+        return tuple([x for x, out in zip(found, places) if out]), tuple([x for x, out in zip(found, places) if not out])
+
+    def _numbers(self, f: Callable[..., Any], arrays: Sequence[Any], count: int, beside: Arrays) -> Arrays:
+        """What f gives for arrays outside of a trace, flat; its form is noted."""
+        args, words = self._arguments(tuple(arrays[:count]), tuple(arrays[count:]))
+        found: list[Leaf] = []
+        structure = flatten(f(*args, **words), found, lambda: f"the value of {self.name}")
+        self._form = structure, tuple([leaf.differentiated for leaf in found])
+        dtype = widest([self.library.dtype(x) for x in beside])
+        return tuple([np.asarray(leaf.value, dtype) if type(leaf.value) is float else leaf.value for leaf in found])
 
     def _native(self, leaf: Leaf, beside: Arrays) -> Any:
         library = self.library
@@ -227,6 +257,13 @@ class Application:
             f"{self.name}: its {derived} is derived by transposing its {given}, which is not linear in the {what}, or not in a "
             f"way that the engine can transpose. Make it linear, or give the {derived} too: @{self.name}.{derived}."
         )
+
+
+def _numpy(x: Any) -> Any:
+    """An array of NumPy's, which code of the user's may write into."""
+    library = tree.handler_of(x)
+    assert isinstance(library, Library)
+    return x if library is NUMPY else np.array(library.to_numpy(x))
 
 
 def _all_of(library: Library, found: Sequence[Leaf]) -> bool:

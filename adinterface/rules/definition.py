@@ -6,21 +6,26 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 class Definition:
     """A function and its derivatives, None where they were not given."""
 
-    __slots__ = ("back", "count", "f", "host", "name", "push", "signature")
+    __slots__ = ("back", "count", "f", "host", "name", "outside", "push", "signature")
 
-    def __init__(self, f: Callable[..., Any], host: bool):
+    def __init__(self, f: Callable[..., Any], host: bool | Callable[..., Any] = False):
+        #: host: f runs outside of the engine's traces; what gives something like its value from the arguments, or True.
         self.f, self.host = f, host
+        #: f takes arrays of any library there; otherwise NumPy's.
+        self.outside = False
         self.name: str = getattr(f, "__name__", type(f).__name__)
         self.back: Callable[..., Any] | None = None
         self.push: Callable[..., Any] | None = None
         try:
-            self.signature = inspect.signature(f)
+            self.signature = _of_ufunc(f) if isinstance(f, np.ufunc) else inspect.signature(f)
         except (TypeError, ValueError) as error:  # of some functions in C
             raise TypeError(f"rule: Python cannot tell the arguments of {f!r}. Write a function around it.") from error
         parameters = self.signature.parameters.values()
@@ -34,3 +39,9 @@ class Definition:
         if i < len(found) and found[i].kind in _POSITIONAL:
             return found[i].name
         return f"{found[-1].name}[{i - len(found) + 1}]"
+
+
+def _of_ufunc(f: np.ufunc) -> inspect.Signature:
+    """Its arguments; the keywords that all ufuncs have are left out."""
+    names = ["x"] if f.nin == 1 else [f"x{n + 1}" for n in range(f.nin)]
+    return inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable
-from typing import Any, Generic, ParamSpec, TypeVar, cast
+from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 
 from ..contract.rules import while_compiling
 from .application import apply
@@ -20,9 +20,9 @@ Derivative = TypeVar("Derivative", bound=Callable[..., Any])
 class Rule(Generic[P, T]):
     """A function with its own derivatives; made by `rule`."""
 
-    def __init__(self, f: Callable[P, T]):
+    def __init__(self, f: Callable[P, T], host: bool | Callable[..., Any] = False):
         functools.update_wrapper(self, f)
-        self._definition = Definition(f, host=False)
+        self._definition = Definition(f, host)
 
     def pullback(self, function: Derivative) -> Derivative:
         """Decorates the reverse derivative: from `(cotangent, value, *args, **keywords)` to a tuple, one entry an argument.
@@ -67,7 +67,11 @@ class Rule(Generic[P, T]):
         return f"<rule {definition.name}: {' and '.join(given) or 'no derivative yet'}>"
 
 
-def rule(f: Callable[P, T], /) -> Rule[P, T]:
+@overload
+def rule(f: Callable[P, T], /, *, host: bool | Callable[..., Any] = ...) -> Rule[P, T]: ...
+@overload
+def rule(*, host: bool | Callable[..., Any] = ...) -> Callable[[Callable[P, T]], Rule[P, T]]: ...
+def rule(f: Any = None, /, *, host: bool | Callable[..., Any] = False) -> Any:
     """A function that brings its own derivatives: write them once, in neutral code, and every engine uses them.
 
     >>> import numpy as np
@@ -85,13 +89,19 @@ def rule(f: Callable[P, T], /) -> Rule[P, T]:
     are trees. Keyword-only arguments are constants, defaults are bound by the signature, and what f captures is not
     differentiated. The derivatives' own code is differentiated for second derivatives.
 
+    host: f itself runs on NumPy arrays, whatever engine is at work: code of SciPy, or compiled code. `@rule(host=True)` runs f
+    once more, at ones, where JAX compiles the call and must know its shapes; `@rule(host=like)` takes them from
+    `like(*args, **keywords)`. The derivatives are neutral code all the same, which may call such rules.
+
     Called with NumPy arrays and numbers alone, as by finite differences, it is f itself.
     Raises RuleError, on every engine the same, where a derivative returns what does not fit, and for a keyword that is being
     differentiated.
     """
+    if f is None:
+        return lambda f: rule(f, host=host)
     if not callable(f):
         raise TypeError(f"rule takes a function, not a {type(f).__name__}: write @rule above its definition.")
-    return Rule(f)
+    return Rule(f, host)
 
 
 __all__ = ["Rule", "rule"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
+
 from ..contract.errors import RuleError
 from ..namespace import array_namespace
 from .rule import Rule, rule
@@ -13,12 +15,15 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def scalar_rule(f: Callable[P, T], partials: Callable[..., Any], /) -> Rule[P, T]:
+def scalar_rule(
+    f: Callable[P, T], partials: Callable[..., Any], /, *, host: bool | Callable[..., Any] = False
+) -> Rule[P, T]:
     """A function of numbers, or of arrays element by element, as a rule from its partial derivatives.
 
     partials: called with the value and the arguments, `partials(value, *args, **keywords)`; gives a tuple with the derivative
     with respect to each positional argument, None for zero. For one argument it may be that one alone. If f returns a tuple,
     it gives such a tuple for each entry of it.
+    host: as of `rule`; f runs on NumPy's arrays. A ufunc, such as those of scipy.special, always does.
 
     Arguments are broadcast against each other. A complex function is taken to be holomorphic.
     Raises RuleError if the number of partial derivatives is not that of the arguments.
@@ -29,7 +34,7 @@ def scalar_rule(f: Callable[P, T], partials: Callable[..., Any], /) -> Rule[P, T
     >>> [round(slope, 6) for slope in gradient(hypotenuse, AutoFiniteDifferences(), 3.0, 4.0)]
     [0.6, 0.8]
     """
-    made = rule(f)
+    made = rule(host=host or isinstance(f, np.ufunc))(f)
     name = made._definition.name
     if not callable(partials):
         raise TypeError(
@@ -73,8 +78,8 @@ def _row(name: str, given: Any, count: int) -> Sequence[Any]:
     row = given if type(given) is tuple else (given,)
     if len(row) != count:
         raise RuleError(
-            f"{name}: it has {len(row)} partial derivative{'s' * (len(row) != 1)} for {count} argument{'s' * (count != 1)}. There "
-            f"must be one for each positional argument; None is zero."
+            f"{name}: it has {len(row)} partial derivative{'s' * (len(row) != 1)} for {count} argument{'s' * (count != 1)}. "
+            f"There must be one for each positional argument; None is zero."
         )
     return row
 

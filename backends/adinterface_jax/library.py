@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from operator import attrgetter
 from types import ModuleType
@@ -28,6 +29,7 @@ from adinterface.contract.rules import Arrays, FlatRule
 
 from . import namespace
 from .custom import custom
+from .outside import outside
 from .private import ArrayImpl, untraced
 from .sharding import as_traced, sharding_of
 
@@ -159,6 +161,9 @@ class JaxLibrary(Library):
     def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
         found: tuple[Arrays, Arrays] = custom(rule, leaves, carried)
         return found
+
+    def outside(self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
+        return outside(function, arrays, example)
 
     def stopped(self, x: Any) -> Any:
         return jax.lax.stop_gradient(x)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from operator import attrgetter
 from types import ModuleType
@@ -33,6 +33,7 @@ from adinterface.contract.rules import Arrays, FlatRule
 from .custom import custom
 from .distributed import is_distributed
 from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED
+from .outside import outside
 from .precision import precision
 
 
@@ -212,6 +213,17 @@ class TorchLibrary(Library):
 
     def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
         return custom(rule, leaves, carried)
+
+    def outside(self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
+        def called(*tensors: torch.Tensor) -> Arrays:
+            return tuple([self.asarray(self._brought(x), like=tensors[0]) for x in function(*tensors)])
+
+        return outside(called, arrays)
+
+    @staticmethod
+    def _brought(x: Any) -> Any:
+        """An array of NumPy's, or of ours, as `asarray` takes it; its memory may be read-only."""
+        return x if isinstance(x, torch.Tensor) else np.array(x)
 
     def stopped(self, x: Any) -> Any:
         return x.detach()

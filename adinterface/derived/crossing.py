@@ -1,0 +1,148 @@
+"""`differentiate_with`: a function that one engine runs and differentiates, inside whatever engine calls it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, ClassVar, ParamSpec, TypeVar, cast
+
+import numpy as np
+
+from ..call.call import Call
+from ..call.output import Function
+from ..contract.auto import AutoBackend
+from ..contract.backend import Arrays
+from ..contract.library import NUMPY, PYTHON
+from ..operators.operation import Operation, PartForm, Results, run
+from ..operators.pullback import pullback, pushforward
+from ..registry import evaluation, find
+from ..rules.rule import Rule
+from ..tree import Constant, Leaf, build, build_gradient, flatten
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def differentiate_with(f: Callable[P, T], backend: AutoBackend, /) -> Callable[P, T]:
+    """A function that is run and differentiated by `backend`, inside any engine that calls it.
+
+    A torch model inside `jax.jit(jax.grad(...))`, a JAX function in a torch training step, finite differences of a program in
+    either. f gets arrays of the backend, for finite differences NumPy's, and returns any tree; its value and derivatives come
+    back in the caller's library, dtype and device. Every positional argument is differentiated, keyword-only arguments are
+    constants, and what f captures is not differentiated: the parameters of a torch module are an argument, a dict, which
+    `torch.func.functional_call` puts into it.
+
+    Both modes and higher orders are the backend's own: the second derivative of f is that of `backend` over `backend`. Called
+    by the engine that it names, f is differentiated as it is written.
+
+    Compiled JAX code calls f back on the host, and f runs once while it is traced, at ones, to tell the shapes.
+    Raises BackendError if `backend` is none.
+
+    >>> from adinterface import AutoFiniteDifferences, differentiate_with, gradient
+    >>> cube = differentiate_with(lambda x: x**3, AutoFiniteDifferences())
+    >>> round(gradient(cube, AutoFiniteDifferences(), 2.0)[0], 6)
+    12.0
+    """
+    if not callable(f):
+        raise TypeError(f"differentiate_with takes a function, then a backend; in place of f there is a {type(f).__name__}.")
+    return cast("Callable[P, T]", _Crossing(f, backend))
+
+
+class _Crossing(Rule[..., Any]):
+    """The rule of a function whose derivatives are a backend's."""
+
+    def __init__(self, f: Callable[..., Any], backend: AutoBackend, like: Callable[..., Any] | None = None):
+        super().__init__(f, host=like or True)
+        self._own, self._backend, self._library = f, backend, find(backend).library
+        self._definition.f = self._value
+        self._definition.outside = True
+        self._definition.back, self._definition.push = self._pulled, self._pushed
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        leaves: list[Leaf] = []
+        flatten(Constant((args, keywords)), leaves, lambda: "an argument")
+        if self._library is not None and any(leaf.library is self._library for leaf in leaves):
+            return self._own(*args, **keywords)
+        return super().__call__(*args, **keywords)
+
+    def _value(self, *args: Any, **keywords: Any) -> Any:
+        if self._library is None:
+            args, keywords = _plain(args), _plain(keywords)
+            with evaluation(()):
+                return self._own(*args, **keywords)
+        if not any(map(_moves, args)):
+            return self._own(*args, **keywords)
+        return run(_Value, self._backend, self._own, _marked(args), keywords)
+
+    @functools.cached_property
+    def _back(self) -> _Crossing:
+        def back(cotangent: Any, *args: Any, **keywords: Any) -> tuple[Any, ...]:
+            pulled: tuple[Any, ...] = pullback(self._own, self._backend, *_marked(args), **keywords).back(cotangent)
+            return pulled
+
+        back.__name__ = f"the pullback of {self._definition.name}"
+        return _Crossing(back, self._backend, like=lambda cotangent, *args, **keywords: tuple(map(_gradient_of, args)))
+
+    @functools.cached_property
+    def _push(self) -> _Crossing:
+        def push(tangents: Any, value: Any, *args: Any, **keywords: Any) -> Any:
+            moved = tuple([t if _moves(arg) else None for t, arg in zip(tangents, args)])
+            return pushforward(self._own, self._backend, _marked(args), moved, **keywords).tangent
+
+        push.__name__ = f"the pushforward of {self._definition.name}"
+        return _Crossing(push, self._backend, like=lambda tangents, value, *args, **keywords: _gradient_of(value))
+
+    def _pulled(self, cotangent: Any, value: Any, *args: Any, **keywords: Any) -> tuple[Any, ...]:
+        return cast("tuple[Any, ...]", self._back(cotangent, *args, **keywords))
+
+    def _pushed(self, tangents: Any, value: Any, *args: Any, **keywords: Any) -> Any:
+        return self._push(tangents, value, *args, **keywords)
+
+    def __repr__(self) -> str:
+        return f"<{self._definition.name} differentiated with {self._backend!r}>"
+
+
+class _Value(Operation):
+    """A function's value on a backend."""
+
+    name = "differentiate_with"
+    forms: ClassVar[tuple[PartForm, ...]] = ("value",)
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        with evaluation(leaves):
+            return function(*leaves)
+
+    def finish(self, call: Call, results: Results) -> Any:
+        outputs, aux = results
+        return aux.form.assemble(outputs, aux.arrays, call.present)
+
+
+def _taken_apart(tree: Any) -> tuple[Any, list[Leaf]]:
+    leaves: list[Leaf] = []
+    return flatten(tree, leaves, lambda: "an argument"), leaves
+
+
+def _moves(arg: Any) -> bool:
+    """Whether an argument has something to differentiate."""
+    return any(leaf.differentiated for leaf in _taken_apart(arg)[1])
+
+
+def _marked(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple([arg if _moves(arg) else Constant(arg) for arg in args])
+
+
+def _gradient_of(arg: Any) -> Any:
+    """Something with the structure of an argument's gradient."""
+    structure, leaves = _taken_apart(arg)
+    return build_gradient(structure, iter([leaf.value for leaf in leaves if leaf.differentiated]))
+
+
+def _plain(tree: Any) -> Any:
+    """A tree with NumPy's arrays."""
+    leaves: list[Leaf] = []
+    structure = flatten(Constant(tree), leaves, lambda: "an argument")
+    plain = [x.value if x.library in (NUMPY, PYTHON) else np.array(x.library.to_numpy(x.value)) for x in leaves]
+    return build(structure, iter(plain))
+
+
+__all__ = ["differentiate_with"]

@@ -1,0 +1,258 @@
+"""`differentiate_with`: one engine's function inside another's, in both modes, to second order, compiled where JAX compiles."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.special
+import torch
+from backends_table import BACKENDS, ENGINES, assert_numbers, assert_tree, each_engine, rtol_of
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    BackendError,
+    Constant,
+    RuleError,
+    array_namespace,
+    differentiate_with,
+    gradient,
+    hessian,
+    jacobian,
+    numpy_function,
+    prepare,
+    pushforward,
+    rule,
+    scalar_rule,
+    value_and_gradient,
+)
+
+X, Y = np.array([0.3, 1.2]), np.array([2.0, 0.5])
+
+
+def neutral(p, y, *, power=2):
+    xp = array_namespace(y)
+    return {"s": xp.sin(p["x"]) * xp.sum(y**power), "t": xp.cos(p["x"])}
+
+
+#: The same for each engine in its own words.
+NATIVE = {
+    "jax": lambda p, y, *, power=2: {"s": jnp.sin(p["x"]) * jnp.sum(y**power), "t": jnp.cos(p["x"])},
+    "torch": lambda p, y, *, power=2: {"s": torch.sin(p["x"]) * torch.sum(y**power), "t": torch.cos(p["x"])},
+    "autograd": numpy_function(lambda p, y, *, power=2: {"s": np.sin(p["x"]) * np.sum(y**power), "t": np.cos(p["x"])}),
+    "finite": lambda p, y, *, power=2: {"s": np.sin(p["x"]) * np.sum(y**power), "t": np.cos(p["x"])},
+}
+PAIRS = [(outer, inner) for outer in ENGINES for inner in BACKENDS if outer != inner]
+each_pair = pytest.mark.parametrize(("outer", "inner"), PAIRS, ids=[f"{inner} inside {outer}" for outer, inner in PAIRS])
+
+
+def loss(f):
+    def of(p, y):
+        out = f(p, y)
+        return array_namespace(out["s"]).sum(out["s"] ** 2 + out["s"] * out["t"])
+
+    return of
+
+
+@each_pair
+def test_a_crossing_is_right_in_both_modes_and_to_second_order(outer, inner):
+    backend, rtol = ENGINES[outer], 100 * rtol_of(BACKENDS[inner])
+    f = differentiate_with(NATIVE[inner], BACKENDS[inner])
+    p = {"x": X}
+    assert_tree(value_and_gradient(loss(f), backend, p, Y), value_and_gradient(loss(neutral), backend, p, Y), rtol)
+    assert_tree(jacobian(f, backend, p, Y), jacobian(neutral, backend, p, Y), rtol)
+    for mode in (None, "forward"):
+        found = pushforward(f, type(backend)(mode=mode), (p, Y), (p, X))
+        assert_tree(found, pushforward(neutral, backend, (p, Y), (p, X)), rtol)
+    second = hessian(lambda both: loss(f)(*both), backend, (p, Y))
+    expected = hessian(lambda both: loss(neutral)(*both), backend, (p, Y))
+    assert_tree(second, expected, 1e-4 if inner == "finite" else rtol)
+
+
+@pytest.mark.parametrize("inner", ["torch", "autograd", "finite"])
+def test_a_crossing_inside_compiled_jax(inner):
+    f = differentiate_with(NATIVE[inner], BACKENDS[inner])
+    p, rtol = {"x": X}, 100 * rtol_of(BACKENDS[inner])
+    fast = prepare(gradient, loss(f), AutoJax(), p, Y)
+    assert_tree(fast(p, Y), gradient(loss(neutral), AutoJax(), p, Y), rtol)
+    assert_tree(fast({"x": 2 * X}, Y), gradient(loss(neutral), AutoJax(), {"x": 2 * X}, Y), rtol)
+    with jax.enable_x64(True):
+        x, y = jnp.asarray(X), jnp.asarray(Y)
+
+        def alone(f):
+            return lambda x, y: loss(f)({"x": x}, y)
+
+        def same(transformed, *args, rtol=rtol):
+            expected, found = transformed(alone(neutral))(*args), transformed(alone(f))(*args)
+            jax.tree.map(lambda a, b: assert_numbers(a, b, rtol), found, expected)
+
+        same(lambda f: jax.jit(jax.grad(f, (0, 1))), x, y)
+        same(lambda f: jax.jit(jax.vmap(jax.grad(f), (None, 0))), x, jnp.stack([y, 2 * y]))
+        same(lambda f: jax.jit(lambda x, y: jax.jvp(f, (x, y), (y, x))), x, y)
+        same(lambda f: jax.jit(jax.hessian(f)), x, y, rtol=1e-4 if inner == "finite" else rtol)
+
+
+def test_a_torch_module_inside_a_jitted_jax_loss():
+    module = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1)).double()
+    call = differentiate_with(lambda parameters, x: torch.func.functional_call(module, parameters, (x,)), AutoTorch())
+    with jax.enable_x64(True):
+        parameters = {name: jnp.asarray(p.detach().numpy()) for name, p in module.named_parameters()}
+        x = jnp.asarray([[0.3, 1.2], [2.0, 0.5]])
+        found = jax.jit(jax.grad(lambda parameters, x: jnp.sum(call(parameters, x) ** 2)))(parameters, x)
+    module(torch.tensor(np.asarray(x))).square().sum().backward()
+    assert set(found) == {name for name, _ in module.named_parameters()}
+    for name, parameter in module.named_parameters():
+        assert isinstance(found[name], jax.Array)
+        assert_numbers(found[name], parameter.grad, 1e-12)
+
+
+def test_a_jax_function_in_a_torch_training_step():
+    layer = differentiate_with(jax.jit(lambda w, x: jnp.tanh(x @ w)), AutoJax())
+    w, x = torch.tensor([[0.5], [1.0]], requires_grad=True), torch.tensor([[0.3, 1.2], [2.0, 0.5]])
+    optimizer = torch.optim.SGD([w], lr=0.1)
+    layer(w, x).square().sum().backward()
+    expected = torch.func.grad(lambda w: torch.tanh(x @ w).square().sum())(w.detach())
+    assert w.grad.dtype == torch.float32
+    assert_numbers(w.grad, expected, 1e-5)
+    optimizer.step()
+    assert_numbers(w, np.array([[0.5], [1.0]]) - 0.1 * expected.numpy(), 1e-5)
+
+
+@each_pair
+def test_dtypes_libraries_and_numbers_are_the_callers(outer, inner):
+    f = differentiate_with(lambda x, y: x * y, BACKENDS[inner])
+    if inner != "finite":
+        x = X.astype("float32")
+        assert_tree(gradient(lambda x: array_namespace(x).sum(f(x, x)), ENGINES[outer], x)[0], 2 * x, 1e-5)
+    rtol = 10 * rtol_of(BACKENDS[inner])
+    value, slopes = value_and_gradient(f, ENGINES[outer], 2.0, 3.0)
+    assert (type(value), value) == (float, 6.0)
+    assert slopes == pytest.approx((3.0, 2.0), rel=rtol)
+
+
+@each_engine
+def test_integers_constants_and_keywords_cross_without_a_derivative(backend):
+    inner = AutoTorch() if not isinstance(backend, AutoTorch) else AutoAutograd()
+    f = differentiate_with(lambda x, order, name, *, n: x[order] * n if name == "n" else None, inner)
+    order = np.array([1, 0])
+    found = gradient(lambda x, c: array_namespace(x).sum(f(x, c, "n", n=3.0) * x), backend, X, Constant(order))
+    assert_tree(found, (6 * X[::-1], None))
+
+
+def test_the_engine_that_is_named_differentiates_f_as_it_is_written():
+    calls = []
+    f = differentiate_with(lambda x: calls.append(type(x)) or x * x, AutoTorch())
+    assert gradient(f, AutoTorch(), 3.0) == (6.0,)
+    assert len(calls) == 1
+    assert f(torch.tensor(3.0, requires_grad=True)).grad_fn.name() == "MulBackward0"
+
+
+@pytest.mark.parametrize("backend", [AutoJax(), AutoTorch(), AutoFiniteDifferences()], ids=["jax", "torch", "finite"])
+def test_called_with_plain_numbers_it_gives_the_value(backend):
+    f = differentiate_with(lambda x: x * x, backend)
+    assert f(3.0) == 9.0
+    assert type(f(X)) is np.ndarray
+    assert_numbers(f(X), X**2)
+
+
+def test_what_cannot_cross_is_refused():
+    with pytest.raises(BackendError, match=r"must be a backend, not 'torch'\. Write AutoTorch\(\)\."):
+        differentiate_with(abs, "torch")
+    with pytest.raises(TypeError, match="differentiate_with takes a function, then a backend; in place of f there is a Auto"):
+        differentiate_with(AutoJax(), abs)
+    assert repr(differentiate_with(neutral, AutoFiniteDifferences())).startswith("<neutral differentiated with AutoFiniteDiff")
+
+
+# Code of the host
+
+
+@each_engine
+def test_ufuncs_of_scipy_with_partial_derivatives(backend):
+    lambert = scalar_rule(lambda x: scipy.special.lambertw(x).real, lambda w, x: w / (x * (1 + w)), host=True)
+    found = gradient(lambda x: array_namespace(x).sum(lambert(x) ** 2), backend, X)[0]
+    w = scipy.special.lambertw(X).real
+    assert_tree(found, 2 * w * w / (X * (1 + w)), 1e-12)
+    erf = scalar_rule(scipy.special.erf, lambda value, x: array_namespace(x).exp(-x * x) * (2 / np.pi**0.5))
+    second = prepare(hessian, lambda x: array_namespace(x).sum(erf(x)), backend, X)
+    assert_tree(second(X), np.diag(-4 * X / np.pi**0.5 * np.exp(-(X**2))), 1e-12)
+
+
+@each_engine
+def test_a_matrix_exponential_whose_derivative_is_one_of_a_larger_matrix(backend):
+    @rule(host=lambda a: a)
+    def expm(a):
+        return scipy.linalg.expm(a)
+
+    def along(a, direction):
+        xp, n = array_namespace(a, direction), a.shape[0]
+        above, below = xp.concat([a, direction], axis=1), xp.concat([0 * a, a], axis=1)
+        return expm(xp.concat([above, below], axis=0))[:n, n:]
+
+    # Both, since each calls the rule itself: transposed, it would call for its own transpose without end.
+    expm.pushforward(lambda tangents, value, a: along(a, tangents[0]))
+    expm.pullback(lambda cotangent, value, a: along(a.T, cotangent))
+    a = np.array([[0.1, 0.7], [-0.3, 0.4]])
+    (found,) = gradient(lambda a: expm(a)[0, 1], backend, a)
+    assert_tree(found, scipy.linalg.expm_frechet(a.T, np.array([[0.0, 1.0], [0.0, 0.0]]))[1], 1e-12)
+    values, vectors = np.linalg.eig(a)
+    seconds = hessian(lambda t: array_namespace(t).sum(expm(t * _matrix(a, t))), backend, 0.5)
+    exact = vectors @ np.diag(values**2 * np.exp(0.5 * values)) @ np.linalg.inv(vectors)
+    assert seconds == pytest.approx(float(exact.sum().real), rel=1e-10)
+
+
+def _matrix(a, beside):
+    return torch.tensor(a) if isinstance(beside, torch.Tensor) else a
+
+
+def test_host_code_in_batches_and_compiled():
+    cube = rule(host=True)(lambda x: np.asarray(x) ** 3)
+    cube.pullback(lambda c, value, x: 3 * c * x * x)
+    assert_numbers(torch.func.vmap(torch.func.grad(lambda x: cube(x).sum()))(torch.tensor(np.array([X, Y]))), 3 * np.array([X, Y]) ** 2)
+    assert_numbers(torch.func.vmap(torch.func.hessian(lambda x: cube(x).sum()))(torch.tensor(X[None]))[0], np.diag(6 * X))
+    with jax.enable_x64(True):
+        batch = jnp.asarray([X, Y])
+        assert_numbers(jax.jit(jax.vmap(jax.grad(lambda x: cube(x).sum())))(batch), 3 * np.array([X, Y]) ** 2)
+        assert_numbers(jax.vmap(cube)(batch), np.array([X, Y]) ** 3)
+
+
+@each_engine
+def test_a_sort_based_statistic_once_for_every_engine(backend):
+    """The mean of the middle half, by positions that NumPy finds."""
+
+    @rule(host=lambda x: x[0])
+    def midmean(x):
+        return np.sort(x)[len(x) // 4 : -(len(x) // 4)].mean()
+
+    @rule(host=lambda x: x)
+    def weights(x):
+        places = np.argsort(x)[len(x) // 4 : -(len(x) // 4)]
+        return np.isin(np.arange(len(x)), places) / len(places)
+
+    weights.pullback(lambda c, value, x: None)
+    midmean.pullback(lambda c, value, x: c * weights(x))
+    x = np.array([5.0, 1.0, 4.0, 2.0, 9.0, 3.0, 8.0, 7.0])
+    expected = np.array([1.0, 0, 1, 0, 0, 1, 0, 1]) / 4
+    assert_tree(gradient(midmean, backend, x)[0], expected)
+    assert_tree(hessian(lambda x: midmean(x) ** 2, backend, x), 2 * np.outer(expected, expected))
+
+
+def test_scalar_rules_broadcast_and_refuse_a_wrong_number():
+    product = scalar_rule(lambda x, y: x * y, lambda value, x, y: (y, x))
+    matrix = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    for backend in ENGINES.values():
+        for x, y in ((2.0, matrix), (matrix, np.array([1.0, 2.0, 3.0])), (matrix, np.array([[1.0], [2.0]])), (matrix, matrix)):
+            total = [lambda x, y, f=f: array_namespace(x, y).sum(f(x, y) ** 2) for f in (product, product.__wrapped__)]
+            assert_tree(gradient(total[0], backend, x, y), gradient(total[1], backend, x, y))
+            found = pushforward(product, type(backend)(mode="forward"), (x, y), (x, y))
+            assert_tree(found.tangent, 2 * np.asarray(x * y))
+        both = scalar_rule(lambda x: (array_namespace(x).sin(x), array_namespace(x).cos(x)), lambda v, x: ((v[1],), (-v[0],)))
+        assert jacobian(both, backend, 0.7)[1][0] == pytest.approx(-np.sin(0.7))
+        with pytest.raises(RuleError, match=r"<lambda>: it has 1 partial derivative for 2 arguments\. There must be one for"):
+            gradient(scalar_rule(lambda x, y: x * y, lambda value, x, y: y), backend, 2.0, 3.0)
+        with pytest.raises(RuleError, match=r"<lambda>: it returns 2 values, so there must be as many tuples of partial"):
+            gradient(lambda x: scalar_rule(lambda x: (x, x), lambda v, x: 1.0)(x)[0], backend, 2.0)
+    with pytest.raises(TypeError, match=r"scalar_rule: the partial derivatives of sin must be a function, partials"):
+        scalar_rule(np.sin, 3.0)

@@ -19,6 +19,9 @@ from .contract.errors import (
 from .contract.library import Library
 from .contract.nodes import NodeType
 from .derived.crossing import differentiate_with
+from .derived.implicit import fixed_point, root
+from .derived.linear import linear_solve
+from .derived.recompute import checkpoint
 from .namespace import array_namespace
 from .numpy_code import numpy_function
 from .operators.derivative import (
@@ -42,6 +45,7 @@ from .operators.hessian import (
 from .operators.jacobian import ValueAndJacobian, jacobian, value_and_jacobian
 from .operators.prepare import Prepared, prepare
 from .operators.pullback import Back, Push, ValueAndBack, ValueAndPush, ValueAndTangent, linearize, pullback, pushforward
+from .rules.hooks import gradient_hook, straight_through
 from .rules.ignored import ignore_derivatives, non_differentiable
 from .rules.rule import Rule, rule
 from .rules.scalar import scalar_rule
@@ -109,17 +113,21 @@ __all__ = [
     "array_namespace",
     "check_gradient",
     "check_neutral",
+    "checkpoint",
     "compare",
     "derivative",
     "diagonal_hessian",
     "differentiate_with",
     "explain",
+    "fixed_point",
     "gradient",
     "gradient_and_hvp",
+    "gradient_hook",
     "hessian",
     "hvp",
     "ignore_derivatives",
     "jacobian",
+    "linear_solve",
     "linearize",
     "non_differentiable",
     "prepare",
@@ -127,9 +135,11 @@ __all__ = [
     "pullback",
     "pushforward",
     "register_node",
+    "root",
     "rule",
     "scalar_rule",
     "second_derivative",
+    "straight_through",
     "tree",
     "value_and_derivative",
     "value_and_gradient",

@@ -20,6 +20,7 @@ from adinterface import (
     AutoTorch,
     BackendError,
     Constant,
+    ConversionError,
     RuleError,
     SecondOrder,
     array_namespace,
@@ -649,3 +650,16 @@ def test_a_rule_is_copied_pickled_and_shown():
     assert repr(rule(sine)) == "<rule sine: no derivative yet>"
     assert layer_rule.__doc__ is None
     assert rule(sine).__wrapped__ is sine
+
+
+def test_a_cotangent_that_an_outer_call_follows_is_followed_through_back():
+    """Also where nothing else in the inner call is: autograd's untraced arrays are NumPy's."""
+
+    def linear(c, backend):
+        _, back = pullback(lambda x: array_namespace(x).sin(x), backend, X)
+        return array_namespace(c).sum(back(c)[0] ** 2)
+
+    for backend in (AutoAutograd(),):
+        assert_tree(gradient(linear, backend, Y, backend=backend)[0], 2 * Y * np.cos(X) ** 2)
+    with pytest.raises(ConversionError, match=r"cotangent is traced by torch \(Tensor\), and AutoAutograd cannot see through"):
+        gradient(linear, AutoTorch(), Y, backend=AutoAutograd())

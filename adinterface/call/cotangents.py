@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..contract.backend import Arrays, Backend
-from ..contract.errors import TreeError
+from ..contract.errors import ConversionError, TreeError
 from ..contract.library import NUMPY, PYTHON, Library, kind, width
 from ..contract.nodes import NodeType
 from ..derive.basis import full_like, library_of
@@ -141,6 +141,13 @@ class Match:
         elif shape != expected:
             raise TreeError(f"{path} must have shape {expected}, not {shape}.")
         self._check_dtype(library.dtype(array), handler, given, path, numbers)
+        if handler is not library and handler.traced(given):
+            if handler is self.backend.library:  # an array of its own where nothing else of the call is followed
+                return handler.asarray(given, dtype=library.dtype(array))
+            raise ConversionError(
+                f"{path} is traced by {handler.name} ({type(given).__name__}), and {type(self.backend.auto).__name__} cannot "
+                f"see through that trace. Use one engine for nested calls, or differentiate_with for a function of another."
+            )
         value = given if handler is library or handler is PYTHON or handler is NUMPY else handler.exported(given)
         return library.asarray(value, dtype=library.dtype(array), like=array)
 

@@ -18,6 +18,7 @@ from ..operators.pullback import pullback, pushforward
 from ..registry import evaluation, find
 from ..rules.rule import Rule
 from ..tree import Constant, Leaf, build, build_gradient, flatten
+from .engine import has_derivative, marked
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -70,14 +71,14 @@ class _Crossing(Rule[..., Any]):
             args, keywords = _plain(args), _plain(keywords)
             with evaluation(()):
                 return self._own(*args, **keywords)
-        if not any(map(_moves, args)):
+        if not any(map(has_derivative, args)):
             return self._own(*args, **keywords)
-        return run(_Value, self._backend, self._own, _marked(args), keywords)
+        return run(_Value, self._backend, self._own, marked(args), keywords)
 
     @functools.cached_property
     def _back(self) -> _Crossing:
         def back(cotangent: Any, *args: Any, **keywords: Any) -> tuple[Any, ...]:
-            pulled: tuple[Any, ...] = pullback(self._own, self._backend, *_marked(args), **keywords).back(cotangent)
+            pulled: tuple[Any, ...] = pullback(self._own, self._backend, *marked(args), **keywords).back(cotangent)
             return pulled
 
         back.__name__ = f"the pullback of {self._definition.name}"
@@ -86,8 +87,8 @@ class _Crossing(Rule[..., Any]):
     @functools.cached_property
     def _push(self) -> _Crossing:
         def push(tangents: Any, value: Any, *args: Any, **keywords: Any) -> Any:
-            moved = tuple([t if _moves(arg) else None for t, arg in zip(tangents, args)])
-            return pushforward(self._own, self._backend, _marked(args), moved, **keywords).tangent
+            moved = tuple([t if has_derivative(arg) else None for t, arg in zip(tangents, args)])
+            return pushforward(self._own, self._backend, marked(args), moved, **keywords).tangent
 
         push.__name__ = f"the pushforward of {self._definition.name}"
         return _Crossing(push, self._backend, like=lambda tangents, value, *args, **keywords: _gradient_of(value))
@@ -117,23 +118,10 @@ class _Value(Operation):
         return aux.form.assemble(outputs, aux.arrays, call.present)
 
 
-def _taken_apart(tree: Any) -> tuple[Any, list[Leaf]]:
-    leaves: list[Leaf] = []
-    return flatten(tree, leaves, lambda: "an argument"), leaves
-
-
-def _moves(arg: Any) -> bool:
-    """Whether an argument has something to differentiate."""
-    return any(leaf.differentiated for leaf in _taken_apart(arg)[1])
-
-
-def _marked(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple([arg if _moves(arg) else Constant(arg) for arg in args])
-
-
 def _gradient_of(arg: Any) -> Any:
     """Something with the structure of an argument's gradient."""
-    structure, leaves = _taken_apart(arg)
+    leaves: list[Leaf] = []
+    structure = flatten(arg, leaves, lambda: "an argument")
     return build_gradient(structure, iter([leaf.value for leaf in leaves if leaf.differentiated]))
 
 

@@ -11,7 +11,7 @@ from .. import tree
 from ..contract.errors import RuleError
 from ..contract.library import NUMPY, PYTHON, Library, widest
 from ..contract.rules import Arrays, Point, following
-from ..tree import Constant, Frozen, Leaf, Node, Structure, build, build_gradient, flatten
+from ..tree import Constant, Frozen, Leaf, LeafSpec, Node, Structure, build, build_gradient, flatten
 from .definition import Definition
 from .matching import Match, zeros_like
 
@@ -79,7 +79,7 @@ class Application:
     """A rule at one call, behind the contract of `FlatRule`."""
 
     __slots__ = (
-        "_bare", "_beside", "_form", "_order", "_rule", "_structures", "_words", "carried", "leaves", "library", "name",
+        "_bare", "_form", "_order", "_rule", "_stand_in", "_structures", "_words", "carried", "leaves", "library", "name",
         "pullback", "pushforward",
     )  # fmt: skip
 
@@ -104,6 +104,7 @@ class Application:
             self.leaves: Arrays = tuple([leaf.value for leaf in found])
             self.carried: Arrays = ()
             self._order: list[tuple[int, Any]] = []
+            self._stand_in: Node | None = None
             return
         leaves: list[Any] = []
         carried: list[Any] = []
@@ -111,7 +112,9 @@ class Application:
         #: itself, that has the form of something with a derivative, or has not.
         self._order = []
         beside = next(leaf.value for leaf in found if leaf.library is library)
-        plain = rule.host is not False or any(map(_stands_for_array, (*structures, *words.values())))
+        #: What stands for arrays in the arguments, as in NumPy code, stands for those of the value too.
+        self._stand_in = next(filter(None, map(_stand_in, (*structures, *words.values()))), None)
+        plain = rule.host is not False or self._stand_in is not None
         for n, leaf in enumerate(found):
             if leaf.library is library:
                 place = leaves if leaf.differentiated and n < count else carried
@@ -180,6 +183,8 @@ class Application:
         args, words = self._arguments(tuple(arrays[:count]), tuple(arrays[count:]))
         found: list[Leaf] = []
         structure = flatten(f(*args, **words), found, lambda: f"the value of {self.name}")
+        if self._stand_in is not None:
+            structure = _standing(structure, self._stand_in)
         self._form = structure, tuple([leaf.differentiated for leaf in found])
         dtype = widest([self.library.dtype(x) for x in beside])
         return tuple([np.asarray(leaf.value, dtype) if type(leaf.value) is float else leaf.value for leaf in found])
@@ -273,10 +278,22 @@ def _all_of(library: Library, found: Sequence[Leaf]) -> bool:
     return True
 
 
-def _stands_for_array(structure: Structure) -> bool:
+def _stand_in(structure: Structure) -> Node | None:
+    """A node that stands for an array, if there is one."""
     if isinstance(structure, Frozen):
-        return _stands_for_array(structure.inner)
-    return isinstance(structure, Node) and (structure.type.stands_for_array or any(map(_stands_for_array, structure.children)))
+        return _stand_in(structure.inner)
+    if not isinstance(structure, Node):
+        return None
+    return structure if structure.type.stands_for_array else next(filter(None, map(_stand_in, structure.children)), None)
+
+
+def _standing(structure: Structure, stand_in: Node) -> Structure:
+    """The structure with such a node around each array."""
+    if isinstance(structure, LeafSpec):
+        return Node(stand_in.type, stand_in.data, (structure,))
+    if not isinstance(structure, Node):
+        return structure
+    return Node(structure.type, structure.data, tuple([_standing(child, stand_in) for child in structure.children]))
 
 
 def _constant(library: Library, leaf: Leaf, beside: Any, plain: bool) -> Any:

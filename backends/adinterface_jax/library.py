@@ -162,6 +162,10 @@ class JaxLibrary(Library):
         found: tuple[Arrays, Arrays] = custom(rule, leaves, carried)
         return found
 
+    def checkpointed(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays | None:
+        found: Arrays = jax.checkpoint(function)(*arrays)
+        return found
+
     def outside(self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
         return outside(function, arrays, example)
 

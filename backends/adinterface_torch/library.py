@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import torch
+import torch.utils.checkpoint
 import torch.utils.dlpack
 from torch.autograd import forward_ad
 
@@ -213,6 +214,12 @@ class TorchLibrary(Library):
 
     def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
         return custom(rule, leaves, carried)
+
+    def checkpointed(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays | None:
+        if torch._C._functorch.peek_interpreter_stack() is not None:  # which refuses the hooks that it needs
+            return None
+        found: Arrays = torch.utils.checkpoint.checkpoint(function, *arrays, use_reentrant=False)
+        return found
 
     def outside(self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
         def called(*tensors: torch.Tensor) -> Arrays:

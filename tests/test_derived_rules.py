@@ -1,0 +1,234 @@
+"""Rules that people need: roots, fixed points, linear systems, hooks, recomputation, stand-ins for derivatives."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.sparse.linalg
+import torch
+from backends_table import assert_numbers, assert_tree, each_backend, each_engine, rtol_of
+
+from adinterface import (
+    AutoFiniteDifferences,
+    AutoJax,
+    Constant,
+    array_namespace,
+    checkpoint,
+    fixed_point,
+    gradient,
+    gradient_hook,
+    hessian,
+    jacobian,
+    linear_solve,
+    numpy_function,
+    prepare,
+    pushforward,
+    root,
+    straight_through,
+    value_and_gradient,
+)
+
+A = np.array([2.0, 5.0])
+
+
+def system(x, a):
+    """Two equations whose solution has no simple form."""
+    xp = array_namespace(x, a)
+    return xp.stack([x[0] ** 3 + x[0] * x[1] - a[0], xp.exp(0.1 * x[1]) * x[1] + x[0] - a[1]])
+
+
+def powell(g, x0):
+    return scipy.optimize.root(g, x0, tol=1e-13, options={"xtol": 1e-14}).x
+
+
+def solved(a):
+    return root(system, np.ones(2), a, solver=powell)
+
+
+def exact_jacobian(a):
+    x = powell(lambda x: system(x, a), np.ones(2))
+    inner = np.array([[3 * x[0] ** 2 + x[1], x[0]], [1.0, np.exp(0.1 * x[1]) * (1 + 0.1 * x[1])]])
+    return np.linalg.inv(inner)
+
+
+@each_backend
+def test_a_root_in_both_modes_and_to_second_order(backend):
+    rtol = 1e-6 if isinstance(backend, AutoFiniteDifferences) else 1e-9
+    assert_tree(jacobian(solved, backend, A)[0], exact_jacobian(A), rtol)
+    assert_tree(pushforward(solved, backend, (A,), (np.ones(2),)).tangent, exact_jacobian(A) @ np.ones(2), rtol)
+    step = 1e-5
+    second = [(exact_jacobian(A + step * e)[0] - exact_jacobian(A - step * e)[0]) / (2 * step) for e in np.eye(2)]
+    assert_tree(hessian(lambda a: solved(a)[0], backend, A), np.array(second), 1e-4 if rtol > 1e-9 else 1e-7)
+    assert_tree(prepare(jacobian, solved, backend, A)(A)[0], exact_jacobian(A), rtol)
+
+
+@each_engine
+def test_a_root_of_one_number_to_nine_digits(backend):
+    def newton(g, x):
+        return scipy.optimize.newton(g, x, tol=1e-15)
+
+    def cube_root(a):
+        return root(lambda x, a: x**3 - a, 1.0, a, solver=newton)
+
+    assert gradient(cube_root, backend, 8.0)[0] == pytest.approx(1 / 12, rel=1e-9)
+    assert hessian(cube_root, backend, 8.0) == pytest.approx(-2 / 9 * 8.0 ** (-5 / 3), rel=1e-9)
+
+
+@each_engine
+def test_a_fixed_point_with_constants_and_trees(backend):
+    def iterate(h, x):
+        for _ in range(200):
+            x = h(x)
+        return x
+
+    def point(p, n):
+        return fixed_point(lambda x, p, n: array_namespace(x).cos(p["scale"] * x) / n, np.zeros(2), p, n, solver=iterate)
+
+    p = {"scale": np.array([0.5, 1.0])}
+    x = point(p, 2)
+    slope = -np.sin(p["scale"] * x) / 2
+    found = gradient(lambda p, n: array_namespace(p["scale"]).sum(point(p, n)), backend, p, Constant(2))
+    assert_tree(found, ({"scale": slope * x / (1 - slope * p["scale"])}, None), 1e-9)
+
+
+MATRIX, B = np.array([[4.0, 1.0, 0.5], [0.0, 3.0, 1.0], [1.0, 0.0, 5.0]]), np.array([1.0, 2.0, 3.0])
+
+
+def gmres(product, b):
+    operator = scipy.sparse.linalg.LinearOperator((len(b), len(b)), product, dtype=b.dtype)
+    return scipy.sparse.linalg.gmres(operator, b, rtol=1e-14, atol=0.0)[0]
+
+
+@each_engine
+@pytest.mark.parametrize("transposed", [None, lambda x, a: a.T @ x], ids=["formed", "given"])
+def test_a_linear_system_by_its_products(transposed, backend):
+    def solve(a, b):
+        return linear_solve(lambda x, a: a @ x, b, a, solver=gmres, transposed=transposed)
+
+    def plain(a, b):
+        return array_namespace(a).linalg.solve(a, b)
+
+    assert_tree(jacobian(solve, backend, MATRIX, B), jacobian(plain, backend, MATRIX, B), 1e-9)
+    tangents = ((MATRIX, B), (np.eye(3), np.ones(3)))
+    assert_tree(pushforward(solve, backend, *tangents), pushforward(plain, backend, *tangents), 1e-9)
+
+    def energy(f):
+        return lambda both: array_namespace(both[1]).sum(f(*both) ** 2)
+
+    assert_tree(hessian(energy(solve), backend, (MATRIX, B)), hessian(energy(plain), backend, (MATRIX, B)), 1e-8)
+
+
+def test_solvers_inside_compiled_jax():
+    assert_tree(prepare(jacobian, solved, AutoJax(), A)(A)[0], exact_jacobian(A), 1e-9)
+    with jax.enable_x64(True):
+        assert_numbers(jax.jit(jax.jacfwd(solved))(jnp.asarray(A)), exact_jacobian(A), 1e-9)
+        rows = jax.jit(jax.vmap(jax.jacrev(solved)))(jnp.asarray([A, 1.1 * A]))
+    assert_numbers(rows[1], exact_jacobian(1.1 * A), 1e-9)
+
+
+@each_engine
+def test_a_hook_changes_the_cotangent_alone(backend):
+    seen = []
+
+    def loss(p):
+        p = gradient_hook(p, lambda c: {"a": array_namespace(c["a"]).clip(c["a"], -1.0, 1.0), "n": None})
+        return array_namespace(p["a"]).sum(p["a"] ** 2)
+
+    p = {"a": np.array([0.2, 3.0]), "n": 3}
+    assert_tree(gradient(loss, backend, p)[0], {"a": np.array([0.4, 1.0]), "n": None})
+    forward = type(backend)(mode="forward")
+    assert pushforward(lambda x: gradient_hook(x, lambda c: -c) ** 2, forward, (3.0,), (1.0,)).tangent == 6.0
+    assert gradient(lambda x: gradient_hook(x, lambda c: seen.append(c)) ** 2, backend, 3.0) == (6.0,)
+    assert len(seen) == 1
+    assert gradient(lambda x: gradient_hook(x, lambda c: -c) ** 2, backend, 3.0) == (-6.0,)
+
+
+@each_backend
+def test_a_stand_in_for_a_derivative(backend):
+    rounded = straight_through(lambda x: array_namespace(x).round(x))
+    step = straight_through(lambda x: array_namespace(x).sign(x), lambda x: array_namespace(x).tanh(x))
+    x = np.array([0.3, 1.7])
+    value, (slopes,) = value_and_gradient(lambda x: array_namespace(x).sum(rounded(x) ** 2), backend, x)
+    assert float(value) == 4.0
+    assert_tree(slopes, 2 * np.round(x), 10 * rtol_of(backend))
+    assert_tree(jacobian(step, backend, x)[0], np.diag(1 - np.tanh(x) ** 2), 100 * rtol_of(backend))
+
+
+@each_backend
+def test_a_checkpointed_function_is_evaluated_again_and_gives_the_same(backend):
+    calls = []
+
+    def block(p, x, *, n=1):
+        calls.append(1)
+        for _ in range(n):
+            x = array_namespace(x).tanh(p["w"] @ x)
+        return {"x": x, "n": n}
+
+    again = checkpoint(block)
+
+    def loss(f):
+        return lambda p, x: array_namespace(x).sum(f(p, f(p, x, n=2)["x"])["x"])
+
+    p, x = {"w": MATRIX / 4}, B
+    expected = gradient(loss(block), backend, p, x)
+    calls.clear()
+    assert_tree(gradient(loss(again), backend, p, x), expected, 10 * rtol_of(backend))
+    if not isinstance(backend, (AutoFiniteDifferences, AutoJax)):  # JAX evaluates again what it has traced
+        assert len(calls) == 4
+    tangents = ((p, x), (p, x))
+    pushed = [pushforward(loss(f), backend, *tangents) for f in (again, block)]
+    assert_tree(*pushed, 10 * rtol_of(backend))
+    second = [hessian(lambda x, f=f: loss(f)(_as(p, x), x), backend, x) for f in (again, block)]
+    assert_tree(*second, 100 * rtol_of(backend))
+
+
+def _as(p, beside):
+    if isinstance(beside, torch.Tensor):
+        return {"w": torch.tensor(p["w"])}
+    return {"w": jnp.asarray(p["w"])} if isinstance(beside, jax.Array) else p
+
+
+def test_checkpoint_keeps_little_for_the_way_back():
+    """What torch saves, counted: the arguments, and not what each step computes."""
+    saved = []
+    x = torch.ones(100, requires_grad=True, dtype=torch.float64)
+
+    def chain(x):
+        for _ in range(50):
+            x = torch.sin(x)
+        return x
+
+    for f, most in ((chain, 10**9), (checkpoint(chain), 100 * 8)):
+        saved.clear()
+        with torch.autograd.graph.saved_tensors_hooks(lambda t: saved.append(t.numel() * 8) or t, lambda t: t):
+            f(x).sum()
+        assert sum(saved) <= most
+    w = torch.ones(3, requires_grad=True)
+    checkpoint(lambda x: x * w)(torch.ones(3)).sum().backward()  # what is captured, too
+    assert_numbers(w.grad, np.ones(3))
+
+
+@each_engine
+def test_derived_rules_inside_numpy_code(backend):
+    @numpy_function
+    def loss(a):
+        x = root(lambda x, a: x * x - a, np.ones(2), np.exp(a), solver=powell)
+        return np.sum(gradient_hook(x, lambda c: 2 * c) * np.sqrt(2.0))
+
+    a = np.array([0.1, 0.2])
+    assert_tree(gradient(loss, backend, a)[0], np.sqrt(2.0) * np.exp(a / 2), 1e-9)
+
+
+def test_what_is_no_function_is_refused():
+    for call, message in (
+        (lambda: root(3.0, 1.0, solver=powell), "root: f must be a function, not a float"),
+        (lambda: root(abs, 1.0, solver="newton"), "root: solver must be a function, not a str"),
+        (lambda: fixed_point(abs, 1.0, solver=None), "fixed_point: solver must be a function, not a NoneType"),
+        (lambda: linear_solve(MATRIX, B, solver=gmres), "linear_solve: matvec must be a function, not a ndarray"),
+        (lambda: gradient_hook(1.0, 2.0), "gradient_hook takes a value and a function of its cotangent, not a float"),
+        (lambda: straight_through(1.0), r"straight_through takes functions, straight_through\(f, surrogate\), not a float"),
+        (lambda: checkpoint(1.0), "checkpoint takes a function, not a float: write @checkpoint above its definition"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            call()

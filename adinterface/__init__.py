@@ -51,6 +51,7 @@ from .rules.rule import Rule, rule
 from .rules.scalar import scalar_rule
 from .tools.check_gradient import GradientCheck, check_gradient
 from .tools.check_neutral import NeutralCheck, NeutralFinding, check_neutral
+from .tools.check_rule import RuleCheck, RuleFinding, check_rule
 from .tools.compare import Comparison, compare
 from .tools.explain import Explanation, LeafReport, explain
 from .tree import Constant, register_node
@@ -98,7 +99,9 @@ __all__ = [
     "Push",
     "Pushforward",
     "Rule",
+    "RuleCheck",
     "RuleError",
+    "RuleFinding",
     "SecondOrder",
     "TreeError",
     "ValueAndBack",
@@ -113,6 +116,7 @@ __all__ = [
     "array_namespace",
     "check_gradient",
     "check_neutral",
+    "check_rule",
     "checkpoint",
     "compare",
     "derivative",

@@ -100,7 +100,7 @@ def check_rule(
         raise TypeError(f"check_rule: {getattr(f, '__name__', f)} {what}. Decorate it with @rule, and give it a derivative.")
     auto = backend or _an_engine()
     if not find(auto).libraries:
-        raise BackendError(f"check_rule: {type(auto).__name__} uses no rule, but the primal alone. Pass the backend of an engine.")
+        raise BackendError(f"check_rule: {type(auto).__name__} uses no rule, but the primal alone. Pass an engine's backend.")
     check = _Check(f, auto, args, keywords, seed)
     if rtol is not None:
         check.rtol = rtol

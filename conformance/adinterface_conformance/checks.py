@@ -377,7 +377,7 @@ def symmetry(case: Case) -> None:
     laws.symmetry(case)
 
 
-@check(without=("kink",))
+@check(without=("kink", "ignored"))
 def taylor(case: Case) -> None:
     """The error of the model that the derivative makes falls as the next power of the step."""
     laws.taylor(case)

@@ -30,6 +30,7 @@ TAGS = {
     "empty": "an array without elements is among the arguments or values",
     "float16": "computed in float16",
     "float32": "computed in float32",
+    "ignored": "a part of f counts as a constant: the derivative is not the slope of the value",
     "integers": "an argument is an integer, promoted to float",
     "kink": "f has no derivative there: each engine's own answer is in `documented`",
     "large": "an array of more than 128 numbers",

@@ -41,7 +41,7 @@ def apply(rule: Definition, args: tuple[Any, ...], keywords: dict[str, Any]) -> 
 
 
 def _flatten(rule: Definition, i: int, arg: Any, leaves: list[Leaf]) -> Structure:
-    library = tree._handlers.get(type(arg))
+    library = tree.HANDLERS.get(type(arg))
     if isinstance(library, Library) and library is not PYTHON and library.is_floating(arg):
         leaves.append(Leaf(arg, library, None, True))
         return tree.DIFFERENTIATED
@@ -151,7 +151,7 @@ class Application:
         args, words = self._arguments(leaves, carried)
         result = self._rule.f(*args, **words)
         library = self.library
-        if tree._handlers.get(type(result)) is library and library.is_floating(result):
+        if tree.HANDLERS.get(type(result)) is library and library.is_floating(result):
             self._form = tree.DIFFERENTIATED, (True,)
             return (result,), ()
         found: list[Leaf] = []

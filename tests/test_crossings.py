@@ -57,10 +57,11 @@ def loss(f):
     return of
 
 
+@pytest.mark.parametrize("prepared", [False, True], ids=["one-shot", "prepared"])
 @each_pair
-def test_a_crossing_is_right_in_both_modes_and_to_second_order(outer, inner):
+def test_a_crossing_is_right_in_both_modes_and_to_second_order(outer, inner, prepared):
     backend, rtol = ENGINES[outer], 100 * rtol_of(BACKENDS[inner])
-    f = differentiate_with(NATIVE[inner], BACKENDS[inner])
+    f = differentiate_with(NATIVE[inner], BACKENDS[inner], prepared=prepared)
     p = {"x": X}
     assert_tree(value_and_gradient(loss(f), backend, p, Y), value_and_gradient(loss(neutral), backend, p, Y), rtol)
     assert_tree(jacobian(f, backend, p, Y), jacobian(neutral, backend, p, Y), rtol)
@@ -217,6 +218,30 @@ def test_host_code_in_batches_and_compiled():
         batch = jnp.asarray([X, Y])
         assert_numbers(jax.jit(jax.vmap(jax.grad(lambda x: cube(x).sum())))(batch), 3 * np.array([X, Y]) ** 2)
         assert_numbers(jax.vmap(cube)(batch), np.array([X, Y]) ** 3)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "int64"])
+def test_compiled_jax_calls_back_in_full_precision_from_any_thread(dtype):
+    """For larger arrays from a thread of its own, in which a scoped precision does not hold."""
+    seen = []
+
+    @rule(host=lambda x, n: (x, n))
+    def same(x, n):
+        seen.append((x.dtype.name, n.dtype.name))
+        return x, n
+
+    same.pullback(lambda c, value, x, n: (c[0], None))
+    number = np.arange(200_000) / 7 if dtype != "int64" else np.ones(200_000)
+    x = (number + 1j).astype(dtype) if dtype.startswith("complex") else number.astype("float64" if dtype == "int64" else dtype)
+    n = np.arange(5) + 2**40 if dtype in ("float64", "int64") else np.arange(5, dtype="int32")
+
+    def loss(x, n):
+        y, m = same(x, n)
+        return array_namespace(x).sum(array_namespace(x).real(y * y)) + 0.0 * m[0]
+
+    found = prepare(gradient, loss, AutoJax(), x, Constant(n))(x, Constant(n))[0]
+    assert_tree(found, np.conj(2 * x) if dtype.startswith("complex") else 2 * x, 1e-6)
+    assert set(seen) == {(x.dtype.name, n.dtype.name)}
 
 
 @each_engine

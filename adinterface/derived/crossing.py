@@ -14,6 +14,7 @@ from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
 from ..contract.library import NUMPY, PYTHON
 from ..operators.operation import Operation, PartForm, Results, run
+from ..operators.prepare import Prepared
 from ..operators.pullback import pullback, pushforward
 from ..registry import evaluation, find
 from ..rules.rule import Rule
@@ -24,7 +25,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def differentiate_with(f: Callable[P, T], backend: AutoBackend, /) -> Callable[P, T]:
+def differentiate_with(f: Callable[P, T], backend: AutoBackend, /, *, prepared: bool = False) -> Callable[P, T]:
     """A function that is run and differentiated by `backend`, inside any engine that calls it.
 
     A torch model inside `jax.jit(jax.grad(...))`, a JAX function in a torch training step, finite differences of a program in
@@ -36,6 +37,9 @@ def differentiate_with(f: Callable[P, T], backend: AutoBackend, /) -> Callable[P
     Both modes and higher orders are the backend's own: the second derivative of f is that of `backend` over `backend`. Called
     by the engine that it names, f is differentiated as it is written.
 
+    prepared: keep the plans of f and its derivatives, and compile them where the backend compiles, as `prepare` does: much
+    faster on JAX, for an f that is pure. What f captures is fixed then, so it is an option.
+
     Compiled JAX code calls f back on the host, and f runs once while it is traced, at ones, to tell the shapes.
     Raises BackendError if `backend` is none.
 
@@ -46,14 +50,17 @@ def differentiate_with(f: Callable[P, T], backend: AutoBackend, /) -> Callable[P
     """
     if not callable(f):
         raise TypeError(f"differentiate_with takes a function, then a backend; in place of f there is a {type(f).__name__}.")
-    return cast("Callable[P, T]", _Crossing(f, backend))
+    return cast("Callable[P, T]", _Crossing(f, backend, prepared=prepared))
 
 
 class _Crossing(Rule[..., Any]):
     """The rule of a function whose derivatives are a backend's."""
 
-    def __init__(self, f: Callable[..., Any], backend: AutoBackend, like: Callable[..., Any] | None = None):
+    def __init__(
+        self, f: Callable[..., Any], backend: AutoBackend, like: Callable[..., Any] | None = None, *, prepared: bool
+    ):
         super().__init__(f, host=like or True)
+        self._prepared = Prepared(_Value, backend, f) if prepared else None
         self._own, self._backend, self._library = f, backend, find(backend).library
         self._definition.f = self._value
         self._definition.outside = True
@@ -73,6 +80,8 @@ class _Crossing(Rule[..., Any]):
                 return self._own(*args, **keywords)
         if not any(map(has_derivative, args)):
             return self._own(*args, **keywords)
+        if self._prepared is not None:
+            return self._prepared(*marked(args), **keywords)
         return run(_Value, self._backend, self._own, marked(args), keywords)
 
     @functools.cached_property
@@ -82,7 +91,7 @@ class _Crossing(Rule[..., Any]):
             return pulled
 
         back.__name__ = f"the pullback of {self._definition.name}"
-        return _Crossing(back, self._backend, like=lambda cotangent, *args, **keywords: tuple(map(_gradient_of, args)))
+        return self._derivative(back, lambda cotangent, *args, **keywords: tuple(map(_gradient_of, args)))
 
     @functools.cached_property
     def _push(self) -> _Crossing:
@@ -91,7 +100,10 @@ class _Crossing(Rule[..., Any]):
             return pushforward(self._own, self._backend, marked(args), moved, **keywords).tangent
 
         push.__name__ = f"the pushforward of {self._definition.name}"
-        return _Crossing(push, self._backend, like=lambda tangents, value, *args, **keywords: _gradient_of(value))
+        return self._derivative(push, lambda tangents, value, *args, **keywords: _gradient_of(value))
+
+    def _derivative(self, f: Callable[..., Any], like: Callable[..., Any]) -> _Crossing:
+        return _Crossing(f, self._backend, like, prepared=self._prepared is not None)
 
     def _pulled(self, cotangent: Any, value: Any, *args: Any, **keywords: Any) -> tuple[Any, ...]:
         return cast("tuple[Any, ...]", self._back(cotangent, *args, **keywords))

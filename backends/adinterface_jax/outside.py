@@ -1,4 +1,8 @@
-"""Code that JAX cannot see: called at once where there are numbers, and called back by compiled code where there are none."""
+"""Code that JAX cannot see: called at once where there are numbers, and called back by compiled code where there are none.
+
+JAX may call back from a thread of its own, in which a scoped `enable_x64` does not hold and 64-bit numbers would be narrowed.
+So they travel as pairs of 32 bits.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from adinterface.contract.errors import PrecisionError
 from adinterface.contract.rules import Arrays
 
 
@@ -18,19 +21,43 @@ def outside(function: Callable[..., Arrays], arrays: Arrays, example: Callable[[
     stopped = [jax.lax.stop_gradient(x) for x in arrays]
     if not any(isinstance(x, jax.core.Tracer) for x in stopped):
         return tuple([x if isinstance(x, jax.Array) else jnp.asarray(x) for x in function(*stopped)])
-    shaped: Any = jax.ShapeDtypeStruct
-    shapes = [shaped(np.shape(x), x.dtype) for x in example()]
     dtypes = [x.dtype for x in stopped]
+    results = [(np.shape(x), jax.dtypes.canonicalize_dtype(x.dtype)) for x in example()]
 
     def called(*given: Any) -> list[np.ndarray[Any, Any]]:
-        for x, dtype in zip(given, dtypes):
-            if x.dtype != dtype:  # JAX calls from a thread that has another precision
-                raise PrecisionError(
-                    f"JAX gave {x.dtype} to a function outside of it, in place of {dtype}: its thread computes in 32 bits. Set "
-                    f"jax.config.update('jax_enable_x64', True) for the whole program."
-                )
-        found = function(*[np.array(x) for x in given])
-        return [np.asarray(x, shape.dtype) for x, shape in zip(found, shapes)]
+        found = function(*[_joined(np.array(x), dtype) for x, dtype in zip(given, dtypes)])
+        return [_halves(np.asarray(x, dtype)) for x, (_, dtype) in zip(found, results)]
 
-    found: Any = jax.pure_callback(called, shapes, *stopped, vmap_method="sequential")
-    return tuple(found)
+    shaped: Any = jax.ShapeDtypeStruct
+    shapes = [shaped((*shape, *_extra(dtype)), np.uint32 if _extra(dtype) else dtype) for shape, dtype in results]
+    found: Any = jax.pure_callback(called, shapes, *map(_split, stopped), vmap_method="sequential")
+    return tuple([_whole(x, dtype) for x, (_, dtype) in zip(found, results)])
+
+
+def _extra(dtype: Any) -> tuple[int, ...]:
+    """The axes that an array of 32-bit halves has behind its own; none if the dtype has no 64-bit parts."""
+    return {8: (2,), 16: (2, 2)}.get(dtype.itemsize, ()) if dtype.name != "complex64" else ()
+
+
+def _split(x: Any) -> Any:
+    if not _extra(x.dtype):
+        return x
+    parts = jnp.stack([x.real, x.imag], -1) if x.dtype.kind == "c" else x
+    return jax.lax.bitcast_convert_type(parts, jnp.uint32)
+
+
+def _whole(x: Any, dtype: Any) -> Any:
+    if not _extra(dtype):
+        return x
+    parts = jax.lax.bitcast_convert_type(x, np.float64 if dtype.kind == "c" else dtype)
+    return jax.lax.complex(parts[..., 0], parts[..., 1]) if dtype.kind == "c" else parts
+
+
+def _halves(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    extra = _extra(x.dtype)
+    return np.ascontiguousarray(x).reshape(-1).view(np.uint32).reshape((*x.shape, *extra)) if extra else x
+
+
+def _joined(x: np.ndarray[Any, Any], dtype: Any) -> np.ndarray[Any, Any]:
+    extra = _extra(dtype)
+    return x.reshape(-1).view(dtype).reshape(x.shape[: x.ndim - len(extra)]) if extra else x

@@ -12,7 +12,7 @@ import adinterface
 from adinterface import AutoBackend, registry
 from adinterface.contract.auto import BUILT_IN
 
-from . import entries
+from . import entries, rules
 from .cells import CELLS, WAYS, Cell, Way, chosen, goes_in_reverse, scenarios
 from .memory import peak, print_peak
 from .picture import plot
@@ -58,6 +58,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--max-size", type=int, default=1_000_000, help="leave out larger sizes")
     parser.add_argument("--memory", action="store_true", help=f"also measure peak memory from n = {LARGE:,} on")
     parser.add_argument("--leaves", action="store_true", help="measure how a gradient scales with the leaves of a tree instead")
+    parser.add_argument("--rules", action="store_true", help="measure what rules and crossings cost instead")
     parser.add_argument("--profile", action="store_true", help="print where a prepared call spends its time instead")
     parser.add_argument(
         "--entries", action="store_true", help="count the functions that a call of the smallest size enters instead"
@@ -65,6 +66,10 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--json", help="write the measurements to this file")
     parser.add_argument("--plot", help="draw the ratios to this PNG file (needs matplotlib)")
     options = parser.parse_args(argv)
+    if options.rules:
+        for line in rules.report(backends()):
+            print(line, flush=True)
+        return 0
     if options.profile:
         for cell, auto, operator, size, way in _chosen(options):
             if way == "prepared":

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import threading
+import weakref
 from dataclasses import dataclass
 from typing import Any
 
@@ -622,6 +623,36 @@ def test_a_keyword_that_is_being_differentiated_is_an_error(backend):
     message = r"^power: a keyword of it \(n\) is being differentiated, but a rule's keywords are constants\. Make it"
     with pytest.raises(RuleError, match=message):
         gradient(lambda x, n: power(x, n=n), backend, 3.0, 2.0)
+
+
+@each_engine
+def test_what_a_rule_captures_is_not_silently_left_out(backend):
+    def loss(x, w):
+        @rule
+        def scaled(x):
+            return x * w
+
+        scaled.pullback(lambda c, value, x: c * w)
+        return array_namespace(x).sum(scaled(x))
+
+    assert_tree(gradient(loss, backend, X, Constant(Y))[0], Y)
+    message = "scaled: it captures an array that is being differentiated, of which a rule gives no derivative"
+    with pytest.raises(RuleError, match=message):
+        gradient(loss, backend, X, Y)
+    # JAX finds it when the call is compiled, and says it in its own way.
+    found = jax.errors.UnexpectedTracerError if isinstance(backend, AutoJax) else RuleError
+    fast = prepare(gradient, loss, backend, X, Constant(Y))
+    with pytest.raises(found):
+        fast(X, Y)
+
+
+def test_no_tracer_and_no_array_outlives_a_compiled_rule():
+    f = GIVEN["pullback"]
+    with jax.checking_leaks():
+        jax.jit(jax.grad(energy(f)))(jnp.ones(2), jnp.ones(2))
+    x = torch.ones(1000, requires_grad=True)
+    kept = weakref.ref(f(x, x.detach() * 2).grad_fn)
+    assert kept() is None
 
 
 def test_what_cannot_be_a_rule_is_refused():

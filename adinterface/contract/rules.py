@@ -44,6 +44,9 @@ class FlatRule(Protocol):
     def refused(self, n: int) -> Exception:
         """The error for a carried array, the n-th, that the engine is asked to differentiate."""
 
+    def captured(self) -> Exception:
+        """The error for a function that captures what the engine differentiates, where the engine can tell."""
+
     def nonlinear(self) -> Exception:
         """The error for a map that proves not to be linear when the engine transposes it."""
 

@@ -36,7 +36,7 @@ def apply(rule: Definition, args: tuple[Any, ...], keywords: dict[str, Any]) -> 
     if library is None:
         return rule.f(*args, **keywords)
     application = Application(rule, library, structures, words, leaves, count)
-    outputs, aux = library.custom(application, application.leaves, application.carried)
+    outputs, aux = library.custom(application, *application.taken())
     return application.result(outputs, aux)
 
 
@@ -124,6 +124,12 @@ class Application:
                 constant = _constant(library, leaf, beside, plain)
                 self._order.append((_CONSTANT if leaf.differentiated else _STATIC, constant))
         self.leaves, self.carried = tuple(leaves), tuple(carried)
+
+    def taken(self) -> tuple[Arrays, Arrays]:
+        """The leaves and what is carried, once: the rule may outlive the call, in compiled code, and must not hold them."""
+        both = self.leaves, self.carried
+        self.leaves = self.carried = ()
+        return both
 
     # trees
 
@@ -253,6 +259,12 @@ class Application:
         return RuleError(
             f"{self.name}: a keyword of it ({words}) is being differentiated, but a rule's keywords are constants. Make it a "
             f"positional parameter of {self.name}, or pass ignore_derivatives(x)."
+        )
+
+    def captured(self) -> Exception:
+        return RuleError(
+            f"{self.name}: it captures an array that is being differentiated, of which a rule gives no derivative. Make it a "
+            f"positional parameter of {self.name}, or pass it through ignore_derivatives."
         )
 
     def nonlinear(self) -> Exception:

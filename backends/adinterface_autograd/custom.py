@@ -12,7 +12,7 @@ from typing import Any
 import autograd.numpy as anp
 import numpy as np
 from autograd.core import JVPNode, VSpace
-from autograd.tracer import find_top_boxed_args
+from autograd.tracer import find_top_boxed_args, isbox
 
 from adinterface.contract.library import epsilon
 from adinterface.contract.rules import Arrays, FlatRule, Point, require_linear
@@ -36,7 +36,9 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
     for n, box in boxed:
         below[n] = box._value
     outputs, aux = custom(rule, tuple(below), carried)
-    outputs = tuple([x if isinstance(x, Box) else np.asarray(x) for x in outputs])
+    if any(isbox(x) and x._trace >= trace for x in outputs):
+        raise rule.captured()
+    outputs = tuple([x if isbox(x) else np.asarray(x) for x in outputs])
     point = Point(tuple(below), carried, outputs, aux)
     if issubclass(node_class, JVPNode):
         given = {n: box._node.g for n, box in boxed}

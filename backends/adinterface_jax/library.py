@@ -159,7 +159,10 @@ class JaxLibrary(Library):
         return (numpy_code,)
 
     def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
-        found: tuple[Arrays, Arrays] = custom(rule, leaves, carried)
+        try:
+            found: tuple[Arrays, Arrays] = custom(rule, leaves, carried)
+        except jax.errors.UnexpectedTracerError as error:
+            raise rule.captured() from error
         return found
 
     def checkpointed(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays | None:

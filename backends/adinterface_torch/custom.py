@@ -23,6 +23,7 @@ _is_compiling: Callable[[], bool] = torch.compiler.is_compiling
 while_compiling.append((_is_compiling, torch.compiler.disable(apply)))  # type: ignore[no-untyped-call]
 
 _peek, _stack = torch._C._functorch.peek_interpreter_stack, torch._C._functorch.get_interpreter_stack
+_record = torch._C._set_grad_enabled  # the context manager around it takes longer than a small function
 _VMAP = torch._C._functorch.TransformType.Vmap
 
 
@@ -33,9 +34,14 @@ class AdinterfaceRule(torch.autograd.Function):
 
     @staticmethod
     def forward(rule: FlatRule, count: int, *arrays: torch.Tensor) -> Arrays:
-        # Detached, so that the author's code may call NumPy on it.
+        # Detached, so that the author's code may call NumPy on it; then only what it captures can be recorded.
         arrays = tuple([x.detach() for x in arrays])
-        outputs, aux = rule.value(arrays[:count], arrays[count:])
+        _record(True)
+        try:
+            outputs, aux = rule.value(arrays[:count], arrays[count:])
+        finally:
+            _record(False)
+        _refuse_captured(rule, outputs)
         return (*outputs, *aux)
 
     @staticmethod
@@ -93,7 +99,9 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
         if recorded and carried:
             _refuse(rule, [x.requires_grad for x in carried])
         if not (recorded and any(x.requires_grad for x in leaves)):
-            return rule.value(leaves, carried)
+            value = rule.value(leaves, carried)
+            _refuse_captured(rule, value[0])
+            return value
         found = _apply(rule, len(leaves), *leaves, *carried)
     else:
         found = AdinterfaceRule.apply(rule, len(leaves), *leaves, *carried)  # type: ignore[no-untyped-call]
@@ -101,6 +109,12 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
     if len(outputs) == len(found):
         return outputs, ()
     return outputs, tuple([x for x in found if not (x.is_floating_point() or x.is_complex())])
+
+
+def _refuse_captured(rule: FlatRule, outputs: Arrays) -> None:
+    for x in outputs:
+        if x.requires_grad:
+            raise rule.captured()
 
 
 def _refuse(rule: FlatRule, differentiated: list[bool]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from adinterface_conformance.__main__ import main
-from adinterface_conformance.benchmark import backends, entries, profile, yardsticks
+from adinterface_conformance.benchmark import backends, entries, profile, rules, yardsticks
 from adinterface_conformance.benchmark.cells import CELLS, OBJECTIVES, chosen, models, scenarios
 from adinterface_conformance.benchmark.memory import high_water, peak, reset_high_water
 from adinterface_conformance.benchmark.picture import plot
@@ -304,3 +304,18 @@ def test_overheads_are_the_medians_of_fresh_processes(tmp_path):
 def test_an_engine_without_overhead_is_no_engine(capsys):
     assert main(["overhead", "--backend", "AutoNone"]) == 2
     assert "AutoNone" in capsys.readouterr().err
+
+
+def test_what_rules_and_crossings_cost_becomes_two_tables(monkeypatch, capsys):
+    monkeypatch.setattr(rules, "SIZES", (3,))
+    monkeypatch.setattr(rules, "_ROUND", 1e-5)
+    lines = list(rules.report([AutoTorch(), AutoAutograd(), AutoFiniteDifferences()], rounds=1))
+    assert lines[0] == "| prepared gradient, n = 10 | 10 plain functions | as rules | a rule costs |"
+    assert [line.split("`")[1] for line in lines[2:4]] == ["AutoTorch", "AutoAutograd"]
+    assert all(float(line.split("|")[4].strip().removesuffix(" us")) < 10_000 for line in lines[2:4])
+    assert [line.partition(" | 3 |")[0] for line in lines[-2:]] == [
+        "| `AutoAutograd` inside `AutoTorch`", "| `AutoTorch` inside `AutoAutograd`",
+    ]  # fmt: skip
+    monkeypatch.setattr(rules, "report", lambda backends: iter([f"{len(backends)} backends"]))
+    assert main(["benchmark", "--rules"]) == 0
+    assert capsys.readouterr().out == "4 backends\n"

@@ -14,6 +14,7 @@ from adinterface import (
     RuleError,
     SecondOrder,
     array_namespace,
+    check_gradient,
     diagonal_hessian,
     gradient,
     hessian,
@@ -157,3 +158,16 @@ def test_what_cannot_be_ignored_is_refused():
         non_differentiable(3.0)
     assert gradient(lambda x, y: ignore_derivatives(x) * y, AutoTorch(), 2.0, 3.0) == (0.0, 2.0)
     assert ignore_derivatives(Constant(3.0)) == 3.0
+
+
+@each_engine
+def test_a_gradient_is_checked_with_what_it_ignores_held(backend):
+    check_gradient(partly, backend, X).raise_if_failed()
+    assert not check_gradient(lambda x: array_namespace(x).sum(x * ignore_derivatives(x)) + _kinked(x), backend, X)
+
+
+def _kinked(x):
+    """What the engine cannot see, so that the gradient is wrong."""
+    numbers = x.detach() if isinstance(x, torch.Tensor) else jax.lax.stop_gradient(x) if isinstance(x, jax.Array) else x
+    numbers = getattr(numbers, "_value", numbers)
+    return 3.0 * array_namespace(numbers).sum(numbers)

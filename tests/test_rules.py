@@ -1,7 +1,9 @@
 """`rule`: a function's own derivatives are what every engine uses, in both modes, at every order, wherever it is called."""
 
 import copy
+import inspect
 import pickle
+import pydoc
 import threading
 import weakref
 from dataclasses import dataclass
@@ -672,6 +674,18 @@ def test_arguments_that_two_engines_follow_are_refused():
     f = GIVEN["pullback"]
     with pytest.raises(RuleError, match=r"sine: its arguments are followed by autograd and torch at once"):
         gradient(lambda x: f(x, torch.ones(2, requires_grad=True) * 2), AutoAutograd(), X)
+
+
+def test_help_and_inspect_see_the_function():
+    @rule
+    def area(width: float, height: float = 1.0, *, unit: str = "m") -> float:
+        """The area of a rectangle."""
+        return width * height
+
+    assert str(inspect.signature(area)) == "(width: float, height: float = 1.0, *, unit: str = 'm') -> float"
+    assert "The area of a rectangle." in pydoc.render_doc(area)
+    back = area.pullback(lambda c, value, width, height, *, unit: (c * height, c * width))
+    assert back(2.0, None, 3.0, 4.0, unit="m") == (8.0, 6.0)
 
 
 def test_a_rule_is_copied_pickled_and_shown():

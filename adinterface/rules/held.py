@@ -130,9 +130,33 @@ class Holding:
             _active.reset(token)
 
 
+class Around:
+    """Evaluations of somebody's own around a point, in which what is ignored stays as it is there.
+
+    at_the_point: evaluates f at the point itself.
+    """
+
+    __slots__ = ("_hold",)
+
+    def __init__(self, at_the_point: Callable[[], Any]):
+        token = _active.set(None)
+        try:
+            self._hold = _Hold(at_the_point, ())
+        finally:
+            _active.reset(token)
+
+    def __call__(self, f: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
+        self._hold.place = 0
+        token = _active.set(self._hold)
+        try:
+            return f(*args, **keywords)
+        finally:
+            _active.reset(token)
+
+
 def holding(function: Any, leaves: tuple[Any, ...]) -> Any:
     """The function for evaluations around a point, in which what it ignores stays as it is there."""
     return function if isinstance(function, Holding) else Holding(function, _Hold(function.alone, leaves))
 
 
-__all__ = ["Holding", "held", "holding"]
+__all__ = ["Around", "Holding", "held", "holding"]

@@ -22,6 +22,7 @@ from ..contract.library import Library, epsilon, width
 from ..operators.gradient import gradient
 from ..operators.pullback import pullback
 from ..operators.second_order import first_order
+from ..rules.held import Around
 from ..tree import handler_of
 from .leaves import differentiated_paths, named_leaves, native_leaves, taken_apart, with_native_leaves
 from .numbers import Array, widened
@@ -141,6 +142,9 @@ class GradientCheck:
 class Probe:
     """f at a point and around it. It gets what `AutoFiniteDifferences(native=backend)` would hand it."""
 
+    #: Evaluates f with what it ignores held as it is at the point.
+    _around: Around
+
     def __init__(self, f: Callable[..., Any], auto: AutoBackend, args: tuple[Any, ...], kwargs: dict[str, Any]):
         inner = first_order(auto).auto
         self.backend = inner if isinstance(inner, AutoFiniteDifferences) else AutoFiniteDifferences(native=inner)
@@ -165,9 +169,10 @@ class Probe:
                 there = list(leaves)
                 for n, array in moved.items():
                     there[n] = libraries[n].asarray(array, dtype=dtypes[n], like=leaves[n])
-                output = self.f(*with_native_leaves(self.structures, args, there), **keywords)
+                output = self._around(self.f, *with_native_leaves(self.structures, args, there), **keywords)
             else:
-                output = self.f(*args, **keywords)
+                self._around = Around(lambda: self.f(*args, **keywords))
+                output = self._around(self.f, *args, **keywords)
             if isinstance(output, (tuple, dict)):  # the scalar in front of what is auxiliary
                 output = next(iter(output.values())) if isinstance(output, dict) else output[0]
             library = _library_of(output)

@@ -96,6 +96,17 @@ def test_a_crossing_inside_compiled_jax(inner):
         same(lambda f: jax.jit(jax.hessian(f)), x, y, rtol=1e-4 if inner == "finite" else rtol)
 
 
+def test_what_cannot_run_at_ones_tells_its_shapes_otherwise():
+    singular = differentiate_with(torch.linalg.inv, AutoTorch())
+    a = np.array([[2.0, 1.0], [0.0, 4.0]])
+    expected = gradient(lambda a: array_namespace(a).sum(array_namespace(a).linalg.inv(a)), AutoJax(), a)
+    with pytest.raises(torch.linalg.LinAlgError):
+        prepare(jacobian, singular, AutoJax(), a)(a)
+    told = differentiate_with(torch.linalg.inv, AutoTorch(), like=lambda a: a)
+    found = prepare(gradient, lambda a: array_namespace(a).sum(told(a)), AutoJax(), a)(a)
+    assert_tree(found, expected)
+
+
 def test_a_torch_module_inside_a_jitted_jax_loss():
     module = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1)).double()
     call = differentiate_with(lambda parameters, x: torch.func.functional_call(module, parameters, (x,)), AutoTorch())

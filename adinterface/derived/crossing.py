@@ -25,7 +25,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def differentiate_with(f: Callable[P, T], backend: AutoBackend, /, *, prepared: bool = False) -> Callable[P, T]:
+def differentiate_with(
+    f: Callable[P, T], backend: AutoBackend, /, *, prepared: bool = False, like: Callable[..., Any] | None = None
+) -> Callable[P, T]:
     """A function that is run and differentiated by `backend`, inside any engine that calls it.
 
     A torch model inside `jax.jit(jax.grad(...))`, a JAX function in a torch training step, finite differences of a program in
@@ -40,7 +42,8 @@ def differentiate_with(f: Callable[P, T], backend: AutoBackend, /, *, prepared: 
     prepared: keep the plans of f and its derivatives, and compile them where the backend compiles, as `prepare` does: much
     faster on JAX, for an f that is pure. What f captures is fixed then, so it is an option.
 
-    Compiled JAX code calls f back on the host, and f runs once while it is traced, at ones, to tell the shapes.
+    Compiled JAX code calls f back on the host, and f runs once while it is traced, at ones, to tell the shapes of its value;
+    like: a function of the same arguments that tells them instead, by something of the value's shapes and dtypes.
     Raises BackendError if `backend` is none.
 
     >>> from adinterface import AutoFiniteDifferences, differentiate_with, gradient
@@ -50,7 +53,7 @@ def differentiate_with(f: Callable[P, T], backend: AutoBackend, /, *, prepared: 
     """
     if not callable(f):
         raise TypeError(f"differentiate_with takes a function, then a backend; in place of f there is a {type(f).__name__}.")
-    return cast("Callable[P, T]", _Crossing(f, backend, prepared=prepared))
+    return cast("Callable[P, T]", _Crossing(f, backend, like, prepared=prepared))
 
 
 class _Crossing(Rule[..., Any]):

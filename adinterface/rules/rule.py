@@ -87,7 +87,8 @@ def rule(f: Any = None, /, *, host: bool | Callable[..., Any] = False) -> Any:
     argument, `@f.pushforward` takes `(tangents, value, *args, **keywords)` and gives the tangent of the value. With one of
     the two the other is derived from it by transposing; with none, f is differentiated as it is written. Arguments and value
     are trees. Keyword-only arguments are constants, and defaults are bound by the signature. What f captures is not
-    differentiated; that it should be is an error where the engine can tell. The derivatives' own code is differentiated for second derivatives.
+    differentiated; that it should be is an error where the engine can tell. The derivatives' own code is differentiated for
+    second derivatives.
 
     host: f itself runs on NumPy arrays, whatever engine is at work: code of SciPy, or compiled code. `@rule(host=True)` runs f
     once more, at ones, where JAX compiles the call and must know its shapes; `@rule(host=like)` takes them from

@@ -17,6 +17,7 @@ from .contract.errors import (
 )
 from .contract.library import Library
 from .contract.nodes import NodeType
+from .loops import cond, fori_loop, scan, switch, while_loop
 from .namespace import array_namespace
 from .numpy_code import numpy_function
 from .operators.derivative import (
@@ -103,9 +104,11 @@ __all__ = [
     "check_gradient",
     "check_neutral",
     "compare",
+    "cond",
     "derivative",
     "diagonal_hessian",
     "explain",
+    "fori_loop",
     "gradient",
     "gradient_and_hvp",
     "hessian",
@@ -117,11 +120,14 @@ __all__ = [
     "pullback",
     "pushforward",
     "register_node",
+    "scan",
     "second_derivative",
+    "switch",
     "tree",
     "value_and_derivative",
     "value_and_gradient",
     "value_and_jacobian",
     "value_derivative_and_second_derivative",
     "value_gradient_and_hessian",
+    "while_loop",
 ]

@@ -24,6 +24,7 @@ from adinterface.contract.library import (
     kind,
     unsupported_dtype,
 )
+from adinterface.contract.loops import Loops
 
 from . import namespace
 from .private import ArrayImpl, untraced
@@ -153,6 +154,11 @@ class JaxLibrary(Library):
         from . import numpy_code
 
         return (numpy_code,)
+
+    def loops(self) -> Loops:
+        from .loops import JaxLoops
+
+        return JaxLoops(self)
 
     def precision(self, dtypes: tuple[str, ...]) -> Scoping | None:
         return _widening if any_wide(dtypes) else None

@@ -118,6 +118,7 @@ class Branches:
         if self.form is None:
             self.form, self.first = Form(result, "result"), n
             self.kinds = [None] * len(self.form.leaves)
+            self.form.without_arrays()
         text = (
             f"{self.loop}: {self._name(self.first)} and {self._name(n)} give different things: {{path}} is {{wanted}} from the "
             f"one, and {{seen}} from the other. Both must give the same structure, shapes and dtypes."

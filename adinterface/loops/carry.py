@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..contract.errors import TreeError
-from ..contract.library import NUMPY, PYTHON, kind
-from .form import NUMBERS, Form, described, found, of_kind, refuse_form
+from ..contract.library import NUMPY, PYTHON, kind, width
+from .form import NUMBERS, Form, Found, described, found, of_kind, refuse_form
 from .home import Home, Outgrown
 
 _ORDER = ("bool", "integer", "real", "complex")
@@ -27,8 +27,8 @@ class Carry:
         self.arrays = tuple([home.enter(leaf, dtypes.get(n)) for n, leaf in enumerate(form.leaves)])
         self._library = home.library
         self._kinds = [_kind_of(array, home) for array in self.arrays]
-        #: The numbers among the leaves that have not been given another dtype yet.
-        self._numbers = {n: leaf.value for n, leaf in enumerate(form.leaves) if type(leaf.value) in NUMBERS and n not in dtypes}
+        self._numbers = [n for n, leaf in enumerate(form.leaves) if type(leaf.value) in NUMBERS]
+        self._chosen = dtypes
         self._first = True
 
     def build(self, arrays: Sequence[Any]) -> Any:
@@ -63,19 +63,25 @@ class Carry:
             brought = [leaf for leaf in seen if leaf is not None and leaf.library not in (NUMPY, PYTHON)]
             if brought:
                 raise Outgrown(brought)
-        wider: dict[int, str] = {}
-        for n, number in self._numbers.items():
-            leaf = seen[n]
-            if leaf is None or type(leaf.value) in NUMBERS:
-                given = None if leaf is None else self.home.number_dtype(leaf.value)
-                shape: tuple[int, ...] = ()
-            else:
-                given, shape = leaf.library.dtype(leaf.value), leaf.library.shape(leaf.value)
-            holds = given is not None and shape == () and given != self._kinds[n][0] and _holds(given, number)
-            if holds and given is not None and not (leaf is not None and type(leaf.value) is type(number)):
-                wider[n] = given
+        wider = {n: dtype for n in self._numbers if (dtype := self._wider(n, seen[n])) is not None}
         if wider:
             raise Outgrown(dtypes=wider)
+
+    def _wider(self, n: int, leaf: Found | None) -> str | None:
+        """The dtype with which the loop has to begin again for a Python number; None if all is well, or nothing helps."""
+        current = self._kinds[n][0]
+        if leaf is None:
+            return None
+        if type(leaf.value) in NUMBERS:
+            return None if _holds(current, leaf.value) else self.home.number_dtype(leaf.value)
+        given = leaf.library.dtype(leaf.value)
+        if given == current or leaf.library.shape(leaf.value) != () or kind(given) not in _ORDER:
+            return None
+        rank, before = _ORDER.index(kind(given)), _ORDER.index(kind(current))
+        if rank > before:
+            # An integer that met float32 is a float64 in NumPy and float32 in JAX: here it is what a float would have been.
+            return self.home.number_dtype(0.0) if kind(given) == "real" and self.home.dtypes else given
+        return given if rank == before and (n not in self._chosen or width(given) > width(current)) else None
 
     def _entered(self, value: Any, n: int, whole: Any) -> tuple[Any, bool]:
         """A leaf that f gave as an array of the loop's, and whether f can get it back as it gave it."""

@@ -46,6 +46,13 @@ def found(value: Any) -> Found | None:
     return None
 
 
+class _Kind:
+    """Stands for an array in an example."""
+
+    def __init__(self, leaf: Found):
+        self.said = described(leaf.value)
+
+
 class Form:
     """The form of one tree."""
 
@@ -58,6 +65,12 @@ class Form:
         self.build = builder(self.structure)[0]
         self._read = _reader(self.structure, value)
         self._example = value
+
+    def without_arrays(self) -> Form:
+        """The same form as one that keeps no array alive, which in a trace of an engine's would outlive it."""
+        example = self.build([_Kind(leaf) for leaf in self.leaves])
+        self.leaves, self._example, self._read = [], example, _reader(self.structure, example)
+        return self
 
     def read(self, value: Any) -> list[Any] | None:
         """The leaves of another tree, as they are there; None if it has another form."""
@@ -197,6 +210,8 @@ def described(value: Any) -> str:
     """What a message says of a value: an array's dtype and shape, another's type."""
     if type(value) is Constant:
         value = value.value
+    if type(value) is _Kind:
+        return value.said
     leaf = found(value)
     if value is None or leaf is None:
         return "None" if value is None else f"a {type(value).__name__}"

@@ -253,10 +253,11 @@ class Steps:
 
     def _read_y(self, y: Any) -> list[Any]:
         if self.y_form is None:
-            self.y_form = form = Form(y, "y")
+            form = Form(y, "y")
             brought = [leaf for leaf in form.leaves if leaf.library not in (NUMPY, PYTHON)]
             if brought and self.home.is_plain:
                 raise Outgrown(brought)
+            self.y_form = form.without_arrays()
         leaves = self.y_form.read(y)
         if leaves is None:
             raise refuse_form(self._other_y(), self.y_form, y)

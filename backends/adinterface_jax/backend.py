@@ -11,6 +11,7 @@ from jax.tree_util import register_pytree_node
 
 from adinterface.contract.auto import AutoJax
 from adinterface.contract.backend import Arrays, Aux, Backend, FlatFunction, Linearized, Pullback, Pushforward
+from adinterface.contract.errors import BackendError
 
 from .known_failures import KNOWN_FAILURES
 from .library import JaxLibrary
@@ -48,7 +49,13 @@ class JaxBackend(Backend):
 
         def back(cotangents: Arrays) -> Arrays:
             # JAX transposes the derivative; its adjoint in the real inner product is the conjugate of that.
-            return tuple([_conj(gradient) for gradient in transposed(tuple([_conj(c) for c in cotangents]))])
+            try:
+                gradients = transposed(tuple([_conj(c) for c in cotangents]))
+            except ValueError as error:
+                if _NO_WAY_BACK in str(error):
+                    raise BackendError(_WHILE) from error
+                raise
+            return tuple([_conj(gradient) for gradient in gradients])
 
         return Pullback(outputs, aux, back, connected, lambda stacks: jax.vmap(back)(stacks))
 
@@ -116,6 +123,15 @@ class JaxBackend(Backend):
     @classmethod
     def devices(cls) -> list[str]:
         return [str(device) for device in jax.devices()]
+
+
+#: What JAX says, and what is to be done.
+_NO_WAY_BACK = "Reverse-mode differentiation does not work for lax.while_loop"
+_WHILE = (
+    "JAX cannot go back through a while_loop, or a fori_loop whose bounds it computes: it would have to keep every step of a "
+    "number that it does not know. Use scan, or fori_loop with Python's integers for bounds, and cond inside for the steps "
+    'that may not be needed; or go forward, with AutoJax(mode="forward") or pushforward.'
+)
 
 
 def _conj(x: Any) -> Any:

@@ -14,6 +14,7 @@ from .contract.errors import (
     OutputError,
     PrecisionError,
     TreeError,
+    UnrolledWarning,
 )
 from .contract.library import Library
 from .contract.nodes import NodeType
@@ -91,6 +92,7 @@ __all__ = [
     "Pushforward",
     "SecondOrder",
     "TreeError",
+    "UnrolledWarning",
     "ValueAndBack",
     "ValueAndDerivative",
     "ValueAndGradient",

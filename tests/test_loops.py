@@ -1,6 +1,7 @@
 """`scan`, `fori_loop`, `while_loop`, `cond` and `switch`: jax.lax's meaning on every engine, over trees, in every operator."""
 
 import functools
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
+from adinterface_jax.unrolled import operations
 from backends_table import assert_numbers, assert_tree, each_backend, each_engine, rtol_of
 
 from adinterface import (
@@ -20,6 +22,7 @@ from adinterface import (
     Constant,
     OutputError,
     TreeError,
+    UnrolledWarning,
     array_namespace,
     cond,
     derivative,
@@ -589,6 +592,39 @@ def test_a_step_is_evaluated_twice_where_it_is_computed_again():
         count = 0
         gradient(f, backend, 1.1)
         assert count == 18
+
+
+# Compile time ----------------------------------------------------------------------------------------------------------------
+
+
+def unrolled(x, steps):
+    for _ in range(steps):
+        x = array_namespace(x).sin(x)
+    return x
+
+
+def test_a_prepared_call_of_very_many_operations_warns_once_before_it_is_compiled(monkeypatch):
+    monkeypatch.setattr("adinterface_jax.unrolled.MANY", 100)
+    fast = prepare(derivative, functools.partial(unrolled, steps=20), AutoJax(), 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fast(1.0)
+    fast = prepare(derivative, functools.partial(unrolled, steps=60), AutoJax(), 1.0)
+    with pytest.warns(UnrolledWarning, match=r"^JAX traced f as 1\d\d operations, .* adinterface.scan or fori_loop") as caught:
+        fast(1.0)
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert fast(2.0) == pytest.approx(derivative(functools.partial(unrolled, steps=60), AutoAutograd(), 2.0))
+        looped = prepare(derivative, lambda x: fori_loop(0, 60, lambda i, c: array_namespace(c).sin(c), x), AutoJax(), 1.0)
+        looped(1.0)
+
+
+def test_operations_are_counted_in_the_programs_inside_a_program_too():
+    def f(x):
+        return jax.lax.scan(lambda c, _: (jax.jit(lambda c: jnp.sin(jnp.cos(c)))(c), None), x, length=10)[0] + 1.0
+
+    assert operations(jax.make_jaxpr(f)(1.0).jaxpr) == 5  # scan, jit, cos, sin, add
 
 
 # Errors ----------------------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from adinterface.contract.auto import AutoJax
 from adinterface.contract.backend import Arrays, Aux, Backend, FlatFunction, Linearized, Pullback, Pushforward
 from adinterface.contract.errors import BackendError
 
+from . import unrolled
 from .known_failures import KNOWN_FAILURES
 from .library import JaxLibrary
 from .nodes import EquinoxModule, NnxObject, Pytree
@@ -78,7 +79,7 @@ class JaxBackend(Backend):
         return Linearized(outputs, aux, push, lambda stacks: jax.vmap(push)(stacks))
 
     def compile(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
-        return jax.jit(compute) if self.jit else None
+        return jax.jit(unrolled.warning(compute)) if self.jit else None
 
     def note(self, error: Exception) -> str | None:
         if isinstance(error, jax.errors.TracerArrayConversionError):

@@ -139,7 +139,7 @@ def loops(auto: AutoBackend) -> list[Cell]:
 
 
 #: The same loop of more and more steps, as it is and with checkpoints, to see what each takes of memory.
-LENGTHS = (1_000, 4_000, 16_000, 64_000)
+LENGTHS = (1_000, 4_000, 16_000)
 CHECKPOINTS = tuple(
     Cell(f"checkpoint={every}", partial(chain, checkpoint=every), LENGTHS, ("gradient",), forward=0, alone=True)
     for every in (None, True)
@@ -187,4 +187,7 @@ def goes_in_reverse(auto: AutoBackend) -> bool:
     return gives(registry.find(auto), "pullback")
 
 
-__all__ = ["CELLS", "CHECKPOINTS", "LOOPS", "OBJECTIVES", "OPERATORS", "OTHER_LEAVES", "WAYS", "Cell", "Way", "chosen", "loops", "models", "scenarios"]
+__all__ = [
+    "CELLS", "CHECKPOINTS", "LOOPS", "OBJECTIVES", "OPERATORS", "OTHER_LEAVES", "WAYS", "Cell", "Way", "chosen", "loops",
+    "models", "scenarios",
+]  # fmt: skip

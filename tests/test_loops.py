@@ -1,10 +1,12 @@
 """`scan`, `fori_loop`, `while_loop`, `cond` and `switch`: jax.lax's meaning on every engine, over trees, in every operator."""
 
 import functools
+import tracemalloc
 import warnings
 from dataclasses import dataclass
 from typing import Any
 
+import array_api_strict
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -24,6 +26,7 @@ from adinterface import (
     TreeError,
     UnrolledWarning,
     array_namespace,
+    check_neutral,
     cond,
     derivative,
     fori_loop,
@@ -423,6 +426,17 @@ def test_numpy_code_may_loop(backend):
     assert_tree(gradient(f, backend, THETA), gradient(f, AutoFiniteDifferences(), THETA), 1e-6)
 
 
+def test_arrays_of_any_library_of_the_standard_go_round():
+    x = array_api_strict.asarray([1.0, 2.0, 3.0])
+    last, ys = scan(lambda c, x: ((c[0] * x, c[1] + 1), c[0]), (1.0, 0), x, checkpoint=2)
+    assert type(ys) is type(x)
+    assert (float(last[0]), int(last[1])) == (6.0, 3)
+    assert ys.tolist() == [1.0, 1.0, 2.0] if hasattr(ys, "tolist") else np.asarray(ys).tolist() == [1.0, 1.0, 2.0]
+    assert float(fori_loop(0, 3, lambda i, c: c + x[int(i)], 0.0 * x[0])) == 6.0
+    assert float(while_loop(lambda c: c < 10, lambda c: c * x[1], x[0])) == 16.0
+    assert check_neutral(recurrence, THETA).ok
+
+
 # Inside an engine's own transformations --------------------------------------------------------------------------------------
 
 
@@ -592,6 +606,55 @@ def test_a_step_is_evaluated_twice_where_it_is_computed_again():
         count = 0
         gradient(f, backend, 1.1)
         assert count == 18
+
+
+def nodes_behind(result):
+    """How many nodes torch's graph holds behind a result."""
+    seen, stack = set(), [result.grad_fn]
+    while stack:
+        node = stack.pop()
+        if node is not None and node not in seen:
+            seen.add(node)
+            stack.extend([following for following, _ in node.next_functions])
+    return len(seen)
+
+
+def kept_by_jax(f, x):
+    """The bytes that the compiled gradient needs beside what goes in and comes out."""
+    return jax.jit(jax.grad(f)).lower(jnp.asarray(x)).compile().memory_analysis().temp_size_in_bytes
+
+
+def kept_by_autograd(f, x):
+    """The bytes that NumPy's arrays take at most while a gradient is taken."""
+    tracemalloc.start()
+    try:
+        gradient(f, AutoAutograd(), x)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+KEPT = {
+    "jax": kept_by_jax,
+    "torch": lambda f, x: nodes_behind(f(torch.asarray(x, requires_grad=True))),
+    "autograd": kept_by_autograd,
+}
+
+
+@pytest.mark.parametrize("kept", KEPT.values(), ids=KEPT.keys())
+def test_what_is_kept_grows_as_the_square_root_of_the_steps(kept):
+    x = np.linspace(0.1, 0.9, 500)
+
+    def chain(x, length, checkpoint):
+        xp = array_namespace(x)
+        return xp.sum(scan(lambda c, _: (xp.sin(c * x), None), x, length=length, checkpoint=checkpoint)[0])
+
+    plain, few, many = (
+        kept(functools.partial(chain, length=length, checkpoint=checkpoint), x)
+        for length, checkpoint in ((900, None), (100, True), (900, True))
+    )
+    assert many < 4 * few  # nine times the steps
+    assert many < plain / 4
 
 
 # Compile time ----------------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from ..contract.errors import TreeError
 from ..contract.library import NUMPY, PYTHON, Library
 from ..contract.nodes import NodeType, Unkeyed, exactly
 from ..tree import CARRIED, Constant, LeafSpec, Node, Static, Structure, builder, handler_of
+from .foreign import library_of
 
 NUMBERS = (bool, int, float, complex)
 
@@ -43,7 +44,8 @@ def found(value: Any) -> Found | None:
         library, stands = handler_of(inner, scan=False), handler
         assert isinstance(library, Library)
         return Found(inner, library, lambda array: stands.unflatten(data, (array,)))
-    return None
+    foreign = library_of(value) if handler is None else None
+    return None if foreign is None else Found(value, foreign, None)
 
 
 class _Kind:

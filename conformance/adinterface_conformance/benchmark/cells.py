@@ -139,7 +139,7 @@ def loops(auto: AutoBackend) -> list[Cell]:
 
 
 #: The same loop of more and more steps, as it is and with checkpoints, to see what each takes of memory.
-LENGTHS = (1_000, 4_000, 16_000)
+LENGTHS = (100, 1_000, 4_000, 16_000)
 CHECKPOINTS = tuple(
     Cell(f"checkpoint={every}", partial(chain, checkpoint=every), LENGTHS, ("gradient",), forward=0, alone=True)
     for every in (None, True)

@@ -83,7 +83,7 @@ def main(argv: list[str] | None = None) -> int:
     if options.checkpoints:
         print(f"{'loop':18} {'backend':12} {'steps':>8} {'peak memory':>12}")
         for cell, auto, operator, size, way in _chosen(options):
-            if way == "prepared":
+            if way == "one-shot":
                 taken = peak(cell, auto, operator, size, way, True)
                 print(f"{cell.name:18} {short(repr(auto)):12} {size:>8} {(taken or 0) / 2**20:>8.1f} MiB", flush=True)
         return 0

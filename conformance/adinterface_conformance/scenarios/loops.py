@@ -79,7 +79,10 @@ def compound(model: Any, rates: Any) -> Any:
 
 def nested(x: Any) -> Any:
     """x^(2^3) by two loops, one in the other: three times the square, which is the product of two."""
-    square = lambda c: fori_loop(0, 2, lambda n, total: total * c, 0.0 * x + 1.0)
+
+    def square(c: Any) -> Any:
+        return fori_loop(0, 2, lambda n, total: total * c, 0.0 * x + 1.0)
+
     return scan(lambda c, _: (square(c), None), x, length=3)[0]
 
 
@@ -112,7 +115,7 @@ _PRODUCT_HESSIAN = np.prod(_X) / np.outer(_X, _X) * (1 - np.eye(5))
 
 _ROWS: list[tuple[str, Operator, Callable[..., Any], tuple[Any, ...], Any, set[str]]] = [
     ("product", gradient, product, (_X,), (np.prod(_X) / _X,), set()),
-    ("product-and-value", value_and_gradient, product, (_X,), (scalar(np.prod(_X)), (np.prod(_X) / _X,)), set()),
+    ("product-and-value", value_and_gradient, product, (_X,), (scalar(float(np.prod(_X))), (np.prod(_X) / _X,)), set()),
     ("product-by-hessian", hessian, product, (_X,), _PRODUCT_HESSIAN, set()),
     ("product-by-hvp", hvp, product, (_X, _X), _PRODUCT_HESSIAN @ _X, set()),
     ("running-products", jacobian, running_products, (_X,), (np.tril(np.outer(_RUNNING, 1 / _X)),), set()),

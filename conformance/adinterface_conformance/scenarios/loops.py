@@ -109,7 +109,7 @@ _RUNNING = np.cumprod(_X)
 _BEHIND = np.cumprod(_X[::-1])[::-1]
 _C = signed(4, seed=2)
 _POLYNOMIAL = np.poly1d(_C)
-_HORNER = (_POLYNOMIAL(1.3), (np.array([1.3**3, 1.3**2, 1.3, 1]), float(_POLYNOMIAL.deriv()(1.3))))
+_HORNER = (scalar(_POLYNOMIAL(1.3)), (np.array([1.3**3, 1.3**2, 1.3, 1]), float(_POLYNOMIAL.deriv()(1.3))))
 _SLOPES = _compound_slopes(2.0, _RATES)
 _PRODUCT_HESSIAN = np.prod(_X) / np.outer(_X, _X) * (1 - np.eye(5))
 

@@ -95,7 +95,7 @@ class JaxBackend(Backend):
         if isinstance(error, (jax.errors.ConcretizationTypeError, jax.errors.TracerBoolConversionError)):
             return (
                 "JAX cannot turn a traced array into a Python number or a truth value here. Keep it an array "
-                "(xp.sum(x), not float(xp.sum(x))); under jax.jit or jax.vmap use jax.numpy.where or jax.lax.cond instead "
+                "(xp.sum(x), not float(xp.sum(x))); under jax.jit or jax.vmap use jax.numpy.where or adinterface.cond instead "
                 "of a branch on a value. A prepared call stays eager with AutoJax(jit=False)."
             )
         if isinstance(error, RuntimeError) and "has been deleted" in str(error):

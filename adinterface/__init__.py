@@ -15,6 +15,7 @@ from .contract.errors import (
     PrecisionError,
     RuleError,
     TreeError,
+    UnrolledWarning,
 )
 from .contract.library import Library
 from .contract.nodes import NodeType
@@ -22,6 +23,7 @@ from .derived.crossing import differentiate_with
 from .derived.implicit import fixed_point, root
 from .derived.linear import linear_solve
 from .derived.recompute import checkpoint
+from .loops import cond, fori_loop, scan, switch, while_loop
 from .namespace import array_namespace
 from .numpy_code import numpy_function
 from .operators.derivative import (
@@ -104,6 +106,7 @@ __all__ = [
     "RuleFinding",
     "SecondOrder",
     "TreeError",
+    "UnrolledWarning",
     "ValueAndBack",
     "ValueAndDerivative",
     "ValueAndGradient",
@@ -119,11 +122,13 @@ __all__ = [
     "check_rule",
     "checkpoint",
     "compare",
+    "cond",
     "derivative",
     "diagonal_hessian",
     "differentiate_with",
     "explain",
     "fixed_point",
+    "fori_loop",
     "gradient",
     "gradient_and_hvp",
     "gradient_hook",
@@ -142,12 +147,15 @@ __all__ = [
     "root",
     "rule",
     "scalar_rule",
+    "scan",
     "second_derivative",
     "straight_through",
+    "switch",
     "tree",
     "value_and_derivative",
     "value_and_gradient",
     "value_and_jacobian",
     "value_derivative_and_second_derivative",
     "value_gradient_and_hessian",
+    "while_loop",
 ]

@@ -10,14 +10,15 @@ import pytest
 import torch
 from adinterface_conformance.__main__ import main
 from adinterface_conformance.benchmark import backends, entries, profile, rules, yardsticks
-from adinterface_conformance.benchmark.cells import CELLS, OBJECTIVES, chosen, models, scenarios
+from adinterface_conformance.benchmark.cells import CELLS, LOOPS, OBJECTIVES, chosen, models, scenarios
 from adinterface_conformance.benchmark.memory import high_water, peak, reset_high_water
 from adinterface_conformance.benchmark.picture import plot
 from adinterface_conformance.benchmark.timing import Calls, measure
 from adinterface_conformance.benchmark.yardsticks import LEAVES
 from adinterface_conformance.functions.overhead import OPERATIONS
 
-from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, registry
+import adinterface
+from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, Constant, registry
 
 SHORT = ["benchmark", "--seconds", "0.01"]
 ARRAY, SIX, TREE, MLP = CELLS[:4]
@@ -54,6 +55,29 @@ def test_cells_become_rows_json_and_a_picture(tmp_path, capsys):
     assert [line.partition(":")[0] for line in printed[-4:]] == [
         "Torch, one-shot", "Autograd, one-shot", "Torch, prepared", "Autograd, prepared",
     ]  # fmt: skip
+
+
+def test_loops_are_measured_beside_those_written_by_hand(capsys):
+    assert main([*SHORT, "--loops", "--cell", "LSTM", "--way", "one-shot", "--backend", "AutoTorch"]) == 0
+    assert " LSTM " in " " + capsys.readouterr().out.splitlines()[1]
+
+
+@pytest.mark.parametrize("auto", [AutoJax(), AutoTorch(), AutoAutograd()], ids=str)
+@pytest.mark.parametrize("program", [row[2] for row in LOOPS], ids=[row[0] for row in LOOPS])
+def test_the_loops_are_those_of_the_yardstick(program, auto):
+    yardstick = yardsticks.find(auto.name)
+    ours = program(40, yardstick.namespace, adinterface.scan)
+    theirs = yardstick.transform("ndarray", "gradient", program(40, yardstick.namespace, yardstick.scan).scalar, True)
+    found = adinterface.gradient(ours.scalar, auto, ours.x, *map(Constant, ours.constants))[0]
+    for one, other in zip(leaves_of(found), leaves_of(theirs(ours.x, *ours.constants)), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+def test_the_memory_of_loops_is_measured(capsys):
+    assert main(["benchmark", "--checkpoints", "--backend", "AutoAutograd", "--max-size", "1000"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
+    taken = {(name, int(steps)): float(mebibytes) for name, _, steps, mebibytes, _ in rows}
+    assert taken["checkpoint=True", 1000] < taken["checkpoint=None", 1000] / 4
 
 
 def test_cells_can_be_chosen(tmp_path):

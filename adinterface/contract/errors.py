@@ -53,4 +53,8 @@ class DisconnectedWarning(UserWarning):
     """The output of f does not depend on any differentiated argument: every gradient is zero."""
 
 
-DisconnectedWarning.__module__ = "adinterface"
+class UnrolledWarning(UserWarning):
+    """A prepared call is so long a program that compiling it will take minutes: most likely a Python loop, unrolled."""
+
+
+DisconnectedWarning.__module__ = UnrolledWarning.__module__ = "adinterface"

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from .errors import ConversionError, NotDifferentiableError, PrecisionError
+from .loops import Loops
 from .rules import Arrays, FlatRule
 
 Kind = Literal["real", "complex", "integer", "bool", "other"]
@@ -133,6 +134,10 @@ class LibraryShortcuts:
     def present(self, target: Library) -> Leave | None:
         """As `leave`, for results of any shape and dtype, to arrays of the library `target`."""
         return None
+
+    def loops(self) -> Loops:
+        """How `scan`, `while_loop` and `switch` run on arrays of this library: by default, as Python's loops."""
+        return Loops(self)
 
 
 class Library(LibraryShortcuts, ABC):

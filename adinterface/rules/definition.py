@@ -24,10 +24,7 @@ class Definition:
         self.name: str = getattr(f, "__name__", type(f).__name__)
         self.back: Callable[..., Any] | None = None
         self.push: Callable[..., Any] | None = None
-        try:
-            self.signature = _of_ufunc(f) if isinstance(f, np.ufunc) else inspect.signature(f)
-        except (TypeError, ValueError) as error:  # of some functions in C
-            raise TypeError(f"rule: Python cannot tell the arguments of {f!r}. Write a function around it.") from error
+        self.signature = _signature(f)
         parameters = self.signature.parameters.values()
         #: How many positional arguments there are, if a call needs no look at the signature; else None.
         self.count = len(parameters) if all(p.kind in _POSITIONAL for p in parameters) else None
@@ -41,7 +38,12 @@ class Definition:
         return f"{found[-1].name}[{i - len(found) + 1}]"
 
 
-def _of_ufunc(f: np.ufunc) -> inspect.Signature:
-    """Its arguments; the keywords that all ufuncs have are left out."""
-    names = ["x"] if f.nin == 1 else [f"x{n + 1}" for n in range(f.nin)]
-    return inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names])
+def _signature(f: Callable[..., Any]) -> inspect.Signature:
+    if isinstance(f, np.ufunc):  # without the keywords that all of them have
+        names = ["x"] if f.nin == 1 else [f"x{n + 1}" for n in range(f.nin)]
+        return inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names])
+    try:
+        return inspect.signature(f)
+    except (TypeError, ValueError):  # of some functions in C: whatever they are called with
+        kinds = {"args": inspect.Parameter.VAR_POSITIONAL, "keywords": inspect.Parameter.VAR_KEYWORD}
+        return inspect.Signature([inspect.Parameter(name, kind) for name, kind in kinds.items()])

@@ -12,6 +12,7 @@ from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.tracer import getval
 
 from adinterface.contract.library import NUMPY, PYTHON, Enter, Leave, Library, dtype_name, kind, unsupported_dtype
+from adinterface.contract.loops import Loops
 from adinterface.contract.rules import Arrays, FlatRule
 
 from . import namespace as box_namespace
@@ -69,6 +70,11 @@ class AutogradLibrary(Library):
 
     def leave(self, example: Any, source: Library) -> Leave | None:
         return NUMPY.leave(example, source)
+
+    def loops(self) -> Loops:
+        from .loops import AutogradLoops
+
+        return AutogradLoops(self)
 
     def namespace(self, x: Any) -> ModuleType:
         return box_namespace

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -21,15 +22,20 @@ def reverse_rule(fun: Any) -> Callable[..., Any] | None:
     return rule
 
 
+#: Numbers the nodes in the order in which they come into being.
+births = itertools.count()
+
+
 class ReverseNode(VJPNode):  # type: ignore[misc]
     """A node that knows how to go back."""
 
-    __slots__ = ()
+    __slots__ = ("birth",)
+    birth: int
     parents: Any  # in the slots of VJPNode
     vjp: Any
 
     def __init__(self, answer: Any, fun: Any, args: Any, kwargs: Any, argnums: Any, parents: Any):
-        self.parents = parents
+        self.parents, self.birth = parents, next(births)
         rule = RULES[fun] or primitive_vjps.get(fun)
         if rule is None:
             raise NotImplementedError(f"autograd has no reverse rule for {getattr(fun, '__name__', fun)}")
@@ -40,6 +46,10 @@ class ReverseNode(VJPNode):  # type: ignore[misc]
                 f"autograd has no reverse rule for {getattr(fun, '__name__', fun)} with respect to its argument {error}"
             ) from error
 
+    def initialize_root(self) -> None:
+        super().initialize_root()
+        self.birth = next(births)
+
 
 def traced_primitives(node: type) -> set[Any]:
     """What nodes of ours, in place of autograd's own, take for constants."""
@@ -48,4 +58,4 @@ def traced_primitives(node: type) -> set[Any]:
 
 
 notrace_primitives[ReverseNode] = traced_primitives(VJPNode)
-__all__ = ["ReverseNode", "reverse_rule", "traced_primitives"]
+__all__ = ["ReverseNode", "births", "reverse_rule", "traced_primitives"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from autograd.core import add_outgrads
@@ -58,17 +58,20 @@ class _Sink:
         self.parents = parents
 
 
-def backward(seeds: Sequence[tuple[Any, Any]]) -> dict[Any, Any]:
-    """Propagate the seeds to the roots: autograd's `backward_pass` for several ends and several roots."""
+def backward(seeds: Sequence[tuple[Any, Any]], ends_at: Collection[Any] = ()) -> dict[Any, Any]:
+    """Propagate the seeds to the roots: autograd's `backward_pass` for several ends and several roots.
+
+    The nodes in `ends_at` count as roots, too.
+    """
     collected: dict[Any, Any] = {}
     for end, cotangent in seeds:
         collected[end] = add_outgrads(collected.get(end), cotangent)
     results: dict[Any, Any] = {}
-    order = toposort(_Sink([end for end, _ in seeds]))
+    order = toposort(_Sink([end for end, _ in seeds]), lambda node: () if node in ends_at else node.parents)
     next(order)  # the sink itself
     for node in order:
         gradient = collected.pop(node)[0]
-        if not node.parents:
+        if not node.parents or node in ends_at:
             results[node] = gradient
             continue
         for parent, contribution in zip(node.parents, node.vjp(gradient)):

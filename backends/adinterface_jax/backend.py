@@ -11,7 +11,9 @@ from jax.tree_util import register_pytree_node
 
 from adinterface.contract.auto import AutoJax
 from adinterface.contract.backend import Arrays, Aux, Backend, FlatFunction, Linearized, Pullback, Pushforward
+from adinterface.contract.errors import BackendError
 
+from . import unrolled
 from .known_failures import KNOWN_FAILURES
 from .library import JaxLibrary
 from .nodes import EquinoxModule, NnxObject, Pytree
@@ -48,7 +50,13 @@ class JaxBackend(Backend):
 
         def back(cotangents: Arrays) -> Arrays:
             # JAX transposes the derivative; its adjoint in the real inner product is the conjugate of that.
-            return tuple([_conj(gradient) for gradient in transposed(tuple([_conj(c) for c in cotangents]))])
+            try:
+                gradients = transposed(tuple([_conj(c) for c in cotangents]))
+            except ValueError as error:
+                if _NO_WAY_BACK in str(error):
+                    raise BackendError(_WHILE) from error
+                raise
+            return tuple([_conj(gradient) for gradient in gradients])
 
         return Pullback(outputs, aux, back, connected, lambda stacks: jax.vmap(back)(stacks))
 
@@ -71,7 +79,7 @@ class JaxBackend(Backend):
         return Linearized(outputs, aux, push, lambda stacks: jax.vmap(push)(stacks))
 
     def compile(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
-        return jax.jit(compute) if self.jit else None
+        return jax.jit(unrolled.warning(compute)) if self.jit else None
 
     def note(self, error: Exception) -> str | None:
         if isinstance(error, jax.errors.TracerArrayConversionError):
@@ -87,7 +95,7 @@ class JaxBackend(Backend):
         if isinstance(error, (jax.errors.ConcretizationTypeError, jax.errors.TracerBoolConversionError)):
             return (
                 "JAX cannot turn a traced array into a Python number or a truth value here. Keep it an array "
-                "(xp.sum(x), not float(xp.sum(x))); under jax.jit or jax.vmap use jax.numpy.where or jax.lax.cond instead "
+                "(xp.sum(x), not float(xp.sum(x))); under jax.jit or jax.vmap use jax.numpy.where or adinterface.cond instead "
                 "of a branch on a value. A prepared call stays eager with AutoJax(jit=False)."
             )
         if isinstance(error, RuntimeError) and "has been deleted" in str(error):
@@ -116,6 +124,15 @@ class JaxBackend(Backend):
     @classmethod
     def devices(cls) -> list[str]:
         return [str(device) for device in jax.devices()]
+
+
+#: What JAX says, and what is to be done.
+_NO_WAY_BACK = "Reverse-mode differentiation does not work for lax.while_loop"
+_WHILE = (
+    "JAX cannot go back through a while_loop, or a fori_loop whose bounds it computes: it would have to keep every step of a "
+    "number that it does not know. Use scan, or fori_loop with Python's integers for bounds, and cond inside for the steps "
+    'that may not be needed; or go forward, with AutoJax(mode="forward") or pushforward.'
+)
 
 
 def _conj(x: Any) -> Any:

@@ -25,6 +25,7 @@ from adinterface.contract.library import (
     kind,
     unsupported_dtype,
 )
+from adinterface.contract.loops import Loops
 from adinterface.contract.rules import Arrays, FlatRule
 
 from . import namespace
@@ -174,6 +175,11 @@ class JaxLibrary(Library):
 
     def stopped(self, x: Any) -> Any:
         return jax.lax.stop_gradient(x)
+
+    def loops(self) -> Loops:
+        from .loops import JaxLoops
+
+        return JaxLoops(self)
 
     def precision(self, dtypes: tuple[str, ...]) -> Scoping | None:
         return _widening if any_wide(dtypes) else None

@@ -28,6 +28,7 @@ from adinterface.contract.library import (
     kind,
     unsupported_dtype,
 )
+from adinterface.contract.loops import Loops
 from adinterface.contract.nodes import Unkeyed
 from adinterface.contract.rules import Arrays, FlatRule
 
@@ -193,6 +194,11 @@ class TorchLibrary(Library):
 
     def present(self, target: Library) -> Leave | None:
         return _own_tensor if target is self else _own_numbers_of_any_dtype if target is NUMPY else None
+
+    def loops(self) -> Loops:
+        from .loops import TorchLoops
+
+        return TorchLoops(self)
 
     def namespace(self, x: Any) -> ModuleType:
         from . import namespace  # here, because array_api_compat.torch is slow to import

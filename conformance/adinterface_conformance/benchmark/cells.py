@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
+import adinterface
 from adinterface import AutoBackend, registry
 from adinterface.contract.backend import gives
 
 from ..case import Case
 from ..scenarios import SCENARIOS
 from . import yardsticks
+from .loops import Scan, chain, kalman_filter, recurrent_network, runge_kutta
 from .objectives import bundle_adjustment, gaussian_mixture, hand_tracking, k_means, lstm, ode
 from .problems import Problem, array_and_number, dict_of_six, layers, list_of_leaves, many_leaves, mlp, one_array, steps
 from .yardsticks import Leaf, Model
@@ -111,6 +114,38 @@ def chosen(auto: AutoBackend, leaf: Leaf | None = None, objectives: bool = False
     return [cell for cell in cells if leaf in (None, cell.leaf)]
 
 
+#: Long loops, with the number of their steps.
+LOOPS: tuple[tuple[str, int, Callable[[int, Any, Scan], Problem]], ...] = (
+    ("Kalman filter", 1000, kalman_filter),
+    ("Runge-Kutta fit", 2000, runge_kutta),
+    ("LSTM", 200, recurrent_network),
+)
+
+
+def loops(auto: AutoBackend) -> list[Cell]:
+    """Loops written with `scan`, beside those that are written by hand for the engine."""
+    yardstick = yardsticks.find(auto.name)
+    if yardstick is None:
+        return []
+    scan = yardstick.scan
+
+    def cell(name: str, n: int, program: Callable[[int, Any, Scan], Problem]) -> Cell:
+        def by_hand(operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:
+            return yardstick.transform("ndarray", operator, program(n, yardstick.namespace, scan).scalar, prepared)
+
+        return Cell(name, lambda n, xp: program(n, xp, adinterface.scan), (n,), ("gradient",), forward=0, by_hand=by_hand)
+
+    return [cell(*row) for row in LOOPS]
+
+
+#: The same loop of more and more steps, as it is and with checkpoints, to see what each takes of memory.
+LENGTHS = (100, 1_000, 4_000, 16_000)
+CHECKPOINTS = tuple(
+    Cell(f"checkpoint={every}", partial(chain, checkpoint=every), LENGTHS, ("gradient",), forward=0, alone=True)
+    for every in (None, True)
+)
+
+
 def models(auto: AutoBackend) -> list[Cell]:
     """Cells of the engine's own kinds of model."""
     yardstick = yardsticks.find(auto.name)
@@ -152,4 +187,7 @@ def goes_in_reverse(auto: AutoBackend) -> bool:
     return gives(registry.find(auto), "pullback")
 
 
-__all__ = ["CELLS", "OBJECTIVES", "OPERATORS", "OTHER_LEAVES", "WAYS", "Cell", "Way", "chosen", "models", "scenarios"]
+__all__ = [
+    "CELLS", "CHECKPOINTS", "LOOPS", "OBJECTIVES", "OPERATORS", "OTHER_LEAVES", "WAYS", "Cell", "Way", "chosen", "loops",
+    "models", "scenarios",
+]  # fmt: skip

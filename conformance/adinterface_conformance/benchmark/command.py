@@ -13,7 +13,7 @@ from adinterface import AutoBackend, registry
 from adinterface.contract.auto import BUILT_IN
 
 from . import entries, rules
-from .cells import CELLS, WAYS, Cell, Way, chosen, goes_in_reverse, scenarios
+from .cells import CELLS, CHECKPOINTS, WAYS, Cell, Way, chosen, goes_in_reverse, loops, scenarios
 from .memory import peak, print_peak
 from .picture import plot
 from .profile import profile
@@ -53,6 +53,10 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--way", choices=WAYS, help="only one-shot calls, or only prepared ones")
     parser.add_argument("--leaf", choices=LEAVES, help="only cells whose leaves are such; all by default")
     parser.add_argument("--objectives", action="store_true", help="measure objectives with Python structure inside instead")
+    parser.add_argument("--loops", action="store_true", help="measure long loops, written with scan, instead")
+    parser.add_argument(
+        "--checkpoints", action="store_true", help="measure the peak memory of ever longer loops, without and with checkpoints"
+    )
     parser.add_argument("--scenario", help="measure the scenarios of this name pattern (with *) instead of the cells")
     parser.add_argument("--seconds", type=float, default=1.0, help="how long to measure each cell (default: 1)")
     parser.add_argument("--max-size", type=int, default=1_000_000, help="leave out larger sizes")
@@ -81,6 +85,13 @@ def main(argv: list[str] | None = None) -> int:
             if size == cell.sizes[0]:
                 print(entries.row(cell, auto, operator, size, way), flush=True)
         return 0
+    if options.checkpoints:
+        print(f"{'loop':18} {'backend':12} {'steps':>8} {'peak memory':>12}")
+        for cell, auto, operator, size, way in _chosen(options):
+            if way == "one-shot":
+                taken = peak(cell, auto, operator, size, way, True)
+                print(f"{cell.name:18} {short(repr(auto)):12} {size:>8} {(taken or 0) / 2**20:>8.1f} MiB", flush=True)
+        return 0
     timings: list[Timing] = []
     print(HEAD)
     for cell, auto, operator, size, way in _chosen(options):
@@ -106,7 +117,11 @@ def _chosen(options: argparse.Namespace) -> Iterator[tuple[Cell, AutoBackend, st
         if options.backend and type(auto).__name__ not in options.backend:
             continue
         reverse = goes_in_reverse(auto)
-        if options.scenario:
+        if options.loops:
+            cells = loops(auto)
+        elif options.checkpoints:
+            cells = list(CHECKPOINTS)
+        elif options.scenario:
             cells = scenarios(options.scenario)
             ways = ["one-shot"]
         elif options.leaves:

@@ -56,6 +56,9 @@ class Yardstick(Protocol):
         prepared: what can be done before the first call is.
         """
 
+    def scan(self, f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any) -> tuple[Any, Any]:
+        """The loop as it is written with the engine alone: the last carry, and what was given in each step, stacked."""
+
     def models(self) -> list[Model]:
         """Models of the engine's own kind, as far as what they are made with is installed."""
 

@@ -10,10 +10,19 @@ import numpy as np
 
 from . import Leaf, Model
 
-__all__ = ["models", "namespace", "native", "transform", "wait"]
+__all__ = ["models", "namespace", "native", "scan", "transform", "wait"]
 
 native: Callable[[Any], Any] | None = None
 wait: Callable[[Any], Any] | None = None
+
+
+def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any) -> tuple[Any, Any]:
+    """Python's loop."""
+    carry, results = init, []
+    for x in xs:
+        carry, result = f(carry, x)
+        results.append(result)
+    return carry, np.stack(results)
 
 
 def transform(leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:

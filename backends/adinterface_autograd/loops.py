@@ -1,0 +1,100 @@
+"""autograd's part in loops: segments that are computed again in the backward pass.
+
+`autograd.differential_operators.checkpoint` forgets the boxes that a function closes over. Here every node carries the number
+of its birth, so the graph of a segment ends where the nodes are older than the segment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autograd.core import VSpace, add_outgrads, vspace
+from autograd.tracer import isbox, new_box
+
+from adinterface.contract.loops import Arrays, Loops
+
+from .box import boxed
+from .reverse import ReverseNode, births
+from .traces import backward
+
+
+class AutogradLoops(Loops):
+    def checkpoint(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
+        begin = next(births)
+        results = function(*arrays)
+        trace = max([result._trace for result in results if isbox(result)], default=-1)
+        nodes = [result._node if isbox(result) and result._trace == trace else None for result in results]
+        if not any(type(node) is ReverseNode for node in nodes):
+            return results  # a forward derivative keeps nothing
+        parents = _older(nodes, begin)
+        segment = ReverseNode.new_root()
+        segment.parents = parents
+        segment.vjp = _Again(function, arrays, trace, parents)
+        return tuple([_result(result, node, segment, n) for n, (result, node) in enumerate(zip(results, nodes))])
+
+
+def _older(nodes: Sequence[Any], begin: int) -> tuple[Any, ...]:
+    """The nodes from before `begin` on which these depend directly."""
+    found: dict[Any, None] = {}
+    seen = set()
+    stack = [node for node in nodes if node is not None]
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if type(node) is not ReverseNode or node.birth < begin:
+            found[node] = None
+        else:
+            stack.extend(node.parents)
+    return tuple(found)
+
+
+def _result(result: Any, node: Any, segment: ReverseNode, n: int) -> Any:
+    if node is None:
+        return result
+    own = ReverseNode.new_root()
+    own.parents = (segment,)
+    own.vjp = lambda cotangent: (Cotangents({n: cotangent}),)
+    return boxed(new_box(result._value, result._trace, own))
+
+
+class _Again:
+    """The reverse rule of a segment: evaluate it again, and go back through that to what is older than the segment."""
+
+    def __init__(self, function: Callable[..., Arrays], arrays: Arrays, trace: int, parents: tuple[Any, ...]):
+        self.function, self.arrays, self.trace, self.parents = function, arrays, trace, parents
+
+    def __call__(self, cotangents: Cotangents) -> tuple[Any, ...]:
+        results = self.function(*self.arrays)
+        # With zeros for those that have none, so that every parent is reached.
+        seeds = [
+            (result._node, cotangents[n] if n in cotangents else vspace(result._value).zeros())
+            for n, result in enumerate(results)
+            if isbox(result) and result._trace == self.trace
+        ]
+        found = backward(seeds, frozenset(self.parents))
+        return tuple([found[parent] for parent in self.parents])
+
+
+class Cotangents(dict[int, Any]):
+    """The cotangents of those results of a segment that have one."""
+
+
+class _CotangentsSpace(VSpace):  # type: ignore[misc]
+    def __init__(self, value: Cotangents):
+        pass
+
+    def add(self, first: Cotangents, second: Cotangents) -> Cotangents:
+        total = Cotangents(first)
+        for n, cotangent in second.items():
+            total[n] = add_outgrads((total[n], False), cotangent)[0] if n in total else cotangent
+        return total
+
+    mut_add = add
+
+
+_CotangentsSpace.register(Cotangents)
+
+__all__ = ["AutogradLoops"]

@@ -1,0 +1,169 @@
+"""torch's part in loops: slices at once, and segments that are computed again in the backward pass.
+
+Python's loop does the rest. `torch.utils.checkpoint` is not used: it saves by hooks, which torch refuses inside `torch.func`,
+where batched backward passes run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import torch
+from torch._C._functorch import is_functorch_wrapped_tensor, peek_interpreter_stack
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
+from torch.autograd import forward_ad
+from torch.overrides import TorchFunctionMode
+from torch.utils.checkpoint import get_device_states, set_device_states
+
+from adinterface.contract.errors import BackendError
+from adinterface.contract.loops import Arrays, Loops
+
+
+class TorchLoops(Loops):
+    def slices(self, x: Any) -> Sequence[Any]:
+        slices: Sequence[Any] = x.unbind(0)  # one node in the graph, where x[n] would be as many as there are slices
+        return slices
+
+    def checkpoint(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
+        if not torch.is_grad_enabled() or peek_interpreter_stack() is not None or forward_ad._current_level >= 0:
+            return function(*arrays)
+        surroundings = _Surroundings(arrays)
+        with torch.no_grad(), _Finding() as finding:
+            results = function(*[array.detach() for array in arrays])
+        finding.note(results)
+        captured = finding.captured
+        # A segment inside a segment that is computed again reaches what it closes over through that one's stand-ins.
+        inputs = (*arrays, *[tensor.view_as(tensor) for tensor in captured])
+        if not any(tensor.requires_grad for tensor in inputs):
+            return results
+        again: Arrays = _Again.apply(function, surroundings, results, captured, *inputs)  # type: ignore[no-untyped-call]
+        return again
+
+
+class _Finding(TorchFunctionMode):
+    """Finds the tensors that a function closes over: while nothing is recorded, only those require gradients."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._found: dict[int, torch.Tensor] = {}
+
+    @property
+    def captured(self) -> Arrays:
+        return tuple(self._found.values())
+
+    def note(self, values: Iterable[Any]) -> None:
+        for value in values:
+            if isinstance(value, torch.Tensor):
+                if value.requires_grad:
+                    self._found.setdefault(id(value), value)
+            elif isinstance(value, (tuple, list)):
+                self.note(value)
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.note(args)
+        if not kwargs:
+            return function(*args)
+        self.note(kwargs.values())
+        return function(*args, **kwargs)
+
+
+class _StandingIn(TorchFunctionMode):
+    """Lets other tensors stand for those that a function closes over."""
+
+    def __init__(self, captured: Arrays, others: Arrays):
+        super().__init__()
+        self._others = {id(tensor): other for tensor, other in zip(captured, others)}
+
+    def of(self, value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            return self._others.get(id(value), value)
+        if type(value) in (tuple, list):
+            return type(value)([self.of(part) for part in value])
+        return value
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        args = [self.of(value) for value in args]
+        return function(*args, **{name: self.of(value) for name, value in kwargs.items()}) if kwargs else function(*args)
+
+
+class _Again(torch.autograd.Function):
+    """A function that is evaluated once more when its derivative is asked for."""
+
+    @staticmethod
+    def forward(ctx: Any, function: Any, surroundings: Any, results: Any, captured: Any, *inputs: torch.Tensor) -> Any:
+        ctx.function, ctx.surroundings, ctx.captured = function, surroundings, captured
+        ctx.save_for_backward(*inputs)
+        ctx.set_materialize_grads(False)
+        ctx.mark_non_differentiable(*[r for r in results if not (r.is_floating_point() or r.is_complex())])
+        return tuple([result.view_as(result) if result.requires_grad else result for result in results])
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        inputs = ctx.saved_tensors
+        graph, wanted = torch.is_grad_enabled(), [tensor.requires_grad for tensor in inputs]
+        with ctx.surroundings.again(inputs), torch.enable_grad():
+            # The way back ends at these; one of the inputs may have been made of another.
+            ends = tuple([tensor.view_as(tensor) if live else tensor for tensor, live in zip(inputs, wanted)])
+            count = len(inputs) - len(ctx.captured)
+            with _StandingIn(ctx.captured, ends[count:]) as standing_in:
+                results = [standing_in.of(result) for result in ctx.function(*ends[:count])]
+        _require_ends(results, ends)
+        pairs = [(r, c) for r, c in zip(results, cotangents) if c is not None and r.requires_grad]
+        sources = [tensor for tensor, live in zip(ends, wanted) if live]
+        found: Sequence[Any] = [None] * len(sources)
+        if pairs:
+            outputs, seeds = zip(*pairs)
+            found = torch.autograd.grad(outputs, sources, seeds, allow_unused=True, create_graph=graph)
+        gradients = iter(found)
+        return (None, None, None, None, *[next(gradients) if live else None for live in wanted])
+
+
+def _require_ends(results: Iterable[torch.Tensor], ends: Arrays) -> None:
+    """Raise BackendError if there is a way back to a leaf that does not go through one of the ends: it would be left out."""
+    seen: set[Any] = {end.grad_fn for end in ends}
+    stack = [result.grad_fn for result in results]
+    while stack:
+        node = stack.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if hasattr(node, "variable"):
+            raise BackendError(
+                "checkpoint: a torch.autograd.Function in a loop is applied to a tensor that the loop closes over, whose "
+                "gradient would be lost where the step is computed again. Let the tensor come to it in the carry or in xs, "
+                "apply something else to it first (w * 1.0), or leave checkpoint out."
+            )
+        stack.extend([following for following, _ in node.next_functions])
+
+
+class _Surroundings:
+    """What an evaluation depends on beside its arguments: random numbers, and the precision of `torch.autocast`."""
+
+    def __init__(self, arrays: Arrays):
+        self.random = torch.get_rng_state()
+        self.devices, self.states = get_device_states(*arrays)
+        kinds = {"cpu", *(array.device.type for array in arrays)}
+        self.casts = [
+            (kind, torch.get_autocast_dtype(kind), torch.is_autocast_enabled(kind))
+            for kind in kinds
+            if torch.amp.is_autocast_available(kind)
+        ]
+
+    @contextmanager
+    def again(self, inputs: Arrays) -> Iterator[None]:
+        """The same once more; afterwards all is as it was."""
+        with ExitStack() as stack:
+            if not any(map(is_functorch_wrapped_tensor, inputs)):  # a batched backward pass has batches of cotangents only
+                stack.enter_context(temporarily_clear_interpreter_stack())
+            stack.enter_context(torch.random.fork_rng(self.devices))
+            torch.set_rng_state(self.random)
+            set_device_states(self.devices, self.states)
+            for kind, dtype, enabled in self.casts:
+                if enabled != torch.is_autocast_enabled(kind) or (enabled and dtype != torch.get_autocast_dtype(kind)):
+                    stack.enter_context(torch.autocast(kind, dtype, enabled))
+            yield
+
+
+__all__ = ["TorchLoops"]

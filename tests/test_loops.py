@@ -1,0 +1,852 @@
+"""`scan`, `fori_loop`, `while_loop`, `cond` and `switch`: jax.lax's meaning on every engine, over trees, in every operator."""
+
+import functools
+import tracemalloc
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import array_api_strict
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+from adinterface_jax.unrolled import operations
+from backends_table import assert_numbers, assert_tree, each_backend, each_engine, rtol_of
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    BackendError,
+    Constant,
+    OutputError,
+    TreeError,
+    UnrolledWarning,
+    array_namespace,
+    check_neutral,
+    cond,
+    derivative,
+    fori_loop,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    linearize,
+    numpy_function,
+    prepare,
+    pullback,
+    pushforward,
+    scan,
+    second_derivative,
+    switch,
+    value_and_gradient,
+    while_loop,
+)
+
+#: Arrays of each library, to run a loop outside any operator.
+MAKERS = {
+    "numpy": np.asarray,
+    "jax": lambda x, **how: jnp.asarray(x, **how),
+    "torch": lambda x, **how: torch.asarray(np.asarray(x, **how)),
+}
+each_library = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
+THETA = np.array([0.7, 0.4])
+XS = np.linspace(0.1, 0.9, 7)
+
+
+def recurrence(theta, **how):
+    """A nonlinear recurrence that closes over what is differentiated, with slices of what depends on it."""
+    xp = array_namespace(theta)
+
+    def step(c, x):
+        c = xp.sin(c * theta[0] + x * theta[1])
+        return c, c * theta[1]
+
+    c, ys = scan(step, 1.0, xp.asarray(XS) * theta[0], **how)
+    return xp.sum(ys**2) + c
+
+
+def recurrence_by_hand(theta, *, reverse=False, **ignored):
+    xp = array_namespace(theta)
+    c, total = 1.0, 0.0
+    for n in range(len(XS))[:: -1 if reverse else 1]:
+        c = xp.sin(c * theta[0] + theta[0] * float(XS[n]) * theta[1])
+        total = total + (c * theta[1]) ** 2
+    return total + c
+
+
+# Every operator --------------------------------------------------------------------------------------------------------------
+
+OPERATORS = {
+    "gradient": lambda f, b: gradient(f, b, THETA),
+    "prepared": lambda f, b: prepare(gradient, f, b, THETA)(THETA),
+    "value_and_gradient": lambda f, b: value_and_gradient(f, b, THETA).gradient,
+    "pushforward": lambda f, b: pushforward(f, b, (THETA,), (np.ones(2),)).tangent,
+    "linearize": lambda f, b: linearize(f, b, THETA).push(np.ones(2)),
+    "pullback": lambda f, b: pullback(f, b, THETA).back(np.array(2.0)),
+    "hvp": lambda f, b: hvp(f, b, THETA, np.ones(2)),
+    "hessian": lambda f, b: hessian(f, b, THETA),
+}
+
+
+@each_backend
+@pytest.mark.parametrize("how", [{}, {"reverse": True}, {"checkpoint": 3}, {"checkpoint": 3, "reverse": True}], ids=str)
+@pytest.mark.parametrize("operator", OPERATORS.values(), ids=OPERATORS.keys())
+def test_every_operator_is_right_through_a_scan(operator, how, backend):
+    expected = _expected(operator, how.get("reverse", False))
+    found = operator(functools.partial(recurrence, **how), backend)
+    tolerance = 1e-5 if operator in (OPERATORS["hessian"], OPERATORS["hvp"]) else 1e-7
+    assert_numbers_of_tree(found, expected, tolerance if isinstance(backend, AutoFiniteDifferences) else 1e-9)
+
+
+@functools.cache
+def _expected(operator, reverse):
+    return operator(functools.partial(recurrence_by_hand, reverse=reverse), AutoAutograd())
+
+
+def assert_numbers_of_tree(found, expected, rtol):
+    if isinstance(expected, tuple):
+        for one, other in zip(found, expected, strict=True):
+            assert_numbers_of_tree(one, other, rtol)
+    else:
+        assert_numbers(found, expected, rtol)
+
+
+@pytest.mark.parametrize("backend", [AutoJax(mode="forward"), AutoTorch(mode="forward"), AutoAutograd(mode="forward")], ids=str)
+def test_forward_mode_goes_through_a_checkpointed_scan(backend):
+    f = functools.partial(recurrence, checkpoint=True)
+    assert_numbers(gradient(f, backend, THETA)[0], _expected(OPERATORS["gradient"], False)[0], 1e-9)
+    assert_numbers(hessian(f, backend, THETA), _expected(OPERATORS["hessian"], False), 1e-9)
+
+
+@each_backend
+def test_jacobians_go_through_what_is_stacked(backend):
+    found = jacobian(
+        lambda t: scan(lambda c, x: (c * t[0], c * x), t[1], 0 * t[0] + np_like(t, XS), checkpoint=2)[1], backend, THETA
+    )
+    n = np.arange(7)
+    expected = np.stack([THETA[1] * n * THETA[0] ** np.maximum(n - 1, 0) * XS, THETA[0] ** n * XS], axis=1)
+    assert_tree(found, (expected,), 10 * rtol_of(backend))
+
+
+def np_like(x, array):
+    return array_namespace(x).asarray(array)
+
+
+@each_backend
+def test_fori_loop(backend):
+    def f(x):
+        return fori_loop(1, 5, lambda i, c: c * x + i, 1.0)
+
+    assert_tree(derivative(f, backend, 2.0), 4 * 8.0 + 3 * 4.0 + 2 * 2.0 * 2 + 3, rtol_of(backend))
+    assert_tree(gradient(lambda x: fori_loop(0, 3, lambda i, c: c + x[i] ** 2, 0.0, checkpoint=2), backend, XS[:4])[0],
+                np.array([*2 * XS[:3], 0.0]), rtol_of(backend))  # fmt: skip
+
+
+@each_backend
+def test_while_loop(backend):
+    if backend == AutoJax():
+        backend = AutoJax(mode="forward")
+
+    def f(x):
+        return while_loop(lambda c: c["n"] * 1.0 < 100, lambda c: {"y": c["y"] * x, "n": c["n"] * 3}, {"y": x, "n": 2})["y"]
+
+    assert_tree(derivative(f, backend, 1.5), 5 * 1.5**4, rtol_of(backend))
+    assert_tree(prepare(derivative, f, backend, 1.0)(1.5), 5 * 1.5**4, rtol_of(backend))
+    assert_tree(second_derivative(f, backend, 1.5), 20 * 1.5**3, 1e-5 if backend == AutoFiniteDifferences() else 1e-9)
+
+
+@each_backend
+def test_cond_and_switch(backend):
+    def f(x):
+        y = cond(x > 0, lambda x, c: c * x**2, lambda x, c: -c * x, x, 2.0)
+        return y + switch(cast_to_integer(x), [lambda x: 3 * x, lambda x: 5 * x, lambda x: 7 * x], x)
+
+    fast = prepare(derivative, f, backend, 1.5)
+    for call in (fast, functools.partial(derivative, f, backend)):
+        for x, slope in ((1.5, 6.0 + 5), (-1.5, -2.0 + 3), (9.5, 38.0 + 7)):
+            assert_tree(call(x), slope, rtol_of(backend))
+
+
+def cast_to_integer(x):
+    xp = array_namespace(x)
+    return (
+        xp.astype(xp.floor(xp.asarray(x)), xp.int32)
+        if isinstance(x, (jax.Array, torch.Tensor))
+        else int(np.floor(as_number(x)))
+    )
+
+
+def as_number(x):
+    return getattr(x, "_value", x)
+
+
+# Trees -----------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class State:
+    h: Any
+    count: Any = 0
+    note: str = "kept"
+    nothing: None = None
+
+
+@each_backend
+def test_carries_slices_and_results_are_trees(backend):
+    def f(p):
+        xp = array_namespace(p["a"])
+
+        def step(state, slices):
+            x, (weight, label) = slices["x"], slices["both"]
+            assert label == "label"
+            assert state.note == "kept"
+            h = xp.tanh(p["a"] * state.h + x * weight)
+            # In another order than it came: a dict is a dict.
+            return State(h, state.count + 1), {"sum": xp.sum(h), "none": None}
+
+        xs = {"x": xp.asarray(np.reshape(XS[:6], (3, 2))), "both": (p["w"], "label")}
+        last, ys = scan(step, State(p["b"]), xs)
+        assert ys["none"] is None
+        assert (last.note, last.nothing) == ("kept", None)
+        return xp.sum(last.h) + xp.sum(ys["sum"]) * last.count
+
+    def by_hand(p):
+        xp = array_namespace(p["a"])
+        h, total = p["b"], 0.0
+        for n in range(3):
+            h = xp.tanh(p["a"] * h + XS[2 * n : 2 * n + 2] * p["w"][n])
+            total = total + xp.sum(h)
+        return xp.sum(h) + 3 * total
+
+    p = {"a": np.array([0.3, 0.5]), "b": np.array([0.1, 0.2]), "w": np.array([1.0, 2.0, 3.0])}
+    assert_tree(gradient(f, backend, p), gradient(by_hand, AutoAutograd(), p), rtol_of(backend))
+
+
+@each_library
+def test_a_dict_may_come_back_in_another_order(make):
+    last, _ = scan(lambda c, x: ({"b": c["a"], "a": c["b"]}, None), {"a": make(1.0), "b": make(2.0)}, length=3)
+    assert list(last) == ["b", "a"] or list(last) == ["a", "b"]
+    assert (float(last["a"]), float(last["b"])) == (2.0, 1.0)
+
+
+@each_library
+def test_what_a_constant_wraps_goes_to_every_step_as_it_is(make):
+    held = {"weight": make(np.ones(3)), "power": 2}
+
+    def step(c, x):
+        (slice_, inner) = x
+        assert inner is held
+        return (c[0] + slice_ ** inner["power"], c[1]), None
+
+    (total, kept), _ = scan(step, (make(0.0), Constant("fixed")), (make(np.arange(3.0)), Constant(held)))
+    assert float(total) == 5.0
+    assert kept == "fixed"
+
+
+@each_library
+def test_numbers_in_a_carry_are_arrays_of_the_widest_dtype(make):
+    narrow = make(np.arange(3.0), dtype="float32")
+
+    def step(c, x):
+        assert all(hasattr(part, "dtype") for part in c)
+        real, count, flag = c
+        return (real + x, count + 1, flag), real
+
+    (real, count, flag), ys = scan(step, (0.0, 0, False), narrow)
+    assert [str(a.dtype).removeprefix("torch.") for a in (real, flag, ys)] == ["float32", "bool", "float32"]
+    assert int(count) == 3
+    assert array_namespace(count).isdtype(count.dtype, "integral")
+
+
+@each_library
+def test_a_number_takes_the_dtype_that_f_gives_back_for_it(make):
+    calls = []
+
+    def step(c, x):
+        calls.append(1)
+        return c + x, c
+
+    last, ys = scan(step, 0, make(np.array([0.5, 1.0]), dtype="float32"))
+    assert str(last.dtype).endswith("float32")
+    assert float(last) == 1.5
+    assert np.asarray(ys).tolist() == [0.0, 0.5]
+    assert str(ys.dtype).endswith("float32")
+
+
+@each_library
+@pytest.mark.parametrize("reverse", [False, True])
+def test_results_are_those_of_lax(make, reverse):
+    def step(c, x):
+        return c * 0.5 + x["a"], (c, x["b"] * 2)
+
+    xs = {"a": np.arange(5.0, dtype="float32"), "b": np.arange(10).reshape(5, 2).astype("int32")}
+    expected = jax.lax.scan(step, np.float32(1.0), xs, reverse=reverse)
+    for checkpoint in (None, 2, 5, 9, True):
+        found = scan(
+            step, make(1.0, dtype="float32"), {k: make(x) for k, x in xs.items()}, reverse=reverse, checkpoint=checkpoint
+        )
+        for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+            assert np.asarray(one).dtype == other.dtype
+            np.testing.assert_allclose(np.asarray(one), other, rtol=1e-6)
+
+
+@each_library
+@pytest.mark.parametrize("checkpoint", [None, 2])
+def test_a_loop_of_no_steps_gives_what_it_starts_with(make, checkpoint):
+    last, ys = scan(
+        lambda c, x: (c + x.sum(), x * 2),
+        make(1.0, dtype="float32"),
+        make(np.ones((0, 3)), dtype="float32"),
+        checkpoint=checkpoint,
+    )
+    assert float(last) == 1.0
+    assert tuple(ys.shape) == (0, 3)
+    assert str(ys.dtype).endswith("float32")
+    assert float(fori_loop(3, 3, lambda i, c: c + 1, make(1.0))) == 1.0
+    assert float(fori_loop(5, 3, lambda i, c: c + 1, make(1.0))) == 1.0
+    assert float(while_loop(lambda c: c < 0, lambda c: c + 1, make(1.0))) == 1.0
+
+
+@each_library
+def test_switch_takes_the_nearest_branch(make):
+    branches = [lambda x: x, lambda x: 2 * x, lambda x: 3 * x]
+    assert [float(switch(make(n), branches, make(5.0))) for n in (-3, 0, 1, 2, 7)] == [5.0, 5.0, 10.0, 15.0, 15.0]
+
+
+# Where the arrays come from --------------------------------------------------------------------------------------------------
+
+
+@each_engine
+def test_what_f_closes_over_makes_the_loop_the_engines(backend):
+    def f(theta):
+        xp = array_namespace(theta)
+        # Neither init nor xs holds an array of the engine's.
+        return scan(lambda c, x: (xp.tanh(c * theta[0] + x), None), np.zeros(()), XS)[0]
+
+    def through_a_helper(theta):
+        scaled = lambda c: c * theta[0]
+        xp = array_namespace(theta)
+        return scan(lambda c, x: (xp.tanh(scaled(c) + x), None), 0.0, XS)[0]
+
+    expected = gradient(f, AutoFiniteDifferences(), THETA)
+    assert_tree(gradient(f, backend, THETA), expected, 1e-6)
+    assert_tree(gradient(through_a_helper, backend, THETA), expected, 1e-6)
+    assert_tree(prepare(gradient, f, backend, THETA)(THETA), expected, 1e-6)
+
+
+HELD = {}
+
+
+@each_engine
+def test_what_f_reaches_otherwise_makes_the_loop_the_engines_after_one_step(backend):
+    def f(theta):
+        HELD["theta"] = theta
+        last, ys = scan(lambda c, x: (c * 0.5 + HELD["theta"][0], c), 0.0, np.ones(4))
+        return last + array_namespace(theta).sum(ys)
+
+    try:
+        assert_tree(gradient(f, backend, THETA), gradient(f, AutoFiniteDifferences(), THETA), 1e-6)
+    finally:
+        HELD.clear()
+
+
+def test_jax_traces_a_step_once_however_many_there_are():
+    calls = []
+
+    def f(x):
+        def step(c, _):
+            calls.append(1)
+            return c * x, None
+
+        return scan(step, 1.0, length=500)[0]
+
+    prepare(derivative, f, AutoJax(), 1.0)(1.0)
+    assert len(calls) <= 2
+
+
+@each_engine
+def test_loops_nest_and_close_over_each_other(backend):
+    def f(theta):
+        def outer(c, x):
+            inner = fori_loop(0, 3, lambda i, d: d * theta[1] + x * c, c)
+            return cond(inner > 0, lambda d: d * theta[0], lambda d: d, inner), None
+
+        return scan(outer, 1.0, array_namespace(theta).asarray(XS), checkpoint=3)[0]
+
+    def by_hand(theta):
+        c = 1.0
+        for x in XS:
+            d = c
+            for _ in range(3):
+                d = d * theta[1] + x * c
+            c = d * theta[0]
+        return c
+
+    assert_tree(gradient(f, backend, THETA), gradient(by_hand, AutoAutograd(), THETA), 1e-9)
+    assert_tree(prepare(gradient, f, backend, THETA)(THETA), gradient(by_hand, AutoAutograd(), THETA), 1e-9)
+
+
+@each_engine
+def test_an_operator_inside_a_loop(backend):
+    def descend(start):
+        potential = lambda x: (x**2 - 2.0) ** 2
+        return scan(lambda x, _: (x - 0.02 * derivative(potential, backend, x), None), start, length=5)[0]
+
+    def by_hand(x):
+        for _ in range(5):
+            x = x - 0.02 * 4 * x * (x**2 - 2.0)
+        return x
+
+    assert_tree(derivative(descend, backend, 1.2), derivative(by_hand, AutoAutograd(), 1.2), 1e-9)
+
+
+@each_backend
+def test_numpy_code_may_loop(backend):
+    if backend == AutoJax():
+        backend = AutoJax(mode="forward")
+
+    @numpy_function
+    def f(theta):
+        def step(c, x):
+            assert np.ndim(x) == 0
+            c = np.sin(c * theta[0] + x * theta[1])
+            return c, {"a": np.multiply(c, theta[1])}
+
+        c, ys = scan(step, 1.0, np.asarray(XS) * theta[0], checkpoint=3)
+        plain, _ = scan(lambda c, x: (np.sin(c * theta[0] + x), None), np.zeros(2), XS)
+        grown = while_loop(lambda c: c < 10.0, lambda c: c * np.exp(theta[0]), np.sum(theta))
+        chosen = cond(theta[0] > 0, lambda v: np.sum(v**2), np.sum, theta)
+        summed = fori_loop(0, 3, lambda i, c: c + theta[i % 2], 0.0)
+        return np.sum(ys["a"] ** 2) + c + np.sum(plain) + grown + chosen + summed
+
+    assert_tree(gradient(f, backend, THETA), gradient(f, AutoFiniteDifferences(), THETA), 1e-6)
+
+
+def test_arrays_of_any_library_of_the_standard_go_round():
+    x = array_api_strict.asarray([1.0, 2.0, 3.0])
+    last, ys = scan(lambda c, x: ((c[0] * x, c[1] + 1), c[0]), (1.0, 0), x, checkpoint=2)
+    assert type(ys) is type(x)
+    assert (float(last[0]), int(last[1])) == (6.0, 3)
+    assert ys.tolist() == [1.0, 1.0, 2.0] if hasattr(ys, "tolist") else np.asarray(ys).tolist() == [1.0, 1.0, 2.0]
+    assert float(fori_loop(0, 3, lambda i, c: c + x[int(i)], 0.0 * x[0])) == 6.0
+    assert float(while_loop(lambda c: c < 10, lambda c: c * x[1], x[0])) == 16.0
+    assert check_neutral(recurrence, THETA).ok
+
+
+# Inside an engine's own transformations --------------------------------------------------------------------------------------
+
+
+def test_inside_jaxs_transformations():
+    f = functools.partial(recurrence, checkpoint=2)
+    theta = jnp.asarray(THETA, dtype="float32")
+    expected = np.asarray(gradient(recurrence_by_hand, AutoAutograd(), THETA)[0], dtype="float32")
+    assert_numbers(jax.jit(jax.grad(f))(theta), expected, 1e-5)
+    assert_numbers(jax.vmap(jax.grad(f))(jnp.stack([theta, theta]))[1], expected, 1e-5)
+    assert_numbers(jax.jacfwd(f)(theta), expected, 1e-5)
+    with jax.checking_leaks():
+        jax.jit(f)(theta)
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_inside_torchs_transformations():
+    f = functools.partial(recurrence, checkpoint=2)
+    theta = torch.asarray(THETA)
+    expected = gradient(recurrence_by_hand, AutoAutograd(), THETA)[0]
+    assert_numbers(torch.func.grad(f)(theta), expected, 1e-9)
+    assert_numbers(torch.func.vmap(torch.func.grad(f))(torch.stack([theta, theta]))[1], expected, 1e-9)
+    assert_numbers(torch.func.jacfwd(f)(theta), expected, 1e-9)
+
+
+@pytest.mark.parametrize("traced", ["lower", "upper"])
+def test_bounds_that_jax_traces_make_a_while_loop(traced):
+    def f(x, lower, upper):
+        return fori_loop(lower, upper, lambda i, c: c * x + i * 1.0, {"c": 1.0, "n": x}["c"])
+
+    bounds = (jnp.asarray(1), 4) if traced == "lower" else (1, jnp.asarray(4))
+    jitted = jax.jit(f) if traced == "lower" else jax.jit(f, static_argnums=1)
+    if traced == "lower":
+        jitted = jax.jit(f, static_argnums=2)
+    assert float(jitted(2.0, *bounds)) == 8.0 + 4.0 + 4.0 + 3.0
+
+
+WHILE = {
+    "while_loop": lambda x: while_loop(lambda c: c < 100, lambda c: c * x, x),
+    "fori_loop": lambda x: fori_loop(0, jnp.asarray(x, dtype="int32") + 2, lambda i, c: c * x, x),
+}
+
+
+@pytest.mark.parametrize("f", WHILE.values(), ids=WHILE.keys())
+def test_jax_refuses_to_go_back_through_a_loop_of_unknown_length(f):
+    with pytest.raises(BackendError, match=r"^JAX cannot go back through a while_loop, or .* Use scan") as caught:
+        prepare(gradient, f, AutoJax(), 2.0)(2.0)
+    assert 'AutoJax(mode="forward")' in str(caught.value)
+    if f is WHILE["while_loop"]:
+        with pytest.raises(BackendError, match=r"^JAX cannot go back through a while_loop"):
+            gradient(f, AutoJax(), 2.0)
+    else:  # bounds that are known by then
+        assert_tree(gradient(f, AutoJax(), 2.0), (80.0,))
+
+
+# Checkpoints -----------------------------------------------------------------------------------------------------------------
+
+
+def test_torch_computes_again_with_the_same_random_numbers():
+    def f(theta, checkpoint):
+        def step(c, x):
+            return c * theta[0], torch.dropout(c * theta.sum() * torch.ones(3), 0.5, True)
+
+        return (scan(step, theta[1], torch.asarray(XS), checkpoint=checkpoint)[1] ** 2).sum()
+
+    for operator in (gradient, hessian):
+        found = []
+        for checkpoint in (None, 3):
+            torch.manual_seed(0)
+            found.append(operator(f, AutoTorch(), THETA, checkpoint=checkpoint) if operator is gradient
+                         else operator(functools.partial(f, checkpoint=checkpoint), AutoTorch(), THETA))  # fmt: skip
+            state = torch.get_rng_state()
+        assert_numbers_of_tree(found[1], found[0], 1e-12)
+        assert state.shape
+
+
+def test_torch_computes_again_in_the_precision_of_autocast():
+    x = np.linspace(0.1, 1.0, 4, dtype="float32").reshape(2, 2)
+
+    products = []
+
+    def step(x, c):
+        products.append((x @ c).dtype)
+        return (x @ c).float(), None
+
+    def f(x):
+        with torch.autocast("cpu", torch.bfloat16):
+            return scan(lambda c, _: step(x, c), torch.eye(2), length=4, checkpoint=2)[0].sum()
+
+    gradient(f, AutoTorch(), x)
+    assert products == [torch.bfloat16] * 8
+
+
+def test_torch_finds_what_a_step_closes_over_wherever_it_stands():
+    layer = torch.nn.Linear(2, 2, dtype=torch.float64)
+
+    def f(theta, checkpoint):
+        doubled = theta * 2  # a tensor that is no leaf, next to the leaf it is made of
+
+        def step(c, x):
+            inner, _ = scan(lambda d, y: (torch.sin(d * y + c * theta[1]), None), c, x * torch.ones(4), checkpoint=checkpoint)
+            return layer(inner * doubled), torch.stack([doubled[0], theta[1]])
+
+        last, ys = scan(step, torch.ones(2, dtype=torch.float64), torch.asarray(XS), checkpoint=checkpoint)
+        unchanged, _ = scan(lambda c, x: (doubled, None), torch.ones(2, dtype=torch.float64), length=4, checkpoint=checkpoint)
+        return last.sum() + ys.sum() + (unchanged**2).sum()
+
+    plain = gradient(f, AutoTorch(), THETA, checkpoint=None)
+    assert_numbers_of_tree(gradient(f, AutoTorch(), THETA, checkpoint=3), plain, 1e-12)
+
+    def trained(checkpoint):
+        layer.zero_grad()
+        f(torch.asarray(THETA), checkpoint).backward()
+        return [p.grad.clone() for p in layer.parameters()]
+
+    for one, other in zip(trained(3), trained(None)):
+        assert_numbers(one, other, 1e-12)
+
+
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx, cotangent):
+        (x,) = ctx.saved_tensors
+        return 2 * x * cotangent
+
+
+def test_torch_refuses_a_checkpoint_that_would_lose_a_gradient():
+    def f(theta, **how):
+        return scan(lambda c, x: (c * x + Square.apply(theta).sum(), None), theta[0], torch.asarray(XS), **how)[0]
+
+    with pytest.raises(
+        BackendError, match=r"a torch.autograd.Function in a loop is applied to a tensor that the loop closes over"
+    ):
+        gradient(f, AutoTorch(), THETA, checkpoint=2)
+
+    def remedy(theta, **how):
+        return scan(lambda c, x: (c * x + Square.apply(theta * 1.0).sum(), None), theta[0], torch.asarray(XS), **how)[0]
+
+    assert_tree(gradient(remedy, AutoTorch(), THETA, checkpoint=2), gradient(f, AutoTorch(), THETA), 1e-12)
+
+
+def test_autograd_goes_back_through_a_checkpoint_as_often_as_asked():
+    _, back = pullback(functools.partial(recurrence, checkpoint=2), AutoAutograd(), THETA)
+    expected = gradient(recurrence_by_hand, AutoAutograd(), THETA)
+    assert_tree(back(np.array(1.0)), expected, 1e-12)
+    assert_tree(back(np.array(1.0)), expected, 1e-12)
+
+
+def test_a_step_is_evaluated_twice_where_it_is_computed_again():
+    for backend in (AutoTorch(), AutoAutograd()):
+        count = 0
+
+        def f(x):
+            def step(c, _):
+                nonlocal count
+                count += 1
+                return c * x, None
+
+            return scan(step, x, length=9, checkpoint=3)[0]
+
+        derivative(f, type(backend)(mode="reverse"), 1.1)
+        assert count >= 9
+        count = 0
+        gradient(f, backend, 1.1)
+        assert count == 18
+
+
+def nodes_behind(result):
+    """How many nodes torch's graph holds behind a result."""
+    seen, stack = set(), [result.grad_fn]
+    while stack:
+        node = stack.pop()
+        if node is not None and node not in seen:
+            seen.add(node)
+            stack.extend([following for following, _ in node.next_functions])
+    return len(seen)
+
+
+def kept_by_jax(f, x):
+    """The bytes that the compiled gradient needs beside what goes in and comes out."""
+    return jax.jit(jax.grad(f)).lower(jnp.asarray(x)).compile().memory_analysis().temp_size_in_bytes
+
+
+def kept_by_autograd(f, x):
+    """The bytes that NumPy's arrays take at most while a gradient is taken."""
+    tracemalloc.start()
+    try:
+        gradient(f, AutoAutograd(), x)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+KEPT = {
+    "jax": kept_by_jax,
+    "torch": lambda f, x: nodes_behind(f(torch.asarray(x, requires_grad=True))),
+    "autograd": kept_by_autograd,
+}
+
+
+@pytest.mark.parametrize("kept", KEPT.values(), ids=KEPT.keys())
+def test_what_is_kept_grows_as_the_square_root_of_the_steps(kept):
+    x = np.linspace(0.1, 0.9, 500)
+
+    def chain(x, length, checkpoint):
+        xp = array_namespace(x)
+        return xp.sum(scan(lambda c, _: (xp.sin(c * x), None), x, length=length, checkpoint=checkpoint)[0])
+
+    plain, few, many = (
+        kept(functools.partial(chain, length=length, checkpoint=checkpoint), x)
+        for length, checkpoint in ((900, None), (100, True), (900, True))
+    )
+    assert many < 4 * few  # nine times the steps
+    assert many < plain / 4
+
+
+# Compile time ----------------------------------------------------------------------------------------------------------------
+
+
+def unrolled(x, steps):
+    for _ in range(steps):
+        x = array_namespace(x).sin(x)
+    return x
+
+
+def test_a_prepared_call_of_very_many_operations_warns_once_before_it_is_compiled(monkeypatch):
+    monkeypatch.setattr("adinterface_jax.unrolled.MANY", 100)
+    fast = prepare(derivative, functools.partial(unrolled, steps=20), AutoJax(), 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fast(1.0)
+    fast = prepare(derivative, functools.partial(unrolled, steps=60), AutoJax(), 1.0)
+    with pytest.warns(UnrolledWarning, match=r"^JAX traced f as 1\d\d operations, .* adinterface.scan or fori_loop") as caught:
+        fast(1.0)
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert fast(2.0) == pytest.approx(derivative(functools.partial(unrolled, steps=60), AutoAutograd(), 2.0))
+        looped = prepare(derivative, lambda x: fori_loop(0, 60, lambda i, c: array_namespace(c).sin(c), x), AutoJax(), 1.0)
+        looped(1.0)
+
+
+def test_operations_are_counted_in_the_programs_inside_a_program_too():
+    def f(x):
+        return jax.lax.scan(lambda c, _: (jax.jit(lambda c: jnp.sin(jnp.cos(c)))(c), None), x, length=10)[0] + 1.0
+
+    assert operations(jax.make_jaxpr(f)(1.0).jaxpr) == 5  # scan, jit, cos, sin, add
+
+
+# Errors ----------------------------------------------------------------------------------------------------------------------
+
+CARRY = "carry keeps its structure, shapes and dtypes: convert what f returns there, or start with what f returns."
+WAS = r"carry\['a'\] is float32 of shape \(2,\) before a step, and "
+CHANGES = {
+    "dtype": (lambda c, x: ({"a": half(c["a"])}, None), WAS + r"float16 of shape \(2,\) after"),
+    "shape": (lambda c, x: ({"a": c["a"][:1]}, None), WAS + r"float32 of shape \(1,\) after"),
+    "keys": (lambda c, x: ({"b": c["a"]}, None), r"carry is a dict with \['a'\] before a step, and a dict with \['b'\] after"),
+    "type": (lambda c, x: ([c["a"]], None), r"carry is a dict before a step, and a list after"),
+    "none": (lambda c, x: ({"a": None}, None), WAS + "None after"),
+    "number": (lambda c, x: ({"a": 1.0}, None), WAS + "a Python float after"),
+}  # fmt: skip
+
+
+def half(x):
+    xp = array_namespace(x)
+    return xp.astype(x, xp.float16)
+
+
+@each_library
+@pytest.mark.parametrize(("step", "message"), CHANGES.values(), ids=CHANGES.keys())
+def test_a_carry_that_changes_is_refused_in_the_same_words_everywhere(step, message, make):
+    init = {"a": make(np.ones(2), dtype="float32")}
+    with pytest.raises(TreeError, match=f"^scan: f changes its carry: {message}") as caught:
+        scan(step, init, length=3)
+    assert str(caught.value).endswith(CARRY)
+    with pytest.raises(TreeError, match=f"^fori_loop: f changes its carry: {message}"):
+        fori_loop(0, 3, lambda i, c: step(c, i)[0], init)
+    with pytest.raises(TreeError, match=f"^while_loop: f changes its carry: {message}"):
+        while_loop(lambda c: (c["a"] > 0).all(), lambda c: step(c, None)[0], init)
+
+
+@each_backend
+def test_a_carry_that_changes_is_refused_inside_an_operator(backend):
+    def f(x):
+        return scan(lambda c, _: (array_namespace(x).stack([c, c]), None), x, length=3)[0]
+
+    with pytest.raises(TreeError, match=r"carry is float64 of shape \(\) before a step, and float64 of shape \(2,\) after it"):
+        derivative(f, backend, 1.0)
+
+
+@each_library
+def test_a_static_value_that_changes_is_refused(make):
+    with pytest.raises(TreeError, match=r"carry\[1\] is a str that is no array before a step, and another one after it"):
+        scan(lambda c, x: ((c[0], c[1] + "!"), None), (make(1.0), "a"), length=2)
+    with pytest.raises(TreeError, match=r"carry\[1\] is a str that a Constant holds fixed before a step, and another one"):
+        scan(lambda c, x: ((c[0], c[1] + "!"), None), (make(1.0), Constant("a")), length=2)
+
+
+def test_a_later_step_that_changes_the_carry_is_refused():
+    steps = iter([np.ones(2), np.ones(3)])
+    with pytest.raises(
+        TreeError, match=r"carry is float64 of shape \(2,\) before a step, and float64 of shape \(3,\) after it"
+    ):
+        scan(lambda c, x: (next(steps), None), np.ones(2), length=2)
+
+
+@pytest.mark.parametrize(
+    ("later", "message"),
+    [
+        (np.ones(3), r"y is float64 of shape \(2,\) in the first step, and float64 of shape \(3,\) in a later one"),
+        (np.ones(2, "float32"), r"y is float64 of shape \(2,\) in the first step, and float32 of shape \(2,\) in a later one"),
+        ([np.ones(2)], "y is float64 of shape .* in the first step, and a list in a later one"),
+        (None, "y is float64 of shape .* in the first step, and None in a later one"),
+    ],
+    ids=["shape", "dtype", "list", "none"],
+)  # fmt: skip
+def test_results_that_differ_from_step_to_step_are_refused(later, message):
+    results = iter([np.ones(2), later])
+    with pytest.raises(TreeError, match=f"^scan: what f gives to be stacked differs from step to step: {message}"):
+        scan(lambda c, x: (c, next(results)), 0.0, length=2)
+
+
+@each_library
+def test_lengths_are_checked(make):
+    step = lambda c, x: (c, None)
+    with pytest.raises(TreeError, match=r"differ in length along their first axis: xs\['a'\] has 3, xs\['b'\] has 4"):
+        scan(step, 0.0, {"a": make(np.ones(3)), "b": make(np.ones(4))})
+    with pytest.raises(TreeError, match=r"^scan: length is 5, but xs has 3 slices. Leave length out, or slice xs."):
+        scan(step, 0.0, make(np.ones(3)), length=5)
+    with pytest.raises(TreeError, match=r"^scan: xs is float\d\d of shape \(\), which has no first axis to go along"):
+        scan(step, 0.0, make(1.0))
+    with pytest.raises(TreeError, match=r"^scan: xs\[0\] is a Python float, which has no first axis .* Constant"):
+        scan(step, 0.0, (1.0, make(np.ones(3))))
+    with pytest.raises(TypeError, match=r"^scan: there is no array in xs, so the number of steps is not known. Pass length="):
+        scan(step, make(0.0))
+    with pytest.raises(TypeError, match=r"^scan: length must be an integer, not a Python float"):
+        scan(step, make(0.0), length=3.0)
+    with pytest.raises(ValueError, match=r"^scan: length must not be negative, and is -1"):
+        scan(step, make(0.0), length=-1)
+
+
+@pytest.mark.parametrize("wrong", [0, -2, 1.5, "sqrt"])
+def test_a_checkpoint_is_a_positive_integer(wrong):
+    with pytest.raises(ValueError, match=r"checkpoint is the number of steps after which the carry is kept"):
+        scan(lambda c, x: (c, None), 0.0, length=3, checkpoint=wrong)
+
+
+@each_library
+def test_a_step_gives_a_pair(make):
+    with pytest.raises(OutputError, match=r"^scan: f must return a pair, .* and returned float\d\d of shape \(2,\)"):
+        scan(lambda c, x: c, make(np.ones(2)), length=3)
+
+
+def test_what_is_no_function_is_refused():
+    with pytest.raises(TypeError, match=r"^scan: the function of a step must be callable, not a Python float"):
+        scan(1.0, 2.0, np.ones(3))
+    with pytest.raises(TypeError, match=r"^while_loop: body must be callable, not None"):
+        while_loop(lambda c: True, None, 1.0)
+    with pytest.raises(TypeError, match=r"^cond: a branch must be callable"):
+        cond(True, 1.0, 2.0)
+    with pytest.raises(ValueError, match=r"^switch: there is no branch"):
+        switch(0, [])
+
+
+@each_library
+def test_truth_values_and_integers_are_asked_for(make):
+    for wrong in (make(np.ones(2)) > 0, make(1.0), 1, None):
+        with pytest.raises(OutputError, match=r"^while_loop: the condition must give one truth value, and gave"):
+            while_loop(lambda c, wrong=wrong: wrong, lambda c: c, make(1.0))
+        with pytest.raises(TypeError, match=r"^cond: pred must be one truth value, not"):
+            cond(wrong, lambda: 1.0, lambda: 2.0)
+    for wrong in (make(1.0), 1.0, True, make(np.arange(2))):
+        with pytest.raises(TypeError, match=r"^switch: index must be one integer, not"):
+            switch(wrong, [lambda: 1.0])
+        with pytest.raises(TypeError, match=r"^fori_loop: upper must be an integer, not"):
+            fori_loop(0, wrong, lambda i, c: c, 1.0)
+
+
+def test_branches_that_differ_are_refused_where_jax_chooses():
+    def f(other):
+        return jax.jit(lambda x: cond(x[0] > 0, lambda x: {"a": x}, other, x))(jnp.ones(2, dtype="float32"))
+
+    with pytest.raises(
+        TreeError, match=r"^cond: .* give different things: result\['a'\] is float32 of shape \(\d,\) from the one"
+    ):
+        f(lambda x: {"a": x[:1]})
+    with pytest.raises(
+        TreeError, match=r"^cond: .* result is a dict from the one, and float32|result is float32 .*, and a dict"
+    ):
+        f(lambda x: x)
+    with pytest.raises(
+        TreeError, match=r"^switch: branch 0 and branch 1 give different things: result is float32 .* and float16"
+    ):
+        jax.jit(lambda n, x: switch(n, [lambda x: x, half], x))(0, jnp.ones(2, dtype="float32"))
+    assert float(jax.jit(lambda x: cond(x > 0, lambda x: 0.0, lambda x: x, x))(jnp.float32(-2.0))) == -2.0
+
+
+def test_arrays_of_two_engines_do_not_mix():
+    with pytest.raises(TypeError, match="A loop meets arrays of jax and of torch, which do not mix"):
+        scan(lambda c, x: (c, None), jnp.ones(2), torch.ones(3))
+
+
+@each_engine
+def test_an_array_of_another_engine_in_the_carry_is_refused(backend):
+    other = torch.ones(()) if backend != AutoTorch() else jnp.ones(())
+    with pytest.raises(
+        TreeError, match=r"f changes its carry: carry is float64 of shape .* and an array of (torch|jax) after it"
+    ):
+        derivative(lambda x: scan(lambda c, _: (other, None), x, length=2)[0], backend, 1.0)

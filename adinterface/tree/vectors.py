@@ -260,8 +260,8 @@ def _cast(leaf: Leaf, dtype: str) -> Any:
 def to(tree: Any, library: str | AutoBackend, *, dtype: Any = None, device: Any = None) -> Any:
     """The same tree with its arrays in another library: `"numpy"`, `"torch"`, `"jax"`, or that of a backend, `AutoTorch()`.
 
-    Integer arrays go too, Python's numbers stay. Memory is shared where both libraries allow it. dtype: as for `cast`;
-    device: as the engine names it. Raises BackendError for a name that no backend has, ConversionError for a module, whose
+    Integer arrays go too, Python's numbers stay. Memory is shared where both libraries allow it. `dtype` is as for `cast`, and
+    `device` as the engine names it. Raises BackendError for a name that no backend has, ConversionError for a module, whose
     code computes with its own library alone, and for a leaf that an engine traces.
 
     >>> import numpy as np

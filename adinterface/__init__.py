@@ -1,12 +1,13 @@
 """One function, any engine: `gradient(f, backend, *args)` on nested models, with JAX, PyTorch, autograd or differences."""
 
 from . import tree
-from .contract.auto import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, SecondOrder
+from .contract.auto import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoSparse, AutoTorch, SecondOrder
 from .contract.backend import Backend, FlatFunction, KnownFailure, Linearized, Pullback, Pushforward
 from .contract.errors import (
     AdinterfaceError,
     BackendError,
     ConversionError,
+    DenseJacobianWarning,
     DisconnectedWarning,
     MissingEngineError,
     NotDifferentiableError,
@@ -14,11 +15,13 @@ from .contract.errors import (
     OutputError,
     PrecisionError,
     RuleError,
+    SparsityError,
     TreeError,
     UnrolledWarning,
 )
 from .contract.library import Library
 from .contract.nodes import NodeType
+from .contract.pattern import Colouring, SparsityPattern
 from .derived.crossing import differentiate_with
 from .derived.implicit import fixed_point, root
 from .derived.linear import linear_solve
@@ -47,6 +50,7 @@ from .operators.hessian import (
 from .operators.jacobian import ValueAndJacobian, jacobian, value_and_jacobian
 from .operators.prepare import Prepared, prepare
 from .operators.pullback import Back, Push, ValueAndBack, ValueAndPush, ValueAndTangent, linearize, pullback, pushforward
+from .operators.sparsity import sparsity
 from .rules.hooks import gradient_hook, straight_through
 from .rules.ignored import ignore_derivatives, non_differentiable
 from .rules.rule import Rule, rule
@@ -72,13 +76,16 @@ __all__ = [
     "AutoBackend",
     "AutoFiniteDifferences",
     "AutoJax",
+    "AutoSparse",
     "AutoTorch",
     "Back",
     "Backend",
     "BackendError",
+    "Colouring",
     "Comparison",
     "Constant",
     "ConversionError",
+    "DenseJacobianWarning",
     "DisconnectedWarning",
     "Explanation",
     "FlatFunction",
@@ -105,6 +112,8 @@ __all__ = [
     "RuleError",
     "RuleFinding",
     "SecondOrder",
+    "SparsityError",
+    "SparsityPattern",
     "TreeError",
     "UnrolledWarning",
     "ValueAndBack",
@@ -149,6 +158,7 @@ __all__ = [
     "scalar_rule",
     "scan",
     "second_derivative",
+    "sparsity",
     "straight_through",
     "switch",
     "tree",

@@ -105,6 +105,28 @@ def _close(numbers):
 
 
 @each_stranger
+def test_a_stranger_is_sparse_without_a_line_of_its_own(engine, auto, run):
+    run(f"""
+        import numpy as np
+        from adinterface import AutoSparse, array_namespace, hessian, jacobian, prepare, sparsity
+        from adinterface_{engine.removesuffix("num")} import {auto}
+
+        def f(x):
+            return x[1:] * x[:-1] + x[:1]
+
+        x = np.linspace(0.5, 1.5, 7)
+        (expected,) = jacobian(f, {auto}(), x)
+        for detect in ("trace", "probe"):
+            sparse = AutoSparse({auto}(), detect=detect)
+            (found,) = jacobian(f, sparse, x)
+            np.testing.assert_allclose(found.toarray(), expected, rtol=1e-12)
+            assert found.nnz == 17, found.nnz
+            np.testing.assert_allclose(prepare(jacobian, f, sparse, x)(x)[0].toarray(), expected, rtol=1e-12)
+        assert sparsity(jacobian, lambda x: x[1:] * x[:-1], {auto}(), x).colouring.passes == 2
+    """)
+
+
+@each_stranger
 def test_strangers_and_our_backends_may_nest(engine, auto, run):
     run(f"""
         import numpy as np

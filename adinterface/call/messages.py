@@ -107,11 +107,11 @@ def warn_disconnected(operator: str) -> None:
         f"{operator}: the value of f depends on none of its differentiated arguments, so every gradient is zero. "
         f"Only what is computed inside f, from the arguments that f receives, is differentiated.",
         DisconnectedWarning,
-        stacklevel=_levels_to_the_user(),
+        stacklevel=levels_to_the_user(),
     )
 
 
-def _levels_to_the_user() -> int:
+def levels_to_the_user() -> int:
     """The `stacklevel` at which a warning of our caller points at the line that called this package."""
     level, frame = 0, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "adinterface":

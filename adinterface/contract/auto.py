@@ -6,10 +6,11 @@ import importlib
 import io
 import math
 import pickle
-from dataclasses import dataclass, fields
+from dataclasses import KW_ONLY, dataclass, fields
 from typing import Any, ClassVar, Literal
 
 from .errors import BackendError
+from .pattern import SparsityPattern
 
 #: The direction in which an engine propagates derivatives; None lets the operator choose by sizes.
 Mode = Literal["forward", "reverse"] | None
@@ -38,10 +39,15 @@ class AutoBackend:
             if field.name == "chunk_size" and value is not None and (type(value) is not int or value < 1):
                 raise ValueError(f"{type(self).__name__}: chunk_size must be a positive int or None, not {value!r}.")
             is_backend = isinstance(value, AutoBackend) or (value is None and field.name == "native")
-            if field.name in ("native", "outer", "inner") and not is_backend:
+            if field.name in _BACKENDS and not is_backend:
                 made = isinstance(value, type) and issubclass(value, AutoBackend)
                 remedy = f"Write {value.__name__}()." if made else "Pass an object such as AutoJax() or AutoTorch()."
                 raise BackendError(f"{type(self).__name__}: {field.name} must be a backend, not {value!r}. {remedy}")
+            if field.name in _BACKENDS and isinstance(value, AutoSparse):
+                raise BackendError(
+                    f"{type(self).__name__}: {field.name} cannot be AutoSparse, which stands outermost: "
+                    f"AutoSparse({type(self).__name__}(...))."
+                )
             if field.name == "relative_step" and value is not None and not 0 < value < math.inf:
                 raise ValueError(f"{type(self).__name__}: relative_step must be a positive number or None, not {value!r}.")
 
@@ -169,5 +175,54 @@ class SecondOrder(AutoBackend):
     inner: AutoBackend
     name = "second_order"
 
+
+#: The fields of backend values that hold a backend.
+_BACKENDS = ("native", "outer", "inner", "backend")
+
+
+@dataclass(frozen=True)
+class AutoSparse(AutoBackend):
+    """Sparse Jacobians and Hessians by any backend, which may be a `SecondOrder`.
+
+    `jacobian`, `value_and_jacobian`, `hessian` and `value_gradient_and_hessian` give a sparse matrix of shape
+    `(y.size, x.size)` for each pair of leaves, from as few products as the pattern of its entries allows. All other
+    operators do as with `backend` alone.
+
+    pattern: where the entries may stand: any sparse matrix, or a `SparsityPattern`, perhaps with its colouring, as
+        `sparsity` gives it. None: it is detected, in every one-shot call, and once for each specialization of a prepared one.
+    detect: how. `"trace"` runs f once on arrays that carry which inputs each element depends on; `"probe"` takes
+        derivatives along random directions; `"auto"` traces where f lets itself be traced, and probes otherwise.
+    format: `"csr"`, `"csc"` or `"coo"` arrays of SciPy, or the engine's own, `"native"`: BCOO on JAX, a sparse COO tensor on
+        torch, SciPy's CSR elsewhere.
+    check: whether a product with a random vector is compared with the engine's own: `"first"`, after the first evaluation of
+        each specialization (and after each one where f branches on values); `"always"`; or False.
+
+    Needs SciPy: `pip install 'adinterface[sparse]'`.
+    """
+
+    backend: AutoBackend
+    _: KW_ONLY
+    pattern: Any = None
+    detect: Literal["auto", "trace", "probe"] = "auto"
+    format: Literal["csr", "csc", "coo", "native"] = "csr"
+    check: Literal["first", "always", False] = "first"
+    name = "sparse"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.pattern is not None and not isinstance(self.pattern, SparsityPattern):
+            object.__setattr__(self, "pattern", SparsityPattern(self.pattern))
+        for name, known in _SPARSE_OPTIONS.items():
+            value = getattr(self, name)
+            if not any(value is option or (isinstance(value, str) and value == option) for option in known):
+                options = ", ".join(map(repr, known[:-1]))
+                raise ValueError(f"AutoSparse: {name} must be {options} or {known[-1]!r}, not {value!r}.")
+
+
+_SPARSE_OPTIONS: dict[str, tuple[Any, ...]] = {
+    "detect": ("auto", "trace", "probe"),
+    "format": ("csr", "csc", "coo", "native"),
+    "check": ("first", "always", False),
+}
 
 BUILT_IN: tuple[type[AutoBackend], ...] = (AutoJax, AutoTorch, AutoAutograd, AutoFiniteDifferences)

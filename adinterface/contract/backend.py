@@ -136,6 +136,13 @@ class Shortcuts:
     #: The modes of the outer and the inner derivative in second-order operators, unless the user's `mode` says.
     second_order: ClassVar[tuple[Mode, Mode]] = (None, None)
 
+    def relative_error(self, order: int, epsilon: float) -> float | None:
+        """How exact its derivatives of this order are, by the precision of f; None if they are as exact as f's value.
+
+        Relative to the largest number that takes part. The tools and the conformance package allow that much.
+        """
+        return None
+
     def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | None:
         """The gradient of a function with one real scalar output; without `value` nobody looks at aux at all."""
         return None
@@ -159,6 +166,14 @@ class Shortcuts:
         """As `pushforward` for stacks of tangents (a leading axis on each), in one evaluation of `function`.
 
         `outputs` and `aux` have no such axis.
+        """
+        return None
+
+    def scales(self, leaves: Arrays) -> tuple[Any, ...] | None:
+        """For each leaf a NumPy array of its shape: by what to multiply the tangents of a compressed derivative.
+
+        For an engine that measures along a tangent, with one step for all that it moves: so each number moves as far as it
+        would alone. None where the length of a tangent does not matter.
         """
         return None
 

@@ -49,6 +49,17 @@ class NumpyCodeError(AdinterfaceError, TypeError):
     """NumPy code, inside `numpy_function`, that cannot work on an engine's arrays."""
 
 
+class SparsityError(AdinterfaceError, ValueError):
+    """A sparse derivative has entries outside its pattern, or a pattern does not fit, or there is no finding one."""
+
+
+class DenseJacobianWarning(UserWarning):
+    """A dense Jacobian was computed that is almost all zeros."""
+
+
+DenseJacobianWarning.__module__ = "adinterface"
+
+
 class DisconnectedWarning(UserWarning):
     """The output of f does not depend on any differentiated argument: every gradient is zero."""
 

@@ -236,6 +236,17 @@ class Library(LibraryShortcuts, ABC):
         """A NumPy array or scalar, captured by NumPy code, as an operand beside an array of this library."""
         return x
 
+    def sparse_matrices(self, rows: Any, columns: Any, shape: tuple[int, int]) -> Callable[[Any], Any] | None:
+        """From a vector of entries to the library's own sparse matrix, with these rows and columns, sorted by rows.
+
+        rows, columns: NumPy arrays, which are not written to. None where it has no sparse matrices: results are then SciPy's.
+        """
+        return None
+
+    def take(self, x: Any, places: np.ndarray[Any, Any]) -> Any:
+        """The elements of a vector at these places, all of which are inside."""
+        return x[self.asarray(places, like=x)]
+
     def precision(self, dtypes: tuple[str, ...]) -> Scoping | None:
         """How to enter the scope in which arrays of these dtypes keep them; None if they do everywhere.
 

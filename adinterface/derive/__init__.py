@@ -4,22 +4,31 @@ Everything here sees native arrays only. It may import the contract, the registr
 """
 
 from .basis import full_like, library_of
+from .compressed import Compressed, compressed_hessian, compressed_jacobian, directions, gathered
 from .jacobians import gradient, jacobian
 from .primitives import back_stacked, linearize, pullback, push_stacked, pushforward
-from .second_order import DerivativeFunction, GradientFunction, derivative, hessian_diagonal, hvp
+from .record import note_step
+from .second_order import DerivativeFunction, GradientFunction, derivative, hessian_diagonal, hessian_map, hvp
 
 __all__ = [
+    "Compressed",
     "DerivativeFunction",
     "GradientFunction",
     "back_stacked",
+    "compressed_hessian",
+    "compressed_jacobian",
     "derivative",
+    "directions",
     "full_like",
+    "gathered",
     "gradient",
     "hessian_diagonal",
+    "hessian_map",
     "hvp",
     "jacobian",
     "library_of",
     "linearize",
+    "note_step",
     "pullback",
     "push_stacked",
     "pushforward",

@@ -11,6 +11,7 @@ from ..call.output import Form, Function
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Aux
 from ..tree import build_gradient
+from .dense import warn_if_wasteful
 from .operation import OPERATIONS, Operation, PartForm, Results, run
 from .typed import as_jacobian, as_value_and_jacobian
 
@@ -67,6 +68,7 @@ class ValueJacobian(Operation):
 
     def finish(self, call: Call, results: Results) -> Any:
         outputs, aux, blocks = results
+        warn_if_wasteful(self.name, blocks)
         value = aux.form.assemble(outputs, aux.arrays, call.present)
         return ValueAndJacobian(value, _assembled(call, aux.form, blocks))
 
@@ -83,6 +85,7 @@ class Jacobian(ValueJacobian):
 
     def finish(self, call: Call, results: Results) -> Any:
         aux, blocks = results
+        warn_if_wasteful(self.name, blocks)
         return _assembled(call, aux.form, blocks)
 
 

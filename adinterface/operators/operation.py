@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
@@ -12,7 +13,7 @@ from ..call.messages import describe, require_function
 from ..call.output import Function, OutputKind, annotate, check_scalar
 from ..call.plan import Plan, Plans
 from ..call.state import Followed, Unchanging, write
-from ..contract.auto import AutoBackend
+from ..contract.auto import AutoBackend, AutoSparse
 from ..contract.backend import Arrays, Backend
 from ..derive.record import active_record
 from .second_order import carrier, first_order, second_order
@@ -92,6 +93,10 @@ class Operation(ABC):
         """The native tangents, one for each active leaf."""
         return ()
 
+    def specialized(self, call: Call, leaves: Arrays, function: Function) -> Operation:
+        """This operation with what it decides once: for one call, or for a specialization of a prepared one."""
+        return self
+
     @abstractmethod
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         """All that the engine does."""
@@ -118,6 +123,10 @@ class SecondOrderOperation(Operation):
 
 @functools.lru_cache(maxsize=256)
 def _operation(kind: type[Operation], auto: AutoBackend) -> Operation:
+    if isinstance(auto, AutoSparse):
+        # Found when it is first asked for, as engines are: it stands above this file, and takes SciPy and a while to import.
+        found: Operation = importlib.import_module(".sparse", __package__).sparse_operation(kind, auto)
+        return found
     return kind(auto)
 
 
@@ -214,6 +223,17 @@ def evaluate(
         raise
 
 
+def specialized(operation: Operation, plan: Plan, values: Sequence[Any], f: Callable[..., Any]) -> Operation:
+    """The operation with what it decides once, by these values, for a specialization of a prepared call."""
+    if type(operation).specialized is Operation.specialized:
+        return operation
+    call = Call(plan, values, f)
+    with call.scope():
+        leaves = call.enter()
+        function = Function(plan, f, call.enter_carried() if plan.carried else (), operation.output)
+        return operation.specialized(call, leaves, function)
+
+
 def _evaluated(
     operation: Operation, plan: Plan, values: Sequence[Any], f: Callable[..., Any], directions: tuple[Any, ...] | None
 ) -> Any:
@@ -221,4 +241,5 @@ def _evaluated(
     leaves = call.enter()
     tangents = operation.tangents(call, directions) if directions is not None else ()
     function = Function(plan, f, call.enter_carried() if plan.carried else (), operation.output)
+    operation = operation.specialized(call, leaves, function)
     return operation.finish(call, operation.compute(function, leaves, tangents))

@@ -20,7 +20,18 @@ from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
 from ..contract.library import NUMPY, PYTHON
 from ..contract.nodes import Unkeyed, contents, exactly
-from .operation import Compiled, Compute, Operation, Results, Write, evaluate, follow, operation_of, require_operator
+from .operation import (
+    Compiled,
+    Compute,
+    Operation,
+    Results,
+    Write,
+    evaluate,
+    follow,
+    operation_of,
+    require_operator,
+    specialized,
+)
 from .typed import as_prepare
 
 
@@ -140,15 +151,16 @@ class Prepared:
         return signature.key
 
     def _specialize(self, key: Any, signature: Signature, plan: Plan, values: Sequence[Any]) -> Specialization:
+        operation = specialized(self._operation, plan, values, self._f)
         with self._lock:
             known = self._known.get(key)
             if known is None:
                 while len(self._known) >= max(1, self.max_specializations):
                     self._known.pop(next(iter(self._known)))
                 if self._compiles:
-                    known = CompiledSpecialization(self._operation, self._f, plan, values, signature)
+                    known = CompiledSpecialization(operation, self._f, plan, values, signature)
                 else:
-                    known = Specialization(self._operation, self._f, plan)
+                    known = Specialization(operation, self._f, plan)
                 known.key = key
                 self._known[key] = known
                 self._count += 1

@@ -57,6 +57,9 @@ from .recognition import (
     is_opaque_type as is_opaque_type,
 )
 from .recognition import (
+    register_library as register_library,
+)
+from .recognition import (
     register_node,
 )
 from .recognition import (

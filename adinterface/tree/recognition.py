@@ -64,6 +64,15 @@ def register_stand_in(
     _registered[cls].stands_for_array = True
 
 
+#: Libraries of arrays that are no engine's: of this package's own.
+_own_libraries: list[Library] = []
+
+
+def register_library(library: Library) -> None:
+    """Make the arrays of this package's own library into leaves; called at import."""
+    _own_libraries.append(library)
+
+
 def stood_for(value: Any) -> Any:
     """The array that a value stands for; every other value as it is."""
     handler = handler_of(value, scan=False)
@@ -123,10 +132,9 @@ def _find_handler(value: Any, path: str) -> Library | NodeType | None:
     if cls in _registered:
         return _registered[cls]
     engines = registry.loaded_backends()
-    for backend in engines:
-        for library in backend.libraries:
-            if library.owns(value):
-                return library
+    for library in (*_own_libraries, *[library for backend in engines for library in backend.libraries]):
+        if library.owns(value):
+            return library
     for node_type in BUILT_IN[:4]:  # plain containers are ours, whatever an engine's own registry says of them
         if node_type.matches(value):
             return node_type

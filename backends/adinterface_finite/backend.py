@@ -50,6 +50,16 @@ class FiniteDifferencesBackend(Backend):
         coarse.root = 4
         return coarse, coarse
 
+    def scales(self, leaves: Arrays) -> tuple[Any, ...]:
+        """By its own size, at least 1: one step then moves each number as far as its own would."""
+        known = [_known(self, leaf) for leaf in leaves]
+        return tuple(
+            [np.ones(library_of(self, x).shape(x)) if k is None else np.fmax(1.0, abs(k)) for k, x in zip(known, leaves)]
+        )
+
+    def relative_error(self, order: int, epsilon: float) -> float:
+        return float(epsilon ** (1 / 2 if order == 1 else 1 / 3))
+
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True) -> Pushforward:
         function = holding(function, leaves)
         # Along zero the value says what the zeros look like.

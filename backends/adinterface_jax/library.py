@@ -50,6 +50,16 @@ class JaxLibrary(Library):
     def dtype(self, x: Any) -> str:
         return dtype_name(x.dtype)
 
+    def sparse_matrices(self, rows: Any, columns: Any, shape: tuple[int, int]) -> Callable[[Any], Any]:
+        from jax.experimental.sparse import BCOO  # here, because it takes a while to import
+
+        with jax.ensure_compile_time_eval():
+            indices = jnp.asarray(np.stack([rows, columns], axis=1))
+        return lambda entries: BCOO((entries, indices), shape=shape, indices_sorted=True, unique_indices=True)
+
+    def take(self, x: Any, places: np.ndarray[Any, Any]) -> Any:
+        return x.at[jnp.asarray(places)].get(mode="promise_in_bounds")
+
     def traced(self, x: Any) -> bool:
         return isinstance(x, jax.core.Tracer)
 

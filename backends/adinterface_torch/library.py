@@ -74,6 +74,15 @@ class TorchLibrary(Library):
         name: str = NAMES[x.dtype]
         return name
 
+    def sparse_matrices(self, rows: Any, columns: Any, shape: tuple[int, int]) -> Callable[[Any], Any]:
+        places = np.stack([rows, columns]).astype("int64")
+
+        def matrix(entries: Any) -> Any:
+            indices = torch.tensor(places, device=entries.device)  # of its own, for it can be written to
+            return torch.sparse_coo_tensor(indices, entries, shape, is_coalesced=True, check_invariants=False)
+
+        return matrix
+
     def traced(self, x: Any) -> bool:
         # While f is recorded, the tensors it was given require gradients without having a grad_fn.
         return x.grad_fn is not None or (nesting.depth > 0 and x.requires_grad) or is_wrapped(x)

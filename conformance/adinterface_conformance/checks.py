@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import adinterface
-from adinterface import AutoBackend, DisconnectedWarning, OutputError
+from adinterface import AutoBackend, AutoSparse, DisconnectedWarning, NodeType, OutputError
 from adinterface.contract.backend import gives
-from adinterface.contract.library import kind, width
+from adinterface.contract.library import Library, kind, width
 from adinterface.operators.facts import operator_of, parts_of, plain_of
 from adinterface.operators.operation import Operation, PartForm
 from adinterface.tree import handler_of
@@ -439,6 +439,41 @@ def prepared(case: Case) -> None:
     overwrite(others, other_kwargs)
     for part, got in case.parts(before).items():
         assert_close(got, known[part], f"{part} of the call before", 1e-12)
+
+
+@check(with_parts("jacobian", "hessian"), without=("complex", "complex64", "float16", "kink"), share=8)
+def sparse(case: Case) -> None:
+    """By AutoSparse the same blocks come as sparse matrices, from a pattern that was found, and checked, on the way."""
+    plain = case.run()
+    args, kwargs = case.given()
+    result = case.scenario.operator(case.scenario.f, AutoSparse(case.backend), *args, **kwargs)
+    parts = case.parts(result)
+    for part in {"jacobian", "hessian"} & set(parts):
+        pairs = list(_sparse_pairs(parts[part], plain[part]))
+        assert pairs, f"{part} holds no matrix"
+        for matrix, block in pairs:
+            assert matrix.format == "csr", matrix.format
+            expected = np.asarray(_numbers_of(block))
+            assert matrix.nnz <= expected.size, f"{part} has {matrix.nnz} entries of {expected.size}"
+            found = matrix.toarray().reshape(expected.shape)
+            assert_close(found, expected, part, 10 * case.rtol(), case.scale(plain))
+
+
+def _numbers_of(array: Any) -> Any:
+    """The numbers of an array of any library."""
+    library = handler_of(array, scan=False)
+    return library.to_numpy(array) if isinstance(library, Library) else array
+
+
+def _sparse_pairs(got: Any, wanted: Any) -> Iterator[tuple[Any, Any]]:
+    """The matrices of a result of AutoSparse, each with the dense block in its place."""
+    if hasattr(got, "toarray"):
+        yield got, wanted
+        return
+    handler = handler_of(got, scan=False)
+    if isinstance(handler, NodeType):
+        for one, other in zip(handler.flatten(got)[0], handler.flatten(wanted)[0], strict=True):
+            yield from _sparse_pairs(one, other)
 
 
 def _kept(parts: dict[str, Any]) -> dict[str, Any]:

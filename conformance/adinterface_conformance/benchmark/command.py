@@ -43,9 +43,15 @@ def main(argv: list[str] | None = None) -> int:
     if argv[:1] == ["--peak"]:
         print_peak(*argv[1:])  # type: ignore[arg-type]
         return 0
+    if argv[:1] in (["--sparse"], ["--grown"]):
+        from . import sparse
+
+        return sparse.main(argv[argv[0] == "--sparse" :], backends())
     parser = argparse.ArgumentParser(
         prog="python -m adinterface_conformance benchmark",
         description="What a call costs beside hand-written engine code: time of both, run interleaved, and their ratio.",
+        epilog="With --sparse as the first word: sparse Jacobians and Hessians instead "
+        "(--sparse --growth: how they grow; --json, --plot as here).",
     )
     parser.add_argument("--backend", action="append", help="a backend's class, by its name; by default all")
     parser.add_argument("--operator", action="append", help="an operator's name, such as hvp; all by default")

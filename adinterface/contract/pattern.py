@@ -1,0 +1,252 @@
+"""Where the entries of a sparse derivative stand, and how they are compressed, as data: NumPy arrays that nobody writes to.
+
+What decides about them stands in `adinterface.sparse`. Here they are compared, kept in files, and drawn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, Literal
+
+import numpy as np
+
+Indices = np.ndarray[Any, np.dtype[Any]]
+
+#: Columns of one colour share no row and are one pushforward; rows of one colour share no column and are one pullback; a
+#: symmetric matrix is read from either of an entry's two places.
+By = Literal["columns", "rows", "symmetric"]
+
+
+@dataclass(frozen=True, eq=False)
+class Colouring:
+    """How the entries of a pattern are compressed into few products.
+
+    by: what is coloured.
+    colours: for each column (each row, with `by="rows"`) the number of the product that it is in; -1 where there is nothing.
+    singles: full rows (full columns, with `by="rows"`) that are taken out first, each a product of its own.
+    """
+
+    by: By
+    colours: Indices
+    singles: Indices
+
+    def __post_init__(self) -> None:
+        for name in ("colours", "singles"):
+            object.__setattr__(self, name, _fixed(getattr(self, name)))
+
+    @property
+    def count(self) -> int:
+        """How many colours there are."""
+        return int(self.colours.max(initial=-1)) + 1
+
+    @property
+    def passes(self) -> int:
+        """How many products with the derivative give all entries."""
+        return self.count + self.singles.size
+
+    def __str__(self) -> str:
+        single, many = {"columns": ("row", "columns"), "rows": ("column", "rows")}.get(self.by, ("line", "columns"))
+        singles = f" and {_counted(self.singles.size, f'full {single}')}" if self.singles.size else ""
+        return f"{_counted(self.count, 'colour')} of {many}{singles}"
+
+
+class SparsityPattern:
+    """Which entries of a matrix may differ from zero: a value, compared and hashed by its content.
+
+    matrix: any sparse matrix of SciPy's, JAX's BCOO, a sparse torch tensor, or a dense 2-d array. Every entry that is stored
+    counts, also a stored zero; of a dense array what is not zero.
+
+    For several arguments, or for trees, rows and columns are those of all leaves one behind the other, in the order of
+    `tree.leaves`, each row-major.
+
+    Raises TypeError for what is no matrix, ValueError for one that is not two-dimensional.
+
+    >>> import numpy as np
+    >>> SparsityPattern(np.eye(3))
+    SparsityPattern(3 x 3, 3 entries, density 33.3 %)
+    """
+
+    __slots__ = ("_digest", "colouring", "columns", "rows", "shape")
+
+    _digest: bytes | None
+    #: Rows and columns of the entries, sorted by rows, none twice.
+    rows: Indices
+    columns: Indices
+    shape: tuple[int, int]
+    #: How it is compressed; None until somebody has decided.
+    colouring: Colouring | None
+
+    def __init__(self, matrix: Any, /):
+        rows, columns, shape = _taken_apart(matrix)
+        self._fill(rows, columns, shape, None)
+
+    @classmethod
+    def of_entries(cls, rows: Any, columns: Any, shape: tuple[int, int], colouring: Colouring | None = None) -> SparsityPattern:
+        """The pattern with these entries. Raises ValueError for entries outside the shape."""
+        new: SparsityPattern = object.__new__(cls)
+        new._fill(np.asarray(rows), np.asarray(columns), shape, colouring)
+        return new
+
+    def _fill(self, rows: Indices, columns: Indices, shape: tuple[int, int], colouring: Colouring | None) -> None:
+        height, width = int(shape[0]), int(shape[1])
+        rows, columns = rows.astype(np.int64, copy=False).ravel(), columns.astype(np.int64, copy=False).ravel()
+        if rows.size and (rows.min() < 0 or columns.min() < 0 or rows.max() >= height or columns.max() >= width):
+            raise ValueError(f"SparsityPattern: an entry stands outside the shape ({height}, {width}).")
+        key = rows * max(width, 1) + columns
+        if key.size and not (key[1:] > key[:-1]).all():
+            key = np.unique(key)
+            rows, columns = np.divmod(key, max(width, 1))
+        self.shape, self._digest = (height, width), None
+        narrow = np.int32 if max(height, width, rows.size) < 2**31 else np.int64
+        self.rows, self.columns = _fixed(rows.astype(narrow)), _fixed(columns.astype(narrow))
+        self.colouring = colouring
+
+    def coloured(self, colouring: Colouring) -> SparsityPattern:
+        """The same pattern with its compression decided."""
+        new: SparsityPattern = object.__new__(SparsityPattern)
+        new.shape, new.rows, new.columns, new._digest = self.shape, self.rows, self.columns, self._digest
+        new.colouring = colouring
+        return new
+
+    @property
+    def nnz(self) -> int:
+        """How many entries there are."""
+        return int(self.rows.size)
+
+    @property
+    def density(self) -> float:
+        """Which part of all places is an entry."""
+        places = self.shape[0] * self.shape[1]
+        return self.nnz / places if places else 0.0
+
+    @property
+    def digest(self) -> bytes:
+        """What is equal for equal patterns; the colouring has no part in it."""
+        if self._digest is None:
+            found = hashlib.blake2b(repr((self.shape, self.rows.dtype.str)).encode(), digest_size=16)
+            found.update(self.rows.data)
+            found.update(self.columns.data)
+            self._digest = found.digest()
+        return self._digest
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SparsityPattern) and (other is self or self.digest == other.digest)
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        coloured = "" if self.colouring is None else f", {self.colouring}: {_counted(self.colouring.passes, 'pass', 'es')}"
+        many = _counted(self.nnz, "entr", "ies", "y")
+        return f"SparsityPattern({self.shape[0]} x {self.shape[1]}, {many}, density {100 * self.density:.3g} %{coloured})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SparsityPattern.of_entries, (self.rows, self.columns, self.shape, self.colouring)
+
+    def toarray(self) -> np.ndarray[Any, Any]:
+        """A dense boolean array."""
+        dense = np.zeros(self.shape, bool)
+        dense[self.rows, self.columns] = True
+        return dense
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the pattern, and its colouring if there is one, into a file of NumPy's format `.npz`."""
+        parts: dict[str, Any] = {"shape": np.array(self.shape), "rows": self.rows, "columns": self.columns}
+        if self.colouring is not None:
+            parts |= {"by": self.colouring.by, "colours": self.colouring.colours, "singles": self.colouring.singles}
+        with open(path, "wb") as file:
+            np.savez_compressed(file, **parts)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> SparsityPattern:
+        """The pattern that `save` wrote. Raises ValueError for another file."""
+        with np.load(path, allow_pickle=False) as parts:
+            if not {"shape", "rows", "columns"} <= set(parts):
+                raise ValueError(f"SparsityPattern.load: {path} holds no pattern; write one with pattern.save(path).")
+            colouring = None
+            if "by" in parts:
+                colouring = Colouring(str(parts["by"]), parts["colours"], parts["singles"])  # type: ignore[arg-type]
+            height, width = parts["shape"].tolist()
+            return cls.of_entries(parts["rows"], parts["columns"], (height, width), colouring)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the pattern, each entry in the colour of its product, on Matplotlib's axes; returns the axes.
+
+        Raises ImportError, and says what to install, where Matplotlib is missing.
+        """
+        try:
+            plt = importlib.import_module("matplotlib.pyplot")
+        except ImportError as error:
+            raise ImportError(
+                "SparsityPattern.plot needs matplotlib, which is not installed: pip install 'adinterface[demo]'"
+            ) from error
+        if axes is None:
+            _, axes = plt.subplots()
+        colours: Any = "black"
+        if self.colouring is not None:
+            line = self.rows if self.colouring.by == "rows" else self.columns
+            across = self.columns if self.colouring.by == "rows" else self.rows
+            colours = plt.get_cmap("tab20")(self.colouring.colours[line] % 20)
+            colours[np.isin(across, self.colouring.singles)] = (0.0, 0.0, 0.0, 1.0)
+        size = max(0.2, min(60.0, 250.0 / max(1, *self.shape)))
+        axes.scatter(self.columns, self.rows, s=size**1.5, c=colours, marker="s", linewidths=0)
+        axes.set(xlim=(-0.5, self.shape[1] - 0.5), ylim=(self.shape[0] - 0.5, -0.5), title=repr(self)[16:-1])
+        axes.set_aspect("equal" if 0.1 < self.shape[0] / max(1, self.shape[1]) < 10 else "auto")
+        return axes
+
+
+def _counted(count: int, word: str, many: str = "s", one: str = "") -> str:
+    return f"{count} {word}{one if count == 1 else many}"
+
+
+def _fixed(array: Any) -> Indices:
+    fixed = np.array(array)
+    fixed.setflags(write=False)
+    return fixed
+
+
+def _taken_apart(matrix: Any) -> tuple[Indices, Indices, tuple[int, int]]:
+    """Rows, columns and shape of any kind of sparse matrix."""
+    if isinstance(matrix, SparsityPattern):
+        return matrix.rows, matrix.columns, matrix.shape
+    if hasattr(matrix, "tocoo"):  # SciPy's
+        entries = matrix.tocoo()
+        _require_two(entries.shape)
+        return entries.row, entries.col, entries.shape
+    if hasattr(matrix, "to_sparse_coo"):  # torch's; also of a dense tensor
+        entries = matrix.detach().to_sparse_coo().coalesce()
+        _require_two(tuple(entries.shape))
+        rows, columns = entries.indices().cpu().numpy()
+        return rows, columns, tuple(entries.shape)
+    if hasattr(matrix, "indices") and hasattr(matrix, "todense"):  # JAX's BCOO
+        _require_two(matrix.shape)
+        indices = np.asarray(matrix.indices)
+        inside = (indices < np.array(matrix.shape)).all(axis=1)  # JAX pads with places outside
+        return indices[inside, 0], indices[inside, 1], matrix.shape
+    try:
+        dense = np.asarray(matrix)
+    except (TypeError, ValueError) as error:
+        raise TypeError(_no_matrix(matrix)) from error
+    if dense.dtype.kind not in "biufc":
+        raise TypeError(_no_matrix(matrix))
+    _require_two(dense.shape)
+    rows, columns = np.nonzero(dense)
+    return rows, columns, dense.shape
+
+
+def _require_two(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2:
+        raise ValueError(f"SparsityPattern: a pattern is y.size x x.size, but this has shape {tuple(shape)}.")
+
+
+def _no_matrix(matrix: Any) -> str:
+    return (
+        f"SparsityPattern takes a sparse matrix or a dense 2-d array, not a {type(matrix).__name__}. Entries are given by "
+        f"SparsityPattern.of_entries(rows, columns, shape)."
+    )
+
+
+__all__ = ["By", "Colouring", "SparsityPattern"]

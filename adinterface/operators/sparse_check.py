@@ -1,0 +1,166 @@
+"""A sparse derivative against the engine: a product with one random vector, by the matrix and by a pass of the engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import derive
+from ..call.call import Call
+from ..call.output import Function
+from ..contract.backend import Arrays, Backend
+from ..contract.errors import SparsityError
+from ..contract.library import epsilon
+from ..derive.basis import library_of, size_of
+from ..sparse.layout import Layout
+from .sparse_pattern import Derivative, Structure
+
+Array = np.ndarray[Any, Any]
+
+
+def verify(operation: Derivative, layout: Layout, structure: Structure, call: Call, matrices: list[list[Any]]) -> None:
+    """Raises SparsityError, which names rows, if the matrices times a random vector is not what the engine gives for it.
+
+    Under a transformation of the engine there are no numbers to compare. Rows that are not finite are passed over.
+    """
+    again = Call(call.plan, call.values, call.f)
+    with again.scope():
+        leaves = again.enter()
+        backend = operation.outermost
+        if any(library_of(backend, leaf).traced(leaf) for leaf in leaves) or _traced(backend, matrices):
+            return
+        function = Function(call.plan, call.f, again.enter_carried(), operation.output)
+        transposed = not operation.second and not derive.directions(backend)[0]
+        sizes = layout.outputs if transposed else layout.leaves
+        vector = np.random.default_rng(sum(sizes)).uniform(0.5, 1.5, sum(sizes))
+        vector *= np.random.default_rng(1).choice([-1.0, 1.0], vector.size)
+        expected = _by_engine(operation, function, leaves, vector, transposed)
+        noise = _noise(operation, call, function, leaves)
+    found, size = _by_matrices(backend, matrices, layout, vector, transposed)
+    tolerance = _tolerance(operation, call)
+    with np.errstate(all="ignore"):
+        apart = np.abs(found - expected)
+        wrong = np.flatnonzero(apart > tolerance * (size + np.abs(expected) + tolerance * np.max(size, initial=0.0)) + noise)
+    if wrong.size:
+        _refuse(operation, structure, wrong, found, expected, transposed)
+
+
+def _traced(backend: Backend, matrices: list[list[Any]]) -> bool:
+    library = backend.library
+    data = [getattr(matrix, "data", None) for row in matrices for matrix in row]
+    return library is not None and any(library.owns(part) and library.traced(part) for part in data)
+
+
+def _by_engine(operation: Derivative, function: Function, leaves: Arrays, vector: Array, transposed: bool) -> Array:
+    backend = operation.outermost
+    likes = function(*leaves)[0] if transposed else leaves
+    return _joined(backend, operation.product(function, leaves, _split(backend, vector, likes)))
+
+
+def _split(backend: Backend, vector: Array, likes: Arrays) -> Arrays:
+    parts: list[Any] = []
+    offset = 0
+    for like in likes:
+        library, size = library_of(backend, like), size_of(backend, like)
+        part = vector[offset : offset + size].reshape(library.shape(like))
+        parts.append(library.asarray(part, dtype=library.dtype(like), like=like))
+        offset += size
+    return tuple(parts)
+
+
+def _joined(backend: Backend, arrays: Arrays) -> Array:
+    numbers = [np.ravel(library_of(backend, array).to_numpy(array)) for array in arrays]
+    return np.concatenate([part if part.dtype.kind in "fc" else part.astype("float64") for part in numbers] or [np.zeros(0)])
+
+
+def _by_matrices(
+    backend: Backend, matrices: list[list[Any]], layout: Any, vector: Array, transposed: bool
+) -> tuple[Array, Array]:
+    """The product, and that of absolute values, by which rounding is measured."""
+    numbers = []
+    for row, blocks in zip(matrices, layout.blocks):
+        numbers.append([(_entries(backend, matrix, block), block) for matrix, block in zip(row, blocks)])
+    starts = (
+        np.concatenate([[0], np.cumsum(layout.outputs, dtype=np.int64)]),
+        np.concatenate([[0], np.cumsum(layout.leaves, dtype=np.int64)]),
+    )
+    height = int(starts[transposed][-1])
+    found, size = np.zeros(height, complex), np.zeros(height)
+    for k, parts in enumerate(numbers):
+        for n, (entries, block) in enumerate(parts):
+            rows, columns = block.rows + starts[0][k], block.columns + starts[1][n]
+            to, of = (columns, rows) if transposed else (rows, columns)
+            with np.errstate(all="ignore"):
+                terms = entries * vector[of]
+                found += np.bincount(to, terms.real, height) + 1j * np.bincount(to, terms.imag, height)
+                size += np.bincount(to, np.abs(terms), height)
+    return found, size
+
+
+def _entries(backend: Backend, matrix: Any, block: Any) -> Array:
+    """The entries of a block in the order of its rows, whatever form it has."""
+    if hasattr(matrix, "tocsr"):
+        return np.asarray(matrix.tocsr().data)
+    values = matrix.values() if callable(getattr(matrix, "values", None)) else matrix.data
+    library = library_of(backend, values)
+    found = library.to_numpy(values)
+    return found if found.dtype.kind in "fc" else found.astype("float64")
+
+
+def _tolerance(operation: Derivative, call: Call) -> float:
+    """How much rounding, or the engine's own error, may make of the sum of absolute terms."""
+    return float(max(np.sqrt(_coarsest(call)), 10 * np.sqrt(_measured(operation, call))))
+
+
+def _coarsest(call: Call) -> float:
+    return max([epsilon(dtype) for dtype in call.plan.dtypes])
+
+
+def _measured(operation: Derivative, call: Call) -> float:
+    """The relative error of an engine that measures; 0 of one that differentiates."""
+    order = 2 if operation.second else 1
+    errors = [backend.relative_error(order, _coarsest(call)) for backend in (operation.outermost, call.plan.backend)]
+    return max([error for error in errors if error is not None], default=0.0)
+
+
+def _noise(operation: Derivative, call: Call, function: Function, leaves: Arrays) -> float:
+    """What differences of f's values are never without, however flat f is."""
+    measured = _measured(operation, call)
+    if not measured:
+        return 0.0
+    values = _joined(operation.outermost, function(*leaves)[0])
+    largest = np.max(np.abs(values), initial=0.0, where=np.isfinite(values))
+    return measured * max(1.0, float(largest))
+
+
+def _refuse(operation: Derivative, structure: Structure, wrong: Array, found: Array, expected: Array, transposed: bool) -> None:
+    shown = ", ".join(map(str, wrong[:5].tolist()))
+    more = f" and {wrong.size - 5} more" if wrong.size > 5 else ""
+    line = "column" if transposed else "row"
+    first = int(wrong[0])
+    if structure.how == "given":
+        remedy = "Leave pattern=... out to have it detected, or compare it with sparsity(...)."
+    elif structure.local:
+        remedy = (
+            "f branches on values, and these lead another way: make the call without prepare, or pass a pattern=... that holds "
+            "for every branch."
+        )
+    else:
+        remedy = "Pass a pattern=... that holds everywhere" + (
+            ', or write f so that it can be traced and take detect="trace".' if structure.how.startswith("probed") else "."
+        )
+    single = wrong.size == 1
+    raise SparsityError(
+        f"{operation.name}: the derivative has entries outside its pattern ({structure.how}) in {line}{'' if single else 's'} "
+        f"{shown}{more}: along a random direction {line} {first} is {_short(found[first])} by the matrix and "
+        f"{_short(expected[first])} by {type(operation.outermost.auto).__name__}. {remedy}"
+    )
+
+
+def _short(number: Any) -> str:
+    number = complex(number)
+    return f"{number:.6g}" if number.imag else f"{number.real:.6g}"
+
+
+__all__ = ["verify"]

@@ -1,0 +1,235 @@
+"""The pattern of one call: given, traced or probed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+from .. import derive
+from ..call.call import Call
+from ..call.output import Function, OutputKind
+from ..contract.auto import AutoSparse
+from ..contract.backend import Arrays, Backend
+from ..contract.errors import SparsityError
+from ..contract.library import PYTHON, epsilon, kind
+from ..contract.pattern import Colouring, SparsityPattern
+from ..derive.basis import library_of, size_of
+from ..sparse.detect_probe import probed_pattern, united
+from ..sparse.detect_trace import Branched, Found, traced_pattern
+
+
+class Structure(NamedTuple):
+    """What is decided before any number is computed."""
+
+    pattern: SparsityPattern
+    colouring: Colouring
+    #: Whether the pattern holds at these values alone.
+    local: bool
+    how: str
+
+
+class Derivative(Protocol):
+    """What is asked of a sparse operation: whose derivative it takes, and by what."""
+
+    name: ClassVar[str]
+    second: ClassVar[bool]
+    output: ClassVar[OutputKind]
+    sparse: AutoSparse
+    backend: Backend
+
+    @property
+    def outermost(self) -> Backend: ...
+
+    def flat(self, function: Function, *, value: bool = True) -> Any: ...
+
+    def product(self, function: Function, leaves: Arrays, vector: Arrays) -> Arrays: ...
+
+
+def given_pattern(name: str, pattern: SparsityPattern, inputs: int) -> Found:
+    if pattern.shape[1] != inputs:
+        raise SparsityError(
+            f"{name}: the pattern has shape {pattern.shape}, but the differentiated arguments hold {inputs} numbers. A "
+            f"pattern has a row for each number in the result and a column for each in the arguments."
+        )
+    return Found(pattern, False, "given")
+
+
+def found_pattern(operation: Derivative, call: Call, leaves: Arrays, function: Function) -> Found:
+    """The pattern, by the ways that `detect` allows."""
+    detect, refused = operation.sparse.detect, ""
+    if detect != "probe":
+        try:
+            return _traced(operation, call, leaves)
+        except SparsityError:
+            raise
+        except Exception as error:  # of f's, on arrays that it was not written for; what is wrong with f itself, probing shows
+            refused = "f branches on values that are not there" if isinstance(error, Branched) else _short(error)
+            if detect == "trace":
+                raise SparsityError(
+                    f"{operation.name}: f cannot be traced for its pattern ({refused}). Write it with array_namespace or plain "
+                    f'NumPy; or find the pattern by products with random vectors, AutoSparse(..., detect="probe"); or pass '
+                    f"pattern=..."
+                ) from error
+    if any(library_of(operation.backend, leaf).traced(leaf) for leaf in leaves):
+        raise SparsityError(
+            f"{operation.name}: inside a transformation of the engine there are no numbers to probe f with, and it could not "
+            f"be traced for its pattern ({refused or 'detect is probe'}). Find it outside, with sparsity(...), and pass "
+            f"it as pattern=..."
+        )
+    found = _probed(operation, leaves, function)
+    return Found(found, False, "probed" + (f", because tracing met {refused}" if refused else ""))
+
+
+def _short(error: Exception) -> str:
+    message = str(error).partition("\n")[0]
+    return f"{type(error).__name__}: {message[:100]}"
+
+
+# Tracing ---------------------------------------------------------------------------------------------------------------
+
+
+def _traced(operation: Derivative, call: Call, leaves: Arrays) -> Found:
+    plan = call.plan
+    if plan.held:
+        raise TypeError("the code of a module computes with its engine alone")
+    numbers, known = [], True
+    for leaf in leaves:
+        library = library_of(operation.backend, leaf)
+        if library.traced(leaf):
+            found = library.value_under_trace(leaf)
+            known = False
+            # Only shapes follow from them: f may not branch.
+            leaf = np.random.default_rng(0).uniform(0.5, 1.5, library.shape(leaf)) if found is None else found
+            numbers.append(_plain(leaf, library.dtype(leaf) if found is not None else "float64"))
+        else:
+            numbers.append(_plain(library.to_numpy(leaf), library.dtype(leaf)))
+    carried = []
+    for n in plan.carried:
+        value, slot = call.values[n], plan.slots[n]
+        if slot.library is None or slot.library is PYTHON:
+            carried.append(value)
+        elif slot.library.traced(value):
+            known = False
+            carried.append(np.ones(slot.library.shape(value)))
+        else:
+            carried.append(_plain(slot.library.to_numpy(value), slot.dtype))
+
+    def f(active: Sequence[Any], others: Sequence[Any]) -> Any:
+        args, kwargs = plan.arguments(active, others)
+        return call.f(*args, **kwargs)
+
+    return traced_pattern(f, numbers, carried, second=operation.second, values=known)
+
+
+def _plain(array: Any, dtype: str) -> Any:
+    """A NumPy array of one of NumPy's own dtypes; only the shapes of what f computes follow from the others."""
+    return array.astype("float32") if kind(dtype) == "real" and array.dtype.kind != "f" else array
+
+
+# Probing ---------------------------------------------------------------------------------------------------------------
+
+
+def _probed(operation: Derivative, leaves: Arrays, function: Function) -> SparsityPattern:
+    """The union of the patterns at two points: one near the arguments, and one far from them.
+
+    Not at the arguments themselves, which are often zeros or ones: there, entries vanish that are none elsewhere. Where f is
+    not finite at such a point, nearer ones are tried.
+    """
+    rng = np.random.default_rng(0)
+    with np.errstate(all="ignore"):
+        finite = _all_finite(operation.backend, function(*leaves)[0])
+        near = None
+        for size in (1e-2, 1e-5):
+            near = near or _pattern_near(operation, function, _displaced(operation.backend, leaves, rng, size), finite)
+        near = near or _pattern_at(operation, function, _displaced(operation.backend, leaves, rng, 0.0), False)
+        assert near is not None
+        far = _pattern_near(operation, function, _displaced(operation.backend, leaves, rng, 0.5), finite)
+    return near if far is None else united(near, far)
+
+
+def _pattern_near(operation: Derivative, function: Function, leaves: Arrays, finite: bool) -> SparsityPattern | None:
+    """As `_pattern_at`; None where f says that this is no point for it, which at the caller's own point would be an error."""
+    try:
+        return _pattern_at(operation, function, leaves, finite)
+    except Exception:
+        return None
+
+
+def _displaced(backend: Backend, leaves: Arrays, rng: np.random.Generator, size: float) -> Arrays:
+    moved: list[Any] = []
+    for leaf in leaves:
+        library = library_of(backend, leaf)
+        x = _plain(library.to_numpy(leaf), library.dtype(leaf)).astype("float64")
+        step = size * np.maximum(1.0, np.abs(x)) * rng.uniform(0.5, 1.0, x.shape) * rng.choice([-1.0, 1.0], x.shape)
+        moved.append(library.asarray(np.asarray(x + step), dtype=library.dtype(leaf), like=leaf, copy=True))
+    return tuple(moved)
+
+
+def _all_finite(backend: Backend, outputs: Arrays) -> bool:
+    return all(bool(np.isfinite(_numbers(backend, output)).all()) for output in outputs)
+
+
+def _numbers(backend: Backend, array: Any) -> np.ndarray[Any, Any]:
+    library = library_of(backend, array)
+    found = library.to_numpy(array)
+    return found if found.dtype.kind in "fc" else found.astype("float32")
+
+
+def _pattern_at(operation: Derivative, function: Function, leaves: Arrays, needs_finite: bool) -> SparsityPattern | None:
+    """The pattern at one point; None where f must be finite and is not."""
+    backend = operation.outermost
+    pushes, pulls = derive.directions(backend)
+    flat = operation.flat(function, value=False)
+    push = pull = None
+    if operation.second:
+        linear = derive.hessian_map(backend, flat, leaves)
+        outputs = linear.outputs
+        push = pull = _on_numbers(backend, derive.push_stacked(backend, linear), leaves, backend.scales(leaves))
+        noise = _noise_of_differences(operation, function, leaves)
+        if noise:  # differences of differences are never exactly zero
+            push = pull = lambda stack, push=push: np.where(np.abs(found := push(stack)) > noise, found, 0.0)
+    else:
+        if pulls:
+            pulled = derive.pullback(backend, flat, leaves)
+            outputs = pulled.outputs
+            pull = _on_numbers(backend, derive.back_stacked(backend, pulled), outputs, None)
+        if pushes:
+            linear = derive.linearize(backend, flat, leaves)
+            outputs = linear.outputs
+            push = _on_numbers(backend, derive.push_stacked(backend, linear), leaves, backend.scales(leaves))
+    if needs_finite and not _all_finite(backend, outputs):
+        return None
+    heights, widths = sum([size_of(backend, y) for y in outputs]), sum([size_of(backend, x) for x in leaves])
+    if push is not None:
+        return probed_pattern(push, widths, heights, pull)
+    assert pull is not None
+    turned = probed_pattern(pull, heights, widths, None)
+    return SparsityPattern.of_entries(turned.columns, turned.rows, (heights, widths))
+
+
+def _noise_of_differences(operation: Derivative, function: Function, leaves: Arrays) -> float:
+    coarsest = max([epsilon(library_of(operation.backend, leaf).dtype(leaf)) for leaf in leaves])
+    measured = operation.outermost.relative_error(2, coarsest)
+    if measured is None:
+        return 0.0
+    values = [_numbers(operation.backend, output) for output in function(*leaves)[0]]
+    return measured * max([1.0, *[float(np.max(np.abs(value), initial=0.0)) for value in values]])
+
+
+def _on_numbers(backend: Backend, apply: Any, likes: Arrays, scales: Sequence[Any] | None) -> Any:
+    """A map of stacks of native arrays as one of stacks of flat NumPy vectors."""
+
+    def on_numbers(stack: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        parts: list[Any] = []
+        offset = 0
+        for n, like in enumerate(likes):
+            library, size = library_of(backend, like), size_of(backend, like)
+            part = stack[:, offset : offset + size].reshape(len(stack), *library.shape(like))
+            part = part if scales is None else part * scales[n]
+            parts.append(library.asarray(np.ascontiguousarray(part), dtype=library.dtype(like), like=like))
+            offset += size
+        return np.concatenate([_numbers(backend, found).reshape(len(stack), -1) for found in apply(tuple(parts))], axis=1)
+
+    return on_numbers

@@ -1,0 +1,226 @@
+"""Which columns, rows, or lines of a symmetric matrix share a product.
+
+Columns: SciPy's compiled greedy grouping (Curtis, Powell and Reid 1974) where it is to be had, else first fit in Python. Full
+rows would ask for a colour each, so they are taken out first and computed by themselves. Symmetric matrices: star colouring
+(Gebremedhin, Tarafdar, Manne and Pothen 2007, algorithm 4.1), so that each entry can be read at one of its two places.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..contract.errors import SparsityError
+from ..contract.pattern import Colouring, Indices, SparsityPattern
+from .scipy_door import scipy_sparse
+
+#: Star colouring visits the neighbours of neighbours in Python; a pattern in which they are more is coloured by columns, which
+#: is a star colouring of more colours.
+_PATHS = 4 * 10**7
+
+
+def choose(pattern: SparsityPattern, *, pushes: bool, pulls: bool) -> Colouring:
+    """The colouring of a Jacobian that takes the fewest passes: by columns where pushforwards are to be had, by rows where
+    pullbacks are; both where it takes out lines."""
+    found: list[Colouring] = []
+    if pushes:
+        found.append(by_columns(pattern, singles=pulls))
+    if pulls and not (found and found[0].passes <= 1):
+        found.append(by_rows(pattern, singles=pushes))
+    return min(found, key=lambda colouring: colouring.passes)
+
+
+def by_columns(pattern: SparsityPattern, *, singles: bool) -> Colouring:
+    return _one_sided("columns", pattern.rows, pattern.columns, pattern.shape, singles)
+
+
+def by_rows(pattern: SparsityPattern, *, singles: bool) -> Colouring:
+    return _one_sided("rows", pattern.columns, pattern.rows, (pattern.shape[1], pattern.shape[0]), singles)
+
+
+def _one_sided(by: Any, rows: Indices, columns: Indices, shape: tuple[int, int], singles: bool) -> Colouring:
+    degrees = np.bincount(rows, minlength=shape[0])
+    full = _full_lines(degrees) if singles else np.zeros(0, np.intp)
+    if full.size:
+        kept = ~np.isin(rows, full)
+        rows, columns = rows[kept], columns[kept]
+    colours = grouped(rows, columns, shape)
+    used = np.zeros(shape[1], bool)
+    used[columns] = True
+    return Colouring(by, _renumbered(np.where(used, colours, -1)), full)
+
+
+def _full_lines(degrees: Indices) -> Indices:
+    """The fullest rows, of which to take out one saves more colours than it costs: the least k + degree of the next fullest."""
+    order = np.argsort(-degrees, kind="stable")
+    costs = np.arange(degrees.size + 1) + np.append(degrees[order], 0)
+    if not degrees.size or costs.min() >= costs[0]:
+        return np.zeros(0, np.intp)
+    return np.sort(order[: int(np.argmin(costs))])
+
+
+def _renumbered(colours: Indices) -> Indices:
+    """The colours that are used, from 0 on."""
+    _, numbers = np.unique(colours[colours >= 0], return_inverse=True)
+    found = np.full(colours.size, -1, np.int32)
+    found[colours >= 0] = numbers
+    return found
+
+
+def grouped(rows: Indices, columns: Indices, shape: tuple[int, int]) -> Indices:
+    """A colour for each column, such that no two of one colour share a row."""
+    if not rows.size:
+        return np.zeros(shape[1], np.int32)
+    compiled = _compiled()
+    if compiled is None:
+        return first_fit(rows, columns, shape)
+    order = np.argsort(columns, kind="stable") if (np.diff(columns) < 0).any() else slice(None)
+    pointers = np.zeros(shape[1] + 1, np.int32)
+    np.cumsum(np.bincount(columns, minlength=shape[1]), out=pointers[1:])
+    return compiled(shape[0], shape[1], rows[order].astype(np.int32), pointers)
+
+
+def _compiled() -> Callable[[int, int, Indices, Indices], Indices] | None:
+    """SciPy's own `group_columns`, which is private and may be gone in another version."""
+    try:
+        from scipy.optimize._numdiff import group_columns
+    except ImportError:
+        return None
+
+    def compiled(height: int, width: int, rows: Indices, pointers: Indices) -> Indices:
+        matrix = scipy_sparse().csc_array((np.ones(rows.size, np.int32), rows, pointers), shape=(height, width))
+        found: Indices = group_columns(matrix, order=np.arange(width))  # without an order it takes a random one
+        return found
+
+    return compiled
+
+
+def first_fit(rows: Indices, columns: Indices, shape: tuple[int, int]) -> Indices:
+    """As `grouped`, column after column: the least colour that none of the column's rows has seen."""
+    order = np.argsort(columns, kind="stable")
+    ends = np.searchsorted(columns[order], np.arange(shape[1] + 1))
+    places = rows[order].tolist()
+    seen: list[set[int]] = [set() for _ in range(shape[0])]
+    colours = np.zeros(shape[1], np.int32)
+    for column in range(shape[1]):
+        mine = places[ends[column] : ends[column + 1]]
+        taken: set[int] = set().union(*[seen[row] for row in mine]) if mine else set()
+        colour = 0
+        while colour in taken:
+            colour += 1
+        colours[column] = colour
+        for row in mine:
+            seen[row].add(colour)
+    return colours
+
+
+# Symmetric -------------------------------------------------------------------------------------------------------------
+
+
+def symmetric(pattern: SparsityPattern) -> SparsityPattern:
+    """The pattern with the mirror of each entry. Raises SparsityError if it is not square."""
+    height, width = pattern.shape
+    if height != width:
+        raise SparsityError(f"AutoSparse: a Hessian is square, but its pattern has shape {pattern.shape}.")
+    rows, columns = np.concatenate([pattern.rows, pattern.columns]), np.concatenate([pattern.columns, pattern.rows])
+    both = SparsityPattern.of_entries(rows, columns, pattern.shape)
+    return pattern if both.nnz == pattern.nnz else both
+
+
+def by_symmetry(pattern: SparsityPattern) -> Colouring:
+    """A colouring of a symmetric pattern: full lines have a colour each, the others are coloured as a star."""
+    n = pattern.shape[0]
+    rows, columns = pattern.rows, pattern.columns
+    degrees = np.bincount(rows, minlength=n)
+    full = _full_lines(degrees)
+    inside = ~(np.isin(rows, full) | np.isin(columns, full))
+    r, c = rows[inside], columns[inside]
+    rest = np.bincount(r, minlength=n).astype(np.int64)
+    plain = _renumbered(np.where(rest > 0, grouped(r, c, (n, n)), -1))
+    colours = plain
+    # No star colouring has fewer colours than 2 where lines meet at all, and paths of two need three.
+    if plain.max(initial=-1) > 2 and int((rest * rest).sum()) <= _PATHS:
+        star = _star(r, c, n)
+        colours = star if star.max() < plain.max() else plain
+    colours = colours.copy()
+    colours[full] = colours.max(initial=-1) + 1 + np.arange(full.size)
+    return Colouring("symmetric", colours, np.zeros(0, np.intp))
+
+
+def _star(rows: Indices, columns: Indices, n: int) -> Indices:
+    off = rows != columns
+    pointers = np.searchsorted(rows[off], np.arange(n + 1)).tolist()
+    others = columns[off].tolist()
+    near = [others[a:b] for a, b in itertools.pairwise(pointers)]
+    used = np.zeros(n, bool)
+    used[rows] = True
+    colours = [-1] * n
+    for v in np.flatnonzero(used).tolist():
+        forbidden = set()
+        for w in near[v]:
+            colour = colours[w]
+            if colour < 0:
+                forbidden.update([colours[x] for x in near[w]])
+                continue
+            forbidden.add(colour)
+            for x in near[w]:
+                second = colours[x]
+                if second >= 0 and x != v and second not in forbidden:
+                    for y in near[x]:
+                        if y != w and colours[y] == colour:
+                            forbidden.add(second)
+                            break
+        colour = 0
+        while colour in forbidden:
+            colour += 1
+        colours[v] = colour
+    return np.array(colours, np.int32)
+
+
+def fits(pattern: SparsityPattern, *, pushes: bool, pulls: bool, second: bool) -> bool:
+    """Whether the colouring that a pattern brings can be used here."""
+    colouring = pattern.colouring
+    if colouring is None or (colouring.by == "symmetric") != second:
+        return False
+    if second:
+        return True
+    forward, backward = (pushes, pulls) if colouring.by == "columns" else (pulls, pushes)
+    return forward and (backward or not colouring.singles.size)
+
+
+def require_valid(pattern: SparsityPattern, colouring: Colouring) -> None:
+    """Raises SparsityError for a colouring in which two entries fall together."""
+    lines = {"columns": pattern.shape[1], "rows": pattern.shape[0]}.get(colouring.by, pattern.shape[1])
+    across, along = pattern.rows, pattern.columns
+    if colouring.by == "rows":
+        across, along = along, across
+    kept = ~np.isin(across, colouring.singles)
+    wrong = colouring.colours.size != lines
+    if not wrong:
+        colours = colouring.colours[along].astype(np.int64)
+        wrong = bool((colours[kept] < 0).any())
+        if not wrong and colouring.by != "symmetric":
+            key = across[kept] * np.int64(colouring.count) + colours[kept]
+            wrong = np.unique(key).size != key.size
+        elif not wrong:
+            own, mirror = alone(pattern, colouring)
+            wrong = not bool((own | mirror).all())
+    if wrong:
+        raise SparsityError(
+            "AutoSparse: the colouring of this pattern puts two entries into one place, so it is not a colouring of it. Leave "
+            "it out: SparsityPattern.of_entries(pattern.rows, pattern.columns, pattern.shape)."
+        )
+
+
+def alone(pattern: SparsityPattern, colouring: Colouring) -> tuple[Any, Any]:
+    """Of each entry (i, j) of a symmetric matrix, whether it stands alone in row i of the colour of j; and its mirror."""
+    n, count = pattern.shape[0], colouring.count
+    key = pattern.rows * np.int64(count) + colouring.colours[pattern.columns]
+    single = np.bincount(key, minlength=n * count) == 1
+    return single[key], single[pattern.columns * np.int64(count) + colouring.colours[pattern.rows]]
+
+
+__all__ = ["by_columns", "by_rows", "by_symmetry", "choose", "first_fit", "fits", "require_valid", "symmetric"]

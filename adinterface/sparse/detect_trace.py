@@ -1,0 +1,120 @@
+"""A pattern from one run of f on traced arrays.
+
+The method is that of SparseConnectivityTracer.jl (Hill and Dalle, 2025) and of ADOL-C's bit patterns before it, with the sets
+of all elements of an array in one sparse matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..contract.errors import SparsityError
+from ..contract.library import PYTHON, kind
+from ..contract.pattern import SparsityPattern
+from ..tree import Leaf, flatten
+from . import rules  # noqa: F401 - what functions do to what is traced
+from .sets import Sets, empty, entries, part_of_identity
+from .traced import Branched, Trace, Traced, Untraceable
+
+#: A Hessian of more entries than this is not written down.
+_ENTRIES = 2 * 10**8
+
+
+class Found(NamedTuple):
+    """A pattern, and what is known of how far it holds."""
+
+    pattern: SparsityPattern
+    #: Whether it holds for the values alone at which it was found.
+    local: bool
+    how: str
+
+
+def traced_pattern(
+    f: Callable[..., Any], leaves: Sequence[Any], carried: Sequence[Any], *, second: bool, values: bool
+) -> Found:
+    """The pattern of f's Jacobian, or of its Hessian with `second`.
+
+    f: a function of two lists, the differentiated leaves and what is carried along, to the result.
+    leaves: NumPy arrays. carried: NumPy arrays and whatever else f takes; `values` says whether all are the call's own, so that
+    f may branch on them.
+    Raises what f raises; Untraceable for what cannot be followed; Branched where f branches though `values` are not there.
+    """
+    try:
+        return Found(_once(f, leaves, carried, second=second, values=False), False, "trace, whatever the values are")
+    except Branched:
+        if not values:
+            raise
+    return Found(
+        _once(f, leaves, carried, second=second, values=True), True, "trace at these values, because f branches on them"
+    )
+
+
+def _once(
+    f: Callable[..., Any], leaves: Sequence[Any], carried: Sequence[Any], *, second: bool, values: bool
+) -> SparsityPattern:
+    inputs = sum([np.size(leaf) for leaf in leaves])
+    trace = Trace(inputs, values=values, second=second)
+    arguments: list[Traced] = []
+    offset = 0
+    for leaf in leaves:
+        size = int(np.size(leaf))
+        arguments.append(Traced(np.array(leaf), part_of_identity(offset, size, inputs), trace))
+        offset += size
+    others = [_unknown(value, trace) for value in carried]
+    found: list[Leaf] = []
+    flatten(f(arguments, others), found, lambda: "the result of f")
+    if second:
+        return _symmetric(trace, inputs)
+    parts: list[tuple[Sets, int]] = []
+    for leaf in found:
+        if not leaf.differentiated:
+            continue
+        value = leaf.value
+        if isinstance(value, Traced):
+            parts.append((value.sets, value.size))
+        else:
+            assert leaf.library is not None
+            parts.append((None, 1 if leaf.library is PYTHON else int(np.prod(leaf.library.shape(value)))))
+    rows: list[Any] = []
+    columns: list[Any] = []
+    offset = 0
+    for sets, size in parts:
+        if sets is not None:
+            r, c = entries(sets)
+            rows.append(r + offset)
+            columns.append(c)
+        offset += size
+    none = np.zeros(0, np.int32)
+    return SparsityPattern.of_entries(np.concatenate([none, *rows]), np.concatenate([none, *columns]), (offset, inputs))
+
+
+def _unknown(value: Any, trace: Trace) -> Any:
+    """What another call may bring with other values."""
+    if isinstance(value, (np.ndarray, np.generic)) and kind(value.dtype.name) != "other":
+        return Traced(value, None, trace)
+    if type(value) in (float, complex) and not trace.values:
+        return Traced(value, None, trace)
+    return value
+
+
+def _symmetric(trace: Trace, inputs: int) -> SparsityPattern:
+    """The union, over all pairs of sets that meet, of the inputs of the one with those of the other."""
+    total = empty(inputs, inputs)
+    expected = 0
+    for a, b in trace.pairs:
+        expected += int(np.dot(np.diff(a.indptr).astype(np.int64), np.diff(b.indptr).astype(np.int64)))
+        if expected > _ENTRIES:
+            raise SparsityError(
+                f"AutoSparse: the Hessian of f, of {inputs} inputs, would have up to {expected} entries, so it is not sparse: "
+                f"something in f, such as the square of a sum, lets nearly all inputs meet. Use hvp, which needs no matrix."
+            )
+        met = a.T.tocsr() @ b
+        total = total + met if a is b else total + met + met.T.tocsr()
+    rows, columns = entries(total.tocsr())
+    return SparsityPattern.of_entries(rows, columns, (inputs, inputs))
+
+
+__all__ = ["Branched", "Found", "Untraceable", "traced_pattern"]

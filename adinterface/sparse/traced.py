@@ -1,0 +1,309 @@
+"""Arrays that carry, for each element, the set of inputs that it depends on, and the values from which f's shapes follow.
+
+They answer the Array API and NumPy's protocols, which are the doors that `array_namespace` and `numpy_function` are, so any f
+that one engine could be exchanged in can be traced. What cannot be followed raises; nothing is ever left out in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any, ClassVar, NamedTuple, cast
+
+import numpy as np
+
+from ..contract.library import Library, dtype_name
+from ..tree import register_library
+from .sets import Sets, selected, stacked
+
+#: Where an element depends on no input.
+NOTHING = -1
+
+
+class Branched(Exception):
+    """f asks for a value that is not the same for all arguments: to branch, to index, or for a shape."""
+
+
+class Untraceable(TypeError):
+    """f does to its arrays what cannot be followed."""
+
+
+class Trace:
+    """One run of f."""
+
+    def __init__(self, inputs: int, *, values: bool, second: bool):
+        self.inputs = inputs
+        #: Whether f may look at values; what it then does holds for these values alone.
+        self.values = values
+        #: Whether pairs of inputs that meet in a second derivative are noted.
+        self.second = second
+        self.pairs: list[tuple[Sets, Sets]] = []
+        #: What is being composed of other functions at the moment.
+        self.composing: set[str] = set()
+        self._noted: set[tuple[int, int]] = set()
+
+    def meet(self, a: Sets, b: Sets) -> None:
+        """Row by row, each input of the one meets each of the other in a second derivative."""
+        if not self.second or a is None or b is None:
+            return
+        key = (id(a), id(b)) if id(a) <= id(b) else (id(b), id(a))
+        if key not in self._noted:
+            self._noted.add(key)
+            self.pairs.append((a, b))  # which also keeps their ids from being used again
+
+
+class Rules(NamedTuple):
+    """What functions do to traced arrays; `rules.py` enters it."""
+
+    apply_ufunc: Callable[..., Any]
+    apply_numpy: Callable[..., Any]
+    method: Callable[[Any, str], Any]
+    namespace: Any
+    numpy_names: Any
+
+
+class Traced(np.lib.mixins.NDArrayOperatorsMixin):
+    """An array of f, while f is traced."""
+
+    __slots__ = ("_sets", "_value", "changes", "fixed", "places", "root", "seen", "shared", "tracing")
+    __array_priority__ = 1000.0
+    __hash__ = None  # type: ignore[assignment]
+    rules: ClassVar[Rules]
+
+    def __init__(self, value: Any, sets: Sets, trace: Trace, fixed: bool = False):
+        self._value: np.ndarray[Any, Any] = np.asarray(value)
+        self._sets, self.tracing = sets, trace
+        #: Whether the value is the same for all arguments.
+        self.fixed = fixed
+        #: Whether another array may show the same memory, in NumPy, so that nobody can tell what writing would change.
+        self.shared = False
+        #: How often something was written into it.
+        self.changes = 0
+        #: Of a view that an index made: the array that it shows, the numbers of its elements there, and what it has seen.
+        self.root: Traced | None = None
+        self.places: Any = None
+        self.seen = 0
+
+    @property
+    def value(self) -> np.ndarray[Any, Any]:
+        self._look()
+        return self._value
+
+    @property
+    def sets(self) -> Sets:
+        self._look()
+        return self._sets
+
+    def _look(self) -> None:
+        """Of a view: see what was written into what it shows."""
+        root = self.root
+        if root is not None and self.seen != root.changes:
+            self._value = root._value.reshape(-1)[self.places]
+            self._sets, self.fixed, self.seen = selected(root._sets, self.places), root.fixed, root.changes
+
+    # what an array is
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        shape: tuple[int, ...] = self.value.shape
+        return shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        dtype: np.dtype[Any] = self.value.dtype
+        return dtype
+
+    @property
+    def ndim(self) -> int:
+        return self.value.ndim
+
+    @property
+    def size(self) -> int:
+        return self.value.size
+
+    @property
+    def itemsize(self) -> int:
+        return self.value.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self.value.nbytes
+
+    @property
+    def device(self) -> str:
+        return "cpu"
+
+    @property
+    def T(self) -> Any:
+        return np.transpose(self)
+
+    @property
+    def mT(self) -> Any:
+        return np.swapaxes(self, -1, -2)
+
+    @property
+    def real(self) -> Any:
+        return np.real(self)
+
+    @property
+    def imag(self) -> Any:
+        return np.imag(self)
+
+    @property
+    def flat(self) -> Iterator[Any]:
+        return iter(np.ravel(self))
+
+    @property
+    def numbers(self) -> np.ndarray[Any, Any]:
+        """Its elements, numbered."""
+        return np.arange(self.value.size).reshape(self.value.shape)
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self.value)))
+
+    def __repr__(self) -> str:
+        return f"Traced(shape={self.shape}, dtype={self.dtype})"
+
+    # NumPy's protocols and the Array API's
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        return self.rules.namespace
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
+        out = kwargs.pop("out", None)
+        result = self.rules.apply_ufunc(ufunc, method, args, kwargs)
+        if out is None:
+            return result
+        (target,) = out
+        if not isinstance(target, Traced):
+            raise Untraceable("out= writes into a plain array")
+        target.write(..., result)
+        return target
+
+    def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+        return self.rules.apply_numpy(function, args, kwargs)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        raise Untraceable("f makes a plain NumPy array of what is traced")
+
+    def __getitem__(self, key: Any) -> Any:
+        key = index_of(key)
+        places = self.numbers[key]
+        found = Traced(self.value[key], selected(self.sets, places), self.tracing, self.fixed)
+        if all(part is None or isinstance(part, _BASIC) for part in (key if isinstance(key, tuple) else (key,))):
+            found.root = self if self.root is None else self.root
+            found.places = places if self.root is None else self.places[key]
+            found.seen, found.shared = found.root.changes, self.shared
+        return found
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.write(index_of(key), value)
+
+    def write(self, key: Any, value: Any) -> None:
+        if self.root is not None:
+            numbers = np.asarray(self.places[key])
+            shape = numbers.shape
+            if isinstance(value, Traced) and value.shape != shape:
+                value = self.rules.apply_numpy(np.broadcast_to, (value, shape), {})
+            elif not isinstance(value, Traced):
+                value = np.broadcast_to(np.asarray(value), shape)
+            places = np.unravel_index(numbers, self.root.shape)
+            self.root.write(places if self.root.ndim else (), value)
+            return
+        if self.shared:
+            raise Untraceable("f writes into an array of which there is a view")
+        new = self._value.copy()
+        new[key] = value.value if isinstance(value, Traced) else value
+        places = self.numbers[key]
+        index = self.numbers.ravel()
+        if isinstance(value, Traced) and value.sets is not None:
+            index[places.ravel()] = self.size + np.broadcast_to(value.numbers, places.shape).ravel()
+            both = stacked([(self.sets, self.size), (value.sets, value.size)], self.tracing.inputs)
+            self._sets = selected(both, index)
+        elif self.sets is not None:
+            index[places.ravel()] = NOTHING
+            self._sets = selected(self.sets, index, some_empty=True)
+        self._value, self.fixed = new, self.fixed and (not isinstance(value, Traced) or value.fixed)
+        self.changes += 1
+
+    # what becomes a Python value
+
+    def known(self) -> np.ndarray[Any, Any]:
+        """The value, where f may look at it."""
+        if not self.fixed and not self.tracing.values:
+            raise Branched
+        return self.value
+
+    def __bool__(self) -> bool:
+        return bool(self.known())
+
+    def __index__(self) -> int:
+        return self.known().__index__()
+
+    def __int__(self) -> int:
+        return int(self.known())
+
+    def _number(self) -> np.ndarray[Any, Any]:
+        if self.sets is not None:
+            raise Untraceable("f makes a Python number of what is traced")
+        return self.known()
+
+    def __float__(self) -> float:
+        return float(self._number())
+
+    def __complex__(self) -> complex:
+        return complex(self._number())
+
+    def item(self, *place: int) -> Any:
+        return self._number().item(*place)
+
+    def tolist(self) -> Any:
+        return self._number().tolist()
+
+    # methods that are more than a function of the array
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self.rules.method(self, name)
+
+
+_BASIC = (int, slice, np.integer, type(Ellipsis))
+
+
+def index_of(key: Any) -> Any:
+    """An index as NumPy takes it."""
+    if isinstance(key, tuple):
+        return tuple([index_of(part) for part in key])
+    if isinstance(key, list):
+        return [index_of(part) for part in key]
+    return key.known() if isinstance(key, Traced) else key
+
+
+class TracedLibrary(Library):
+    name = "traced"
+    types = (Traced,)
+
+    def dtype(self, x: Any) -> str:
+        return dtype_name(x.dtype)
+
+    def traced(self, x: Any) -> bool:
+        return True
+
+    def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
+        raise Untraceable("f makes a plain NumPy array of what is traced")
+
+    def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
+        raise Untraceable("f differentiates inside what is traced")
+
+    def namespace(self, x: Any) -> ModuleType:
+        return cast(ModuleType, Traced.rules.namespace)
+
+    def numpy_sources(self) -> tuple[Any, ...]:
+        return (Traced.rules.numpy_names,)
+
+
+register_library(TracedLibrary())

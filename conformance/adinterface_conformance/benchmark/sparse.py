@@ -1,0 +1,240 @@
+"""Sparse Jacobians and Hessians: what it takes to find a pattern, to colour it, and to compute a matrix; beside a peer."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import adinterface
+from adinterface import AutoBackend, AutoSparse, hessian, jacobian, prepare, registry, sparsity
+from adinterface.contract.backend import gives
+from adinterface.sparse.colouring import by_symmetry, choose, symmetric
+from adinterface.sparse.detect_trace import traced_pattern
+
+from ..sparse_problems import PROBLEMS, SparseProblem
+
+HEAD = (
+    f"{'problem':21} {'n':>9} {'engine':10} {'detect':>8} {'colour':>8} {'passes':>6} {'first':>7} {'prepared':>9} "
+    f"{'peer':>8} {'their':>8} {'their':>9} {'ratio':>6} {'dense':>9}\n"
+    f"{'':21} {'':>9} {'':10} {'s':>8} {'s':>8} {'':>6} {'s':>7} {'ms':>9} {'detect s':>8} {'colour s':>8} {'ms':>9} {'':>6} "
+    f"{'ms':>9}"
+)
+#: Dense matrices of more entries are not computed.
+DENSE = 10**6
+
+
+@dataclass(frozen=True)
+class SparseTiming:
+    """One problem on one engine. Seconds, the fastest of several rounds; None where something was not measured."""
+
+    problem: str
+    size: int
+    backend: str
+    detect: float
+    colour: float
+    passes: int
+    entries: int
+    #: Of `prepare` and the first call: detection, colouring, compiling, the check.
+    first: float
+    prepared: float
+    #: From an array of the engine's own to its own matrix, which is what the peer gives.
+    native: float | None = None
+    peer: str | None = None
+    peer_detect: float | None = None
+    peer_colour: float | None = None
+    peer_prepared: float | None = None
+    dense: float | None = None
+    #: Bytes at the peak, above those before the first call, of a process that does nothing else.
+    memory: int | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        return None if self.peer_prepared is None or self.native is None else self.native / self.peer_prepared
+
+
+def fastest(calls: Sequence[Callable[[], Any]], seconds: float) -> list[float]:
+    """The fastest run of each, run in turns."""
+    found = [float("inf")] * len(calls)
+    end = time.perf_counter() + seconds
+    rounds = 0
+    while rounds < 3 or time.perf_counter() < end:
+        for n, call in enumerate(calls):
+            start = time.perf_counter()
+            call()
+            found[n] = min(found[n], time.perf_counter() - start)
+        rounds += 1
+    return found
+
+
+def once(call: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.perf_counter()
+    result = call()
+    return time.perf_counter() - start, result
+
+
+def measure(problem: SparseProblem, auto: AutoBackend, size: int, seconds: float, *, peers: bool = True) -> SparseTiming:
+    x = problem.x(size)
+    operator: Callable[..., Any] = hessian if problem.scalar else jacobian
+
+    def detect() -> Any:
+        return traced_pattern(lambda leaves, others: problem.f(*leaves), [x], [], second=problem.scalar, values=True).pattern
+
+    def colour() -> Any:
+        return by_symmetry(symmetric(pattern)) if problem.scalar else choose(pattern, pushes=True, pulls=True)
+
+    pattern = detect()
+    times: dict[str, Any] = {"detect": fastest([detect], seconds / 4)[0], "colour": fastest([colour], seconds / 4)[0]}
+
+    def make() -> Any:
+        fast = prepare(operator, problem.f, AutoSparse(auto), x)
+        fast(x)
+        return fast
+
+    times["first"], fast = once(make)
+    calls: list[Callable[[], Any]] = [lambda: fast(x)]
+    peer = peer_of(auto) if peers else None
+    if peer is not None:
+        own = prepare(operator, problem.f, AutoSparse(auto, format="native"), x)
+        there = peer.native(x)
+        calls.append(lambda: peer.wait(own(there) if problem.scalar else own(there)[0]))
+        calls[-1]()
+        if problem.name != "arrow":  # for which the peer takes minutes
+            times["peer_detect"], found = once(lambda: peer.detected(problem.f, x, problem.scalar))
+            times["peer_colour"], colouring = once(lambda: peer.coloured(found, problem.scalar))
+            calls.append(peer.prepared(problem.f, x, colouring, problem.scalar))
+            calls[-1]()
+    best = fastest(calls, seconds)
+    times |= dict(zip(("prepared", "native", "peer_prepared"), best))
+    known = sparsity(operator, problem.f, AutoSparse(auto, pattern=pattern), x)
+    if known.shape[0] * known.shape[1] <= DENSE:
+        plain = prepare(operator, problem.f, auto, x)
+        plain(x)
+        times["dense"] = once(lambda: plain(x))[0]
+    assert known.colouring is not None
+    name, passes = type(auto).__name__, known.colouring.passes
+    named = None if peer is None else peer.NAME
+    return SparseTiming(problem.name, x.size, name, passes=passes, entries=known.nnz, peer=named, memory=None, **times)
+
+
+def peer_of(auto: AutoBackend) -> ModuleType | None:
+    """What the engine's users have for the same, if it is installed."""
+    try:
+        return importlib.import_module(f".yardsticks.sparse_{auto.name}", __package__)
+    except ImportError:
+        return None
+
+
+def row(timing: SparseTiming) -> str:
+    def shown(value: float | None, width: int, digits: int, unit: float = 1.0) -> str:
+        return f"{'-' if value is None else f'{value * unit:.{digits}f}':>{width}}"
+
+    return (
+        f"{timing.problem:21} {timing.size:9,} {timing.backend.removeprefix('Auto')[:10]:10} {timing.detect:8.3f} "
+        f"{timing.colour:8.3f} {timing.passes:6} {timing.first:7.2f} {shown(timing.prepared, 9, 2, 1e3)} "
+        f"{shown(timing.peer_detect, 8, 2)} {shown(timing.peer_colour, 8, 2)} {shown(timing.peer_prepared, 9, 2, 1e3)} "
+        f"{shown(timing.ratio, 6, 2)} {shown(timing.dense, 9, 1, 1e3)}"
+    )
+
+
+# How it grows ----------------------------------------------------------------------------------------------------------
+
+
+def grown(argv: Sequence[str]) -> None:
+    """In a process of its own: the tridiagonal problem of one size on one engine, as JSON."""
+    name, size = argv
+    auto = getattr(adinterface, name)()
+    problem = PROBLEMS[0]
+    jacobian(problem.f, auto, problem.x(4))  # the engine is loaded
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    timing = measure(problem, auto, int(size), 0.5, peers=False)
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(json.dumps(asdict(timing) | {"memory": 1024 * (after - before)}))
+
+
+def growth(backends: Sequence[AutoBackend], sizes: Sequence[int]) -> list[SparseTiming]:
+    print(f"{'engine':22} {'n':>9} {'detect s':>9} {'colour s':>9} {'first s':>8} {'prepared ms':>12} {'peak MB':>8}")
+    found = []
+    for auto in backends:
+        for size in sizes:
+            command = [sys.executable, "-m", __package__, "--grown", type(auto).__name__, str(size)]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            timing = SparseTiming(**json.loads(done.stdout.splitlines()[-1]))
+            found.append(timing)
+            assert timing.memory is not None
+            print(
+                f"{timing.backend:22} {timing.size:9,} {timing.detect:9.3f} {timing.colour:9.3f} {timing.first:8.2f} "
+                f"{1e3 * timing.prepared:12.2f} {timing.memory / 1e6:8.0f}",
+                flush=True,
+            )
+    return found
+
+
+# The picture -----------------------------------------------------------------------------------------------------------
+
+
+def draw(timings: Sequence[SparseTiming], path: str) -> None:
+    """For each problem the time of a prepared call on each engine, and of the peer."""
+    plt = importlib.import_module("matplotlib.pyplot")
+    names = list(dict.fromkeys(timing.problem for timing in timings))
+    engines = list(dict.fromkeys(timing.backend for timing in timings))
+    figure, axes = plt.subplots(figsize=(9, 4.5), layout="constrained")
+    series: list[tuple[str | None, dict[str, float | None]]]
+    series = [(engine, {t.problem: t.prepared for t in timings if t.backend == engine}) for engine in engines]
+    series += [(t.peer, {u.problem: u.peer_prepared for u in timings if u.peer}) for t in timings[:1] if t.peer]
+    for n, (label, seconds) in enumerate(series):
+        places = np.arange(len(names)) + (n - len(series) / 2 + 0.5) * 0.8 / len(series)
+        heights = [1e3 * (seconds.get(name) or np.nan) for name in names]
+        axes.bar(places, heights, 0.8 / len(series), label=label)
+    axes.set_xticks(np.arange(len(names)), names, rotation=20, ha="right")
+    axes.set(yscale="log", ylabel="prepared call, ms", title="Sparse Jacobians and Hessians")
+    axes.legend(ncols=3, fontsize="small")
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def main(argv: Sequence[str], backends: Sequence[AutoBackend]) -> int:
+    if argv[:1] == ["--grown"]:
+        grown(argv[1:])
+        return 0
+    parser = argparse.ArgumentParser(prog="python -m adinterface_conformance benchmark --sparse", description=__doc__)
+    parser.add_argument("--backend", action="append", help="a backend's class, by its name; by default all")
+    parser.add_argument("--problem", action="append", help="a problem's name; all by default")
+    parser.add_argument("--size", type=int, help="in the place of each problem's own size")
+    parser.add_argument(
+        "--growth", action="store_true", help="the tridiagonal problem up to n = 10^6 instead, with peak memory"
+    )
+    parser.add_argument("--seconds", type=float, default=2.0, help="how long to measure each call (default: 2)")
+    parser.add_argument("--json", help="write the measurements to this file")
+    parser.add_argument("--plot", help="draw them to this PNG file (needs matplotlib)")
+    options = parser.parse_args(list(argv))
+    chosen = [auto for auto in backends if not options.backend or type(auto).__name__ in options.backend]
+    timings: list[SparseTiming] = []
+    if options.growth:
+        timings = growth(chosen, [10_000, 100_000, options.size or 1_000_000])
+    else:
+        print(HEAD)
+        for problem in PROBLEMS:
+            if options.problem and problem.name not in options.problem:
+                continue
+            for auto in chosen:
+                if not gives(registry.find(auto), "pullback") and (problem.scalar or problem.name == "arrow"):
+                    continue  # its gradients and full rows take as long as all columns
+                timings.append(measure(problem, auto, options.size or problem.measured, options.seconds))
+                print(row(timings[-1]), flush=True)
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump([asdict(timing) for timing in timings], file, indent=1)
+    if options.plot:
+        draw(timings, options.plot)
+    return 0

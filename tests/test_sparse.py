@@ -16,6 +16,7 @@ import scipy.sparse
 import torch
 from adinterface_conformance.sparse_problems import PROBLEMS
 from backends_table import BACKENDS, ENGINES, each_backend, each_engine, rtol_of
+from jax.experimental.sparse import BCOO
 
 from adinterface import (
     AutoAutograd,
@@ -146,7 +147,7 @@ def test_forms(backend):
         assert type(matrix) is cls
         close(matrix, expected, backend)
     (native,) = jacobian(chain, AutoSparse(backend, format="native"), X)
-    own = {"jax": jax.experimental.sparse.BCOO, "torch": torch.Tensor, "autograd": scipy.sparse.csr_array}
+    own = {"jax": BCOO, "torch": torch.Tensor, "autograd": scipy.sparse.csr_array}
     assert isinstance(native, own[type(backend).name])
     assert str(native.dtype).endswith("float64")
     close(native, expected, backend)
@@ -398,7 +399,7 @@ def test_a_pattern_of_the_users_in_any_form(backend):
     pattern = scipy.sparse.csr_array(expected != 0)
     forms = [
         pattern, pattern.tocsc(), pattern.tocoo(), pattern.tolil(), pattern.toarray(), SparsityPattern(pattern),
-        torch.tensor(pattern.toarray()).to_sparse(), jax.experimental.sparse.BCOO.fromdense(jnp.asarray(pattern.toarray())),
+        torch.tensor(pattern.toarray()).to_sparse(), BCOO.fromdense(jnp.asarray(pattern.toarray())),
     ]  # fmt: skip
     autos = {AutoSparse(backend, pattern=form) for form in forms}
     assert len(autos) == 1

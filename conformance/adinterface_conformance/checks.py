@@ -28,6 +28,7 @@ from adinterface.contract.backend import gives
 from adinterface.contract.library import Library, kind, width
 from adinterface.operators.facts import operator_of, parts_of, plain_of
 from adinterface.operators.operation import Operation, PartForm
+from adinterface.operators.sparse import SPARSE
 from adinterface.tree import handler_of
 
 from . import laws
@@ -441,7 +442,7 @@ def prepared(case: Case) -> None:
         assert_close(got, known[part], f"{part} of the call before", 1e-12)
 
 
-@check(with_parts("jacobian", "hessian"), without=("complex", "complex64", "float16", "kink"), share=8)
+@check(lambda operation: operation in SPARSE, without=("complex", "complex64", "float16", "kink"), share=8)
 def sparse(case: Case) -> None:
     """By AutoSparse the same blocks come as sparse matrices, from a pattern that was found, and checked, on the way."""
     plain = case.run()

@@ -130,7 +130,7 @@ def measure(problem: SparseProblem, auto: AutoBackend, size: int, seconds: float
 def peer_of(auto: AutoBackend) -> ModuleType | None:
     """What the engine's users have for the same, if it is installed."""
     try:
-        return importlib.import_module(f".yardsticks.sparse_{auto.name}", __package__)
+        return importlib.import_module(f".yardsticks.{auto.name}_sparse", __package__)
     except ImportError:
         return None
 

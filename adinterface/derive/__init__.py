@@ -6,7 +6,7 @@ Everything here sees native arrays only. It may import the contract, the registr
 from .basis import full_like, library_of
 from .jacobians import gradient, jacobian
 from .primitives import back_stacked, linearize, pullback, push_stacked, pushforward
-from .second_order import DerivativeFunction, GradientFunction, derivative, hessian_diagonal, hvp
+from .second_order import DerivativeFunction, GradientFunction, derivative, hessian, hessian_diagonal, hvp, second_derivative
 
 __all__ = [
     "DerivativeFunction",
@@ -15,6 +15,7 @@ __all__ = [
     "derivative",
     "full_like",
     "gradient",
+    "hessian",
     "hessian_diagonal",
     "hvp",
     "jacobian",
@@ -23,4 +24,5 @@ __all__ = [
     "pullback",
     "push_stacked",
     "pushforward",
+    "second_derivative",
 ]

@@ -19,6 +19,7 @@ from adinterface import (
     AutoBackend,
     Backend,
     DisconnectedWarning,
+    PrecisionWarning,
     array_namespace,
     gradient,
     hessian,
@@ -341,9 +342,10 @@ def _same(a: Any, b: Any) -> bool:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """A scenario may be disconnected, and functions may overflow: neither is what is tested."""
+    """A scenario may be disconnected, functions may overflow, an engine may say how exact it is: none is what is tested."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", DisconnectedWarning)
+        warnings.simplefilter("ignore", PrecisionWarning)
         yield
 
 

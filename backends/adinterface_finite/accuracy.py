@@ -1,0 +1,70 @@
+"""How good a derivative is: what the estimates of its numbers say of each leaf, and who is told."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adinterface.contract.backend import Accuracy, LeafAccuracy
+from adinterface.contract.errors import PrecisionError
+from adinterface.derive.record import note_accuracy
+
+from .evaluation import Evaluations
+from .levels import enclosing
+from .methods.method import Slopes
+from .points import Lines
+
+#: The largest relative error of a third derivative, and of higher ones, that is not refused.
+REFUSED = {3: 1e-7, 4: 1e-5}
+
+
+def report(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int) -> None:
+    """Tell of derivatives along lines: the operator, which warns, and the differences around these, whose noise it is.
+
+    order: of these derivatives, without those that f takes itself.
+    """
+    values, errors = slopes.values, slopes.errors
+    depth = evaluations.level.order + order
+    top = float(np.max(np.abs(values), initial=0.0, where=np.isfinite(values)))
+    finite = np.where(np.isfinite(errors) & np.isfinite(values), errors, 0.0)
+    worst = float(np.max(finite, initial=0.0))
+    overall = worst / top if top else 0.0
+    above = enclosing()
+    if above is not None:
+        floors = np.where(np.isfinite(values), slopes.floors, 0.0)
+        above.note(float(np.max(floors, initial=0.0)) / top if top else 0.0, depth)
+        return
+    if depth >= 3:
+        limit = REFUSED[min(depth, 4)]
+        if overall > limit:
+            raise PrecisionError(
+                f"Finite differences: the estimated relative error of this derivative of order {depth}, by differences of "
+                f"differences, is {overall:.1g}, more than {limit:g}. Give f a smoother form or more precision, choose "
+                f"AutoFiniteDifferences(scale=...), or take the inner derivatives with an engine: "
+                f"SecondOrder(AutoFiniteDifferences(), AutoJax())."
+            )
+    note_accuracy(lambda: Accuracy(depth, _by_leaf(evaluations, lines, slopes, order)))
+
+
+def _by_leaf(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int) -> tuple[LeafAccuracy, ...]:
+    """The accuracy of each leaf's derivatives; whether it is bad enough for a warning.
+
+    It is not where the error is no more than what rounding makes of an f that does not change.
+    """
+    epsilon = evaluations.layout(()).epsilon
+    bad = max(1e-4, 10 * epsilon ** (2 / 3))
+    values, errors, sizes = slopes.values, slopes.errors, slopes.sizes
+    weights = np.array([lines.scale(line)[0] ** order for line in range(lines.count)])[:, None]
+    found: list[LeafAccuracy] = []
+    for leaf, start, stop in lines.owners():
+        part = slice(start, stop)
+        known = np.isfinite(values[part])
+        if not known.any():
+            continue
+        size = np.abs(values[part])
+        top = float(np.max(size, where=known, initial=0.0))
+        error = float(np.max(errors[part], where=known, initial=0.0))
+        relative = error / top if top else 0.0
+        unresolved = known & (errors[part] > bad * top)
+        rounding = (size <= errors[part]) & (errors[part] * weights[part] <= 64 * epsilon * sizes[part])
+        found.append(LeafAccuracy(leaf, relative, bool(top and (unresolved & ~rounding).any())))
+    return tuple(found)

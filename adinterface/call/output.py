@@ -70,6 +70,14 @@ class Function:
         return self
 
     @property
+    def elsewhere(self) -> Function:
+        if not self.held:
+            return self
+        new = Function(self.plan, self.f, self.carried, self.output)
+        new.held = frozenset()
+        return new
+
+    @property
     def of_any_numbers(self) -> Function:
         """The same for leaves of other dtypes, such as complex ones in place of real ones, whatever it returns."""
         return Function(self.plan, self.f, self.carried, "tree")

@@ -54,6 +54,10 @@ class FlatFunction(Protocol):
     def alone(self) -> FlatFunction:
         """The same for whoever looks at the outputs only, which may take fewer evaluations of f."""
 
+    @property
+    def elsewhere(self) -> FlatFunction:
+        """The same for other leaves than those of the call, which no object holds."""
+
     def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]: ...
 
 

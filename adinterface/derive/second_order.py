@@ -23,6 +23,10 @@ class GradientFunction:
     def alone(self) -> GradientFunction:
         return GradientFunction(self.inner, self.function.alone, value=False)
 
+    @property
+    def elsewhere(self) -> GradientFunction:
+        return GradientFunction(self.inner, self.function.elsewhere, value=self.value)
+
     def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
         outputs, aux, gradients, _ = gradient(self.inner, self.function, leaves, value=self.value)
         return gradients, Aux((*outputs, *aux.arrays) if self.value else (), aux.form)
@@ -39,6 +43,10 @@ class DerivativeFunction:
     @property
     def alone(self) -> DerivativeFunction:
         return DerivativeFunction(self.inner, self.function.alone, value=False)
+
+    @property
+    def elsewhere(self) -> DerivativeFunction:
+        return DerivativeFunction(self.inner, self.function.elsewhere, value=self.value)
 
     def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
         outputs, tangents, aux = derivative(self.inner, self.function, leaves, value=self.value)

@@ -51,12 +51,13 @@ def _by_leaf(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int)
     It is not where the error is no more than what rounding makes of an f that does not change.
     """
     epsilon = evaluations.layout(()).epsilon
-    bad = max(1e-4, 10 * epsilon ** (2 / 3))
     values, errors, sizes = slopes.values, slopes.errors, slopes.sizes
     weights = np.array([lines.scale(line)[0] ** order for line in range(lines.count)])[:, None]
     found: list[LeafAccuracy] = []
     for leaf, start, stop in lines.owners():
         part = slice(start, stop)
+        coarse = max([epsilon, *(lines.point.exactness if leaf < 0 else [lines.point.exactness[leaf]])])
+        bad = max(1e-4, 100 * coarse ** (2 / (order + 2)))
         known = np.isfinite(values[part])
         if not known.any():
             continue
@@ -65,6 +66,6 @@ def _by_leaf(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int)
         error = float(np.max(errors[part], where=known, initial=0.0))
         relative = error / top if top else 0.0
         unresolved = known & (errors[part] > bad * top)
-        rounding = (size <= errors[part]) & (errors[part] * weights[part] <= 64 * epsilon * sizes[part])
+        rounding = np.maximum(size, errors[part]) * weights[part] <= 64 * epsilon * sizes[part]
         found.append(LeafAccuracy(leaf, relative, bool(top and (unresolved & ~rounding).any())))
     return tuple(found)

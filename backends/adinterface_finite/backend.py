@@ -73,7 +73,7 @@ class FiniteDifferencesBackend(Backend):
         if quick is not None:
             (outputs, aux), slopes = quick
             return Gradient(outputs, aux, slopes)
-        outputs, aux, blocks = self._columns(function, leaves, value)
+        outputs, aux, blocks = self._columns(function, leaves, value, real=True)
         return Gradient(outputs, aux, tuple(blocks[0]))
 
     def jacobian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian:
@@ -99,7 +99,8 @@ class FiniteDifferencesBackend(Backend):
         pairs.tell(evaluations, self.relative(leaves[0].dtype), epsilon(leaves[0].dtype.name))
         return at or ((), evaluations.aux), found
 
-    def _columns(self, function: FlatFunction, leaves: Arrays, value: bool) -> Jacobian:
+    def _columns(self, function: FlatFunction, leaves: Arrays, value: bool, real: bool = False) -> Jacobian:
+        """real: f's value is known to be."""
         if self._traced(leaves):
             return columns(self, traced.linearize(self, function, leaves), leaves)
         evaluations = self._evaluations(function, leaves)
@@ -107,7 +108,7 @@ class FiniteDifferencesBackend(Backend):
         try:
             with evaluation(leaves):
                 doubled = [is_complex(self, leaf) for leaf in leaves]
-                if value or not numbers or any(doubled):
+                if value or not numbers or (any(doubled) and not real):
                     evaluations.base()
                     doubled = [each and not _all_complex(evaluations) for each in doubled]
                 lines = Coordinates(self._point(leaves), doubled)

@@ -14,7 +14,7 @@ from adinterface.contract.library import epsilon, width
 from adinterface.derive.basis import library_of, size_of
 
 from .levels import Level, below
-from .workers import Task, run_all
+from .workers import OUTSIDE, Outside, Task, run_all
 
 _T = TypeVar("_T")
 Array = np.ndarray[Any, Any]
@@ -23,17 +23,13 @@ Array = np.ndarray[Any, Any]
 Evaluate = Callable[..., tuple[Arrays, Aux]]
 
 
-#: What code in Python raises where arrays would be NaN: `math.log(-1.0)`, `1 / 0.0`, a matrix that has no Cholesky factor.
-OUTSIDE = (ArithmeticError, ValueError)
-
-
 class Evaluations:
     """A flat function around one point."""
 
     def __init__(self, backend: Backend, function: FlatFunction, leaves: Arrays, executor: Any = None):
         self.backend, self.leaves, self.executor = backend, leaves, executor
         self.function = function
-        self.alone = function.alone
+        self.alone = function.elsewhere.alone
         #: What f returned beside its outputs, wherever it was evaluated first.
         self.aux = Aux()
         #: What was found out about nested differences inside f.
@@ -59,9 +55,12 @@ class Evaluations:
     def vectors(self, points: Iterable[list[Any]]) -> list[Any]:
         """The outputs at these points, in their order, each as one vector of NumPy's numbers (a number for a single one)."""
         if self.executor is not None:
-            return [self.layout(outputs, aux).flat(outputs) for outputs, aux in self.spread(points)]
+            return [
+                self._outside(result.error) if type(result) is Outside else self._flat(*result)
+                for result in self.spread(points)
+            ]
         alone, layout, found = self.alone, self._layout, []
-        with below(self.level), np.errstate(all="ignore"):  # beyond its domain f is not finite, which is looked at
+        with below(self.level):
             for leaves in points:
                 try:
                     outputs, aux = alone(*leaves)
@@ -73,19 +72,25 @@ class Evaluations:
                 found.append(layout.flat(outputs))
         return found
 
-    def _outside(self, error: Exception) -> Array:
+    def _outside(self, error: Exception) -> Any:
         """What stands for the outputs of an f that raised: it is not defined there, if it is at the point itself."""
         self.raised = error
         outputs, _ = self.base()
-        return np.full(self.layout(outputs).count, np.nan)
+        layout = self.layout(outputs)
+        return np.nan if layout.number else np.full(layout.count, np.nan)
 
-    def spread(self, points: Iterable[list[Any]]) -> Iterator[tuple[Arrays, Aux]]:
+    def spread(self, points: Iterable[list[Any]]) -> Iterator[tuple[Arrays, Aux] | Outside]:
         """As `displaced` at each of these points, on the workers of the executor."""
         ship = getattr(self.alone, "shipped", None)
         if ship is None:
-            return run_all(self.executor, [Task(self.alone, leaves) for leaves in points])
+            yield from run_all(self.executor, [Task(self.alone, leaves) for leaves in points])
+            return
         taken_apart = self.alone.taken_apart  # type: ignore[attr-defined]
-        return map(taken_apart, run_all(self.executor, [Task(*ship(leaves)) for leaves in points]))
+        for result in run_all(self.executor, [Task(*ship(leaves)) for leaves in points]):
+            yield result if type(result) is Outside else taken_apart(result)
+
+    def _flat(self, outputs: Arrays, aux: Aux) -> Any:
+        return self.layout(outputs, aux).flat(outputs)
 
     def elsewhere(self, function: Evaluate, leaves: Sequence[Any]) -> tuple[Arrays, Aux]:
         """Another form of f, at leaves of another dtype."""

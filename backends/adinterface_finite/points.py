@@ -210,7 +210,7 @@ class Directions(Lines):
         self.stacks = stacks
         #: Where a tangent moves one number alone: its leaf, its place, and by how much.
         self.alone: list[tuple[int, Any, Any] | None] = [None] * self.count
-        flat = [np.asarray(stack).reshape(self.count, -1) for stack in stacks]
+        flat = [np.asarray(stack).reshape(self.count, math.prod(np.shape(stack)[1:])) for stack in stacks]
         moved = [np.count_nonzero(stack, axis=1) for stack in flat]
         for line in np.flatnonzero(sum(moved) == 1) if flat else ():
             n = next(n for n, counts in enumerate(moved) if counts[line])

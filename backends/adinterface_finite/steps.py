@@ -19,6 +19,8 @@ START, FACTOR = 2.0**-3.5, 107 / 128
 GOOD = 0.02
 #: Enough, in units of f's precision: at once; with two evaluations to spare; and for a function that looks linear.
 ENOUGH, LATE, LINEAR = 90.0, 4.5e4, 2e3
+#: From this relative error on, steps shrink twice as fast.
+LOST = 0.1
 #: How much smaller a step is taken where f is not finite: by this power of two.
 RETREAT = 3
 #: One coarse look back by at most this power of two; one leap out of the noise.
@@ -84,7 +86,8 @@ def _next(
     relative = error / top if top else 0.0
     coarse = low_bend > 10 * GOOD and low_bend > 8 * low_noise
     if coarse:
-        return low + (max(math.floor(math.log2(GOOD / low_bend) / power), LEAST) if low_bend < math.inf else -1)
+        down = max(math.floor(math.log2(GOOD / low_bend) / power), LEAST) if low_bend < math.inf else LEAST
+        return low + (min(down, -2) if relative > LOST and steps > 2 else down)
     if steps == 2:
         enough = relative < min(LINEAR * epsilon, 0.05) and low_bend <= 4 * low_noise
     else:
@@ -100,4 +103,4 @@ def _next(
                 return high + size
     elif high_bend < GOOD / 8 and high + 1 < bad:
         return high + 1
-    return low - 1
+    return low - (2 if relative > LOST and steps > 2 else 1)

@@ -10,6 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+#: What code in Python raises where arrays would be NaN: `math.log(-1.0)`, `1 / 0.0`, a matrix that has no Cholesky
+#: factor; NumPy's own warnings where they are errors.
+OUTSIDE = (ArithmeticError, ValueError, RuntimeWarning)
+
 #: In how many pieces the evaluations of one round are handed out at most; few evaluations go one by one.
 PIECES = 64
 
@@ -20,6 +24,12 @@ class Task(NamedTuple):
     call: Callable[..., Any]
     args: Sequence[Any]
     kwargs: Mapping[str, Any] = MappingProxyType({})
+
+
+class Outside(NamedTuple):
+    """In place of a result: f raised an error that it may raise outside its domain."""
+
+    error: Exception
 
 
 def run_all(executor: Any, tasks: Sequence[Task]) -> Iterator[Any]:
@@ -33,7 +43,13 @@ def run_all(executor: Any, tasks: Sequence[Task]) -> Iterator[Any]:
 
 def _run(piece: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]]) -> list[Any]:
     """On a worker."""
-    return [call(*args, **kwargs) for call, args, kwargs in piece]
+    results: list[Any] = []
+    for call, args, kwargs in piece:
+        try:
+            results.append(call(*args, **kwargs))
+        except OUTSIDE as error:
+            results.append(Outside(error))
+    return results
 
 
 def _mapped(executor: Any, packed: list[Any]) -> Iterator[list[Any]]:

@@ -49,6 +49,10 @@ class Unrelated:
     def alone(self) -> Unrelated:
         return self
 
+    @property
+    def elsewhere(self) -> Unrelated:
+        return self
+
     def __call__(self, *leaves: Any) -> tuple[tuple[Any, ...], Aux]:
         return (array_namespace(*leaves).asarray(2.0),), Aux()
 

@@ -7,6 +7,7 @@ central difference against its rounding error; eps^(1/(p+1)) does for order p. W
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -29,8 +30,9 @@ class Fixed(Method):
 
     def relative(self, exactness: float) -> float:
         """The step, relative to a number's scale."""
-        balanced: float = max(self.noise or 0.0, exactness) ** (1 / (self.order + self.depth))
-        return self.step or balanced
+        if self.step is not None:
+            return self.step
+        return math.pow(max(self.noise or 0.0, exactness), 1 / (self.order + self.depth))
 
     def relative_error(self, order: int, epsilon: float) -> float:
         # A factor of 1000, and of 100, is for functions that bend more than a sine.

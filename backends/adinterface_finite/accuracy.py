@@ -33,16 +33,30 @@ def report(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int) -
         floors = np.where(np.isfinite(values), slopes.floors, 0.0)
         above.note(float(np.max(floors, initial=0.0)) / top if top else 0.0, depth)
         return
-    if depth >= 3:
-        limit = REFUSED[min(depth, 4)]
-        if overall > limit:
-            raise PrecisionError(
-                f"Finite differences: the estimated relative error of this derivative of order {depth}, by differences of "
-                f"differences, is {overall:.1g}, more than {limit:g}. Give f a smoother form or more precision, choose "
-                f"AutoFiniteDifferences(scale=...), or take the inner derivatives with an engine: "
-                f"SecondOrder(AutoFiniteDifferences(), AutoJax())."
-            )
+    refuse(depth, overall)
     note_accuracy(lambda: Accuracy(depth, _by_leaf(evaluations, lines, slopes, order)))
+
+
+def report_pairs(evaluations: Evaluations, relative: float, exactness: float) -> None:
+    """As `report` for plain differences with this relative step: how much noise rounding leaves in them."""
+    error, order = max(exactness, evaluations.level.error) / relative, evaluations.level.order + 1
+    above = enclosing()
+    if above is not None:
+        above.note(error, order)
+    else:
+        refuse(order, error)
+
+
+def refuse(order: int, error: float) -> None:
+    """Raise PrecisionError for a derivative of third order or more that is no good."""
+    if order < 3 or error <= REFUSED[min(order, 4)]:
+        return
+    raise PrecisionError(
+        f"Finite differences: the estimated relative error of this derivative of order {order}, by differences of "
+        f"differences, is {error:.1g}, more than {REFUSED[min(order, 4)]:g}. Give f a smoother form or more precision, choose "
+        f"AutoFiniteDifferences(scale=...), or take the inner derivatives with an engine: "
+        f"SecondOrder(AutoFiniteDifferences(), AutoJax())."
+    )
 
 
 def _by_leaf(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int) -> tuple[LeafAccuracy, ...]:

@@ -17,7 +17,7 @@ from adinterface.derive.record import note_step
 from adinterface.registry import backend_of, evaluation
 
 from . import traced
-from .accuracy import report
+from .accuracy import report, report_pairs
 from .evaluation import Evaluations, TracedError, apart
 from .known_failures import KNOWN_FAILURES
 from .methods import method_of, pairs
@@ -96,7 +96,7 @@ class FiniteDifferencesBackend(Backend):
             found = apart(self, leaves, lambda fresh: compute(evaluations, fresh(), self.relative))
         if found is None:
             return None
-        pairs.tell(evaluations, self.relative(leaves[0].dtype), epsilon(leaves[0].dtype.name))
+        report_pairs(evaluations, self.relative(leaves[0].dtype), epsilon(leaves[0].dtype.name))
         return at or ((), evaluations.aux), found
 
     def _columns(self, function: FlatFunction, leaves: Arrays, value: bool, real: bool = False) -> Jacobian:

@@ -21,7 +21,7 @@ Array = np.ndarray[Any, Any]
 #: A window's error is at least this part of that of the window without its largest step.
 FLOOR = 0.01
 #: A measured noise counts so many times: it is seen in one or two samples.
-CAUTION = 2.0
+CAUTION = 3.0
 
 
 class Windows(NamedTuple):
@@ -121,7 +121,7 @@ def extrapolate(found: Windows, slopes: Array, rounding: Array, smallest: Array)
         samples = latest / found.difference
         if steps > 3:
             samples = np.sort(samples, axis=1)
-            noise = np.sqrt(0.5 * (samples[:, 0] ** 2 + samples[:, 1] ** 2)) * smallest[:, 0]
+            noise = np.sqrt(samples[:, 0] * samples[:, 1]) * smallest[:, 0]
         else:
             noise = samples[:, 0] * smallest[:, 0]
     else:

@@ -19,6 +19,9 @@ from adinterface.derive.basis import library_of
 
 _DOUBLE = np.dtype(np.float64)
 
+#: What is smaller is as good as zero: the squares of steps in its scale would not be numbers any more.
+TINY = 1e-150
+
 #: The lowest and the highest value that a number may take.
 Bounds = tuple[float | None, float | None]
 
@@ -45,7 +48,7 @@ class Point:
         if self.scale is not None:
             return self.scale
         size = abs(float(x))
-        return size if 0.0 < size < math.inf else 1.0
+        return size if TINY < size < math.inf else 1.0
 
     def room(self, x: float, unit: complex) -> tuple[float, float]:
         """How far a number may go ahead and behind."""
@@ -243,7 +246,7 @@ class Directions(Lines):
         for numbers, tangent in zip(self.point.numbers, self.tangents(line)):
             moves = np.abs(tangent).astype("float64")
             sizes = np.abs(numbers).astype("float64")
-            sizes = np.where((sizes > 0) & np.isfinite(sizes), sizes, 1.0)
+            sizes = np.where((sizes > TINY) & np.isfinite(sizes), sizes, 1.0)
             if self.point.scale is not None:
                 sizes = np.full(np.shape(sizes), self.point.scale)
             distances.append((sizes[moves > 0] / moves[moves > 0]).ravel() if np.ndim(moves) else _scalar(sizes, moves))

@@ -252,17 +252,21 @@ class Sweep:
         following: list[tuple[int, int]] = []
         for n, (i, exponent) in enumerate(zip(group, chosen)):
             if exponent is None and len(exponents) == 2 and not slopes[n].any():
-                exponent = self._look_further(i)
+                following.extend(self._look_further(i))
             if exponent is not None and left[n] >= 2 and exponent not in exponents:
                 following.append((i, exponent))
         return following
 
-    def _look_further(self, i: int) -> int | None:
+    def _look_further(self, i: int) -> list[tuple[int, int]]:
         """Where f did not change at all around a number that is close to zero, it may change at a distance of about 1."""
-        if self.scales[i] >= 2.0**-10 or self.most < 6 or self.lines.point.scale is not None:
-            return None
+        if self.scales[i] >= 2.0**-10 or self.most < 8 or self.lines.point.scale is not None:
+            return []
         exponent = round(math.log2(unit(1.0) / self.units[i]))
-        return exponent if exponent < self.bad[i] else None
+        if exponent >= self.bad[i]:
+            return []
+        self.exponents[i], self.slots[i] = [], []  # what has been seen so far says nothing
+        self.scales[i] = 1.0
+        return [(i, exponent), (i, exponent - 1)]
 
     def _estimate(self, found: Any, slopes: Array, sizes: Array, steps: Array) -> tuple[Estimate, Array]:
         """The slopes at no step, and the rounding errors of those that there are."""

@@ -91,4 +91,4 @@ class ComplexStep(Method):
             allowed = AGREE * np.max(np.abs(slope), initial=0.0) + ROUNDING * layout.epsilon * sizes / step
             if not np.all(np.abs(guard - slope) <= allowed):
                 return None
-        return slope, 4 * layout.epsilon * np.abs(slope), sizes
+        return slope, np.full(slope.shape, 16 * layout.epsilon * np.max(np.abs(slope), initial=0.0)), sizes

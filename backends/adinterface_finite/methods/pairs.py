@@ -16,7 +16,6 @@ from adinterface.contract.library import dtype_name, epsilon
 from adinterface.derive.basis import block_dtype
 
 from ..evaluation import Evaluations, check_precision, kept_all
-from ..levels import enclosing
 
 Evaluate = Callable[..., tuple[Arrays, Aux]]
 #: The relative step of a leaf, by its dtype.
@@ -87,13 +86,6 @@ def jacobian(evaluations: Evaluations, leaves: Arrays, relative: Relative, *, ke
             for row, ahead, back in zip(blocks, up, down):
                 row[n][column] = (ahead - back) / apart
     return blocks
-
-
-def tell(evaluations: Evaluations, relative: float, exactness: float) -> None:
-    """Differences around these hear how much noise rounding leaves in them."""
-    above = enclosing()
-    if above is not None:
-        above.note(max(exactness, evaluations.level.error) / relative, evaluations.level.order + 1)
 
 
 def _moves(leaves: Arrays, n: int, relative: float) -> Iterator[tuple[Any, list[Any], Any, float]]:

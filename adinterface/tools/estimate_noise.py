@@ -80,8 +80,9 @@ def estimate_noise(f: Callable[..., Any], /, *args: Any, seed: int = 0, **kwargs
             size = float(np.abs(values).max())
             return Noise(found, found / size if size else 0.0, evaluations)
     raise PrecisionError(
-        f"estimate_noise: the differences of f show no noise at distances of {min(DISTANCES):g} to {max(DISTANCES):g} of its arguments: it is not finite "
-        f"there, bends too much, or is constant. Look at f at neighbouring points yourself, or pass noise=... as you know it."
+        f"estimate_noise: the differences of f show no noise at distances of {min(DISTANCES):g} to {max(DISTANCES):g} of its "
+        f"arguments: it is not finite there, bends too much, or is constant. Look at f at neighbouring points yourself, or "
+        f"pass noise=... as you know it."
     )
 
 

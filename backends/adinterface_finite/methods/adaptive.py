@@ -47,7 +47,7 @@ class Adaptive(Method):
         return Slopes(*[np.concatenate(column) for column in zip(*parts)])
 
     def relative_error(self, order: int, epsilon: float) -> float:
-        return min(1.0, (1e5 if order == 1 else 1e7) * epsilon)
+        return min(1.0, (1e4 if order == 1 else 1e6) * epsilon)
 
 
 class Sweep:

@@ -7,7 +7,6 @@ central difference against its rounding error; eps^(1/(p+1)) does for order p. W
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -32,11 +31,13 @@ class Fixed(Method):
         """The step, relative to a number's scale."""
         if self.step is not None:
             return self.step
-        return math.pow(max(self.noise or 0.0, exactness), 1 / (self.order + self.depth))
+        balanced: float = max(self.noise or 0.0, exactness) ** (1 / (self.order + self.depth))
+        return balanced
 
     def relative_error(self, order: int, epsilon: float) -> float:
         # A factor of 1000, and of 100, is for functions that bend more than a sine.
-        return (1e3 if order == 1 else 1e2) * float(epsilon) ** (self.order / (self.order + order))
+        error: float = epsilon ** (self.order / (self.order + order))
+        return (1e3 if order == 1 else 1e2) * error
 
     def slopes(self, evaluations: Evaluations, lines: Lines, fresh: Callable[[], Arrays]) -> Slopes:
         if self.nodes == (1.0, -1.0):

@@ -16,7 +16,7 @@ from adinterface import AutoFiniteDifferences
 from adinterface.derive.record import recording
 
 from . import exact
-from .problems import Doubles, Problem
+from .problems import Doubles, Model, Problem
 
 Array = np.ndarray[Any, Any]
 #: From a function of an array and a point to its derivative, and the relative error that the method estimates, if it does.
@@ -28,9 +28,8 @@ class Row:
     """What one method did on all problems."""
 
     method: str
-    #: Of each problem: the largest error relative to the largest number of the derivative; and of each of its columns.
+    #: Of each problem: the largest error relative to the largest number of the derivative.
     errors: list[float] = field(default_factory=list)
-    columns: list[float] = field(default_factory=list)
     #: Of each problem: for each number of the point, and the most.
     evaluations: list[float] = field(default_factory=list)
     #: Of each problem with an estimate: whether the error is at most ten times that.
@@ -131,7 +130,6 @@ def measured(name: str, differentiate: Differentiate, problems: list[tuple[Probl
         apart = np.abs(np.asarray(found).reshape(wanted.shape) - wanted)
         error = float(apart.max() / (np.abs(wanted).max() or 1.0))
         row.errors.append(error)
-        row.columns.extend((apart.max(axis=0) / np.where(np.abs(wanted).max(axis=0) > 0, np.abs(wanted).max(axis=0), 1)).tolist())
         row.evaluations.append(evaluations / len(problem.x))
         if estimate is not None:
             allowed = 10 * estimate * np.abs(found).max() + 2.0**-50 * np.abs(wanted).max()
@@ -147,5 +145,8 @@ def hessians(problems: list[Problem], most: int = 6) -> Iterator[tuple[Problem, 
     """Of the objectives of the smaller problems, as problems with one output."""
     for problem in problems:
         if len(problem.x) <= most:
-            scalar = Problem(problem.name, lambda x, m, f=problem.f: [exact.scalar(f(x, m))], problem.x)
-            yield scalar, exact.hessian(problem)
+            yield Problem(problem.name, _objective(problem.f), problem.x), exact.hessian(problem)
+
+
+def _objective(f: Model) -> Model:
+    return lambda x, m: [exact.scalar(f(x, m))]

@@ -11,7 +11,7 @@ from .measure import Row
 
 mpl.use("Agg")
 
-from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.figure import Figure
 
 
 def draw(rows: list[Row], path: Path) -> None:

@@ -16,6 +16,10 @@ from .points import Lines
 #: The largest relative error of a third derivative, and of higher ones, that is not refused.
 REFUSED = {3: 1e-7, 4: 1e-5}
 
+#: What rounding makes of an f that does not change, by the order of the derivative: in units of f's precision and value, and
+#: of the scale of x.
+ROUNDING = {1: 64, 2: 1e4}
+
 
 def report(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int) -> None:
     """Tell of derivatives along lines: the operator, which warns, and the differences around these, whose noise it is.
@@ -80,6 +84,6 @@ def _by_leaf(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int)
         error = float(np.max(errors[part], where=known, initial=0.0))
         relative = error / top if top else 0.0
         unresolved = known & (errors[part] > bad * top)
-        rounding = np.maximum(size, errors[part]) * weights[part] <= 64 * epsilon * sizes[part]
+        rounding = np.maximum(size, errors[part]) * weights[part] <= ROUNDING[min(order, 2)] * epsilon * sizes[part]
         found.append(LeafAccuracy(leaf, relative, bool(top and (unresolved & ~rounding).any())))
     return tuple(found)

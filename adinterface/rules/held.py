@@ -120,6 +120,27 @@ class Holding:
     def alone(self) -> Holding:
         return Holding(self._function.alone, self._hold)
 
+    @property
+    def elsewhere(self) -> Holding:
+        return Holding(self._function.elsewhere, self._hold)
+
+    @property
+    def of_any_numbers(self) -> Holding:
+        return Holding(self._function.of_any_numbers, self._hold)
+
+    @property
+    def shipped(self) -> Any:
+        return self._function.shipped
+
+    @property
+    def taken_apart(self) -> Any:
+        return self._function.taken_apart
+
+    @property
+    def ignores(self) -> bool:
+        """Whether f has asked for a value that is held."""
+        return self._hold.record is not None
+
     def __call__(self, *leaves: Any) -> Any:
         hold = self._hold
         hold.place = 0

@@ -12,6 +12,7 @@ from adinterface.contract.backend import Arrays, Aux, Backend, FlatFunction
 from adinterface.contract.errors import PrecisionError
 from adinterface.contract.library import epsilon, width
 from adinterface.derive.basis import library_of, size_of
+from adinterface.rules.held import holding
 
 from .levels import Level, below
 from .workers import OUTSIDE, Outside, Task, run_all
@@ -28,8 +29,9 @@ class Evaluations:
 
     def __init__(self, backend: Backend, function: FlatFunction, leaves: Arrays, executor: Any = None):
         self.backend, self.leaves, self.executor = backend, leaves, executor
-        self.function = function
-        self.alone = function.elsewhere.alone
+        #: What f ignores is held as it is at the point.
+        self.function = holding(function, leaves)
+        self.alone = self.function.elsewhere.alone
         #: What f returned beside its outputs, wherever it was evaluated first.
         self.aux = Aux()
         #: What was found out about nested differences inside f.
@@ -81,6 +83,10 @@ class Evaluations:
 
     def spread(self, points: Iterable[list[Any]]) -> Iterator[tuple[Arrays, Aux] | Outside]:
         """As `displaced` at each of these points, on the workers of the executor."""
+        self.base()
+        if self.function.ignores:  # workers know nothing of what is held
+            yield from [self.displaced(*leaves) for leaves in points]
+            return
         ship = getattr(self.alone, "shipped", None)
         if ship is None:
             yield from run_all(self.executor, [Task(self.alone, leaves) for leaves in points])

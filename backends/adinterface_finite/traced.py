@@ -15,6 +15,7 @@ from adinterface.contract.backend import Arrays, Aux, Backend, FlatFunction, Lin
 from adinterface.contract.library import epsilon, kind
 from adinterface.derive.basis import cast_like, full_like, library_of, size_of
 from adinterface.registry import evaluation
+from adinterface.rules.held import holding
 
 from .evaluation import check_precision, kept, kept_all
 
@@ -25,6 +26,7 @@ STENCIL, ROOT = ((1.0, 8 / 12), (-1.0, -8 / 12), (2.0, -1 / 12), (-2.0, 1 / 12))
 
 
 def linearize(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
+    function = holding(function, leaves)
     with evaluation(leaves):
         outputs, aux = kept_all(function(*kept(leaves)))
     check_precision(backend, leaves, outputs)
@@ -40,6 +42,7 @@ def linearize(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linea
 def pushforward(
     backend: Backend, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True
 ) -> Pushforward:
+    function = holding(function, leaves)
     # Along zero the value says what the zeros look like.
     if value or step_of(backend, leaves, tangents) is None:
         linear = linearize(backend, function, leaves)

@@ -1,5 +1,6 @@
 """Finite differences by themselves: how exact they are, whether they know it, and what they do where f is awkward."""
 
+import concurrent.futures
 import math
 import re
 import warnings
@@ -25,6 +26,7 @@ from adinterface import (
     gradient,
     hessian,
     hvp,
+    ignore_derivatives,
     jacobian,
     numpy_function,
     pullback,
@@ -387,6 +389,18 @@ def test_a_second_derivative_at_the_edge_of_the_domain_falls_back():
         warnings.simplefilter("ignore", PrecisionWarning)
         found = hessian(lambda x: np.where(x[0] < 0, np.nan, np.exp(x[0])) * x[1] ** 2, FD, np.array([0.0, 3.0]))
     np.testing.assert_allclose(found, [[9.0, 6.0], [6.0, 2.0]], rtol=1e-3)
+
+
+@pytest.mark.parametrize("method", ["adaptive", "central", "forward", "complex"])
+@pytest.mark.parametrize("spread", [False, True])
+def test_what_f_ignores_is_held_by_every_method(method, spread):
+    x = np.array([0.3, 1.2])
+    with concurrent.futures.ThreadPoolExecutor(2) as executor:
+        backend = AutoFiniteDifferences(method=method, executor=executor if spread else None)
+        (found,) = gradient(lambda x: np.sum(x * ignore_derivatives(np.sin(x)) + x**2), backend, x)
+        matrix = hessian(lambda x: np.sum(x * ignore_derivatives(np.sin(x)) + x**2), backend, x)
+    np.testing.assert_allclose(found, np.sin(x) + 2 * x, rtol=1e-6)
+    np.testing.assert_allclose(matrix, 2 * np.eye(2), atol=0.05 if method == "forward" else 1e-5)
 
 
 # Options -------------------------------------------------------------------------------------------------------------

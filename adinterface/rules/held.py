@@ -175,9 +175,14 @@ class Around:
             _active.reset(token)
 
 
-def holding(function: Any, leaves: tuple[Any, ...]) -> Any:
-    """The function for evaluations around a point, in which what it ignores stays as it is there."""
-    return function if isinstance(function, Holding) else Holding(function, _Hold(function.alone, leaves))
+def holding(function: Any, leaves: tuple[Any, ...], aside: Callable[[Any], Any] | None = None) -> Any:
+    """The function for evaluations around a point, in which what it ignores stays as it is there.
+
+    aside: what an engine makes of a function that is evaluated at the point on the way, in the midst of another evaluation.
+    """
+    if isinstance(function, Holding):
+        return function
+    return Holding(function, _Hold(function.alone if aside is None else aside(function.alone), leaves))
 
 
 __all__ = ["Around", "Holding", "held", "holding"]

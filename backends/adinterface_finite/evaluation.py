@@ -14,7 +14,7 @@ from adinterface.contract.library import epsilon, width
 from adinterface.derive.basis import library_of, size_of
 from adinterface.rules.held import holding
 
-from .levels import Level, below
+from .levels import Level, aside, below
 from .workers import OUTSIDE, Outside, Task, run_all
 
 _T = TypeVar("_T")
@@ -30,8 +30,8 @@ class Evaluations:
     def __init__(self, backend: Backend, function: FlatFunction, leaves: Arrays, executor: Any = None):
         self.backend, self.leaves, self.executor = backend, leaves, executor
         #: What f ignores is held as it is at the point.
-        self.function = holding(function, leaves)
-        self.alone = self.function.elsewhere.alone
+        self.function = holding(function, leaves, aside)
+        self.alone: Any = self.function.elsewhere.alone
         #: What f returned beside its outputs, wherever it was evaluated first.
         self.aux = Aux()
         #: What was found out about nested differences inside f.
@@ -44,7 +44,8 @@ class Evaluations:
     def displaced(self, *leaves: Any) -> tuple[Arrays, Aux]:
         """f at one displaced point."""
         with below(self.level):
-            return self.alone(*leaves)
+            result: tuple[Arrays, Aux] = self.alone(*leaves)
+        return result
 
     def base(self) -> tuple[Arrays, Aux]:
         """f at the point itself, once. It may write into what it gets, and return what it will compute into the next time."""
@@ -91,7 +92,7 @@ class Evaluations:
         if ship is None:
             yield from run_all(self.executor, [Task(self.alone, leaves) for leaves in points])
             return
-        taken_apart = self.alone.taken_apart  # type: ignore[attr-defined]
+        taken_apart = self.alone.taken_apart
         for result in run_all(self.executor, [Task(*ship(leaves)) for leaves in points]):
             yield result if type(result) is Outside else taken_apart(result)
 

@@ -14,6 +14,7 @@ from .contract.errors import (
     NumpyCodeError,
     OutputError,
     PrecisionError,
+    PrecisionWarning,
     RuleError,
     SparsityError,
     TreeError,
@@ -59,6 +60,7 @@ from .tools.check_gradient import GradientCheck, check_gradient
 from .tools.check_neutral import NeutralCheck, NeutralFinding, check_neutral
 from .tools.check_rule import RuleCheck, RuleFinding, check_rule
 from .tools.compare import Comparison, compare
+from .tools.estimate_noise import Noise, estimate_noise
 from .tools.explain import Explanation, LeafReport, explain
 from .tree import Constant, register_node
 
@@ -99,10 +101,12 @@ __all__ = [
     "NeutralCheck",
     "NeutralFinding",
     "NodeType",
+    "Noise",
     "NotDifferentiableError",
     "NumpyCodeError",
     "OutputError",
     "PrecisionError",
+    "PrecisionWarning",
     "Prepared",
     "Pullback",
     "Push",
@@ -135,6 +139,7 @@ __all__ = [
     "derivative",
     "diagonal_hessian",
     "differentiate_with",
+    "estimate_noise",
     "explain",
     "fixed_point",
     "fori_loop",

@@ -80,10 +80,10 @@ def test_every_backend_is_measured_against_the_first_that_differentiates():
         assert measured.first_seconds > 0
         assert measured.later_seconds > 0
     differences, *engines = report.backends
-    assert differences.evaluations == 2 * 10
+    assert 4 * 10 <= differences.evaluations <= 10 * 10
     assert [m.evaluations for m in engines] == [1, 1, 1]
     assert [d.path for d in differences.differences] == list(differences.leaves)
-    assert 1e-14 < differences.worst.relative < 1e-8
+    assert 0 < differences.worst.relative < 1e-12
     assert report.agree()
     assert not report.agree(rtol=0, atol=0)
 

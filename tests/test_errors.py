@@ -1035,8 +1035,8 @@ def test_the_namespace_of_autograds_boxes_asks_for_an_axis():
 
 @pytest.mark.parametrize("step", [0.0, -1e-3, float("nan"), float("inf")])
 def test_a_relative_step_that_is_no_step_is_an_error(step):
-    with raises(ValueError, f"AutoFiniteDifferences: relative_step must be a positive number or None, not {step!r}."):
-        AutoFiniteDifferences(relative_step=step)
+    with raises(ValueError, f"AutoFiniteDifferences: step must be a positive number or None, not {step!r}."):
+        AutoFiniteDifferences(step=step)
 
 
 def test_a_prepared_call_without_its_direction_is_an_error():

@@ -547,7 +547,7 @@ def test_what_has_no_derivative_may_become_a_python_value(backend):
 
     (found,) = gradient(numpy_function(f), backend, X)
     np.testing.assert_allclose(found, [1 + 2 * 0.5, 0, 0], rtol=1e-6, atol=1e-9)
-    assert shown[0] == "0.50"
+    assert "0.50" in shown
 
 
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)

@@ -425,7 +425,7 @@ def test_a_jacobian_never_seeds_more_than_the_budget(dtype, backend, seeded, mon
     monkeypatch.setattr(basis, "SEED_BYTES", 400)
     x = (np.arange(12) / 10).astype(dtype)
     jacobian(lambda x: x * x, backend, x)
-    if isinstance(backend, (AutoAutograd, AutoFiniteDifferences)) and dtype != "complex128":
+    if isinstance(backend, AutoFiniteDifferences) or (isinstance(backend, AutoAutograd) and dtype != "complex128"):
         assert seeded == []  # one after the other
         return
     assert sum(components for _, components in seeded) == 12

@@ -21,7 +21,7 @@ VALUES = [
     AutoTorch(create_graph=True, device="cpu"),
     AutoAutograd(),
     AutoFiniteDifferences(),
-    AutoFiniteDifferences(relative_step=1e-4),
+    AutoFiniteDifferences(step=1e-4),
     AutoFiniteDifferences(native=AutoJax()),
     AutoFiniteDifferences(native=AutoTorch(create_graph=True)),
 ]

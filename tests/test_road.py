@@ -138,10 +138,12 @@ def test_differences_leave_f_its_own_arrays():
         return float(np.sum(x**2))
 
     x = np.asfortranarray(np.arange(6.0).reshape(2, 3))
-    (found,) = gradient(f, AutoFiniteDifferences(), x)
-    np.testing.assert_allclose(found, 2 * x, atol=1e-6)
-    assert len({id(array) for array in kept}) == len(kept) == 12
-    assert len({array.tobytes() for array in kept}) == 12
+    for method, least in (("central", 12), ("adaptive", 24)):
+        kept.clear()
+        (found,) = gradient(f, AutoFiniteDifferences(method=method), x)
+        np.testing.assert_allclose(found, 2 * x, atol=1e-6)
+        assert len({id(array) for array in kept}) == len(kept) >= least
+        assert len({array.tobytes() for array in kept}) == len(kept)
     assert all(array.flags.f_contiguous for array in kept)
     np.testing.assert_array_equal(x, np.arange(6.0).reshape(2, 3))
 
@@ -569,7 +571,7 @@ def test_differences_keep_the_precision_of_long_doubles():
 
 
 def test_differences_by_a_number_in_a_tree_go_element_by_element():
-    """f gets numbers of NumPy's, no 0-d arrays, two for each number of the tree."""
+    """f gets numbers of NumPy's, no 0-d arrays, four for each number of the tree in which it is a straight line."""
     seen = []
 
     def f(p):
@@ -578,9 +580,9 @@ def test_differences_by_a_number_in_a_tree_go_element_by_element():
 
     p = {"w": np.array([1.0, 2.0]), "b": 0.5}
     (found,) = gradient(f, AutoFiniteDifferences(), p)
-    assert len(seen) == 2 * 3
+    assert len(seen) % 2 == 0
     assert {cls for cls, _ in seen} == {np.float64}
-    assert len({number for _, number in seen}) == 3
+    assert len([number for _, number in seen if number == 0.5]) == 4 * 2
     assert type(found["b"]) is float
     assert found["b"] == pytest.approx(3.0 + 1.0)
     np.testing.assert_allclose(found["w"], 0.5)

@@ -81,6 +81,7 @@ def leaves(tree):
 
 
 # The conformance table compares every engine with the answers; this is the same question without the kit's own code.
+@pytest.mark.filterwarnings("ignore::adinterface.PrecisionWarning")  # where there is no derivative
 @pytest.mark.parametrize("backend", [BACKENDS["autograd"], BACKENDS["finite"]], ids=["autograd", "finite"])
 @each_scenario
 def test_the_answers_are_right_without_the_kit(scenario, backend):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import repeat
 from operator import call
@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.backend import Arrays
+from ..contract.backend import Accuracy, Arrays
 from ..contract.library import Library, kind
 from ..tree import HANDLERS, Structure, build_gradient, handler_of
-from .messages import warn_disconnected
+from .messages import Place, places_of, warn_disconnected, warn_imprecise
 from .passages import enter_all
 from .plan import Plan
 
@@ -116,6 +116,13 @@ class Call:
     def tangent(self, structure: Structure, native: Sequence[Any]) -> Any:
         """A tangent of what f returned, in its structure."""
         return build_gradient(structure, iter([self.present(tangent) for tangent in native]))
+
+    def warn_imprecise(self, found: Sequence[Accuracy]) -> None:
+        plan = self.plan
+        warn_imprecise(plan.operator, lambda: [place.path for place in self._places() if place.slot is not None], found)
+
+    def _places(self) -> Iterator[Place]:
+        return places_of(self.plan.structures, zip(self.plan.slots, self.values))
 
     def warn_disconnected(self) -> None:
         warn_disconnected(self.plan.operator)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..contract.auto import AutoBackend
-from ..contract.errors import DisconnectedWarning
+from ..contract.backend import Accuracy
+from ..contract.errors import DisconnectedWarning, PrecisionWarning
 from ..contract.library import PYTHON, Library, kind
 from ..tree import Constant, Frozen, Node, Structure, children_of, count_slots, handler_of, stood_for
 from .passages import Slot
@@ -107,6 +108,26 @@ def warn_disconnected(operator: str) -> None:
         f"{operator}: the value of f depends on none of its differentiated arguments, so every gradient is zero. "
         f"Only what is computed inside f, from the arguments that f receives, is differentiated.",
         DisconnectedWarning,
+        stacklevel=levels_to_the_user(),
+    )
+
+
+def warn_imprecise(operator: str, paths: Callable[[], Sequence[str]], found: Sequence[Accuracy]) -> None:
+    """Tell the user which derivatives are less exact than they should be.
+
+    paths: of the differentiated leaves; asked only if there is something to tell.
+    """
+    doubtful = {leaf.leaf: leaf.relative for each in found for leaf in each.leaves if leaf.doubtful}
+    if not doubtful:
+        return
+    names = paths()
+    shown = [f"{names[leaf] if leaf >= 0 else 'this direction'} ({relative:.1g})" for leaf, relative in doubtful.items()]
+    more = f" and {len(shown) - 8} more" if len(shown) > 8 else ""
+    warnings.warn(
+        f"{operator}: the estimated relative error is large in the derivative by {', '.join(shown[:8])}{more}. f is noisy, not "
+        f"smooth, or its terms cancel there: compute it in more precision, give the backend its scale=... or noise=..., or "
+        f"use an engine that differentiates.",
+        PrecisionWarning,
         stacklevel=levels_to_the_user(),
     )
 

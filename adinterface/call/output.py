@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -69,6 +69,26 @@ class Function:
     def alone(self) -> Function:
         return self
 
+    @property
+    def elsewhere(self) -> Function:
+        if not self.held:
+            return self
+        new = Function(self.plan, self.f, self.carried, self.output)
+        new.held = frozenset()
+        return new
+
+    @property
+    def of_any_numbers(self) -> Function:
+        """The same for leaves of other dtypes, such as complex ones in place of real ones, whatever it returns."""
+        return Function(self.plan, self.f, self.carried, "tree")
+
+    def shipped(self, active: Sequence[Any]) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
+        """f itself and what it is to be called with, for a worker; `taken_apart` makes outputs and aux of what it returns."""
+        if self.plan.bare:
+            return self.f, active, {}
+        args, kwargs = self.plan.arguments(active, self.carried)
+        return self.f, args, kwargs
+
     def __call__(self, *active: Any) -> tuple[Arrays, Aux]:
         plan = self.plan
         try:
@@ -81,6 +101,11 @@ class Function:
             require_function(plan.operator, self.f)
             annotate(plan, error)
             raise
+        return self.taken_apart(result)
+
+    def taken_apart(self, result: Any) -> tuple[Arrays, Aux]:
+        """What f returned as outputs and aux."""
+        plan = self.plan
         library, cls = plan.library, type(result)
         if cls in library.scalars:
             alone = True

@@ -7,7 +7,7 @@ import io
 import math
 import pickle
 from dataclasses import KW_ONLY, dataclass, fields
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 from .errors import BackendError
 from .pattern import SparsityPattern
@@ -48,8 +48,6 @@ class AutoBackend:
                     f"{type(self).__name__}: {field.name} cannot be AutoSparse, which stands outermost: "
                     f"AutoSparse({type(self).__name__}(...))."
                 )
-            if field.name == "relative_step" and value is not None and not 0 < value < math.inf:
-                raise ValueError(f"{type(self).__name__}: relative_step must be a positive number or None, not {value!r}.")
 
     @classmethod
     def install(cls) -> str:
@@ -143,15 +141,33 @@ class AutoAutograd(_Ours):
     mode: Mode = None
 
 
-@dataclass(frozen=True)
-class AutoFiniteDifferences(_Ours):
-    """Central differences: two evaluations of f for each real number in the arguments, four for each complex one.
+#: How finite differences are taken.
+DifferenceMethod = Literal["adaptive", "central", "forward", "backward", "complex"]
 
-    relative_step: the step for a number x is `relative_step * max(1, |x|)`. None takes the cube root of the machine
-        epsilon of the leaf's dtype (6.1e-6 for float64, 4.9e-3 for float32), which balances the truncation error
-        ``h^2 f'''/6`` against the rounding error ``eps |f| / h``.
-        Source: Press et al., Numerical Recipes, 3rd ed., section 5.7.
+
+@dataclass(frozen=True, eq=False)
+class AutoFiniteDifferences(_Ours):
+    """Finite differences: f is a black box, evaluated around the point.
+
+    method: `"adaptive"`: central slopes at several steps, extrapolated, 4 to 10 evaluations for each real number in the
+        arguments, about 7 on average, with an estimate of the error. `"central"`: two evaluations and a fixed step.
+        `"forward"`, `"backward"`: one evaluation and the value. `"complex"`: the imaginary part of f at an imaginary step
+        (NumPy float64 arguments), guarded by a central difference: three evaluations, or the adaptive ones too where f
+        turns out not to be analytic.
+    order: of accuracy, for the fixed steps: the power of the step with which the error falls. None: 2 for central, 1 for
+        the one-sided.
+    step: relative: fixed steps for a number x are `step * max(1, |x|)` (None: eps^(1/(order+1)), eps that of the leaf's
+        dtype), the first adaptive one is about `step * |x|` (None: 0.06 to 0.1).
+    scale: over what distance f changes; takes the place of |x|, or of max(1, |x|), for every number. None: |x|, and 1 for 0.
+    bounds: `(lowest, highest)`, which no number is moved beyond; None for no bound on that side. Adaptive differences keep
+        to them, and find by themselves where f is not finite.
+    max_evaluations: of one derivative along one direction, for the adaptive method; at least 4.
+    noise: the relative noise of f's values; `(relative, absolute)` for both. None: the rounding of their dtype, and what
+        the slopes themselves show. See `estimate_noise`.
     native: a backend such as `AutoJax()`, whose arrays f then receives; None hands f each leaf in its own library.
+    executor: evaluates f on its workers: a `concurrent.futures.Executor`, a `dask.distributed.Client`, a
+        `joblib.Parallel`, or anything that maps as `map` does. Backends are equal with one and the same executor; a
+        pickled backend comes back without it.
     """
 
     @classmethod
@@ -159,8 +175,76 @@ class AutoFiniteDifferences(_Ours):
         return "pip install adinterface"
 
     name = "finite_differences"
-    relative_step: float | None = None
+    method: DifferenceMethod = "adaptive"
+    order: int | None = None
+    step: float | None = None
+    scale: float | None = None
+    bounds: tuple[float | None, float | None] | None = None
+    max_evaluations: int = 10
+    noise: float | tuple[float, float] | None = None
     native: AutoBackend | None = None
+    executor: Any = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        name = type(self).__name__
+        methods = get_args(DifferenceMethod)
+        if self.method not in methods:
+            raise ValueError(f"{name}: method must be one of {', '.join(map(repr, methods))}, not {self.method!r}.")
+        for option in ("step", "scale"):
+            value = getattr(self, option)
+            if value is not None and not 0 < value < math.inf:
+                raise ValueError(f"{name}: {option} must be a positive number or None, not {value!r}.")
+        if self.order is not None:
+            if self.method not in ("central", "forward", "backward"):
+                raise ValueError(f"{name}: order goes with fixed steps; {self.method!r} chooses its own. Leave it out.")
+            if type(self.order) is not int or not 0 < self.order <= 12 or (self.method == "central" and self.order % 2):
+                even = "an even number from 2 to 12" if self.method == "central" else "a number from 1 to 12"
+                raise ValueError(f"{name}: order must be {even} for {self.method!r}, not {self.order!r}.")
+        if type(self.max_evaluations) is not int or self.max_evaluations < 4:
+            raise ValueError(f"{name}: max_evaluations must be an int of at least 4, not {self.max_evaluations!r}.")
+        if self.bounds is not None and not _are_bounds(self.bounds):
+            raise ValueError(f"{name}: bounds must be (lowest, highest), each a number or None, not {self.bounds!r}.")
+        noises = self.noise if isinstance(self.noise, tuple) else (self.noise,)
+        if self.noise is not None and not (len(noises) <= 2 and all(map(_is_noise, noises))):
+            raise ValueError(
+                f"{name}: noise must be a number that is not negative, or (relative, absolute), not {self.noise!r}."
+            )
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        mine, theirs = (tuple([getattr(each, f.name) for f in fields(self) if f.name != "executor"]) for each in (self, other))
+        return mine == theirs and self.executor is other.executor
+
+    def __hash__(self) -> int:
+        return hash((type(self), *[getattr(self, f.name) for f in fields(self) if f.name != "executor"], id(self.executor)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Without the executor, which belongs to its process."""
+        options = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "executor"}
+        return _rebuilt, (type(self), options)
+
+
+def _rebuilt(cls: type[AutoFiniteDifferences], options: dict[str, Any]) -> AutoFiniteDifferences:
+    return cls(**options)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_noise(value: Any) -> bool:
+    return _is_number(value) and 0 <= value < math.inf
+
+
+def _are_bounds(bounds: object) -> bool:
+    if not isinstance(bounds, tuple) or len(bounds) != 2:
+        return False
+    if not all(bound is None or _is_number(bound) for bound in bounds):
+        return False
+    low, high = bounds
+    return bool(low is None or high is None or low < high)
 
 
 @dataclass(frozen=True)

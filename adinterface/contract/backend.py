@@ -54,6 +54,10 @@ class FlatFunction(Protocol):
     def alone(self) -> FlatFunction:
         """The same for whoever looks at the outputs only, which may take fewer evaluations of f."""
 
+    @property
+    def elsewhere(self) -> FlatFunction:
+        """The same for other leaves than those of the call, which no object holds."""
+
     def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]: ...
 
 
@@ -107,6 +111,28 @@ class Jacobian(NamedTuple):
     blocks: list[list[Any]]
 
 
+class LeafAccuracy(NamedTuple):
+    """How exact the derivatives by one leaf are, or, with the number -1, those in a direction that moves several."""
+
+    leaf: int
+    #: The largest estimated error relative to the largest derivative.
+    relative: float
+    #: Whether the user should be warned.
+    doubtful: bool = False
+
+
+class Accuracy(NamedTuple):
+    """What an engine tells of derivatives that it estimates the errors of, by `derive.record.note_accuracy`."""
+
+    #: How many derivatives were taken, those inside f included.
+    order: int
+    leaves: tuple[LeafAccuracy, ...]
+
+    @property
+    def relative(self) -> float:
+        return max([leaf.relative for leaf in self.leaves], default=0.0)
+
+
 class KnownFailure(NamedTuple):
     """Something that an engine cannot do, as data: the conformance table shows the reason and the link.
 
@@ -136,6 +162,9 @@ class Shortcuts:
     #: The modes of the outer and the inner derivative in second-order operators, unless the user's `mode` says.
     second_order: ClassVar[tuple[Mode, Mode]] = (None, None)
 
+    #: The engine estimates the errors of its derivatives and notes them (see `Accuracy`).
+    estimates: ClassVar[bool] = False
+
     def relative_error(self, order: int, epsilon: float) -> float | None:
         """How exact its derivatives of this order are, by the precision of f; None if they are as exact as f's value.
 
@@ -156,6 +185,22 @@ class Shortcuts:
 
         Asked where this backend is both the outer and the inner one.
         """
+        return None
+
+    def hessian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian | None:
+        """Of a function with one real scalar output: the Jacobian of its gradients, which are the outputs.
+
+        `aux.arrays` holds the function's value and what it returned beside, or nothing without `value`; then nobody looks at
+        the gradients. Asked, like the next two, where this backend is both the outer and the inner one.
+        """
+        return None
+
+    def hessian_diagonal(self, function: FlatFunction, leaves: Arrays) -> Arrays | None:
+        """The diagonal of that, an array like each leaf."""
+        return None
+
+    def second_derivative(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward | None:
+        """Of a function of one real number: its derivatives as outputs, its second derivatives as tangents; aux as above."""
         return None
 
     def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized | None:

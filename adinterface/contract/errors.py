@@ -68,4 +68,9 @@ class UnrolledWarning(UserWarning):
     """A prepared call is so long a program that compiling it will take minutes: most likely a Python loop, unrolled."""
 
 
-DisconnectedWarning.__module__ = UnrolledWarning.__module__ = "adinterface"
+class PrecisionWarning(UserWarning):
+    """A derivative is less exact than it should be, as its engine's own estimate says."""
+
+
+for _warning in (DisconnectedWarning, UnrolledWarning, PrecisionWarning):
+    _warning.__module__ = "adinterface"

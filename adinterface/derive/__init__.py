@@ -8,7 +8,16 @@ from .compressed import Compressed, compressed_hessian, compressed_jacobian, dir
 from .jacobians import gradient, jacobian
 from .primitives import back_stacked, linearize, pullback, push_stacked, pushforward
 from .record import note_step
-from .second_order import DerivativeFunction, GradientFunction, derivative, hessian_diagonal, hessian_map, hvp
+from .second_order import (
+    DerivativeFunction,
+    GradientFunction,
+    derivative,
+    hessian,
+    hessian_diagonal,
+    hessian_map,
+    hvp,
+    second_derivative,
+)
 
 __all__ = [
     "Compressed",
@@ -22,6 +31,7 @@ __all__ = [
     "full_like",
     "gathered",
     "gradient",
+    "hessian",
     "hessian_diagonal",
     "hessian_map",
     "hvp",
@@ -32,4 +42,5 @@ __all__ = [
     "pullback",
     "push_stacked",
     "pushforward",
+    "second_derivative",
 ]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Linearized, Pushforward, gives
+from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pushforward, gives
 from .basis import Components, cast_like, concatenated, full_like, library_of, namespace_of
-from .jacobians import gradient
+from .jacobians import gradient, jacobian
 from .primitives import linearize, pullback, push_stacked, pushforward
 from .record import note_step
 
@@ -22,6 +22,10 @@ class GradientFunction:
     @property
     def alone(self) -> GradientFunction:
         return GradientFunction(self.inner, self.function.alone, value=False)
+
+    @property
+    def elsewhere(self) -> GradientFunction:
+        return GradientFunction(self.inner, self.function.elsewhere, value=self.value)
 
     def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
         outputs, aux, gradients, _ = gradient(self.inner, self.function, leaves, value=self.value)
@@ -40,6 +44,10 @@ class DerivativeFunction:
     def alone(self) -> DerivativeFunction:
         return DerivativeFunction(self.inner, self.function.alone, value=False)
 
+    @property
+    def elsewhere(self) -> DerivativeFunction:
+        return DerivativeFunction(self.inner, self.function.elsewhere, value=self.value)
+
     def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
         outputs, tangents, aux = derivative(self.inner, self.function, leaves, value=self.value)
         return tangents, Aux((*outputs, *aux.arrays) if self.value else (), aux.form)
@@ -48,6 +56,26 @@ class DerivativeFunction:
 def derivative(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward:
     """The pushforward of 1."""
     return pushforward(backend, function, leaves, (full_like(backend, leaves[0], 1.0),), value=value)
+
+
+def second_derivative(
+    outer: Backend, inner: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True
+) -> Pushforward:
+    """Of a function of one real number: outputs are its derivatives, tangents its second derivatives, aux as of the former."""
+    if outer is inner:
+        own = inner.second_derivative(function, leaves, value=value)
+        if own is not None:
+            return own
+    return derivative(outer, DerivativeFunction(inner, function, value=value), leaves, value=value)
+
+
+def hessian(outer: Backend, inner: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian:
+    """Of a scalar function: the Jacobian of its gradient; aux is `(value, *aux)`. Without `value` only blocks are looked at."""
+    if outer is inner:
+        own = inner.hessian(function, leaves, value=value)
+        if own is not None:
+            return own
+    return jacobian(outer, GradientFunction(inner, function, value=value), leaves, value=value)
 
 
 def hessian_map(outer: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
@@ -70,8 +98,9 @@ def hvp(
     if outer is inner:
         own = inner.hvp(function, leaves, directions)
         if own is not None:
-            note_step(outer, "one pullback")
-            note_step(inner, "one pullback of 1")
+            if gives(inner, "pullback"):
+                note_step(outer, "one pullback")
+                note_step(inner, "one pullback of 1")
             return own
     once = GradientFunction(inner, function, value=False)
     if gives(outer, "pullback") and outer.mode == "reverse":
@@ -80,9 +109,13 @@ def hvp(
     return pushforward(outer, once, leaves, directions, value=value)
 
 
-def hessian_diagonal(outer: Backend, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Aux, Arrays]:
-    """`(gradients, aux, diagonals)`; never more of the Hessian in memory than one chunk of its rows."""
-    linear = hessian_map(outer, function, leaves)
+def hessian_diagonal(outer: Backend, inner: Backend, function: FlatFunction, leaves: Arrays) -> Arrays:
+    """The diagonal of the Hessian of a scalar function; never more of it in memory than one chunk of its rows."""
+    if outer is inner:
+        own = inner.hessian_diagonal(function, leaves)
+        if own is not None:
+            return own
+    linear = hessian_map(outer, GradientFunction(inner, function, value=False), leaves)
     apply = push_stacked(outer, linear)
     components = Components(outer, leaves, [False] * len(leaves))
     note_step(outer, f"{components.count} products of the Hessian with a basis vector")
@@ -104,4 +137,4 @@ def hessian_diagonal(outer: Backend, function: FlatFunction, leaves: Arrays) -> 
         assert flat is not None
         xp, offset = namespace_of(outer, (flat,)), ranges[0][0]
         diagonals.append(xp.reshape(flat[offset : offset + size], library_of(outer, array).shape(array)))
-    return linear.outputs, linear.aux, cast_like(outer, diagonals, leaves)
+    return cast_like(outer, diagonals, leaves)

@@ -111,7 +111,7 @@ class ValueDerivativeSecondDerivative(SecondOrderOperation):
     takes = "one number"
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return tuple(derive.derivative(self.outer, derive.DerivativeFunction(self.inner, function), leaves))
+        return tuple(derive.second_derivative(self.outer, self.inner, function, leaves))
 
     def finish(self, call: Call, results: Results) -> Any:
         first, second, aux = results
@@ -129,8 +129,7 @@ class SecondDerivative(ValueDerivativeSecondDerivative):
     forms = ("tangent",)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        once = derive.DerivativeFunction(self.inner, function, value=False)
-        _, second, aux = derive.derivative(self.outer, once, leaves, value=False)
+        _, second, aux = derive.second_derivative(self.outer, self.inner, function, leaves, value=False)
         return second, Aux((), aux.form)
 
     def finish(self, call: Call, results: Results) -> Any:

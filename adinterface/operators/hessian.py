@@ -113,8 +113,7 @@ class DiagonalHessian(SecondOrderOperation):
     forms = ("arguments",)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        once = derive.GradientFunction(self.inner, function, value=False)
-        return derive.hessian_diagonal(self.outer, once, leaves)[2]
+        return derive.hessian_diagonal(self.outer, self.inner, function, leaves)
 
     def finish(self, call: Call, results: Results) -> Any:
         return call.gradients(results)
@@ -164,7 +163,7 @@ class ValueGradientHessian(SecondOrderOperation):
     takes = "one argument"
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return tuple(derive.jacobian(self.outer, derive.GradientFunction(self.inner, function), leaves))
+        return tuple(derive.hessian(self.outer, self.inner, function, leaves))
 
     def finish(self, call: Call, results: Results) -> Any:
         gradients, aux, blocks = results
@@ -179,8 +178,7 @@ class Hessian(ValueGradientHessian):
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         # Without value and gradient, which compiled code need not return.
-        once = derive.GradientFunction(self.inner, function, value=False)
-        return derive.jacobian(self.outer, once, leaves, value=False).blocks
+        return derive.hessian(self.outer, self.inner, function, leaves, value=False).blocks
 
     def finish(self, call: Call, results: Results) -> Any:
         return call.square(results)

@@ -15,7 +15,7 @@ from ..call.plan import Plan, Plans
 from ..call.state import Followed, Unchanging, write
 from ..contract.auto import AutoBackend, AutoSparse
 from ..contract.backend import Arrays, Backend
-from ..derive.record import active_record
+from ..derive.record import active_record, estimating
 from .second_order import carrier, first_order, second_order
 
 #: What `compute` gives: tuples and lists of native arrays and `Aux`, with the engine's maps where the operator returns one.
@@ -69,6 +69,8 @@ class Operation(ABC):
     def __init__(self, auto: AutoBackend):
         #: The backend whose arrays f receives.
         self.backend: Backend = self.carrier(auto)
+        #: Some engine of this operator estimates its errors.
+        self.estimates = self.backend.estimates
         #: One-shot and prepared calls have their plans in common.
         self.plans = Plans(self._plan)
 
@@ -115,6 +117,10 @@ class SecondOrderOperation(Operation):
 
     output: ClassVar[OutputKind] = "scalar"
     order = 2
+
+    def __init__(self, auto: AutoBackend):
+        super().__init__(auto)
+        self.estimates = self.outer.estimates or self.inner.estimates
 
     def carrier(self, auto: AutoBackend) -> Backend:
         self.outer, self.inner = second_order(auto)
@@ -242,4 +248,9 @@ def _evaluated(
     tangents = operation.tangents(call, directions) if directions is not None else ()
     function = Function(plan, f, call.enter_carried() if plan.carried else (), operation.output)
     operation = operation.specialized(call, leaves, function)
-    return operation.finish(call, operation.compute(function, leaves, tangents))
+    if not operation.estimates:
+        return operation.finish(call, operation.compute(function, leaves, tangents))
+    with estimating() as found:
+        results = operation.compute(function, leaves, tangents)
+    call.warn_imprecise(found)
+    return operation.finish(call, results)

@@ -11,6 +11,7 @@ from ..call.cotangents import Match, native_tangents
 from ..call.output import Function
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Linearized, Pullback
+from ..derive.record import estimating
 from .operation import OPERATIONS, Compiled, Compute, Operation, Results, run
 from .typed import as_linearize, as_pullback, as_pushforward
 
@@ -75,7 +76,9 @@ class Back(Generic[Gradients_co]):
             seeds = match.finish()
             for seed in seeds:
                 call.take(seed)
-            gradients = back(seeds)
+            with estimating() as found:
+                gradients = back(seeds)
+            call.warn_imprecise(found)
             return call.blocks(gradients) if stacked else call.gradients(gradients)
 
     def __repr__(self) -> str:
@@ -105,7 +108,10 @@ class Push(Generic[Value_co]):
         call = self._call.again()
         with call.scope():
             native = native_tangents(call, tangents, stacked)
-            return call.tangent(self._linear.aux.form.structure, push(native))
+            with estimating() as found:
+                pushed = push(native)
+            call.warn_imprecise(found)
+            return call.tangent(self._linear.aux.form.structure, pushed)
 
     def __repr__(self) -> str:
         return f"<push of {_name(self._call.f)} on {self._call.plan.backend.auto!r}>"

@@ -120,6 +120,27 @@ class Holding:
     def alone(self) -> Holding:
         return Holding(self._function.alone, self._hold)
 
+    @property
+    def elsewhere(self) -> Holding:
+        return Holding(self._function.elsewhere, self._hold)
+
+    @property
+    def of_any_numbers(self) -> Holding:
+        return Holding(self._function.of_any_numbers, self._hold)
+
+    @property
+    def shipped(self) -> Any:
+        return self._function.shipped
+
+    @property
+    def taken_apart(self) -> Any:
+        return self._function.taken_apart
+
+    @property
+    def ignores(self) -> bool:
+        """Whether f has asked for a value that is held."""
+        return self._hold.record is not None
+
     def __call__(self, *leaves: Any) -> Any:
         hold = self._hold
         hold.place = 0
@@ -154,9 +175,14 @@ class Around:
             _active.reset(token)
 
 
-def holding(function: Any, leaves: tuple[Any, ...]) -> Any:
-    """The function for evaluations around a point, in which what it ignores stays as it is there."""
-    return function if isinstance(function, Holding) else Holding(function, _Hold(function.alone, leaves))
+def holding(function: Any, leaves: tuple[Any, ...], aside: Callable[[Any], Any] | None = None) -> Any:
+    """The function for evaluations around a point, in which what it ignores stays as it is there.
+
+    aside: what an engine makes of a function that is evaluated at the point on the way, in the midst of another evaluation.
+    """
+    if isinstance(function, Holding):
+        return function
+    return Holding(function, _Hold(function.alone if aside is None else aside(function.alone), leaves))
 
 
 __all__ = ["Around", "Holding", "held", "holding"]

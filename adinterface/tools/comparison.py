@@ -10,6 +10,7 @@ from typing import Any
 
 from ..contract.auto import AutoBackend, AutoFiniteDifferences, SecondOrder
 from ..contract.library import epsilon
+from ..registry import find
 from .measured import LeafDifference, Measured
 from .numbers import Array, distances, largest_of
 
@@ -47,10 +48,11 @@ class Comparison:
         Near enough is `atol + rtol * scale`, where scale is the largest number of the reference's leaf. Leaves at a kink
         of f, where each engine may answer in its own way, agree.
 
-        rtol: None takes eps^(3/5) of the call's coarsest dtype (4e-10 for float64, 7e-5 for float32); eps^(2/5) (5e-7,
-            2e-3) if one side is finite differences, eps^(3/10) (2e-5, 8e-3) for their second derivatives.
-        atol: None takes 100 eps of the largest number of the whole result; 10 eps^(2/3) with finite differences,
-            10 eps^(1/2) for their second derivatives.
+        rtol: None takes eps^(3/5) of the call's coarsest dtype (4e-10 for float64, 7e-5 for float32). If one side is finite
+            differences, 100 times the error that its method is known for where that is more: 4e-10 for adaptive ones, 2e-8
+            for their second derivatives; at most eps^(2/5) (5e-7, 2e-3) and eps^(3/10) (2e-5, 8e-3), which fixed steps take.
+        atol: None takes 100 eps of the largest number of the whole result; with finite differences ten times that error, at
+            most 10 eps^(2/3), and 10 eps^(1/2) for second derivatives.
         """
         return not any(m.error for m in self.backends) and next(self.disagreements(rtol=rtol, atol=atol), None) is None
 
@@ -67,12 +69,13 @@ class Comparison:
     def _allowed(self, measured: Measured, difference: LeafDifference, rtol: float | None, atol: float | None) -> float:
         assert self.reference is not None
         eps = epsilon(self.dtype)
-        if not any(map(takes_differences, (measured.backend, self.reference.backend))):
-            relative, absolute = eps**0.6, 100 * eps
-        elif self.order == 2:
-            relative, absolute = eps**0.3, 10 * eps**0.5
-        else:
-            relative, absolute = eps**0.4, 10 * eps ** (2 / 3)
+        relative, absolute = eps**0.6, 100 * eps
+        both = (measured.backend, self.reference.backend)
+        if any(map(takes_differences, both)):
+            error = max([known_error(backend, self.order, eps) for backend in both])
+            most, most_absolute = (eps**0.4, 10 * eps ** (2 / 3)) if self.order == 1 else (eps**0.3, 10 * eps**0.5)
+            relative = min(max(relative, 100 * error), most)
+            absolute = min(max(absolute, 10 * error), most_absolute)
         if atol is None:
             largest = max(map(largest_of, self.reference.leaves.values()), default=0.0)
             atol = absolute * (largest if 0 < largest < math.inf else 1.0)
@@ -145,3 +148,10 @@ def takes_differences(backend: AutoBackend) -> bool:
     if isinstance(backend, SecondOrder):
         return takes_differences(backend.outer) or takes_differences(backend.inner)
     return isinstance(backend, AutoFiniteDifferences)
+
+
+def known_error(backend: AutoBackend, order: int, eps: float) -> float:
+    """How exact a backend says that its derivatives are, relative to the largest number; 0 if they are as exact as f."""
+    if isinstance(backend, SecondOrder):
+        return max(known_error(backend.outer, order, eps), known_error(backend.inner, order, eps))
+    return find(backend).relative_error(order, eps) or 0.0

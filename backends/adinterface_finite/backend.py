@@ -1,43 +1,48 @@
-"""Central differences behind the contract. f is a black box: any library, any engine inside it.
-
-Source of the step: Press et al., Numerical Recipes, 3rd ed., section 5.7: eps^(1/3) balances the truncation and the
-rounding error of a first difference, eps^(1/4) those of a difference of differences.
-"""
+"""Finite differences behind the contract. f is a black box: any library, any engine inside it."""
 
 from __future__ import annotations
 
 import copy
-import functools
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from adinterface.contract.auto import AutoFiniteDifferences
 from adinterface.contract.backend import Arrays, Aux, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pushforward
-from adinterface.contract.errors import PrecisionError
-from adinterface.contract.library import dtype_name, epsilon, kind, width
-from adinterface.derive.basis import block_dtype, cast_like, full_like, library_of, size_of
+from adinterface.contract.library import epsilon
+from adinterface.derive.basis import block_dtype, is_complex, library_of, size_of
 from adinterface.derive.jacobians import columns
 from adinterface.derive.record import note_step
 from adinterface.registry import backend_of, evaluation
-from adinterface.rules.held import holding
 
+from . import traced
+from .accuracy import report, report_pairs
+from .evaluation import Evaluations, TracedError, apart
 from .known_failures import KNOWN_FAILURES
+from .methods import method_of, pairs
+from .methods.adaptive import Adaptive
+from .methods.complex_step import ComplexStep
+from .methods.method import Array, Slopes
+from .points import Coordinates, Directions, Lines, Point, Together, both, stacked
+from .second_order import Bends, Mixed, bends_of
 
-_T = TypeVar("_T")
-
-#: A flat function.
-Evaluate = Callable[..., tuple[Arrays, Aux]]
+#: From second differences along all coordinates to second derivatives and their errors.
+Second = Callable[[Coordinates, Bends, Callable[[], Arrays]], tuple[Array, Array]]
 
 
 class FiniteDifferencesBackend(Backend):
     known_failures = KNOWN_FAILURES
+    estimates = True
 
     def __init__(self, auto: AutoFiniteDifferences):
         super().__init__(auto)
-        self.relative_step = auto.relative_step
-        self.root = 3
+        self.options = auto
+        #: How many derivatives are taken of one another: the steps of fixed stencils follow.
+        self.depth = 1
+        self.method = method_of(auto)
+        #: The relative steps of plain central differences; None for other methods.
+        self.relative = self._relative()
         #: The backend whose arrays f gets.
         self.native: Backend | None = None
         if auto.native is not None:
@@ -46,230 +51,305 @@ class FiniteDifferencesBackend(Backend):
             self.device = self.native.device
 
     def pair(self) -> tuple[Backend, Backend]:
-        coarse = copy.copy(self)
-        coarse.root = 4
-        return coarse, coarse
+        nested = copy.copy(self)
+        nested.depth, nested.method = 2, method_of(self.options, 2)
+        nested.relative = nested._relative()
+        return nested, nested
+
+    def _relative(self) -> pairs.Relative | None:
+        options = self.options
+        plain = options.method == "central" and options.order in (None, 2) and options.executor is None
+        if not plain or options.scale is not None or options.noise is not None:
+            return None
+        return pairs.relative_step(options.step, self.depth)
 
     def scales(self, leaves: Arrays) -> tuple[Any, ...]:
-        """By its own size, at least 1: one step then moves each number as far as its own would."""
-        known = [_known(self, leaf) for leaf in leaves]
-        return tuple(
-            [np.ones(library_of(self, x).shape(x)) if k is None else np.fmax(1.0, abs(k)) for k, x in zip(known, leaves)]
-        )
+        """As far as a step moves each number by itself, of which a step along a tangent is made."""
+        if self.options.scale is not None:
+            return tuple([np.full(library_of(self, x).shape(x), self.options.scale) for x in leaves])
+        numbers = [traced.known(self, leaf) for leaf in leaves]
+        return tuple([
+            np.ones(library_of(self, x).shape(x)) if known is None else np.fmax(1.0, abs(known))
+            for x, known in zip(leaves, numbers)
+        ])
 
-    def relative_error(self, order: int, epsilon: float) -> float:
-        return float(epsilon ** (1 / 2 if order == 1 else 1 / 3))
+    def relative_error(self, order: int, epsilon: float) -> float | None:
+        return self.method.relative_error(order, epsilon)
 
-    def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True) -> Pushforward:
-        function = holding(function, leaves)
-        # Along zero the value says what the zeros look like.
-        if value or self._step(leaves, tangents) is None:
-            linear = self.linearize(function, leaves)
-            return Pushforward(linear.outputs, linear.push(tangents), linear.aux)
-        pushed, aux = self._pushed(function.alone, leaves, tangents, look=True)
-        return Pushforward((), pushed, aux)
-
-    def jacobian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian | None:
-        """Element by element, for real NumPy arrays; without the tangents of everything else that stays where it is."""
-        if not _are_real_numpy(leaves):
-            return None
-        function = holding(function, leaves)
-        numbers = sum([leaf.size for leaf in leaves])
-        at: tuple[Arrays, Aux] | None = None
-        with evaluation(leaves):
-            if value or not numbers:
-                at = outputs, aux = self._value_at(function, leaves)
-                if not all(map(_is_numpy, outputs)):
-                    self._check_precision(leaves, outputs)
-                    return columns(self, Linearized(outputs, aux, self._push(function.alone, leaves, outputs)), leaves)
-            note_step(self, f"{numbers} columns of the Jacobian")
-            found = _apart(function.alone, leaves, lambda evaluate, own: self._columns(evaluate, own, at))
-        return columns(self, self.linearize(function, leaves), leaves) if found is None else found
-
-    def _columns(self, evaluate: Evaluate, leaves: Arrays, at: tuple[Arrays, Aux] | None) -> Jacobian | None:
-        """The Jacobian from the value, or without it; then None if f's result, as the first step shows, is no NumPy array."""
-        blocks = None if at is None else self._blocks(leaves, at[0])
-        for n, leaf in enumerate(leaves):
-            for place, moved, behind, apart in self._moves(leaves, n):
-                up, aux = evaluate(*moved)
-                moved[n] = behind
-                down, _ = evaluate(*moved)
-                if blocks is None:
-                    if not all(map(_is_numpy, up)):
-                        return None
-                    blocks = self._blocks(leaves, up)
-                if at is None:
-                    at = (), aux
-                if any(map(_overlap, up, down)):  # f computes into one array again and again
-                    return self._columns(lambda *moved: _kept_all(evaluate(*moved)), leaves, at if at[0] else None)
-                column = (..., place) if leaf.ndim == 1 else (..., *place)
-                for row, ahead, back in zip(blocks, up, down):
-                    row[n][column] = (ahead - back) / apart
-        assert at is not None
-        assert blocks is not None
-        return Jacobian(*at, blocks)
-
-    def _blocks(self, leaves: Arrays, outputs: Arrays) -> list[list[Any]]:
-        """Room for the Jacobian of outputs like these."""
-        self._check_precision(leaves, outputs)
-        return [
-            [np.empty((*np.shape(output), *leaf.shape), block_dtype(self, output, leaf)) for leaf in leaves]
-            for output in outputs
-        ]
-
-    def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
-        function = holding(function, leaves)
-        outputs, aux = self._value(function, leaves)
-        return Linearized(outputs, aux, self._push(function.alone, leaves, outputs))
+    # first order
 
     def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient:
-        """Leaf by leaf: a direction that moves one leaf of a thousand should not touch the others."""
-        function = holding(function, leaves)
+        quick = self._in_pairs(function, leaves, value, pairs.gradient)
+        if quick is not None:
+            (outputs, aux), slopes = quick
+            return Gradient(outputs, aux, slopes)
+        outputs, aux, blocks = self._columns(function, leaves, value, real=True)
+        return Gradient(outputs, aux, tuple(blocks[0]))
+
+    def jacobian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian:
+        note_step(self, f"{sum(size_of(self, leaf) for leaf in leaves)} columns of the Jacobian")
+        quick = self._in_pairs(function, leaves, value, pairs.jacobian)
+        if quick is None:
+            return self._columns(function, leaves, value)
+        (outputs, aux), blocks = quick
+        return Jacobian(outputs, aux, blocks)
+
+    def _in_pairs(self, function: FlatFunction, leaves: Arrays, value: bool, compute: Any) -> Any:
+        """Plain central differences, where nothing is asked of them but to be quick: `((outputs, aux), result)`."""
+        if self.relative is None or not pairs.are_real_numpy(leaves):
+            return None
+        evaluations = self._evaluations(function, leaves)
         with evaluation(leaves):
-            if not value and _are_real_numpy(leaves):
-                found = _apart(function.alone, leaves, self._all_by_elements)
-                if found is not None:
-                    return Gradient((), Aux(), found)
-            outputs, aux = self._value_at(function, leaves)
-            self._check_precision(leaves, outputs)
-            return Gradient(outputs, aux, self._slopes(function.alone, leaves, outputs))
-
-    def _slopes(self, evaluate: Evaluate, leaves: Arrays, outputs: Arrays) -> Arrays:
-        """The gradients from the value at the point, leaf by leaf; of the outputs only the first counts."""
-        if _are_real_numpy(leaves) and _is_numpy(outputs[0]):
-            return _apart(
-                evaluate, leaves, lambda evaluate, own: tuple([self._by_elements(evaluate, own, n) for n in range(len(own))])
-            )
-        gradients: list[Any] = []
-        for n, leaf in enumerate(leaves):
-            if _are_real_numpy((leaf,)) and _is_numpy(outputs[0]):
-                gradients.append(self._by_elements(evaluate, leaves, n))
-                continue
-
-            def alone(x: Any, n: int = n) -> tuple[Arrays, Aux]:
-                return evaluate(*_kept(leaves[:n]), x, *_kept(leaves[n + 1 :]))
-
-            linear = Linearized(outputs, Aux(), self._push(alone, (leaf,), outputs))
-            gradients.append(columns(self, linear, (leaf,)).blocks[0][0])
-        return tuple(gradients)
-
-    def _by_elements(self, evaluate: Evaluate, leaves: Arrays, n: int, look: bool = False) -> Any:
-        """The gradient by one leaf, a real NumPy array: `_push` along each element, without its generality.
-
-        With `look`, the first value is looked at, and if it is no NumPy number there is no gradient but None.
-        """
-        slopes = np.empty(leaves[n].shape, dtype=leaves[n].dtype)
-        for place, moved, behind, apart in self._moves(leaves, n):
-            up = evaluate(*moved)[0][0]
-            if look:
-                if not _is_numpy(up):
-                    return None
-                self._check_precision(leaves, (up,))
-                look = False
-            if type(up) is np.ndarray:
-                up = up[()]  # a number, for f may compute into the same array again
-            moved[n] = behind
-            slopes[place] = (up - evaluate(*moved)[0][0]) / apart
-        return slopes
-
-    def _all_by_elements(self, evaluate: Evaluate, leaves: Arrays) -> Arrays | None:
-        """The gradients by all leaves, real NumPy arrays, from no more evaluations of f than that takes.
-
-        None if f's result, which only the first of them shows, is no NumPy number; or if there is no element.
-        """
-        slopes: list[Any] = []
-        numbers = 0
-        for n, leaf in enumerate(leaves):
-            slopes.append(self._by_elements(evaluate, leaves, n, look=not numbers))
-            if slopes[-1] is None:
+            at = evaluations.base() if value else None
+            if at is not None and not pairs.are_numpy(at[0]):
                 return None
-            numbers += leaf.size
-        return tuple(slopes) if numbers else None
+            found = apart(self, leaves, lambda fresh: compute(evaluations, fresh(), self.relative))
+        if found is None:
+            return None
+        report_pairs(evaluations, self.relative(leaves[0].dtype), epsilon(leaves[0].dtype.name))
+        return at or ((), evaluations.aux), found
 
-    def _moves(self, leaves: Arrays, n: int) -> Iterator[tuple[Any, list[Any], Any, float]]:
-        """Along each element of one leaf, a real NumPy array: its place, the leaves ahead, that leaf behind, the distance.
+    def _columns(self, function: FlatFunction, leaves: Arrays, value: bool, real: bool = False) -> Jacobian:
+        """real: f's value is known to be."""
+        if self._traced(leaves):
+            return columns(self, traced.linearize(self, function, leaves), leaves)
+        evaluations = self._evaluations(function, leaves)
+        numbers = sum(size_of(self, leaf) for leaf in leaves)
+        try:
+            with evaluation(leaves):
+                doubled = [is_complex(self, leaf) for leaf in leaves]
+                if value or not numbers or (any(doubled) and not real):
+                    evaluations.base()
+                    doubled = [each and not _all_complex(evaluations) for each in doubled]
+                lines = Coordinates(self._point(leaves), doubled)
+                slopes = self._slopes(evaluations, lines)
+        except TracedError:
+            return columns(self, traced.linearize(self, function, leaves), leaves)
+        self._report(evaluations, lines, slopes)
+        outputs, aux = evaluations.base() if value or not numbers else ((), evaluations.aux)
+        return Jacobian(outputs, aux, self._blocks(evaluations, lines, slopes))
 
-        f may keep or change what it gets, so each point has an array of its own.
-        """
-        moved, leaf = list(leaves), leaves[n]
-        relative = self.relative_step or _relative_step(leaf.dtype, self.root)
-        if type(leaf) is not np.ndarray:  # a number of NumPy's
-            step = relative * max(1.0, abs(float(leaf)))
-            number = type(leaf)
-            moved[n] = number(leaf + step)
-            yield (), moved, number(leaf - step), 2 * step
-            return
-        for place in range(leaf.size) if leaf.ndim == 1 else np.ndindex(leaf.shape):
-            at = leaf[place]  # in its own precision, which may be more than a Python float's
-            step = relative * max(1.0, abs(float(at)))
-            moved[n] = ahead = leaf.copy("K")
-            ahead[place] = at + step
-            behind = leaf.copy("K")
-            behind[place] = at - step
-            yield place, moved, behind, 2 * step
+    def _blocks(self, evaluations: Evaluations, lines: Coordinates, slopes: Slopes) -> list[list[Any]]:
+        """The Jacobian in its leaves' shapes, from (lines, outputs)."""
+        layout = evaluations.layout(())
+        blocks: list[list[Any]] = []
+        for output, stack, shape in zip(layout.outputs, layout.split(slopes.values), layout.shapes):
+            complex_output = is_complex(self, output)
+            row: list[Any] = []
+            for leaf, numbers, (start, size, doubled) in zip(lines.point.leaves, lines.point.numbers, lines.spans):
+                part = stack[start : start + size]
+                if doubled and not complex_output:
+                    part = np.real(part) + 1j * np.real(stack[start + size : start + 2 * size])
+                elif not complex_output:
+                    part = np.real(part)
+                block = np.moveaxis(part, 0, -1).reshape((*shape, *np.shape(numbers)))
+                row.append(self._block(block, output, leaf))
+            blocks.append(row)
+        return blocks
 
-    def _value(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Aux]:
+    def _block(self, block: Any, output: Any, leaf: Any) -> Any:
+        """In the library of the output, or for a gradient of the leaf, and in the leaf's dtype."""
+        dtype = block_dtype(self, output, leaf)
+        if isinstance(leaf, (np.ndarray, np.generic)) and isinstance(output, (np.ndarray, np.generic)):
+            return np.asarray(block, leaf.dtype if leaf.dtype.name == dtype else dtype, order="C")
+        library, like = (library_of(self, x) for x in (output, leaf)), output
+        first, second = library
+        if first is not second and block.shape == np.shape(leaf):
+            first, like = second, leaf
+        return first.asarray(np.asarray(block, order="C"), dtype=dtype, like=like if first.dtype(like) == dtype else None)
+
+    def linearize(self, function: FlatFunction, leaves: Arrays) -> Linearized:
+        if self._traced(leaves):
+            return traced.linearize(self, function, leaves)
+        evaluations = self._evaluations(function, leaves)
+        try:
+            with evaluation(leaves):
+                outputs, aux = evaluations.base()
+        except TracedError:
+            return traced.linearize(self, function, leaves)
+        return Linearized(
+            outputs,
+            aux,
+            lambda tangents: self._pushed(evaluations, tangents),
+            lambda stacks: self._push_stacked(evaluations, stacks),
+        )
+
+    def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True) -> Pushforward:
+        if self._traced((*leaves, *tangents)):
+            return traced.pushforward(self, function, leaves, tangents, value=value)
+        evaluations = self._evaluations(function, leaves)
+        try:
+            with evaluation(leaves):
+                if value or not any(np.any(stacked(library_of(self, v), v)) for v in tangents):
+                    evaluations.base()  # along zero the value says what the zeros look like
+            pushed = self._pushed(evaluations, tangents)
+        except TracedError:
+            return traced.pushforward(self, function, leaves, tangents, value=value)
+        outputs, aux = evaluations.base() if value else ((), evaluations.aux)
+        return Pushforward(outputs, pushed, aux)
+
+    def _pushed(self, evaluations: Evaluations, tangents: Arrays) -> Arrays:
+        if self._traced(tangents):
+            return traced.linearize(self, evaluations.function, evaluations.leaves).push(tangents)
+        numbers = [stacked(library_of(self, v), v)[None] for v in tangents]
+        return self._along(evaluations, numbers, lambda layout, n, stack: layout.native(n, stack[0]))
+
+    def _push_stacked(self, evaluations: Evaluations, stacks: Arrays) -> Arrays:
+        numbers = [stacked(library_of(self, stack), stack) for stack in stacks]
+        return self._along(evaluations, numbers, lambda layout, n, stack: layout.native(n, stack))
+
+    def _along(self, evaluations: Evaluations, stacks: Sequence[Any], native: Callable[..., Any]) -> Arrays:
+        """The tangents along each of these directions."""
+        leaves = evaluations.leaves
+        lines = Directions(self._point(leaves), stacks)
+        moving = lines.moving()
         with evaluation(leaves):
-            outputs, aux = self._value_at(function, leaves)
-        self._check_precision(leaves, outputs)
-        return outputs, aux
+            slopes = self._slopes(evaluations, moving) if moving.count else None
+            if slopes is None:
+                evaluations.base()
+        layout = evaluations.layout(())
+        values = np.zeros((lines.count, layout.count), layout.dtype)
+        if slopes is not None:
+            self._report(evaluations, moving, slopes)
+            values[lines.moves] = slopes.values
+        return tuple([native(layout, n, stack) for n, stack in enumerate(layout.split(values))])
 
-    def _value_at(self, function: FlatFunction, leaves: Arrays) -> tuple[Arrays, Aux]:
-        """f at the point. It may write into what it gets, and return what it will compute into the next time."""
-        return _kept_all(function(*_kept(leaves)))
+    # second order, where the inner derivatives are differences too
 
-    def _push(self, function: Callable[..., tuple[Arrays, Aux]], leaves: Arrays, outputs: Arrays) -> Callable[[Arrays], Arrays]:
-        def push(tangents: Arrays) -> Arrays:
-            if self._step(leaves, tangents) is None:  # along zero
-                return tuple([full_like(self, output, 0.0) for output in outputs])
-            return self._pushed(function, leaves, tangents)[0]
+    def hessian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian | None:
+        def matrix_of(lines: Coordinates, bends: Bends, fresh: Callable[[], Arrays]) -> tuple[Array, Array]:
+            matrix, errors = np.diag(bends.values[:, 0]), np.diag(bends.errors[:, 0])
+            rows, columns = np.tril_indices(lines.count, -1)
+            chosen = list(zip(rows.tolist(), columns.tolist()))
+            if chosen:
+                mixed = Mixed(bends, chosen, lambda at, i, u, j, v: both(at, lines, i, u, lines, j, v)).run()
+                matrix[rows, columns] = matrix[columns, rows] = mixed.values[:, 0]
+                errors[rows, columns] = errors[columns, rows] = mixed.errors[:, 0]
+            return matrix, errors
 
-        return push
+        return self._second(function, leaves, matrix_of, value)
 
-    def _pushed(
-        self, function: Callable[..., tuple[Arrays, Aux]], leaves: Arrays, tangents: Arrays, look: bool = False
-    ) -> tuple[Arrays, Aux]:
-        """The tangents in a direction other than zero, and what f returned beside its outputs."""
-        step = self._step(leaves, tangents)
-        ahead = [leaf + step * tangent for leaf, tangent in zip(leaves, tangents)]
-        behind = [leaf - step * tangent for leaf, tangent in zip(leaves, tangents)]
-        with evaluation(leaves):
-            up, aux = _kept_all(function(*self._same_dtype(ahead, leaves)))
-            if look:
-                self._check_precision(leaves, up)
-            down, _ = function(*self._same_dtype(behind, leaves))
-        return cast_like(self, [(a - b) / (2 * step) for a, b in zip(up, down)], up), aux
+    def hessian_diagonal(self, function: FlatFunction, leaves: Arrays) -> Arrays | None:
+        found = self._second(function, leaves, lambda lines, bends, fresh: (bends.values, bends.errors), False)
+        return None if found is None else tuple([row[0] for row in found.blocks])
 
-    def _step(self, leaves: Arrays, tangents: Arrays) -> Any:
-        """h for the points x + h v and x - h v: relative to the largest component of x that v moves, at least to 1.
+    def _second(self, function: FlatFunction, leaves: Arrays, compute: Second, value: bool) -> Jacobian | None:
+        """Second derivatives from second differences along all coordinates: (lines, lines) or (lines, 1)."""
+        method = self._jointly()
+        numbers = sum(size_of(self, leaf) for leaf in leaves)
+        if method is None or self._traced(leaves) or not numbers:
+            return None
+        evaluations = self._evaluations(function, leaves)
+        lines = Coordinates(self._point(leaves), [False] * len(leaves))
 
-        None if v is zero. If x or v are traced by an outer engine the step is a number all the same, since the
-        derivative of the step has no part in the derivative of f; where x is unknown it is taken for 1.
-        """
-        scale, length, relative = 1.0, 0.0, 0.0
-        for leaf, tangent in zip(leaves, tangents):
-            library = library_of(self, leaf)
-            if size_of(self, leaf) == 0:
-                continue
-            v = _known(self, tangent)
-            moves = np.ones(library.shape(leaf)) if v is None else np.abs(v)
-            if not np.any(moves):
-                continue
-            relative = max(relative, self.relative_step or epsilon(library.dtype(leaf)) ** (1 / self.root))
-            length = max(length, float(np.max(moves)))
-            x = _known(self, leaf)
-            if x is not None:
-                scale = max(scale, float(np.max(np.abs(x), where=moves != 0, initial=0.0)))
-        return relative * scale / length if length else None
+        def differences(fresh: Callable[[], Arrays]) -> tuple[Bends, Any, Any]:
+            bends = bends_of(method, evaluations, lines, fresh)
+            bends.run()
+            return (bends, *compute(lines, bends, fresh))
 
-    def _same_dtype(self, moved: list[Any], leaves: Arrays) -> Arrays:
-        """Arithmetic may have turned a 0-d array into a scalar, or float16 into more."""
-        same: list[Any] = []
-        for array, leaf in zip(moved, leaves):
-            library = library_of(self, leaf)
-            source = library_of(self, array)
-            same.append(array if source is not library else library.asarray(array, dtype=library.dtype(leaf), like=leaf))
-        return tuple(same)
+        try:
+            with evaluation(leaves):
+                evaluations.base()
+                bends, matrix, errors = apart(self, leaves, differences)
+        except TracedError:
+            return None
+        if not np.isfinite(matrix).all():
+            return None  # at the edge of its domain, where one gradient after another knows what to do
+        note_step(self, "one joint stencil of second differences")
+        found = Slopes(matrix, errors, errors, np.broadcast_to(bends.sizes, matrix.shape), bends.counts)
+        self._report(evaluations, lines, found, 2)
+        outputs, aux = evaluations.base()
+        first = bends.slopes().values
+        gradients = tuple([self._part(first[:, 0], lines, n) for n in range(len(leaves))])
+        diagonal = matrix.shape[1] == 1
+        blocks = [
+            [self._part(matrix[start : start + size], lines, n) if not diagonal else self._part(matrix[:, 0], lines, k)
+             for n in range(1 if diagonal else len(leaves))]
+            for k, (start, size, _) in enumerate(lines.spans)
+        ]  # fmt: skip
+        blocks = [[self._shaped(block, lines, k) for block in row] for k, row in enumerate(blocks)] if not diagonal else blocks
+        return Jacobian(gradients, Aux((*outputs, *aux.arrays) if value else (), aux.form), blocks)
+
+    def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
+        method = self._jointly()
+        if method is None or self._traced((*leaves, *directions)):
+            return None
+        numbers = [stacked(library_of(self, v), v)[None] for v in directions]
+        if not any(np.any(v) for v in numbers):
+            return None
+        evaluations = self._evaluations(function, leaves)
+        point = self._point(leaves)
+        lines, along = Coordinates(point, [False] * len(leaves)), Directions(point, numbers)
+        together = Together(lines, along)
+
+        def differences(fresh: Callable[[], Arrays]) -> tuple[Bends, Slopes]:
+            bends = bends_of(method, evaluations, together, fresh)
+            bends.run()
+            pairs = [(lines.count, j) for j in range(lines.count)]
+            return bends, Mixed(bends, pairs, lambda at, i, u, j, v: both(at, along, 0, u, lines, j, v)).run()
+
+        try:
+            with evaluation(leaves):
+                evaluations.base()
+                bends, mixed = apart(self, leaves, differences)
+        except TracedError:
+            return None
+        if not np.isfinite(mixed.values).all():
+            return None
+        note_step(self, "one joint stencil of second differences")
+        self._report(evaluations, lines, mixed, 2)
+        first = bends.slopes().values[:-1, 0]
+        count = range(len(leaves))
+        gradients, products = (tuple([self._part(part, lines, n) for n in count]) for part in (first, mixed.values[:, 0]))
+        return Pushforward(gradients, products, Aux())
+
+    def second_derivative(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward | None:
+        method = self._jointly()
+        if method is None or self._traced(leaves):
+            return None
+        evaluations = self._evaluations(function, leaves)
+        lines = Coordinates(self._point(leaves), [False])
+
+        def differences(fresh: Callable[[], Arrays]) -> Bends:
+            bends = bends_of(method, evaluations, lines, fresh)
+            bends.run()
+            return bends
+
+        try:
+            with evaluation(leaves):
+                outputs, aux = evaluations.base()
+                bends = apart(self, leaves, differences)
+        except TracedError:
+            return None
+        if not np.isfinite(bends.values).all():
+            return None
+        note_step(self, "second differences")
+        found = Slopes(bends.values, bends.errors, bends.errors, bends.sizes, bends.counts)
+        self._report(evaluations, lines, found, 2)
+        layout = evaluations.layout(())
+        first, second = (
+            tuple([layout.native(n, stack[0]) for n, stack in enumerate(layout.split(values))])
+            for values in (bends.slopes().values, bends.values)
+        )
+        return Pushforward(first, second, Aux((*outputs, *aux.arrays) if value else (), aux.form))
+
+    def _jointly(self) -> Adaptive | None:
+        """The method of second differences; None if derivatives are taken of one another."""
+        method = self.method.otherwise if isinstance(self.method, ComplexStep) else self.method
+        return method if isinstance(method, Adaptive) else None
+
+    def _part(self, numbers: Any, lines: Coordinates, n: int) -> Any:
+        """The entries of one leaf on the last axis, in its shape and dtype."""
+        start, size, _ = lines.spans[n]
+        part = numbers[..., start : start + size]
+        leaf = lines.point.leaves[n]
+        return self._block(part.reshape((*part.shape[:-1], *np.shape(lines.point.numbers[n]))), leaf, leaf)
+
+    def _shaped(self, block: Any, lines: Coordinates, n: int) -> Any:
+        """With the first axis in the shape of one leaf."""
+        library = library_of(self, block)
+        shape = (*np.shape(lines.point.numbers[n]), *library.shape(block)[1:])
+        return library.namespace(block).reshape(block, shape)
 
     def note(self, error: Exception) -> str | None:
         if isinstance(error, TypeError) and "bfloat16" in str(error).lower():
@@ -286,69 +366,28 @@ class FiniteDifferencesBackend(Backend):
             )
         return None if self.native is None else self.native.note(error)
 
-    def _check_precision(self, leaves: Arrays, outputs: Arrays) -> None:
-        finest = max([width(library_of(self, leaf).dtype(leaf)) for leaf in leaves if size_of(self, leaf)], default=0)
-        for output in outputs:
-            if not size_of(self, output):
-                continue
-            dtype = library_of(self, output).dtype(output)
-            if width(dtype) < finest:
-                raise PrecisionError(
-                    f"Finite differences: f returned {dtype} for arguments of {finest} bits, so its rounding error would drown "
-                    f"every difference. Compute in the arguments' dtype, or pass arguments of dtype {dtype}."
-                )
+    # parts
+
+    def _traced(self, arrays: Arrays) -> bool:
+        return any(library_of(self, x).traced(x) for x in arrays)
+
+    def _point(self, leaves: Arrays) -> Point:
+        return Point(self, leaves, scale=self.options.scale, bounds=self.options.bounds)
+
+    def _evaluations(self, function: FlatFunction, leaves: Arrays) -> Evaluations:
+        return Evaluations(self, function, leaves, self.options.executor)
+
+    def _slopes(self, evaluations: Evaluations, lines: Lines) -> Slopes:
+        if not lines.count:
+            layout = evaluations.layout(())
+            nothing = np.zeros((0, layout.count))
+            return Slopes(nothing.astype(layout.dtype), nothing, nothing, nothing, np.zeros(0, int))
+        return apart(self, evaluations.leaves, lambda fresh: self.method.slopes(evaluations, lines, fresh))
+
+    def _report(self, evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int = 1) -> None:
+        report(evaluations, lines, slopes, order)
 
 
-def _kept(arrays: Arrays) -> Arrays:
-    """NumPy arrays as they are now."""
-    return tuple([array.copy("K") if isinstance(array, np.ndarray) else array for array in arrays])
-
-
-def _kept_all(result: tuple[Arrays, Aux]) -> tuple[Arrays, Aux]:
-    outputs, aux = result
-    return _kept(outputs), aux.map(lambda array: _kept((array,))[0])
-
-
-def _overlap(a: Any, b: Any) -> bool:
-    """Whether two results of f may lie in the same memory; most own theirs."""
-    return (a is b or a.base is not None) and isinstance(a, np.ndarray) and np.may_share_memory(a, b)
-
-
-def _apart(evaluate: Evaluate, leaves: Arrays, differences: Callable[[Evaluate, Arrays], _T]) -> _T:
-    """`differences(evaluate, leaves)`, at real NumPy arrays of which all but the one that moves go to f as they are.
-
-    Those are copies, so that f cannot write into the caller's. If it has written into them, all is done once more with
-    copies for each evaluation: to make them from the start would take longer than many an f.
-    """
-    if len(leaves) == 1:
-        return differences(evaluate, leaves)
-    own = _kept(leaves)
-    found = differences(evaluate, own)
-    if all(a.tobytes() == b.tobytes() for a, b in zip(own, leaves)):
-        return found
-    return differences(lambda *moved: evaluate(*_kept(moved)), leaves)
-
-
-def _known(backend: Backend, array: Any) -> Any:
-    """The numbers of an array; None if an outer engine traces it without them."""
-    library = library_of(backend, array)
-    if not library.traced(array):
-        numbers = library.to_numpy(array)
-        return numbers.astype("complex128" if kind(library.dtype(array)) == "complex" else "float64")
-    return library.value_under_trace(array)
-
-
-@functools.cache
-def _relative_step(dtype: np.dtype[Any], root: int) -> float:
-    return float(epsilon(dtype_name(dtype)) ** (1 / root))
-
-
-_REAL = (np.ndarray, np.floating)
-
-
-def _are_real_numpy(leaves: Arrays) -> bool:
-    return all(isinstance(leaf, _REAL) and leaf.dtype.kind == "f" for leaf in leaves)
-
-
-def _is_numpy(output: Any) -> bool:
-    return isinstance(output, (np.ndarray, np.generic))
+def _all_complex(evaluations: Evaluations) -> bool:
+    dtypes = evaluations.layout(()).dtypes
+    return bool(dtypes) and all(dtype.startswith(("complex", "clong")) for dtype in dtypes)

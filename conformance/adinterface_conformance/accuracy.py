@@ -8,12 +8,13 @@ from typing import Any
 
 from adinterface import AutoBackend, SecondOrder, derivative
 from adinterface.contract.backend import gives
-from adinterface.contract.library import width
+from adinterface.contract.library import epsilon, width
 from adinterface.registry import find
 
-#: Relative to the largest number of the result, by bits of the dtype, for derivatives of first and second order.
-#: Central differences keep two thirds of the digits (eps^(2/3)), differences of differences a half; a factor of 1000
-#: and 100 on top is for functions that bend more than a sine.
+#: For an engine that takes differences and does not say how exact they are (`Backend.relative_error`): relative to the
+#: largest number of the result, by bits of the dtype, for derivatives of first and second order. Central differences keep
+#: two thirds of the digits (eps^(2/3)), differences of differences a half; a factor of 1000 and 100 on top is for functions
+#: that bend more than a sine.
 BY_DIFFERENCES = {1: {64: 1e-7, 32: 5e-3, 16: 0.3}, 2: {64: 1e-4, 32: 5e-2, 16: 1.0}}
 
 
@@ -48,5 +49,13 @@ def tolerance(backend: AutoBackend, order: int, rtol: float, dtypes: Iterable[st
     exact = differentiates(inner) and (order == 1 or differentiates(outer))
     if exact:
         return rtol
+    dtypes = list(dtypes)
+    told = [_told(each, order, dtypes) for each in (outer, inner) if not differentiates(each)]
     narrowest = min([width(dtype) for dtype in dtypes], default=64)
-    return max(rtol, BY_DIFFERENCES[order][64 if narrowest > 64 else max(narrowest, 16)])
+    usual = BY_DIFFERENCES[order][64 if narrowest > 64 else max(narrowest, 16)]
+    return max(rtol, *[usual if error is None else min(error, usual) for error in told])
+
+
+def _told(backend: AutoBackend, order: int, dtypes: list[str]) -> float | None:
+    """How exact an engine says that its differences are; None if it takes none, or does not say."""
+    return find(backend).relative_error(order, max([epsilon(dtype) for dtype in dtypes], default=2.0**-52))

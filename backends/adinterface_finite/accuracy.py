@@ -1,0 +1,89 @@
+"""How good a derivative is: what the estimates of its numbers say of each leaf, and who is told."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adinterface.contract.backend import Accuracy, LeafAccuracy
+from adinterface.contract.errors import PrecisionError
+from adinterface.derive.record import note_accuracy
+
+from .evaluation import Evaluations
+from .levels import enclosing
+from .methods.method import Slopes
+from .points import Lines
+
+#: The largest relative error of a third derivative, and of higher ones, that is not refused.
+REFUSED = {3: 1e-7, 4: 1e-5}
+
+#: What rounding makes of an f that does not change, by the order of the derivative: in units of f's precision and value, and
+#: of the scale of x.
+ROUNDING = {1: 64, 2: 1e4}
+
+
+def report(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int) -> None:
+    """Tell of derivatives along lines: the operator, which warns, and the differences around these, whose noise it is.
+
+    order: of these derivatives, without those that f takes itself.
+    """
+    values, errors = slopes.values, slopes.errors
+    depth = evaluations.level.order + order
+    top = float(np.max(np.abs(values), initial=0.0, where=np.isfinite(values)))
+    finite = np.where(np.isfinite(errors) & np.isfinite(values), errors, 0.0)
+    worst = float(np.max(finite, initial=0.0))
+    overall = worst / top if top else 0.0
+    above = enclosing()
+    if above is not None:
+        floors = np.where(np.isfinite(values), slopes.floors, 0.0)
+        above.note(float(np.max(floors, initial=0.0)) / top if top else 0.0, depth)
+        return
+    refuse(depth, overall)
+    note_accuracy(lambda: Accuracy(depth, _by_leaf(evaluations, lines, slopes, order)))
+
+
+def report_pairs(evaluations: Evaluations, relative: float, exactness: float) -> None:
+    """As `report` for plain differences with this relative step: how much noise rounding leaves in them."""
+    error, order = max(exactness, evaluations.level.error) / relative, evaluations.level.order + 1
+    above = enclosing()
+    if above is not None:
+        above.note(error, order)
+    else:
+        refuse(order, error)
+
+
+def refuse(order: int, error: float) -> None:
+    """Raise PrecisionError for a derivative of third order or more that is no good."""
+    if order < 3 or error <= REFUSED[min(order, 4)]:
+        return
+    raise PrecisionError(
+        f"Finite differences: the estimated relative error of this derivative of order {order}, by differences of "
+        f"differences, is {error:.1g}, more than {REFUSED[min(order, 4)]:g}. Give f a smoother form or more precision, choose "
+        f"AutoFiniteDifferences(scale=...), or take the inner derivatives with an engine: "
+        f"SecondOrder(AutoFiniteDifferences(), AutoJax())."
+    )
+
+
+def _by_leaf(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int) -> tuple[LeafAccuracy, ...]:
+    """The accuracy of each leaf's derivatives; whether it is bad enough for a warning.
+
+    It is not where the error is no more than what rounding makes of an f that does not change.
+    """
+    epsilon = evaluations.layout(()).epsilon
+    values, errors, sizes = slopes.values, slopes.errors, slopes.sizes
+    weights = np.array([lines.scale(line)[0] ** order for line in range(lines.count)])[:, None]
+    found: list[LeafAccuracy] = []
+    for leaf, start, stop in lines.owners():
+        part = slice(start, stop)
+        coarse = max([epsilon, *(lines.point.exactness if leaf < 0 else [lines.point.exactness[leaf]])])
+        bad = max(1e-4, 100 * coarse ** (2 / (order + 2)))
+        known = np.isfinite(values[part])
+        if not known.any():
+            continue
+        size = np.abs(values[part])
+        top = float(np.max(size, where=known, initial=0.0))
+        error = float(np.max(errors[part], where=known, initial=0.0))
+        relative = error / top if top else 0.0
+        unresolved = known & (errors[part] > bad * top)
+        rounding = np.maximum(size, errors[part]) * weights[part] <= ROUNDING[min(order, 2)] * epsilon * sizes[part]
+        found.append(LeafAccuracy(leaf, relative, bool(top and (unresolved & ~rounding).any())))
+    return tuple(found)

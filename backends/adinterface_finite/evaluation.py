@@ -1,0 +1,225 @@
+"""Evaluations of f: the one place through which all of them go, one after another or spread over workers."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from adinterface.contract.backend import Arrays, Aux, Backend, FlatFunction
+from adinterface.contract.errors import PrecisionError
+from adinterface.contract.library import epsilon, width
+from adinterface.derive.basis import library_of, size_of
+from adinterface.rules.held import holding
+
+from .levels import Level, aside, below
+from .workers import OUTSIDE, Outside, Task, run_all
+
+_T = TypeVar("_T")
+Array = np.ndarray[Any, Any]
+
+#: A flat function.
+Evaluate = Callable[..., tuple[Arrays, Aux]]
+
+
+class Evaluations:
+    """A flat function around one point."""
+
+    def __init__(self, backend: Backend, function: FlatFunction, leaves: Arrays, executor: Any = None):
+        self.backend, self.leaves, self.executor = backend, leaves, executor
+        #: What f ignores is held as it is at the point.
+        self.function = holding(function, leaves, aside)
+        self.alone: Any = self.function.elsewhere.alone
+        #: What f returned beside its outputs, wherever it was evaluated first.
+        self.aux = Aux()
+        #: What was found out about nested differences inside f.
+        self.level = Level()
+        #: What f raised last at a displaced point.
+        self.raised: Exception | None = None
+        self._base: tuple[Arrays, Aux] | None = None
+        self._layout: Layout | None = None
+
+    def displaced(self, *leaves: Any) -> tuple[Arrays, Aux]:
+        """f at one displaced point."""
+        with below(self.level):
+            result: tuple[Arrays, Aux] = self.alone(*leaves)
+        return result
+
+    def base(self) -> tuple[Arrays, Aux]:
+        """f at the point itself, once. It may write into what it gets, and return what it will compute into the next time."""
+        if self._base is None:
+            with below(self.level):
+                self._base = kept_all(self.function(*kept(self.leaves)))
+            self.layout(*self._base)
+        return self._base
+
+    def vectors(self, points: Iterable[list[Any]]) -> list[Any]:
+        """The outputs at these points, in their order, each as one vector of NumPy's numbers (a number for a single one)."""
+        if self.executor is not None:
+            return [
+                self._outside(result.error) if type(result) is Outside else self._flat(*result)
+                for result in self.spread(points)
+            ]
+        alone, layout, found = self.alone, self._layout, []
+        with below(self.level):
+            for leaves in points:
+                try:
+                    outputs, aux = alone(*leaves)
+                except OUTSIDE as error:
+                    found.append(self._outside(error))
+                    continue
+                if layout is None:
+                    layout = self.layout(outputs, aux)
+                found.append(layout.flat(outputs))
+        return found
+
+    def _outside(self, error: Exception) -> Any:
+        """What stands for the outputs of an f that raised: it is not defined there, if it is at the point itself."""
+        self.raised = error
+        outputs, _ = self.base()
+        layout = self.layout(outputs)
+        return np.nan if layout.number else np.full(layout.count, np.nan)
+
+    def spread(self, points: Iterable[list[Any]]) -> Iterator[tuple[Arrays, Aux] | Outside]:
+        """As `displaced` at each of these points, on the workers of the executor."""
+        self.base()
+        if self.function.ignores:  # workers know nothing of what is held
+            yield from [self.displaced(*leaves) for leaves in points]
+            return
+        ship = getattr(self.alone, "shipped", None)
+        if ship is None:
+            yield from run_all(self.executor, [Task(self.alone, leaves) for leaves in points])
+            return
+        taken_apart = self.alone.taken_apart
+        for result in run_all(self.executor, [Task(*ship(leaves)) for leaves in points]):
+            yield result if type(result) is Outside else taken_apart(result)
+
+    def _flat(self, outputs: Arrays, aux: Aux) -> Any:
+        return self.layout(outputs, aux).flat(outputs)
+
+    def elsewhere(self, function: Evaluate, leaves: Sequence[Any]) -> tuple[Arrays, Aux]:
+        """Another form of f, at leaves of another dtype."""
+        with below(self.level):
+            return function(*leaves)
+
+    def dtypes(self) -> list[str]:
+        """Of the leaves that have numbers."""
+        return [library_of(self.backend, x).dtype(x) for x in self.leaves if size_of(self.backend, x)]
+
+    def layout(self, outputs: Arrays, aux: Aux | None = None) -> Layout:
+        """How outputs become a vector; the first that are seen say."""
+        if self._layout is None:
+            check_precision(self.backend, self.leaves, outputs)
+            self._layout = Layout(self.backend, outputs)
+            if self._layout.traced:
+                raise TracedError
+            if aux is not None:
+                self.aux = aux
+        return self._layout
+
+
+class TracedError(Exception):
+    """f's value is traced by an outer engine, so differences must be taken in that engine's own arithmetic."""
+
+
+class Layout:
+    """Outputs of f as one vector of NumPy's numbers, wide enough to take differences of."""
+
+    def __init__(self, backend: Backend, outputs: Arrays):
+        self.backend = backend
+        self.outputs = kept(outputs)
+        self.libraries = [library_of(backend, output) for output in outputs]
+        self.dtypes = [library.dtype(output) for library, output in zip(self.libraries, outputs)]
+        self.shapes = [library.shape(output) for library, output in zip(self.libraries, outputs)]
+        self.sizes = [int(np.prod(shape)) for shape in self.shapes]
+        self.count = sum(self.sizes)
+        wide = any(width(dtype) > 64 for dtype in self.dtypes)
+        self.dtype: Any = np.longdouble if wide else np.float64
+        self.complex = any(dtype.startswith(("complex", "clong")) for dtype in self.dtypes)
+        if self.complex:
+            self.dtype = np.clongdouble if wide else np.complex128
+        #: The distance from 1 to the next number of the coarsest output.
+        self.epsilon = max([epsilon(dtype) for dtype, size in zip(self.dtypes, self.sizes) if size], default=2.0**-52)
+        numpys = (np.ndarray, np.generic)
+        self.number = len(outputs) == 1 and self.sizes == [1] and isinstance(outputs[0], numpys)
+        self.single = len(outputs) == 1 and isinstance(outputs[0], numpys)
+        self.traced = any(library.traced(output) for library, output in zip(self.libraries, outputs))
+
+    def flat(self, outputs: Arrays) -> Any:
+        if self.number:
+            output = outputs[0]
+            return output if type(output) is not np.ndarray else output.reshape(())[()]
+        if self.single:
+            return np.array(outputs[0], self.dtype).ravel()  # f may compute into the same array again
+        parts = [
+            np.asarray(library.to_numpy(output)).astype(self.dtype).ravel() for library, output in zip(self.libraries, outputs)
+        ]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def split(self, stack: Array) -> list[Array]:
+        """A stack (lines, outputs) as a stack for each output of f, in its shape."""
+        found: list[Array] = []
+        start = 0
+        for shape, size in zip(self.shapes, self.sizes):
+            found.append(stack[:, start : start + size].reshape(len(stack), *shape))
+            start += size
+        return found
+
+    def native(self, n: int, numbers: Array) -> Any:
+        """Numbers of the shape of output n, or a stack of such, as its library's array in its dtype."""
+        library, dtype = self.libraries[n], self.dtypes[n]
+        real = numbers if dtype.startswith(("complex", "clong")) else np.real(numbers)
+        return library.asarray(np.asarray(real, order="C"), dtype=dtype, like=self.outputs[n])
+
+
+def check_precision(backend: Backend, leaves: Arrays, outputs: Arrays) -> None:
+    """Refuse a value with less precision than the arguments."""
+    finest = max([width(library_of(backend, leaf).dtype(leaf)) for leaf in leaves if size_of(backend, leaf)], default=0)
+    for output in outputs:
+        if not size_of(backend, output):
+            continue
+        dtype = library_of(backend, output).dtype(output)
+        if width(dtype) < finest:
+            raise PrecisionError(
+                f"Finite differences: f returned {dtype} for arguments of {finest} bits, so its rounding error would drown "
+                f"every difference. Compute in the arguments' dtype, or pass arguments of dtype {dtype}."
+            )
+
+
+def kept(arrays: Arrays) -> Arrays:
+    """NumPy arrays as they are now."""
+    return tuple([array.copy("K") if isinstance(array, np.ndarray) else array for array in arrays])
+
+
+def kept_all(result: tuple[Arrays, Aux]) -> tuple[Arrays, Aux]:
+    outputs, aux = result
+    return kept(outputs), aux.map(lambda array: kept((array,))[0])
+
+
+def copies(backend: Backend, leaves: Arrays) -> Arrays:
+    """The leaves for an f that may write into them."""
+    return tuple([_copy(backend, leaf) for leaf in leaves])
+
+
+def _copy(backend: Backend, leaf: Any) -> Any:
+    if isinstance(leaf, (np.ndarray, np.generic)):
+        return leaf.copy("K") if isinstance(leaf, np.ndarray) else leaf
+    library = library_of(backend, leaf)
+    return leaf if not library.mutable or library.traced(leaf) else library.asarray(leaf, copy=True)
+
+
+def apart(backend: Backend, leaves: Arrays, differences: Callable[[Callable[[], Arrays]], _T]) -> _T:
+    """`differences(fresh)`, where `fresh()` gives the leaves that do not move as f may have them.
+
+    For NumPy these are the same copies again and again, as long as f does not write into them. If it has, all is done once
+    more with copies for each evaluation: to make them from the start would take longer than many an f.
+    """
+    if not all(isinstance(leaf, (np.ndarray, np.generic)) for leaf in leaves):
+        return differences(functools.partial(copies, backend, leaves))
+    own = kept(leaves)
+    found = differences(lambda: own)
+    if len(leaves) == 1 or all(a.tobytes() == b.tobytes() for a, b in zip(own, leaves)):
+        return found
+    return differences(functools.partial(kept, leaves))

@@ -1,0 +1,134 @@
+"""From slopes at several steps to the slope at none, and how far that can be trusted.
+
+The error of a central slope is a series in h^2, that of a one-sided one in h, so a polynomial through the slopes of some
+neighbouring steps, a window, is extrapolated to h = 0. Every window gives a value; what it differs by from the window
+without its largest step is the error of that one, from which its own is guessed; rounding is amplified by known factors.
+For each output the window with the least estimated error is taken.
+
+Sources. Extrapolation: L. F. Richardson, Phil. Trans. Royal Society A 210 (1911), p. 307. A table of windows in which the
+least error decides: C. Ridders, Advances in Engineering Software 4 (1982), p. 75.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+#: A window's error is at least this part of that of the window without its largest step.
+FLOOR = 0.01
+#: A measured noise counts so many times: it is seen in one or two samples.
+CAUTION = 3.0
+
+
+class Windows(NamedTuple):
+    """All windows of neighbouring steps: first those of one step, then those of two, ..."""
+
+    #: (windows, steps): the weights of the slopes in a window's value.
+    weights: Array
+    #: Their absolute values.
+    gains: Array
+    #: The window without the largest step, for each of two steps or more.
+    shorter: Array
+    #: For each window of three steps or more, how much faster it converges than the shorter one if all goes well.
+    ratios: Array
+    #: How much independent noise of f is amplified in the value, and in the difference of a window and its shorter one; in
+    #: units of the smallest step.
+    amplified: Array
+    difference: Array
+    #: Steps behind a window, which may contradict it: for each such pair the window, its last step, the smaller step; and
+    #: what sums the pairs of a window.
+    behind: tuple[Array, Array, Array]
+    gathered: Array
+    #: The place of the first step of each window of two steps or more.
+    first: Array
+    steps: int
+
+
+@functools.lru_cache(maxsize=4096)
+def windows(exponents: tuple[int, ...], power: int, order: int) -> Windows:
+    """Of steps `2**exponents`, from the largest to the smallest, where errors are a series in `h**power`.
+
+    order: of the derivative; the noise of f's values is divided by that power of the step.
+    """
+    steps = len(exponents)
+    sizes = np.array([2.0 ** (e - exponents[-1]) for e in exponents])
+    nodes = sizes**power
+    spans = [(start, size) for size in range(1, steps + 1) for start in range(steps - size + 1)]
+    number = {span: n for n, span in enumerate(spans)}
+    weights = np.zeros((len(spans), steps))
+    for n, (start, size) in enumerate(spans):
+        inside = range(start, start + size)
+        for j in inside:
+            weights[n, j] = np.prod([nodes[k] / (nodes[k] - nodes[j]) for k in inside if k != j])
+    wide = spans[steps:]
+    shorter = np.array([number[start + 1, size - 1] for start, size in wide], dtype=int)
+    ratios = np.array([nodes[start] / nodes[start + 1] for start, size in wide if size > 2])
+    rounding = (weights / sizes**order) ** 2
+    apart = ((weights[steps:] - weights[shorter]) / sizes**order) ** 2
+    pairs = [(n, start + size - 1, j) for n, (start, size) in enumerate(wide) for j in range(start + size, steps)]
+    gathered = np.zeros((len(wide), len(pairs)))
+    for k, (n, _, _) in enumerate(pairs):
+        gathered[n, k] = 1.0
+    columns = np.array(pairs, dtype=int).reshape(-1, 3)
+    behind = (columns[:, 0], columns[:, 1], columns[:, 2])
+    return Windows(
+        weights, np.abs(weights), shorter, ratios[:, None],
+        np.sqrt(rounding.sum(axis=1))[steps:], np.sqrt(apart.sum(axis=1))[steps - 1 :, None], behind, gathered,
+        np.array([start for start, _ in wide], dtype=int), steps,
+    )  # fmt: skip
+
+
+class Estimate(NamedTuple):
+    """Of some lines and outputs: (lines, outputs) each."""
+
+    value: Array
+    error: Array
+    #: The part of the error that rounding and noise make.
+    floor: Array
+    #: The place of the first step of the window that was taken.
+    first: Array
+    #: The noise of f's values that the slopes show, its standard deviation.
+    noise: Array | None
+
+
+def extrapolate(found: Windows, slopes: Array, rounding: Array, smallest: Array) -> Estimate:
+    """slopes, rounding: (lines, steps, outputs), from the largest step to the smallest.
+
+    smallest: (lines, 1, 1), the smallest step to the power of the derivative's order.
+    """
+    steps = found.steps
+    values = found.weights @ slopes
+    wide = values[:, steps:]
+    errors = np.abs(wide - values[:, found.shorter])
+    floors = found.gains[steps:] @ rounding
+    total = floors.copy()
+    noise = None
+    if steps > 2:
+        previous = errors[:, found.shorter[steps - 1 :] - steps]
+        latest = errors[:, steps - 1 :]
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            ratio = np.where(previous > 0, latest / previous, 0.0) * found.ratios
+        total[:, : steps - 1] += errors[:, : steps - 1]
+        total[:, steps - 1 :] += latest * np.clip(ratio, FLOOR, 1.0)
+        window, last, smaller = found.behind
+        here = wide[:, window]
+        off = np.abs(slopes[:, smaller] - here) - np.abs(slopes[:, last] - here) - 8 * rounding[:, smaller]
+        total += found.gathered @ np.maximum(off, 0.0)
+        samples = latest / found.difference
+        if steps > 3:
+            samples = np.sort(samples, axis=1)
+            noise = np.sqrt(samples[:, 0] * samples[:, 1]) * smallest[:, 0]
+        else:
+            noise = samples[:, 0] * smallest[:, 0]
+    else:
+        total += errors
+    best = total.argmin(axis=1)
+    lines, outputs = np.ogrid[: best.shape[0], : best.shape[1]]
+    value, error, floor = wide[lines, best, outputs], total[lines, best, outputs], floors[lines, best, outputs]
+    if noise is not None:
+        error = np.maximum(error, CAUTION * noise * found.amplified[best] / smallest[:, 0])
+    return Estimate(value, error, floor, found.first[best], noise)

@@ -1,0 +1,94 @@
+"""Complex step: the derivative from the imaginary part of f at a point moved by a tiny imaginary number.
+
+No difference is taken, so nothing cancels and the result has f's own precision. But f must be analytic all the way: `abs`,
+`conj`, comparisons and `float()` make it wrong without a word. So one central difference stands guard over each number, and
+where the two disagree the adaptive method decides.
+
+Sources. W. Squire, G. Trapp, SIAM Review 40 (1998), p. 110; what spoils it: J. Martins, P. Sturdza, J. Alonso, ACM Trans.
+Math. Software 29 (2003), p. 245.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adinterface.contract.backend import Arrays
+
+from ..evaluation import Evaluations
+from ..points import Lines, Some
+from .adaptive import Adaptive
+from .method import Array, Method, Slopes
+
+#: The imaginary step in units of x, and that of the guard; how far the two may be apart, and in units of rounding.
+STEP, GUARD, AGREE, ROUNDING = 1e-30, 6e-6, 1e-6, 8.0
+#: After so many exceptions f is not given complex numbers any more.
+ENOUGH = 2
+
+
+class ComplexStep(Method):
+    def __init__(self, otherwise: Adaptive):
+        self.otherwise = otherwise
+
+    def relative_error(self, order: int, epsilon: float) -> float:
+        return self.otherwise.relative_error(order, epsilon)
+
+    def slopes(self, evaluations: Evaluations, lines: Lines, fresh: Callable[[], Arrays]) -> Slopes:
+        found: dict[int, tuple[Array, Array, Array]] = {}
+        raised = 0
+        analytic = getattr(evaluations.alone, "of_any_numbers", None)
+        for line in range(lines.count):
+            if analytic is None or raised >= ENOUGH:
+                break
+            try:
+                slope = self._imaginary(evaluations, lines, line, fresh, analytic)
+            except Exception:  # f does not take complex numbers; if it is at fault, it raises with real ones too
+                raised += 1
+                continue
+            guarded = None if slope is None else self._guarded(evaluations, lines, line, fresh, slope)
+            if guarded is not None:
+                found[line] = guarded
+        rest = [line for line in range(lines.count) if line not in found]
+        if len(rest) == lines.count:
+            return self.otherwise.slopes(evaluations, lines, fresh)
+        values, errors, sizes = (np.array([found[line][k] if line in found else 0 * next(iter(found.values()))[k]
+                                           for line in range(lines.count)]) for k in range(3))  # fmt: skip
+        counts = np.full(lines.count, 3)
+        if rest:
+            others = self.otherwise.slopes(evaluations, Some(lines, rest), fresh)
+            values[rest], errors[rest], sizes[rest] = others.values, others.errors, others.sizes
+            counts[rest] += others.counts
+        return Slopes(values, errors, errors, sizes, counts)
+
+    def _imaginary(
+        self, evaluations: Evaluations, lines: Lines, line: int, fresh: Callable[[], Arrays], analytic: Callable[..., Any]
+    ) -> Array | None:
+        step = STEP * lines.scale(line)[0]
+        leaves = lines.imaginary(fresh(), line, step)
+        if leaves is None:
+            return None
+        outputs, _ = evaluations.elsewhere(analytic, leaves)
+        parts = [np.imag(np.asarray(output)).astype("float64").ravel() for output in outputs]
+        slope = np.concatenate(parts) / step if parts else np.zeros(0)
+        return slope if np.isfinite(slope).all() else None
+
+    def _guarded(
+        self, evaluations: Evaluations, lines: Lines, line: int, fresh: Callable[[], Arrays], slope: Array
+    ) -> tuple[Array, Array, Array] | None:
+        """The slope with its error and the sizes of f's values, if a central difference agrees with it."""
+        step = GUARD * lines.scale(line)[0]
+        ahead, far = lines.at(fresh(), line, step)
+        behind, near = lines.at(fresh(), line, -step)
+        up, down = (np.atleast_1d(vector) for vector in evaluations.vectors([ahead, behind]))
+        layout = evaluations.layout(())
+        if layout.complex or up.shape != slope.shape:
+            return None
+        with np.errstate(all="ignore"):
+            guard = (up - down) / (far - near)
+            sizes = np.maximum(np.abs(up), np.abs(down)).astype("float64")
+            allowed = AGREE * np.max(np.abs(slope), initial=0.0) + ROUNDING * layout.epsilon * sizes / step
+            if not np.all(np.abs(guard - slope) <= allowed):
+                return None
+        return slope, np.full(slope.shape, 16 * layout.epsilon * np.max(np.abs(slope), initial=0.0)), sizes

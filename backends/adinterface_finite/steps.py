@@ -1,0 +1,106 @@
+"""Which steps: where they start, where they go next, and when there are enough of them. The numbers behind are all here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .extrapolation import Estimate
+
+Array = np.ndarray[Any, Any]
+
+#: The first step, in units of x. Neighbouring steps differ by powers of two; this factor keeps them from being multiples of
+#: the period of a function that oscillates.
+START, FACTOR = 2.0**-3.5, 107 / 128
+#: Steps at which two neighbouring slopes differ by this part extrapolate best.
+GOOD = 0.02
+#: Enough, in units of f's precision: at once; with two evaluations to spare; and for a function that looks linear.
+ENOUGH, LATE, LINEAR = 90.0, 4.5e4, 2e3
+#: From this relative error on, steps shrink twice as fast.
+LOST = 0.1
+#: How much smaller a step is taken where f is not finite: by this power of two.
+RETREAT = 3
+#: One coarse look back by at most this power of two; one leap out of the noise.
+LEAST, LEAP = -6, 14
+
+
+def unit(scale: float) -> float:
+    """The first step for a number of this size: a power of two times FACTOR, so that it has few digits."""
+    if not (0.0 < scale < math.inf):
+        scale = 1.0
+    return FACTOR * 2.0 ** min(max(round(math.log2(START * scale)), -1000), 1000)
+
+
+def decide(
+    exponents: tuple[int, ...],
+    power: int,
+    slopes: Array,
+    rounding: Array,
+    estimate: Estimate,
+    epsilon: float,
+    small: Sequence[bool],
+    bad: Sequence[int],
+    left: Sequence[int],
+) -> list[int | None]:
+    """The exponent of the next step of each of some lines that have the same; None for those that have enough.
+
+    slopes, rounding: (lines, steps, outputs). small: whether the largest step is less than x itself. bad: the least exponent
+    at which f was not finite. left: how many evaluations each line may still take.
+    """
+    sizes = _norms(slopes)
+    noises = 2 * rounding.max(axis=2, initial=0.0)
+    low_bends, high_bends = _norms(slopes[:, -2] - slopes[:, -1]), _norms(slopes[:, 0] - slopes[:, 1])
+    tops, errors = _norms(estimate.value), _norms(estimate.error)
+    lines: Any = zip(sizes.tolist(), noises.tolist(), low_bends.tolist(), high_bends.tolist(), tops.tolist(), errors.tolist())
+    return [_next(exponents, power, epsilon, small[n], bad[n], left[n], *measures) for n, measures in enumerate(lines)]
+
+
+def _norms(array: Array) -> Array:
+    norms: Array = np.abs(array).max(axis=-1, initial=0.0)
+    return norms
+
+
+def _next(
+    exponents: tuple[int, ...],
+    power: int,
+    epsilon: float,
+    small: bool,
+    bad: int,
+    left: int,
+    sizes: Sequence[float],
+    noises: Sequence[float],
+    low_bend: float,
+    high_bend: float,
+    top: float,
+    error: float,
+) -> int | None:
+    if not any(sizes):
+        return None
+    steps, high, low = len(exponents), exponents[0], exponents[-1]
+    last = sizes[-1] or 1.0
+    low_bend, high_bend = low_bend / last, high_bend / last
+    low_noise, high_noise = noises[-1] / last, noises[1] / last
+    relative = error / top if top else 0.0
+    coarse = low_bend > 10 * GOOD and low_bend > 8 * low_noise
+    if coarse:
+        down = max(math.floor(math.log2(GOOD / low_bend) / power), LEAST) if low_bend < math.inf else LEAST
+        return low + (min(down, -2) if relative > LOST and steps > 2 else down)
+    if steps == 2:
+        enough = relative < min(LINEAR * epsilon, 0.05) and low_bend <= 4 * low_noise
+    else:
+        enough = relative < min(ENOUGH * epsilon, 0.01)
+    if enough or (left < 4 and relative < min(LATE * epsilon, 0.05)):
+        return None
+    if high_bend < 4 * high_noise:
+        # As far as noise must fall, but not so far that what bends unseen below it would matter.
+        leap = min(math.log2(high_noise / (8 * epsilon)), math.log2(GOOD / (4 * high_noise)) / power)
+        outward = min(max(math.floor(leap), 3), LEAP) if steps > 2 or small else 1
+        for size in (outward, 3):
+            if high + size < bad:
+                return high + size
+    elif high_bend < GOOD / 8 and high + 1 < bad:
+        return high + 1
+    return low - (2 if relative > LOST and steps > 2 else 1)

@@ -1,0 +1,455 @@
+"""Finite differences by themselves: how exact they are, whether they know it, and what they do where f is awkward."""
+
+import concurrent.futures
+import math
+import re
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from adinterface_conformance.__main__ import main
+from adinterface_conformance.differences.measure import hessians, jacobians, measured, ours, second_order
+from adinterface_conformance.differences.problems import problems
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    PrecisionError,
+    PrecisionWarning,
+    SecondOrder,
+    check_gradient,
+    derivative,
+    diagonal_hessian,
+    estimate_noise,
+    explain,
+    gradient,
+    hessian,
+    hvp,
+    ignore_derivatives,
+    jacobian,
+    numpy_function,
+    pullback,
+    pushforward,
+    second_derivative,
+    value_and_gradient,
+)
+from adinterface.derive.record import recording
+
+FD = AutoFiniteDifferences()
+
+
+def error(found, wanted):
+    return float(np.max(np.abs(np.asarray(found) - wanted)) / np.max(np.abs(wanted)))
+
+
+# Published problems --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def points():
+    return jacobians(problems())
+
+
+@pytest.mark.parametrize(
+    ("method", "median", "most", "mean"),
+    [("adinterface, adaptive", 2e-14, 5e-12, 8.5), ("adinterface, complex", 1e-15, 1e-14, 3.5)],
+)
+def test_jacobians_of_published_problems(points, method, median, most, mean):
+    row = measured(method, ours()[method], points)
+    assert row.quantile(0.5) <= median
+    assert row.quantile(0.9) <= most
+    assert row.not_finite == row.worse_than(1e-6) == 0
+    assert np.mean(row.evaluations) <= mean
+    assert max(row.evaluations) <= 10
+    assert np.mean(row.holds) >= 0.99
+
+
+@pytest.mark.parametrize("noise", [1e-12, 1e-8, 1e-4])
+def test_the_estimate_holds_under_noise(points, noise):
+    row = measured("adaptive", ours()["adinterface, adaptive"], points, noise)
+    assert np.mean(row.holds) >= 0.99
+
+
+def test_hessians_of_published_problems():
+    some = list(hessians([problem for problem in problems() if len(problem.x) <= 4]))
+    row = measured("adaptive", second_order()["adinterface, adaptive"], some)
+    central = measured("central", second_order()["adinterface, central"], some)
+    assert row.quantile(0.5) <= 1e-12
+    assert row.worse_than(1e-6) <= 3 < central.worse_than(1e-6) / 3
+    assert np.mean(row.holds) >= 0.99
+
+
+def test_the_command_prints_the_table_and_draws_it(tmp_path, capsys):
+    picture = tmp_path / "accuracy.png"
+    assert main(["differences", "--first-order", "--plot", str(picture)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"Jacobians of \d+ problems with \d+ numbers; errors relative to the largest number of each", lines[0])
+    assert [line.split("|")[1].strip() for line in lines[3:6]] == list(ours())
+    assert picture.stat().st_size > 10_000
+
+
+# Awkward functions ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("exponent", range(-12, 13, 3))
+def test_small_and_large_units(exponent):
+    x = 3.0 * 10.0**exponent
+    assert error(derivative(math.log, FD, x), 1 / x) < 1e-12
+    assert error(derivative(math.sqrt, FD, x), 0.5 / math.sqrt(x)) < 1e-12
+    assert error(second_derivative(math.log, FD, x), -1 / x**2) < 1e-10
+
+
+def test_units_that_differ_within_one_array():
+    x = np.logspace(-12, 12, 13)
+    (found,) = jacobian(np.log, FD, x)
+    np.testing.assert_allclose(np.diagonal(found), 1 / x, rtol=1e-12)
+    (found,) = gradient(lambda x: np.log(x).sum(), FD, x)
+    np.testing.assert_allclose(found, 1 / x, rtol=1e-10)
+
+
+@pytest.mark.parametrize("x", [0.0, 1e-300, 1e-30, 1e-17, -1e-9])
+def test_at_zero_and_next_to_it(x):
+    assert error(derivative(lambda x: 1.0 + np.sin(x), FD, x), np.cos(x)) < 1e-8
+    assert error(derivative(np.exp, FD, x), np.exp(x)) < 1e-8
+    assert abs(derivative(np.cos, FD, x) + np.sin(x)) < 1e-11
+
+
+def test_next_to_a_pole_and_to_the_edge_of_the_domain():
+    assert error(derivative(lambda x: 1 / (x - 1), AutoFiniteDifferences(max_evaluations=14), 1.01), -1e4) < 1e-8
+    assert error(derivative(np.log, FD, 1e-9), 1e9) < 1e-12
+    with np.errstate(all="ignore"):
+        assert error(derivative(lambda x: np.log(x - 1), AutoFiniteDifferences(max_evaluations=14), 1.1), 10.0) < 1e-8
+        assert error(derivative(lambda x: np.arcsin(x), FD, 0.999), 1 / np.sqrt(1 - 0.999**2)) < 1e-6
+
+
+def test_one_sided_at_the_edge():
+    with np.errstate(all="ignore"):
+        assert error(derivative(lambda x: np.where(x < 0, np.nan, np.exp(x)), FD, 0.0), 1.0) < 1e-8
+        assert error(derivative(lambda x: np.where(x > 2, np.nan, np.sin(x)), FD, 2.0), np.cos(2.0)) < 1e-8
+
+
+def test_bounds_are_kept():
+    seen = []
+
+    def f(x):
+        seen.append(x.copy())
+        return np.exp(x).sum()
+
+    x = np.array([0.0, 0.5, 1.0, 1e-4])
+    (found,) = gradient(f, AutoFiniteDifferences(bounds=(0, 1)), x)
+    assert min(map(np.min, seen)) >= 0
+    assert max(map(np.max, seen)) <= 1
+    np.testing.assert_allclose(found, np.exp(x), rtol=1e-7)
+    seen.clear()
+    pushforward(f, AutoFiniteDifferences(bounds=(0, None)), (x,), (np.array([1.0, -1.0, 2.0, -1.0]),))
+    assert min(map(np.min, seen)) >= 0
+
+
+def test_scale_says_over_what_distance_f_changes():
+    def f(x):
+        return np.sin(1e4 * x)
+
+    x = 123.456
+    assert error(derivative(f, AutoFiniteDifferences(scale=1e-4), x), 1e4 * np.cos(1e4 * x)) < 1e-9
+
+
+def test_oscillations():
+    x = np.linspace(1.0, 2.0, 5)
+    (found,) = jacobian(lambda x: np.sin(20 * x), FD, x)
+    np.testing.assert_allclose(np.diagonal(found), 20 * np.cos(20 * x), rtol=1e-9, atol=1e-8)
+
+
+def test_a_sum_of_ten_thousand_terms():
+    weights = np.random.default_rng(0).standard_normal(10_000)
+    (found,) = gradient(lambda p: np.sum(weights * np.sin(p[0] * np.arange(10_000) / 1e4 + p[1])), FD, np.array([1.3, 0.4]))
+    inner = np.cos(1.3 * np.arange(10_000) / 1e4 + 0.4) * weights
+    np.testing.assert_allclose(found, [np.sum(inner * np.arange(10_000) / 1e4), np.sum(inner)], rtol=1e-9)
+
+
+def test_an_output_that_is_not_finite_leaves_the_others_alone():
+    (found,) = jacobian(lambda x: np.array([np.sin(x[0]), np.inf, np.nan * x[1], x[0] * x[1]]), FD, np.array([1.0, 2.0]))
+    np.testing.assert_allclose(found[0], [np.cos(1.0), 0.0], atol=1e-13)
+    np.testing.assert_allclose(found[3], [2.0, 1.0], rtol=1e-12)
+    assert np.isnan(found[1:3]).all()
+
+
+def test_a_plateau_of_nans_is_nan():
+    assert np.isnan(derivative(lambda x: x * np.nan, FD, 1.0))
+
+
+@pytest.mark.parametrize(("dtype", "rtol"), [("float32", 2e-4), ("float16", 0.1)])
+@pytest.mark.parametrize("make", [np.array, torch.tensor], ids=["numpy", "torch"])
+def test_short_dtypes(make, dtype, rtol):
+    numbers = np.array([0.3, 1.7, 2.2], dtype)
+    x = numbers if make is np.array else torch.from_numpy(numbers)
+    (found,) = gradient(lambda x: (x * x * x).sum(), FD, x)
+    assert str(found.dtype).endswith(dtype)
+    np.testing.assert_allclose(np.asarray(found), 3 * numbers.astype(float) ** 2, rtol=rtol)
+
+
+def test_float32_inside_f_is_seen_as_noise():
+    def f(x):
+        return float(np.float32(np.exp(np.float32(x))))
+
+    with recording() as record, warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrecisionWarning)
+        found = derivative(f, FD, 1.3)
+    assert 1e-9 < error(found, np.exp(1.3)) < 10 * record.accuracies[0].relative
+
+
+def test_empty_scalar_and_complex_leaves():
+    assert gradient(lambda x, y: y * y, FD, np.ones(0), 3.0)[0].shape == (0,)
+    (found,) = gradient(lambda x: x**3, FD, np.array(2.0))
+    assert (found.shape, error(found, 12.0) < 1e-13) == ((), True)
+    z = np.array([1.5 - 2j, 0.25j, 3.0])
+    (found,) = gradient(lambda z: np.sum(np.abs(z) ** 2), FD, z)
+    np.testing.assert_allclose(found, 2 * z, atol=1e-12)
+    (found,) = jacobian(np.exp, FD, z)
+    np.testing.assert_allclose(np.diagonal(found), np.exp(z), rtol=1e-12)
+
+
+def test_a_kink_has_the_mean_of_its_slopes_and_is_told_as_one():
+    f = lambda x: np.maximum(3 * x, -x)
+    assert derivative(f, FD, 0.0) == pytest.approx(1.0)
+    assert check_gradient(f, FD, 0.0)
+    assert derivative(abs, FD, 1e-3) == pytest.approx(1.0, rel=1e-12)
+
+
+# Knowing how good it is ----------------------------------------------------------------------------------------------
+
+
+def test_a_noisy_derivative_is_told_with_its_leaf():
+    random = np.random.default_rng(0)
+
+    def f(p):
+        return np.sin(p["clean"]) + 1e-3 * p["noisy"] + 1e-5 * random.standard_normal() * (p["noisy"] != 2.0)
+
+    with pytest.warns(PrecisionWarning, match=re.escape("in the derivative by args[0]['noisy'] (")) as told:
+        gradient(f, FD, {"clean": 1.0, "noisy": 2.0})
+    assert "'clean'" not in str(told[0].message)
+    assert told[0].filename == __file__
+
+
+def test_an_exact_derivative_gives_no_warning_and_neither_does_a_zero():
+    gradient(lambda x: np.sin(x) ** 2 + np.cos(x) ** 2, FD, 1.3)
+    gradient(lambda x, y: x, FD, 1.3, 2.0)
+
+
+def test_explain_tells_the_estimate(capsys):
+    report = explain(gradient, lambda x: np.exp(x).sum(), FD, np.array([1.0, 2.0]))
+    assert 1e-16 < report.error < 1e-11
+    assert re.search(r"\nestimated relative error: \de-1\d\n", capsys.readouterr().out)
+    assert explain(gradient, lambda x: x * x, AutoAutograd(), 1.0).error is None
+
+
+def test_known_noise_sets_the_steps():
+    random = np.random.default_rng(3)
+    f = lambda x: np.sin(x) * (1 + 1e-7 * random.standard_normal())
+    errors = []
+    for noise in (None, 1e-7, (1e-7, 1e-9)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PrecisionWarning)
+            found = [derivative(f, AutoFiniteDifferences(noise=noise), 1.3) for _ in range(20)]
+        errors.append(np.median(np.abs(np.array(found) - np.cos(1.3))))
+    assert errors[1] < 1e-5
+    assert errors[2] < 1e-5
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-13, 1e-8, 1e-4])
+def test_noise_is_estimated(noise):
+    random = np.random.default_rng(1)
+    f = lambda x: float(np.sum(np.exp(x)) * (1 + noise * random.standard_normal()))
+    found = estimate_noise(f, np.array([0.3, 1.2, 2.0]))
+    assert max(noise, 1e-16) / 4 < found.relative < 4 * max(noise, 1e-16)
+    assert found.absolute == pytest.approx(found.relative * np.sum(np.exp([0.3, 1.2, 2.0])), rel=1e-3)
+    assert found.evaluations <= 40
+
+
+def test_a_constant_shows_no_noise():
+    with pytest.raises(PrecisionError, match=r"the differences of f show no noise at distances of 1e-09 to 0.001"):
+        estimate_noise(lambda x: 3.0, 1.0)
+
+
+# Complex step --------------------------------------------------------------------------------------------------------
+
+STEP = AutoFiniteDifferences(method="complex")
+
+
+def test_a_complex_step_is_as_exact_as_f():
+    x = np.array([0.3, 1.7, -2.2])
+    (found,) = gradient(lambda x: np.sum(np.sin(x) * np.exp(x)), STEP, x)
+    np.testing.assert_allclose(found, (np.sin(x) + np.cos(x)) * np.exp(x), rtol=4e-16)
+    (found,) = gradient(numpy_function(lambda x: np.prod(x) + np.sqrt(np.sum(x * x))), STEP, x)
+    np.testing.assert_allclose(found, np.prod(x) / x + x / np.linalg.norm(x), rtol=1e-15)
+
+
+SPOILERS = {
+    "abs": (lambda x: np.sum(np.abs(x) * x), lambda x: 2 * np.abs(x)),
+    "conj": (lambda x: np.real(np.sum(np.conj(x) * x)), lambda x: 2 * x),
+    "real": (lambda x: np.sum(np.real(x) ** 3), lambda x: 3 * x**2),
+    "maximum": (lambda x: np.sum(np.where(np.real(x) > 0, x, 0 * x) ** 2), lambda x: 2 * np.maximum(x, 0)),
+    "float": (lambda x: math.exp(float(np.sum(x * x).real)), lambda x: 2 * x * np.exp(np.sum(x * x))),
+    "math": (lambda x: math.sin(x[0]) * x[1] + x[2], lambda x: np.array([math.cos(x[0]) * x[1], math.sin(x[0]), 1.0])),
+}
+
+
+@pytest.mark.parametrize("spoiler", SPOILERS)
+def test_what_spoils_a_complex_step_is_noticed(spoiler):
+    f, slope = SPOILERS[spoiler]
+    x = np.array([0.3, 1.1, -0.7])
+    (found,) = gradient(f, STEP, x)
+    np.testing.assert_allclose(found, slope(x), rtol=1e-11, atol=1e-12)
+
+
+def test_a_complex_step_falls_back_number_by_number():
+    calls = []
+
+    def f(x):
+        calls.append(x.dtype.kind)
+        return np.sum(np.sin(x[:3])) + np.abs(x[3])
+
+    (found,) = gradient(f, STEP, np.array([0.3, 1.1, -0.7, 2.0]))
+    np.testing.assert_allclose(found, [np.cos(0.3), np.cos(1.1), np.cos(-0.7), 1.0], rtol=1e-13)
+    assert calls.count("c") == 4
+    assert len(calls) <= 4 * 3 + 10
+
+
+# Nesting and second order --------------------------------------------------------------------------------------------
+
+
+def nested(order, f, backend=FD):
+    return f if order == 0 else lambda x: derivative(nested(order - 1, f, backend), backend, x)
+
+
+FUNCTIONS = {
+    "sin": (np.sin, [np.cos, lambda x: -np.sin(x), lambda x: -np.cos(x), np.sin]),
+    "exp": (np.exp, [np.exp] * 4),
+    "power": (lambda x: x**4.5, [lambda x, k=k: math.prod([4.5, 3.5, 2.5, 1.5][:k]) * x ** (4.5 - k) for k in (1, 2, 3, 4)]),
+    "log": (np.log, [lambda x: 1 / x, lambda x: -1 / x**2, lambda x: 2 / x**3, lambda x: -6 / x**4]),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("x", [1.2, 0.37])
+@pytest.mark.parametrize(("order", "rtol"), [(2, 1e-10), (3, 1e-8)])
+def test_nested_derivatives_are_right(name, x, order, rtol):
+    f, slopes = FUNCTIONS[name]
+    assert error(nested(order, f)(x), slopes[order - 1](x)) < rtol
+
+
+@pytest.mark.parametrize("name", ["sin", "power"])
+def test_the_fourth_derivative_is_right_and_what_precision_does_not_allow_is_refused(name):
+    f, slopes = FUNCTIONS[name]
+    assert error(nested(4, f)(1.2), slopes[3](1.2)) < 1e-6
+    with pytest.raises(PrecisionError, match=r"of order 3, by differences of differences, is"):
+        nested(3, f)(np.float32(1.2))
+
+
+def test_nested_plain_differences_are_refused_from_the_third_level_on():
+    central = AutoFiniteDifferences(method="central")
+    message = "this derivative of order 3, by differences of differences, is"
+    with pytest.raises(PrecisionError, match=message):
+        gradient(lambda x: gradient(lambda x: gradient(np.sin, central, x)[0], central, x)[0], central, 1.2)
+
+
+def test_second_derivatives_of_all_kinds_agree():
+    def f(x):
+        return np.exp(x[0] * x[1]) + np.sin(x[2]) * x[0] + x[3]
+
+    x, v = np.array([0.3, 1.1, -0.7, 0.0]), np.array([1.0, -2.0, 0.5, 3.0])
+    a, b, c, _ = x
+    e = np.exp(a * b)
+    exact = np.zeros((4, 4))
+    exact[0, :3] = exact[:3, 0] = [b * b * e, e + a * b * e, np.cos(c)]
+    exact[1, 1], exact[2, 2] = a * a * e, -np.sin(c) * a
+    np.testing.assert_allclose(hessian(f, FD, x), exact, atol=3e-11)
+    np.testing.assert_allclose(hvp(f, FD, x, v), exact @ v, atol=1e-10)
+    np.testing.assert_allclose(diagonal_hessian(f, FD, x)[0], np.diagonal(exact), atol=3e-11)
+    over = SecondOrder(FD, AutoAutograd())
+    np.testing.assert_array_equal(hessian(f, FD, x), hessian(f, FD, x).T)
+    assert hessian(lambda x: (x * x * x).sum(), over, x)[1, 1] == pytest.approx(6 * b, rel=1e-13)
+
+
+def test_a_hessian_of_a_tree_and_of_tensors():
+    def f(p):
+        return (p["w"] ** 2).sum() * p["b"] ** 3
+
+    found = hessian(f, FD, {"w": np.array([1.0, 2.0], np.float32), "b": 2.0})
+    np.testing.assert_allclose(found["w"]["w"], 16 * np.eye(2), atol=0.05)
+    np.testing.assert_allclose(found["w"]["b"], [24.0, 48.0], rtol=1e-3)
+    np.testing.assert_allclose(found["b"]["w"], [24.0, 48.0], rtol=1e-3)
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64)
+    found = hessian(lambda x: (x**3).sum() * x[0], FD, x)
+    torch.testing.assert_close(found, torch.tensor([[12.0, 12.0], [12.0, 12.0]], dtype=torch.float64), rtol=1e-10, atol=0)
+
+
+def test_a_second_derivative_at_the_edge_of_the_domain_falls_back():
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrecisionWarning)
+        found = hessian(lambda x: np.where(x[0] < 0, np.nan, np.exp(x[0])) * x[1] ** 2, FD, np.array([0.0, 3.0]))
+    np.testing.assert_allclose(found, [[9.0, 6.0], [6.0, 2.0]], rtol=1e-3)
+
+
+@pytest.mark.parametrize("method", ["adaptive", "central", "forward", "complex"])
+@pytest.mark.parametrize("spread", [False, True])
+def test_what_f_ignores_is_held_by_every_method(method, spread):
+    x = np.array([0.3, 1.2])
+    with concurrent.futures.ThreadPoolExecutor(2) as executor:
+        backend = AutoFiniteDifferences(method=method, executor=executor if spread else None)
+        (found,) = gradient(lambda x: np.sum(x * ignore_derivatives(np.sin(x)) + x**2), backend, x)
+        matrix = hessian(lambda x: np.sum(x * ignore_derivatives(np.sin(x)) + x**2), backend, x)
+    np.testing.assert_allclose(found, np.sin(x) + 2 * x, rtol=1e-6)
+    np.testing.assert_allclose(matrix, 2 * np.eye(2), atol=0.05 if method == "forward" else 1e-5)
+
+
+# Options -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "order", "rtol"),
+    [("central", 2, 1e-8), ("central", 4, 1e-10), ("central", 6, 1e-11), ("forward", 1, 1e-6), ("forward", 2, 1e-8),
+     ("backward", 1, 1e-6), ("backward", 3, 1e-9)],
+)  # fmt: skip
+def test_fixed_steps_of_every_order(method, order, rtol):
+    backend = AutoFiniteDifferences(method=method, order=order)
+    x = np.array([0.3, 1.7, 2.2])
+    value, (found,) = value_and_gradient(lambda x: np.exp(x).sum(), backend, x)
+    assert value == np.exp(x).sum()
+    np.testing.assert_allclose(found, np.exp(x), rtol=10 * rtol)
+    _, back = pullback(np.sin, backend, x)
+    np.testing.assert_allclose(back(np.ones(3))[0], np.cos(x), rtol=10 * rtol)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "secant"}, "method must be one of 'adaptive', 'central', 'forward', 'backward', 'complex', not 'secant'."),
+        ({"order": 4}, "order goes with fixed steps; 'adaptive' chooses its own. Leave it out."),
+        ({"method": "central", "order": 3}, "order must be an even number from 2 to 12 for 'central', not 3."),
+        ({"method": "forward", "order": 0}, "order must be a number from 1 to 12 for 'forward', not 0."),
+        ({"scale": -1.0}, "scale must be a positive number or None, not -1.0."),
+        ({"step": 0.0}, "step must be a positive number or None, not 0.0."),
+        ({"max_evaluations": 3}, "max_evaluations must be an int of at least 4, not 3."),
+        ({"bounds": (1, 0)}, "bounds must be (lowest, highest), each a number or None, not (1, 0)."),
+        ({"bounds": 3}, "bounds must be (lowest, highest), each a number or None, not 3."),
+        ({"noise": -1e-3}, "noise must be a number that is not negative, or (relative, absolute), not -0.001."),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options, message):
+    with pytest.raises(ValueError, match=re.escape(f"AutoFiniteDifferences: {message}")):
+        AutoFiniteDifferences(**options)
+
+
+def test_what_f_raises_everywhere_is_raised():
+    def f(x):
+        raise ValueError("never")
+
+    with pytest.raises(ValueError, match="never"):
+        gradient(f, FD, 1.0)
+    with pytest.raises(ValueError, match="only here"):
+        derivative(lambda x: x if x == 1.0 else fail("only here"), FD, 1.0)
+
+
+def fail(message):
+    raise ValueError(message)

@@ -1,0 +1,170 @@
+"""Evaluations of f on the workers of an executor: threads, processes, machines; the same to the last bit as without."""
+
+import concurrent.futures
+import math
+import multiprocessing
+import pickle
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from adinterface import (
+    AutoFiniteDifferences,
+    Constant,
+    derivative,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    pullback,
+    pushforward,
+    value_and_gradient,
+)
+
+X = np.array([0.3, 1.7, -2.2, 0.0])
+PLAIN = AutoFiniteDifferences()
+
+
+def wave(x):
+    return float(np.sin(x).sum() * np.exp(x[0]))
+
+
+def waves(x):
+    return np.outer(np.sin(x), np.cos(2 * x))
+
+
+def of_tree(p, c, power=2):
+    return np.sum(p["w"] ** power) * p["b"] * c
+
+
+def raises(x):
+    if x[1] != X[1]:
+        raise KeyError("f's own")
+    return float(x.sum())
+
+
+class Cancelled(Exception):
+    pass
+
+
+CALLS = {
+    "gradient": lambda backend: gradient(wave, backend, X),
+    "value_and_gradient": lambda backend: value_and_gradient(wave, backend, X),
+    "of a tree": lambda backend: gradient(of_tree, backend, {"w": X, "b": 2.0}, Constant(3.0), power=3),
+    "jacobian": lambda backend: jacobian(waves, backend, X),
+    "pushforward": lambda backend: pushforward(waves, backend, (X,), (np.ones(4),)),
+    "pullback": lambda backend: pullback(waves, backend, X).back(np.ones((4, 4))),
+    "hessian": lambda backend: hessian(wave, backend, X),
+    "hvp": lambda backend: hvp(wave, backend, X, np.ones(4)),
+}
+
+
+def flat(result):
+    found = []
+    for entry in result if isinstance(result, (tuple, list)) else [result]:
+        if isinstance(entry, (tuple, list)):
+            found.extend(flat(entry))
+        elif isinstance(entry, dict):
+            found.extend(flat(list(entry.values())))
+        else:
+            found.append(np.asarray(entry))
+    return found
+
+
+def assert_same_bits(found, wanted):
+    for a, b in zip(flat(found), flat(wanted), strict=True):
+        assert a.dtype == b.dtype
+        assert a.tobytes() == b.tobytes()
+
+
+class Parallel:
+    """As joblib's: called with functions and their arguments."""
+
+    n_jobs = 2
+
+    def __call__(self, delayed):
+        return [function(*args, **kwargs) for function, args, kwargs in delayed]
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("workers", [1, 2, 7])
+def test_threads_give_the_same_bits(call, workers):
+    with concurrent.futures.ThreadPoolExecutor(workers) as executor:
+        assert_same_bits(CALLS[call](AutoFiniteDifferences(executor=executor)), CALLS[call](PLAIN))
+
+
+@pytest.mark.parametrize("executor", [Parallel(), map], ids=["joblib", "map"])
+def test_what_maps_is_an_executor(executor):
+    for call in CALLS.values():
+        assert_same_bits(call(AutoFiniteDifferences(executor=executor)), call(PLAIN))
+
+
+def test_every_method_takes_workers():
+    with concurrent.futures.ThreadPoolExecutor(2) as executor:
+        for method in ("adaptive", "central", "forward", "backward", "complex"):
+            found = gradient(wave, AutoFiniteDifferences(method=method, executor=executor), X)
+            np.testing.assert_allclose(found[0], gradient(wave, AutoFiniteDifferences(method=method), X)[0], rtol=1e-6)
+
+
+def test_processes_give_the_same_bits_and_raise_what_f_raises():
+    context = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as executor:
+        backend = AutoFiniteDifferences(executor=executor)
+        for call in CALLS.values():
+            assert_same_bits(call(backend), call(PLAIN))
+        with pytest.raises(KeyError, match="f's own"):
+            gradient(raises, backend, X)
+
+
+def test_what_has_not_begun_is_cancelled():
+    begun = []
+    release = threading.Event()
+
+    def f(x):
+        begun.append(1)
+        if len(begun) == 1:
+            raise Cancelled
+        release.wait(0.2)
+        return float(x.sum())
+
+    with concurrent.futures.ThreadPoolExecutor(1) as executor:
+        start = time.perf_counter()
+        with pytest.raises(Cancelled):
+            gradient(f, AutoFiniteDifferences(executor=executor), np.ones(200))
+        release.set()
+        assert time.perf_counter() - start < 5
+    assert len(begun) < 100
+
+
+def test_a_point_outside_the_domain_is_no_fault_on_a_worker_either():
+    with concurrent.futures.ThreadPoolExecutor(2) as executor:
+        found = derivative(lambda x: math.log(x - 0.97), AutoFiniteDifferences(executor=executor, max_evaluations=14), 1.0)
+    assert found == pytest.approx(1 / 0.03, rel=1e-8)
+
+
+def test_an_executor_belongs_to_a_backend_by_identity_and_stays_at_home():
+    with concurrent.futures.ThreadPoolExecutor(1) as executor, concurrent.futures.ThreadPoolExecutor(1) as other:
+        backend = AutoFiniteDifferences(executor=executor)
+        assert backend == AutoFiniteDifferences(executor=executor)
+        assert hash(backend) == hash(AutoFiniteDifferences(executor=executor))
+        assert backend != AutoFiniteDifferences(executor=other)
+        assert backend != PLAIN
+        assert pickle.loads(pickle.dumps(backend)) == PLAIN
+
+
+def test_a_cluster_of_processes_gives_the_same_bits():
+    distributed = pytest.importorskip("distributed")
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, scheduler_port=0, silence_logs=50
+    )
+    with cluster, distributed.Client(cluster) as client:
+        backend = AutoFiniteDifferences(executor=client)
+        for name in ("gradient", "jacobian", "hessian"):
+            assert_same_bits(CALLS[name](backend), CALLS[name](PLAIN))
+        captured = 3.0
+        found = gradient(lambda x: captured * wave(x), backend, X)  # a closure: dask takes what pickle does not
+        assert_same_bits(found, gradient(lambda x: captured * wave(x), PLAIN, X))
+        with pytest.raises(KeyError, match="f's own"):
+            gradient(raises, backend, X)

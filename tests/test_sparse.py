@@ -466,9 +466,10 @@ def test_prepared_calls_detect_colour_and_check_once(backend):
     close(fast(X)[0], jacobian(chain, backend, X)[0], backend)
     at_first, evaluations = evaluations, 0
     close(fast(X + 1)[0], jacobian(chain, backend, X + 1)[0], backend)
-    expected = {"jax": 0, "torch": 1, "autograd": 1, "finite_differences": 2 * 6 + 1}[type(backend).name]
-    assert evaluations == expected
-    assert at_first > expected
+    # Adaptive differences take up to ten evaluations for each of the six seeds, and one at the point.
+    most = {"jax": 0, "torch": 1, "autograd": 1, "finite_differences": 10 * 6 + 1}[type(backend).name]
+    assert evaluations == most or (most > 1 and evaluations < most)
+    assert at_first > evaluations
     close(fast(X[:4])[0], jacobian(chain, backend, X[:4])[0], backend)
     assert fast.specializations == 2
     again = pickle.loads(pickle.dumps(prepare(jacobian, chain, AutoSparse(backend), X)))

@@ -276,8 +276,15 @@ class Library(LibraryShortcuts, ABC):
         function: takes the arrays, untraced, of this library or NumPy's, and gives such arrays.
         example: gives NumPy arrays of the shapes and dtypes that the function gives, for an engine that compiles before there
             are numbers.
+
+        By default nothing that the engine traces can go there: without a mechanism for rules its derivative would be lost.
         """
-        found = function(*[self.to_numpy(self.stopped(x)) for x in arrays])
+        if any(map(self.traced, arrays)):
+            raise ConversionError(
+                f"{self.name} cannot follow what is computed outside of it, and has no way to be told its derivative "
+                f"(`Library.custom`)."
+            )
+        found = function(*map(self.to_numpy, arrays))
         return tuple([self.asarray(x, like=arrays[0]) for x in found])
 
     def stopped(self, x: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -151,4 +151,5 @@ def _watched_generators(randomness: Randomness) -> Iterator[None]:
 
 def _generators() -> Any:
     name, keys, *rest = np.random.get_state()  # noqa: NPY002 - whether f used the old one is the question
-    return name, np.asarray(keys).tobytes(), rest, random.getstate()
+    own = sys.modules.get("random")  # which takes long to import, for those who do not use it
+    return name, np.asarray(keys).tobytes(), rest, None if own is None else own.getstate()

@@ -368,6 +368,44 @@ def test_products_of_a_module_and_the_loop_over_it():
         assert torch.allclose(a, b)
 
 
+def test_frozen_parameters_keep_zeros_of_their_own_shape():
+    model = nn.Linear(3, 2).double()
+    model.bias.requires_grad_(False)
+    (got, _) = batched(gradient, lambda m, x: m(x).sum(), AutoTorch(), model, Constant(Each(torch.tensor(X))))
+    assert [tuple(p.shape) for p in got.parameters()] == [(4, 2, 3), (2,)]
+
+
+def test_a_module_of_nnx_that_f_changes_is_refused():
+    from flax import nnx
+
+    dropout, x = nnx.Dropout(0.5, rngs=nnx.Rngs(0)), Constant(Each(jnp.asarray(X, "float32")))
+
+    def f(w, dropout, x):
+        return (w * dropout(x)).sum()
+
+    w = jnp.ones(3, "float32")
+    with pytest.raises(ConversionError, match=r"batched\(gradient\): f changes args\[1\].rngs.count, which would be lost"):
+        batched(gradient, f, AutoJax(), w, Constant(dropout), x)
+    dropout.eval()
+    assert_tree(batched(gradient, f, AutoJax(), w, Constant(dropout), x)[0], jnp.asarray(X, "float32"))
+
+
+def test_calls_inside_calls_are_differentiated_through():
+    w = torch.ones(3, dtype=torch.float64)
+
+    def of_all(w):
+        return (batched(gradient, square, AutoTorch(), w, Constant(Each(torch.tensor(X))))[0] ** 2).sum()
+
+    def one_by_one(w):
+        return sum((gradient(square, AutoTorch(), w, Constant(torch.tensor(x)))[0] ** 2).sum() for x in X)
+
+    assert_tree(gradient(of_all, AutoTorch(), w), gradient(one_by_one, AutoTorch(), w))
+
+
+def square(w, x):
+    return (w * x).sum() ** 2
+
+
 class Normed(nn.Module):
     def __init__(self):
         super().__init__()

@@ -116,6 +116,10 @@ class Batched(Operation):
         super().__init__(auto)
         self.kind = kind
 
+    @property
+    def title(self) -> str:
+        return f"batched({self.name})"
+
     def carrier(self, auto: AutoBackend) -> Backend:
         return self.inner.backend
 

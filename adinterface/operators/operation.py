@@ -83,6 +83,11 @@ class Operation(ABC):
         #: One-shot and prepared calls have their plans in common.
         self.plans = Plans(self._plan)
 
+    @property
+    def title(self) -> str:
+        """What messages call it."""
+        return self.name
+
     def carrier(self, auto: AutoBackend) -> Backend:
         return first_order(auto)
 
@@ -254,7 +259,7 @@ Write = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 def follow(operation: Operation, auto: AutoBackend, f: Callable[..., Any]) -> tuple[Operation, Callable[..., Any], Write]:
     """The operation and the function that also find what f changes in its arguments, and what writes that into them."""
     if operation.following is None:
-        return operation, Unchanging(f, operation.name), lambda result, args, kwargs: result
+        return operation, Unchanging(f, operation.title), lambda result, args, kwargs: result
 
     def written(results: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         (_, value, changes), *others = results

@@ -18,6 +18,7 @@ from adinterface import (
     AutoAutograd,
     AutoFiniteDifferences,
     AutoJax,
+    AutoSparse,
     AutoTorch,
     BackendError,
     Constant,
@@ -542,6 +543,8 @@ def test_errors_of_the_call_itself():
         batched(hvp, f, AutoTorch(), Each(X), Each(X[:2]))
     with pytest.raises(TreeError, match="v is an Each inside an Each"):
         batched(hvp, f, AutoTorch(), Each(X), Each(Each(X)))
+    with pytest.raises(TypeError, match=r"AutoSparse gives results that are no arrays.* Pass the backend inside it"):
+        batched(jacobian, f, AutoSparse(AutoTorch()), Each(X))
     push = batched(linearize, f, AutoTorch(), Each(X)).push
     with pytest.raises(TypeError, match=r"push.stacked has no place for a second axis"):
         push.stacked(Each(X))

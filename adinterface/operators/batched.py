@@ -108,8 +108,8 @@ class Batched(Operation):
         self.inner = operation_of(kind.inner, auto)
         if type(self.inner) is not kind.inner:
             raise TypeError(
-                f"batched({kind.inner.name}, ...): {type(auto).__name__} gives results that are no arrays, and so cannot have a leading "
-                f"axis. Pass the backend inside it, or write a loop."
+                f"batched({kind.inner.name}, ...): {type(auto).__name__} gives results that are no arrays, and so "
+                f"cannot have a leading axis. Pass the backend inside it, or write a loop."
             )
         self.randomness: Randomness = kind.randomness
         vars(self).update({name: getattr(self.inner, name) for name in _SAME})

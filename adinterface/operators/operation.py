@@ -247,6 +247,8 @@ def require_apart(operation: Operation, args: Sequence[Any]) -> None:
 
 def stored(operation: Operation, result: Any, args: Sequence[Any]) -> Any:
     """The operator's result after each gradient of an argument in `Duplicated` has gone into its buffers."""
+    if not any(type(arg) is Duplicated for arg in args):
+        return result
     gradients = result if operation.result is None else result.gradient
     entries = tuple([store(arg, entry) if type(arg) is Duplicated else entry for arg, entry in zip(args, gradients)])
     return entries if operation.result is None else result._replace(gradient=entries)

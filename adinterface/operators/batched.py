@@ -115,6 +115,7 @@ class Batched(Operation):
         vars(self).update({name: getattr(self.inner, name) for name in _SAME})
         super().__init__(auto)
         self.kind = kind
+        self.estimates = self.inner.estimates
 
     @property
     def title(self) -> str:

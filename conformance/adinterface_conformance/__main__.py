@@ -1,7 +1,6 @@
 """`python -m adinterface_conformance`: run the table; with `functions` that of functions.
 
-`fuzz` tries random programs; `benchmark`, `overhead` and `differences` measure.
-`fuzz` tries random programs; `benchmark`, `batched` and `overhead` measure.
+`fuzz` tries random programs; `benchmark`, `batched`, `overhead` and `differences` measure.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ from .derived.recompute import checkpoint
 from .loops import cond, fori_loop, scan, switch, while_loop
 from .namespace import array_namespace
 from .numpy_code import numpy_function
+from .operators.batched import batched
 from .operators.derivative import (
     ValueAndDerivative,
     ValueDerivativeAndSecondDerivative,
@@ -62,7 +63,7 @@ from .tools.check_rule import RuleCheck, RuleFinding, check_rule
 from .tools.compare import Comparison, compare
 from .tools.estimate_noise import Noise, estimate_noise
 from .tools.explain import Explanation, LeafReport, explain
-from .tree import Constant, register_node
+from .tree import Constant, Duplicated, Each, register_node
 
 __version__ = "0.1.0"
 
@@ -89,6 +90,8 @@ __all__ = [
     "ConversionError",
     "DenseJacobianWarning",
     "DisconnectedWarning",
+    "Duplicated",
+    "Each",
     "Explanation",
     "FlatFunction",
     "GradientAndHvp",
@@ -130,6 +133,7 @@ __all__ = [
     "ValueGradientAndHessian",
     "__version__",
     "array_namespace",
+    "batched",
     "check_gradient",
     "check_neutral",
     "check_rule",

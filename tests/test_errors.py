@@ -837,7 +837,8 @@ def test_a_branch_on_a_value_under_jit_is_noted():
     assert notes_of(caught.value) == [
         "JAX cannot turn a traced array into a Python number or a truth value here. Keep it an array (xp.sum(x), not "
         "float(xp.sum(x))); under jax.jit or jax.vmap use jax.numpy.where or adinterface.cond instead of a branch on a value. "
-        "A prepared call stays eager with AutoJax(jit=False)."
+        "A prepared call stays eager with AutoJax(jit=False), a batched one takes one entry after another with "
+        "AutoJax(chunk_size=1)."
     ]
     np.testing.assert_allclose(gradient(f, JAX, X)[0], 2 * X)
 

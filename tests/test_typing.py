@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contract.auto import AutoBackend as _AutoBackend
+from ..contract.backend import Randomness
 from ..tree import Constant
 from .derivative import ValueAndDerivative, ValueDerivativeAndSecondDerivative
 from .gradient import ValueAndGradient
@@ -76,6 +77,20 @@ class Operator:
     __name__: str
     __qualname__: str
     def __call__(self, f: Callable[..., Any], backend: _AutoBackend, /, *args: Any, **kwargs: Any) -> Any: ...
+
+class BatchedOperator:
+    __name__: str
+    __qualname__: str
+    def __call__(
+        self,
+        operator: Callable[..., Any],
+        f: Callable[..., Any],
+        backend: _AutoBackend,
+        /,
+        *args: Any,
+        randomness: Randomness = "error",
+        **kwargs: Any,
+    ) -> Any: ...
 
 class Prepared(_Prepared):
     def copy(self) -> Self: ...
@@ -225,6 +240,8 @@ def preparation() -> str:
         by_f = any(row.returned for row in rows)
         parameters = f"self, operator: {name}Operator, f: Callable[..., {'R' if by_f else 'Any'}], backend: AutoBackend, /, "
         text += METHOD.format(parameters=parameters + "*example_args: Any", result=f"Prepared{name}{'[R]' if by_f else ''}")
+    batched = "self, batched: BatchedOperator, operator: Callable[..., Any], f: Callable[..., Any], backend: AutoBackend, /, "
+    text += METHOD.format(parameters=batched + "*example_args: Any", result="_Prepared")
     loose = "self, operator: Callable[..., Any], f: Callable[..., Any], backend: AutoBackend, /, *example_args: Any"
     return text + METHOD.format(parameters=loose, result="_Prepared")
 
@@ -353,6 +370,8 @@ assert_type(prepare(hvp, f, B, model, model)(model, model), dict[str, float])
 assert_type(prepare(gradient_and_hvp, f, B, x, x)(x, x).hvp, NDArray[np.float64])
 assert_type(prepare(hessian, f, B, x)(x), NDArray[np.float64])
 assert_type(prepare(value_gradient_and_hessian, f, B, 1.0)(1.0).hessian, float)
+assert_type(batched(gradient, f, B, x, Each(x), randomness="same"), Any)
+assert_type(prepare(batched, gradient, f, B, x, Each(x)), Prepared)
 for operator in (gradient, jacobian):
     assert_type(prepare(operator, f, B, x), Prepared)
 """

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import repeat
 from operator import call
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +26,10 @@ class Call:
 
     __slots__ = ("f", "native", "plan", "taken", "values")
 
+    #: What makes a user's tangents native in this kind of call, if not what does as a rule: of the call, the tangents, whether
+    #: they are stacks, and what messages call the only one.
+    native_tangents: ClassVar[Callable[[Any, Sequence[Any], bool, str | None], Arrays] | None] = None
+
     def __init__(self, plan: Plan, values: Sequence[Any], f: Callable[..., Any]):
         self.plan, self.values, self.f = plan, values, f
         #: The memory of what went in and of the results so far.
@@ -35,7 +39,7 @@ class Call:
 
     def again(self) -> Call:
         """This call for one more result of its own: a map that outlives it is applied."""
-        new = Call(self.plan, self.values, self.f)
+        new = type(self)(self.plan, self.values, self.f)
         new.native, new.taken = self.native, set(self.taken)
         return new
 
@@ -82,7 +86,7 @@ class Call:
     def _restore(self, active: int, gradient: Any) -> Any:
         n = self.plan.active[active]
         library: Any = self.plan.slots[n].library
-        return library.restore(gradient, _library_of(gradient), self.values[n], self.plan.dtypes[active], self.taken)
+        return library.restore(gradient, library_of_array(gradient), self.values[n], self.plan.dtypes[active], self.taken)
 
     def blocks(self, native: Sequence[Any]) -> tuple[Any, ...]:
         """A tuple of trees, as `gradients`, of arrays that need not have the leaves' shapes: a number becomes an array."""
@@ -99,7 +103,7 @@ class Call:
             presented = plan.present(result, self.taken)
             if presented is not None:
                 return presented
-        source = _library_of(result)
+        source = library_of_array(result)
         if source.compiles_other and kind(source.dtype(result)) == "other":
             return result  # it has no form in another library
         if plan.python_result and source.shape(result) == () and not source.traced(result):
@@ -128,7 +132,8 @@ class Call:
         warn_disconnected(self.plan.operator)
 
 
-def _library_of(array: Any) -> Library:
+def library_of_array(array: Any) -> Library:
+    """The library of an array that an engine gave."""
     handler = HANDLERS.get(type(array)) or handler_of(array)
     assert isinstance(handler, Library), type(array)
     return handler

@@ -16,6 +16,7 @@ from ..tree import Constant, Frozen, LeafSpec, Node, Static, Structure, children
 from .call import Call
 from .messages import describe
 from .passages import enter_all
+from .plan import Plan
 
 
 def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False, name: str | None = None) -> Arrays:
@@ -24,15 +25,13 @@ def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False, 
     name: what messages call the only tangent. Raises TreeError, naming the path, for one that does not match.
     """
     plan, taken = call.plan, call.taken
+    if call.native_tangents is not None:
+        return call.native_tangents(tangents, stacked, name)
     if plan.recognize_tangents is not None and not stacked:
         values = plan.recognize_tangents(tangents, {})
         if values is not None:
             return enter_all(plan.enter, values, taken)
-    if len(tangents) != len(plan.structures):
-        raise TreeError(
-            f"{plan.operator}: there are {len(plan.structures)} arguments, so there must be as many tangents, "
-            f"not {len(tangents)}; None is the tangent of a Constant."
-        )
+    require_one_each(plan, tangents)
     match = Match(plan.backend, call.native, "the tangent", stacked)
     for i, (structure, tangent) in enumerate(zip(plan.structures, tangents)):
         match.walk(structure, tangent, name or f"tangents[{i}]")
@@ -40,6 +39,15 @@ def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False, 
     for tangent in native:
         call.take(tangent)
     return native
+
+
+def require_one_each(plan: Plan, tangents: Sequence[Any]) -> None:
+    """As many tangents as there are arguments."""
+    if len(tangents) != len(plan.structures):
+        raise TreeError(
+            f"{plan.operator}: there are {len(plan.structures)} arguments, so there must be as many tangents, "
+            f"not {len(tangents)}; None is the tangent of a Constant."
+        )
 
 
 class Match:

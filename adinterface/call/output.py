@@ -46,7 +46,7 @@ class Form:
             return present(outputs[0])
         out, other = iter(outputs), iter(aux)
         leaves = [
-            present(next(out)) if place == "output" else present(next(other)) if place == "aux" else place
+            present(next(out if place == "output" else other)) if isinstance(place, str) else place
             for place in self.places
         ]
         return build(self.structure, iter(leaves))

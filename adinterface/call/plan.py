@@ -11,10 +11,12 @@ from typing import Any
 from ..contract.backend import Backend
 from ..contract.errors import AdinterfaceError, NotDifferentiableError
 from ..contract.library import NUMPY, PYTHON, Enter, Leave, Library, Scoping, any_wide, complex_of, kind, widest
-from ..contract.nodes import Unkeyed
+from ..contract.nodes import NodeType, Unkeyed
 from ..tree import (
     CARRIED,
     DIFFERENTIATED,
+    DUPLICATED,
+    EACH,
     Constant,
     Frozen,
     Leaf,
@@ -57,6 +59,9 @@ class Plan:
         #: What the call computes with: the arguments' own values, or copies that nobody else can write to.
         self.copy = copy
         values = self._take_apart(args, kwargs)
+        self._see_markers(values)
+        #: Whether a call writes into something that it is passed: what f changes, or buffers.
+        self.writes = self.stateful or bool(self.duplicated)
         slots = self.slots
         #: The differentiated slots, and the others.
         self.active = tuple([n for n, slot in enumerate(slots) if slot.differentiated])
@@ -116,6 +121,29 @@ class Plan:
                 leaves.append(Leaf(arg, handler, None, True))  # type: ignore[arg-type]
                 return DIFFERENTIATED
         return flatten(arg, leaves, lambda: f"args[{i}]")
+
+    def _see_markers(self, values: Sequence[Any]) -> None:
+        """What is said of arguments by wrapping them, beside Constant."""
+        places = [*self.structures, *self.keywords.values()]
+        if any(holds(structure, EACH) for structure in places):
+            raise TypeError(
+                f"{self.operator}: Each(...) marks a leading axis for batched alone. Call batched({self.operator}, f, backend, "
+                f"...), or pass the array itself."
+            )
+        #: The numbers of the arguments whose gradients are kept in buffers.
+        self.duplicated = tuple([i for i, place in enumerate(self.structures) if _is_marked(place, DUPLICATED)])
+        inner = [place.children[0] if _is_marked(place, DUPLICATED) else place for place in places]  # type: ignore[union-attr]
+        if any(holds(structure, DUPLICATED) for structure in inner):
+            raise TypeError(
+                f"{self.operator}: Duplicated(...) must be an argument itself, not stand inside a tree, a Constant or a "
+                f"keyword argument. Wrap the whole argument, Duplicated(model)."
+            )
+
+    def shape_of(self, n: int) -> tuple[int, ...]:
+        """The shape of a differentiated slot, as f gets it; until the plan is kept."""
+        library: Any = self.slots[n].library
+        shape: tuple[int, ...] = library.shape(self.values[n])
+        return shape
 
     def _choose_dtypes(self) -> None:
         """Each active leaf's dtype: its own, or for a Python number and a promoted integer the widest of the call."""
@@ -251,9 +279,7 @@ class Plan:
     def require_number(self) -> None:
         """Only one real number may be differentiated."""
         self.require_one()
-        slot = self.slots[self.active[0]]
-        assert slot.library is not None
-        shape = slot.library.shape(self.values[self.active[0]])
+        shape = self.shape_of(self.active[0])
         if len(self.active) != 1 or shape != ():
             seen = f"{len(self.active)} arrays" if len(self.active) != 1 else f"an array of shape {shape}"
             raise NotDifferentiableError(
@@ -263,6 +289,17 @@ class Plan:
         self.require_real(
             "A holomorphic derivative is a jacobian; otherwise pass the real and imaginary parts as two real arguments."
         )
+
+
+def _is_marked(structure: Structure, marker: NodeType) -> bool:
+    return isinstance(structure, Node) and structure.type is marker
+
+
+def holds(structure: Structure, marker: NodeType) -> bool:
+    """Whether a node of this type stands anywhere in a structure."""
+    if isinstance(structure, Node):
+        return structure.type is marker or any(holds(child, marker) for child in structure.children)
+    return isinstance(structure, Frozen) and holds(structure.inner, marker)
 
 
 def _is_stateful(structure: Structure) -> bool:

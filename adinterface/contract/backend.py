@@ -9,13 +9,17 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 from .auto import AutoBackend, Mode
 from .library import Library
 from .nodes import NodeType
 
 Arrays = tuple[Any, ...]
+
+
+#: Random numbers that f draws where it is evaluated for many entries at once: refused, each entry's own, or the same for all.
+Randomness = Literal["error", "different", "same"]
 
 
 class Aux:
@@ -219,6 +223,18 @@ class Shortcuts:
 
         For an engine that measures along a tangent, with one step for all that it moves: so each number moves as far as it
         would alone. None where the length of a tangent does not matter.
+        """
+        return None
+
+    def vectorize(
+        self, compute: Callable[..., Any], each: tuple[bool, ...], *, chunk: int, randomness: Randomness
+    ) -> Callable[..., Any] | None:
+        """A function of arrays that is `compute(*entries)` for each entry of the leading axes, from few evaluations.
+
+        each: of every array, whether it has such an axis; the others go to every entry as they are. `compute` takes native
+        arrays, and returns tuples and lists of arrays and `Aux`; the results are the same with an axis in front of each array.
+        At most `chunk` entries are computed at a time. None if the engine cannot; the core then computes one after another,
+        which is what such a function must be equal to.
         """
         return None
 

@@ -78,6 +78,7 @@ class Gradient(Operation):
     output: ClassVar[OutputKind] = "scalar"
     forms: ClassVar[tuple[PartForm, ...]] = ("arguments",)
     compiles_function = True
+    stores = True
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
         _, _, gradients, connected = derive.gradient(self.backend, function, leaves, value=False)

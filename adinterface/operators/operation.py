@@ -16,6 +16,7 @@ from ..call.state import Followed, Unchanging, write
 from ..contract.auto import AutoBackend, AutoSparse
 from ..contract.backend import Arrays, Backend
 from ..derive.record import active_record, estimating
+from ..tree import Duplicated, store
 from .second_order import carrier, first_order, second_order
 
 #: What `compute` gives: tuples and lists of native arrays and `Aux`, with the engine's maps where the operator returns one.
@@ -63,10 +64,18 @@ class Operation(ABC):
     outlives: ClassVar[bool] = False
     #: The operation that also gives what f returns beside its scalar, for an f that changes its arguments; None refuses such.
     following: ClassVar[type[Operation] | None] = None
+    #: How a call is planned, and what holds its values.
+    plan_type: ClassVar[type[Plan]] = Plan
+    call_type: ClassVar[type[Call]] = Call
     #: It takes one derivative in reverse, which an engine can compile f for.
     compiles_function: ClassVar[bool] = False
 
+    #: It writes the gradients of arguments in `Duplicated` into their buffers.
+    stores: ClassVar[bool] = False
+
     def __init__(self, auto: AutoBackend):
+        #: What it is made of again, for another backend.
+        self.kind: Callable[[AutoBackend], Operation] = type(self)
         #: The backend whose arrays f receives.
         self.backend: Backend = self.carrier(auto)
         #: Some engine of this operator estimates its errors.
@@ -74,11 +83,21 @@ class Operation(ABC):
         #: One-shot and prepared calls have their plans in common.
         self.plans = Plans(self._plan)
 
+    @property
+    def title(self) -> str:
+        """What messages call it."""
+        return self.name
+
     def carrier(self, auto: AutoBackend) -> Backend:
         return first_order(auto)
 
     def _plan(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Plan:
-        plan = Plan(self.name, self.backend, args, kwargs, copy=self.outlives)
+        plan = self.plan_type(self.name, self.backend, args, kwargs, copy=self.outlives)
+        if plan.duplicated and not self.stores:
+            raise TypeError(
+                f"{self.name}: Duplicated(...) has room for a gradient, which gradient and value_and_gradient store in it; "
+                f"{self.name} has none. Pass the model itself."
+            )
         if self.takes == "one number":
             plan.require_number()
         elif self.takes == "one argument":
@@ -128,15 +147,15 @@ class SecondOrderOperation(Operation):
 
 
 @functools.lru_cache(maxsize=256)
-def _operation(kind: type[Operation], auto: AutoBackend) -> Operation:
-    if isinstance(auto, AutoSparse):
+def _operation(kind: Callable[[AutoBackend], Operation], auto: AutoBackend) -> Operation:
+    if isinstance(auto, AutoSparse) and isinstance(kind, type):
         # Found when it is first asked for, as engines are: it stands above this file, and takes SciPy and a while to import.
         found: Operation = importlib.import_module(".sparse", __package__).sparse_operation(kind, auto)
         return found
     return kind(auto)
 
 
-def operation_of(kind: type[Operation], auto: AutoBackend) -> Operation:
+def operation_of(kind: Callable[[AutoBackend], Operation], auto: AutoBackend) -> Operation:
     """The operation on a backend; one and the same for equal backends."""
     return _operation(kind, auto) if isinstance(auto, AutoBackend) else kind(auto)
 
@@ -179,19 +198,60 @@ def _kind_of(operator: Any) -> type[Operation] | None:
         return None
 
 
-def run(kind: type[Operation], auto: AutoBackend, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def run(
+    kind: Callable[[AutoBackend], Operation],
+    auto: AutoBackend,
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
     """One call of an operator, from its arguments to its results."""
     operation = _operation(kind, auto) if isinstance(auto, AutoBackend) else kind(auto)
     directions = None
     if operation.directions is not None:
         args, directions = operation.arguments(args)
     plan, values, _ = operation.plans.find(args, kwargs)
-    if plan.stateful:
-        following, wrapped, write = follow(operation, auto, f)
-        if following is not operation:
-            plan, values, _ = following.plans.find(args, kwargs)
-        return write(evaluate(following, plan, values, wrapped, directions), args, kwargs)
+    if plan.writes:
+        return _run_writing(operation, auto, f, args, kwargs, directions)
     return evaluate(operation, plan, values, f, directions)
+
+
+def _run_writing(
+    operation: Operation,
+    auto: AutoBackend,
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    directions: tuple[Any, ...] | None,
+) -> Any:
+    """As `run`, where what f changes, or a gradient, goes into something that was passed."""
+    plan, values, _ = operation.plans.find(args, kwargs)
+    require_apart(operation, args)
+    if not plan.stateful:
+        return stored(operation, evaluate(operation, plan, values, f, directions), args)
+    following, wrapped, write = follow(operation, auto, f)
+    if following is not operation:
+        plan, values, _ = following.plans.find(args, kwargs)
+    return stored(operation, write(evaluate(following, plan, values, wrapped, directions), args, kwargs), args)
+
+
+def require_apart(operation: Operation, args: Sequence[Any]) -> None:
+    """No two arguments have their buffers in common."""
+    buffers = [id(arg) for arg in args if type(arg) is Duplicated]
+    if len(set(buffers)) < len(buffers):
+        raise TypeError(
+            f"{operation.name}: two arguments are one and the same Duplicated, and there is room for one gradient in it. Wrap "
+            f"each on its own."
+        )
+
+
+def stored(operation: Operation, result: Any, args: Sequence[Any]) -> Any:
+    """The operator's result after each gradient of an argument in `Duplicated` has gone into its buffers."""
+    if not any(type(arg) is Duplicated for arg in args):
+        return result
+    gradients = result if operation.result is None else result.gradient
+    entries = tuple([store(arg, entry) if type(arg) is Duplicated else entry for arg, entry in zip(args, gradients)])
+    return entries if operation.result is None else result._replace(gradient=entries)
 
 
 #: From an operator's results, and the arguments of f, to what the user gets.
@@ -201,7 +261,7 @@ Write = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 def follow(operation: Operation, auto: AutoBackend, f: Callable[..., Any]) -> tuple[Operation, Callable[..., Any], Write]:
     """The operation and the function that also find what f changes in its arguments, and what writes that into them."""
     if operation.following is None:
-        return operation, Unchanging(f, operation.name), lambda result, args, kwargs: result
+        return operation, Unchanging(f, operation.title), lambda result, args, kwargs: result
 
     def written(results: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         (_, value, changes), *others = results
@@ -243,7 +303,7 @@ def specialized(operation: Operation, plan: Plan, values: Sequence[Any], f: Call
 def _evaluated(
     operation: Operation, plan: Plan, values: Sequence[Any], f: Callable[..., Any], directions: tuple[Any, ...] | None
 ) -> Any:
-    call = Call(plan, values, f)
+    call = operation.call_type(plan, values, f)
     leaves = call.enter()
     tangents = operation.tangents(call, directions) if directions is not None else ()
     function = Function(plan, f, call.enter_carried() if plan.carried else (), operation.output)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ..call.call import Call
 from ..call.likeness import Recognizer, Signature
 from ..call.messages import require_function
 from ..call.output import Function, annotate
@@ -20,6 +19,8 @@ from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
 from ..contract.library import NUMPY, PYTHON
 from ..contract.nodes import Unkeyed, contents, exactly
+from ..tree import Duplicated
+from .batched import batched, batched_kind
 from .operation import (
     Compiled,
     Compute,
@@ -29,8 +30,10 @@ from .operation import (
     evaluate,
     follow,
     operation_of,
+    require_apart,
     require_operator,
     specialized,
+    stored,
 )
 from .typed import as_prepare
 
@@ -60,10 +63,17 @@ def prepare(
     >>> fast(np.array([1.0, 3.0]))[0].round(6)
     array([2., 6.])
     """
-    kind_of_operation = require_operator("prepare(operator, f, backend, *example_args)", operator)
-    require_function("prepare", f)
-    prepared = Prepared(kind_of_operation, backend, f)
+    kind: Callable[[AutoBackend], Operation]
+    if operator is batched:
+        caller = "prepare(batched, operator, f, backend, ...)"
+        kind, f, backend, example_args = batched_kind(caller, f, (backend, *example_args), kwargs)
+    else:
+        kind = require_operator("prepare(operator, f, backend, *example_args)", operator)
+        require_function("prepare", f)
+    prepared = Prepared(kind, backend, f)
     args, _ = prepared._operation.arguments(example_args)
+    if prepared._operation.stores:
+        args = tuple([arg.value if type(arg) is Duplicated else arg for arg in args])
     prepared._specialization(args, kwargs)  # an engine compiles at the first call
     return prepared
 
@@ -71,7 +81,7 @@ def prepare(
 class Prepared:
     """An operator on one f; made by `prepare`."""
 
-    def __init__(self, kind: type[Operation], auto: AutoBackend, f: Callable[..., Any]):
+    def __init__(self, kind: Callable[[AutoBackend], Operation], auto: AutoBackend, f: Callable[..., Any]):
         operation = operation_of(kind, auto)
         self._operation, self._auto, self._original = operation, auto, f
         self._f = operation.backend.compile_function(f) if operation.compiles_function else f
@@ -103,6 +113,10 @@ class Prepared:
             values = last.recognize(args, kwargs)
             if values is not None:
                 return last(values, tangents)
+        if self._operation.stores and any(type(arg) is Duplicated for arg in args):
+            require_apart(self._operation, args)
+            results = self(*[arg.value if type(arg) is Duplicated else arg for arg in args], **kwargs)
+            return stored(self._operation, results, args)
         specialization, plan, values = self._specialization(args, kwargs)
         if plan.stateful and not isinstance(self._original, (Followed, Unchanging)):
             return self._follow(args, kwargs, tangents)
@@ -136,7 +150,7 @@ class Prepared:
         with self._lock:
             if self._following is None:
                 operation, f, write = follow(self._operation, self._auto, self._original)
-                self._following = Prepared(type(operation), self._auto, f), write
+                self._following = Prepared(operation.kind, self._auto, f), write
         inner, write = self._following
         specialization, plan, values = inner._specialization(args, kwargs)
         if specialization is None:
@@ -180,7 +194,7 @@ class Prepared:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """f, the operator and the backend; what was specialised stays behind."""
-        return _again, (type(self._operation), self._auto, self._original, self.max_specializations)
+        return _again, (self._operation.kind, self._auto, self._original, self.max_specializations)
 
     def __repr__(self) -> str:
         made = f"{len(self._known)} specialization" + "s" * (len(self._known) != 1)
@@ -246,7 +260,7 @@ class CompiledSpecialization(Specialization):
 
     def _evaluated(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
         plan, operation = self.plan, self.operation
-        call = Call(plan, values, self.f)
+        call = operation.call_type(plan, values, self.f)
         taken = call.taken
         active = [values[n] for n in plan.active] if plan.carried else values
         native = call.native = enter_all(self.enter, active, taken)
@@ -328,7 +342,9 @@ def _with_static(recognize: Recognizer, static: Sequence[tuple[int, _Static]]) -
     return with_static
 
 
-def _again(kind: type[Operation], auto: AutoBackend, f: Callable[..., Any], max_specializations: int) -> Prepared:
+def _again(
+    kind: Callable[[AutoBackend], Operation], auto: AutoBackend, f: Callable[..., Any], max_specializations: int
+) -> Prepared:
     prepared = Prepared(kind, auto, f)
     prepared.max_specializations = max_specializations
     return prepared

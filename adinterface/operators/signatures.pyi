@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contract.auto import AutoBackend as _AutoBackend
+from ..contract.backend import Randomness
 from ..tree import Constant
 from .derivative import ValueAndDerivative, ValueDerivativeAndSecondDerivative
 from .gradient import ValueAndGradient
@@ -56,6 +57,20 @@ class Operator:
     __name__: str
     __qualname__: str
     def __call__(self, f: Callable[..., Any], backend: _AutoBackend, /, *args: Any, **kwargs: Any) -> Any: ...
+
+class BatchedOperator:
+    __name__: str
+    __qualname__: str
+    def __call__(
+        self,
+        operator: Callable[..., Any],
+        f: Callable[..., Any],
+        backend: _AutoBackend,
+        /,
+        *args: Any,
+        randomness: Randomness = "error",
+        **kwargs: Any,
+    ) -> Any: ...
 
 class Prepared(_Prepared):
     def copy(self) -> Self: ...
@@ -1554,5 +1569,7 @@ class Prepare:
     def __call__(self, operator: HessianOperator, f: Callable[..., Any], backend: AutoBackend, /, *example_args: Any, **kwargs: Any) -> PreparedHessian: ...
     @overload
     def __call__(self, operator: ValueGradientAndHessianOperator, f: Callable[..., Any], backend: AutoBackend, /, *example_args: Any, **kwargs: Any) -> PreparedValueGradientAndHessian: ...
+    @overload
+    def __call__(self, batched: BatchedOperator, operator: Callable[..., Any], f: Callable[..., Any], backend: AutoBackend, /, *example_args: Any, **kwargs: Any) -> _Prepared: ...
     @overload
     def __call__(self, operator: Callable[..., Any], f: Callable[..., Any], backend: AutoBackend, /, *example_args: Any, **kwargs: Any) -> _Prepared: ...

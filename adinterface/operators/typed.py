@@ -71,5 +71,9 @@ def as_value_gradient_and_hessian(operator: Callable[..., Any]) -> signatures.Va
     return cast("signatures.ValueGradientAndHessianOperator", operator)
 
 
+def as_batched(batched: Callable[..., Any]) -> signatures.BatchedOperator:
+    return cast("signatures.BatchedOperator", batched)
+
+
 def as_prepare(prepare: Callable[..., Any]) -> signatures.Prepare:
     return cast("signatures.Prepare", prepare)

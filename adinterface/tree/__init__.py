@@ -28,6 +28,15 @@ from .building import (
 from .building import (
     gradient_builder as gradient_builder,
 )
+from .duplicated import (
+    DUPLICATED as DUPLICATED,
+)
+from .duplicated import (
+    Duplicated,
+)
+from .duplicated import (
+    store as store,
+)
 from .flattening import (
     flatten as flatten,
 )
@@ -43,6 +52,12 @@ from .mapping import (
     leaves_with_path,
     map,
     structure,
+)
+from .mapping import (
+    structure_key as structure_key,
+)
+from .markers import (
+    EACH as EACH,
 )
 from .recognition import (
     HANDLERS as HANDLERS,
@@ -79,6 +94,7 @@ from .structures import (
 )
 from .structures import (
     Constant,
+    Each,
 )
 from .structures import (
     Frozen as Frozen,
@@ -129,6 +145,8 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "Constant",
+    "Duplicated",
+    "Each",
     "TreeStructure",
     "add",
     "as_matrix",

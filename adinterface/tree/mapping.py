@@ -78,7 +78,7 @@ class TreeStructure:
         self._places = [(leaf.differentiated, None if leaf.differentiated else leaf.value) for leaf in found]
         #: The path of each leaf, in order.
         self.paths: tuple[str, ...] = tuple([path for path, _ in leaves_with_path(tree)])
-        self._key = _key_of(self._structure)
+        self._key = structure_key(self._structure)
 
     def __len__(self) -> int:
         """The number of leaves."""
@@ -209,13 +209,15 @@ def require_leaf(value: Any, name: str) -> Library:
     return handler
 
 
-def _key_of(structure: Structure) -> Any:
+def structure_key(structure: Structure) -> Any:
+    """Equal for structures between which f could not tell."""
     if isinstance(structure, LeafSpec):
         return structure.differentiated
     if isinstance(structure, Frozen):
-        return "Constant", _key_of(structure.inner)
+        return "Constant", structure_key(structure.inner)
     if isinstance(structure, Node):
-        return structure.type, structure.type.key(structure.data), tuple([_key_of(child) for child in children_of(structure)])
+        children = tuple([structure_key(child) for child in children_of(structure)])
+        return structure.type, structure.type.key(structure.data), children
     try:
         return exactly(structure.value)
     except Unkeyed:

@@ -22,7 +22,7 @@ from .structures import Constant
 
 T = TypeVar("T")
 
-_registered: dict[type, Registered] = {}
+_registered: dict[type, NodeType] = {}
 #: What is known of classes; it is found again, so a program that makes ever more of them need not keep them all.
 HANDLERS: dict[type, Library | NodeType] = {}
 
@@ -60,8 +60,13 @@ def register_stand_in(
 
     Called at import, so it does not ask for the engines that are there.
     """
-    _registered[cls] = Registered(cls, flatten, unflatten)
-    _registered[cls].stands_for_array = True
+    stand_in = _registered[cls] = Registered(cls, flatten, unflatten)
+    stand_in.stands_for_array = True
+
+
+def register_marker(cls: type, node_type: NodeType) -> None:
+    """As `register_node`, for a class of this package that says something of the one tree in it. Called at import."""
+    _registered[cls] = node_type
 
 
 #: Libraries of arrays that are no engine's: of this package's own.

@@ -29,6 +29,26 @@ class Constant:
         return f"Constant({self.value!r})"
 
 
+class Each:
+    """Marks what has a leading axis for `batched`: an array, or a tree in which every array has one.
+
+    It may stand at any node of an argument, around or inside a Constant, and in keyword arguments; f receives one entry.
+
+    >>> import numpy as np
+    >>> from adinterface import AutoFiniteDifferences, Each, batched, derivative
+    >>> batched(derivative, lambda x: x**2, AutoFiniteDifferences(), Each(np.array([1.0, 2.0, 3.0]))).round(6)
+    array([2., 4., 6.])
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any):
+        self.value = value
+
+    def __repr__(self) -> str:
+        return f"Each({self.value!r})"
+
+
 class LeafSpec:
     """A place that a numeric leaf fills: differentiated, or only carried along."""
 

@@ -10,10 +10,11 @@ import jax.numpy as jnp
 from jax.tree_util import register_pytree_node
 
 from adinterface.contract.auto import AutoJax
-from adinterface.contract.backend import Arrays, Aux, Backend, FlatFunction, Linearized, Pullback, Pushforward
+from adinterface.contract.backend import Arrays, Aux, Backend, FlatFunction, Linearized, Pullback, Pushforward, Randomness
 from adinterface.contract.errors import BackendError
 
 from . import unrolled
+from .batches import vectorized
 from .known_failures import KNOWN_FAILURES
 from .library import JaxLibrary
 from .nodes import EquinoxModule, NnxObject, Pytree
@@ -78,6 +79,11 @@ class JaxBackend(Backend):
 
         return Linearized(outputs, aux, push, lambda stacks: jax.vmap(push)(stacks))
 
+    def vectorize(
+        self, compute: Callable[..., Any], each: tuple[bool, ...], *, chunk: int, randomness: Randomness
+    ) -> Callable[..., Any]:
+        return vectorized(compute, each, chunk)
+
     def compile(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
         return jax.jit(unrolled.warning(compute)) if self.jit else None
 
@@ -96,7 +102,8 @@ class JaxBackend(Backend):
             return (
                 "JAX cannot turn a traced array into a Python number or a truth value here. Keep it an array "
                 "(xp.sum(x), not float(xp.sum(x))); under jax.jit or jax.vmap use jax.numpy.where or adinterface.cond instead "
-                "of a branch on a value. A prepared call stays eager with AutoJax(jit=False)."
+                "of a branch on a value. A prepared call stays eager with AutoJax(jit=False), a batched one takes one entry "
+                "after another with AutoJax(chunk_size=1)."
             )
         if isinstance(error, RuntimeError) and "has been deleted" in str(error):
             return (

@@ -21,6 +21,7 @@ from adinterface.contract.backend import (
     Linearized,
     Pullback,
     Pushforward,
+    Randomness,
 )
 from adinterface.contract.errors import AdinterfaceError, BackendError
 
@@ -30,7 +31,7 @@ from .known_failures import KNOWN_FAILURES
 from .library import TorchLibrary, nesting
 from .nested_forward import forward, refuse_tangents
 from .nodes import ModuleNode
-from .state import kept
+from .state import kept, unchanged
 
 # torch keeps the level of forward mode for the whole process: two threads inside it at once would end each other's.
 _forward_mode = threading.RLock()
@@ -239,6 +240,23 @@ class TorchBackend(Backend):
 
         return Linearized(outputs, aux, push, None if self.chunk_size == 1 else push_stacked)
 
+    def vectorize(
+        self, compute: Callable[..., Any], each: tuple[bool, ...], *, chunk: int, randomness: Randomness
+    ) -> Callable[..., Any]:
+        axes = tuple([0 if stacked else None for stacked in each])
+
+        def vectorized(*arrays: Any) -> Any:
+            if not (_inside_functorch() or self._keeps(arrays)):
+                arrays = _detached(arrays)  # else a graph would be kept of what module's parameters go through
+            count = next(len(array) for array, stacked in zip(arrays, each) if stacked)
+            at_once = torch.func.vmap(
+                compute, in_dims=axes, randomness=randomness, chunk_size=chunk if chunk < count else None
+            )
+            with unchanged():
+                return at_once(*arrays)
+
+        return vectorized
+
     def note(self, error: Exception) -> str | None:
         message = str(error)
         if isinstance(error, AdinterfaceError):
@@ -258,6 +276,18 @@ class TorchBackend(Backend):
             return (
                 "torch does not convert data to the dtype of parameters. Convert it before the call, x.to(weight.dtype) or "
                 "array.astype('float32'), or the model: module.double()."
+            )
+        if isinstance(error, RuntimeError) and "randomness error mode" in message:
+            return (
+                "f draws random numbers, as Dropout does in training mode, in a batched call: write "
+                "batched(..., randomness='different') for numbers of each entry's own, randomness='same' for the same in all, "
+                "or module.eval()."
+            )
+        if isinstance(error, (RuntimeError, ValueError)) and any(map(message.__contains__, _NOT_BATCHED)):
+            return (
+                "torch.vmap cannot do this for all entries of a batched call at once: a branch on a value, an item(), a write "
+                "into a tensor that all entries share (as BatchNorm's statistics in training mode are: module.eval()). "
+                "AutoTorch(chunk_size=1) takes one entry after another."
             )
         if type(error).__module__.startswith(("torch._dynamo", "torch._inductor")):
             return "torch.compile could not compile f, for AutoTorch(compile=True). AutoTorch() runs it as it is."
@@ -286,6 +316,16 @@ class TorchBackend(Backend):
 
 #: What torch says when NumPy wants the numbers of a tensor that it differentiates in reverse, or forward.
 _ASKED_FOR_NUMBERS = ("Can't call numpy() on Tensor that requires grad", "data pointer of Tensor that doesn't have storage")
+
+
+#: What torch.vmap says of what it cannot do.
+_NOT_BATCHED = (
+    "vmap: ",
+    "got a batched tensor",
+    "functorch transforms",
+    "data-dependent control flow",
+    "Batching rule not implemented",
+)
 
 
 def _apart(tensor: torch.Tensor) -> torch.Tensor:

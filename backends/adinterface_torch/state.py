@@ -14,6 +14,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from adinterface.contract.errors import ConversionError
+
 
 class _Copies(threading.local):
     """The private copies that this thread makes, each with the module that it stands for; None where nobody asks."""
@@ -46,6 +48,28 @@ def kept() -> Iterator[None]:
         if id(module) not in written:
             written.add(id(module))
             _write(module, copied)
+
+
+@contextmanager
+def unchanged() -> Iterator[None]:
+    """Evaluations of f for many entries at once, whose changes to buffers have no place: they are refused."""
+    if _copies.made is not None:
+        yield
+        return
+    made: list[tuple[nn.Module, nn.Module]] = []
+    _copies.made = made
+    try:
+        yield
+    finally:
+        _copies.made = None
+    for module, copied in made:
+        for (name, buffer), changed in zip(module.named_buffers(), copied.buffers()):
+            if changed.shape != buffer.shape or not torch.equal(buffer, _plain(changed)):
+                raise ConversionError(
+                    f"batched: f changes the buffer {name} of {type(module).__name__}, as a BatchNorm does in training mode, "
+                    f"and each entry would change it. Put the model into evaluation mode, module.eval(), or take one entry "
+                    f"after another, AutoTorch(chunk_size=1)."
+                )
 
 
 @torch.no_grad()

@@ -1,6 +1,6 @@
 """`python -m adinterface_conformance`: run the table; with `functions` that of functions.
 
-`fuzz` tries random programs; `benchmark`, `overhead` and `differences` measure.
+`fuzz` tries random programs; `benchmark`, `batched`, `overhead` and `differences` measure.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ def main(argv: list[str] | None = None) -> int:
         return int(importlib.import_module("adinterface_conformance.benchmark").main(argv[1:]) or 0)
     if argv[:1] == ["functions"]:
         return int(importlib.import_module("adinterface_conformance.functions.command").main(argv[1:]))
+    if argv[:1] == ["batched"]:
+        return int(importlib.import_module("adinterface_conformance.batches").main(argv[1:]))
     if argv[:1] == ["overhead"]:
         return int(importlib.import_module("adinterface_conformance.functions.overhead").main(argv[1:]))
     if argv[:1] == ["fuzz"]:

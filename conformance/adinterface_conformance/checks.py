@@ -23,7 +23,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import adinterface
-from adinterface import AutoBackend, AutoSparse, DisconnectedWarning, NodeType, OutputError, PrecisionWarning
+from adinterface import (
+    AutoBackend,
+    AutoSparse,
+    Constant,
+    DisconnectedWarning,
+    Each,
+    NodeType,
+    OutputError,
+    PrecisionWarning,
+)
 from adinterface.contract.backend import gives
 from adinterface.contract.library import Library, kind, width
 from adinterface.operators.facts import operator_of, parts_of, plain_of
@@ -41,6 +50,7 @@ from .trees import (
     assert_close,
     describe,
     dtype_of,
+    floating,
     is_floating,
     is_number,
     leaves_inside,
@@ -490,6 +500,57 @@ def overwrite(*trees: Any) -> None:
         for _, leaf in leaves_inside(tree, ""):
             if isinstance(leaf, np.ndarray) and leaf.flags.writeable:
                 leaf[...] = 0.37 - 1.3 * leaf if leaf.dtype.kind in "fc" else 0
+
+
+@check(share=8, condition=lambda scenario, backend: _has_arrays(scenario))
+def batched(case: Case) -> None:
+    """With an axis on every array that there is, a batched call gives what a loop over the entries gives."""
+    args, kwargs = case.given()
+    both = mapped(_of_two, (args, kwargs))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # an engine may say that it takes some function entry by entry
+            result = adinterface.batched(case.scenario.operator, case.scenario.f, case.backend, *both[0], **both[1])
+    except Exception as error:
+        if "value-dependent" in case.scenario.tags and getattr(error, "__notes__", None):
+            return
+        raise
+    second_args, second_kwargs = mapped(_second, (args, kwargs))
+    second = case.parts(case.scenario.operator(case.scenario.f, case.backend, *second_args, **second_kwargs))
+    rows = [floating(case.run()), floating(second)]
+    if "back" in case.forms:
+        value, back = result
+        result = value, back(case.stacked_cotangent([case.seed_leaves()] * 2))
+    elif "push" in case.forms:
+        value, push = result
+        result = value, push(*case.tangents)
+    got = floating(result)
+    assert [len(row) for row in rows] == [len(got)] * 2, f"{len(got)} leaves, wanted {len(rows[0])}"
+    for n, leaf in enumerate(got):
+        wanted = np.stack([row[n] for row in rows])
+        scale = max(case.scale(case.run()) or 1e-3, float(np.max(np.abs(wanted), initial=0.0)))
+        assert_close(leaf, wanted, f"leaf {n}", case.rtol(), scale)
+
+
+def _is_floating_array(leaf: Any) -> bool:
+    return isinstance(leaf, np.ndarray) and leaf.dtype.kind in "fc"
+
+
+def _has_arrays(scenario: Scenario) -> bool:
+    return any(_is_floating_array(leaf) for _, leaf in leaves_inside((scenario.args, dict(scenario.kwargs)), ""))
+
+
+def _second(leaf: Any) -> Any:
+    """Other arrays; numbers are the same for all entries."""
+    if isinstance(leaf, Constant):
+        return Constant(mapped(_second, leaf.value))
+    return shifted(leaf) if _is_floating_array(leaf) else leaf
+
+
+def _of_two(leaf: Any) -> Any:
+    if isinstance(leaf, Constant):
+        return Constant(mapped(_of_two, leaf.value))
+    return Each(np.stack([leaf, shifted(leaf)])) if _is_floating_array(leaf) else leaf
 
 
 @check(with_parts("back", "push"), share=2)

@@ -1,0 +1,200 @@
+"""A call in which some arrays have one more axis, over the entries of which an operator is repeated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..contract.backend import Arrays
+from ..contract.errors import TreeError
+from ..contract.library import PYTHON, Library
+from ..derive.basis import full_like, library_of, namespace_of, zero_entry
+from ..tree import (
+    DIFFERENTIATED,
+    DUPLICATED,
+    EACH,
+    Each,
+    Frozen,
+    Leaf,
+    LeafSpec,
+    Node,
+    Structure,
+    children_of,
+    handler_of,
+)
+from .call import Call, library_of_array
+from .cotangents import Match, require_one_each
+from .likeness import is_promoted
+from .plan import Plan, holds
+
+_ANOTHER = "There is one axis; for another, call batched inside f."
+
+
+class BatchedPlan(Plan):
+    """A plan that knows which slots have the axis."""
+
+    def _see_markers(self, values: Sequence[Any]) -> None:
+        if any(holds(structure, DUPLICATED) for structure in (*self.structures, *self.keywords.values())):
+            raise TypeError(
+                "batched: Duplicated(...) has room for one gradient, not for one of each entry. Pass the model itself, or the "
+                "gradient of a mean over the entries with Duplicated."
+            )
+        self.duplicated = ()
+        #: Of every slot, whether it has the axis, and how long that is; None if no slot has.
+        self.each: list[bool] = []
+        self.count: int | None = None
+        places = [*[(f"args[{i}]", structure) for i, structure in enumerate(self.structures)], *self.keywords.items()]
+        first = ""
+        for path, structure in places:
+            for place, marked in _marked(structure, path, False):
+                n = len(self.each)
+                shape = self._shape_of_stack(n, values[n], place) if marked else None
+                self.each.append(shape is not None)
+                if shape is None:
+                    continue
+                if not shape:
+                    raise TreeError(f"batched: {place} is 0-d and has no leading axis, so it cannot stand in Each(...).")
+                if self.count is None:
+                    self.count, first = shape[0], place
+                elif shape[0] != self.count:
+                    raise TreeError(
+                        f"batched: everything in Each(...) must have the same leading axis, but that of {place} has length "
+                        f"{shape[0]}, and that of {first} {self.count}."
+                    )
+        #: How many numbers are differentiated at one entry.
+        shapes = [
+            (slot.library.shape(value), each)
+            for slot, value, each in zip(self.slots, values, self.each)
+            if slot.differentiated and slot.library is not None
+        ]
+        self.inputs = sum(math.prod(shape[1:] if each else shape) for shape, each in shapes)
+
+    def _shape_of_stack(self, n: int, value: Any, path: str) -> tuple[int, ...] | None:
+        """The shape of what is marked; None for what stays as it is: strings, functions, integers inside trees."""
+        slot = self.slots[n]
+        if slot.library is PYTHON:
+            raise TreeError(
+                f"batched: {path} is the {type(value).__name__} {value!r}, which has no leading axis. Make it an array with an "
+                f"entry for each, or leave it outside of Each(...), and it is shared."
+            )
+        if slot.library is not None:
+            return slot.library.shape(value)
+        library = self.backend.library
+        if library is not None and library.compiles_other and library.owns(value):  # random keys
+            return library.shape(value)
+        return None
+
+    def _flatten(self, i: int, arg: Any, leaves: list[Leaf]) -> Structure:
+        if type(arg) is Each:  # as it would be without the axis: an integer array that is the argument is promoted
+            handler = handler_of(arg.value, scan=False)
+            if isinstance(handler, Library) and handler is not PYTHON and is_promoted(handler, arg.value):
+                self.promoted.append(i)
+                leaves.append(Leaf(arg.value, handler, None, True))
+                return Node(EACH, None, (DIFFERENTIATED,))
+        return super()._flatten(i, arg, leaves)
+
+    def shape_of(self, n: int) -> tuple[int, ...]:
+        shape = super().shape_of(n)
+        return shape[1:] if self.each[n] else shape
+
+    def keep(self) -> None:
+        super().keep()
+        self.recognize_tangents = None  # which have an axis of their own, or none
+
+
+def _marked(structure: Structure, path: str, marked: bool) -> Iterator[tuple[str, bool]]:
+    """The path of every slot, and whether it stands in Each."""
+    if isinstance(structure, LeafSpec):
+        yield path, marked
+    elif isinstance(structure, Frozen):
+        yield from _marked(structure.inner, path, marked)
+    elif isinstance(structure, Node):
+        if structure.type is EACH:
+            if marked:
+                raise TreeError(f"batched: {path} is an Each inside an Each. {_ANOTHER}")
+            marked = True
+        if structure.type.held:
+            if marked:
+                raise TreeError(
+                    f"batched: {path} is an object whose code computes with one set of parameters, so it cannot stand in "
+                    f"Each(...). Stack the parameters as a dict, Each(dict), and call the object with them inside f."
+                )
+            yield path, False
+        children = children_of(structure)
+        for key, child in zip(structure.type.paths(structure.data, len(children)), children):
+            yield from _marked(child, path + key, marked)
+
+
+class _EachMatch(Match):
+    """Tangents that may stand in Each or not, whatever the arguments do."""
+
+    def walk(self, structure: Structure, given: Any, path: str) -> None:
+        if isinstance(structure, Node) and structure.type is EACH:
+            structure = structure.children[0]
+        if type(given) is not Each:
+            super().walk(structure, given, path)
+            return
+        if self.stacked or type(given.value) is Each:
+            raise TreeError(f"batched: {path} is an Each inside an Each. {_ANOTHER}")
+        self.stacked = True
+        self.walk(structure, given.value, path)
+        self.stacked = False
+
+    def _leaf(self, array: Any, given: Any, path: str) -> Any:
+        return super()._leaf(array, given, path), self.stacked
+
+
+def stacked_tangents(call: Call, tangents: Sequence[Any], stacked: bool, name: str | None) -> Arrays:
+    """A native stack of tangents for each active leaf of the call, whose leaves are native already."""
+    if stacked:
+        raise TypeError(
+            "batched: push.stacked has no place for a second axis beside that of the entries. Call push for each of the stack."
+        )
+    plan = call.plan
+    assert isinstance(plan, BatchedPlan)
+    backend = plan.backend
+    require_one_each(plan, tangents)
+    entries = tuple([zero_entry(backend, x) if plan.each[n] else x for n, x in zip(plan.active, call.native)])
+    match = _EachMatch(backend, entries, "the tangent")
+    match.count = plan.count
+    for i, (structure, tangent) in enumerate(zip(plan.structures, tangents)):
+        match.walk(structure, tangent, name or f"tangents[{i}]")
+    if match.count is None:
+        raise TypeError(no_each(plan.operator))
+    stacks: list[Any] = []
+    for entry, given in match.found:
+        if given is None:
+            stacks.append(full_like(backend, entry, 0.0, match.count))
+            continue
+        array, stacked = given
+        call.take(array)
+        shape = library_of(backend, entry).shape(entry)
+        stacks.append(array if stacked else namespace_of(backend, (array,)).broadcast_to(array, (match.count, *shape)))
+    return tuple(stacks)
+
+
+class BatchedCall(Call):
+    """A call whose results have the axis in front."""
+
+    __slots__ = ()
+
+    native_tangents = stacked_tangents
+
+    def gradients(self, native: Sequence[Any]) -> tuple[Any, ...]:
+        return self.plan.gradients([self._gradient(k, gradient) for k, gradient in enumerate(native)], self.values)
+
+    def _gradient(self, k: int, gradient: Any) -> Any:
+        n = self.plan.active[k]
+        library: Any = self.plan.slots[n].library
+        if library is PYTHON:
+            return self.present(gradient)
+        like = self.values[n]
+        return library.restore(gradient, library_of_array(gradient), like, self.plan.dtypes[k], self.taken)
+
+
+def no_each(operator: str) -> str:
+    return (
+        f"batched({operator}, f, backend, ...): nothing is marked with Each(...), so there is no axis to repeat over. Mark "
+        f"what has one, such as Constant(Each(x)) for data, or call {operator} itself."
+    )

@@ -1,0 +1,182 @@
+"""`batched`: an operator for each entry of a leading axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from ..call.batched import BatchedCall, BatchedPlan, no_each
+from ..call.call import Call
+from ..call.entries import for_each, with_axis
+from ..call.messages import require_function
+from ..call.output import Function
+from ..call.plan import Plan
+from ..contract.auto import AutoBackend
+from ..contract.backend import Arrays, Backend, Linearized, Pullback, Randomness
+from .operation import Compiled, Compute, Operation, Results, SecondOrderOperation, operation_of, require_operator, run
+from .typed import as_batched
+
+
+@as_batched
+def batched(
+    operator: Callable[..., Any],
+    f: Callable[..., Any],
+    backend: AutoBackend,
+    /,
+    *args: Any,
+    randomness: Randomness = "error",
+    **kwargs: Any,
+) -> Any:
+    """The operator for each entry of a leading axis: its results, with that axis in front of every array.
+
+    args, kwargs: what the operator takes after the backend, with `Each(x)` around what has the axis: an array, or a tree whose
+    arrays all have it. Everything else is shared by all entries. The result is what a loop over the entries gives, stacked:
+    `batched(gradient, loss, backend, model, Constant(Each(x)), Constant(Each(y)))` is the gradient of each example.
+
+    JAX and torch compute all entries in one evaluation of f (`vmap`), in chunks of which the numbers that go in and out fit 64
+    MiB, or of the backend's `chunk_size`; with `chunk_size=1`, and on every other engine, one entry after another.
+    `prepare(batched, operator, f, backend, *args)` is this, prepared.
+
+    randomness: what random numbers that f draws from its engine are: "error" refuses them, "different" gives each entry its
+    own, "same" the same to all. JAX's come from keys, which are arguments: `Constant(Each(keys))`.
+
+    Raises TypeError if nothing is marked, TreeError, naming the path, for leading axes that differ and for what has none,
+    BackendError for random numbers that are refused, and what the operator and f raise.
+
+    >>> import numpy as np
+    >>> from adinterface import AutoFiniteDifferences, Constant, Each, batched, gradient
+    >>> x = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> loss = lambda w, x: (w * x).sum() ** 2
+    >>> batched(gradient, loss, AutoFiniteDifferences(), np.ones(2), Constant(Each(x)))[0].round(6)
+    array([[ 6., 12.],
+           [42., 56.]])
+    """
+    kwargs["randomness"] = randomness
+    kind, f, backend, args = batched_kind("batched(operator, f, backend, ...)", operator, (f, backend, *args), kwargs)
+    return run(kind, backend, f, args, kwargs)
+
+
+def batched_kind(
+    caller: str, operator: Any, rest: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[BatchedKind, Callable[..., Any], Any, tuple[Any, ...]]:
+    """What is batched, f, the backend, and what the operator takes behind it; `randomness` is taken out of the keywords."""
+    if operator is batched:
+        raise TypeError(
+            f"{caller}: operator is batched itself. There is one axis; for another, call batched inside f, or reshape both "
+            f"into one."
+        )
+    inner = require_operator(caller, operator)
+    if len(rest) < 2:
+        raise TypeError(f"{caller}: takes an operator, f, and a backend in front of the arguments, but got {1 + len(rest)}.")
+    f, backend, *args = rest
+    require_function("batched", f)
+    randomness = kwargs.pop("randomness", "error")
+    if randomness not in get_args(Randomness):
+        choices = ", ".join(map(repr, get_args(Randomness)))
+        raise ValueError(f"batched: randomness must be one of {choices}, not {randomness!r}.")
+    if randomness == "different" and not {"back", "push"}.isdisjoint(inner.forms):
+        raise ValueError(
+            f"batched: {inner.name} evaluates f again in each call of its map, which would draw other random numbers than the "
+            f"value has. Take value_and_gradient, or jacobian, or pass the numbers as an argument."
+        )
+    return BatchedKind(inner, randomness), f, backend, tuple(args)
+
+
+@dataclass(frozen=True)
+class BatchedKind:
+    """What is batched, and how: a value, which makes the operation on a backend."""
+
+    inner: type[Operation]
+    randomness: Randomness
+
+    def __call__(self, auto: AutoBackend) -> Operation:
+        return Batched(self, auto)
+
+
+#: What is true of a batched operator as of the operator itself.
+_SAME = ("name", "output", "result", "forms", "order", "takes", "directions", "outlives")
+
+
+class Batched(Operation):
+    """An operation for each entry of the axis."""
+
+    plan_type = BatchedPlan
+    call_type = BatchedCall
+
+    def __init__(self, kind: BatchedKind, auto: AutoBackend):
+        self.inner = operation_of(kind.inner, auto)
+        if type(self.inner) is not kind.inner:
+            raise TypeError(
+                f"batched({kind.inner.name}, ...): {type(auto).__name__} gives results that are no arrays, and so "
+                f"cannot have a leading axis. Pass the backend inside it, or write a loop."
+            )
+        self.randomness: Randomness = kind.randomness
+        vars(self).update({name: getattr(self.inner, name) for name in _SAME})
+        super().__init__(auto)
+        self.kind = kind
+        self.estimates = self.inner.estimates
+
+    @property
+    def title(self) -> str:
+        return f"batched({self.name})"
+
+    def carrier(self, auto: AutoBackend) -> Backend:
+        return self.inner.backend
+
+    def _plan(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Plan:
+        plan = super()._plan(args, kwargs)
+        assert isinstance(plan, BatchedPlan)
+        if plan.count is None and self.directions is None:
+            raise TypeError(no_each(self.name))
+        return plan
+
+    def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
+        return self.inner.arguments(args)
+
+    def tangents(self, call: Call, directions: tuple[Any, ...]) -> Arrays:
+        return self.inner.tangents(call, directions)
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        def bound(compute: Compute) -> Compiled:
+            entries, count = self._for_each(compute), len(leaves)
+            return lambda *arrays: entries(function, arrays[:count], arrays[count:])
+
+        return self.inner.compile(bound)(*leaves, *tangents)
+
+    def compile(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
+        return self.inner.compile(lambda compute: compiled(self._for_each(compute)))
+
+    def _for_each(self, compute: Compute) -> Compute:
+        """What is computed for all entries, from what is for one."""
+        operation = self.inner
+        backends = [operation.backend]  # the one whose arrays f gets, and of a pair the other
+        if isinstance(operation, SecondOrderOperation):
+            backends += [other for other in (operation.outer, operation.inner) if other is not operation.backend]
+
+        def entries(function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+            plan = function.plan
+            assert isinstance(plan, BatchedPlan)
+            active, carried = [plan.each[n] for n in plan.active], [plan.each[n] for n in plan.carried]
+
+            def entry(*arrays: Any) -> Results:
+                own, rest = arrays[: len(leaves)], iter(arrays[len(leaves) :])
+                beside = [next(rest) if each else value for value, each in zip(function.carried, carried)]
+                one = Function(plan, function.f, beside, function.output)
+                one.fresh = False  # what is shared is met again at the next entry
+                return compute(one, own, tuple(rest))
+
+            stacks = [value for value, each in zip(function.carried, carried) if each]
+            each = (*active, *[True] * (len(stacks) + len(tangents)))
+            numbers = plan.inputs ** (2 if "hessian" in operation.forms else 1)
+            return for_each(backends, entry, (*leaves, *stacks, *tangents), each, numbers, self.randomness)
+
+        return entries
+
+    def finish(self, call: Call, results: Results) -> Any:
+        # The stacks of stacks that a map could take have the axis behind their own.
+        if isinstance(results, Pullback):
+            results = results._replace(back_stacked=None)
+        elif isinstance(results, Linearized):
+            results = results._replace(push_stacked=None)
+        return self.inner.finish(call, with_axis(results, call))

@@ -1,0 +1,129 @@
+"""A model with room for its gradient: what Enzyme calls Duplicated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..contract.errors import ConversionError, NotDifferentiableError, TreeError
+from ..contract.library import PYTHON, Library
+from .algebra import norm, zeros_like
+from .building import build_gradient
+from .flattening import flatten
+from .mapping import along, apart, leaves, rebuild, require_leaf
+from .markers import Marker
+from .recognition import register_marker
+from .structures import Leaf
+
+
+class Duplicated:
+    """A model, as an argument of `gradient` or `value_and_gradient`, together with buffers that hold its gradient.
+
+    The gradient is written into `gradient`, and that is what the operator returns for this argument: the same arrays in every
+    call, in place on NumPy and torch, new ones on JAX, whose arrays cannot be written to. With `accumulate` each call adds to
+    what is there, until `zero()`; otherwise it replaces it. f receives the model itself.
+
+    value: the model. gradient: of its structure, types and shapes, as `gradient` returns it; zeros at first.
+
+    Raises NotDifferentiableError for a model in which nothing has a gradient. A call raises TreeError if the model has other
+    shapes or dtypes than at first, ConversionError inside an engine's own transformation, since buffers hold numbers.
+
+    >>> import numpy as np
+    >>> from adinterface import AutoFiniteDifferences, Duplicated, gradient
+    >>> model = Duplicated({"w": np.array([1.0, 2.0])}, accumulate=True)
+    >>> for x in (1.0, 10.0):
+    ...     grads = gradient(lambda m, x: x * m["w"].sum(), AutoFiniteDifferences(), model, x)
+    >>> model.gradient["w"].round(6)
+    array([11., 11.])
+    """
+
+    __slots__ = ("accumulate", "gradient", "value")
+
+    def __init__(self, value: Any, *, accumulate: bool = False):
+        self.value, self.accumulate = value, accumulate
+        found: list[Leaf] = []
+        structure = flatten(value, found, lambda: "the model")
+        if not any(leaf.differentiated for leaf in found):
+            raise NotDifferentiableError(
+                f"Duplicated: nothing in this {type(value).__name__} has a gradient, so there is nothing to store. Floating "
+                f"numbers and arrays have one; an integer is structure here."
+            )
+        self.gradient: Any = build_gradient(structure, _zeros(found))
+
+    def zero(self) -> None:
+        """Set the gradient to zero, in place where arrays can be written to."""
+        structure, found = apart(self.gradient)
+        values = [_written(leaf, zeros_like(leaf.value), False) if leaf.differentiated else leaf.value for leaf in found]
+        self._keep(structure, found, values)
+
+    def __repr__(self) -> str:
+        size = norm(self.gradient)
+        return (
+            f"Duplicated({type(self.value).__name__} with {len(leaves(self.gradient))} arrays, norm of the gradient "
+            f"{float(size):.6g}{', accumulating' if self.accumulate else ''})"
+        )
+
+    def _keep(self, structure: Any, found: list[Leaf], values: list[Any]) -> None:
+        if any(value is not leaf.value for value, leaf in zip(values, found)):
+            self.gradient = rebuild(structure, iter(values))
+
+
+def store(duplicated: Duplicated, gradient: Any) -> Any:
+    """Write a gradient into the buffers, or add it to them; gives what is there then."""
+    structure, found = apart(duplicated.gradient)
+    try:
+        given = list(along(structure, duplicated.gradient, gradient, "the gradient", first="Duplicated"))
+    except TreeError as error:
+        raise TreeError(f"Duplicated: the model has another structure than at first ({error}) Make a new one.") from error
+    pairs = [(leaf, new) for leaf, new in zip(found, given) if leaf.differentiated and new is not None]
+    for leaf, new in pairs:  # before anything is written
+        _check(leaf, new)
+    news = iter([_written(leaf, new, duplicated.accumulate) for leaf, new in pairs])
+    values = [
+        next(news) if leaf.differentiated and new is not None else leaf.value for leaf, new in zip(found, given)
+    ]
+    duplicated._keep(structure, found, values)
+    return duplicated.gradient
+
+
+def _zeros(found: list[Leaf]) -> Iterator[Any]:
+    return iter([zeros_like(leaf.value) for leaf in found if leaf.differentiated])
+
+
+def _written(leaf: Leaf, new: Any, accumulate: bool) -> Any:
+    buffer = leaf.value
+    if leaf.library is PYTHON or not leaf.library.mutable or isinstance(buffer, np.generic):
+        return buffer + new if accumulate else new
+    if accumulate:
+        buffer += new
+    else:
+        buffer[...] = new
+    return buffer
+
+
+def _check(leaf: Leaf, new: Any) -> None:
+    library = require_leaf(new, "the gradient")
+    if library.traced(new):
+        raise ConversionError(
+            "Duplicated: its gradient would be a traced array, which must not outlive the call that traces it. Inside another "
+            "derivative or an engine's own transformation pass the model itself, and store what comes out of it."
+        )
+    if library is not leaf.library or _shape_and_dtype(library, new) != _shape_and_dtype(library, leaf.value):
+        raise TreeError(
+            f"Duplicated: the model has changed since it was wrapped: a gradient is {_described(library, new)}, and its buffer "
+            f"{_described(leaf.library, leaf.value)}. Make a new Duplicated of the model."
+        )
+
+
+def _shape_and_dtype(library: Library, x: Any) -> tuple[Any, ...]:
+    return library.shape(x), library.dtype(x)
+
+
+def _described(library: Library, x: Any) -> str:
+    return f"of shape {library.shape(x)} and dtype {library.dtype(x)} in {library.name}"
+
+
+DUPLICATED = Marker(Duplicated)
+register_marker(Duplicated, DUPLICATED)

@@ -1,0 +1,39 @@
+"""One computation for all entries of a leading axis, in chunks that fit into memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+
+def vectorized(compute: Callable[..., Any], each: tuple[bool, ...], chunk: int) -> Callable[..., Any]:
+    """`compute` for each entry of the arrays that have one, of at most `chunk` entries at a time."""
+    at_once = jax.vmap(compute, in_axes=tuple([0 if stacked else None for stacked in each]))
+
+    def function(*arrays: Any) -> Any:
+        stacks = [array for array, stacked in zip(arrays, each) if stacked]
+        count = stacks[0].shape[0]
+        if chunk >= count:
+            return at_once(*arrays)
+        form: Any = None
+
+        def leaves_of(parts: list[Any]) -> list[Any]:
+            nonlocal form
+            rest = iter(parts)
+            # Each chunk is traced for itself, and gives results whose form JAX would take for another.
+            leaves, form = jax.tree.flatten(at_once(*[next(rest) if stacked else x for x, stacked in zip(arrays, each)]))
+            return leaves
+
+        whole = count - count % chunk
+        heads = [stack[:whole].reshape(-1, chunk, *stack.shape[1:]) for stack in stacks]
+        _, found = jax.lax.scan(lambda carry, parts: (carry, leaves_of(parts)), None, heads)
+        found = [leaf.reshape(whole, *leaf.shape[2:]) for leaf in found]
+        if whole < count:
+            rest = leaves_of([stack[whole:] for stack in stacks])
+            found = [jnp.concatenate(pair) for pair in zip(found, rest)]
+        return jax.tree.unflatten(form, found)
+
+    return function

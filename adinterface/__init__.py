@@ -1,5 +1,8 @@
 """One function, any engine: `gradient(f, backend, *args)` on nested models, with JAX, PyTorch, autograd or differences."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
 from . import tree
 from .contract.auto import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoSparse, AutoTorch, SecondOrder
 from .contract.backend import Backend, FlatFunction, KnownFailure, Linearized, Pullback, Pushforward
@@ -62,7 +65,42 @@ from .tools.compare import Comparison, compare
 from .tools.explain import Explanation, LeafReport, explain
 from .tree import Constant, register_node
 
+if _TYPE_CHECKING:
+    from .fit.differential_equations import solve_bvp, solve_ivp
+    from .fit.flat import Flat, flat
+    from .fit.optimisers import HoldingOptimiser, Optimiser, optax, torch_optim
+    from .fit.solvers import curve_fit, find_root, least_squares, minimize
+    from .fit.training import Training
+    from .fit.update import update
+
 __version__ = "0.1.0"
+
+#: What is imported when it is first asked for: the file that has it.
+_LATER = {
+    "Flat": "flat",
+    "HoldingOptimiser": "optimisers",
+    "Optimiser": "optimisers",
+    "Training": "training",
+    "curve_fit": "solvers",
+    "find_root": "solvers",
+    "flat": "flat",
+    "least_squares": "solvers",
+    "minimize": "solvers",
+    "optax": "optimisers",
+    "solve_bvp": "differential_equations",
+    "solve_ivp": "differential_equations",
+    "torch_optim": "optimisers",
+    "update": "update",
+}
+
+
+def __getattr__(name: str) -> _Any:
+    """What trains and solves is loaded by who uses it."""
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.fit.{_LATER[name]}"), name)
 
 
 def __dir__() -> list[str]:
@@ -88,9 +126,11 @@ __all__ = [
     "DenseJacobianWarning",
     "DisconnectedWarning",
     "Explanation",
+    "Flat",
     "FlatFunction",
     "GradientAndHvp",
     "GradientCheck",
+    "HoldingOptimiser",
     "KnownFailure",
     "LeafReport",
     "Library",
@@ -101,6 +141,7 @@ __all__ = [
     "NodeType",
     "NotDifferentiableError",
     "NumpyCodeError",
+    "Optimiser",
     "OutputError",
     "PrecisionError",
     "Prepared",
@@ -114,6 +155,7 @@ __all__ = [
     "SecondOrder",
     "SparsityError",
     "SparsityPattern",
+    "Training",
     "TreeError",
     "UnrolledWarning",
     "ValueAndBack",
@@ -132,11 +174,14 @@ __all__ = [
     "checkpoint",
     "compare",
     "cond",
+    "curve_fit",
     "derivative",
     "diagonal_hessian",
     "differentiate_with",
     "explain",
+    "find_root",
     "fixed_point",
+    "flat",
     "fori_loop",
     "gradient",
     "gradient_and_hvp",
@@ -145,11 +190,14 @@ __all__ = [
     "hvp",
     "ignore_derivatives",
     "jacobian",
+    "least_squares",
     "linear_solve",
     "linearize",
+    "minimize",
     "non_differentiable",
-    "prepare",
     "numpy_function",
+    "optax",
+    "prepare",
     "pullback",
     "pushforward",
     "register_node",
@@ -158,10 +206,14 @@ __all__ = [
     "scalar_rule",
     "scan",
     "second_derivative",
+    "solve_bvp",
+    "solve_ivp",
     "sparsity",
     "straight_through",
     "switch",
+    "torch_optim",
     "tree",
+    "update",
     "value_and_derivative",
     "value_and_gradient",
     "value_and_jacobian",

@@ -1,5 +1,8 @@
 """One function, any engine: `gradient(f, backend, *args)` on nested models, with JAX, PyTorch, autograd or differences."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
 from . import tree
 from .contract.auto import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoSparse, AutoTorch, SecondOrder
 from .contract.backend import Backend, FlatFunction, KnownFailure, Linearized, Pullback, Pushforward
@@ -65,7 +68,42 @@ from .tools.estimate_noise import Noise, estimate_noise
 from .tools.explain import Explanation, LeafReport, explain
 from .tree import Constant, Duplicated, Each, register_node
 
+if _TYPE_CHECKING:
+    from .fit.differential_equations import solve_bvp, solve_ivp
+    from .fit.flat import Flat, flat
+    from .fit.optimisers import HoldingOptimiser, Optimiser, optax, torch_optim
+    from .fit.solvers import curve_fit, find_root, least_squares, minimize
+    from .fit.training import Training
+    from .fit.update import update
+
 __version__ = "0.1.0"
+
+#: What is imported when it is first asked for: the file that has it.
+_LATER = {
+    "Flat": "flat",
+    "HoldingOptimiser": "optimisers",
+    "Optimiser": "optimisers",
+    "Training": "training",
+    "curve_fit": "solvers",
+    "find_root": "solvers",
+    "flat": "flat",
+    "least_squares": "solvers",
+    "minimize": "solvers",
+    "optax": "optimisers",
+    "solve_bvp": "differential_equations",
+    "solve_ivp": "differential_equations",
+    "torch_optim": "optimisers",
+    "update": "update",
+}
+
+
+def __getattr__(name: str) -> _Any:
+    """What trains and solves is loaded by who uses it."""
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.fit.{_LATER[name]}"), name)
 
 
 def __dir__() -> list[str]:
@@ -93,9 +131,11 @@ __all__ = [
     "Duplicated",
     "Each",
     "Explanation",
+    "Flat",
     "FlatFunction",
     "GradientAndHvp",
     "GradientCheck",
+    "HoldingOptimiser",
     "KnownFailure",
     "LeafReport",
     "Library",
@@ -107,6 +147,7 @@ __all__ = [
     "Noise",
     "NotDifferentiableError",
     "NumpyCodeError",
+    "Optimiser",
     "OutputError",
     "PrecisionError",
     "PrecisionWarning",
@@ -121,6 +162,7 @@ __all__ = [
     "SecondOrder",
     "SparsityError",
     "SparsityPattern",
+    "Training",
     "TreeError",
     "UnrolledWarning",
     "ValueAndBack",
@@ -140,12 +182,15 @@ __all__ = [
     "checkpoint",
     "compare",
     "cond",
+    "curve_fit",
     "derivative",
     "diagonal_hessian",
     "differentiate_with",
     "estimate_noise",
     "explain",
+    "find_root",
     "fixed_point",
+    "flat",
     "fori_loop",
     "gradient",
     "gradient_and_hvp",
@@ -154,11 +199,14 @@ __all__ = [
     "hvp",
     "ignore_derivatives",
     "jacobian",
+    "least_squares",
     "linear_solve",
     "linearize",
+    "minimize",
     "non_differentiable",
-    "prepare",
     "numpy_function",
+    "optax",
+    "prepare",
     "pullback",
     "pushforward",
     "register_node",
@@ -167,10 +215,14 @@ __all__ = [
     "scalar_rule",
     "scan",
     "second_derivative",
+    "solve_bvp",
+    "solve_ivp",
     "sparsity",
     "straight_through",
     "switch",
+    "torch_optim",
     "tree",
+    "update",
     "value_and_derivative",
     "value_and_gradient",
     "value_and_jacobian",

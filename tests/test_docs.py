@@ -174,6 +174,9 @@ def _check_command(line: str) -> None:
             conformance([*[word for word in words[3:4] if not word.startswith("-")], "--help"])
         assert finished.value.code == 0
         assert all(word in shown.getvalue() for word in words if word.startswith("--")), line
+    elif words[:1] == ["python"] and words[1].startswith("docs/demo/"):
+        program = (DOCS.parent / words[1]).read_text()
+        assert all(f'"{word}"' in program for word in words if word.startswith("--")), line
     elif words[:1] == ["pytest"]:
         from adinterface_conformance.plugin import OPTION
 

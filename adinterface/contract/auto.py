@@ -30,6 +30,8 @@ class AutoBackend:
     """
 
     name: ClassVar[str]
+    #: The optimisers that the engine's backend brings, by the name of the function that users call.
+    optimisers: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -73,6 +75,7 @@ class AutoJax(_Ours):
     """
 
     name = "jax"
+    optimisers = ("optax",)
     mode: Mode = None
     jit: bool = True
     chunk_size: int | None = None
@@ -121,6 +124,7 @@ class AutoTorch(_Ours):
     """
 
     name = "torch"
+    optimisers = ("torch_optim",)
     mode: Mode = None
     compile: bool = False
     create_graph: bool = False

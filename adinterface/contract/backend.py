@@ -308,6 +308,11 @@ class Backend(Shortcuts, ABC):
         return None
 
     @classmethod
+    def optimiser(cls, name: str) -> Callable[..., Any]:
+        """What makes the optimiser of this name, one of those that the backend's value names in `optimisers`."""
+        raise NotImplementedError
+
+    @classmethod
     def advice(cls, value: object) -> str | None:
         """What to pass in place of an object that holds arrays and cannot be looked into, if this engine's users know a way."""
         return None

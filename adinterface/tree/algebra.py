@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..contract.library import NUMPY, PYTHON, Library, kind
-from .mapping import along, apart, leaves, map, rebuild, require_leaf
+from .mapping import along, apart, map, precision, rebuild, require_leaf
 from .structures import DIFFERENTIATED
 
 
@@ -32,13 +32,13 @@ def add(a: Any, b: Any) -> Any:
     >>> tree.add({"w": 1.0, "b": 2.0}, {"w": 0.5, "b": None})
     {'w': 1.5, 'b': 2.0}
     """
-    return map(lambda x, y: _like(x + y, x), a, b)
+    return map(lambda x, y: like(x + y, x), a, b)
 
 
 def scale(factor: Any, tree: Any) -> Any:
     """factor * tree, for a number or a 0-d array; leaves keep their type and dtype."""
-    factor = _weak(factor)
-    return map(lambda x: _like(factor * x, x), tree)
+    factor = weak(factor)
+    return map(lambda x: like(factor * x, x), tree)
 
 
 def axpy(factor: Any, x: Any, y: Any) -> Any:
@@ -48,8 +48,8 @@ def axpy(factor: Any, x: Any, y: Any) -> Any:
     >>> tree.axpy(-0.1, {"w": 2.0}, {"w": 1.0})
     {'w': 0.8}
     """
-    factor = _weak(factor)
-    return map(lambda y, x: _like(factor * x + y, y), y, x)
+    factor = weak(factor)
+    return map(lambda y, x: like(factor * x + y, y), y, x)
 
 
 def vdot(a: Any, b: Any) -> Any:
@@ -63,9 +63,11 @@ def vdot(a: Any, b: Any) -> Any:
     """
     structure, found = apart(a)
     total: Any = 0.0
-    for leaf, other in zip(found, along(structure, a, b, "tree 2")):
-        if leaf.differentiated and other is not None:
-            total = total + _inner(leaf.value, other, leaf.library)
+    others = list(along(structure, a, b, "tree 2"))
+    with precision(found):
+        for leaf, other in zip(found, others):
+            if leaf.differentiated and other is not None:
+                total = total + _inner(leaf.value, other, leaf.library)
     return total
 
 
@@ -78,9 +80,15 @@ def norm(tree: Any, ord: Literal[1, 2] | float = 2) -> Any:
     >>> tree.norm({"w": 3.0, "b": 4.0})
     5.0
     """
+    found = apart(tree)[1]
+    with precision(found):
+        return _norm(tree, [leaf.value for leaf in found if leaf.differentiated], ord)
+
+
+def _norm(tree: Any, found: list[Any], ord: float) -> Any:
     if ord == 2:
         return vdot(tree, tree) ** 0.5
-    parts = [_modulus(leaf) for leaf in leaves(tree)]
+    parts = [_modulus(leaf) for leaf in found]
     if ord == 1:
         return sum([_number(xp.sum(size)) for xp, size in parts], start=0.0)
     if ord != math.inf:
@@ -102,10 +110,12 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     structure, found = apart(a)
     one = structure is DIFFERENTIATED or type(condition) is not type(a)
     conditions = [condition] * len(found) if one else list(along(structure, a, condition, "the condition", whatever=True))
-    values = [
-        _chosen(condition, leaf.value, other) if leaf.differentiated and other is not None else leaf.value
-        for leaf, condition, other in zip(found, conditions, along(structure, a, b, "tree 3"))
-    ]
+    others = list(along(structure, a, b, "tree 3"))
+    with precision(found):
+        values = [
+            _chosen(condition, leaf.value, other) if leaf.differentiated and other is not None else leaf.value
+            for leaf, condition, other in zip(found, conditions, others)
+        ]
     return rebuild(structure, iter(values))
 
 
@@ -116,10 +126,10 @@ def _zero(x: Any) -> Any:
     if type(x) in (float, complex):
         return type(x)(0)
     library = require_leaf(x, "the tree")
-    return _like(library.namespace(x).zeros_like(x), x)
+    return like(library.namespace(x).zeros_like(x), x)
 
 
-def _like(result: Any, x: Any) -> Any:
+def like(result: Any, x: Any) -> Any:
     """A result in the type and dtype of the leaf x; a tracer stays one."""
     library, source = require_leaf(x, "the tree"), require_leaf(result, "the result")
     if library is PYTHON:
@@ -134,7 +144,7 @@ def _like(result: Any, x: Any) -> Any:
     return library.asarray(result if source is library else library.foreign(result, source), dtype=dtype, like=x)
 
 
-def _weak(factor: Any) -> Any:
+def weak(factor: Any) -> Any:
     """A number that widens no array: NumPy's own scalars would."""
     return factor.item() if isinstance(factor, (np.generic, np.ndarray)) and factor.ndim == 0 else factor
 
@@ -169,7 +179,7 @@ def _chosen(condition: Any, a: Any, b: Any) -> Any:
     library = require_leaf(a, "the tree")
     holder = require_leaf(condition, "the condition")
     xp = (holder if library in (PYTHON, NUMPY) else library).namespace(condition if library in (PYTHON, NUMPY) else a)
-    return _like(xp.where(xp.asarray(condition), xp.asarray(a), xp.asarray(b)), a)
+    return like(xp.where(xp.asarray(condition), xp.asarray(a), xp.asarray(b)), a)
 
 
 __all__ = ["add", "axpy", "norm", "scale", "vdot", "where", "zeros_like"]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
 from ..contract.errors import TreeError
-from ..contract.library import Library
+from ..contract.library import NUMPY, PYTHON, Library
 from ..contract.nodes import Unkeyed, contents, exactly
 from .flattening import flatten
 from .recognition import handler_of
@@ -41,10 +42,11 @@ def map(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
     """
     structure, found = apart(tree)
     rows = [list(along(structure, tree, other, f"tree {n}")) for n, other in enumerate(others, 2)]
-    values = [
-        leaf.value if not leaf.differentiated or any(part is None for part in parts) else function(leaf.value, *parts)
-        for leaf, *parts in zip(found, *rows)
-    ]
+    with precision(found):
+        values = [
+            leaf.value if not leaf.differentiated or any(part is None for part in parts) else function(leaf.value, *parts)
+            for leaf, *parts in zip(found, *rows)
+        ]
     return rebuild(structure, iter(values))
 
 
@@ -199,6 +201,21 @@ def along(
             )
         for inner, child, part, key in zip(children_of(structure), children, parts, keys):
             yield from along(inner, child, part, name, path + key, first=first, whatever=whatever)
+
+
+def precision(found: Sequence[Leaf]) -> AbstractContextManager[Any]:
+    """The scope in which arithmetic on these leaves keeps their dtypes, as a call of an operator on them has it."""
+    dtypes: dict[Library, list[str]] = {}
+    for leaf in found:
+        if leaf.differentiated and leaf.library is not NUMPY and leaf.library is not PYTHON:
+            dtypes.setdefault(leaf.library, []).append(leaf.library.dtype(leaf.value))
+    scopes = ExitStack()
+    for library, names in dtypes.items():
+        scoping = library.precision(tuple(names))
+        scope = None if scoping is None else scoping()
+        if scope is not None:
+            scopes.enter_context(scope)
+    return scopes
 
 
 def require_leaf(value: Any, name: str) -> Library:

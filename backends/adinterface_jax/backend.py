@@ -16,7 +16,7 @@ from adinterface.contract.errors import BackendError
 from . import unrolled
 from .batches import vectorized
 from .known_failures import KNOWN_FAILURES
-from .library import JaxLibrary
+from .library import JAX
 from .nodes import EquinoxModule, NnxObject, Pytree
 
 # JAX's transformations, and compiled code, carry it along: its form belongs to what was traced.
@@ -25,7 +25,7 @@ register_pytree_node(Aux, lambda aux: ((aux.arrays,), aux.form), lambda form, pa
 
 class JaxBackend(Backend):
     known_failures = KNOWN_FAILURES
-    libraries = (JaxLibrary(),)
+    libraries = (JAX,)
     node_types = (EquinoxModule(), NnxObject(), Pytree())
     opaque_types = (type(jax.jit(abs)), jax.custom_jvp, jax.custom_vjp)
     transposes = True
@@ -117,6 +117,12 @@ class JaxBackend(Backend):
                 "x = x.at[i].set(value)."
             )
         return None
+
+    @classmethod
+    def optimiser(cls, name: str) -> Callable[..., Any]:
+        from .optimisers import Optax  # here, because few calls need it
+
+        return {"optax": Optax}[name]
 
     @classmethod
     def advice(cls, value: object) -> str | None:

@@ -251,3 +251,6 @@ def _x64() -> bool:
 def _canonical(dtype: str) -> Any:
     """The dtype that JAX gives it in the present precision: inside someone's trace, theirs."""
     return jax.dtypes.canonicalize_dtype(dtype)
+
+
+JAX = JaxLibrary()

@@ -28,7 +28,7 @@ from adinterface.contract.errors import AdinterfaceError, BackendError
 from .backward import backward
 from .distributed import watched
 from .known_failures import KNOWN_FAILURES
-from .library import TorchLibrary, nesting
+from .library import TORCH, nesting
 from .nested_forward import forward, refuse_tangents
 from .nodes import ModuleNode
 from .state import kept, unchanged
@@ -45,7 +45,7 @@ register_pytree_node(Aux, lambda aux: ([aux.arrays], aux.form), lambda parts, fo
 
 class TorchBackend(Backend):
     known_failures = KNOWN_FAILURES
-    libraries = (TorchLibrary(),)
+    libraries = (TORCH,)
     node_types = (ModuleNode(),)
     transposes = True
     # Measured on torch 2.13: torch.func.jvp costs ten times a transposed pullback on long chains of small operations.
@@ -308,6 +308,12 @@ class TorchBackend(Backend):
                 "then x[i] = value."
             )
         return None
+
+    @classmethod
+    def optimiser(cls, name: str) -> Callable[..., Any]:
+        from .optimisers import TorchOptim  # here, because few calls need it
+
+        return {"torch_optim": TorchOptim}[name]
 
     @classmethod
     def devices(cls) -> list[str]:

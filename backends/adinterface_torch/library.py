@@ -350,3 +350,6 @@ def _is_dense(x: torch.Tensor) -> bool:
             return False
         expected *= size
     return True
+
+
+TORCH = TorchLibrary()

@@ -12,7 +12,7 @@ import adinterface
 from adinterface import AutoBackend, AutoFiniteDifferences, registry
 from adinterface.contract.auto import BUILT_IN
 
-from . import entries, rules
+from . import entries, rules, solvers, training
 from .cells import CELLS, CHECKPOINTS, WAYS, Cell, Way, chosen, goes_in_reverse, loops, scenarios
 from .memory import peak, print_peak
 from .picture import plot
@@ -74,6 +74,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument(
         "--entries", action="store_true", help="count the functions that a call of the smallest size enters instead"
     )
+    parser.add_argument("--solvers", action="store_true", help="solve classical problems by SciPy instead (needs scipy)")
+    parser.add_argument("--training", action="store_true", help="measure whole steps of training instead (needs optax)")
     parser.add_argument("--json", help="write the measurements to this file")
     parser.add_argument("--plot", help="draw the ratios to this PNG file (needs matplotlib)")
     options = parser.parse_args(argv)
@@ -85,6 +87,14 @@ def main(argv: list[str] | None = None) -> int:
         for cell, auto, operator, size, way in _chosen(options):
             if way == "prepared":
                 print(profile(cell, auto, operator, size), end="\n\n", flush=True)
+        return 0
+    if options.solvers:
+        for line in solvers.table(backends()):
+            print(line, flush=True)
+        return 0
+    if options.training:
+        for line in training.table(backends(), options.seconds):
+            print(line, flush=True)
         return 0
     if options.entries:
         print(entries.HEAD)

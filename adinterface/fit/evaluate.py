@@ -1,0 +1,31 @@
+"""f evaluated as an operator would have it evaluated, prepared and compiled as `prepare` does it, without a derivative."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ..call.call import Call
+from ..call.output import Function
+from ..contract.backend import Arrays
+from ..operators.operation import Operation, PartForm, Results
+
+
+class Evaluate(Operation):
+    """The value of f, in the engine's arrays inside, in those of the arguments outside."""
+
+    name = "evaluate"
+    forms: ClassVar[tuple[PartForm, ...]] = ("value",)
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        return function(*leaves)
+
+    def finish(self, call: Call, results: Results) -> Any:
+        outputs, aux = results
+        return aux.form.assemble(outputs, aux.arrays, call.present)
+
+
+class TrainingStep(Evaluate):
+    name = "Training"
+
+
+__all__ = ["Evaluate", "TrainingStep"]

@@ -1,0 +1,166 @@
+"""f of a nested model as functions of one vector: what solvers and samplers call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..contract.auto import AutoBackend
+from ..operators.gradient import value_and_gradient
+from ..operators.hessian import hessian, hvp
+from ..operators.jacobian import value_and_jacobian
+from ..operators.prepare import Prepared, prepare
+from ..tree.structures import Constant
+from .evaluate import Evaluate
+from .packing import Packing, Vector, pack
+
+
+class Flat:
+    """A function of a nested model as functions of one float64 vector of shape `(n,)`; made by `flat`.
+
+    Each is prepared when it is first called. Value and derivative at one point come from one call of the operator, whichever
+    is asked for first; `evaluations` counts the calls that evaluate f.
+    """
+
+    def __init__(
+        self, f: Callable[..., Any], backend: AutoBackend, start: Any, constants: tuple[Any, ...], kwargs: dict[str, Any]
+    ):
+        self.f, self.backend, self._kwargs = f, backend, kwargs
+        self._constants = tuple([part if type(part) is Constant else Constant(part) for part in constants])
+        self._packing = Packing(start)
+        #: The start as a vector.
+        self.x0: Vector = self._packing.start()
+        #: How often f was evaluated for its value, its gradient or its Jacobian, and how often for second derivatives.
+        self.evaluations = self.second_evaluations = 0
+        self._prepared: dict[Any, Prepared] = {}
+        #: The last point, and what was computed there.
+        self._last: tuple[bytes, Any, Any] | None = None
+
+    def at(self, start: Any) -> Flat:
+        """The same from another start, a tree like the first; what was prepared, and compiled, serves both."""
+        other = Flat(self.f, self.backend, start, self._constants, self._kwargs)
+        other._prepared = self._prepared
+        return other
+
+    def unravel(self, x: Any) -> Any:
+        """The model with these numbers; each leaf has its own type, library, dtype and device."""
+        return self._packing.unpacked(_vector(x, self._packing.size))
+
+    def ravel(self, model: Any) -> Vector:
+        """A tree like the start, such as a gradient, as a vector."""
+        return self._packing.gradient(model)
+
+    def fun(self, x: Any) -> float:
+        """The value of f, without a derivative unless it is known already."""
+        known = self._last
+        if known is not None and known[0] == _key(x):
+            return float(known[1])
+        self.evaluations += 1
+        return float(_first(self._call(Evaluate, self.unravel(x))))
+
+    def jac(self, x: Any) -> Vector:
+        """The gradient as a vector of shape `(n,)`."""
+        return self.fun_and_jac(x)[1]
+
+    def fun_and_jac(self, x: Any) -> tuple[float, Vector]:
+        """Value and gradient, from one call of `value_and_gradient`."""
+        key, known = _key(x), self._last
+        if known is None or known[0] != key:
+            self.evaluations += 1
+            value, gradient = self._call(value_and_gradient, self.unravel(x))
+            known = self._last = key, float(_first(value)), self._packing.gradient(gradient)
+        return known[1], known[2].copy()
+
+    def hess(self, x: Any) -> Vector:
+        """The Hessian as a matrix of shape `(n, n)`."""
+        self.second_evaluations += 1
+        return self._packing.hessian(self._call(hessian, self.unravel(x)))
+
+    def hessp(self, x: Any, p: Any) -> Vector:
+        """The Hessian times a vector, without forming it."""
+        self.second_evaluations += 1
+        return self._packing.gradient((self._call(hvp, self.unravel(x), self.unravel(p)),))
+
+    def residuals(self, x: Any) -> Vector:
+        """The value of an f that returns an array or a tree of them, as one vector of shape `(m,)`."""
+        self.evaluations += 1
+        return pack(self._call(Evaluate, self.unravel(x)), "residuals")
+
+    def jacobian(self, x: Any) -> Vector:
+        """The Jacobian of such an f as a matrix of shape `(m, n)`."""
+        self._packing.require_real("jacobian")
+        self.evaluations += 1
+        value, blocks = self._call(value_and_jacobian, self.unravel(x))
+        pack(value, "jacobian")  # which refuses complex values
+        return self._packing.jacobian(blocks, value, self._constants)
+
+    def _call(self, operator: Any, *args: Any) -> Any:
+        fast = self._prepared.get(operator)
+        if fast is None:
+            if operator is Evaluate:
+                fast = Prepared(Evaluate, self.backend, self.f)
+            else:
+                fast = prepare(operator, self.f, self.backend, *args, *self._constants, **self._kwargs)
+            self._prepared[operator] = fast
+        return fast(*args, *self._constants, **self._kwargs)
+
+    def __repr__(self) -> str:
+        return f"<{getattr(self.f, '__name__', self.f)} of a vector of shape {self.x0.shape} on {self.backend!r}>"
+
+
+def flat(f: Callable[..., Any], backend: AutoBackend, start: Any, /, *constants: Any, **kwargs: Any) -> Flat:
+    """f of a nested model as functions of one vector, for any solver or sampler: `fun`, `jac`, `hess`, `hessp`, ...
+
+    start: any tree; `x0` is its vector, in the order of `tree.ravel` (complex leaves as their real, then their imaginary
+    parts; an array that stands at several places once), and `unravel(x)` a tree like it. constants, kwargs: further arguments
+    of f, never differentiated; `Constant` may be left out.
+
+    f returns a real scalar (or a tuple or dict that begins with it) for `fun`, `jac`, `fun_and_jac`, `hess` and `hessp`, an
+    array or a tree of arrays for `residuals` and `jacobian`. All are plain functions of NumPy vectors in 64 bits that return
+    such, where `gradient` itself returns a tuple with an entry for each argument, which SciPy does not take.
+
+    >>> import numpy as np
+    >>> from adinterface import AutoFiniteDifferences, flat
+    >>> problem = flat(lambda m: m["a"] ** 2 + (m["b"] ** 2).sum(), AutoFiniteDifferences(), {"a": 1.0, "b": np.ones(2)})
+    >>> problem.x0, problem.jac(problem.x0).round(6)
+    (array([1., 1., 1.]), array([2., 2., 2.]))
+    """
+    return Flat(f, backend, start, constants, kwargs)
+
+
+def problem_of(f: Any, backend: Any, start: Any, constants: tuple[Any, ...], caller: str) -> Flat:
+    """What a solver is called with: f, a backend and a start, or a problem that was made before."""
+    if not isinstance(f, Flat):
+        if backend is None or start is None:
+            raise TypeError(f"{caller} takes f, a backend and a start: {caller}(f, backend, start, *constants).")
+        return Flat(f, backend, start, constants, {})
+    if backend is not None or start is not None or constants:
+        raise TypeError(
+            f"{caller}: the problem has its backend and its start already. From another one: {caller}(problem.at(start))."
+        )
+    return f
+
+
+def _key(x: Any) -> bytes:
+    return np.asarray(x, dtype=np.float64).tobytes()
+
+
+def _vector(x: Any, size: int) -> Vector:
+    vector = np.asarray(x, dtype=np.float64)
+    if vector.shape != (size,):
+        raise ValueError(f"flat: the vector has shape {vector.shape}, but the start has {size} numbers: ({size},).")
+    return vector
+
+
+def _first(value: Any) -> Any:
+    if isinstance(value, dict):
+        value = next(iter(value.values()))
+    elif isinstance(value, tuple):
+        value = value[0]
+    # A tensor that records a graph would say so.
+    return value.detach() if hasattr(value, "detach") else value
+
+
+__all__ = ["Flat", "flat", "problem_of"]

@@ -1,0 +1,106 @@
+"""The leaves of a model that are moved, each once: an array that stands at several places is one parameter.
+
+That is how Optimisers.jl treats tied weights: the gradients of all places are added up, the parameter moves once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+from ..contract.errors import TreeError
+from ..contract.library import PYTHON, Library
+from ..tree import Structure, count_leaves, paths_of
+from ..tree.mapping import along, apart, precision, rebuild
+from ..tree.structures import Leaf
+
+
+class Parameters:
+    """A model taken apart, and put together around new values."""
+
+    def __init__(self, model: Any):
+        self.model = model
+        self.structure: Structure
+        self.structure, self.found = apart(model)
+        known: dict[Any, int] = {}
+        self.once: list[Leaf] = []
+        #: For each leaf of the model: the parameter that stands there, None for what is not moved.
+        self.places: list[int | None] = []
+        for n, leaf in enumerate(self.found):
+            if not leaf.differentiated:
+                self.places.append(None)
+                continue
+            # Equal Python numbers may be one object without being one variable.
+            place = known.setdefault(n if leaf.library is PYTHON else (id(leaf.value),), len(known))
+            if place == len(self.once):
+                self.once.append(leaf)
+            self.places.append(place)
+
+    @property
+    def values(self) -> list[Any]:
+        """Each parameter once."""
+        return [leaf.value for leaf in self.once]
+
+    @property
+    def library(self) -> Library | None:
+        """That of the first array; None if all parameters are Python's numbers."""
+        return next((leaf.library for leaf in self.once if leaf.library is not PYTHON), None)
+
+    def paths(self) -> list[str]:
+        """Of each parameter, where it stands first."""
+        paths: list[str] = []
+        places = iter(self.places)
+        for path, spec in paths_of(self.structure, ""):
+            for place in islice(places, count_leaves(spec)):
+                if place == len(paths):
+                    paths.append(path)
+        return paths
+
+    def along(self, other: Any, name: str) -> list[Any]:
+        """For each leaf, what stands there in a tree like the model. Raises TreeError, with the path, where that differs."""
+        return list(along(self.structure, self.model, other, name, first="the model"))
+
+    def gradients(self, gradient: Any, *, required: bool = False) -> list[Any]:
+        """The gradient of each parameter, those of one array at several places added up; None where it has none.
+
+        gradient: a tree like the model, or the tuple that `gradient(f, backend, model, Constant(x))` returns.
+        With `required`, a parameter without a gradient raises TreeError.
+        """
+        total: list[Any] = [None] * len(self.once)
+        parts = self.along(one_gradient(self.model, gradient), "the gradient")
+        with precision(self.once):
+            for place, part in zip(self.places, parts):
+                if place is not None and part is not None:
+                    total[place] = part if total[place] is None else total[place] + part
+        if required and any(part is None for part in total):
+            lacking = next(path for path, part in zip(self.paths(), total) if part is None)
+            raise TreeError(
+                f"The gradient has None for the model's parameter {lacking or 'itself'}, and an optimiser's state cannot leave "
+                f"one out. If it is not to be moved, wrap it in Constant(...) in the model, too; update(...) skips None."
+            )
+        return total
+
+    def rebuilt(self, values: Sequence[Any]) -> Any:
+        """The model with a new value for each parameter, at all its places."""
+        return rebuild(
+            self.structure,
+            iter([leaf.value if place is None else values[place] for leaf, place in zip(self.found, self.places)]),
+        )
+
+
+def one_gradient(model: Any, gradient: Any) -> Any:
+    """The gradient of the model, from what an operator returns: a tuple with one entry for each argument of f.
+
+    Raises TreeError for a tuple that holds more than the gradient of one argument.
+    """
+    gradient = getattr(gradient, "gradient", gradient) if isinstance(gradient, tuple) else gradient  # value_and_gradient's
+    if type(gradient) is not tuple or type(model) is tuple or not gradient:
+        return gradient
+    if any(part is not None for part in gradient[1:]):
+        raise TreeError(
+            f"The gradient is a tuple of {len(gradient)} entries, as `gradient` returns it for as many arguments, but the "
+            f"model is one {type(model).__name__}. Wrap the other arguments of f in Constant(...), or make the model a tuple "
+            f"of all."
+        )
+    return gradient[0]

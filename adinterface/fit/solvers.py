@@ -1,0 +1,245 @@
+"""SciPy's solvers on nested starts: derivatives from any backend, results as the model."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from ..contract.auto import AutoBackend
+from ..contract.errors import MissingEngineError
+from .flat import Flat, problem_of
+from .packing import Vector, pack
+
+#: SciPy's methods of `minimize` that take no derivative, those that need a whole Hessian, and those that take products.
+_WITHOUT = ("nelder-mead", "powell", "cobyla", "cobyqa")
+_DENSE = ("dogleg", "trust-exact")
+_PRODUCTS = ("newton-cg", "trust-ncg", "trust-krylov", "trust-constr")
+
+
+def scipy(module: str, caller: str) -> Any:
+    """A module of SciPy, which few programs need. Raises MissingEngineError, which names the extra."""
+    try:
+        return importlib.import_module(f"scipy.{module}")
+    except ImportError as error:
+        if error.name is None or error.name.partition(".")[0] != "scipy":
+            raise
+        remedy = "pip install 'adinterface[scipy]'"
+        raise MissingEngineError(f"{caller} needs SciPy, which is not installed: {remedy}", name="scipy") from error
+
+
+def minimize(
+    f: Callable[..., Any] | Flat,
+    backend: AutoBackend | None = None,
+    start: Any = None,
+    /,
+    *constants: Any,
+    method: Any = None,
+    hessian: Literal["matrix", "product"] | None = None,
+    bounds: Any = None,
+    constraints: Any = (),
+    callback: Callable[..., Any] | None = None,
+    **options: Any,
+) -> Any:
+    """`scipy.optimize.minimize` of a function of a nested model, with value and gradient from one call of the backend.
+
+    f, backend, start: or one problem in place of the three, made by `flat` before, with what it has prepared and compiled.
+    start: any tree; its floating leaves are what varies. constants: further arguments of f (`Constant` may be left out).
+    method: SciPy's; those that need second derivatives get them from the backend too, as Hessian-vector products where the
+    method takes such; `hessian="matrix"` or `"product"` says otherwise.
+    bounds: `(lower, upper)`, each a tree like the start, a number, or None for none; so may be the parts of the trees. Or what
+    SciPy takes (a list of pairs, `Bounds`), in the order of `tree.ravel`.
+    constraints: dicts `{"type": "eq", "fun": g}` or `NonlinearConstraint(g, lower, upper)`, g of the nested model, whose
+    Jacobian the backend gives; `LinearConstraint` in the order of `tree.ravel`.
+    callback: called with the model, or, if it has the parameter `intermediate_result`, with SciPy's result, whose `x` is the
+    model.
+    options: what else SciPy takes: `tol`, `options`.
+
+    Returns SciPy's result: `x` is the model, `vector` the same as one vector; `jac`, `hess_inv` and whatever else SciPy
+    says are in the order of that.
+
+    Raises TypeError for `jac=`, `hess=`, `hessp=` and `args=`, which are not needed here, MissingEngineError without SciPy, and
+    what `value_and_gradient` raises.
+
+    >>> from adinterface import AutoFiniteDifferences, minimize
+    >>> bowl = lambda m: (m["a"] - 1) ** 2 + (m["b"] + 2) ** 2
+    >>> {name: round(x, 3) for name, x in minimize(bowl, AutoFiniteDifferences(), {"a": 0.0, "b": 0.0}).x.items()}
+    {'a': 1.0, 'b': -2.0}
+    """
+    _refuse("minimize", options, {"jac": "", "hess": "", "hessp": "", "args": "", "fun": "", "x0": ""})
+    if hessian not in (None, "matrix", "product"):
+        raise ValueError(f"minimize: hessian must be 'matrix', 'product' or None, not {hessian!r}.")
+    optimize = scipy("optimize", "minimize")
+    problem = problem_of(f, backend, start, constants, "minimize")
+    name = method.lower() if isinstance(method, str) else None
+    if name in _WITHOUT:
+        derivatives: dict[str, Any] = {}
+        fun: Callable[..., Any] = problem.fun
+    else:
+        fun, derivatives = problem.fun_and_jac, {"jac": True}
+    if hessian == "matrix" or (hessian is None and name in _DENSE):
+        derivatives["hess"] = problem.hess
+    elif hessian == "product" or (hessian is None and name in _PRODUCTS):
+        derivatives["hessp"] = problem.hessp
+    if bounds is not None:
+        derivatives["bounds"] = optimize.Bounds(*_bounds(problem, bounds)) if _are_trees(bounds) else bounds
+    made = [_constraint(part, problem, optimize) for part in _several(constraints)]
+    result = optimize.minimize(
+        fun,
+        problem.x0,
+        method=method,
+        constraints=made,
+        callback=None if callback is None else _callback(callback, problem),
+        **derivatives,
+        **options,
+    )
+    return _nested(result, problem)
+
+
+def least_squares(
+    f: Callable[..., Any] | Flat,
+    backend: AutoBackend | None = None,
+    start: Any = None,
+    /,
+    *constants: Any,
+    bounds: Any = None,
+    x_scale: Any = None,
+    **options: Any,
+) -> Any:
+    """`scipy.optimize.least_squares` for an f that returns residuals, an array or a tree of them, of a nested model.
+
+    The Jacobian is the backend's, as one matrix. bounds, constants: as for `minimize`; x_scale: a tree like the start, too, or
+    SciPy's. Returns SciPy's result: `x` is the model, `vector` the same as one vector, in whose order `jac` and `grad` are.
+    Raises TypeError for `jac=` and `args=`, and what `jacobian` raises.
+    """
+    _refuse("least_squares", options, {"jac": "", "args": "", "kwargs": ""})
+    optimize = scipy("optimize", "least_squares")
+    problem = problem_of(f, backend, start, constants, "least_squares")
+    problem._packing.require_real("least_squares")
+    if bounds is not None:
+        options["bounds"] = _bounds(problem, bounds) if _are_trees(bounds) else bounds
+    if x_scale is not None:
+        vector = isinstance(x_scale, (str, np.ndarray))
+        options["x_scale"] = x_scale if vector else problem._packing.like(x_scale, "x_scale", 1.0)
+    if options.get("callback") is not None:
+        options["callback"] = _callback(options["callback"], problem)
+    return _nested(optimize.least_squares(problem.residuals, problem.x0, problem.jacobian, **options), problem)
+
+
+def find_root(
+    f: Callable[..., Any] | Flat,
+    backend: AutoBackend | None = None,
+    start: Any = None,
+    /,
+    *constants: Any,
+    method: str = "hybr",
+    callback: Callable[..., Any] | None = None,
+    **options: Any,
+) -> Any:
+    """`scipy.optimize.root` for an f of a nested model that returns as many numbers as the model has, in any tree.
+
+    The methods `hybr` and `lm` get the backend's Jacobian; the others take none. Returns SciPy's result: `x` is the model,
+    `vector` the same as one vector. Raises TypeError for `jac=` and `args=`, and what `jacobian` raises.
+    """
+    _refuse("find_root", options, {"jac": "", "args": ""})
+    optimize = scipy("optimize", "find_root")
+    problem = problem_of(f, backend, start, constants, "find_root")
+    problem._packing.require_real("find_root")
+    jac = {"jac": problem.jacobian} if method in ("hybr", "lm") else {}
+    if callback is not None:
+        options["callback"] = _callback(callback, problem)
+    return _nested(optimize.root(problem.residuals, problem.x0, method=method, **jac, **options), problem)
+
+
+def curve_fit(
+    f: Callable[..., Any], backend: AutoBackend, x: Any, y: Any, start: Any, /, *, bounds: Any = None, **options: Any
+) -> tuple[Any, Vector]:
+    """`scipy.optimize.curve_fit` of `f(model, x)` to data y: the fitted model, and the covariance of its numbers, `(n, n)`.
+
+    x: whatever f takes; y: an array, or a tree of them, like what f returns. options: SciPy's, such as `sigma` (a tree like y,
+    too) and `absolute_sigma`. The covariance is in the order of `tree.ravel`; with `full_output=True` SciPy's three further
+    results follow. Raises TypeError for `jac=` and `p0=`, and what `jacobian` raises.
+    """
+    _refuse("curve_fit", options, {"jac": "", "p0": " The start follows the data: curve_fit(f, backend, x, y, start)."})
+    optimize = scipy("optimize", "curve_fit")
+    problem = Flat(f, backend, start, (x,), {})
+    problem._packing.require_real("curve_fit")
+    if bounds is not None:
+        options["bounds"] = _bounds(problem, bounds) if _are_trees(bounds) else bounds
+    sigma = options.get("sigma")
+    if sigma is not None and not (isinstance(sigma, np.ndarray) and sigma.ndim == 2):
+        options["sigma"] = pack(sigma, "curve_fit")
+    # f has x already; SciPy would make an array of it.
+    best, *others = optimize.curve_fit(
+        lambda _, *numbers: problem.residuals(numbers),
+        None,
+        pack(y, "curve_fit"),
+        problem.x0,
+        jac=lambda _, *numbers: problem.jacobian(numbers),
+        **options,
+    )
+    return problem.unravel(best), *others
+
+
+# What SciPy is given, and what it gives ----------------------------------------------------------------------------------
+
+
+def _refuse(caller: str, options: Mapping[str, Any], names: Mapping[str, str]) -> None:
+    for name, remedy in names.items():
+        if name in options:
+            what = remedy or (
+                f" Further arguments of f follow the start: {caller}(f, backend, start, *constants)."
+                if name in ("args", "kwargs")
+                else " The backend gives the derivatives; to give SciPy your own, call it with flat(f, backend, start)."
+            )
+            raise TypeError(f"{caller}: leave {name}= out.{what}")
+
+
+def _are_trees(bounds: Any) -> bool:
+    return isinstance(bounds, tuple) and not hasattr(bounds, "_fields") and len(bounds) == 2
+
+
+def _bounds(problem: Flat, bounds: Any) -> tuple[Vector, Vector]:
+    lower, upper = bounds
+    packing = problem._packing
+    return packing.like(lower, "the lower bound", -np.inf), packing.like(upper, "the upper bound", np.inf)
+
+
+def _several(constraints: Any) -> list[Any]:
+    return list(constraints) if isinstance(constraints, (list, tuple)) else [constraints]
+
+
+def _constraint(constraint: Any, problem: Flat, optimize: Any) -> Any:
+    if isinstance(constraint, dict):
+        own = Flat(constraint["fun"], problem.backend, problem._packing.model, tuple(constraint.get("args", ())), {})
+        return {"type": constraint["type"], "fun": own.residuals, "jac": own.jacobian}
+    if isinstance(constraint, optimize.NonlinearConstraint):
+        own = Flat(constraint.fun, problem.backend, problem._packing.model, (), {})
+        hess = constraint.hess if callable(constraint.hess) else optimize.BFGS()
+        return optimize.NonlinearConstraint(
+            own.residuals, constraint.lb, constraint.ub, own.jacobian, hess, constraint.keep_feasible
+        )
+    return constraint
+
+
+def _callback(callback: Callable[..., Any], problem: Flat) -> Callable[..., Any]:
+    """As SciPy asks it: what it hands over depends on the name of the parameter."""
+    if "intermediate_result" in inspect.signature(callback).parameters:
+
+        def with_result(intermediate_result: Any) -> Any:
+            return callback(intermediate_result=_nested(type(intermediate_result)(intermediate_result), problem))
+
+        return with_result
+    return lambda x, *others: callback(problem.unravel(x), *others)
+
+
+def _nested(result: Any, problem: Flat) -> Any:
+    result["vector"] = np.array(result.x)
+    result["x"] = problem.unravel(result.vector)
+    return result
+
+
+__all__ = ["curve_fit", "find_root", "least_squares", "minimize"]

@@ -1,0 +1,120 @@
+"""The whole step, from loss and optimiser: value, gradient and the optimiser's update, compiled where the engine compiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..contract.auto import AutoBackend
+from ..contract.library import PYTHON
+from ..operators.gradient import value_and_gradient
+from ..operators.prepare import Prepared, prepare
+from ..operators.second_order import first_order
+from ..tree.algebra import like
+from ..tree.mapping import apart, map
+from ..tree.structures import Constant
+from .evaluate import TrainingStep
+from .update import update
+
+
+class Training:
+    """A model in training: `training(*data)` takes one step and returns the loss before it.
+
+    loss: `loss(model, *data, **kwargs)`, a real scalar, or a tuple or dict that begins with it; differentiated with respect to
+    the model alone. backend: any. optimiser: from `optax(...)`; from `torch_optim(torch.optim.Adam, model)`, for which `model`
+    is left out; an object with `init` and `step` of your own; or a number, the step of plain gradient descent. compiled: None
+    compiles the whole step where the engine can; False keeps value and gradient, prepared, and the optimiser's step apart.
+
+    `training.model` and `training.state` are what they are after the last step, and can be assigned.
+
+    On JAX, with `optax`, loss, gradient and optimiser are one program of `jax.jit`. With torch's optimisers the model's loss is
+    compiled, with its backward pass, if the backend is `AutoTorch(compile=True)`. Elsewhere value and gradient are prepared.
+
+    >>> from adinterface import AutoFiniteDifferences, Training
+    >>> training = Training(lambda m, x: (m["w"] - x) ** 2, AutoFiniteDifferences(), 0.25, {"w": 0.0})
+    >>> [round(training(2.0), 4) for _ in range(3)]
+    [4.0, 1.0, 0.25]
+    """
+
+    def __init__(
+        self,
+        loss: Callable[..., Any],
+        backend: AutoBackend,
+        optimiser: Any,
+        model: Any = None,
+        *,
+        compiled: bool | None = None,
+    ):
+        self.loss, self.backend, self.optimiser = loss, backend, optimiser
+        holds = hasattr(optimiser, "state_dict") and hasattr(optimiser, "model")
+        if not (holds or _is_number(optimiser) or (hasattr(optimiser, "init") and hasattr(optimiser, "step"))):
+            raise TypeError(
+                f"Training: optimiser must be one of this package's, such as optax(...), an object with the methods init and "
+                f"step, or a number, the step of gradient descent, not {optimiser!r}."
+            )
+        if holds and model is not None and model is not optimiser.model:
+            raise TypeError("Training: the optimiser holds the model already. Leave the model out.")
+        if not holds and model is None:
+            raise TypeError("Training: the model is missing: Training(loss, backend, optimiser, model).")
+        self._holds = holds
+        self.model = optimiser.model if holds else model
+        #: The optimiser's state, a tree; None where it holds it itself.
+        self.state = optimiser.init(model) if hasattr(optimiser, "init") and not holds else None
+        whole = getattr(optimiser, "engine", None) == first_order(backend).auto.name and getattr(backend, "jit", False)
+        if compiled and not whole:
+            raise TypeError(
+                f"Training: {backend!r} cannot compile a step with {optimiser!r} in it. Leave compiled out, or take the "
+                f"optimiser of the same engine."
+            )
+        self._whole = Prepared(TrainingStep, backend, self._stepped) if whole and compiled is not False else None
+        native = getattr(optimiser, "native_step", None) if compiled is not False else None
+        #: The engine's own way for what its users have: a step of the model, the state, the data and the keywords, or None.
+        self._native = None if native is None else native(self._stepped, loss, backend)
+        self._gradient: Prepared | None = None
+        self._restores: tuple[Any, bool] | None = None
+
+    def __call__(self, /, *data: Any, **kwargs: Any) -> Any:
+        """One step; returns the loss at the model before it, or all that the loss function returned."""
+        if self._native is not None:
+            stepped = self._native(self.model, self.state, data, kwargs)
+            if stepped is not None:
+                value, self.model, self.state = stepped
+                return value
+        constants = [Constant(part) for part in data]
+        if self._whole is not None:
+            value, moved, self.state = self._whole(self.model, Constant(self.state), *constants, **kwargs)
+            self.model = self._restored(moved)
+            return value
+        if self._gradient is None:
+            self._gradient = prepare(value_and_gradient, self.loss, self.backend, self.model, *constants, **kwargs)
+        value, gradient = self._gradient(self.model, *constants, **kwargs)
+        if self._holds:
+            self.model = self.optimiser.step(gradient[0])
+        elif _is_number(self.optimiser):
+            self.model = update(self.model, gradient[0], self.optimiser)
+        else:
+            self.model, self.state = self.optimiser.step(gradient[0], self.state, self.model)
+        return value
+
+    def _stepped(self, model: Any, state: Any, *data: Any, **kwargs: Any) -> tuple[Any, Any, Any]:
+        constants = [Constant(part) for part in data]
+        value, gradient = value_and_gradient(self.loss, self.backend, model, *constants, **kwargs)
+        return value, *self.optimiser.step(gradient[0], state, model)
+
+    def _restored(self, moved: Any) -> Any:
+        """The model with leaves of its own types: compiled code gives arrays of one library."""
+        if self._restores is None or self._restores[0] is not type(moved):
+            libraries = {leaf.library for leaf in apart(self.model)[1] if leaf.differentiated}
+            self._restores = type(moved), PYTHON in libraries or len(libraries) > 1
+        return map(lambda old, new: like(new, old), self.model, moved) if self._restores[1] else moved
+
+    def __repr__(self) -> str:
+        name = getattr(self.loss, "__name__", self.loss)
+        return f"<training of a {type(self.model).__name__} for {name} on {self.backend!r} with {self.optimiser!r}>"
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, (float, int)) and not isinstance(x, bool)
+
+
+__all__ = ["Training"]

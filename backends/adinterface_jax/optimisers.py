@@ -1,0 +1,272 @@
+"""Optax on any tree: the leaves go to it as JAX's arrays, in a tree that JAX knows, and come back as what they were."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from adinterface.contract.auto import AutoJax
+from adinterface.contract.library import NUMPY, PYTHON, Library, complex_of, widest
+from adinterface.fit.parameters import Parameters, one_gradient
+from adinterface.tree import Frozen, LeafSpec, Node, Structure, children_of, count_leaves, structure
+from adinterface.tree.algebra import like
+
+from .library import JAX
+from .nodes import Pytree
+from .private import ArrayImpl
+
+_WIDE = (np.dtype("float64"), np.dtype("complex128"))
+_NUMBERS = (float, complex, np.ndarray, jax.Array)
+
+
+class Optax:
+    """An Optax transformation on any tree. See `adinterface.optax`."""
+
+    #: The engine whose compiler takes a whole step with `step` in it.
+    engine = "jax"
+
+    def __init__(self, transform: Any, *, jit: bool = True):
+        if not (callable(getattr(transform, "init", None)) and callable(getattr(transform, "update", None))):
+            made = callable(transform) and not isinstance(transform, type)
+            remedy = (
+                " Call it first, such as optax.adam(1e-3)." if made else " Pass what Optax makes, such as optax.adam(1e-3)."
+            )
+            raise TypeError(f"optax(transform): transform must have the methods init and update, not {transform!r}.{remedy}")
+        self.transform, self.jit = transform, jit
+        # Optax's older transformations take no further arguments.
+        self._update = transform.update
+        if type(transform).__name__ == "GradientTransformation":
+            self._update = lambda gradients, state, values, **extra: transform.update(gradients, state, values)
+        self._compiled = jax.jit(self._stepped) if jit else self._stepped
+        self._compiled_update = jax.jit(self._update) if jit else self._update
+        #: What was compiled with functions of the model in it, last.
+        self._known: tuple[Any, Callable[..., Any]] | None = None
+
+    def __repr__(self) -> str:
+        return f"optax({self.transform!r}{'' if self.jit else ', jit=False'})"
+
+    def init(self, model: Any) -> Any:
+        """The state at the start: Optax's own, in which each parameter stands where it does in the model."""
+        leaves = _Leaves(model)
+        with leaves.scope():
+            return leaves.kept(self.transform.init(jax.tree.map(_as_jax, leaves.pytree(leaves.arrays()))))
+
+    def update(self, gradient: Any, state: Any, model: Any = None, **extra: Any) -> tuple[Any, Any]:
+        """`(updates, state)`: what is to be added to the model, a tree like it, and the next state."""
+        leaves = _Leaves(one_gradient(model, gradient) if model is None else model)
+        gradients = leaves.pytree(leaves.natives(leaves.parameters.gradients(gradient, required=True)))
+        with leaves.scope():
+            values = None if model is None else leaves.pytree(leaves.arrays())
+            updates, state = self._run(self._compiled_update, gradients, state, values, leaves, extra)
+            return leaves.restored(updates), leaves.kept(state)
+
+    def step(self, gradient: Any, state: Any, model: Any, **extra: Any) -> tuple[Any, Any]:
+        """`(model, state)`: the model after one step, and the next state.
+
+        gradient: a tree like the model, or what `gradient(loss, backend, model, Constant(x))` returned. extra: what Optax's
+        transformation asks for by keyword, such as `value=`; trees like the model are handed on as the model is.
+        """
+        leaves = _Leaves(model)
+        gradients = leaves.pytree(leaves.natives(leaves.parameters.gradients(gradient, required=True)))
+        with leaves.scope():
+            moved, state = self._run(self._compiled, gradients, state, leaves.pytree(leaves.arrays()), leaves, extra)
+            return leaves.restored(moved), leaves.kept(state)
+
+    def native_step(self, whole: Callable[..., Any], loss: Callable[..., Any], backend: Any) -> Callable[..., Any] | None:
+        """A whole step on JAX's own arrays in trees that JAX knows: `whole(model, state, *data)`, compiled.
+
+        None if the backend is not this engine's; the step answers None for arguments that ask for more than `jax.jit` does.
+        """
+        if not isinstance(backend, AutoJax) or not backend.jit or backend.device is not None:
+            return None
+        compiled = jax.jit(whole)
+        #: What the last step returned need not be looked at again.
+        made: tuple[Any, Any] = (None, None)
+
+        def step(model: Any, state: Any, data: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            nonlocal made
+            if kwargs:
+                return None
+            known = model is made[0] and state is made[1]
+            leaves: Sequence[Any] = data if known else jax.tree.leaves((model, state, data))
+            wide = jax.config.jax_enable_x64  # type: ignore[attr-defined]
+            for leaf in leaves:
+                if type(leaf) is not ArrayImpl or not (wide or leaf.dtype not in _WIDE):  # type: ignore[attr-defined]
+                    return None
+            if not known and _is_stateful(Parameters(model).structure):
+                return None
+            try:
+                value, *following = compiled(model, state, *data)
+            except Exception:  # the general road says it with what the user should know
+                return None
+            made = following[0], following[1]
+            return value, *following
+
+        return step
+
+    def _stepped(self, gradients: Any, state: Any, values: Any, **extra: Any) -> tuple[Any, Any]:
+        updates, state = self._update(gradients, state, values, **extra)
+        return jax.tree.map(lambda value, update: (value + update).astype(value.dtype), values, updates), state
+
+    def _run(
+        self, step: Callable[..., Any], gradients: Any, state: Any, values: Any, leaves: _Leaves, extra: dict[str, Any]
+    ) -> Any:
+        dynamic, functions = {}, {}
+        for name, value in extra.items():
+            if callable(value):  # of the model, such as the objective of a line search
+                functions[name] = leaves.of_pytree(value)
+            elif type(value) is type(leaves.parameters.model) and not isinstance(value, _NUMBERS):
+                dynamic[name] = leaves.pytree(leaves.natives(leaves.parameters.gradients(value, required=True)))
+            else:
+                dynamic[name] = value
+        if not functions:
+            return self._eagerly_or(step)(gradients, state, values, **dynamic)
+        plain = self._stepped if step is self._compiled else self._update
+        known = (plain, tuple(extra[name] for name in functions), structure(leaves.parameters.model))
+        if self._known is None or self._known[0] != known:
+            self._known = (
+                known,
+                jax.jit(functools.partial(plain, **functions)) if self.jit else functools.partial(plain, **functions),
+            )
+        return self._eagerly_or(self._known[1])(gradients, state, values, **dynamic)
+
+    def _eagerly_or(self, step: Callable[..., Any]) -> Callable[..., Any]:
+        """Compiled code takes NumPy's arrays as they are; Optax itself wants JAX's."""
+        if self.jit:
+            return step
+        return lambda *trees, **dynamic: step(*jax.tree.map(_as_jax, trees), **jax.tree.map(_as_jax, dynamic))
+
+
+def _is_stateful(structure: Structure) -> bool:
+    return isinstance(structure, Node) and (structure.type.stateful or any(_is_stateful(child) for child in structure.children))
+
+
+class _Leaves:
+    """The parameters of a model as JAX's arrays, and the way back."""
+
+    def __init__(self, model: Any):
+        self.parameters = Parameters(model)
+        own = self.parameters.library
+        #: The library of the state: JAX's own arrays for a model of such, else NumPy's, which pickle keeps in 64 bits.
+        self.library: Library = own if own is JAX else NUMPY
+        arrays = [leaf for leaf in self.parameters.once if leaf.library is not PYTHON]
+        real = widest([leaf.library.dtype(leaf.value) for leaf in arrays])
+        self.dtypes = [
+            leaf.library.dtype(leaf.value)
+            if leaf.library is not PYTHON
+            else complex_of(real)
+            if type(leaf.value) is complex
+            else real
+            for leaf in self.parameters.once
+        ]
+        self._order: list[int] | None = None
+
+    def scope(self) -> Any:
+        scoping = JAX.precision(tuple(self.dtypes))
+        return (None if scoping is None else scoping()) or nullcontext()
+
+    def arrays(self) -> list[Any]:
+        return self.natives(self.parameters.values)
+
+    def natives(self, values: Sequence[Any]) -> list[Any]:
+        """One array for each parameter, in its dtype: JAX's, or NumPy's, which JAX takes as they are."""
+        return [
+            self._native(value, leaf.library, dtype) for value, leaf, dtype in zip(values, self.parameters.once, self.dtypes)
+        ]
+
+    @staticmethod
+    def _native(value: Any, library: Library, dtype: str) -> Any:
+        if isinstance(value, jax.Array):
+            return value
+        if isinstance(value, (float, complex, int, np.ndarray, np.generic)):
+            return NUMPY.asarray(value, dtype=dtype)
+        return np.asarray(library.to_numpy(value))
+
+    def pytree(self, values: Sequence[Any]) -> Any:
+        """The model as JAX knows it: a class that it does not know is a dict by field, what has no gradient is None."""
+        seen: set[int] = set()
+
+        def once() -> Iterator[Any]:
+            for place in self.parameters.places:
+                fresh = place is not None and place not in seen
+                if fresh:
+                    seen.add(place)  # type: ignore[arg-type]
+                yield values[place] if fresh else None  # type: ignore[index]
+
+        return _pytree(self.parameters.structure, once())
+
+    def flat(self, pytree: Any) -> list[Any]:
+        """One value for each parameter, of a tree as `pytree` gives it."""
+        order = jax.tree.leaves(self.pytree(range(len(self.parameters.once))))
+        found: list[Any] = [None] * len(order)
+        for n, value in zip(order, jax.tree.leaves(pytree), strict=True):
+            found[n] = value
+        return found
+
+    def restored(self, pytree: Any) -> Any:
+        """The model with these values, each in the type, library, dtype and device of the parameter."""
+        taken: set[int] = set()
+        values = [self._restored(value, leaf, taken) for value, leaf in zip(self.flat(pytree), self.parameters.once)]
+        return self.parameters.rebuilt(values)
+
+    @staticmethod
+    def _restored(value: Any, leaf: Any, taken: set[int]) -> Any:
+        if leaf.library is PYTHON or isinstance(value, jax.core.Tracer):
+            return value if isinstance(value, jax.core.Tracer) else like(np.asarray(value), leaf.value)
+        return leaf.library.restore(value, JAX, leaf.value, leaf.library.dtype(leaf.value), taken)
+
+    def of_pytree(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of the model as one of what `pytree` gives."""
+        return lambda values: f(self.parameters.rebuilt(self.flat(values)))
+
+    def kept(self, state: Any) -> Any:
+        """The state in the library in which it is kept."""
+        if self.library is not NUMPY:
+            return state
+        return jax.tree.map(_as_numpy, state)
+
+
+def _as_jax(x: Any) -> Any:
+    return jnp.asarray(x) if isinstance(x, (np.ndarray, np.generic)) else x
+
+
+def _as_numpy(x: Any) -> Any:
+    if not isinstance(x, jax.Array) or isinstance(x, jax.core.Tracer) or jnp.issubdtype(x.dtype, jax.dtypes.extended):
+        return x
+    return np.asarray(x)
+
+
+def _pytree(spec: Structure, values: Iterator[Any]) -> Any:
+    if isinstance(spec, LeafSpec):
+        return next(values)
+    if isinstance(spec, Frozen):
+        for _ in range(count_leaves(spec)):
+            next(values)
+        return None
+    if not isinstance(spec, Node):
+        return None
+    children = children_of(spec)
+    parts = [_pytree(child, values) for child in children]
+    if not spec.type.held and isinstance(spec.type, Pytree):
+        return spec.type.unflatten(spec.data, parts)
+    keys = spec.type.paths(spec.data, len(children))
+    if keys == [f"[{n}]" for n in range(len(keys))]:
+        return parts  # a list; a tuple too, for Optax sees positions alone
+    return dict(zip([_key(key) for key in keys], parts))
+
+
+def _key(path: str) -> str:
+    """`.weight` and `['weight']` as what stands there: Optax's masks and labels are written by these names."""
+    name = path.removeprefix(".")
+    if name.startswith("['") and name.endswith("']"):
+        return name[2:-2]
+    return name
+
+
+__all__ = ["Optax"]

@@ -1,0 +1,176 @@
+"""torch's optimisers on modules and on any tree, whose leaves are then tensors of the optimiser's own."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_map
+
+from adinterface.call.output import check_scalar
+from adinterface.contract.auto import AutoTorch
+from adinterface.contract.errors import DisconnectedWarning
+from adinterface.contract.library import NUMPY, PYTHON, widest
+from adinterface.fit.parameters import Parameters, one_gradient
+from adinterface.tree.structures import Leaf
+
+from .dtypes import DTYPES
+from .library import TORCH, nesting
+
+
+class TorchOptim:
+    """An optimiser of torch's on any tree. See `adinterface.torch_optim`."""
+
+    def __init__(
+        self, optimiser: Callable[..., torch.optim.Optimizer], model: Any, /, *, share_memory: bool = False, **options: Any
+    ):
+        if not callable(optimiser) or isinstance(optimiser, torch.optim.Optimizer):
+            raise TypeError(
+                f"torch_optim(optimiser, model, **options): optimiser must be a class such as torch.optim.Adam, not "
+                f"{type(optimiser).__name__}: it is made here, around the model's leaves."
+            )
+        self._parameters, self._share = Parameters(model), share_memory
+        dtypes = [leaf.library.dtype(leaf.value) for leaf in self._parameters.once if leaf.library is not PYTHON]
+        self._number = widest(dtypes)
+        self._tensors = [self._tensor(leaf) for leaf in self._parameters.once]
+        #: torch's own, for its schedulers, its parameter groups and its hooks.
+        self.optimizer = optimiser(self._tensors, **options)
+        self._model = model
+        self._as_it_is = all(value is tensor for value, tensor in zip(self._parameters.values, self._tensors))
+
+    def __repr__(self) -> str:
+        return f"torch_optim of a {type(self._model).__name__}: {self.optimizer!r}"
+
+    def _tensor(self, leaf: Leaf) -> torch.Tensor:
+        value = leaf.value
+        if leaf.library is TORCH:
+            # The parameters of a module are what torch's optimisers write into; a tensor of the caller's is not.
+            own: torch.Tensor = value if leaf.holder is not None or self._share else value.detach().clone()
+            return own
+        if leaf.library is PYTHON:
+            dtype = DTYPES[self._number]
+            return torch.tensor(value, dtype=dtype.to_complex() if type(value) is complex else dtype)
+        foreign = value if leaf.library is NUMPY else TORCH.foreign(value, leaf.library)
+        tensor: torch.Tensor = TORCH.asarray(foreign, dtype=leaf.library.dtype(value), copy=not self._share)
+        return tensor
+
+    @property
+    def model(self) -> Any:
+        """The model as it is now: the module itself, or a tree like the one given."""
+        if self._as_it_is:
+            return self._model
+        taken: set[int] = set()
+        values = [self._restored(tensor, leaf, taken) for tensor, leaf in zip(self._tensors, self._parameters.once)]
+        return self._parameters.rebuilt(values)
+
+    def _restored(self, tensor: torch.Tensor, leaf: Leaf, taken: set[int]) -> Any:
+        if tensor is leaf.value or (self._share and leaf.library is NUMPY and _shares(tensor, leaf.value)):
+            return leaf.value
+        library = leaf.library
+        dtype = library.dtype(leaf.value) if library is not PYTHON else self._number
+        return library.restore(tensor.detach().clone(), TORCH, None if library is PYTHON else leaf.value, dtype, taken)
+
+    def step(self, gradient: Any = None, *, closure: Callable[[Any], Any] | None = None) -> Any:
+        """The model after one step: the same module, written into, or a new tree like the one given.
+
+        gradient: a tree like the model, or what `gradient(loss, backend, model, Constant(x))` returned; a leaf without one
+        (None) is skipped, as in torch. closure: for an optimiser that evaluates more than once (`torch.optim.LBFGS`), from the
+        model to what `value_and_gradient(loss, backend, model, Constant(x))` returns, in place of the gradient.
+        """
+        if (gradient is None) == (closure is None):
+            raise TypeError("step(gradient) takes the gradient, or closure=, a function from the model to value and gradient.")
+        if closure is None:
+            self._set(gradient)
+            self.optimizer.step()
+        else:
+            evaluate = closure
+
+            def evaluated() -> Any:
+                value, slope = evaluate(self.model)
+                self._set(slope)
+                value = value[0] if isinstance(value, tuple) else value
+                return value if isinstance(value, torch.Tensor) else float(value)
+
+            self.optimizer.step(evaluated)
+        self.optimizer.zero_grad(set_to_none=True)
+        return self.model
+
+    def native_step(self, whole: Callable[..., Any], loss: Callable[..., Any], backend: Any) -> Callable[..., Any] | None:
+        """A whole step on a module and tensors, as torch's users write it: `backward()` and the optimiser's own step.
+
+        None if the backend is not this engine's; the step answers None for arguments that ask for more.
+        """
+        plain = isinstance(backend, AutoTorch) and not backend.create_graph and backend.mode != "forward"
+        if not plain or backend.device is not None or not (self._as_it_is and isinstance(self._model, torch.nn.Module)):
+            return None
+        f = torch.compile(loss) if backend.compile else loss
+        model, tensors, optimizer = self._model, self._tensors, self.optimizer
+
+        def step(_: Any, state: Any, data: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            for part in data:
+                if type(part) is not torch.Tensor or part.requires_grad or part.layout is not torch.strided:
+                    return None
+            if kwargs or not torch.is_grad_enabled() or nesting.depth or torch.is_inference_mode_enabled():
+                return None
+            value = f(model, *data)
+            scalar = value[0] if isinstance(value, tuple) else next(iter(value.values())) if isinstance(value, dict) else value
+            check_scalar("Training", scalar, value)
+            for tensor in tensors:
+                tensor.grad = None
+            if scalar.requires_grad:
+                scalar.backward(inputs=tensors)
+            else:
+                warnings.warn("Training: the loss does not depend on the model.", DisconnectedWarning, stacklevel=3)
+            for tensor in tensors:
+                if tensor.grad is None:  # a parameter that f does not use has gradient zero
+                    tensor.grad = torch.zeros_like(tensor)
+            optimizer.step()
+            for tensor in tensors:
+                tensor.grad = None
+            return value.detach() if scalar is value else tree_map(_detached, value), model, state
+
+        return step
+
+    def _set(self, gradient: Any) -> None:
+        slope = one_gradient(self._model, gradient)
+        if self._as_it_is and isinstance(self._model, torch.nn.Module) and type(slope) is type(self._model):
+            # A module's gradient is aligned with it; where parameters are frozen, so are their gradients.
+            parts = [g for p, g in zip(self._model.parameters(), slope.parameters()) if p.requires_grad]
+        else:
+            parts = self._parameters.gradients(slope)
+        for tensor, part in zip(self._tensors, parts, strict=True):
+            tensor.grad = None if part is None else self._native(part, tensor)
+
+    @staticmethod
+    def _native(part: Any, tensor: torch.Tensor) -> torch.Tensor:
+        if isinstance(part, torch.nn.Parameter):
+            return part.data
+        if isinstance(part, torch.Tensor):
+            return part.detach()
+        if isinstance(part, (float, complex, int)):
+            return torch.tensor(part, dtype=tensor.dtype)
+        library = next(leaf.library for leaf in Parameters(part).found)
+        foreign = part if library is NUMPY else TORCH.foreign(part, library)
+        native: torch.Tensor = TORCH.asarray(foreign, dtype=library.dtype(part), like=tensor)
+        return native
+
+    def state_dict(self) -> dict[str, Any]:
+        """torch's own: what can be pickled, saved, and loaded again."""
+        return self.optimizer.state_dict()
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Continue from a `state_dict`."""
+        self.optimizer.load_state_dict(state)
+
+
+def _detached(value: Any) -> Any:
+    return value.detach() if isinstance(value, torch.Tensor) else value
+
+
+def _shares(tensor: torch.Tensor, array: Any) -> bool:
+    return bool(tensor.data_ptr() == array.__array_interface__["data"][0])
+
+
+__all__ = ["TorchOptim"]

@@ -204,6 +204,7 @@ def test_a_model_in_a_constant_or_a_keyword_is_updated_too():
     assert {type(x) for x in state_of(keyword)} == {type(DATA)}
 
 
+@pytest.mark.filterwarnings("ignore::adinterface.PrecisionWarning")  # of float32, beside kinks
 def test_differences_update_the_state_once():
     model, theirs = Network(), Network()
     gradient(network_loss, AutoFiniteDifferences(method="central"), model, Constant(DATA))

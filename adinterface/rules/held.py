@@ -166,7 +166,7 @@ class Around:
         finally:
             _active.reset(token)
 
-    def __call__(self, f: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
+    def __call__(self, f: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
         self._hold.place = 0
         token = _active.set(self._hold)
         try:

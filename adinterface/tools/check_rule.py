@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from ..contract.auto import AutoBackend, AutoFiniteDifferences
-from ..contract.errors import BackendError, RuleError
+from ..contract.errors import BackendError, PrecisionWarning, RuleError
 from ..contract.library import NUMPY, PYTHON, epsilon, kind
 from ..derived.engine import has_derivative, marked
 from ..operators.gradient import gradient
@@ -24,6 +26,14 @@ from .numbers import largest_of, widened
 Array = np.ndarray[Any, Any]
 #: What was looked at.
 Aspect = Literal["pullback", "pushforward", "adjoint", "linear", "again", "float32", "second order"]
+
+
+@contextmanager
+def _unwarned() -> Iterator[None]:
+    """Differences of what is wrong are rarely smooth, which the findings say better."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrecisionWarning)
+        yield
 
 
 @dataclass(frozen=True)
@@ -229,7 +239,9 @@ class _Check:
         except (RuleError, TypeError, ValueError, NotImplementedError, RuntimeError) as error:
             yield RuleFinding("second order", "", f"{type(error).__name__}: {str(error).partition(chr(10))[0]}")
             return
-        slopes = pushforward(lambda inner: gradient(weighted, self.auto, inner)[0], AutoFiniteDifferences(), (args,), (moved,))
+        with _unwarned():
+            slope = lambda inner: gradient(weighted, self.auto, inner)[0]
+            slopes = pushforward(slope, AutoFiniteDifferences(), (args,), (moved,))
         for one, other in zip(_numbers(found), _numbers(slopes.tangent)):
             if not largest_of(one - other) <= 10 * self.rtol * max(largest_of(one), largest_of(other), 1.0):
                 problem = (
@@ -243,7 +255,8 @@ class _Check:
 
     def _differences(self, v: Any) -> Any:
         moved = tuple([t if has_derivative(arg) else None for t, arg in zip(v, self.args)])
-        return pushforward(self.primal, AutoFiniteDifferences(), self.given, moved, **self.keywords).tangent
+        with _unwarned():
+            return pushforward(self.primal, AutoFiniteDifferences(), self.given, moved, **self.keywords).tangent
 
     def _push(self, v: Any, args: tuple[Any, ...] | None = None, words: dict[str, Any] | None = None) -> Any:
         auto = replace(self.auto, mode="forward") if hasattr(self.auto, "mode") else self.auto  # type: ignore[call-arg]

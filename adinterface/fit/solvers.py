@@ -46,17 +46,17 @@ def minimize(
 ) -> Any:
     """`scipy.optimize.minimize` of a function of a nested model, with value and gradient from one call of the backend.
 
-    f, backend, start: or one problem in place of the three, made by `flat` before, with what it has prepared and compiled.
-    start: any tree; its floating leaves are what varies. constants: further arguments of f (`Constant` may be left out).
-    method: SciPy's; those that need second derivatives get them from the backend too, as Hessian-vector products where the
-    method takes such; `hessian="matrix"` or `"product"` says otherwise.
-    bounds: `(lower, upper)`, each a tree like the start, a number, or None for none; so may be the parts of the trees. Or what
-    SciPy takes (a list of pairs, `Bounds`), in the order of `tree.ravel`.
-    constraints: dicts `{"type": "eq", "fun": g}` or `NonlinearConstraint(g, lower, upper)`, g of the nested model, whose
-    Jacobian the backend gives; `LinearConstraint` in the order of `tree.ravel`.
-    callback: called with the model, or, if it has the parameter `intermediate_result`, with SciPy's result, whose `x` is the
-    model.
-    options: what else SciPy takes: `tol`, `options`.
+    Instead of f, backend and start there may be one problem, made by `flat` before, with what it has prepared and compiled.
+    The start is any tree, whose floating leaves are what varies; constants are further arguments of f (`Constant` may be
+    left out).
+
+    `method` is SciPy's. Methods that need second derivatives get them from the backend too, as Hessian-vector products
+    where they take such; `hessian="matrix"` or `"product"` says otherwise. `bounds` is `(lower, upper)`, each a tree like
+    the start, a number, or None for none, and so may be the parts of the trees; or what SciPy takes (a list of pairs,
+    `Bounds`), in the order of `tree.ravel`. `constraints` are dicts `{"type": "eq", "fun": g}` or `NonlinearConstraint(g,
+    lower, upper)`, g of the nested model, whose Jacobian the backend gives, or `LinearConstraint` in the order of
+    `tree.ravel`. `callback` is called with the model, or, if it has the parameter `intermediate_result`, with SciPy's
+    result, whose `x` is the model. `options` are what else SciPy takes: `tol`, `options`.
 
     Returns SciPy's result: `x` is the model, `vector` the same as one vector; `jac`, `hess_inv` and whatever else SciPy
     says are in the order of that.

@@ -1,11 +1,15 @@
 """Rules that people need: roots, fixed points, linear systems, hooks, recomputation, stand-ins for derivatives."""
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.optimize
 import scipy.sparse.linalg
+import scipy.special
 import torch
 from backends_table import assert_numbers, assert_tree, each_backend, each_engine, rtol_of
 
@@ -25,6 +29,8 @@ from adinterface import (
     prepare,
     pushforward,
     root,
+    rule,
+    scalar_rule,
     straight_through,
     value_and_gradient,
 )
@@ -232,3 +238,61 @@ def test_what_is_no_function_is_refused():
     ):
         with pytest.raises(TypeError, match=message):
             call()
+
+
+# Functions of the host with rules, to what their exact derivatives are --------------------------------------------------
+
+ERF = scalar_rule(scipy.special.erf, lambda value, x: 2 / np.pi**0.5 * array_namespace(x).exp(-x * x))
+
+
+@rule(host=lambda x: x[0])
+def middle(x):
+    return np.median(x)
+
+
+@middle.pullback
+def _(cotangent, value, x):
+    xp = array_namespace(x)
+    return (xp.where(x == value, cotangent + 0 * x, 0 * x),)
+
+
+@rule(host=lambda a: a)
+def expm(a):
+    return scipy.linalg.expm(a)
+
+
+def _along(a, direction):
+    xp, n = array_namespace(a, direction), a.shape[0]
+    rows = xp.concat([a, direction], axis=1), xp.concat([0 * a, a], axis=1)
+    return expm(xp.concat(rows, axis=0))[:n, n:]
+
+
+expm.pushforward(lambda tangents, value, a: _along(a, tangents[0]))
+expm.pullback(lambda cotangent, value, a: _along(a.T, cotangent))
+
+X = np.array([0.3, -0.7, 1.1])
+TURN = np.array([[0.0, 1.0], [-1.0, 0.0]])  # expm(t TURN) is a rotation by t
+#: f, the point, its gradient and its Hessian there.
+HOSTS = {
+    "erf": (
+        lambda x: array_namespace(x).sum(ERF(x)), X, 2 / np.pi**0.5 * np.exp(-(X**2)),
+        np.diag(-4 * X / np.pi**0.5 * np.exp(-(X**2))),
+    ),
+    "median": (lambda x: middle(x) ** 2, X, np.array([0.6, 0.0, 0.0]), np.diag([2.0, 0.0, 0.0])),
+    "expm": (
+        lambda x: expm(x[0] * array_namespace(x).asarray(TURN))[0, 1], X[:1], np.cos(X[:1]), -np.sin(X[:1])[:, None],
+    ),
+}  # fmt: skip
+
+
+@each_backend
+@pytest.mark.parametrize("name", HOSTS)
+def test_functions_of_the_host_have_exact_derivatives_in_both_modes(name, backend):
+    f, x, slope, curvature = HOSTS[name]
+    differences = isinstance(backend, AutoFiniteDifferences)
+    assert_tree(gradient(f, backend, x)[0], slope, 1e-9)
+    assert_tree(pushforward(f, backend, (x,), (np.ones_like(x),)).tangent, np.asarray(slope.sum()), 1e-9)
+    assert_tree(hessian(f, backend, x), curvature, 1e-7 if differences else 1e-9)
+    if not differences:
+        forward = pushforward(f, replace(backend, mode="forward"), (x,), (np.ones_like(x),))
+        assert_tree(forward.tangent, np.asarray(slope.sum()), 1e-9)

@@ -453,3 +453,13 @@ def test_what_f_raises_everywhere_is_raised():
 
 def fail(message):
     raise ValueError(message)
+
+
+@pytest.mark.parametrize("shape", [(1,), (1, 1), (), (2,)])
+def test_the_hessian_of_a_single_number_has_its_shape_twice(shape):
+    x = np.full(shape, 0.5)
+    found = hessian(lambda x: np.sum(x**3), AutoFiniteDifferences(), x)
+    assert found.shape == shape + shape
+    np.testing.assert_allclose(found.reshape(x.size, x.size), np.diag(np.full(x.size, 3.0)), rtol=1e-8, atol=1e-8)
+    (diagonal,) = diagonal_hessian(lambda x: np.sum(x**3), AutoFiniteDifferences(), x)
+    assert diagonal.shape == shape

@@ -230,10 +230,11 @@ class FiniteDifferencesBackend(Backend):
         return self._second(function, leaves, matrix_of, value)
 
     def hessian_diagonal(self, function: FlatFunction, leaves: Arrays) -> Arrays | None:
-        found = self._second(function, leaves, lambda lines, bends, fresh: (bends.values, bends.errors), False)
+        alone: Second = lambda lines, bends, fresh: (bends.values, bends.errors)
+        found = self._second(function, leaves, alone, False, diagonal=True)
         return None if found is None else tuple([row[0] for row in found.blocks])
 
-    def _second(self, function: FlatFunction, leaves: Arrays, compute: Second, value: bool) -> Jacobian | None:
+    def _second(self, function: FlatFunction, leaves: Arrays, compute: Second, value: bool, *, diagonal: bool = False) -> Jacobian | None:
         """Second derivatives from second differences along all coordinates: (lines, lines) or (lines, 1)."""
         method = self._jointly()
         numbers = sum(size_of(self, leaf) for leaf in leaves)
@@ -261,7 +262,6 @@ class FiniteDifferencesBackend(Backend):
         outputs, aux = evaluations.base()
         first = bends.slopes().values
         gradients = tuple([self._part(first[:, 0], lines, n) for n in range(len(leaves))])
-        diagonal = matrix.shape[1] == 1
         blocks = [
             [self._part(matrix[start : start + size], lines, n) if not diagonal else self._part(matrix[:, 0], lines, k)
              for n in range(1 if diagonal else len(leaves))]

@@ -234,7 +234,9 @@ class FiniteDifferencesBackend(Backend):
         found = self._second(function, leaves, alone, False, diagonal=True)
         return None if found is None else tuple([row[0] for row in found.blocks])
 
-    def _second(self, function: FlatFunction, leaves: Arrays, compute: Second, value: bool, *, diagonal: bool = False) -> Jacobian | None:
+    def _second(
+        self, function: FlatFunction, leaves: Arrays, compute: Second, value: bool, *, diagonal: bool = False
+    ) -> Jacobian | None:
         """Second derivatives from second differences along all coordinates: (lines, lines) or (lines, 1)."""
         method = self._jointly()
         numbers = sum(size_of(self, leaf) for leaf in leaves)

@@ -5,6 +5,10 @@ Nothing of `autograd.numpy` is here unasked: some of its functions, `concat` amo
 """
 
 import sys as _sys
+from math import e as e
+from math import inf as inf
+from math import nan as nan
+from math import pi as pi
 from types import SimpleNamespace as _Names
 
 import autograd.numpy as anp
@@ -21,7 +25,7 @@ from .rules import discrete
 __array_api_version__ = "2024.12"
 __array_namespace_info__ = _compat.__array_namespace_info__  # type: ignore[attr-defined]  # NumPy's own is of 2.1
 
-e, pi, inf, nan, newaxis = np.e, np.pi, np.inf, np.nan, None
+newaxis = None
 
 bool = np.bool_
 float16, float32, float64, complex64, complex128 = np.float16, np.float32, np.float64, np.complex64, np.complex128

@@ -230,7 +230,8 @@ def test_what_is_no_function_is_refused():
     for call, message in (
         (lambda: root(3.0, 1.0, solver=powell), "root: f must be a function, not a float"),
         (lambda: root(abs, 1.0, solver="newton"), "root: solver must be a function, not a str"),
-        (lambda: fixed_point(abs, 1.0, solver=None), "fixed_point: solver must be a function, not a NoneType"),
+        (lambda: fixed_point(abs, 1.0, solver=None), "fixed_point: solver must be a function, it is missing. Write, for"),
+        (lambda: root(abs, 1.0), "root: solver must be a function, it is missing. Write, for example, solver=lambda g, x0:"),
         (lambda: linear_solve(MATRIX, B, solver=gmres), "linear_solve: matvec must be a function, not a ndarray"),
         (lambda: gradient_hook(1.0, 2.0), "gradient_hook takes a value and a function of its cotangent, not a float"),
         (lambda: straight_through(1.0), r"straight_through takes functions, straight_through\(f, surrogate\), not a float"),

@@ -275,6 +275,25 @@ def test_training_of_jax_arrays_is_one_program():
     np.testing.assert_allclose([float(apart(jnp.array(X, dtype="float32"))) for _ in range(3)], values, rtol=1e-6)
 
 
+def test_a_compiled_step_that_fails_while_it_runs_is_not_tried_again():
+    ran = 0
+
+    def host(x):
+        nonlocal ran
+        ran += 1
+        raise ValueError("the host is down")
+
+    def f(m):
+        return jnp.sum(m["w"] ** 2) + jax.pure_callback(
+            host, jax.ShapeDtypeStruct((), "float32"), jax.lax.stop_gradient(m["w"])
+        )
+
+    training = Training(f, AutoJax(), optax(optax_library.sgd(0.1)), {"w": jnp.ones(2)})
+    with pytest.raises(jax.errors.JaxRuntimeError, match="the host is down"):
+        training()
+    assert ran == 1
+
+
 def test_training_of_a_module_is_torchs_own_step():
     x = torch.ones(3, 2)
 
@@ -292,8 +311,9 @@ def test_training_of_a_module_is_torchs_own_step():
     torch_optim(torch.optim.SGD, nets[1], lr=0.1).step(slope)
     torch.testing.assert_close(nets[0].weight, nets[1].weight)
     constant = Training(lambda net, x: x.sum(), AutoTorch(), torch_optim(torch.optim.SGD, nets[0], lr=0.1))
-    with pytest.warns(DisconnectedWarning):
+    with pytest.warns(DisconnectedWarning) as caught:
         constant(x)
+    assert caught[0].filename == __file__
     torch.testing.assert_close(nets[0].weight, nets[1].weight)
     vector = Training(lambda net, x: net(x), AutoTorch(), torch_optim(torch.optim.SGD, nets[0], lr=0.1))
     with pytest.raises(OutputError, match="Training"):

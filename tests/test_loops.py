@@ -676,6 +676,7 @@ def test_a_prepared_call_of_very_many_operations_warns_once_before_it_is_compile
     with pytest.warns(UnrolledWarning, match=r"^JAX traced f as 1\d\d operations, .* adinterface.scan or fori_loop") as caught:
         fast(1.0)
     assert len(caught) == 1
+    assert caught[0].filename == __file__  # the user's line, not one of the engine's
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert fast(2.0) == pytest.approx(derivative(functools.partial(unrolled, steps=60), AutoAutograd(), 2.0))

@@ -268,6 +268,11 @@ def test_a_structure_takes_other_leaves():
         ({"a": 1.0, "c": 2.0}, "tree 2 has the keys 'a', 'c', but the first tree has 'a', 'b' there."),
         ({"a": "one", "b": [1.0]}, "tree 2['a'] is a str, but the first tree has a float there."),
         ({"a": 1.0, "b": 2.0}, "tree 2['b'] is a float, but the first tree has a list there."),
+        (
+            ({"a": 1.0, "b": [1.0]},),
+            "tree 2 is a tuple, but the first tree has a dict there. A gradient comes as a tuple with an entry for each "
+            "argument of f: pass the entry, gradient(...)[0].",
+        ),
     ],
 )
 def test_trees_that_do_not_match_are_an_error_that_names_the_place(other, message):
@@ -287,6 +292,33 @@ def test_where_with_conditions_of_many_kinds():
     chosen = jax.jit(lambda flag: tree.where(flag, jnp.ones(2), jnp.zeros(2)))
     assert chosen(True).tolist() == [1.0, 1.0]
     assert tree.where(np.True_, a, b)["c"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("condition", "seen"),
+    [
+        (np.array([True, False]), "(2,), but the leaf ['w'] has shape (3,)"),
+        ({"n": None, "w": np.ones((1, 3), bool), "c": True}, "(1, 3), but the leaf ['w'] has shape (3,)"),
+        (np.ones(3, bool), "(3,), but the leaf ['c'] has shape ()"),
+    ],
+)
+def test_a_condition_that_does_not_fit_names_the_leaf(condition, seen):
+    a = {"n": Constant(1.0), "w": np.ones(3), "c": 1.0}
+    with pytest.raises(TreeError, match=f"^{re.escape(f'where: the condition has shape {seen}. Pass one truth value, or')}"):
+        tree.where(condition, a, a)
+
+
+@pytest.mark.parametrize("model", [{"w": 1.0}, abs, torch.nn.Linear(2, 1)], ids=["dict", "function", "module"])
+def test_map_with_the_function_in_the_wrong_place_says_the_order(model):
+    kind = type(model).__name__
+    message = f"^map: the order of arguments is map\\(function, tree, \\*others\\), not a {kind} and then a function"
+    with pytest.raises(TypeError, match=message):
+        tree.map(model, lambda leaf: leaf)
+
+
+def test_the_class_of_a_backend_is_no_library():
+    with pytest.raises(BackendError, match=r"not the class AutoTorch\. Write AutoTorch\(\)\.$"):
+        tree.to({"w": np.ones(2)}, AutoTorch)
 
 
 # Matrices ---------------------------------------------------------------------------------------------------------------

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..contract.auto import AutoBackend
 from ..contract.backend import Accuracy
-from ..contract.errors import DisconnectedWarning, PrecisionWarning
+from ..contract.errors import DisconnectedWarning, PrecisionWarning, levels_to_the_user
 from ..contract.library import PYTHON, Library, kind
 from ..tree import Constant, Frozen, Node, Structure, children_of, count_slots, handler_of, stood_for
 from .passages import Slot
@@ -130,11 +129,3 @@ def warn_imprecise(operator: str, paths: Callable[[], Sequence[str]], found: Seq
         PrecisionWarning,
         stacklevel=levels_to_the_user(),
     )
-
-
-def levels_to_the_user() -> int:
-    """The `stacklevel` at which a warning of our caller points at the line that called this package."""
-    level, frame = 0, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "adinterface":
-        level, frame = level + 1, frame.f_back
-    return level + 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 
 class AdinterfaceError(Exception):
     """Base class of this library's own errors; each also derives from the built-in one that fits."""
@@ -74,3 +76,15 @@ class PrecisionWarning(UserWarning):
 
 for _warning in (DisconnectedWarning, UnrolledWarning, PrecisionWarning):
     _warning.__module__ = "adinterface"
+
+
+def levels_to_the_user(*packages: str) -> int:
+    """The `stacklevel` at which a warning of our caller points at the user's line.
+
+    That is the innermost line which is neither this package's nor one of the named packages', as an engine that called us back.
+    """
+    level, frame = 0, sys._getframe(1)
+    inside = {"adinterface", *packages}
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in inside:
+        level, frame = level + 1, frame.f_back
+    return level + 1

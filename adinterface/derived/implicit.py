@@ -21,7 +21,7 @@ from .engine import backend_of_arrays, has_derivative, marked
 Solver = Callable[[Callable[[Any], Any], Any], Any]
 
 
-def root(f: Callable[..., Any], x0: Any, /, *args: Any, solver: Solver) -> Any:
+def root(f: Callable[..., Any], x0: Any, /, *args: Any, solver: Solver | None = None) -> Any:
     """The x, of the shape of x0, at which `f(x, *args)` is zero; its derivatives with respect to `args` are exact.
 
     f: neutral code, differentiable where the root is; returns an array of x's shape.
@@ -40,28 +40,31 @@ def root(f: Callable[..., Any], x0: Any, /, *args: Any, solver: Solver) -> Any:
     >>> round(gradient(lambda a: root(lambda x, a: x * x - a, 1.0, a, solver=newton), AutoFiniteDifferences(), 4.0)[0], 4)
     0.25
     """
-    _require("root", f, solver)
+    solver = _required("root", f, solver, "lambda g, x0: scipy.optimize.root(g, x0, tol=1e-12).x")
     return _root(x0, *args, f=f, solver=solver)
 
 
-def fixed_point(g: Callable[..., Any], x0: Any, /, *args: Any, solver: Solver) -> Any:
+def fixed_point(g: Callable[..., Any], x0: Any, /, *args: Any, solver: Solver | None = None) -> Any:
     """The x, of the shape of x0, with `g(x, *args) = x`; its derivatives with respect to `args` are exact.
 
     solver: `solver(h, x0)`, called with h(x) = g(x, *args) on NumPy arrays, returns the fixed point, for example
     `lambda h, x0: scipy.optimize.fixed_point(h, x0)`. Everything else is as for `root`.
     """
-    _require("fixed_point", g, solver)
+    solve = _required("fixed_point", g, solver, "lambda h, x0: scipy.optimize.fixed_point(h, x0)")
 
     def residual(x: Any, *args: Any) -> Any:
         return g(x, *args) - x
 
-    return _root(x0, *args, f=residual, solver=lambda h, x0: solver(lambda x: h(x) + x, x0))
+    return _root(x0, *args, f=residual, solver=lambda h, x0: solve(lambda x: h(x) + x, x0))
 
 
-def _require(name: str, f: Any, solver: Any) -> None:
-    for what, given in (("f", f), ("solver", solver)):
-        if not callable(given):
-            raise TypeError(f"{name}: {what} must be a function, not a {type(given).__name__}.")
+def _required(name: str, f: Any, solver: Any, example: str) -> Solver:
+    if not callable(f):
+        raise TypeError(f"{name}: f must be a function, not a {type(f).__name__}.")
+    if not callable(solver):
+        seen = "it is missing" if solver is None else f"not a {type(solver).__name__}"
+        raise TypeError(f"{name}: solver must be a function, {seen}. Write, for example, solver={example}.")
+    return solver  # type: ignore[no-any-return]
 
 
 @rule(host=lambda x0, *args, f, solver: x0)

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..call.messages import levels_to_the_user
-from ..contract.errors import DenseJacobianWarning
+from ..contract.errors import DenseJacobianWarning, levels_to_the_user
 from ..contract.library import Library
 from ..tree import handler_of
 

@@ -26,6 +26,7 @@ from ..rules.held import Around
 from ..tree import handler_of
 from .leaves import differentiated_paths, named_leaves, native_leaves, taken_apart, with_native_leaves
 from .numbers import Array, widened
+from .verdict import Verdict
 
 Status = Literal["right", "wrong", "kink", "unclear"]
 #: A displacement of some leaves, by their number.
@@ -77,7 +78,7 @@ class LeafCheck:
 
 
 @dataclass(frozen=True, repr=False)
-class GradientCheck:
+class GradientCheck(Verdict):
     """What `check_gradient` found. True if the gradient is right; prints as a page of text."""
 
     backend: AutoBackend
@@ -112,15 +113,6 @@ class GradientCheck:
     def ok(self) -> bool:
         """Nothing is wrong or unclear; kinks are no failure."""
         return all(check.status == "kink" for check in self.findings)
-
-    def raise_if_failed(self) -> None:
-        """Raise AssertionError with the whole report, which pytest shows to its end, unless the check is true."""
-        __tracebackhide__ = True
-        if not self.ok:
-            raise AssertionError(str(self))
-
-    def __bool__(self) -> bool:
-        return self.ok
 
     def __repr__(self) -> str:
         name = f"check_gradient({self.backend!r})"

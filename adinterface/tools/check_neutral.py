@@ -25,6 +25,7 @@ from ..operators.pullback import pullback
 from ..registry import auto_class, find, is_installed, names
 from ..tree import Constant, Frozen, Leaf, Node, Static, Structure, build, flatten
 from .measured import label
+from .verdict import Verdict
 
 Status = Literal["runs", "fails", "differs"]
 Array = np.ndarray[Any, Any]
@@ -65,7 +66,7 @@ class NeutralFinding:
 
 
 @dataclass(frozen=True, repr=False)
-class NeutralCheck:
+class NeutralCheck(Verdict):
     """What `check_neutral` found. True if f runs everywhere and gives NumPy's numbers; prints as a page of text."""
 
     name: str
@@ -79,15 +80,6 @@ class NeutralCheck:
     @property
     def ok(self) -> bool:
         return not self.findings
-
-    def raise_if_failed(self) -> None:
-        """Raise AssertionError with the whole report, which pytest shows to its end, unless the check is true."""
-        __tracebackhide__ = True
-        if not self.ok:
-            raise AssertionError(str(self))
-
-    def __bool__(self) -> bool:
-        return self.ok
 
     def __repr__(self) -> str:
         runs = ", ".join(result.where for result in self.results if result.status == "runs") or "nothing"

@@ -22,6 +22,7 @@ from ..rules.rule import Rule
 from ..tree import Leaf, Structure, build, build_gradient, flatten
 from .leaves import named_leaves
 from .numbers import largest_of, widened
+from .verdict import Verdict
 
 Array = np.ndarray[Any, Any]
 #: What was looked at.
@@ -50,7 +51,7 @@ class RuleFinding:
 
 
 @dataclass(frozen=True, repr=False)
-class RuleCheck:
+class RuleCheck(Verdict):
     """What `check_rule` found. True if nothing is wrong; prints as a page of text."""
 
     name: str
@@ -60,15 +61,6 @@ class RuleCheck:
     @property
     def ok(self) -> bool:
         return not self.findings
-
-    def raise_if_failed(self) -> None:
-        """Raise AssertionError with the whole report, which pytest shows to its end, unless the check is true."""
-        __tracebackhide__ = True
-        if not self.ok:
-            raise AssertionError(str(self))
-
-    def __bool__(self) -> bool:
-        return self.ok
 
     def __repr__(self) -> str:
         verdict = "ok" if self.ok else "WRONG"

@@ -10,9 +10,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..contract.errors import TreeError
 from ..contract.library import NUMPY, PYTHON, Library, kind
 from .mapping import along, apart, map, precision, rebuild, require_leaf
-from .structures import DIFFERENTIATED
+from .structures import DIFFERENTIATED, count_leaves, paths_of
 
 
 def zeros_like(tree: Any) -> Any:
@@ -103,6 +104,8 @@ def _norm(tree: Any, found: list[Any], ord: float) -> Any:
 def where(condition: Any, a: Any, b: Any) -> Any:
     """a where the condition holds, else b: the condition is one truth value, or a tree of them (or of boolean arrays) like a.
 
+    Raises TreeError, with the path, where the trees differ, or an array of truth values does not fit the leaf's shape.
+
     >>> from adinterface import tree
     >>> tree.where({"w": True, "b": False}, {"w": 1.0, "b": 2.0}, {"w": 10.0, "b": 20.0})
     {'w': 1.0, 'b': 20.0}
@@ -113,8 +116,8 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     others = list(along(structure, a, b, "tree 3"))
     with precision(found):
         values = [
-            _chosen(condition, leaf.value, other) if leaf.differentiated and other is not None else leaf.value
-            for leaf, condition, other in zip(found, conditions, others)
+            _chosen(condition, leaf.value, other, n, a) if leaf.differentiated and other is not None else leaf.value
+            for n, (leaf, condition, other) in enumerate(zip(found, conditions, others))
         ]
     return rebuild(structure, iter(values))
 
@@ -173,11 +176,18 @@ def _number(x: Any) -> Any:
     return float(x) if isinstance(x, (np.ndarray, np.generic)) else x
 
 
-def _chosen(condition: Any, a: Any, b: Any) -> Any:
+def _chosen(condition: Any, a: Any, b: Any, n: int, tree: Any) -> Any:
     if isinstance(condition, (bool, np.bool_)):
         return a if condition else b
     library = require_leaf(a, "the tree")
     holder = require_leaf(condition, "the condition")
+    shape, fits = library.shape(a), holder.shape(condition)
+    if len(fits) > len(shape) or any(one not in (1, all) for one, all in zip(fits[::-1], shape[::-1])):
+        path = [path for path, spec in paths_of(apart(tree)[0], "") for _ in range(count_leaves(spec))][n]
+        raise TreeError(
+            f"where: the condition has shape {fits}, but the leaf {path or 'itself'} has shape {shape}. Pass one truth value, "
+            f"or a tree like the others, with a truth value or a boolean array for each leaf."
+        )
     xp = (holder if library in (PYTHON, NUMPY) else library).namespace(condition if library in (PYTHON, NUMPY) else a)
     return like(xp.where(xp.asarray(condition), xp.asarray(a), xp.asarray(b)), a)
 

@@ -34,13 +34,18 @@ def map(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
     that `map(lambda p, g: p - rate * g, model, gradient)` leaves alone what has no gradient. Of an `nn.Module` it gives a
     module of the same class around new parameters; where its parameters are all frozen, as a gradient's are, all count.
 
-    Raises TreeError, with the path, where another tree has another structure.
+    Raises TreeError, with the path, where another tree has another structure, TypeError if the first argument is no function.
 
     >>> from adinterface import tree
     >>> tree.map(lambda p, g: p - 0.5 * g, {"w": 3.0, "name": "linear"}, {"w": 2.0, "name": None})
     {'w': 2.0, 'name': 'linear'}
     """
     structure, found = apart(tree)
+    if not callable(function) or (isinstance(structure, Static) and callable(tree)):
+        raise TypeError(
+            f"map: the order of arguments is map(function, tree, *others), not a {type(function).__name__} and then a "
+            f"{type(tree).__name__}."
+        )
     rows = [list(along(structure, tree, other, f"tree {n}")) for n, other in enumerate(others, 2)]
     with precision(found):
         values = [
@@ -184,11 +189,11 @@ def along(
         yield from [None] * count_leaves(structure)
     elif isinstance(structure, LeafSpec):
         if not whatever and not isinstance(handler_of(other, scan=False), Library):
-            raise TreeError(f"{name}{path} is a {type(other).__name__}, but {first} has a {type(tree).__name__} there.")
+            raise _misfit(tree, other, f"{name}{path}", first)
         yield other
     else:
         if type(tree) is not type(other):
-            raise TreeError(f"{name}{path} is a {type(other).__name__}, but {first} has a {type(tree).__name__} there.")
+            raise _misfit(tree, other, f"{name}{path}", first)
         kind = structure.type
         children = [child.value if type(child) is Constant else child for child in kind.flatten(tree)[0]]
         keys, (parts, seen) = kind.paths(structure.data, len(children)), kind.parts(structure.data, other)
@@ -201,6 +206,13 @@ def along(
             )
         for inner, child, part, key in zip(children_of(structure), children, parts, keys):
             yield from along(inner, child, part, name, path + key, first=first, whatever=whatever)
+
+
+def _misfit(tree: Any, other: Any, place: str, first: str) -> TreeError:
+    remedy = ""
+    if type(other) is tuple and len(other) == 1:
+        remedy = " A gradient comes as a tuple with an entry for each argument of f: pass the entry, gradient(...)[0]."
+    return TreeError(f"{place} is a {type(other).__name__}, but {first} has a {type(tree).__name__} there.{remedy}")
 
 
 def precision(found: Sequence[Leaf]) -> AbstractContextManager[Any]:

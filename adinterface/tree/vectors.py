@@ -279,7 +279,7 @@ def to(tree: Any, library: str | AutoBackend, *, dtype: Any = None, device: Any 
 def _library_of(library: str | AutoBackend) -> Library:
     if library == "numpy":
         return NUMPY
-    backend = find(library) if isinstance(library, AutoBackend) else backend_class(library)
+    backend = backend_class(library) if isinstance(library, str) else find(library)
     return next(iter(backend.libraries), NUMPY)
 
 

@@ -103,7 +103,9 @@ class Optax:
                 return None
             try:
                 value, *following = compiled(model, state, *data)
-            except Exception:  # the general road says it with what the user should know
+            except jax.errors.JaxRuntimeError:  # of the device, such as too little memory: not of f's code
+                raise
+            except Exception:  # f, or the transformation, cannot be traced so: the general road makes the step, or says why not
                 return None
             made = following[0], following[1]
             return value, *following

@@ -11,7 +11,7 @@ from torch.utils._pytree import tree_map
 
 from adinterface.call.output import check_scalar
 from adinterface.contract.auto import AutoTorch
-from adinterface.contract.errors import DisconnectedWarning
+from adinterface.contract.errors import DisconnectedWarning, levels_to_the_user
 from adinterface.contract.library import NUMPY, PYTHON, widest
 from adinterface.fit.parameters import Parameters, one_gradient
 from adinterface.tree.structures import Leaf
@@ -122,7 +122,11 @@ class TorchOptim:
             if scalar.requires_grad:
                 scalar.backward(inputs=tensors)
             else:
-                warnings.warn("Training: the loss does not depend on the model.", DisconnectedWarning, stacklevel=3)
+                warnings.warn(
+                    "Training: the loss does not depend on the model.",
+                    DisconnectedWarning,
+                    stacklevel=levels_to_the_user("adinterface_torch"),
+                )
             for tensor in tensors:
                 if tensor.grad is None:  # a parameter that f does not use has gradient zero
                     tensor.grad = torch.zeros_like(tensor)

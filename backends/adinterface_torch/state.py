@@ -32,17 +32,24 @@ def note_copy(module: nn.Module, copied: nn.Module) -> None:
 
 
 @contextmanager
-def kept() -> Iterator[None]:
-    """One evaluation of f, whose changes to buffers of copies go into the modules; one inside another is part of it."""
+def _noted() -> Iterator[list[tuple[nn.Module, nn.Module]]]:
+    """The copies that are made meanwhile, for whoever asked first: one evaluation inside another is part of it."""
     if _copies.made is not None:
-        yield
+        yield []
         return
     made: list[tuple[nn.Module, nn.Module]] = []
     _copies.made = made
     try:
-        yield
+        yield made
     finally:
         _copies.made = None
+
+
+@contextmanager
+def kept() -> Iterator[None]:
+    """One evaluation of f, whose changes to buffers of copies go into the modules."""
+    with _noted() as made:
+        yield
     written: set[int] = set()
     for module, copied in made:  # of several copies of one module, the first saw its state as it was
         if id(module) not in written:
@@ -53,15 +60,8 @@ def kept() -> Iterator[None]:
 @contextmanager
 def unchanged() -> Iterator[None]:
     """Evaluations of f for many entries at once, whose changes to buffers have no place: they are refused."""
-    if _copies.made is not None:
+    with _noted() as made:
         yield
-        return
-    made: list[tuple[nn.Module, nn.Module]] = []
-    _copies.made = made
-    try:
-        yield
-    finally:
-        _copies.made = None
     for module, copied in made:
         for (name, buffer), changed in zip(module.named_buffers(), copied.buffers()):
             if changed.shape != buffer.shape or not torch.equal(buffer, _plain(changed)):

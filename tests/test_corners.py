@@ -158,6 +158,13 @@ def test_what_numpy_reads_of_a_matrix_is_what_the_gradient_is_by(name, kind, aut
 
 
 @each_engine
+def test_the_rank_of_a_hermitian_matrix_reads_one_triangle(auto):
+    f = numpy_function(lambda x: np.linalg.matrix_rank(x, hermitian=True) * np.sum(x))
+    singular_but_for_its_lower_triangle = np.array([[2.0, 1.0], [2.0, 1.0]])
+    np.testing.assert_array_equal(gradient(f, auto(), singular_but_for_its_lower_triangle)[0], np.full((2, 2), 2.0))
+
+
+@each_engine
 def test_another_triangle_than_the_two_is_refused(auto):
     with pytest.raises(ValueError, match="UPLO argument must be 'L' or 'U'"):
         gradient(numpy_function(lambda x: np.sum(np.linalg.eigvalsh(x, "X"))), auto(), REAL)

@@ -3,6 +3,7 @@
 import functools
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import jax
 import numpy as np
@@ -78,6 +79,15 @@ def test_the_memory_of_loops_is_measured(capsys):
     rows = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
     taken = {(name, int(steps)): float(mebibytes) for name, _, steps, mebibytes, _ in rows}
     assert taken["checkpoint=True", 1000] < taken["checkpoint=None", 1000] / 4
+
+
+def test_the_table_of_the_performance_page_is_what_was_printed(capsys):
+    docs = Path(__file__).parent.parent / "docs"
+    assert main(["benchmark", "--summary", str(docs / "benchmark.txt")]) == 0
+    printed = capsys.readouterr().out
+    assert printed == (docs / "performance_table.md").read_text(encoding="utf-8")
+    for row in printed.splitlines()[2:]:
+        assert any(character.isdigit() for character in row.partition("|")[2].partition("|")[2]), row  # no row without a figure
 
 
 def test_cells_can_be_chosen(tmp_path):

@@ -12,7 +12,7 @@ import adinterface
 from adinterface import AutoBackend, AutoFiniteDifferences, registry
 from adinterface.contract.auto import BUILT_IN
 
-from . import entries, rules, solvers, training
+from . import entries, rules, solvers, summary, training
 from .cells import CELLS, CHECKPOINTS, WAYS, Cell, Way, chosen, goes_in_reverse, loops, scenarios
 from .memory import peak, print_peak
 from .picture import plot
@@ -77,8 +77,13 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--solvers", action="store_true", help="solve classical problems by SciPy instead (needs scipy)")
     parser.add_argument("--training", action="store_true", help="measure whole steps of training instead (needs optax)")
     parser.add_argument("--json", help="write the measurements to this file")
+    parser.add_argument("--summary", metavar="FILE", help="print what a printed table says of prepared calls instead")
     parser.add_argument("--plot", help="draw the ratios to this PNG file (needs matplotlib)")
     options = parser.parse_args(argv)
+    if options.summary:
+        with open(options.summary, encoding="utf-8") as file:
+            print("\n".join(summary.table(file)))
+        return 0
     if options.rules:
         for line in rules.report(backends()):
             print(line, flush=True)

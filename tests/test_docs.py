@@ -175,7 +175,8 @@ def _check_command(line: str) -> None:
         assert finished.value.code == 0
         assert all(word in shown.getvalue() for word in words if word.startswith("--")), line
     elif words[:1] == ["python"] and words[1].startswith("docs/demo/"):
-        program = (DOCS.parent / words[1]).read_text()
+        file = DOCS.parent / words[1]
+        program = (file / "__main__.py" if file.is_dir() else file).read_text()
         assert all(f'"{word}"' in program for word in words if word.startswith("--")), line
     elif words[:1] == ["pytest"]:
         from adinterface_conformance.plugin import OPTION

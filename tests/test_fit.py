@@ -3,6 +3,7 @@
 import importlib.util
 import pickle
 import sys
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from adinterface import (
     MissingEngineError,
     NotDifferentiableError,
     OutputError,
+    PrecisionWarning,
     Training,
     TreeError,
     array_namespace,
@@ -334,6 +336,20 @@ def test_errors_of_training():
 
 
 # Solvers ------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_gradient_that_vanishes_is_no_cause_for_a_warning_and_noise_is():
+    def smooth(m):  # 600 leaves a gradient of 1e-9 few digits
+        return 600.0 + (m["a"] - 1.0) ** 2 + 3.0 * (m["b"] + 2.0) ** 4
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = minimize(smooth, AutoFiniteDifferences(), {"a": 0.0, "b": 0.0}, options={"gtol": 1e-8})
+    assert found.x["a"] == pytest.approx(1.0, abs=1e-7)
+    noise = np.random.default_rng(0)
+    with pytest.warns(PrecisionWarning, match="^value_and_gradient: ") as caught:
+        minimize(lambda m: smooth(m) + 1e-3 * noise.normal(), AutoFiniteDifferences(), {"a": 0.0, "b": 0.0})
+    assert caught[0].filename == __file__
 
 
 @every

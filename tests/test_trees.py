@@ -771,7 +771,12 @@ def test_equal_python_numbers_are_not_one_object_to_sum_shared():
 @pytest.mark.parametrize(
     ("model", "gradients", "message"),
     [
-        ([X], (X,), "gradients is a tuple, but the model has a list there."),
+        (
+            [X],
+            (X,),
+            "gradients is a tuple, but the model has a list there. A gradient comes as a tuple with an entry for each "
+            "argument of f: pass the entry, gradient(...)[0].",
+        ),
         ([{"k": [X]}], [{"k": (X,)}], "gradients[0]['k'] is a tuple, but the model has a list there."),
         (Plain([X]), Plain({"a": X}), "gradients.w is a dict, but the model has a list there."),
         ([X, X], [X], "gradients has 1 children, but the model has 2 there."),

@@ -10,6 +10,7 @@ from ..contract.auto import AutoBackend
 from ..contract.backend import Accuracy
 from ..contract.errors import DisconnectedWarning, PrecisionWarning, levels_to_the_user
 from ..contract.library import PYTHON, Library, kind
+from ..derive.record import tell_doubt
 from ..tree import Constant, Frozen, Node, Structure, children_of, count_slots, handler_of, stood_for
 from .passages import Slot
 
@@ -122,10 +123,14 @@ def warn_imprecise(operator: str, paths: Callable[[], Sequence[str]], found: Seq
     names = paths()
     shown = [f"{names[leaf] if leaf >= 0 else 'this direction'} ({relative:.1g})" for leaf, relative in doubtful.items()]
     more = f" and {len(shown) - 8} more" if len(shown) > 8 else ""
-    warnings.warn(
-        f"{operator}: the estimated relative error is large in the derivative by {', '.join(shown[:8])}{more}. f is noisy, not "
-        f"smooth, or its terms cancel there: compute it in more precision, give the backend its scale=... or noise=..., or "
-        f"use an engine that differentiates.",
-        PrecisionWarning,
-        stacklevel=levels_to_the_user(),
-    )
+
+    def tell() -> None:
+        warnings.warn(
+            f"{operator}: the estimated relative error is large in the derivative by {', '.join(shown[:8])}{more}. f is noisy, "
+            f"not smooth, or its terms cancel there: compute it in more precision, give the backend its scale=... or "
+            f"noise=..., or use an engine that differentiates.",
+            PrecisionWarning,
+            stacklevel=levels_to_the_user("scipy"),
+        )
+
+    tell_doubt(max(doubtful.values()), tell)

@@ -71,3 +71,27 @@ def note_accuracy(make: Callable[[], Accuracy]) -> None:
         found.append(accuracy)
     if record is not None:
         record.accuracies.append(accuracy)
+
+
+#: How exact derivatives are, by whom it is not to be told before he has seen them; each with what tells it.
+_doubts: ContextVar[list[tuple[float, Callable[[], None]]] | None] = ContextVar("doubts", default=None)
+
+
+@contextmanager
+def doubting() -> Iterator[list[tuple[float, Callable[[], None]]]]:
+    """Large estimated errors go into this list instead of a warning: how large, relative, and what warns of them."""
+    doubts: list[tuple[float, Callable[[], None]]] = []
+    token = _doubts.set(doubts)
+    try:
+        yield doubts
+    finally:
+        _doubts.reset(token)
+
+
+def tell_doubt(relative: float, tell: Callable[[], None]) -> None:
+    """Warn now, or leave it to whoever judges himself."""
+    doubts = _doubts.get()
+    if doubts is None:
+        tell()
+    else:
+        doubts.append((relative, tell))

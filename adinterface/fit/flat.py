@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..contract.auto import AutoBackend
+from ..derive.record import doubting
 from ..operators.gradient import value_and_gradient
 from ..operators.hessian import hessian, hvp
 from ..operators.jacobian import value_and_jacobian
@@ -15,6 +16,9 @@ from ..operators.prepare import Prepared, prepare
 from ..tree.structures import Constant
 from .evaluate import Evaluate
 from .packing import Packing, Vector, pack
+
+#: From which part of the largest derivative on the way an estimated error is told of.
+DOUBTFUL = 1e-4
 
 
 class Flat:
@@ -35,6 +39,8 @@ class Flat:
         #: How often f was evaluated for its value, its gradient or its Jacobian, and how often for second derivatives.
         self.evaluations = self.second_evaluations = 0
         self._prepared: dict[Any, Prepared] = {}
+        #: The largest derivative so far.
+        self._steepest = 0.0
         #: The last point, and what was computed there.
         self._last: tuple[bytes, Any, Any] | None = None
 
@@ -69,8 +75,15 @@ class Flat:
         key, known = _key(x), self._last
         if known is None or known[0] != key:
             self.evaluations += 1
-            value, gradient = self._call(value_and_gradient, self.unravel(x))
+            with doubting() as doubts:
+                value, gradient = self._call(value_and_gradient, self.unravel(x))
             known = self._last = key, float(_first(value)), self._packing.gradient(gradient)
+            size = float(np.max(np.abs(known[2]), initial=0.0))
+            self._steepest = max(self._steepest, size)
+            for relative, tell in doubts:
+                # Where a solver ends the gradient vanishes, and any error is large beside it.
+                if relative * size > DOUBTFUL * self._steepest:
+                    tell()
         return known[1], known[2].copy()
 
     def hess(self, x: Any) -> Vector:

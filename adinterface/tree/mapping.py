@@ -189,11 +189,11 @@ def along(
         yield from [None] * count_leaves(structure)
     elif isinstance(structure, LeafSpec):
         if not whatever and not isinstance(handler_of(other, scan=False), Library):
-            raise _misfit(tree, other, f"{name}{path}", first)
+            raise _misfit(tree, other, name, path, first)
         yield other
     else:
         if type(tree) is not type(other):
-            raise _misfit(tree, other, f"{name}{path}", first)
+            raise _misfit(tree, other, name, path, first)
         kind = structure.type
         children = [child.value if type(child) is Constant else child for child in kind.flatten(tree)[0]]
         keys, (parts, seen) = kind.paths(structure.data, len(children)), kind.parts(structure.data, other)
@@ -208,11 +208,11 @@ def along(
             yield from along(inner, child, part, name, path + key, first=first, whatever=whatever)
 
 
-def _misfit(tree: Any, other: Any, place: str, first: str) -> TreeError:
+def _misfit(tree: Any, other: Any, name: str, path: str, first: str) -> TreeError:
     remedy = ""
-    if type(other) is tuple and len(other) == 1:
+    if type(other) is tuple and len(other) == 1 and not path:
         remedy = " A gradient comes as a tuple with an entry for each argument of f: pass the entry, gradient(...)[0]."
-    return TreeError(f"{place} is a {type(other).__name__}, but {first} has a {type(tree).__name__} there.{remedy}")
+    return TreeError(f"{name}{path} is a {type(other).__name__}, but {first} has a {type(tree).__name__} there.{remedy}")
 
 
 def precision(found: Sequence[Leaf]) -> AbstractContextManager[Any]:

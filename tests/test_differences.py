@@ -463,3 +463,64 @@ def test_the_hessian_of_a_single_number_has_its_shape_twice(shape):
     np.testing.assert_allclose(found.reshape(x.size, x.size), np.diag(np.full(x.size, 3.0)), rtol=1e-8, atol=1e-8)
     (diagonal,) = diagonal_hessian(lambda x: np.sum(x**3), AutoFiniteDifferences(), x)
     assert diagonal.shape == shape
+
+
+# Plain central differences ------------------------------------------------------------------------------------------
+
+CENTRAL = AutoFiniteDifferences(method="central")
+
+
+def _buffered():
+    """A function that computes into the same array again and again."""
+    buffer = np.zeros(3)
+    return lambda x: np.multiply(np.sin(x), np.sum(x), out=buffer)
+
+
+@pytest.mark.parametrize(("make", "twice"), [(lambda: lambda x: np.sin(x) * np.sum(x), 0), (_buffered, 2)])
+def test_plain_central_differences_of_arrays_need_two_evaluations_a_line(make, twice):
+    x, v, f, count = np.array([0.3, -2.0, 40.0]), np.array([1.0, 0.0, -2.0]), make(), 0
+
+    def counted(x):
+        nonlocal count
+        count += 1
+        return f(x)
+
+    exact = np.diag(np.cos(x) * x.sum()) + np.sin(x)[:, None]
+    assert error(jacobian(counted, CENTRAL, x)[0], exact) < 1e-8
+    assert count == 6 + twice
+    value, tangent = pushforward(counted, CENTRAL, (x,), (v,))
+    assert count == 9 + twice
+    np.testing.assert_allclose(value, np.sin(x) * x.sum())
+    assert error(tangent, exact @ v) < 1e-8
+
+
+def test_plain_central_products_with_the_hessian():
+    x, v, count = np.array([0.3, -2.0, 1.1]), np.array([1.0, 0.0, -2.0]), 0
+
+    def f(x):
+        nonlocal count
+        count += 1
+        return np.sum(np.sin(x) * x[::-1])
+
+    cross = np.cos(x) + np.cos(x[::-1])
+    exact = np.diag(-np.sin(x) * x[::-1]) + np.diag(cross)[:, ::-1]
+    exact[1, 1] = 2 * np.cos(x[1]) - np.sin(x[1]) * x[1]
+    assert error(hvp(f, CENTRAL, x, v), exact @ v) < 1e-6
+    assert count == 12
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.longdouble, ">f8"])
+@pytest.mark.parametrize("shape", [(), (1,), (2, 3), (0, 2)])
+def test_plain_central_differences_of_every_shape_and_dtype(shape, dtype):
+    x = np.full(shape, 0.7, dtype)
+    (found,) = jacobian(lambda x: x**2 * x.dtype.type(3), CENTRAL, x)
+    tangent = pushforward(lambda x: x**2 * x.dtype.type(3), CENTRAL, (x,), (np.ones_like(x),)).tangent
+    rtol = np.finfo(x.dtype).eps ** 0.5
+    assert found.shape == shape * 2
+    np.testing.assert_allclose(found.reshape(x.size, x.size), 4.2 * np.eye(x.size), rtol, rtol)
+    np.testing.assert_allclose(tangent, np.full(shape, 4.2), rtol)
+    assert np.dtype(found.dtype) == np.dtype(tangent.dtype).newbyteorder("=") == x.dtype.newbyteorder("=")
+
+
+def test_plain_central_differences_tell_their_error_to_those_who_ask():
+    assert 1e-12 < explain(gradient, lambda x: np.sum(x**2), CENTRAL, np.ones(3)).error < 1e-8

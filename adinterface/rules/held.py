@@ -150,6 +150,35 @@ class Holding:
         finally:
             _active.reset(token)
 
+    def repeated(self) -> Repeated:
+        """The same for many evaluations one after another: `with function.repeated() as evaluate`."""
+        return Repeated(self._function, self._hold)
+
+
+class Repeated:
+    """A scope in which values are held; only evaluations of this function may take place in it.
+
+    A class: to hold and let go for each evaluation, or a generator, would take longer than many an f.
+    """
+
+    __slots__ = ("_function", "_hold", "_token")
+
+    def __init__(self, function: Any, hold: _Hold):
+        self._function, self._hold = function, hold
+
+    def __enter__(self) -> Callable[..., Any]:
+        function, hold = self._function, self._hold
+        self._token = _active.set(hold)
+
+        def evaluate(*leaves: Any) -> Any:
+            hold.place = 0
+            return function(*leaves)
+
+        return evaluate
+
+    def __exit__(self, *raised: object) -> None:
+        _active.reset(self._token)
+
 
 class Around:
     """Evaluations of somebody's own around a point, in which what is ignored stays as it is there.

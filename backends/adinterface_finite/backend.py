@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,10 +11,9 @@ import numpy as np
 
 from adinterface.contract.auto import AutoFiniteDifferences
 from adinterface.contract.backend import Arrays, Aux, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pushforward
-from adinterface.contract.library import epsilon
 from adinterface.derive.basis import block_dtype, is_complex, library_of, size_of
 from adinterface.derive.jacobians import columns
-from adinterface.derive.record import note_step
+from adinterface.derive.record import active_record, note_step
 from adinterface.registry import backend_of, evaluation
 
 from . import traced
@@ -96,17 +96,18 @@ class FiniteDifferencesBackend(Backend):
 
     def _in_pairs(self, function: FlatFunction, leaves: Arrays, value: bool, compute: Any) -> Any:
         """Plain central differences, where nothing is asked of them but to be quick: `((outputs, aux), result)`."""
-        if self.relative is None or not pairs.are_real_numpy(leaves):
-            return None
+        relative = self.relative
+        if relative is None or active_record() is not None or not pairs.are_real_numpy(leaves):
+            return None  # who asks how exact they are is told by the general way
         evaluations = self._evaluations(function, leaves)
         with evaluation(leaves):
-            at = evaluations.base() if value else None
+            at = evaluations.at_the_point() if value else None
             if at is not None and not pairs.are_numpy(at[0]):
                 return None
-            found = apart(self, leaves, lambda fresh: compute(evaluations, fresh(), self.relative))
+            found = apart(self, leaves, lambda fresh: compute(evaluations, fresh(), relative))
         if found is None:
             return None
-        report_pairs(evaluations, self.relative(leaves[0].dtype), epsilon(leaves[0].dtype.name))
+        report_pairs(evaluations, relative(leaves[0].dtype), pairs.exactness(leaves[0].dtype))
         return at or ((), evaluations.aux), found
 
     def _columns(self, function: FlatFunction, leaves: Arrays, value: bool, real: bool = False) -> Jacobian:
@@ -177,6 +178,11 @@ class FiniteDifferencesBackend(Backend):
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True) -> Pushforward:
         if self._traced((*leaves, *tangents)):
             return traced.pushforward(self, function, leaves, tangents, value=value)
+        if pairs.are_real_numpy(tangents) and any(map(np.count_nonzero, tangents)):
+            quick = self._in_pairs(function, leaves, value, functools.partial(pairs.pushforward, tangents))
+            if quick is not None:
+                (outputs, aux), pushed = quick
+                return Pushforward(outputs, pushed, aux)
         evaluations = self._evaluations(function, leaves)
         try:
             with evaluation(leaves):

@@ -47,12 +47,21 @@ class Evaluations:
             result: tuple[Arrays, Aux] = self.alone(*leaves)
         return result
 
+    def near(self) -> Near:
+        """For many displaced points one after another: `with evaluations.near() as evaluate`."""
+        return Near(self.level, self.alone.repeated())
+
     def base(self) -> tuple[Arrays, Aux]:
-        """f at the point itself, once. It may write into what it gets, and return what it will compute into the next time."""
+        """f at the point itself, once."""
+        outputs, aux = self.at_the_point()
+        self.layout(outputs, aux)
+        return outputs, aux
+
+    def at_the_point(self) -> tuple[Arrays, Aux]:
+        """As `base`, whatever f returns. It may write into what it gets, and return what it will compute into the next time."""
         if self._base is None:
             with below(self.level):
                 self._base = kept_all(self.function(*kept(self.leaves)))
-            self.layout(*self._base)
         return self._base
 
     def vectors(self, points: Iterable[list[Any]]) -> list[Any]:
@@ -62,11 +71,11 @@ class Evaluations:
                 self._outside(result.error) if type(result) is Outside else self._flat(*result)
                 for result in self.spread(points)
             ]
-        alone, layout, found = self.alone, self._layout, []
-        with below(self.level):
+        layout, found = self._layout, []
+        with self.near() as evaluate:
             for leaves in points:
                 try:
-                    outputs, aux = alone(*leaves)
+                    outputs, aux = evaluate(*leaves)
                 except OUTSIDE as error:
                     found.append(self._outside(error))
                     continue
@@ -118,6 +127,24 @@ class Evaluations:
             if aux is not None:
                 self.aux = aux
         return self._layout
+
+
+class Near:
+    """The scopes of evaluations beside a point, entered once for all of them."""
+
+    __slots__ = ("_below", "_repeated")
+
+    def __init__(self, level: Level, repeated: Any):
+        self._below, self._repeated = below(level), repeated
+
+    def __enter__(self) -> Evaluate:
+        self._below.__enter__()
+        evaluate: Evaluate = self._repeated.__enter__()
+        return evaluate
+
+    def __exit__(self, *raised: object) -> None:
+        self._repeated.__exit__(*raised)
+        self._below.__exit__(*raised)
 
 
 class TracedError(Exception):

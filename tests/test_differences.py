@@ -11,6 +11,7 @@ import torch
 from adinterface_conformance.__main__ import main
 from adinterface_conformance.differences.measure import hessians, jacobians, measured, ours, second_order
 from adinterface_conformance.differences.problems import problems
+from adinterface_finite.extrapolation import extrapolate, windows
 
 from adinterface import (
     AutoAutograd,
@@ -524,3 +525,30 @@ def test_plain_central_differences_of_every_shape_and_dtype(shape, dtype):
 
 def test_plain_central_differences_tell_their_error_to_those_who_ask():
     assert 1e-12 < explain(gradient, lambda x: np.sum(x**2), CENTRAL, np.ones(3)).error < 1e-8
+
+
+# One number at a time ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("exponents", [(0, -1), (0, -1, -2), (3, 0, -1, -5), (4, 1, 0, -1, -3)])
+@pytest.mark.parametrize(("power", "order"), [(2, 1), (1, 1), (2, 2)])
+def test_numbers_are_extrapolated_as_arrays_are(exponents, power, order):
+    random, found = np.random.default_rng(7), windows(exponents, power, order)
+    steps = 2.0 ** np.array(exponents) * 1e-2
+    for noise in (1e-9, 1e-6, 1e-3):
+        slopes = 3 + 5 * steps**power + 40 * steps ** (2 * power) + noise * random.standard_normal(len(steps)) / steps**order
+        rounding = 1e-16 / steps**order
+        number = found.number(slopes.tolist(), rounding.tolist())
+        array = extrapolate(found, slopes[None, :, None], rounding[None, :, None], steps[None, -1:, None] ** order)
+        assert number.first == array.first.item()
+        wanted = [array.value.item(), array.error.item(), array.floor.item()]
+        np.testing.assert_allclose(number[:3], wanted, rtol=1e-6, atol=1e-13)
+
+
+def test_one_output_has_the_derivatives_that_it_has_beside_others():
+    """A number is differentiated by the numbers' way, two equal ones by the arrays' way: the same results."""
+    x = np.array([0.4, 1e-9, 700.0, 0.0])
+    for f in (lambda x: np.sum(np.exp(-x) * np.cos(x)), lambda x: np.log1p(x[1]) + x[0] ** 3 * x[2]):
+        (one,) = jacobian(f, FD, x)
+        (two,) = jacobian(lambda x, f=f: np.stack([f(x), f(x)]), FD, x)
+        np.testing.assert_allclose(np.stack([one, one]), two, rtol=1e-12)

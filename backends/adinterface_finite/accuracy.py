@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from adinterface.contract.backend import Accuracy, LeafAccuracy
@@ -28,6 +30,9 @@ def report(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int) -
     """
     values, errors = slopes.values, slopes.errors
     depth = evaluations.level.order + order
+    if depth < 3 and enclosing() is None:
+        note_accuracy(lambda: Accuracy(depth, _by_leaf(evaluations, lines, slopes, order)))
+        return
     top = float(np.max(np.abs(values), initial=0.0, where=np.isfinite(values)))
     finite = np.where(np.isfinite(errors) & np.isfinite(values), errors, 0.0)
     worst = float(np.max(finite, initial=0.0))
@@ -69,21 +74,23 @@ def _by_leaf(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int)
     It is not where the error is no more than what rounding makes of an f that does not change.
     """
     epsilon = evaluations.layout(()).epsilon
-    values, errors, sizes = slopes.values, slopes.errors, slopes.sizes
-    weights = np.array([lines.scale(line)[0] ** order for line in range(lines.count)])[:, None]
     found: list[LeafAccuracy] = []
     for leaf, start, stop in lines.owners():
-        part = slice(start, stop)
+        values, errors, sizes = (array[start:stop] for array in (slopes.values, slopes.errors, slopes.sizes))
         coarse = max([epsilon, *(lines.point.exactness if leaf < 0 else [lines.point.exactness[leaf]])])
         bad = max(1e-4, 100 * coarse ** (2 / (order + 2)))
-        known = np.isfinite(values[part])
-        if not known.any():
-            continue
-        size = np.abs(values[part])
-        top = float(np.max(size, where=known, initial=0.0))
-        error = float(np.max(errors[part], where=known, initial=0.0))
-        relative = error / top if top else 0.0
-        unresolved = known & (errors[part] > bad * top)
-        rounding = np.maximum(size, errors[part]) * weights[part] <= ROUNDING[min(order, 2)] * epsilon * sizes[part]
-        found.append(LeafAccuracy(leaf, relative, bool(top and (unresolved & ~rounding).any())))
+        heights = np.abs(values)
+        top, known = float(heights.max(initial=0.0)), None
+        if not math.isfinite(top):
+            known = np.isfinite(values)
+            if not known.any():
+                continue
+            top, errors = float(heights.max(initial=0.0, where=known)), np.where(known, errors, 0.0)
+        error = float(errors.max(initial=0.0))
+        doubtful = False
+        if 0 < bad * top < error:
+            weights = np.array([lines.scale(line)[0] ** order for line in range(start, stop)])[:, None]
+            seen = np.maximum(heights, errors) * weights > ROUNDING[min(order, 2)] * epsilon * sizes
+            doubtful = bool((seen & (errors > bad * top)).any())
+        found.append(LeafAccuracy(leaf, error / top if top else 0.0, doubtful))
     return tuple(found)

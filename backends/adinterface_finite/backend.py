@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -134,7 +135,9 @@ class FiniteDifferencesBackend(Backend):
         """The Jacobian in its leaves' shapes, from (lines, outputs)."""
         layout = evaluations.layout(())
         blocks: list[list[Any]] = []
-        for output, stack, shape in zip(layout.outputs, layout.split(slopes.values), layout.shapes):
+        places = itertools.accumulate(layout.sizes, initial=0)
+        for output, first, count, shape in zip(layout.outputs, places, layout.sizes, layout.shapes):
+            stack = slopes.values[:, first : first + count]
             complex_output = is_complex(self, output)
             row: list[Any] = []
             for leaf, numbers, (start, size, doubled) in zip(lines.point.leaves, lines.point.numbers, lines.spans):
@@ -143,7 +146,7 @@ class FiniteDifferencesBackend(Backend):
                     part = np.real(part) + 1j * np.real(stack[start + size : start + 2 * size])
                 elif not complex_output:
                     part = np.real(part)
-                block = np.moveaxis(part, 0, -1).reshape((*shape, *np.shape(numbers)))
+                block = part.T.reshape((*shape, *numbers.shape))
                 row.append(self._block(block, output, leaf))
             blocks.append(row)
         return blocks
@@ -265,7 +268,7 @@ class FiniteDifferencesBackend(Backend):
         if not np.isfinite(matrix).all():
             return None  # at the edge of its domain, where one gradient after another knows what to do
         note_step(self, "one joint stencil of second differences")
-        found = Slopes(matrix, errors, errors, np.broadcast_to(bends.sizes, matrix.shape), bends.counts)
+        found = Slopes(matrix, errors, errors, np.broadcast_to(bends.sizes, matrix.shape), np.array(bends.counts))
         self._report(evaluations, lines, found, 2)
         outputs, aux = evaluations.base()
         first = bends.slopes().values
@@ -332,7 +335,7 @@ class FiniteDifferencesBackend(Backend):
         if not np.isfinite(bends.values).all():
             return None
         note_step(self, "second differences")
-        found = Slopes(bends.values, bends.errors, bends.errors, bends.sizes, bends.counts)
+        found = Slopes(bends.values, bends.errors, bends.errors, bends.sizes, np.array(bends.counts))
         self._report(evaluations, lines, found, 2)
         layout = evaluations.layout(())
         first, second = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -160,7 +161,7 @@ class Layout:
         self.libraries = [library_of(backend, output) for output in outputs]
         self.dtypes = [library.dtype(output) for library, output in zip(self.libraries, outputs)]
         self.shapes = [library.shape(output) for library, output in zip(self.libraries, outputs)]
-        self.sizes = [int(np.prod(shape)) for shape in self.shapes]
+        self.sizes = [math.prod(shape) for shape in self.shapes]
         self.count = sum(self.sizes)
         wide = any(width(dtype) > 64 for dtype in self.dtypes)
         self.dtype: Any = np.longdouble if wide else np.float64

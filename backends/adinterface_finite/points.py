@@ -117,6 +117,10 @@ class Coordinates(Lines):
             for unit in (1.0, 1.0j) if twice else (1.0,):
                 self.places.extend([(n, index, unit) for index in indices])
         super().__init__(point, len(self.places))
+        self.doubles = [
+            plain and type(numbers) is np.ndarray and numbers.dtype is _DOUBLE
+            for plain, numbers in zip(point.plain, point.numbers)
+        ]
 
     def owners(self) -> list[tuple[int, int, int]]:
         return [(n, start, start + size * (1 + twice)) for n, (start, size, twice) in enumerate(self.spans) if size]
@@ -164,14 +168,16 @@ class Coordinates(Lines):
         n, index, unit = self.places[line]
         point, there = self.point, list(leaves)
         numbers = point.numbers[n]
+        if self.doubles[n]:
+            there[n] = moved = numbers.copy("K")
+            at = numbers.item(index)
+            moved[index] = now = at + t
+            return there, now - at
         step = t if unit == 1.0 else t * unit
         if type(numbers) is np.ndarray:
             moved = numbers.copy("K")
             at = numbers[index]
             moved[index] = at + step
-            if numbers.dtype is _DOUBLE and point.plain[n]:
-                there[n] = moved
-                return there, float(moved[index]) - float(at)
             now = moved[index]
         else:
             at = numbers

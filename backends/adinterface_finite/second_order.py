@@ -19,8 +19,8 @@ from adinterface.contract.backend import Arrays
 
 from .evaluation import Evaluations
 from .extrapolation import extrapolate, windows
-from .methods.adaptive import Adaptive, Sweep
-from .methods.method import Array, Slopes
+from .methods.adaptive import LEAST, Adaptive, Sweep, Values
+from .methods.method import Slopes
 from .points import Lines
 
 #: A second derivative is exact enough at this many times the error of a slope that is; and where it is small beside those
@@ -37,25 +37,29 @@ class Bends(Sweep):
     def run(self) -> Slopes:
         outputs, _ = self.evaluations.base()
         layout = self.evaluations.layout(outputs)
-        self.here = np.array(np.atleast_1d(layout.flat(outputs)), layout.dtype)
+        #: f at the point.
+        self.middle: Any
+        self.here = self.middle = np.array(np.atleast_1d(layout.flat(outputs)), layout.dtype)
         #: By line and exponent: f ahead and behind, and the two distances.
-        self.seen: dict[tuple[int, int], tuple[Array, Array, float, float]] = {}
+        self.seen: dict[tuple[int, int], tuple[Any, Any, float, float]] = {}
         self._march(range(len(self.chosen)))
-        return Slopes(self.values, self.errors, self.floors, self.sizes, self.counts)
+        return Slopes(self.values, self.errors, self.floors, self.sizes, np.array(self.counts))
 
-    def _evaluate(self, wanted: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-        self.now = wanted
-        return super()._evaluate(wanted)
+    def _values(self, wanted: Sequence[tuple[int, int]]) -> tuple[Values, Values, list[tuple[Any, Any]]]:
+        up, down, apart = super()._values(wanted)
+        for key, above, below, (ahead, behind) in zip(wanted, up, down, apart):
+            self.seen[key] = above, below, float(ahead), float(behind)
+        if self.single:
+            self.middle = self.here.item()
+        return up, down, apart
 
-    def _slopes(self, up: Array, down: Array, apart: list[tuple[Any, Any]]) -> Array:
-        for n, key in enumerate(self.now):
-            self.seen[key] = up[n], down[n], float(apart[n][0]), float(apart[n][1])
-        ahead = np.array([a for a, _ in apart], float)[:, None]
-        behind = np.array([b for _, b in apart], float)[:, None]
-        moved = np.where(ahead == behind, 1.0, ahead - behind)
+    def _slope(self, key: tuple[int, int], up: Any, down: Any, ahead: Any, behind: Any) -> Any:
+        if ahead == behind:
+            return 0.0 * up
+        ahead, behind = float(ahead), float(behind)
+        moved = ahead - behind
         tilt = (up - down) / moved * (ahead + behind)  # what a slope makes of distances that rounding left unequal
-        bends = (up - 2 * self.here + down - tilt) / (moved / 2) ** 2
-        return np.where(ahead == behind, 0.0, bends)
+        return (up - 2 * self.middle + down - tilt) / ((moved / 2) ** 2 or LEAST)
 
     def slopes(self) -> Slopes:
         """The first derivatives."""
@@ -64,13 +68,18 @@ class Bends(Sweep):
             if len(exponents) < 2:
                 continue
             parts = [self.seen[i, e] for e in exponents]
-            slopes = np.array([[(up - down) / (a - b) if a != b else 0 * up for up, down, a, b in parts]])
-            sizes = np.array([[np.maximum(np.abs(up), np.abs(down)) for up, down, _, _ in parts]])
-            steps = self.units[i] * 2.0 ** np.array([exponents])
-            rounding = 0.5 * self.epsilon * sizes / steps[:, :, None]
-            found = extrapolate(windows(tuple(exponents), 2, 1), slopes, rounding, steps[:, -1:, None])
-            values[i], errors[i], floors[i] = found.value[0], found.error[0], found.floor[0]
-        return Slopes(values, errors, floors, self.sizes, self.counts)
+            slopes = [(up - down) / (a - b) if a != b else 0 * up for up, down, a, b in parts]
+            sizes = [self._size(up, down) for up, down, _, _ in parts]
+            steps = [self.units[i] * 2.0**e for e in exponents]
+            found = windows(tuple(exponents), 2, 1)
+            if self.single:
+                number = found.number(slopes, self._rounding(sizes, steps, 1, 1.0))
+                values[i], errors[i], floors[i] = number.value, number.error, number.floor
+                continue
+            lengths = np.array(steps)[None, :, None]
+            estimate = extrapolate(found, np.array([slopes]), 0.5 * self.epsilon * np.array([sizes]) / lengths, lengths[:, -1:])
+            values[i], errors[i], floors[i] = estimate.value[0], estimate.error[0], estimate.floor[0]
+        return Slopes(values, errors, floors, self.sizes, np.array(self.counts))
 
     def top(self, i: int) -> int:
         """The exponent from which on steps are good for mixed derivatives: the largest that served, but not beyond the first.
@@ -84,9 +93,7 @@ class Bends(Sweep):
         """See that f is known at these lines and exponents."""
         missing = [key for key in dict.fromkeys(keys) if key not in self.seen]
         if missing:
-            up, down, apart = self._values(missing)
-            for n, key in enumerate(missing):
-                self.seen[key] = up[n], down[n], float(apart[n][0]), float(apart[n][1])
+            self._values(missing)
 
 
 #: From the leaves that stand still to those moved along one line by a distance, and along another by another.
@@ -102,55 +109,51 @@ class Mixed(Sweep):
         self.bends, self.pairs, self.move = bends, pairs, move
         super().__init__(bends.method, bends.evaluations, PairsOf(bends, pairs), range(len(pairs)), bends.fresh)
         tops = self.tops = [bends.top(i) for i in range(len(bends.chosen))]
-        units = bends.units * 2.0 ** np.array(tops)
+        units = np.array(bends.units) * 2.0 ** np.array(tops)
         first, second = np.array([i for i, _ in pairs], int), np.array([j for _, j in pairs], int)
-        self.units = np.sqrt(units[first]) * np.sqrt(units[second])
-        limits = bends.bad - np.array(tops)
-        self.bad = np.minimum(limits[first], limits[second])
+        self.units = (np.sqrt(units[first]) * np.sqrt(units[second])).tolist()
+        limits = np.array(bends.bad) - np.array(tops)
+        self.bad = np.minimum(limits[first], limits[second]).tolist()
         curved = np.abs(bends.values[:, 0])
-        self.beside = BESIDE * np.sqrt(curved[first]) * np.sqrt(curved[second])
+        self.beside = (BESIDE * np.sqrt(curved[first]) * np.sqrt(curved[second])).tolist()
 
     def run(self) -> Slopes:
         self._march(range(len(self.pairs)))
-        return Slopes(self.values, self.errors, self.floors, self.sizes, self.counts)
+        return Slopes(self.values, self.errors, self.floors, self.sizes, np.array(self.counts))
 
     def _keys(self, n: int, exponent: int) -> tuple[tuple[int, int], tuple[int, int]]:
         i, j = self.pairs[n]
         return (i, self.tops[i] + exponent), (j, self.tops[j] + exponent)
 
-    def _values(self, wanted: Sequence[tuple[int, int]]) -> tuple[Array, Array, list[tuple[Any, Any]]]:
-        self.now = wanted
+    def _values(self, wanted: Sequence[tuple[int, int]]) -> tuple[Values, Values, list[tuple[Any, Any]]]:
         bends = self.bends
         bends.at([key for n, exponent in wanted for key in self._keys(n, exponent)])
 
         def points() -> Iterator[list[Any]]:
             for n, exponent in wanted:
                 (i, a), (j, b) = self._keys(n, exponent)
-                u, v = float(bends.units[i]) * 2.0**a, float(bends.units[j]) * 2.0**b
+                u, v = bends.units[i] * 2.0**a, bends.units[j] * 2.0**b
                 for sign in (1, -1):
                     yield self.move(self.fresh(), i, sign * u, j, sign * v)
 
-        layout = self.evaluations.layout(())
-        corners = np.array(self.evaluations.vectors(points()), layout.dtype).reshape(-1, 1)
+        up, down = self._split(self.evaluations.vectors(points()))
         # Where a line itself is not finite, the corners beside it are no use.
         for n, (m, exponent) in enumerate(wanted):
             if not all(np.isfinite(value).all() for key in self._keys(m, exponent) for value in bends.seen[key][:2]):
-                corners[2 * n : 2 * n + 2] = np.nan
-        return corners[0::2].copy(), corners[1::2].copy(), [(1.0, -1.0)] * len(wanted)
+                up[n] = down[n] = np.nan
+        return up, down, [(1.0, -1.0)] * len(wanted)
 
-    def _slopes(self, up: Array, down: Array, apart: list[tuple[Any, Any]]) -> Array:
-        here = self.bends.here
-        found = np.zeros_like(up)
-        for n, (m, exponent) in enumerate(self.now):
-            (up_i, down_i, a_i, b_i), (up_j, down_j, a_j, b_j) = (self.bends.seen[key] for key in self._keys(m, exponent))
-            change = (up[n] - up_i - up_j + here) + (down[n] - down_i - down_j + here)
-            area = a_i * a_j + b_i * b_j
-            found[n] = change / area if area else 0.0
-        return found
+    def _slope(self, key: tuple[int, int], up: Any, down: Any, ahead: Any, behind: Any) -> Any:
+        here = self.bends.middle
+        (up_i, down_i, a_i, b_i), (up_j, down_j, a_j, b_j) = (self.bends.seen[key] for key in self._keys(*key))
+        change = (up - up_i - up_j + here) + (down - down_i - down_j + here)
+        area = a_i * a_j + b_i * b_j
+        return change / area if area else 0.0 * up
 
     def _judge(self, exponents: tuple[int, ...], group: list[int]) -> list[tuple[int, int]]:
         following = super()._judge(exponents, group)
-        return [(n, e) for n, e in following if not self.errors[n, 0] <= self.beside[n]]
+        errors = {n: self.numbers[n].error if self.single else self.errors[n, 0] for n, _ in following}
+        return [(n, e) for n, e in following if not errors[n] <= self.beside[n]]
 
     def _one_side(self, i: int) -> int:
         return 0

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .extrapolation import Estimate
+from .extrapolation import Estimate, Number
 
 Array = np.ndarray[Any, Any]
 
@@ -56,6 +56,24 @@ def decide(
     tops, errors = _norms(estimate.value), _norms(estimate.error)
     lines: Any = zip(sizes.tolist(), noises.tolist(), low_bends.tolist(), high_bends.tolist(), tops.tolist(), errors.tolist())
     return [_next(exponents, power, epsilon, small[n], bad[n], left[n], *measures) for n, measures in enumerate(lines)]
+
+
+def decide_number(
+    exponents: tuple[int, ...],
+    power: int,
+    slopes: Sequence[float],
+    rounding: Sequence[float],
+    estimate: Number,
+    epsilon: float,
+    small: bool,
+    bad: int,
+    left: int,
+) -> int | None:
+    """As `decide`, for one line of a function with one output."""
+    sizes, noises = [abs(slope) for slope in slopes], [2 * noise for noise in rounding]
+    low_bend, high_bend = abs(slopes[-2] - slopes[-1]), abs(slopes[0] - slopes[1])
+    top, error = abs(estimate.value), estimate.error
+    return _next(exponents, power, epsilon, small, bad, left, sizes, noises, low_bend, high_bend, top, error)
 
 
 def _norms(array: Array) -> Array:

@@ -15,15 +15,20 @@ import numpy as np
 from adinterface.contract.backend import Arrays
 
 from ..evaluation import Evaluations
-from ..extrapolation import Estimate, extrapolate, windows
+from ..extrapolation import Estimate, Number, extrapolate, windows
 from ..points import Lines
-from ..steps import RETREAT, START, decide, unit
+from ..steps import RETREAT, START, decide, decide_number, unit
 from .method import Array, Method, Slopes
 
 #: Numbers that are held at once.
 MEMORY = 2**21
 #: No bound that is met yet.
 NEVER = 10**6
+#: In place of the power of a step that is too small for one.
+LEAST = 5e-324
+
+#: What f gave at some points: numbers, or a stack of vectors.
+Values = list[float] | Array
 
 
 class Adaptive(Method):
@@ -44,7 +49,7 @@ class Adaptive(Method):
             parts.append(sweep.run())
             start = chosen.stop
             size = max(1, MEMORY // (self.most * max(1, parts[0].values.shape[1])))
-        return Slopes(*[np.concatenate(column) for column in zip(*parts)])
+        return parts[0] if len(parts) == 1 else Slopes(*[np.concatenate(column) for column in zip(*parts)])
 
     def relative_error(self, order: int, epsilon: float) -> float:
         return min(1.0, (1e4 if order == 1 else 1e6) * epsilon)
@@ -64,23 +69,28 @@ class Sweep:
         self.method, self.evaluations, self.lines, self.chosen, self.fresh = method, evaluations, lines, chosen, fresh
         count = len(chosen)
         scales = [lines.scale(line) for line in chosen]
-        self.scales = np.array([usual for usual, _ in scales])
+        self.scales = [usual for usual, _ in scales]
         factor = 1.0 if method.step is None else method.step / START
-        self.units = np.array([unit(usual * factor) for usual, _ in scales])
+        self.units = [unit(usual * factor) for usual, _ in scales]
         #: How many powers of two below the first step the most cautious one is.
         self.caution = [min(0, round(math.log2(worst / usual))) if worst < usual else 0 for usual, worst in scales]
+        #: By line, from the largest step to the smallest: their exponents, the slopes, and how large f's values were.
         self.exponents: list[list[int]] = [[] for _ in range(count)]
-        self.slots: list[list[int]] = [[] for _ in range(count)]
-        self.counts = np.zeros(count, dtype=int)
-        self.bad = np.full(count, NEVER)
-        self.failures = np.zeros(count, dtype=int)
+        self.D: list[list[Any]] = [[] for _ in range(count)]
+        self.S: list[list[Any]] = [[] for _ in range(count)]
+        self.counts = [0] * count
+        self.bad = [NEVER] * count
+        self.failures = [0] * count
         #: Values on a side that is finite although the other is not: (exponent, sign, distance, vector).
         self.sides: list[list[tuple[int, int, Any, Array]]] = [[] for _ in range(count)]
         self.room = [lines.room(line) for line in chosen]
         self.most = method.most + self.more
-        self.levels = max(2, self.most // 2)
         self.dead: Array | None = None
         self.allocated = False
+        #: f has one real output, whose arithmetic is that of Python's numbers: NumPy's takes longer than many an f.
+        self.single = False
+        #: The estimates of such an f.
+        self.numbers: dict[int, Number] = {}
 
     def run(self) -> Slopes:
         count = len(self.chosen)
@@ -95,7 +105,7 @@ class Sweep:
             raise self.evaluations.raised  # wherever it was looked at
         if self.dead is not None and self.dead.any():
             self.values[:, self.dead], self.errors[:, self.dead] = np.nan, np.inf
-        return Slopes(self.values, self.errors, self.floors, self.sizes, self.counts)
+        return Slopes(self.values, self.errors, self.floors, self.sizes, np.array(self.counts))
 
     def _bound(self, i: int) -> bool:
         """Keep the first step inside the bounds; whether they leave room on one side alone."""
@@ -120,36 +130,36 @@ class Sweep:
             again = self._evaluate(wanted)
             ready = sorted({i for i, _ in wanted} - {i for i, _ in again})
             wanted = [*again, *self._next(ready)]
+        for i, number in self.numbers.items():
+            self.values[i], self.errors[i], self.floors[i], self.best[i] = number
+            self.sizes[i] = max(self.S[i])
 
     def _evaluate(self, wanted: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         """One more step for some lines; the steps to take instead where f was not finite."""
         up, down, apart = self._values(wanted)
         if not self.allocated:
-            self._allocate(up.shape[1], up.dtype)
+            self._allocate()
         if self.dead is not None:
-            up[:, self.dead] = down[:, self.dead] = 0.0
-        finite_up, finite_down = _finite(up), _finite(down)
+            up, down = self._without_dead(up), self._without_dead(down)
+        finite_up, finite_down = self._finite(up), self._finite(down)
         if not (all(finite_up) and all(finite_down)) and self.dead is None:
-            self.dead = dead = self._dead()
-            up[:, dead] = down[:, dead] = 0.0
-            finite_up, finite_down = _finite(up), _finite(down)
-        with np.errstate(all="ignore"):
-            slopes = self._slopes(up, down, apart)
-            sizes = np.maximum(np.abs(up), np.abs(down))
+            self.dead = self._dead()
+            up, down = self._without_dead(up), self._without_dead(down)
+            finite_up, finite_down = self._finite(up), self._finite(down)
         again: list[tuple[int, int]] = []
         for n, (i, exponent) in enumerate(wanted):
             self.counts[i] += 2
             if finite_up[n] and finite_down[n]:
-                exponents, slot = self.exponents[i], len(self.slots[i])
-                place = next((k for k, other in enumerate(exponents) if other < exponent), slot)
+                exponents = self.exponents[i]
+                place = next((k for k, other in enumerate(exponents) if other < exponent), len(exponents))
                 exponents.insert(place, exponent)
-                self.slots[i].insert(place, slot)
-                self.D[i, slot], self.S[i, slot] = slopes[n], sizes[n]
+                self.D[i].insert(place, self._slope((i, exponent), up[n], down[n], *apart[n]))
+                self.S[i].insert(place, self._size(up[n], down[n]))
                 continue
             self.bad[i] = min(self.bad[i], exponent)
             for sign, good, values in ((1, finite_up[n], up[n]), (-1, finite_down[n], down[n])):
                 if good:
-                    self.sides[i].append((exponent, sign, apart[n][0 if sign == 1 else 1], values.copy()))
+                    self.sides[i].append((exponent, sign, apart[n][0 if sign == 1 else 1], np.array(values, ndmin=1)))
             if (i, exponent - 1) in wanted or (again and again[-1][0] == i):
                 continue  # the smaller of two steps of the first round says where to go
             lower = self._retreat(i, exponent)
@@ -183,35 +193,58 @@ class Sweep:
     def _points(self, wanted: Sequence[tuple[int, int]], distances: list[Any]) -> Iterator[list[Any]]:
         lines, first, fresh = self.lines, self.chosen.start, self.fresh
         for i, exponent in wanted:
-            t = float(self.units[i]) * 2.0**exponent
+            t = self.units[i] * 2.0**exponent
             for step in (t, -t):
                 leaves, distance = lines.at(fresh(), first + i, step)
                 distances.append(distance)
                 yield leaves
 
-    def _values(self, wanted: Sequence[tuple[int, int]]) -> tuple[Array, Array, list[tuple[Any, Any]]]:
-        """f ahead and behind, (rounds, outputs), and how far the point has moved."""
+    def _values(self, wanted: Sequence[tuple[int, int]]) -> tuple[Values, Values, list[tuple[Any, Any]]]:
+        """f ahead and behind, and how far the point has moved."""
         distances: list[Any] = []
-        vectors = self.evaluations.vectors(self._points(wanted, distances))
+        ahead, behind = self._split(self.evaluations.vectors(self._points(wanted, distances)))
+        return ahead, behind, list(zip(distances[0::2], distances[1::2]))
+
+    def _split(self, vectors: list[Any]) -> tuple[Values, Values]:
+        """Every other one: numbers, or stacks (rounds, outputs)."""
         layout = self.evaluations.layout(())
+        self.single = layout.count == 1 and layout.dtype is np.float64
+        if self.single:
+            numbers = [float(value) if layout.number else value.item() for value in vectors]
+            return numbers[0::2], numbers[1::2]
         array = np.array(vectors, layout.dtype).reshape(len(vectors), layout.count)
-        return array[0::2].copy(), array[1::2].copy(), list(zip(distances[0::2], distances[1::2]))
+        return array[0::2].copy(), array[1::2].copy()
 
-    def _slopes(self, up: Array, down: Array, apart: list[tuple[Any, Any]]) -> Array:
-        lengths = np.array([a - b for a, b in apart])[:, None]
-        return np.where(lengths == 0, 0.0, (up - down) / np.where(lengths == 0, 1.0, lengths))
+    def _finite(self, values: Values) -> list[bool]:
+        """Whether each of these is finite in all of its numbers."""
+        if self.single:
+            return [math.isfinite(value) for value in values]
+        finite: Array = np.isfinite(values)
+        return [bool(row.all()) for row in finite]
 
-    def _allocate(self, outputs: int, dtype: Any) -> None:
+    def _without_dead(self, values: Values) -> Values:
+        assert self.dead is not None
+        if self.single:
+            return [0.0] * len(values) if self.dead[0] else values
+        values[:, self.dead] = 0.0  # type: ignore[call-overload]
+        return values
+
+    def _slope(self, key: tuple[int, int], up: Any, down: Any, ahead: Any, behind: Any) -> Any:
+        """The derivative between two points, of a number or of a vector."""
+        return (up - down) / (ahead - behind) if ahead != behind else 0.0 * up
+
+    def _size(self, up: Any, down: Any) -> Any:
+        return max(abs(up), abs(down)) if self.single else np.maximum(np.abs(up), np.abs(down))
+
+    def _allocate(self) -> None:
         self.allocated = True
-        count, real = len(self.chosen), np.zeros(0, dtype).real.dtype
-        self.D = np.zeros((count, self.levels + 1, outputs), dtype)
-        self.S = np.zeros((count, self.levels + 1, outputs), real)
-        self.values = np.full((count, outputs), np.nan, dtype)
-        self.errors = np.full((count, outputs), np.inf, real)
-        self.sizes, self.floors = np.zeros((count, outputs), real), np.zeros((count, outputs), real)
-        #: The place of the largest step that served.
-        self.best = np.zeros(count, dtype=int)
         layout = self.evaluations.layout(())
+        shape, real = (len(self.chosen), layout.count), np.zeros(0, layout.dtype).real.dtype
+        self.values = np.full(shape, np.nan, layout.dtype)
+        self.errors = np.full(shape, np.inf, real)
+        self.sizes, self.floors = np.zeros(shape, real), np.zeros(shape, real)
+        #: The place of the largest step that served.
+        self.best = np.zeros(len(self.chosen), dtype=int)
         self.epsilon = max(layout.epsilon if self.method.noise is None else self.method.noise, self.evaluations.level.error)
 
     # between rounds
@@ -223,8 +256,7 @@ class Sweep:
             if len(self.exponents[i]) > 1:
                 groups.setdefault(tuple(self.exponents[i]), []).append(i)
             elif self.exponents[i]:
-                self.values[i] = self.D[i, self.slots[i][0]]
-                self.sizes[i] = self.S[i, self.slots[i][0]]
+                self.values[i], self.sizes[i] = self.D[i][0], self.S[i][0]
                 if self.counts[i] + 2 <= self.most:
                     groups.setdefault((), []).append(i)
         following = [(i, self.exponents[i][-1] - 1) for i in groups.pop((), [])]
@@ -234,28 +266,53 @@ class Sweep:
         return following
 
     def _judge(self, exponents: tuple[int, ...], group: list[int]) -> list[tuple[int, int]]:
+        if self.single:
+            return self._judge_numbers(exponents, group)
         rows = np.array(group)
-        places = np.array([self.slots[i] for i in group])
-        slopes, sizes = self.D[rows[:, None], places], self.S[rows[:, None], places]
-        steps = self.units[rows, None] * 2.0 ** np.array(exponents)
+        slopes, sizes = np.array([self.D[i] for i in group]), np.array([self.S[i] for i in group])
+        steps = np.array([self.units[i] for i in group])[:, None] * 2.0 ** np.array(exponents)
         estimate, rounding = self._estimate(windows(exponents, self.power, self.order), slopes, sizes, steps)
         self.values[rows], self.errors[rows], self.sizes[rows] = estimate.value, estimate.error, sizes.max(axis=1)
         self.floors[rows], self.best[rows] = estimate.floor, estimate.first.max(axis=1, initial=0)
-        left = [self.most - int(self.counts[i]) for i in group]
+        left = [self.most - self.counts[i] for i in group]
         if max(left) < 2:
             return []
-        small = (steps[:, 0] < self.scales[rows]).tolist()
-        bad = self.bad[rows].tolist()
+        small = [bool(step < self.scales[i]) for i, step in zip(group, steps[:, 0])]
+        bad = [self.bad[i] for i in group]
         chosen = decide(
             exponents, self.power, slopes, rounding, estimate, self.slack * self.epsilon, small, bad, left
         )  # fmt: skip
         following: list[tuple[int, int]] = []
-        for n, (i, exponent) in enumerate(zip(group, chosen)):
-            if exponent is None and len(exponents) == 2 and not slopes[n].any():
-                following.extend(self._look_further(i))
-            if exponent is not None and left[n] >= 2 and exponent not in exponents:
-                following.append((i, exponent))
+        for i, exponent, own, room in zip(group, chosen, slopes, left):
+            following.extend(self._following(i, exponent, exponents, room, bool(own.any())))
         return following
+
+    def _judge_numbers(self, exponents: tuple[int, ...], group: list[int]) -> list[tuple[int, int]]:
+        found = windows(exponents, self.power, self.order)
+        powers = [2.0**e for e in exponents]
+        limit = self.slack * self.epsilon
+        following: list[tuple[int, int]] = []
+        for i in group:
+            slopes, unit = self.D[i], self.units[i]
+            rounding = self._rounding(self.S[i], [unit * power for power in powers], self.order, self.gain)
+            self.numbers[i] = estimate = found.number(slopes, rounding)
+            left = self.most - self.counts[i]
+            if left < 2:
+                continue
+            small = unit * powers[0] < self.scales[i]
+            exponent = decide_number(
+                exponents, self.power, slopes, rounding, estimate, limit, small, self.bad[i], left
+            )  # fmt: skip
+            following.extend(self._following(i, exponent, exponents, left, any(slopes)))
+        return following
+
+    def _following(
+        self, i: int, exponent: int | None, exponents: tuple[int, ...], left: int, changes: bool
+    ) -> list[tuple[int, int]]:
+        """The next steps of a line for which this was decided."""
+        if exponent is None:
+            return self._look_further(i) if len(exponents) == 2 and not changes else []
+        return [(i, exponent)] if left >= 2 and exponent not in exponents else []
 
     def _look_further(self, i: int) -> list[tuple[int, int]]:
         """Where f did not change at all around a number that is close to zero, it may change at a distance of about 1."""
@@ -264,9 +321,14 @@ class Sweep:
         exponent = round(math.log2(unit(1.0) / self.units[i]))
         if exponent >= self.bad[i]:
             return []
-        self.exponents[i], self.slots[i] = [], []  # what has been seen so far says nothing
+        self.exponents[i], self.D[i], self.S[i] = [], [], []  # what has been seen so far says nothing
         self.scales[i] = 1.0
         return [(i, exponent), (i, exponent - 1)]
+
+    def _rounding(self, sizes: Sequence[Any], steps: Sequence[Any], order: int, gain: float) -> list[Any]:
+        """The rounding errors of slopes, by f's values and the steps."""
+        factor, least = 0.5 * gain * self.epsilon, 0.5 * gain * (self.method.absolute or 0.0)
+        return [max(factor * size, least) / (step**order or LEAST) for size, step in zip(sizes, steps)]
 
     def _estimate(self, found: Any, slopes: Array, sizes: Array, steps: Array) -> tuple[Estimate, Array]:
         """The slopes at no step, and the rounding errors of those that there are."""
@@ -290,7 +352,7 @@ class Sweep:
         layout = self.evaluations.layout(outputs)
         base = np.array(np.atleast_1d(layout.flat(outputs)), layout.dtype)
         if not self.allocated:
-            self._allocate(len(base), base.dtype)
+            self._allocate()
         if self.dead is None:
             self.dead = self._dead()
         base[self.dead] = 0.0
@@ -298,10 +360,10 @@ class Sweep:
         if limit < self.units[i]:
             self.units[i] *= 2.0 ** math.floor(math.log2(limit / self.units[i]))
         found = {e: (t, values) for e, _, t, values in self.sides[i]}
-        wanted = [e for e in (0, -1, -2) if e not in found][: max(0, self.most - int(self.counts[i]))]
+        wanted = [e for e in (0, -1, -2) if e not in found][: max(0, self.most - self.counts[i])]
         while wanted:
             for e in wanted:
-                t = sign * float(self.units[i]) * 2.0**e
+                t = sign * self.units[i] * 2.0**e
                 leaves, distance = self.lines.at(self.fresh(), self.chosen.start + i, t)
                 (vector,) = self.evaluations.vectors([leaves])
                 values = np.array(np.atleast_1d(vector), layout.dtype)
@@ -315,17 +377,12 @@ class Sweep:
             exponents = tuple(sorted(found, reverse=True))
             slopes = np.array([[(found[e][1] - base) / found[e][0] for e in exponents]])
             sizes = np.array([[np.maximum(np.abs(found[e][1]), np.abs(base)) for e in exponents]])
-            steps = float(self.units[i]) * 2.0 ** np.array([exponents])
+            steps = self.units[i] * 2.0 ** np.array([exponents])
             estimate, rounding = self._estimate(windows(exponents, 1, 1), slopes, 2 * sizes, steps)
             self.values[i], self.errors[i], self.sizes[i] = estimate.value[0], estimate.error[0], sizes[0].max(axis=0)
             self.floors[i] = estimate.floor[0]
-            left = self.most - int(self.counts[i])
+            left = self.most - self.counts[i]
             (following,) = decide(exponents, 1, slopes, rounding, estimate, self.epsilon, [True], [1], [4 * left])
             if following is not None and left > 0 and following not in found:
                 wanted = [following]
 
-
-def _finite(vectors: Array) -> list[bool]:
-    """Whether each of these is finite in all of its numbers."""
-    finite: Array = np.isfinite(vectors)
-    return [bool(row.all()) for row in finite]

@@ -542,7 +542,7 @@ def test_numbers_are_extrapolated_as_arrays_are(exponents, power, order):
         array = extrapolate(found, slopes[None, :, None], rounding[None, :, None], steps[None, -1:, None] ** order)
         assert number.first == array.first.item()
         wanted = [array.value.item(), array.error.item(), array.floor.item()]
-        np.testing.assert_allclose(number[:3], wanted, rtol=1e-6, atol=1e-13)
+        np.testing.assert_allclose(number[:3], wanted, rtol=1e-4)
 
 
 def test_one_output_has_the_derivatives_that_it_has_beside_others():

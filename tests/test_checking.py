@@ -1,5 +1,6 @@
 """`check_gradient`: right gradients pass, wrong ones are named, kinks are no failure, and few evaluations are taken."""
 
+import importlib
 import subprocess
 import sys
 import time
@@ -9,6 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
+from adinterface_conformance.differences.exact import scalar
+from adinterface_conformance.differences.problems import Doubles, problems
 from backends_table import each_backend, each_engine
 from torch import nn
 
@@ -21,6 +24,7 @@ from adinterface import (
     OutputError,
     array_namespace,
     check_gradient,
+    gradient,
 )
 from adinterface.tools.check_gradient import Look, between, kink_among
 
@@ -57,7 +61,7 @@ def test_a_right_gradient_passes_in_few_evaluations(backend, dtype):
 
 def test_the_evaluations_do_not_grow_with_the_numbers():
     counts = {check_gradient(lambda x: (x * x).sum(), AutoJax(), np.ones(n)).evaluations for n in (2, 2000, 200_000)}
-    assert counts == {9}  # one gradient, f twice, three directions
+    assert counts == {15}  # one gradient, f twice, three directions
 
 
 CORRUPTIONS = {
@@ -81,6 +85,32 @@ def test_a_wrong_leaf_is_named(corruption):
     assert [leaf.path for leaf in check.wrong] == ["args[0]['bad']"]
 
 
+@pytest.mark.parametrize(("dtype", "excess"), [("float64", 1e-7), ("float32", 1e-3)])
+def test_a_small_error_is_seen(dtype, excess):
+    bad = corrupted(lambda g: g * (1 + excess))
+    x = np.array([0.3, -0.4, 1.2], dtype)
+    check = check_gradient(lambda x: jnp.exp(bad(x)).sum(), AutoJax(), x)
+    assert [leaf.path for leaf in check.wrong] == ["args[0]"] * len(check.wrong)
+    assert not check
+    assert check_gradient(lambda x: jnp.exp(x).sum(), AutoJax(), x)
+
+
+def test_gradients_of_published_problems_are_right_and_small_errors_in_them_are_seen(monkeypatch):
+    """Those with small numbers of the collection: none of the right ones fails, most of the slightly wrong ones do."""
+    right = wrong = 0
+    module = importlib.import_module("adinterface.tools.check_gradient")
+    some = problems()[::6]
+    for excess in (0.0, 1e-8):
+        monkeypatch.setattr(module, "gradient", lambda *args, e=excess: tuple([g * (1 + e) for g in gradient(*args)]))
+        for problem in some:
+            with np.errstate(all="ignore"):
+                f = lambda x, problem=problem: scalar(list(problem.f(list(x), Doubles)))
+                ok = check_gradient(f, AutoFiniteDifferences(method="complex"), np.array(problem.x)).ok
+            right, wrong = right + (ok and not excess), wrong + (not ok and bool(excess))
+    assert right == len(some)
+    assert wrong > 0.6 * len(some)
+
+
 def test_a_wrong_conjugate_is_seen():
     bad = corrupted(jnp.conj)
     check = check_gradient(lambda z: jnp.real(bad(z) * (1 + 2j)).sum(), AutoJax(), np.array([1 + 2j, 3 - 1j]))
@@ -96,7 +126,7 @@ def test_one_of_many_leaves_is_found_by_halving():
 
     check = check_gradient(f, AutoJax(), layers)
     assert [leaf.path for leaf in check.wrong] == ["args[0][37]"]
-    assert check.evaluations < 160
+    assert check.evaluations < 200
 
 
 def test_a_leaf_of_little_weight_is_seen_alone():
@@ -117,7 +147,7 @@ def test_the_report_says_what_is_wrong_with_both_numbers():
     good = check_gradient(lambda x: x * x, AutoFiniteDifferences(), 3.0)
     assert str(good) == (
         f"check_gradient({AutoFiniteDifferences()!r}): ok\n"
-        "  1 numbers in 1 leaves; 3 directions of all leaves, 0 of one leaf; 12 evaluations of f; seed 0"
+        "  1 numbers in 1 leaves; 3 directions of all leaves, 0 of one leaf; 18 evaluations of f; seed 0"
     )
 
 
@@ -206,7 +236,7 @@ def test_a_module_of_a_million_parameters(dtype, record_property):
     record_property("evaluations", check.evaluations)
     assert check, check
     assert check.number_count == 1_043_826
-    assert check.evaluations < 120
+    assert check.evaluations < 160
     assert all(torch.equal(a, b) for a, b in zip(before, model.parameters()))
 
 

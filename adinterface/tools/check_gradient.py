@@ -1,8 +1,11 @@
 """`check_gradient`: a gradient against differences along random directions, in a handful of evaluations of f.
 
-Sources. Step: Press et al., Numerical Recipes, 3rd ed., section 5.7: eps^(1/3) balances truncation and rounding. Looking
-again with several steps: C. Ridders, Advances in Engineering Software 4 (1982), p. 75: successive steps that agree show how
-far a difference can be trusted. Directions with random signs: as in SPSA, J. Spall, IEEE Trans. Automatic Control 37 (1992).
+The first look is by the adaptive method of `AutoFiniteDifferences`, which tells how exact it is. Where that is not enough,
+or disagrees, plain central differences with several steps say what there is: a kink, noise, or a wrong gradient.
+
+Sources. Step of those: Press et al., Numerical Recipes, 3rd ed., section 5.7: eps^(1/3) balances truncation and rounding.
+Several of them: C. Ridders, Advances in Engineering Software 4 (1982), p. 75: successive steps that agree show how far a
+difference can be trusted. Directions with random signs: as in SPSA, J. Spall, IEEE Trans. Automatic Control 37 (1992).
 """
 
 from __future__ import annotations
@@ -18,10 +21,13 @@ import numpy as np
 
 from ..call.messages import require_function
 from ..contract.auto import AutoBackend, AutoFiniteDifferences
+from ..contract.backend import Arrays, Aux
 from ..contract.library import Library, epsilon, width
+from ..derive.record import estimating
 from ..operators.gradient import gradient
 from ..operators.pullback import pullback
 from ..operators.second_order import first_order
+from ..registry import find
 from ..rules.held import Around
 from ..tree import handler_of
 from .leaves import differentiated_paths, named_leaves, native_leaves, taken_apart, with_native_leaves
@@ -36,6 +42,8 @@ Direction = Mapping[int, Array]
 ALONE = 16
 #: Rounding errors of f are taken for this many units in the last place.
 _ROUNDING = 10.0
+#: A slope may be so many times its estimated error off; and the scale of another look, in that of the first.
+_CAUTION, _OTHER = 10.0, 1 / 7
 #: Steps of the second look, in units of the first one; rounding leaves the shorter dtypes less room.
 _LADDER, _SHORT_LADDER = (8.0, 1.0, 1 / 8, 1 / 64, 1 / 512), (4.0, 2.0, 1.0, 1 / 2, 1 / 4)
 
@@ -206,19 +214,102 @@ class Probe:
                 _ROUNDING * self.epsilon * largest / step,
             )
 
-    def first_step(self, direction: Direction) -> float:
-        """eps^(1/3), less where many numbers move at once: a sum of n of them moves sqrt(n) times as far.
+    def scale(self, direction: Direction) -> float:
+        """1, less where many numbers move at once: a sum of n of them moves sqrt(n) times as far.
 
         The fourth root, because the n numbers of a layer meet in sums of about sqrt(n).
         """
         count = max(1, sum([d.size for d in direction.values()]))
-        return float(self.epsilon ** (1 / 3) / count**0.25)
+        return float(count**-0.25)
+
+
+class Along:
+    """The slope along a direction by adaptive differences, with as many evaluations as it takes."""
+
+    def __init__(self, probe: Probe, direction: Direction, scale: float, gradients: Mapping[int, Array]):
+        self.line = _Line(probe, direction)
+        with np.errstate(all="ignore"):
+            parts = [np.real(np.conj(gradients[n]) * d) for n, d in direction.items()]
+            self.gradient = float(sum([part.sum() for part in parts]))
+            self.typical = float(np.sqrt(sum([np.square(part).sum() for part in parts])))
+            # What rounding the moved leaves does to f, beside the rounding of its own value.
+            shaken = [np.abs(gradients[n]) * np.abs(probe.points[n]) for n in direction]
+            absolute = 0.5 * probe.epsilon * float(np.sqrt(sum([np.square(part).sum() for part in shaken])))
+        self.noise = probe.epsilon, absolute if math.isfinite(absolute) else 0.0
+        # From four evaluations there is an error in the fourth power of the step, and rounding.
+        self.step = scale * probe.epsilon**0.2
+
+    def slope(self, most: int) -> Slope:
+        """By so many evaluations at most, those included that were made before."""
+        backend = find(AutoFiniteDifferences(noise=self.noise, scale=1.0, step=self.step, max_evaluations=most))
+        with estimating() as found, np.errstate(all="ignore"):
+            pushed = backend.pushforward(self.line, (np.float64(0.0),), (np.float64(1.0),), value=False)
+        differences = float(pushed.tangents[0])
+        error = found[0].relative * abs(differences) if found else math.inf
+        return Slope(self.gradient, differences, error, self.typical)
+
+
+class _Line:
+    """f along a direction, as a flat function of how far."""
+
+    held: frozenset[int] = frozenset()
+    fresh = False
+
+    def __init__(self, probe: Probe, direction: Direction):
+        self.probe, self.direction = probe, direction
+        self.known: dict[float, Any] = {}
+
+    @property
+    def alone(self) -> _Line:
+        return self
+
+    @property
+    def elsewhere(self) -> _Line:
+        return self
+
+    def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
+        (t,), probe = leaves, self.probe
+        if t not in self.known:
+            moved = {n: (probe.points[n] + t * d).astype(probe.storage[n]) for n, d in self.direction.items()}
+            self.known[t] = np.float64(probe.at(moved))
+        return (self.known[t],), Aux()
 
 
 def _library_of(array: Any) -> Library:
     handler = handler_of(array)
     assert isinstance(handler, Library), type(array)
     return handler
+
+
+@dataclass(frozen=True)
+class Slope:
+    """A slope along a direction, by the gradient and by adaptive differences, and their estimated error."""
+
+    gradient: float
+    differences: float
+    error: float
+    #: As in `Look`.
+    typical: float
+
+    @property
+    def size(self) -> float:
+        return max(abs(self.gradient), abs(self.differences), self.typical)
+
+    def tolerance(self, rtol: float) -> float:
+        return rtol * self.size + _CAUTION * self.error
+
+    def equal(self, rtol: float) -> bool:
+        return math.isfinite(self.size) and abs(self.gradient - self.differences) <= rtol * self.size
+
+    def agrees(self, rtol: float) -> bool:
+        return math.isfinite(self.size) and abs(self.gradient - self.differences) <= self.tolerance(rtol)
+
+    def trusted(self, rtol: float) -> bool:
+        return math.isfinite(self.size) and _CAUTION * self.error <= rtol * self.size
+
+    def confirms(self, other: Slope, rtol: float) -> bool:
+        """Whether the differences of both are the same."""
+        return abs(self.differences - other.differences) <= self.tolerance(rtol) + other.tolerance(rtol)
 
 
 @dataclass(frozen=True)
@@ -269,9 +360,10 @@ def between(look: Look, slope: float) -> bool:
     return low - slack <= slope <= high + slack
 
 
-def ladder(probe: Probe, direction: Direction, step: float, gradients: Mapping[int, Array]) -> list[Look]:
+def ladder(probe: Probe, direction: Direction, scale: float, gradients: Mapping[int, Array]) -> list[Look]:
     """Looks with several steps, from the longest to the shortest; shorter ones still where f is not finite."""
     looks: list[Look] = []
+    step = scale * probe.epsilon ** (1 / 3)
     factors = _SHORT_LADDER if probe.epsilon > 1e-10 else _LADDER
     for _ in range(3):
         looks = [probe.look(direction, step * factor, gradients) for factor in factors]
@@ -296,17 +388,18 @@ def check_gradient(
 ) -> GradientCheck:
     """Check a backend's gradient against finite differences along random directions.
 
-    A few directions that move all leaves at once, two evaluations of f each; then up to 16 leaves alone, those of which
-    these directions say the least. If something disagrees, f is looked at again with several steps, and the leaf that
+    A few directions that move all leaves at once, four to ten evaluations of f each; then up to 16 leaves alone, those of
+    which these directions say the least. If something disagrees, f is looked at again with several steps, and the leaf that
     is wrong is searched for by halving. So the number of evaluations does not depend on how many numbers there are: a
-    model of a million parameters takes 20 to 80. f gets the arrays that the backend would give it.
+    model of a million parameters takes 60 to 150. f gets the arrays that the backend would give it.
 
     f, backend, args, kwargs: as for `gradient`; to give f a keyword named `seed`, `directions` or `rtol`, wrap it.
 
     seed: of the random directions; the same seed gives the same directions.
     directions: how many directions move all leaves.
-    rtol: how much the two slopes may differ, relative to their size; None takes eps^(2/5) of the coarsest dtype (5e-7
-        for float64, 2e-3 for float32). What rounding explains is allowed on top.
+    rtol: how much the two slopes may differ, relative to their size; None takes eps^(3/5) of the coarsest dtype (4e-10
+        for float64, 7e-5 for float32), and eps^(2/5) (5e-7, 2e-3) where f is too rough for differences to tell more. What
+        their own estimated error explains is allowed on top.
 
     Returns a `GradientCheck`, true if the gradient is right; it names each wrong leaf with both slopes. Where f has a
     kink (its slopes ahead and behind differ), an engine that answers anything between them is not wrong.
@@ -345,7 +438,9 @@ class _Search:
 
     def __init__(self, probe: Probe, gradients: Mapping[str, Array], seed: int, rtol: float | None):
         self.probe, self.seed = probe, seed
-        self.rtol = probe.epsilon**0.4 if rtol is None else rtol
+        #: How much the slopes may differ; and where differences cannot tell so much.
+        self.rtol = probe.epsilon**0.6 if rtol is None else rtol
+        self.coarse = max(self.rtol, probe.epsilon**0.4)
         self.drawn = 0
         self.malformed: list[LeafCheck] = []
         self.gradients: dict[int, Array] = {}
@@ -408,18 +503,32 @@ class _Search:
 
     def _along(self, group: list[int], path: str) -> LeafCheck:
         direction = {n: self._signs(n) * self._scale(n) for n in group}
-        return self._examine(direction, self.probe.first_step(direction), path)
+        return self._examine(direction, self.probe.scale(direction), path)
 
     def _alone(self, n: int) -> LeafCheck:
         signs = self._signs(n)
         direction = {n: np.ones_like(signs) if signs.size == 1 and signs.dtype.kind == "f" else signs}  # the derivative
-        return self._examine(direction, self.probe.first_step(direction) * self._scale(n), self.probe.paths[n])
+        return self._examine(direction, self.probe.scale(direction) * self._scale(n), self.probe.paths[n])
 
-    def _examine(self, direction: Direction, step: float, path: str) -> LeafCheck:
-        first = self.probe.look(direction, step, self.gradients)
-        if first.settled(self.rtol):
-            return LeafCheck(path, "right", first.slope, first.central, self.rtol * first.size + first.noise)
-        return self._judge(ladder(self.probe, direction, step, self.gradients), path)
+    def _examine(self, direction: Direction, scale: float, path: str) -> LeafCheck:
+        probe, rtol = self.probe, self.rtol
+        along = Along(probe, direction, scale, self.gradients)
+        first = along.slope(4)
+        # Two independent numbers are not equal by chance; if rounding leaves no more to see, that is enough too.
+        if first.equal(rtol) or (first.trusted(10 * rtol) and first.agrees(rtol)):
+            return LeafCheck(path, "right", first.gradient, first.differences, first.tolerance(rtol))
+        first = along.slope(10)
+        trusted, tolerance = first.trusted(self.coarse), first.tolerance(rtol)
+        if trusted and first.agrees(rtol):
+            return LeafCheck(path, "right", first.gradient, first.differences, tolerance)
+        found = self._judge(ladder(probe, direction, scale, self.gradients), path)
+        if found.status != "right" or not trusted:
+            return found
+        # Plain differences cannot see so small an error. Other steps must, for the estimate may not hold.
+        again = Along(probe, direction, _OTHER * scale, self.gradients).slope(10)
+        if again.trusted(self.coarse) and not again.agrees(rtol) and again.confirms(first, rtol):
+            return LeafCheck(path, "wrong", first.gradient, first.differences, tolerance)
+        return found
 
     def _judge(self, looks: list[Look], path: str) -> LeafCheck:
         """A second look, with several steps: differences of neighbouring steps say how far each can be trusted."""
@@ -429,9 +538,9 @@ class _Search:
         windows = [finite[i : i + 3] for i in range(max(1, len(finite) - 2))]
         uncertainty, bend, best = min([_trust(window) for window in windows], key=lambda trust: trust[0])
         for look in finite:
-            if look.noise <= uncertainty and look.settled(self.rtol):
-                return LeafCheck(path, "right", look.slope, look.central, self.rtol * look.size + look.noise)
-        tolerance = self.rtol * best.size + 2 * uncertainty
+            if look.noise <= uncertainty and look.settled(self.coarse):
+                return LeafCheck(path, "right", look.slope, look.central, self.coarse * look.size + look.noise)
+        tolerance = self.coarse * best.size + 2 * uncertainty
         error = abs(best.central - best.slope)
         kink = kink_among(finite)
         if kink is not None and error > tolerance:

@@ -229,8 +229,8 @@ def _at_kink(probe: Probe, path: str, mine: Array, other: Array) -> bool:
     if not np.all(np.isfinite(apart)):
         return False
     direction = {n: apart / np.max(np.abs(apart))}
-    step = probe.first_step(direction) * max(1.0, largest_of(probe.points[n]))
-    kink = kink_among(ladder(probe, direction, step, {n: other}))
+    scale = probe.scale(direction) * max(1.0, largest_of(probe.points[n]))
+    kink = kink_among(ladder(probe, direction, scale, {n: other}))
     return kink is not None and between(kink, kink.slope) and between(kink, _slope(mine, direction[n]))
 
 

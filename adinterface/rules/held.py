@@ -118,11 +118,13 @@ class Holding:
 
     @property
     def alone(self) -> Holding:
-        return Holding(self._function.alone, self._hold)
+        inner = self._function.alone
+        return self if inner is self._function else Holding(inner, self._hold)
 
     @property
     def elsewhere(self) -> Holding:
-        return Holding(self._function.elsewhere, self._hold)
+        inner = self._function.elsewhere
+        return self if inner is self._function else Holding(inner, self._hold)
 
     @property
     def of_any_numbers(self) -> Holding:

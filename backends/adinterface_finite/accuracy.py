@@ -48,8 +48,10 @@ def report(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int) -
 
 def report_pairs(evaluations: Evaluations, relative: float, exactness: float) -> None:
     """As `report` for plain differences with this relative step: how much noise rounding leaves in them."""
-    error, order = max(exactness, evaluations.level.error) / relative, evaluations.level.order + 1
-    above = enclosing()
+    level, above = evaluations.level, enclosing()
+    if above is None and level.order < 2:
+        return
+    error, order = max(exactness, level.error) / relative, level.order + 1
     if above is not None:
         above.note(error, order)
     else:

@@ -22,11 +22,17 @@ Relative = Callable[[np.dtype[Any]], float]
 
 
 def are_real_numpy(arrays: Arrays) -> bool:
-    return all(isinstance(array, (np.ndarray, np.floating)) and array.dtype.kind == "f" for array in arrays)
+    for array in arrays:  # noqa: SIM110  (a generator would take a twentieth of a call of ten numbers)
+        if not isinstance(array, (np.ndarray, np.floating)) or array.dtype.kind != "f":
+            return False
+    return True
 
 
 def are_numpy(arrays: Arrays) -> bool:
-    return all(isinstance(array, (np.ndarray, np.generic)) for array in arrays)
+    for array in arrays:  # noqa: SIM110
+        if not isinstance(array, (np.ndarray, np.generic)):
+            return False
+    return True
 
 
 def relative_step(given: float | None, depth: int) -> Relative:
@@ -49,7 +55,7 @@ def _fits(evaluations: Evaluations, leaves: Arrays, outputs: Arrays) -> bool:
     """Whether f gives NumPy's arrays; refuses those of less precision than the arguments."""
     if not are_numpy(outputs):
         return False
-    if len(leaves) > 1 or any(output.dtype is not leaves[0].dtype for output in outputs):
+    if not len(leaves) == len(outputs) == 1 or outputs[0].dtype is not leaves[0].dtype:
         check_precision(evaluations.backend, leaves, outputs)
     return True
 

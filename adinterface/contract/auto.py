@@ -209,6 +209,12 @@ class AutoFiniteDifferences(_Ours):
             raise ValueError(f"{name}: max_evaluations must be an int of at least 4, not {self.max_evaluations!r}.")
         if self.bounds is not None and not _are_bounds(self.bounds):
             raise ValueError(f"{name}: bounds must be (lowest, highest), each a number or None, not {self.bounds!r}.")
+        if self.executor is not None and not _spreads(self.executor):
+            raise ValueError(
+                f"{name}: executor must be something that evaluations can be handed to, not {self.executor!r}. Pass an executor "
+                f"of concurrent.futures, such as ThreadPoolExecutor(4), a dask.distributed.Client, a joblib.Parallel, or a "
+                f"function that maps as map does."
+            )
         noises = self.noise if isinstance(self.noise, tuple) else (self.noise,)
         if self.noise is not None and not (len(noises) <= 2 and all(map(_is_noise, noises))):
             raise ValueError(
@@ -236,6 +242,12 @@ def _rebuilt(cls: type[AutoFiniteDifferences], options: dict[str, Any]) -> AutoF
 
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _spreads(executor: object) -> bool:
+    if isinstance(executor, type):  # the built-in map is one; a class of executors is none
+        return callable(executor) and not hasattr(executor, "submit")
+    return any(callable(getattr(executor, name, None)) for name in ("submit", "map", "get_executor", "__call__"))
 
 
 def _is_noise(value: Any) -> bool:

@@ -434,11 +434,8 @@ def test_fixed_steps_of_every_order(method, order, rtol):
         ({"max_evaluations": 3}, "max_evaluations must be an int of at least 4, not 3."),
         ({"bounds": (1, 0)}, "bounds must be (lowest, highest), each a number or None, not (1, 0)."),
         ({"bounds": 3}, "bounds must be (lowest, highest), each a number or None, not 3."),
-        ({"executor": 4}, "executor must be something that evaluations can be handed to, not 4. Pass an executor of concurrent"),
-        (
-            {"executor": concurrent.futures.ThreadPoolExecutor},
-            f"executor must be something that evaluations can be handed to, not {concurrent.futures.ThreadPoolExecutor}. Pass an",
-        ),
+        ({"executor": 4}, "executor must be something that evaluations can be handed to, not 4. Pass an executor of"),
+        ({"executor": concurrent.futures.Executor}, "executor must be something that evaluations can be handed to, not <class"),
         ({"noise": -1e-3}, "noise must be a number that is not negative, or (relative, absolute), not -0.001."),
     ],
 )

@@ -344,6 +344,24 @@ def test_probing_at_a_special_point_misses_nothing(backend):
     assert near.nnz == 4
 
 
+def test_a_pattern_that_could_only_be_probed_at_the_arguments_is_checked_always(capsys):
+    def f(x):
+        numbers = x._value if hasattr(x, "_value") else x
+        if np.any(np.asarray(numbers) % 1.0):
+            raise ValueError("whole numbers only")
+        return x[1:] * x[:-1] + x[1:]
+
+    sparse = AutoSparse(AutoAutograd(), detect="probe")
+    x = np.array([0.0, 2.0, 1.0, 0.0])
+    fast = prepare(jacobian, f, sparse, x)
+    np.testing.assert_allclose(fast(x)[0].toarray(), [[2, 1, 0, 0], [0, 1, 3, 0], [0, 0, 0, 2]])
+    with pytest.raises(SparsityError, match="It was found at other arguments, beside which f fails"):
+        fast(np.array([1.0, 2.0, 3.0, 4.0]))  # where the entry that vanished does not
+    report = explain(jacobian, f, sparse, x)
+    assert any("probed at the arguments alone, as f fails beside them" in step for step in report.steps)
+    capsys.readouterr()
+
+
 def test_probing_takes_full_rows_whole_and_few_products():
     pushes = 0
 

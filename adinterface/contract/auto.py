@@ -211,9 +211,9 @@ class AutoFiniteDifferences(_Ours):
             raise ValueError(f"{name}: bounds must be (lowest, highest), each a number or None, not {self.bounds!r}.")
         if self.executor is not None and not _spreads(self.executor):
             raise ValueError(
-                f"{name}: executor must be something that evaluations can be handed to, not {self.executor!r}. Pass an executor "
-                f"of concurrent.futures, such as ThreadPoolExecutor(4), a dask.distributed.Client, a joblib.Parallel, or a "
-                f"function that maps as map does."
+                f"{name}: executor must be something that evaluations can be handed to, not {self.executor!r}. Pass an "
+                f"executor of concurrent.futures, such as ThreadPoolExecutor(4), a dask.distributed.Client, a joblib.Parallel, "
+                f"or a function that maps as map does."
             )
         noises = self.noise if isinstance(self.noise, tuple) else (self.noise,)
         if self.noise is not None and not (len(noises) <= 2 and all(map(_is_noise, noises))):

@@ -141,6 +141,11 @@ def _refuse(operation: Derivative, structure: Structure, wrong: Array, found: Ar
     first = int(wrong[0])
     if structure.how == "given":
         remedy = "Leave pattern=... out to have it detected, or compare it with sparsity(...)."
+    elif structure.local and structure.how.startswith("probed"):
+        remedy = (
+            "It was found at other arguments, beside which f fails: make the call without prepare, or pass a pattern=... that "
+            "holds everywhere."
+        )
     elif structure.local:
         remedy = (
             "f branches on values, and these lead another way: make the call without prepare, or pass a pattern=... that holds "

@@ -78,8 +78,9 @@ def found_pattern(operation: Derivative, call: Call, leaves: Arrays, function: F
             f"be traced for its pattern ({refused or 'detect is probe'}). Find it outside, with sparsity(...), and pass "
             f"it as pattern=..."
         )
-    found = _probed(operation, leaves, function)
-    return Found(found, False, "probed" + (f", because tracing met {refused}" if refused else ""))
+    found, beside = _probed(operation, leaves, function)
+    how = "probed" if beside else "probed at the arguments alone, as f fails beside them"
+    return Found(found, not beside, how + (f", because tracing met {refused}" if refused else ""))
 
 
 def _short(error: Exception) -> str:
@@ -131,11 +132,11 @@ def _plain(array: Any, dtype: str) -> Any:
 # Probing ---------------------------------------------------------------------------------------------------------------
 
 
-def _probed(operation: Derivative, leaves: Arrays, function: Function) -> SparsityPattern:
-    """The union of the patterns at two points: one near the arguments, and one far from them.
+def _probed(operation: Derivative, leaves: Arrays, function: Function) -> tuple[SparsityPattern, bool]:
+    """The union of the patterns at two points, one near the arguments, and one far from them; and whether there was any.
 
     Not at the arguments themselves, which are often zeros or ones: there, entries vanish that are none elsewhere. Where f is
-    not finite at such a point, nearer ones are tried.
+    not finite at such a point, nearer ones are tried. If none will do, the arguments must, and every evaluation is checked.
     """
     rng = np.random.default_rng(0)
     with np.errstate(all="ignore"):
@@ -143,10 +144,15 @@ def _probed(operation: Derivative, leaves: Arrays, function: Function) -> Sparsi
         near = None
         for size in (1e-2, 1e-5):
             near = near or _pattern_near(operation, function, _displaced(operation.backend, leaves, rng, size), finite)
-        near = near or _pattern_at(operation, function, _displaced(operation.backend, leaves, rng, 0.0), False)
-        assert near is not None
         far = _pattern_near(operation, function, _displaced(operation.backend, leaves, rng, 0.5), finite)
-    return near if far is None else united(near, far)
+        if near is not None and far is not None:
+            return united(near, far), True
+        beside = near if near is not None else far
+        if beside is not None:
+            return beside, True
+        here = _pattern_at(operation, function, _displaced(operation.backend, leaves, rng, 0.0), False)
+    assert here is not None
+    return here, False
 
 
 def _pattern_near(operation: Derivative, function: Function, leaves: Arrays, finite: bool) -> SparsityPattern | None:

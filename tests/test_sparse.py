@@ -750,3 +750,28 @@ def test_neither_scipy_nor_the_sparse_floor_is_imported_before_it_is_needed():
     program = "import adinterface, sys; print([m for m in sys.modules if m.startswith(('scipy', 'adinterface.sparse'))])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@each_backend
+def test_a_hessian_whose_lines_meet_in_a_full_one_alone(backend):
+    """Lines without an entry of their own need no product."""
+    x = np.arange(1.0, 8.0)
+    for f in (lambda x: x[0] * array_namespace(x).sum(x[1:]), lambda x: x[3] * array_namespace(x).sum(x) + x[1] * x[2] * x[0]):
+        pattern = sparsity(hessian, f, AutoSparse(backend), x)
+        require_valid(pattern, pattern.colouring)
+        for sparse in (AutoSparse(backend), AutoSparse(backend, pattern=pattern)):
+            close(hessian(f, sparse, x), hessian(f, AutoAutograd(), x), backend)
+
+
+def test_star_colourings_of_random_patterns_are_valid_and_save_colours():
+    random = np.random.default_rng(0)
+    saved = 0
+    for k in range(80):
+        n = int(random.integers(3, 50))
+        dense = random.random((n, n)) < random.uniform(0.02, 0.4)
+        dense |= dense.T | (np.eye(n, dtype=bool) if k % 2 else False)
+        pattern = SparsityPattern.of_entries(*np.nonzero(dense), dense.shape)
+        found = by_symmetry(pattern)
+        require_valid(pattern, found)
+        saved += found.passes < choose(pattern, pushes=True, pulls=False).passes
+    assert saved > 40

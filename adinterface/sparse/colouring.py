@@ -17,9 +17,9 @@ from ..contract.errors import SparsityError
 from ..contract.pattern import Colouring, Indices, SparsityPattern
 from .scipy_door import scipy_sparse
 
-#: Star colouring visits the neighbours of neighbours in Python; a pattern in which they are more is coloured by columns, which
-#: is a star colouring of more colours.
-_PATHS = 4 * 10**7
+#: Star colouring looks at the colours of neighbours of neighbours; a pattern in which they are more is coloured by columns,
+#: which is a star colouring of more colours.
+_PATHS = 4 * 10**8
 
 
 def choose(pattern: SparsityPattern, *, pushes: bool, pulls: bool) -> Colouring:
@@ -158,25 +158,28 @@ def _star(rows: Indices, columns: Indices, n: int) -> Indices:
     used = np.zeros(n, bool)
     used[rows] = True
     colours = [-1] * n
+    #: Of each line its neighbours' colours, with the first neighbour of each. While the line has no colour they all differ.
+    first: list[dict[int, int]] = [{} for _ in range(n)]
+    #: The colours of those neighbours of a coloured line that have a second neighbour of its colour: to meet one of them
+    #: through this line would make a path of four lines in two colours.
+    middles: list[set[int]] = [set() for _ in range(n)]
     for v in np.flatnonzero(used).tolist():
-        forbidden = set()
+        forbidden: set[int] = set()
         for w in near[v]:
-            colour = colours[w]
-            if colour < 0:
-                forbidden.update([colours[x] for x in near[w]])
-                continue
-            forbidden.add(colour)
-            for x in near[w]:
-                second = colours[x]
-                if second >= 0 and x != v and second not in forbidden:
-                    for y in near[x]:
-                        if y != w and colours[y] == colour:
-                            forbidden.add(second)
-                            break
+            if colours[w] < 0:
+                forbidden.update(first[w])
+            else:
+                forbidden.add(colours[w])
+                forbidden.update(middles[w])
         colour = 0
         while colour in forbidden:
             colour += 1
         colours[v] = colour
+        for w in near[v]:
+            other = first[w].setdefault(colour, v)
+            if other != v:
+                middles[v].add(colours[w])
+                middles[other].add(colours[w])
     return np.array(colours, np.int32)
 
 
@@ -201,11 +204,10 @@ def require_valid(pattern: SparsityPattern, colouring: Colouring) -> None:
     wrong = colouring.colours.size != lines
     if not wrong:
         colours = colouring.colours[along].astype(np.int64)
-        wrong = bool((colours[kept] < 0).any())
-        if not wrong and colouring.by != "symmetric":
+        if colouring.by != "symmetric":
             key = across[kept] * np.int64(colouring.count) + colours[kept]
-            wrong = np.unique(key).size != key.size
-        elif not wrong:
+            wrong = bool((colours[kept] < 0).any()) or np.unique(key).size != key.size
+        else:
             own, mirror = alone(pattern, colouring)
             wrong = not bool((own | mirror).all())
     if wrong:
@@ -218,9 +220,13 @@ def require_valid(pattern: SparsityPattern, colouring: Colouring) -> None:
 def alone(pattern: SparsityPattern, colouring: Colouring) -> tuple[Any, Any]:
     """Of each entry (i, j) of a symmetric matrix, whether it stands alone in row i of the colour of j; and its mirror."""
     n, count = pattern.shape[0], colouring.count
-    key = pattern.rows * np.int64(count) + colouring.colours[pattern.columns]
-    single = np.bincount(key, minlength=n * count) == 1
-    return single[key], single[pattern.columns * np.int64(count) + colouring.colours[pattern.rows]]
+    # Lines without a colour have all of their entries in full ones, and are read there. They share a place at the end.
+    above, below = (colouring.colours[lines].astype(np.int64) for lines in (pattern.columns, pattern.rows))
+    key = np.where(above < 0, n * count, pattern.rows * np.int64(count) + above)
+    mirror = np.where(below < 0, n * count, pattern.columns * np.int64(count) + below)
+    single = np.bincount(key, minlength=n * count + 1) == 1
+    single[n * count] = False
+    return single[key], single[mirror]
 
 
 __all__ = ["by_columns", "by_rows", "by_symmetry", "choose", "first_fit", "fits", "require_valid", "symmetric"]

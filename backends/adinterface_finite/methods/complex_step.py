@@ -24,6 +24,10 @@ from .method import Array, Method, Slopes
 
 #: The imaginary step in units of x, and that of the guard; how far the two may be apart, and in units of rounding.
 STEP, GUARD, AGREE, ROUNDING = 1e-30, 6e-6, 1e-6, 8.0
+#: How many of its roundings f's own arithmetic may cost: NumPy takes powers of complex numbers by their logarithms.
+OWN = 128.0
+#: How near it must be for a second look with a step of a sixteenth, and by how much its error must fall: by 256 at best.
+NEAR, FALL = 0.1, 100.0
 #: After so many exceptions f is not given complex numbers any more.
 ENOUGH = 2
 
@@ -36,7 +40,7 @@ class ComplexStep(Method):
         return self.otherwise.relative_error(order, epsilon)
 
     def slopes(self, evaluations: Evaluations, lines: Lines, fresh: Callable[[], Arrays]) -> Slopes:
-        found: dict[int, tuple[Array, Array, Array]] = {}
+        found: dict[int, tuple[Array, Array, Array, int]] = {}
         raised = 0
         analytic = getattr(evaluations.alone, "of_any_numbers", None)
         for line in range(lines.count):
@@ -55,7 +59,7 @@ class ComplexStep(Method):
             return self.otherwise.slopes(evaluations, lines, fresh)
         values, errors, sizes = (np.array([found[line][k] if line in found else 0 * next(iter(found.values()))[k]
                                            for line in range(lines.count)]) for k in range(3))  # fmt: skip
-        counts = np.full(lines.count, 3)
+        counts = np.array([found[line][3] if line in found else 3 for line in range(lines.count)])
         if rest:
             others = self.otherwise.slopes(evaluations, Some(lines, rest), fresh)
             values[rest], errors[rest], sizes[rest] = others.values, others.errors, others.sizes
@@ -76,19 +80,28 @@ class ComplexStep(Method):
 
     def _guarded(
         self, evaluations: Evaluations, lines: Lines, line: int, fresh: Callable[[], Arrays], slope: Array
-    ) -> tuple[Array, Array, Array] | None:
-        """The slope with its error and the sizes of f's values, if a central difference agrees with it."""
-        step = GUARD * lines.scale(line)[0]
-        ahead, far = lines.at(fresh(), line, step)
-        behind, near = lines.at(fresh(), line, -step)
-        up, down = (np.atleast_1d(vector) for vector in evaluations.vectors([ahead, behind]))
-        layout = evaluations.layout(())
-        if layout.complex or up.shape != slope.shape:
-            return None
-        with np.errstate(all="ignore"):
-            guard = (up - down) / (far - near)
-            sizes = np.maximum(np.abs(up), np.abs(down)).astype("float64")
-            allowed = AGREE * np.max(np.abs(slope), initial=0.0) + ROUNDING * layout.epsilon * sizes / step
-            if not np.all(np.abs(guard - slope) <= allowed):
+    ) -> tuple[Array, Array, Array, int] | None:
+        """The slope with its error, the sizes of f's values, and the evaluations, if a central difference agrees with it.
+
+        Where f bends so much that it cannot, one with a smaller step must come closer as fast as such an error falls. What
+        spoils a complex step does not fall.
+        """
+        before: Array | None = None
+        for step in (GUARD * lines.scale(line)[0], GUARD / 16 * lines.scale(line)[0]):
+            ahead, far = lines.at(fresh(), line, step)
+            behind, near = lines.at(fresh(), line, -step)
+            up, down = (np.atleast_1d(vector) for vector in evaluations.vectors([ahead, behind]))
+            layout = evaluations.layout(())
+            if layout.complex or up.shape != slope.shape:
                 return None
-        return slope, np.full(slope.shape, 16 * layout.epsilon * np.max(np.abs(slope), initial=0.0)), sizes
+            with np.errstate(all="ignore"):
+                off = np.abs((up - down) / (far - near) - slope)
+                sizes = np.maximum(np.abs(up), np.abs(down)).astype("float64")
+                top = np.max(np.abs(slope), initial=0.0)
+                rounding = ROUNDING * layout.epsilon * sizes / step
+                if np.all(off <= AGREE * top + rounding) or (before is not None and np.all(off <= before / FALL + rounding)):
+                    return slope, np.full(slope.shape, OWN * layout.epsilon * top), sizes, 3 if before is None else 5
+                if not np.all(off <= NEAR * top + rounding):
+                    return None
+            before = off
+        return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from .held_out import held_out
 from .measure import Row, hessians, jacobians, measured, ours, peers, second_order
 from .problems import problems
 
@@ -17,9 +18,10 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("--noise", type=float, default=0.0, metavar="S", help="relative noise to add to f's values")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw errors against evaluations (needs Matplotlib)")
+    parser.add_argument("--held-out", action="store_true", help="the problems that no method was fitted to, instead")
     parser.add_argument("--first-order", action="store_true", help="Jacobians alone, without the Hessians")
     options = parser.parse_args(argv)
-    every = problems()
+    every = held_out() if options.held_out else problems()
     points = jacobians(every)
     rows = [measured(name, method, points, options.noise) for name, method in {**ours(), **peers()}.items()]
     numbers = sum(len(problem.x) for problem in every)

@@ -9,6 +9,7 @@ chemistry, biology and economics with numbers in their usual units.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from .problems import Model, Problem
@@ -31,7 +32,7 @@ def bdqrtic(x: Numbers, m: Any) -> list[Any]:
 
 
 def cosine(x: Numbers, m: Any) -> list[Any]:
-    return [sum(m.cos(a**2 - b / 2) for a, b in zip(x, x[1:]))]
+    return [sum(m.cos(a**2 - b / 2) for a, b in pairwise(x))]
 
 
 def cragglvy(x: Numbers, m: Any) -> list[Any]:
@@ -44,15 +45,15 @@ def cragglvy(x: Numbers, m: Any) -> list[Any]:
 
 
 def edensch(x: Numbers, m: Any) -> list[Any]:
-    return [16 + sum((a - 2) ** 4 + (a * b - 2 * b) ** 2 + (b + 1) ** 2 for a, b in zip(x, x[1:]))]
+    return [16 + sum((a - 2) ** 4 + (a * b - 2 * b) ** 2 + (b + 1) ** 2 for a, b in pairwise(x))]
 
 
 def engval_1(x: Numbers, m: Any) -> list[Any]:
-    return [sum((a**2 + b**2) ** 2 - 4 * a + 3 for a, b in zip(x, x[1:]))]
+    return [sum((a**2 + b**2) ** 2 - 4 * a + 3 for a, b in pairwise(x))]
 
 
 def genrose(x: Numbers, m: Any) -> list[Any]:
-    return [1 + sum(100 * (b - a**2) ** 2 + (b - 1) ** 2 for a, b in zip(x, x[1:]))]
+    return [1 + sum(100 * (b - a**2) ** 2 + (b - 1) ** 2 for a, b in pairwise(x))]
 
 
 def hairy(x: Numbers, m: Any) -> list[Any]:
@@ -84,7 +85,7 @@ def indef(x: Numbers, m: Any) -> list[Any]:
 
 
 def fletchcr(x: Numbers, m: Any) -> list[Any]:
-    return [10 * (b - a + 1 - a**2) for a, b in zip(x, x[1:])]
+    return [10 * (b - a + 1 - a**2) for a, b in pairwise(x)]
 
 
 def dqrtic(x: Numbers, m: Any) -> list[Any]:
@@ -191,7 +192,7 @@ def hansen(x: Numbers, m: Any) -> list[Any]:
 
 def stretched_v(x: Numbers, m: Any) -> list[Any]:
     total = 0 * x[0]
-    for a, b in zip(x, x[1:]):
+    for a, b in pairwise(x):
         t = a**2 + b**2
         total = total + t**0.25 * (m.sin(50 * t**0.1 + 1) ** 2)
     return [total]

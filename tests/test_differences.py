@@ -554,3 +554,32 @@ def test_one_output_has_the_derivatives_that_it_has_beside_others():
         (one,) = jacobian(f, FD, x)
         (two,) = jacobian(lambda x, f=f: np.stack([f(x), f(x)]), FD, x)
         np.testing.assert_allclose(np.stack([one, one]), two, rtol=1e-12)
+
+
+# Values that are rounded ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("digits", [6, 9])
+def test_the_estimate_holds_where_values_are_rounded_to_some_digits(digits):
+    random, held = np.random.default_rng(5), []
+    for f, slope in ((np.sin, np.cos), (np.log, lambda x: 1 / x), (lambda x: 3 * x + 1, lambda x: 3.0), (np.exp, np.exp)):
+        for x in random.uniform(0.1, 1.4, 25):
+            with recording() as record:
+                found = derivative(lambda x, f=f: np.round(f(x), digits), FD, x)
+            held.append(abs(found - slope(x)) <= 10 * record.accuracies[0].relative * abs(found))
+    assert np.mean(held) >= 0.97
+
+
+def test_short_numbers_of_exact_arithmetic_are_not_taken_for_rounded_ones():
+    count = 0
+
+    def line(x):
+        nonlocal count
+        count += 1
+        return 3 * x + 1
+
+    assert derivative(line, FD, 1.0) == 3.0
+    assert count == 4
+    with recording() as record:
+        assert derivative(lambda x: x * x, FD, 1000.0) == pytest.approx(2000, rel=1e-13)
+    assert record.accuracies[0].relative < 1e-11

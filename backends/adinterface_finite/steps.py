@@ -23,8 +23,26 @@ ENOUGH, LATE, LINEAR = 90.0, 4.5e4, 2e3
 LOST = 0.1
 #: How much smaller a step is taken where f is not finite: by this power of two.
 RETREAT = 3
+#: Values of so few decimal digits are taken for rounded ones, unless they have no more than so many binary digits.
+DIGITS, BITS = 11, 42
 #: One coarse look back by at most this power of two; one leap out of the noise.
 LEAST, LEAP = -6, 14
+
+
+def grain(values: Sequence[float]) -> float:
+    """Of which power of ten all of these positive numbers are multiples, as printed or tabled ones are; 0 if of none.
+
+    Numbers of a few binary digits do not count: exact arithmetic gives such.
+    """
+    top = max(values)
+    if sum([value.as_integer_ratio()[0].bit_length() > BITS for value in values]) * 2 < len(values):
+        return 0.0
+    first = -math.floor(math.log10(top)) if top else 0
+    for digits in range(first, first + DIGITS):
+        power = 10.0**digits
+        if all([abs(value * power - round(value * power)) <= 2.0**-50 * value * power for value in values]):
+            return 1 / power
+    return 0.0
 
 
 def unit(scale: float) -> float:

@@ -17,13 +17,15 @@ from adinterface.contract.backend import Arrays
 from ..evaluation import Evaluations
 from ..extrapolation import Estimate, Number, extrapolate, windows
 from ..points import Lines
-from ..steps import RETREAT, START, decide, decide_number, unit
+from ..steps import RETREAT, START, decide, decide_number, grain, unit
 from .method import Array, Method, Slopes
 
 #: Numbers that are held at once.
 MEMORY = 2**21
 #: No bound that is met yet.
 NEVER = 10**6
+#: How far from the others one more step is taken along what looks like a straight line of rounded values.
+ASIDE = -3
 #: In place of the power of a step that is too small for one.
 LEAST = 5e-324
 
@@ -89,6 +91,8 @@ class Sweep:
         self.allocated = False
         #: f has one real output, whose arithmetic is that of Python's numbers: NumPy's takes longer than many an f.
         self.single = False
+        #: Half of what the values of such an f are rounded to, by line, as far as it was looked at.
+        self.grain: dict[int, float] = {}
         #: The estimates of such an f.
         self.numbers: dict[int, Number] = {}
 
@@ -294,7 +298,12 @@ class Sweep:
         following: list[tuple[int, int]] = []
         for i in group:
             slopes, unit = self.D[i], self.units[i]
-            rounding = self._rounding(self.S[i], [unit * power for power in powers], self.order, self.gain)
+            steps = [unit * power for power in powers]
+            rounding = self._rounding(self.S[i], steps, self.order, self.gain)
+            if len(slopes) > 2 and self.method.noise is None:
+                grains = self._grains(i, slopes, rounding)
+                if grains:
+                    rounding = [max(noise, self.gain * grains / step**self.order) for noise, step in zip(rounding, steps)]
             self.numbers[i] = estimate = found.number(slopes, rounding)
             left = self.most - self.counts[i]
             if left < 2:
@@ -303,8 +312,18 @@ class Sweep:
             exponent = decide_number(
                 exponents, self.power, slopes, rounding, estimate, limit, small, self.bad[i], left
             )  # fmt: skip
+            if exponent is None and len(slopes) == 2 and any(slopes) and self.method.noise is None and grain(self.S[i]):
+                exponent = exponents[-1] + ASIDE  # rounded values may lie on a straight line by chance
             following.extend(self._following(i, exponent, exponents, left, any(slopes)))
         return following
+
+    def _grains(self, i: int, slopes: Sequence[float], rounding: Sequence[float]) -> float:
+        """Half of what f's values are rounded to, if they are; a straight line is none that rounding can hide in."""
+        if i not in self.grain:
+            if all([abs(a - b) <= 8 * (c + d) for a, b, c, d in zip(slopes, slopes[1:], rounding, rounding[1:])]):
+                return 0.0
+            self.grain[i] = 0.5 * grain(self.S[i])
+        return self.grain[i]
 
     def _following(
         self, i: int, exponent: int | None, exponents: tuple[int, ...], left: int, changes: bool

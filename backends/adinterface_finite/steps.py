@@ -35,12 +35,14 @@ def grain(values: Sequence[float]) -> float:
     Numbers of a few binary digits do not count: exact arithmetic gives such.
     """
     top = max(values)
+    if not 1e-200 < top < 1e200:
+        return 0.0
     if sum([value.as_integer_ratio()[0].bit_length() > BITS for value in values]) * 2 < len(values):
         return 0.0
-    first = -math.floor(math.log10(top)) if top else 0
+    first = -math.floor(math.log10(top))
     for digits in range(first, first + DIGITS):
         power = 10.0**digits
-        if all([abs(value * power - round(value * power)) <= 2.0**-50 * value * power for value in values]):
+        if all(abs(value * power - round(value * power)) <= 2.0**-50 * value * power for value in values):
             return 1 / power
     return 0.0
 

@@ -320,7 +320,7 @@ class Sweep:
     def _grains(self, i: int, slopes: Sequence[float], rounding: Sequence[float]) -> float:
         """Half of what f's values are rounded to, if they are; a straight line is none that rounding can hide in."""
         if i not in self.grain:
-            if all([abs(a - b) <= 8 * (c + d) for a, b, c, d in zip(slopes, slopes[1:], rounding, rounding[1:])]):
+            if all(abs(a - b) <= 8 * (c + d) for a, b, c, d in zip(slopes, slopes[1:], rounding, rounding[1:])):
                 return 0.0
             self.grain[i] = 0.5 * grain(self.S[i])
         return self.grain[i]

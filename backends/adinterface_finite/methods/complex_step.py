@@ -25,7 +25,7 @@ from .method import Array, Method, Slopes
 #: The imaginary step in units of x, and that of the guard; how far the two may be apart, and in units of rounding.
 STEP, GUARD, AGREE, ROUNDING = 1e-30, 6e-6, 1e-6, 8.0
 #: How many of its roundings f's own arithmetic may cost: NumPy takes powers of complex numbers by their logarithms.
-OWN = 128.0
+OWN = 256.0
 #: How near it must be for a second look with a step of a sixteenth, and by how much its error must fall: by 256 at best.
 NEAR, FALL = 0.1, 100.0
 #: After so many exceptions f is not given complex numbers any more.

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contract.auto import AutoBackend as _AutoBackend
+from ..contract.auto import AutoSparse
 from ..contract.backend import Randomness
 from ..tree import Constant
 from .derivative import ValueAndDerivative, ValueDerivativeAndSecondDerivative
@@ -194,6 +195,17 @@ def by_hessian(result: str) -> list[Row]:
 
 ONE = "x: {}, /, *constants: Constant"
 
+#: What comes back of an `AutoSparse`: matrices of SciPy's or of the engine's, whose types Python cannot say.
+SPARSE = {
+    "Jacobian": [Row("/, *args: Any", "tuple[Any, ...]", "Array | float"), Row("/, *args: Any", "Any")],
+    "ValueAndJacobian": [
+        Row("/, *args: Any", "ValueAndJacobian[Any, tuple[Any, ...]]", "Array | float"),
+        Row("/, *args: Any", "ValueAndJacobian[Any, Any]"),
+    ],
+    "Hessian": [Row("x: Any, /, *constants: Constant", "Any")],
+    "ValueGradientAndHessian": [Row("x: A, /, *constants: Constant", "ValueGradientAndHessian[Any, A, Any]")],
+}
+
 #: The rows of each class of operators.
 OPERATORS = {
     "Gradient": by_argument("{}"),
@@ -222,6 +234,9 @@ def operator(name: str, rows: list[Row]) -> str:
     if by_f:  # mypy complains by the first row that may fit: by one that takes every f
         wrong = f"self, f: Callable[..., Any], backend: BackendAfterFunction, {rows[-1].parameters}"
         text += METHOD.format(parameters=wrong, result="Any")
+    for row in SPARSE.get(name, []):
+        sparse = f"self, f: Callable[..., {row.returned or 'Any'}], backend: AutoSparse, {row.parameters}"
+        text += METHOD.format(parameters=sparse, result=row.result)
     for row in rows:
         f = f"self, f: Callable[..., {row.returned or 'Any'}], backend: AutoBackend, {row.parameters}"
         text += METHOD.format(parameters=f, result=row.result)
@@ -236,6 +251,9 @@ def operator(name: str, rows: list[Row]) -> str:
 
 def preparation() -> str:
     text = "\nclass Prepare:\n    __name__: str\n    __qualname__: str\n"
+    for name in SPARSE:
+        parameters = f"self, operator: {name}Operator, f: Callable[..., Any], backend: AutoSparse, /, *example_args: Any"
+        text += METHOD.format(parameters=parameters, result="_Prepared")
     for name, rows in OPERATORS.items():
         by_f = any(row.returned for row in rows)
         parameters = f"self, operator: {name}Operator, f: Callable[..., {'R' if by_f else 'Any'}], backend: AutoBackend, /, "
@@ -372,6 +390,18 @@ assert_type(prepare(hessian, f, B, x)(x), NDArray[np.float64])
 assert_type(prepare(value_gradient_and_hessian, f, B, 1.0)(1.0).hessian, float)
 assert_type(batched(gradient, f, B, x, Each(x), randomness="same"), Any)
 assert_type(prepare(batched, gradient, f, B, x, Each(x)), Prepared)
+
+# sparse results
+S = AutoSparse(AutoFiniteDifferences())
+assert_type(jacobian(mapped, S, x), tuple[Any, ...])
+assert_type(jacobian(f, S, x), Any)
+assert_type(value_and_jacobian(mapped, S, x).jacobian, tuple[Any, ...])
+assert_type(hessian(loss, S, x), Any)
+assert_type(value_gradient_and_hessian(loss, S, x).gradient, NDArray[np.float64])
+assert_type(gradient(loss, S, x), tuple[NDArray[np.float64]])
+assert_type(prepare(jacobian, mapped, S, x), Prepared)
+assert_type(prepare(hessian, loss, S, x)(x), Any)
+
 for operator in (gradient, jacobian):
     assert_type(prepare(operator, f, B, x), Prepared)
 """

@@ -25,12 +25,35 @@ _PATHS = 4 * 10**8
 def choose(pattern: SparsityPattern, *, pushes: bool, pulls: bool) -> Colouring:
     """The colouring of a Jacobian that takes the fewest passes: by columns where pushforwards are to be had, by rows where
     pullbacks are; both where it takes out lines."""
-    found: list[Colouring] = []
-    if pushes:
-        found.append(by_columns(pattern, singles=pulls))
-    if pulls and not (found and found[0].passes <= 1):
-        found.append(by_rows(pattern, singles=pushes))
-    return min(found, key=lambda colouring: colouring.passes)
+    singles = pushes and pulls
+    best = by_columns(pattern, singles=singles) if pushes else None
+    if pulls and (best is None or _rows_may_take_fewer(pattern, best.passes, singles)):
+        other = by_rows(pattern, singles=singles)
+        best = other if best is None or other.passes < best.passes else best
+    assert best is not None
+    return best
+
+
+def _rows_may_take_fewer(pattern: SparsityPattern, passes: int, singles: bool) -> bool:
+    """Not if a column has more entries than that, each of which asks for a colour of its row, unless it is taken out."""
+    degrees = np.bincount(pattern.columns, minlength=pattern.shape[1])
+    fewest = _costs(np.sort(degrees)[::-1]).min() if singles else degrees.max(initial=0)
+    return passes > max(1, int(fewest)) and not _mirrored(pattern)
+
+
+def _mirrored(pattern: SparsityPattern) -> bool:
+    """Whether rows and columns are the same, so that they take the same colours."""
+    if pattern.shape[0] != pattern.shape[1]:
+        return False
+    matrix = scipy_sparse().csr_array((np.ones(pattern.nnz, np.int8), (pattern.rows, pattern.columns)), shape=pattern.shape)
+    turned = matrix.T.tocsr()
+    return np.array_equal(matrix.indptr, turned.indptr) and np.array_equal(matrix.indices, turned.indices)
+
+
+def _costs(degrees: Indices) -> Indices:
+    """How many passes it takes at least if so many of the fullest lines are taken out; these are their degrees, falling."""
+    costs: Indices = np.arange(degrees.size + 1) + np.append(degrees, 0)
+    return costs
 
 
 def by_columns(pattern: SparsityPattern, *, singles: bool) -> Colouring:
@@ -56,7 +79,7 @@ def _one_sided(by: Any, rows: Indices, columns: Indices, shape: tuple[int, int],
 def _full_lines(degrees: Indices) -> Indices:
     """The fullest rows, of which to take out one saves more colours than it costs: the least k + degree of the next fullest."""
     order = np.argsort(-degrees, kind="stable")
-    costs = np.arange(degrees.size + 1) + np.append(degrees[order], 0)
+    costs = _costs(degrees[order])
     if not degrees.size or costs.min() >= costs[0]:
         return np.zeros(0, np.intp)
     return np.sort(order[: int(np.argmin(costs))])
@@ -77,22 +100,26 @@ def grouped(rows: Indices, columns: Indices, shape: tuple[int, int]) -> Indices:
     compiled = _compiled()
     if compiled is None:
         return first_fit(rows, columns, shape)
-    order = np.argsort(columns, kind="stable") if (np.diff(columns) < 0).any() else slice(None)
-    pointers = np.zeros(shape[1] + 1, np.int32)
-    np.cumsum(np.bincount(columns, minlength=shape[1]), out=pointers[1:])
-    return compiled(shape[0], shape[1], rows[order].astype(np.int32), pointers)
+    return compiled(rows, columns, shape)
 
 
-def _compiled() -> Callable[[int, int, Indices, Indices], Indices] | None:
+def _compiled() -> Callable[[Indices, Indices, tuple[int, int]], Indices] | None:
     """SciPy's own `group_columns`, which is private and may be gone in another version."""
     try:
         from scipy.optimize._numdiff import group_columns
     except ImportError:
         return None
 
-    def compiled(height: int, width: int, rows: Indices, pointers: Indices) -> Indices:
-        matrix = scipy_sparse().csc_array((np.ones(rows.size, np.int32), rows, pointers), shape=(height, width))
-        found: Indices = group_columns(matrix, order=np.arange(width))  # without an order it takes a random one
+    def compiled(rows: Indices, columns: Indices, shape: tuple[int, int]) -> Indices:
+        marks = np.ones(rows.size, np.int8)
+        narrow = np.int32 if max(*shape, rows.size) < 2**31 else np.int64
+        if (np.diff(rows) < 0).any():
+            matrix = scipy_sparse().coo_array((marks, (rows, columns)), shape=shape)
+        else:  # by rows, so that to order it by columns takes no sorting
+            pointers = np.zeros(shape[0] + 1, narrow)
+            np.cumsum(np.bincount(rows, minlength=shape[0]), out=pointers[1:])
+            matrix = scipy_sparse().csr_array((marks, columns.astype(narrow), pointers), shape=shape)
+        found: Indices = group_columns(matrix.tocsc(), order=np.arange(shape[1]))  # without an order it takes a random one
         return found
 
     return compiled

@@ -315,3 +315,17 @@ def test_nothing_is_imported_before_it_is_used():
     program = "import sys, adinterface; print({'matplotlib', 'tracemalloc', 'html', 'statistics'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+def test_estimated_errors_are_shown_and_count():
+    backends, x = [AutoAutograd(), AutoFiniteDifferences()], np.array([0.3, 1.2])
+    smooth = compare(gradient, lambda x: (x**3).sum(), backends, x)
+    bent = compare(gradient, lambda x: (1 / (1.3 - x)).sum(), backends, x)
+    assert smooth[AutoAutograd()].estimated is None
+    assert bent[AutoFiniteDifferences()].estimated > 4e-10
+    assert bent.agree()
+    assert not bent.agree(rtol=1e-16, atol=0.0)
+    assert smooth[AutoFiniteDifferences()].estimated < 1e-11
+    assert "AutoFiniteDifferences() estimates its relative error at " in str(smooth)
+    assert "AutoFiniteDifferences() estimates its relative error at " in smooth._repr_html_()
+    assert smooth.agree()

@@ -12,6 +12,7 @@ import numpy as np
 from ..contract.auto import AutoBackend, AutoFiniteDifferences, SecondOrder
 from ..contract.errors import BackendError
 from ..contract.library import NUMPY, PYTHON, epsilon, kind
+from ..derive.record import recording
 from ..operators.facts import arguments_of, operation_of_name, parts_of
 from ..operators.operation import Operation, require_call
 from ..operators.pullback import Back, Push
@@ -121,10 +122,13 @@ def _measure(
         later = [call()[2]]
         while sum(later) < _SECONDS and len(later) < _MOST_CALLS:
             later.append(call()[2])
-        peak = _peak(call)
+        with recording() as record:
+            peak = _peak(call)
+        estimated = max([accuracy.relative for accuracy in record.accuracies], default=None)
     except Exception as error:
         return Measured(backend, error=error)
-    return Measured(backend, result, None, leaves, first, float(np.median(later)), first_evaluations, peak)
+    median = float(np.median(later))
+    return Measured(backend, result, None, leaves, first, median, first_evaluations, peak, estimated=estimated)
 
 
 def _peak(call: Callable[[], Any]) -> int:

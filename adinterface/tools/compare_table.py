@@ -80,6 +80,7 @@ def _cell(difference: LeafDifference | None) -> str:
 def as_text(operator: str, backends: Sequence[Measured], reference: Measured | None) -> str:
     """Two tables: the backends, and the leaves."""
     lines = [headline(operator, backends, reference), "", *_aligned([list(_HEADINGS), *summary(backends, reference)])]
+    lines += estimates(backends)
     headings, rows, hidden = leaves(backends)
     if rows:
         lines += ["", "largest difference in each leaf, absolute (relative to the leaf's largest number)"]
@@ -87,6 +88,15 @@ def as_text(operator: str, backends: Sequence[Measured], reference: Measured | N
     if hidden:
         lines.append(f"... and {hidden} leaves that differ less")
     return "\n".join(lines)
+
+
+def estimates(backends: Sequence[Measured]) -> list[str]:
+    """What engines that estimate their errors say of them."""
+    return [
+        f"{measured.name} estimates its relative error at {measured.estimated:.0e}"
+        for measured in backends
+        if measured.estimated is not None
+    ]
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -106,6 +116,7 @@ def as_html(operator: str, backends: Sequence[Measured], reference: Measured | N
     """The same tables for a notebook."""
     title = html.escape(headline(operator, backends, reference))
     parts = [f"<p><b>{title}</b></p>", _table(list(_HEADINGS), summary(backends, reference))]
+    parts.extend(f"<p>{html.escape(line)}</p>" for line in estimates(backends))
     headings, rows, hidden = leaves(backends)
     if rows:
         parts.append("<p>Largest difference in each leaf, absolute (relative to the leaf's largest number)</p>")

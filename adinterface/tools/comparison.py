@@ -50,7 +50,8 @@ class Comparison:
 
         rtol: None takes eps^(3/5) of the call's coarsest dtype (4e-10 for float64, 7e-5 for float32). If one side is finite
             differences, 100 times the error that its method is known for where that is more: 4e-10 for adaptive ones, 2e-8
-            for their second derivatives; at most eps^(2/5) (5e-7, 2e-3) and eps^(3/10) (2e-5, 8e-3), which fixed steps take.
+            for their second derivatives; or the error that they estimate of this call. At most eps^(2/5) (5e-7,
+            2e-3) and eps^(3/10) (2e-5, 8e-3), which fixed steps take.
         atol: None takes 100 eps of the largest number of the whole result; with finite differences ten times that error, at
             most 10 eps^(2/3), and 10 eps^(1/2) for second derivatives.
         """
@@ -74,7 +75,8 @@ class Comparison:
         if any(map(takes_differences, both)):
             error = max([known_error(backend, self.order, eps) for backend in both])
             most, most_absolute = (eps**0.4, 10 * eps ** (2 / 3)) if self.order == 1 else (eps**0.3, 10 * eps**0.5)
-            relative = min(max(relative, 100 * error), most)
+            seen = max([each.estimated or 0.0 for each in (measured, self.reference)])
+            relative = min(max(relative, 100 * error, seen), most)
             absolute = min(max(absolute, 10 * error), most_absolute)
         if atol is None:
             largest = max(map(largest_of, self.reference.leaves.values()), default=0.0)

@@ -26,11 +26,22 @@ class Stateful(NamedTuple):
     leaves: list[Any]
 
 
-class Followed:
+class Changing:
+    """f as a function of all that it returns, and what it changed."""
+
+    def __init__(self, f: Callable[..., Any], operator: str):
+        self.f, self.operator = f, operator
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        return following(self.operator, self.f, args, kwargs)
+
+
+class Followed(Changing):
     """f as a function of the scalar to differentiate, all that f returns, and what it changed."""
 
     def __init__(self, f: Callable[..., Any], operator: str, check: Callable[[str, Any, Any], None]):
-        self.f, self.operator, self.check = f, operator, check
+        super().__init__(f, operator)
+        self.check = check
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> tuple[Any, Any, dict[str, Any]]:
         result, changes = following(self.operator, self.f, args, kwargs)
@@ -41,11 +52,8 @@ class Followed:
         return first, result, changes
 
 
-class Unchanging:
+class Unchanging(Changing):
     """f for an operator that has no place for what f changes."""
-
-    def __init__(self, f: Callable[..., Any], operator: str):
-        self.f, self.operator = f, operator
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         result, changes = following(self.operator, self.f, args, kwargs)
@@ -133,4 +141,4 @@ def _stateful(value: Any, path: str) -> Iterator[Stateful]:
         yield from _stateful(child, path + key)
 
 
-__all__ = ["Followed", "Unchanging", "write"]
+__all__ = ["Changing", "Followed", "Unchanging", "stateful", "write"]

@@ -357,11 +357,17 @@ def _inputs(function: FlatFunction, leaves: Arrays) -> Arrays:
 
 
 def _filled(gradients: Any, leaves: Arrays) -> Arrays:
-    """Zeros for the leaves on which nothing depends."""
+    """Zeros for the leaves on which nothing depends, and dense tensors for sparse ones, as of `nn.Embedding(sparse=True)`."""
     for gradient in gradients:
-        if gradient is None:
-            return tuple([torch.zeros_like(x) if gradient is None else gradient for gradient, x in zip(gradients, leaves)])
+        if gradient is None or gradient.layout is not torch.strided:
+            return tuple([_dense(gradient, x) for gradient, x in zip(gradients, leaves)])
     return tuple(gradients)
+
+
+def _dense(gradient: torch.Tensor | None, leaf: torch.Tensor) -> torch.Tensor:
+    if gradient is None:
+        return torch.zeros_like(leaf)
+    return gradient if gradient.layout is torch.strided else gradient.to_dense()
 
 
 def _zeros(leaves: Arrays) -> Arrays:

@@ -61,7 +61,8 @@ class Unchanging(Changing):
             path = next(iter(changes))
             raise ConversionError(
                 f"{self.operator}: f changes {path}, which would be lost. Only gradient and value_and_gradient write what f "
-                f"changes into the objects that were passed; put the model into evaluation mode, or return the state."
+                f"changes into the objects that were passed, and so does Training; put the model into evaluation mode, or "
+                f"return the state."
             )
         return result
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..call.state import Unchanging, stateful
 from ..contract.auto import AutoBackend
 from ..derive.record import doubting
 from ..operators.gradient import value_and_gradient
@@ -32,6 +33,8 @@ class Flat:
         self, f: Callable[..., Any], backend: AutoBackend, start: Any, constants: tuple[Any, ...], kwargs: dict[str, Any]
     ):
         self.f, self.backend, self._kwargs = f, backend, kwargs
+        # Each point has a model of its own, so what f writes into one would reach no other.
+        self._pure = f if next(stateful((start, *constants), kwargs), None) is None else Unchanging(f, "solvers")
         self._constants = tuple([part if type(part) is Constant else Constant(part) for part in constants])
         self._packing = Packing(start)
         #: The start as a vector.
@@ -113,9 +116,9 @@ class Flat:
         fast = self._prepared.get(operator)
         if fast is None:
             if operator is Evaluate:
-                fast = Prepared(Evaluate, self.backend, self.f)
+                fast = Prepared(Evaluate, self.backend, self._pure)
             else:
-                fast = prepare(operator, self.f, self.backend, *args, *self._constants, **self._kwargs)
+                fast = prepare(operator, self._pure, self.backend, *args, *self._constants, **self._kwargs)
             self._prepared[operator] = fast
         return fast(*args, *self._constants, **self._kwargs)
 

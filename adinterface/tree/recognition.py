@@ -190,24 +190,33 @@ def _check_opaque(value: Any, path: str, alone: bool) -> None:
             f"Pass {plain}(x), or wrap it in Constant(...)."
         )
     if buffer_has_floats(value):
+        remedy = _advice(value) or (
+            f"Pass numpy.asarray(x) or what it is made of, register the class with register_node({cls.__qualname__}, flatten, "
+            f"unflatten), or wrap it in Constant(...)."
+        )
         raise NotDifferentiableError(
             f"{path} is a {name}, whose floating numbers no engine differentiates where they are: they would silently have no "
-            f"gradient. Pass numpy.asarray(x) or what it is made of, register the class with "
-            f"register_node({cls.__qualname__}, flatten, unflatten), or wrap it in Constant(...)."
+            f"gradient. {remedy}"
         )
     inner, what = hidden(value, is_floating_array), "a floating array"
     if inner is None and alone and cls not in _PLAIN_CALLABLES:
         inner, what = hidden(value, is_floating_array, numbers=True), "a number"
     if inner is not None:
-        advice = next((said for backend in registry.loaded_backends() if (said := backend.advice(value))), None)
-        remedy = advice or (
-            f"Register the class with register_node({cls.__qualname__}, flatten, unflatten), make it a dataclass, "
-            f"or wrap it in Constant(...)."
+        way = "flatten, unflatten"
+        if inner.startswith("."):
+            way = f"fields=[{inner[1:].partition('.')[0].partition('[')[0]!r}]"
+        remedy = _advice(value) or (
+            f"Register the class with register_node({cls.__qualname__}, {way}), make it a dataclass, or wrap it in "
+            f"Constant(...)."
         )
         raise NotDifferentiableError(
             f"{path} is a {name}, which adinterface cannot look into, but {path}{inner} is {what}: it would silently have no "
             f"gradient. {remedy}"
         )
+
+
+def _advice(value: object) -> str | None:
+    return next((said for backend in registry.loaded_backends() if (said := backend.advice(value))), None)
 
 
 def is_floating_array(value: object) -> bool:
@@ -220,11 +229,15 @@ def is_floating_array(value: object) -> bool:
     return handler.name != "python" and kind(handler.dtype(value)) in ("real", "complex")
 
 
-def refuse_hidden_arrays(value: object, where: str) -> None:
+def refuse_hidden_arrays(value: object, where: str, owner: object) -> None:
+    """Raise NotDifferentiableError for an attribute of `owner` that holds a floating array without being a field."""
     inner = "" if is_floating_array(value) or buffer_has_floats(value) else hidden(value, is_floating_array)
     if inner is not None:
+        remedy = _advice(owner) or (
+            "Declare it as a field, mark it static with field(metadata={'static': True}), register the class with "
+            "register_node, or wrap the object in Constant(...)."
+        )
         raise NotDifferentiableError(
             f"{where}{inner} is an attribute that is not a field but holds a floating array, which would silently have no "
-            f"gradient. Declare it as a field, mark it static with field(metadata={{'static': True}}), register the class with "
-            f"register_node, or wrap the object in Constant(...)."
+            f"gradient. {remedy}"
         )

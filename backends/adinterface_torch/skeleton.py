@@ -8,6 +8,8 @@ structure; all that is not structure is read anew from the module at hand.
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Hashable, Sequence
 from operator import attrgetter, itemgetter
 from typing import Any
@@ -194,7 +196,16 @@ class Skeleton:
         parameters = self._pick_parameters(walked[1])
         values = entries(given, parameters)
         if self._layouts is None:
-            return deep_copy(module, dict(zip(parameters, values)))
+            copied = deep_copy(module, dict(zip(parameters, values)))
+            found = [inside(copied, name) for name in self.names]
+            if not all(map(operator.is_, found, values)):
+                raise ConversionError(
+                    f"{type(module).__name__} copies itself in a way of its own, around other tensors than it is given, so that "
+                    f"it cannot be rebuilt around gradients. Differentiate a function of its parameters: gradient(lambda p, x: "
+                    f"..., backend, dict(model.named_parameters()), Constant(x)), with torch.func.functional_call(model, p, x) "
+                    f"in it."
+                )
+            return copied
         modules = self._pick_modules(walked[0])
         copies: list[Any] = [*map(object.__new__, map(type, modules))]
         children = iter(self._place_copies([*copies, None]))
@@ -291,6 +302,11 @@ def _depth_first(parts: Sequence[_Part], ties: Sequence[int]) -> tuple[list[str]
     return names, places
 
 
+def inside(module: Any, name: str) -> Any:
+    """What stands in a module under a dotted name."""
+    return functools.reduce(getattr, name.split("."), module)
+
+
 def _refuse_lazy(parameters: Sequence[Any]) -> None:
     if UninitializedParameter in map(type, parameters):
         raise ConversionError(
@@ -307,6 +323,12 @@ def refuse_wrappers(module: nn.Module) -> None:
             raise ConversionError(
                 f"{kind.__name__}: a ScriptModule cannot be rebuilt around gradients. Pass the module it was made from; "
                 f"torch.compile it inside f if you need the speed."
+            )
+        if "keras" in {base.__module__.partition(".")[0] for base in kind.__mro__} and hasattr(inner, "stateless_call"):
+            raise ConversionError(
+                f"{kind.__name__}: a Keras model keeps its variables to itself, and cannot be rebuilt around gradients. "
+                f"Differentiate a function of their values, which calls model.stateless_call(trainable, non_trainable, x), with "
+                f"trainable = [v.value for v in model.trainable_variables]."
             )
         wraps = next((name for name in _INNER if isinstance(inner._modules.get(name), nn.Module)), None)
         if wraps is not None and kind.__module__.startswith("torch."):

@@ -557,7 +557,11 @@ WRAPPERS = {
         "torch.compile it inside f if you need the speed.",
     ),
     "DataParallel": (lambda: nn.DataParallel(nn.Linear(2, 2)), _WRAPS.format("DataParallel", "module")),
-    "torch.compile": (_compiled, _WRAPS.format("OptimizedModule", "_orig_mod")),
+    "torch.compile": (
+        _compiled,
+        "OptimizedModule wraps a Linear, and cannot be rebuilt around gradients. Pass the inner module, model._orig_mod; "
+        "module.compile() compiles it in place, without a wrapper.",
+    ),
 }
 
 

@@ -277,6 +277,11 @@ class TorchBackend(Backend):
                 "torch does not convert data to the dtype of parameters. Convert it before the call, x.to(weight.dtype) or "
                 "array.astype('float32'), or the model: module.double()."
             )
+        if isinstance(error, NotImplementedError) and "'Sparse" in message:
+            return (
+                "torch cannot batch sparse gradients, such as those of an Embedding with sparse=True: make it with sparse=False, "
+                "or let AutoTorch(chunk_size=1) take one after another."
+            )
         if isinstance(error, RuntimeError) and "randomness error mode" in message:
             return (
                 "f draws random numbers, as Dropout does in training mode, in a batched call: write "

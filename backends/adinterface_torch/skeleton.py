@@ -331,6 +331,11 @@ def refuse_wrappers(module: nn.Module) -> None:
                 f"trainable = [v.value for v in model.trainable_variables]."
             )
         wraps = next((name for name in _INNER if isinstance(inner._modules.get(name), nn.Module)), None)
+        if wraps == "_orig_mod":
+            raise ConversionError(
+                f"{kind.__name__} wraps a {type(inner._modules[wraps]).__name__}, and cannot be rebuilt around gradients. Pass the "
+                f"inner module, model._orig_mod; module.compile() compiles it in place, without a wrapper."
+            )
         if wraps is not None and kind.__module__.startswith("torch."):
             raise ConversionError(
                 f"{kind.__name__} wraps a {type(inner._modules[wraps]).__name__}: its hooks do not run here, or it cannot be "

@@ -4,6 +4,7 @@ Each has what is easily lost: statistics of a batch norm, random keys of a dropo
 one-shot ones between them, or through `Training`.
 """
 
+import importlib.util
 import subprocess
 import sys
 
@@ -34,6 +35,7 @@ from adinterface import (
     minimize,
     optax,
     prepare,
+    pushforward,
     register_node,
     torch_optim,
     tree,
@@ -428,3 +430,414 @@ def test_equinox_with_optax_by_its_own_recipe(equinox_own):
         model = eqx.apply_updates(model, updates)
         losses.append(float(value))
     assert_alike((losses, eqx.filter(model, eqx.is_array), state), expected)
+
+
+# Keras ------------------------------------------------------------------------------------------------------------------
+
+#: The same on both of Keras's backends; each program has one.
+KERAS = """
+import os, sys
+os.environ["KERAS_BACKEND"] = sys.argv[1]
+import keras, numpy as np
+from adinterface import *
+
+x, y = (np.random.default_rng(n).normal(size=(8, size)).astype("float32") for n, size in ((0, 3), (1, 2)))
+keras.utils.set_random_seed(0)
+model = keras.Sequential([
+    keras.layers.Input((3,)), keras.layers.Dense(4, use_bias=False), keras.layers.BatchNormalization(),
+    keras.layers.Activation("tanh"), keras.layers.Dropout(0.3), keras.layers.Dense(2),
+])
+trainable, others = ([v.value for v in vs] for vs in (model.trainable_variables, model.non_trainable_variables))
+
+def loss(trainable, x, y, others):
+    found, others = model.stateless_call(trainable, others, x, training=True)
+    return ((found - y) ** 2).mean(), others
+
+if sys.argv[1] == "jax":
+    import jax, jax.numpy as jnp, optax as optax_library
+    x, y, backend, optimizer = jnp.asarray(x), jnp.asarray(y), AutoJax(), optax_library.sgd(0.1, momentum=0.9)
+    optimiser = optax(optimizer)
+    own = jax.jit(jax.value_and_grad(loss, has_aux=True))
+    theirs, state, moments, expected = trainable, others, optimizer.init(trainable), []
+    for n in range(20):
+        (value, state), slope = own(theirs, x, y, state)
+        updates, moments = optimizer.update(slope, moments)
+        theirs = optax_library.apply_updates(theirs, updates)
+        expected.append(float(value))
+else:
+    import torch
+    trainable = [v.detach() for v in trainable]
+    x, y, backend = torch.from_numpy(x), torch.from_numpy(y), AutoTorch()
+    theirs, state, expected = [torch.nn.Parameter(v.clone()) for v in trainable], [v.clone() for v in others], []
+    optimizer = torch.optim.SGD(theirs, lr=0.1, momentum=0.9)
+    optimiser = torch_optim(torch.optim.SGD, trainable, lr=0.1, momentum=0.9)
+    for n in range(20):
+        torch.manual_seed(n)  # from which Keras draws its masks here
+        optimizer.zero_grad()
+        value, state = loss(theirs, x, y, state)
+        value.backward()
+        optimizer.step()
+        state = [v.detach() for v in state]
+        expected.append(value.item())
+
+training = Training(loss, backend, optimiser, *([trainable] if backend == AutoJax() else []))
+ours, found = others, []
+for n in range(20):
+    if backend == AutoTorch():
+        torch.manual_seed(n)
+    value, ours = training(x, y, ours)
+    found.append(float(value))
+np.testing.assert_allclose(found, expected, rtol=1e-4)
+for a, b in zip((*training.model, *ours), (*theirs, *state), strict=True):
+    np.testing.assert_allclose(np.asarray(a), b.detach() if hasattr(b, "detach") else b, rtol=1e-3, atol=1e-5)
+assert found[-1] < found[0]
+
+fast = prepare(value_and_gradient, loss, backend, trainable, Constant(x), Constant(y), Constant(others))
+results = []
+for call in (fast, lambda *args: value_and_gradient(loss, backend, *args)):
+    keras.utils.set_random_seed(0)
+    (value, state), (slope, *_) = call(trainable, Constant(x), Constant(y), Constant(others))
+    results.append([value, *slope, *state])
+for a, b in zip(*results, strict=True):
+    np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+
+for bare in (lambda: gradient(lambda m, x: m(x).mean(), backend, model, Constant(x)),
+             lambda: gradient(lambda m, x: m["net"](x).mean(), AutoFiniteDifferences(), {"net": model}, Constant(x))):
+    try:
+        bare()
+    except (ConversionError, NotDifferentiableError) as error:
+        assert "calls model.stateless_call(trainable, non_trainable, x)" in str(error), error
+    else:
+        raise AssertionError("a bare model was taken")
+if sys.argv[1] == "jax":
+    try:
+        gradient(lambda v: (v.value**2).sum(), backend, model.trainable_variables[0])
+    except NotDifferentiableError as error:
+        assert str(error).endswith("Pass the value of a Keras variable, variable.value."), error
+print("done")
+"""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("keras") is None, reason="Keras is not installed")
+@pytest.mark.parametrize("engine", ["jax", "torch"])
+def test_keras(engine, tmp_path):
+    script = tmp_path / "keras_camp.py"
+    script.write_text(KERAS)
+    found = subprocess.run([sys.executable, str(script), engine], capture_output=True, text=True, timeout=600)
+    assert (found.returncode, found.stdout.strip()) == (0, "done"), found.stderr
+
+
+# Functions of JAX -------------------------------------------------------------------------------------------------------
+
+
+@ways
+def test_haiku(whole):
+    hk = pytest.importorskip("haiku")
+
+    def forward(x):
+        x = jnp.tanh(hk.BatchNorm(True, True, 0.9)(hk.Linear(4, with_bias=False)(x), True))
+        return hk.Linear(2)(hk.dropout(hk.next_rng_key(), 0.3, x))
+
+    net = hk.transform_with_state(forward)
+    start, state = net.init(jax.random.key(0), X)
+
+    def loss(params, x, y, key, state):
+        found, state = net.apply(params, state, key, x)
+        return jnp.mean((found - y) ** 2), state
+
+    optimizer, own = sgd(), jax.jit(jax.value_and_grad(loss, has_aux=True))
+    params, moments, last, losses = start, optimizer.init(start), state, []
+    for key in KEYS:
+        (value, last), slope = own(params, X, Y, key, last)
+        updates, moments = optimizer.update(slope, moments)
+        params = optax_library.apply_updates(params, updates)
+        losses.append(float(value))
+    assert_alike(trained(loss, start, state, lambda n: (X, Y, KEYS[n]), whole=whole), (losses, params, last))
+
+
+@ways
+def test_numpyro(whole):
+    """The potential of a model is a function of a dict: a mode by descent, as any other loss."""
+    numpyro = pytest.importorskip("numpyro")
+    from numpyro import distributions
+
+    def model(x, y):
+        weights = numpyro.sample("weights", distributions.Normal(jnp.zeros(3), 1.0).to_event(1))
+        scale = numpyro.sample("scale", distributions.HalfNormal(1.0))
+        numpyro.sample("y", distributions.Normal(x @ weights, scale), obs=y)
+
+    info = numpyro.infer.util.initialize_model(jax.random.key(0), model, model_args=(X, Y[:, 0]))
+    start, potential = info.param_info.z, info.potential_fn
+    for call in (gradient(potential, AutoJax(), start), prepare(gradient, potential, AutoJax(), start)(start)):
+        for name, expected in jax.grad(potential)(start).items():
+            np.testing.assert_allclose(call[0][name], expected, rtol=1e-5)
+    optimiser = optax(optax_library.adam(0.1))
+    params, state, own = start, optax_library.adam(0.1).init(start), jax.jit(jax.value_and_grad(potential))
+    training, moments = Training(potential, AutoJax(), optimiser, start), optimiser.init(start)
+    ours = start
+    for _ in range(STEPS):
+        expected, slope = own(params)
+        updates, state = optax_library.adam(0.1).update(slope, state)
+        params = optax_library.apply_updates(params, updates)
+        if whole:
+            value, ours = training(), training.model
+        else:
+            value, slope = value_and_gradient(potential, AutoJax(), ours)
+            ours, moments = optimiser.step(slope, moments, ours)
+        np.testing.assert_allclose(value, expected, rtol=1e-4)
+    for name, expected in params.items():
+        np.testing.assert_allclose(ours[name], expected, rtol=1e-3, atol=1e-4)
+
+
+def test_diffrax_and_optimistix():
+    """A rate is fitted through a solver of differential equations, in reverse and forward; and a root is differentiated."""
+    diffrax, optimistix = pytest.importorskip("diffrax"), pytest.importorskip("optimistix")
+    times = jnp.linspace(0.0, 1.0, 5)
+
+    def solve(p, adjoint):
+        return diffrax.diffeqsolve(
+            diffrax.ODETerm(lambda t, y, rate: -rate * y), diffrax.Euler(), 0.0, 1.0, 0.25, p["start"], args=p["rate"],
+            saveat=diffrax.SaveAt(ts=times), adjoint=adjoint,
+        ).ys  # fmt: skip
+
+    def loss(p, adjoint=diffrax.RecursiveCheckpointAdjoint()):
+        return jnp.mean((solve(p, adjoint) - 2.0 * jnp.exp(-0.7 * times)) ** 2)
+
+    start = {"start": jnp.asarray(1.5), "rate": jnp.asarray(0.4)}
+    optimizer, own = sgd(), jax.jit(jax.value_and_grad(loss))
+    params, moments, losses = start, optimizer.init(start), []
+    for _ in range(STEPS):
+        value, slope = own(params)
+        updates, moments = optimizer.update(slope, moments)
+        params = optax_library.apply_updates(params, updates)
+        losses.append(float(value))
+    assert_alike(trained(loss, start, None, lambda n: (), whole=True)[:2], (losses, params))
+    _, forward = pushforward(solve, AutoJax(), (start, Constant(diffrax.ForwardMode())), (start, None))
+    np.testing.assert_allclose(forward[0], start["start"], rtol=1e-5)
+    with pytest.raises(TypeError, match="forward-mode") as caught:
+        jacobian(solve, AutoJax(mode="forward"), start, Constant(diffrax.RecursiveCheckpointAdjoint()))
+    assert any("adjoint=diffrax.ForwardMode()" in note for note in caught.value.__notes__)
+
+    def root(a):
+        return optimistix.root_find(lambda y, a: y * y - a, optimistix.Newton(1e-6, 1e-6), jnp.asarray(1.0), args=a).value
+
+    for call in (gradient(root, AutoJax(), 2.0), prepare(gradient, root, AutoJax(), 2.0)(2.0)):
+        assert call[0] == pytest.approx(0.5 / np.sqrt(2.0), rel=1e-5)
+
+
+# Classes of every camp --------------------------------------------------------------------------------------------------
+
+ENGINES = pytest.mark.parametrize("backend", [AutoJax(), AutoTorch(), AutoAutograd()], ids=["jax", "torch", "autograd"])
+
+
+class Estimator:
+    """In the manner of scikit-learn: settings from `__init__`, what was fitted ends with an underscore."""
+
+    def __init__(self, alpha=0.25):
+        self.alpha = alpha
+
+    def fit(self, x, y):
+        self.w_, self.b_, self.names_ = np.zeros(x.shape[1]), 0.0, ["a", "b"]
+        return self
+
+    @property
+    def seen(self):
+        return self.w_
+
+    def predict(self, x):
+        return x @ self.w_ + self.b_
+
+
+register_node(Estimator, fields=["w_", "b_"])
+
+
+def plain_classes():
+    """Classes that hold weights `w` and a bias `b`, and one instance of each; what is to be installed is left out."""
+    import attrs
+    from flax import struct
+
+    @attrs.frozen
+    class Attrs:
+        w: np.ndarray = attrs.field(validator=attrs.validators.instance_of(np.ndarray))
+        b: float = attrs.field(converter=float)
+        kind: str = attrs.field(default="attrs", metadata={"static": True})
+
+    @struct.dataclass
+    class Struct:
+        w: np.ndarray
+        b: float
+        kind: str = struct.field(pytree_node=False, default="struct")
+
+    made = {"attrs": Attrs(np.zeros(3), 0.5), "flax.struct": Struct(np.zeros(3), 0.5)}
+    if importlib.util.find_spec("chex"):
+        import chex
+
+        @chex.dataclass
+        class Chex:
+            w: np.ndarray
+            b: float
+
+        made["chex"] = Chex(w=np.zeros(3), b=0.5)
+    if importlib.util.find_spec("pydantic"):
+        import pydantic
+
+        class Pydantic(pydantic.BaseModel):
+            model_config = {"arbitrary_types_allowed": True}
+            w: np.ndarray
+            b: float = 0.5
+            kind: str = "pydantic"
+
+        with pytest.raises(NotDifferentiableError, match=r"register_node\(.*Pydantic, fields=\['w'\]\)"):
+            gradient(lambda m: m.w.sum(), AutoTorch(), Pydantic(w=np.zeros(3)))
+        made["pydantic"] = register_node(Pydantic, fields=["w", "b"])(w=np.zeros(3))
+    return made
+
+
+CLASSES = plain_classes()
+
+
+def line_loss(model, x, y):
+    return ((x @ model.w + model.b - y) ** 2).mean()
+
+
+@ENGINES
+@pytest.mark.parametrize("name", CLASSES)
+def test_plain_classes(name, backend):
+    """Against gradient descent by hand, in 64 bits."""
+    start = CLASSES[name]
+    x, y = X.astype("float64"), Y[:, 0].astype("float64")
+    training = Training(line_loss, backend, optax(optax_library.sgd(0.1)), start)
+    losses = [float(training(x, y)) for _ in range(STEPS)]
+    model, fast = start, prepare(gradient, line_loss, backend, start, Constant(x), Constant(y))
+    w, b = np.zeros(3), 0.5
+    for n, value in enumerate(losses):
+        rest = x @ w + b - y
+        np.testing.assert_allclose(value, np.mean(rest**2), rtol=1e-12)
+        call = fast if n % 2 else lambda *args: gradient(line_loss, backend, *args)
+        found, *_ = call(model, Constant(x), Constant(y))
+        assert (type(found), type(found.w), type(found.b)) == (type(start), np.ndarray, float)
+        np.testing.assert_allclose(found.w, 2 * x.T @ rest / 8, rtol=1e-10)
+        model = update(model, found, 0.1)
+        w, b = w - 0.2 * x.T @ rest / 8, b - 0.2 * rest.mean()
+    for trained_model in (model, training.model):
+        assert (type(trained_model), type(trained_model.b)) == (type(start), float)
+        assert getattr(trained_model, "kind", None) == getattr(start, "kind", None)
+        np.testing.assert_allclose(trained_model.w, w, rtol=1e-10)
+        np.testing.assert_allclose(trained_model.b, b, rtol=1e-10)
+
+
+def ridge(model, x, y):
+    return ((model.predict(x) - y) ** 2).mean() + model.alpha * (model.w_**2).sum()
+
+
+@ENGINES
+def test_an_estimator_by_the_names_of_its_attributes(backend):
+    x, y = X.astype("float64"), Y[:, 0].astype("float64")
+    centred = x - x.mean(0)
+    expected = np.linalg.solve(centred.T @ centred + 0.25 * 8 * np.eye(3), centred.T @ (y - y.mean()))
+    estimator = Estimator().fit(x, y)
+    found = minimize(ridge, backend, estimator, x, y, method="BFGS").x
+    assert (type(found), found.alpha, found.names_, type(found.b_)) == (Estimator, 0.25, ["a", "b"], float)
+    np.testing.assert_allclose(found.w_, expected, rtol=1e-4)
+    call = prepare(gradient, ridge, backend, estimator, Constant(x), Constant(y))
+    for alpha in (0.25, 0.5):
+        estimator.alpha, estimator.w_ = alpha, np.ones(3)
+        slope, *_ = call(estimator, Constant(x), Constant(y))
+        again, *_ = gradient(ridge, backend, estimator, Constant(x), Constant(y))
+        np.testing.assert_allclose(slope.w_, again.w_, rtol=1e-12)
+        assert (slope.alpha, slope.names_) == (None, None)
+    assert call.specializations == 1
+    doubled = tree.map(lambda leaf: 2 * leaf, estimator)
+    assert (doubled.alpha, doubled.names_, doubled.w_.tolist()) == (0.5, ["a", "b"], [2.0, 2.0, 2.0])
+
+
+def test_an_estimator_that_was_not_fitted_has_no_gradient():
+    with pytest.raises(NotDifferentiableError, match="no argument has a gradient"):
+        gradient(lambda m: m.alpha, AutoTorch(), Estimator())
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (dict(fields="w_"), "register_node takes both functions.*fields="),
+        (dict(), "register_node takes both functions"),
+        (dict(flatten=lambda x: ((), None)), "register_node takes both functions"),
+        (dict(flatten=abs, unflatten=abs, fields=["w_"]), "register_node takes both functions"),
+        (dict(fields=["seen"]), r"register_node: .*\.seen is a property, which cannot be set\. Name the attribute"),
+    ],
+)
+def test_errors_of_registering_names(given, message):
+    class Other(Estimator):
+        pass
+
+    with pytest.raises(TypeError, match=message):
+        register_node(Other, **given)
+
+
+# Tables, and other people's fits ----------------------------------------------------------------------------------------
+
+
+def test_lmfit():
+    """Its parameters with their bounds and constraints are its own; it takes a Jacobian from any backend."""
+    lmfit = pytest.importorskip("lmfit")
+    x = np.linspace(0.0, 1.0, 20)
+    y = 2.0 * np.exp(-0.7 * x) + 3.0
+
+    def residual(values, x, y):
+        return values["a"] * array_namespace(x).exp(-values["rate"] * x) + values["offset"] - y
+
+    parameters = lmfit.create_params(a=1.0, rate=dict(value=0.2, min=0.0), offset=dict(value=3.0, vary=False))
+    for backend in (AutoJax(), AutoTorch(), AutoAutograd()):
+        slopes = prepare(jacobian, residual, backend, parameters.valuesdict(), Constant(x), Constant(y))
+
+        def columns(p, x, y, slopes=slopes):
+            by_name = slopes(dict(p.valuesdict()), Constant(x), Constant(y))[0]
+            return np.stack([by_name[name] for name in p if p[name].vary])
+
+        fit = lmfit.minimize(
+            lambda p, x, y: residual(p.valuesdict(), x, y), parameters, args=(x, y), Dfun=columns, col_deriv=True
+        )
+        assert fit.params["a"].value == pytest.approx(2.0)
+        assert fit.params["rate"].value == pytest.approx(0.7)
+        assert fit.nfev < 15
+    with pytest.raises(NotDifferentiableError, match=r"lmfit\.parameter\.Parameters.*Pass numpy.asarray\(x\) or what it is made of"):
+        gradient(lambda p: p["a"].value, AutoTorch(), parameters)
+
+
+def test_xarray_by_one_line():
+    xarray = pytest.importorskip("xarray")
+    table = xarray.DataArray([[1.0, 2.0], [3.0, 4.0]], dims=("row", "column"), coords={"row": [10, 20]})
+    with pytest.raises(NotDifferentiableError, match=r"register_node\(DataArray, flatten, unflatten\)"):
+        gradient(lambda t: (t.data**2).sum(), AutoJax(), table)
+    register_node(
+        xarray.DataArray,
+        lambda t: ((t.data,), tuple((d, tuple(t[d].values.tolist())) for d in t.dims)),
+        lambda coords, children: xarray.DataArray(children[0], [(d, list(at)) for d, at in coords]),
+    )
+    for backend in (AutoJax(), AutoAutograd(), AutoFiniteDifferences()):
+        fast = prepare(gradient, lambda t: (t.sum("row") ** 2).sum().data, backend, table)
+        for (found,) in (gradient(lambda t: (t.sum("row") ** 2).sum().data, backend, table), fast(table)):
+            assert (type(found), found.dims, found.row.values.tolist()) == (xarray.DataArray, ("row", "column"), [10, 20])
+            np.testing.assert_allclose(found, [[8.0, 12.0], [8.0, 12.0]], rtol=1e-6)
+        assert fast.specializations == 1
+    moved = minimize(lambda t: ((t.data - 1.0) ** 2).sum(), AutoJax(), table).x
+    np.testing.assert_allclose(moved, np.ones((2, 2)), rtol=1e-4)
+
+
+def test_pandas_by_one_line():
+    """f gets an engine's array in place of a series, which can hold no other than NumPy's."""
+    pandas = pytest.importorskip("pandas")
+    prices = pandas.Series([1.0, 2.0, 3.0], index=["a", "b", "c"])
+    with pytest.raises(NotDifferentiableError, match=r"Pass numpy.asarray\(x\).*register_node\(Series, flatten, unflatten\)"):
+        gradient(lambda s: (s**2).sum(), AutoJax(), prices)
+    register_node(
+        pandas.Series,
+        lambda s: ((s.to_numpy(),), tuple(s.index)),
+        lambda index, c: pandas.Series(c[0], index) if isinstance(c[0], np.ndarray) else c[0],
+    )
+    for backend in (AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences()):
+        (found,) = gradient(lambda s: (s**2).sum(), backend, prices)
+        assert (type(found), found.index.tolist()) == (pandas.Series, ["a", "b", "c"])
+        np.testing.assert_allclose(found, [2.0, 4.0, 6.0], rtol=1e-6)
+    stepped = update(prices, gradient(lambda s: (s**2).sum(), AutoTorch(), prices), 0.5)
+    assert (type(stepped), stepped.tolist()) == (pandas.Series, [0.0, 0.0, 0.0])

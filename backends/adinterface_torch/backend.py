@@ -279,8 +279,8 @@ class TorchBackend(Backend):
             )
         if isinstance(error, NotImplementedError) and "'Sparse" in message:
             return (
-                "torch cannot batch sparse gradients, such as those of an Embedding with sparse=True: make it with sparse=False, "
-                "or let AutoTorch(chunk_size=1) take one after another."
+                "torch cannot batch sparse gradients, such as those of an Embedding with sparse=True: make it with "
+                "sparse=False, or let AutoTorch(chunk_size=1) take one after another."
             )
         if isinstance(error, RuntimeError) and "randomness error mode" in message:
             return (

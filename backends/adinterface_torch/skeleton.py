@@ -200,10 +200,10 @@ class Skeleton:
             found = [inside(copied, name) for name in self.names]
             if not all(map(operator.is_, found, values)):
                 raise ConversionError(
-                    f"{type(module).__name__} copies itself in a way of its own, around other tensors than it is given, so that "
-                    f"it cannot be rebuilt around gradients. Differentiate a function of its parameters: gradient(lambda p, x: "
-                    f"..., backend, dict(model.named_parameters()), Constant(x)), with torch.func.functional_call(model, p, x) "
-                    f"in it."
+                    f"{type(module).__name__} copies itself in a way of its own, around other tensors than it is given, so "
+                    f"that it cannot be rebuilt around gradients. Differentiate a function of its parameters: "
+                    f"gradient(lambda p, x: ..., backend, dict(model.named_parameters()), Constant(x)), with "
+                    f"torch.func.functional_call(model, p, x) in it."
                 )
             return copied
         modules = self._pick_modules(walked[0])
@@ -327,14 +327,14 @@ def refuse_wrappers(module: nn.Module) -> None:
         if "keras" in {base.__module__.partition(".")[0] for base in kind.__mro__} and hasattr(inner, "stateless_call"):
             raise ConversionError(
                 f"{kind.__name__}: a Keras model keeps its variables to itself, and cannot be rebuilt around gradients. "
-                f"Differentiate a function of their values, which calls model.stateless_call(trainable, non_trainable, x), with "
-                f"trainable = [v.value for v in model.trainable_variables]."
+                f"Differentiate a function of their values, which calls model.stateless_call(trainable, non_trainable, x), "
+                f"with trainable = [v.value for v in model.trainable_variables]."
             )
         wraps = next((name for name in _INNER if isinstance(inner._modules.get(name), nn.Module)), None)
         if wraps == "_orig_mod":
             raise ConversionError(
-                f"{kind.__name__} wraps a {type(inner._modules[wraps]).__name__}, and cannot be rebuilt around gradients. Pass the "
-                f"inner module, model._orig_mod; module.compile() compiles it in place, without a wrapper."
+                f"{kind.__name__} wraps a {type(inner._modules[wraps]).__name__}, and cannot be rebuilt around gradients. Pass "
+                f"the inner module, model._orig_mod; module.compile() compiles it in place, without a wrapper."
             )
         if wraps is not None and kind.__module__.startswith("torch."):
             raise ConversionError(

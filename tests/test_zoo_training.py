@@ -1,4 +1,4 @@
-"""The zoo's examples of training: by plain steps, by buffers, by other people's optimisers, on each engine that differentiates."""
+"""The zoo's examples of training: by plain steps, by buffers, by other people's optimisers, on each engine of derivatives."""
 
 import copy
 
@@ -97,7 +97,8 @@ def test_buffers_are_written_over_unless_told(backend):
     """In any place beside Constants; and a step from them is the step from the gradient."""
     buffers = Duplicated(dense_model())
     for scale in (1.0, 2.0):
-        nothing, stored = gradient(lambda x, m: scale * squared(m, x), backend, Constant(zoo.array(1.0)), buffers)
+        places = Constant(zoo.array(1.0)), buffers, Constant(scale)
+        nothing, stored, _ = gradient(lambda x, m, s: s * squared(m, x), backend, *places)
         assert nothing is None
         assert stored is buffers.gradient
         assert_tree(stored.layers[0].weight, zoo.array([6.0 * scale]))

@@ -129,6 +129,23 @@ def test_torch(make, whole):
     assert ours[1].num_batches_tracked == STEPS
 
 
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoTorch(mode="forward")], ids=["reverse", "forward"])
+@pytest.mark.parametrize("place", [lambda m: m, lambda m: {"net": [m]}], ids=["module", "tree"])
+def test_solvers_refuse_a_module_that_changes(place, backend):
+    x, y = torch.from_numpy(X), torch.from_numpy(Y)
+    network = torch_net()
+
+    def loss(model, x, y):
+        return torch_loss(model["net"][0] if isinstance(model, dict) else model, x, y)
+
+    with pytest.raises(ConversionError, match=r"^solvers: f changes buffers of the .*BatchNorm.*module\.eval\(\)"):
+        minimize(loss, backend, place(network), x, y)
+    assert network[1].num_batches_tracked == 0
+    network.eval()
+    if backend == AutoTorch():
+        assert minimize(loss, backend, place(network), x, y, options={"maxiter": 2}).fun < loss(place(network), x, y)
+
+
 PLACES = torch.tensor([[0, 2], [2, 5]])
 
 

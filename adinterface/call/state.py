@@ -125,6 +125,16 @@ def stateful(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[Statefu
         yield from _stateful(arg, name)
 
 
+def held_state(value: Any) -> tuple[Any, ...]:
+    """Of the objects in a tree that hold what is differentiated, what differs after f has changed them."""
+    handler = handler_of(value, scan=False)
+    if not isinstance(handler, NodeType):
+        return ()
+    if handler.held:
+        return handler.state(value)
+    return tuple([part for child in handler.flatten(value)[0] for part in held_state(child)])
+
+
 def _stateful(value: Any, path: str) -> Iterator[Stateful]:
     if type(value) is Constant:
         value = value.value
@@ -142,4 +152,4 @@ def _stateful(value: Any, path: str) -> Iterator[Stateful]:
         yield from _stateful(child, path + key)
 
 
-__all__ = ["Changing", "Followed", "Unchanging", "stateful", "write"]
+__all__ = ["Changing", "Followed", "Unchanging", "held_state", "stateful", "write"]

@@ -60,6 +60,9 @@ class ModuleNode(NodeType):
         values = [value.value if type(value) is Constant else value for value in values]  # the frozen ones
         return data.around(module, [_parameter(value, old) for value, old in zip(values, parameters)])
 
+    def state(self, value: Any) -> tuple[Any, ...]:
+        return tuple([(id(buffer), buffer._version) for buffer in value.buffers()])
+
     def parts(self, data: Any, other: Any) -> tuple[Sequence[Any], list[str]]:
         # Where a module is the row of a Hessian, modules stand where it has parameters.
         names = data.names if all(_has(other, name) for name in data.names) else skeleton_of(other).names

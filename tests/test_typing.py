@@ -211,7 +211,7 @@ OPERATORS = {
     "ValueGradientAndHessian": by_hessian("ValueGradientAndHessian[{value}, {gradient}, {hessian}]"),
 }
 
-#: Of `batched`, for the operators whose results are like the arguments: what is marked, and a number that is shared, have the axis.
+#: Of `batched`, for operators whose results are like the arguments: what is marked, and a number that is shared, have the axis.
 EACH = (("Each[A]", "A"), ("float", "NDArray[Any]"), ("A", "A"))
 BATCHED = {
     "Gradient": "{}",

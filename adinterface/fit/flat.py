@@ -126,9 +126,9 @@ class Flat:
         result = fast(*args, *self._constants, **self._kwargs)
         if before and held_state(args[0]) != before:
             raise ConversionError(
-                f"solvers: f changes buffers of the {type(self._packing.model).__name__}, as a BatchNorm does in training mode. "
-                f"Each point has a model of its own, so that what is counted there would be lost. Put the model into evaluation "
-                f"mode, module.eval()."
+                f"solvers: f changes buffers of the {type(self._packing.model).__name__}, as a BatchNorm does in training "
+                f"mode. Each point has a model of its own, so that what is counted there would be lost. Put the model into "
+                f"evaluation mode, module.eval()."
             )
         return result
 

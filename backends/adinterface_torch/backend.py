@@ -296,6 +296,11 @@ class TorchBackend(Backend):
             )
         if type(error).__module__.startswith(("torch._dynamo", "torch._inductor")):
             return "torch.compile could not compile f, for AutoTorch(compile=True). AutoTorch() runs it as it is."
+        if isinstance(error, RuntimeError) and any(map(message.__contains__, _COMPILED_ONCE)):
+            return (
+                "What torch.compile made is differentiated once. For second derivatives pass the module that it was made from, "
+                "model._orig_mod."
+            )
         if isinstance(error, RuntimeError) and "ZeroTensors are immutable" in message:
             return (
                 "f writes in place to a tensor whose derivative is zero so far, which torch does not allow inside two levels "
@@ -328,6 +333,9 @@ class TorchBackend(Backend):
 #: What torch says when NumPy wants the numbers of a tensor that it differentiates in reverse, or forward.
 _ASKED_FOR_NUMBERS = ("Can't call numpy() on Tensor that requires grad", "data pointer of Tensor that doesn't have storage")
 
+
+#: What torch says of a second derivative of compiled code.
+_COMPILED_ONCE = ("compiled with non-empty donated buffers", "aot_autograd does not currently support double backward")
 
 #: What torch.vmap says of what it cannot do.
 _NOT_BATCHED = (

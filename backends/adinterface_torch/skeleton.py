@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import sys
 from collections.abc import Callable, Hashable, Sequence
 from operator import attrgetter, itemgetter
 from typing import Any
@@ -91,7 +92,10 @@ class Skeleton:
     """
 
     def __init__(self, module: nn.Module):
-        refuse_wrappers(module)
+        #: Of what `torch.compile` made of a module, the skeleton of that.
+        self._inner = Skeleton(module._orig_mod) if is_compiled(module) else None  # type: ignore[arg-type]
+        if self._inner is None:
+            refuse_wrappers(module)
         parts, modules, parameters = _survey(module)
         ties, once = _ties(parameters)
         _refuse_lazy(once)
@@ -183,13 +187,24 @@ class Skeleton:
                         inner._modules[name] = child
         return built
 
-    def around(self, module: nn.Module, values: Sequence[Any]) -> nn.Module:
-        """A copy of the module in which these values take the places of its parameters."""
-        return self._build(module, values, _as_they_are)
+    def around(self, module: nn.Module, values: Sequence[Any], *, compiled: bool = False) -> nn.Module:
+        """A copy of the module in which these values take the places of its parameters.
+
+        compiled: a copy of what `torch.compile` made is compiled, too, when it is called; else it runs as it is.
+        """
+        return self._build(module, values, _as_they_are, compiled)
 
     def _build(
-        self, module: nn.Module, given: Sequence[Any], entries: Callable[[Sequence[Any], Sequence[Any]], list[Any]]
+        self,
+        module: nn.Module,
+        given: Sequence[Any],
+        entries: Callable[[Sequence[Any], Sequence[Any]], list[Any]],
+        compiled: bool = False,
     ) -> nn.Module:
+        if self._inner is not None:
+            wrapped: Any = module
+            inner = self._inner._build(wrapped._orig_mod, given, entries)
+            return type(wrapped)(inner, wrapped.dynamo_ctx if compiled else _uncompiled)  # type: ignore[no-any-return]
         walked = self._walk(module)
         if walked is None:
             return self._changed(module)._build(module, given, entries)
@@ -302,6 +317,16 @@ def _depth_first(parts: Sequence[_Part], ties: Sequence[int]) -> tuple[list[str]
     return names, places
 
 
+def is_compiled(module: object) -> bool:
+    """Whether a module is what `torch.compile` made of another."""
+    dynamo = sys.modules.get("torch._dynamo.eval_frame")  # whose import takes a while
+    return dynamo is not None and type(module) is dynamo.OptimizedModule
+
+
+def _uncompiled(f: Callable[..., Any]) -> Callable[..., Any]:
+    return f
+
+
 def inside(module: Any, name: str) -> Any:
     """What stands in a module under a dotted name."""
     return functools.reduce(getattr, name.split("."), module)
@@ -334,7 +359,8 @@ def refuse_wrappers(module: nn.Module) -> None:
         if wraps == "_orig_mod":
             raise ConversionError(
                 f"{kind.__name__} wraps a {type(inner._modules[wraps]).__name__}, and cannot be rebuilt around gradients. Pass "
-                f"the inner module, model._orig_mod; module.compile() compiles it in place, without a wrapper."
+                f"the inner module, model._orig_mod, or compile the whole; module.compile() compiles in place, without a "
+                f"wrapper."
             )
         if wraps is not None and kind.__module__.startswith("torch."):
             raise ConversionError(

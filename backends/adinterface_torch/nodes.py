@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import threading
 from collections.abc import Callable, Hashable, Sequence
@@ -14,7 +15,7 @@ from adinterface.contract.errors import ConversionError
 from adinterface.contract.nodes import NodeType
 from adinterface.tree import Constant
 
-from .skeleton import Skeleton, inside, signature_of
+from .skeleton import Skeleton, signature_of
 from .state import note_copy
 
 
@@ -66,7 +67,7 @@ class ModuleNode(NodeType):
     def parts(self, data: Any, other: Any) -> tuple[Sequence[Any], list[str]]:
         # Where a module is the row of a Hessian, modules stand where it has parameters.
         names = data.names if all(_has(other, name) for name in data.names) else skeleton_of(other).names
-        return [inside(other, name) for name in names], [_path(name) for name in names]
+        return [_inside(other, name) for name in names], [_path(name) for name in names]
 
     def paths(self, data: Any, count: int) -> list[str]:
         return [_path(name) for name in data.names]
@@ -81,9 +82,13 @@ def _parameter(value: Any, old: nn.Parameter) -> nn.Parameter:
     return nn.Parameter(value.detach(), requires_grad=old.requires_grad)
 
 
+def _inside(module: Any, name: str) -> Any:
+    return functools.reduce(getattr, name.split("."), module)
+
+
 def _has(module: Any, name: str) -> bool:
     try:
-        return inside(module, name) is not None
+        return _inside(module, name) is not None
     except AttributeError:
         return False
 

@@ -8,8 +8,6 @@ structure; all that is not structure is read anew from the module at hand.
 
 from __future__ import annotations
 
-import functools
-import operator
 import sys
 from collections.abc import Callable, Hashable, Sequence
 from operator import attrgetter, itemgetter
@@ -211,16 +209,7 @@ class Skeleton:
         parameters = self._pick_parameters(walked[1])
         values = entries(given, parameters)
         if self._layouts is None:
-            copied = deep_copy(module, dict(zip(parameters, values)))
-            found = [inside(copied, name) for name in self.names]
-            if not all(map(operator.is_, found, values)):
-                raise ConversionError(
-                    f"{type(module).__name__} copies itself in a way of its own, around other tensors than it is given, so "
-                    f"that it cannot be rebuilt around gradients. Differentiate a function of its parameters: "
-                    f"gradient(lambda p, x: ..., backend, dict(model.named_parameters()), Constant(x)), with "
-                    f"torch.func.functional_call(model, p, x) in it."
-                )
-            return copied
+            return self._checked(module, deep_copy(module, dict(zip(parameters, values))), values, entries is _as_they_are)
         modules = self._pick_modules(walked[0])
         copies: list[Any] = [*map(object.__new__, map(type, modules))]
         children = iter(self._place_copies([*copies, None]))
@@ -236,6 +225,27 @@ class Skeleton:
         )
         built: nn.Module = copies[0]
         return built
+
+    def _checked(self, module: nn.Module, copied: nn.Module, values: Sequence[Any], called: bool) -> nn.Module:
+        """A copy by the module's own deepcopy, with the values in it even if that has made other parameters.
+
+        A copy that is `called` must have them wherever its code looks for them, which nobody can tell then.
+        """
+        named = dict(copied.named_parameters())
+        if all(named.get(name) is value for name, value in zip(self.names, values)):
+            return copied
+        if called or [*named] != self.names:
+            raise ConversionError(
+                f"{type(module).__name__} copies itself in a way of its own, around other tensors than it is given, so that "
+                f"it cannot be called around other values, as forward mode and differences do, or be rebuilt around gradients. "
+                f"Use reverse mode, or differentiate a function of its parameters: gradient(lambda p, x: ..., backend, "
+                f"dict(model.named_parameters()), Constant(x)), with torch.func.functional_call(model, p, x) in it."
+            )
+        placed = dict(zip(map(id, named.values()), values))
+        for inner in copied.modules():
+            own: dict[str, Any] = inner._parameters
+            own.update({name: placed[id(parameter)] for name, parameter in own.items() if parameter is not None})
+        return copied
 
     def _changed(self, module: nn.Module) -> Skeleton:
         """The skeleton of a module that f has changed since it was read, if it still has the same parameters."""
@@ -325,11 +335,6 @@ def is_compiled(module: object) -> bool:
 
 def _uncompiled(f: Callable[..., Any]) -> Callable[..., Any]:
     return f
-
-
-def inside(module: Any, name: str) -> Any:
-    """What stands in a module under a dotted name."""
-    return functools.reduce(getattr, name.split("."), module)
 
 
 def _refuse_lazy(parameters: Sequence[Any]) -> None:

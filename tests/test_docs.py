@@ -3,6 +3,7 @@
 Each page is one namespace. A `python` block is executed; a `pycon` block is a doctest; a block with a caption is a file:
 a module that the page can import, a test that pytest runs, or a pyproject.toml whose entry points count as installed. A `text`
 block holds commands, whose options must exist, or what a command or an expression prints, whose numbers alone may differ.
+A block behind `% needs: package` runs where that package is installed.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import doctest
-import importlib
+import importlib.util
 import io
 import os
 import re
@@ -98,6 +99,9 @@ def test_page(page: Path, installed: Path) -> None:
     report: list[str] = []
     for block in FENCE.finditer(text):
         line = text.count("\n", 0, block.start("code"))
+        needed = re.search(r"^% needs: (\w+)\n\Z", text[: block.start()], re.M)
+        if needed and importlib.util.find_spec(needed[1]) is None:
+            continue
         if block["caption"]:
             _install(block["caption"], block["code"], installed)
             if block["caption"].startswith("test_"):

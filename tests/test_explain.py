@@ -10,11 +10,13 @@ from adinterface import (
     AutoJax,
     AutoTorch,
     Constant,
+    Each,
     Explanation,
     LeafReport,
     NotDifferentiableError,
     SecondOrder,
     array_namespace,
+    batched,
     derivative,
     diagonal_hessian,
     explain,
@@ -30,6 +32,7 @@ from adinterface import (
 )
 
 X = np.array([0.3, 0.7, 1.1])
+STACK = np.stack([X, X + 1.0])
 
 
 def cubes(x):
@@ -66,6 +69,31 @@ arguments
 steps
   1. AutoJax: one pullback of 1
 evaluations of f: 1
+""",
+    ),
+    "a batched gradient on torch": (
+        lambda: explain(batched, gradient, lambda p, x: cubes(p["w"] * x), AutoTorch(), {"w": X}, Constant(Each(STACK))),
+        f"""\
+batched(gradient) with {TORCH}
+arguments
+  args[0]['w']  differentiated  a numpy array of dtype float64 and shape (3,): reaches f as torch float64
+  args[1]       None            Constant: marked as not differentiated
+steps
+  1. AutoTorch: 2 entries in one evaluation
+  2. AutoTorch: one pullback of 1
+evaluations of f: 1
+""",
+    ),
+    "a batched gradient, one entry after another": (
+        lambda: explain(batched, gradient, cubes, AutoAutograd(), Each(STACK)),
+        """\
+batched(gradient) with AutoAutograd(mode=None)
+arguments
+  args[0]  differentiated  a numpy array of dtype float64 and shape (2, 3): reaches f as autograd float64, entry by entry
+steps
+  1. AutoAutograd: 2 entries, one after another
+  2. AutoAutograd: one pullback of 1, for each
+evaluations of f: 2
 """,
     ),
     "a model with everything in it on torch": (
@@ -331,3 +359,12 @@ def test_explain_is_about_the_outer_call_and_counts_the_steps_inside_f():
     assert [leaf.path for leaf in report.leaves] == ["args[0]"]
     assert report.steps == ("AutoJax: one pullback of 1", "AutoJax: one pullback of 1")
     assert report.evaluations == 1
+
+
+def test_explain_of_a_batched_call_says_how_it_is_written():
+    with pytest.raises(TypeError, match=r"^explain\(batched, operator, f, backend, \.\.\.\): operator must be one of"):
+        explain(batched, cubes, AutoTorch(), Each(X))
+    with pytest.raises(TypeError, match=r"nothing is marked with Each"):
+        explain(batched, gradient, cubes, AutoTorch(), X)
+    with pytest.raises(ValueError, match="randomness must be one of"):
+        explain(batched, gradient, cubes, AutoTorch(), Each(STACK), randomness="some")

@@ -526,14 +526,28 @@ def test_unknown_names_are_unknown():
 # The digits ---------------------------------------------------------------------------------------------------------------
 
 
-def test_the_engines_train_along_one_curve():
+def _demo():
     path = Path(__file__).parent.parent / "docs" / "demo" / "training.py"
     spec = importlib.util.spec_from_file_location("training_demo", path)
     demo = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(demo)
+    return demo
+
+
+def test_the_engines_train_along_one_curve():
+    demo = _demo()
     found = demo.curves(4, 16, report=lambda line: None)
-    assert len(found) == 6
+    assert {network for network, _ in found} == {"perceptron", "attention"}
     for of in found.values():
-        assert set(of) == {"AutoJax", "AutoTorch", "AutoAutograd"}
+        assert list(of) == ["AutoJax", "AutoTorch", "AutoAutograd", demo.MOVED]
         assert all(len(curve) >= 4 and curve[-1] < curve[0] for curve in of.values())
-        assert demo.apart(of) < 1e-10
+        assert all(distance.max() < 1e-10 for distance in demo.apart(of, "AutoTorch", "AutoAutograd", demo.MOVED))
+    assert demo.apart({"one": [2.0, 1.0], "other": [2.0]}, "other")[0].tolist() == [0.0, 1.0]
+
+
+def test_the_moved_start_is_the_next_number():
+    demo = _demo()
+    model = demo.start(demo.attention)
+    for name, part in demo.moved(model).items():
+        assert np.all(part != model[name])
+        np.testing.assert_allclose(part, model[name], rtol=3e-16)

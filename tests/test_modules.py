@@ -29,6 +29,7 @@ from adinterface import (
     ConversionError,
     NotDifferentiableError,
     SecondOrder,
+    Training,
     array_namespace,
     diagonal_hessian,
     gradient,
@@ -39,7 +40,9 @@ from adinterface import (
     prepare,
     pullback,
     pushforward,
+    torch_optim,
     tree,
+    update,
     value_and_gradient,
 )
 
@@ -540,12 +543,6 @@ def _scripted():
         return torch.jit.script(nn.Linear(2, 2))
 
 
-def _compiled():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return torch.compile(nn.Linear(2, 2))
-
-
 _WRAPS = (
     "{} wraps a Linear: its hooks do not run here, or it cannot be rebuilt around gradients. Pass the inner module, "
     "model.{}, and call the wrapper inside f if you need it."
@@ -557,7 +554,6 @@ WRAPPERS = {
         "torch.compile it inside f if you need the speed.",
     ),
     "DataParallel": (lambda: nn.DataParallel(nn.Linear(2, 2)), _WRAPS.format("DataParallel", "module")),
-    "torch.compile": (_compiled, _WRAPS.format("OptimizedModule", "_orig_mod")),
 }
 
 
@@ -568,6 +564,87 @@ def test_a_wrapper_that_cannot_be_rebuilt_is_an_error_that_names_the_inner_modul
     make, message = WRAPPERS[name]
     with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
         gradient(_loss, backend, place(make()))
+
+
+def compiled(module):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return torch.compile(module, backend="eager")
+
+
+def test_what_torch_compile_made_of_a_part_is_an_error_that_says_what_to_compile():
+    message = (
+        "OptimizedModule wraps a Linear, and cannot be rebuilt around gradients. Pass the inner module, model._orig_mod, or "
+        "compile the whole; module.compile() compiles in place, without a wrapper."
+    )
+    with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
+        gradient(_loss, AutoTorch(), nn.Sequential(compiled(nn.Linear(2, 2))))
+
+
+COMPILED_CALLS = {
+    "one-shot": lambda backend, m: gradient(_loss, backend, m)[0],
+    "prepared": lambda backend, m: prepare(gradient, _loss, backend, m)(m)[0],
+    "in a tree": lambda backend, m: gradient(lambda d: _loss(d["net"]), backend, {"net": m})[0]["net"],
+    "by a pullback": lambda backend, m: pullback(_loss, backend, m).back(1.0)[0],
+    "a product with the Hessian": lambda backend, m: hvp(_loss, backend, m, m),
+}
+
+
+@pytest.mark.parametrize(
+    "backend", [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences()], ids=["reverse", "forward", "finite"]
+)
+@pytest.mark.parametrize("call", COMPILED_CALLS.values(), ids=COMPILED_CALLS)
+def test_what_torch_compile_made_of_a_module_is_one_too(call, backend):
+    plain = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 2)).double()
+    model = compiled(copy.deepcopy(plain))
+    found, expected = call(backend, model), call(backend, plain)
+    assert type(found) is type(model)
+    assert [name for name, _ in found.named_parameters()] == [f"_orig_mod.{name}" for name, _ in plain.named_parameters()]
+    for ours, theirs in zip(found.parameters(), expected.parameters(), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-7)
+        assert not ours.requires_grad
+    assert torch.equal(model(DATA), plain(DATA))
+
+
+def test_a_second_derivative_of_compiled_code_names_the_module_that_it_was_made_from():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = torch.compile(nn.Linear(2, 2).double(), backend="aot_eager")
+        with pytest.raises(RuntimeError) as caught:
+            hvp(lambda m: (m(DATA) ** 3).sum(), AutoTorch(), model, model)
+    assert any(note.endswith("pass the module that it was made from, model._orig_mod.") for note in caught.value.__notes__)
+
+
+def test_a_compiled_module_is_trained_and_stays_compiled():
+    calls = []
+
+    def backend(graph, inputs):
+        calls.append(graph)
+        return graph.forward
+
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        plain = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 2)).double()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = torch.compile(copy.deepcopy(plain), backend=backend)
+    loss = lambda m, x: (m(x) ** 2).sum()
+    optimizer = torch.optim.SGD(plain.parameters(), lr=0.1)
+    training = Training(loss, AutoTorch(), torch_optim(torch.optim.SGD, model, lr=0.1))
+    for _ in range(4):
+        optimizer.zero_grad()
+        expected = loss(plain, DATA)
+        expected.backward()
+        optimizer.step()
+        assert training(DATA).item() == expected.item()
+    assert len(calls) == 1
+    assert torch.equal(model._orig_mod[1].running_mean, plain[1].running_mean)
+    moved = update(model, gradient(loss, AutoTorch(), model.eval(), Constant(DATA)), 0.1)
+    assert type(moved) is type(model)
+    seen = len(calls)
+    moved(DATA + 1)
+    moved(DATA[:2])
+    assert len(calls) > seen  # compiled when it is called
 
 
 class ModelOutput(OrderedDict):
@@ -737,7 +814,7 @@ def test_a_wrapper_that_f_calls_is_taken_where_no_gradient_of_its_own_is_lost(on
 
 
 def test_a_wrapper_may_be_a_constant():
-    wrapped = _compiled()
+    wrapped = compiled(nn.Linear(2, 2))
     none, _ = gradient(lambda m, x: _loss(m._orig_mod, x), AutoTorch(), Constant(wrapped.double()), DATA)
     assert none is None
 

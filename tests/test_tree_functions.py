@@ -280,6 +280,12 @@ def test_trees_that_do_not_match_are_an_error_that_names_the_place(other, messag
         tree.add({"a": 1.0, "b": [1.0]}, other)
 
 
+def test_dicts_with_the_same_keys_in_another_order_match():
+    """`jax.tree.map` sorts the keys of a dict."""
+    model, other = {"b": 1.0, "a": [2.0, {2: 3.0, 1: 4.0}]}, {"a": [20.0, {1: 40.0, 2: 30.0}], "b": 10.0}
+    assert list(tree.add(model, other).items()) == [("b", 11.0), ("a", [22.0, {2: 33.0, 1: 44.0}])]
+
+
 def test_what_is_none_or_constant_in_another_tree_leaves_the_leaf_alone():
     assert tree.add({"a": 1.0, "b": [1.0, 2.0]}, {"a": None, "b": [Constant(3.0), None]}) == {"a": 1.0, "b": [4.0, 2.0]}
     assert tree.add({"a": None, "b": 1.0}, {"a": 2.0, "b": 3.0}) == {"a": None, "b": 4.0}

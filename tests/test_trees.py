@@ -592,10 +592,12 @@ HIDING = {
 
 def _opaque_message(path, inner, value):
     cls = type(value)
+    first = re.match(r"\.(\w+)", inner)
+    way = f"fields=['{first[1]}']" if first else "flatten, unflatten"
     return (
         f"{path} is a {cls.__module__}.{cls.__qualname__}, which adinterface cannot look into, but {path}{inner} is a floating "
-        f"array: it would silently have no gradient. Register the class with register_node({cls.__qualname__}, flatten, "
-        f"unflatten), make it a dataclass, or wrap it in Constant(...)."
+        f"array: it would silently have no gradient. Register the class with register_node({cls.__qualname__}, {way}), make it "
+        f"a dataclass, or wrap it in Constant(...)."
     )
 
 

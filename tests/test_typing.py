@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from ..contract.auto import AutoBackend as _AutoBackend
 from ..contract.auto import AutoSparse
 from ..contract.backend import Randomness
-from ..tree import Constant
+from ..tree import Constant, Duplicated, Each
 from .derivative import ValueAndDerivative, ValueDerivativeAndSecondDerivative
 from .gradient import ValueAndGradient
 from .hessian import GradientAndHvp, ValueGradientAndHessian
@@ -79,20 +79,6 @@ class Operator:
     __qualname__: str
     def __call__(self, f: Callable[..., Any], backend: _AutoBackend, /, *args: Any, **kwargs: Any) -> Any: ...
 
-class BatchedOperator:
-    __name__: str
-    __qualname__: str
-    def __call__(
-        self,
-        operator: Callable[..., Any],
-        f: Callable[..., Any],
-        backend: _AutoBackend,
-        /,
-        *args: Any,
-        randomness: Randomness = "error",
-        **kwargs: Any,
-    ) -> Any: ...
-
 class Prepared(_Prepared):
     def copy(self) -> Self: ...
     def __copy__(self) -> Self: ...
@@ -113,9 +99,22 @@ class Row(NamedTuple):
 ENTRIES = (("Constant | str | bool | None", "None"), ("int", "float"), (None, None))
 
 
-def by_argument(result: str, most: int = 4) -> list[Row]:
-    """Every combination of argument types, and a loose row for more arguments."""
-    rows = []
+def buffered() -> list[tuple[str, str]]:
+    """Where a model in buffers stands first or second, among up to four arguments: what comes back for it is the model's."""
+
+    def row(*entries: tuple[str, str]) -> tuple[str, str]:
+        parameters = ", ".join(f"x{i}: {argument}" for i, (argument, _) in enumerate(entries))
+        return f"{parameters}, /", f"tuple[{', '.join(gradient for _, gradient in entries)}]"
+
+    model, constant, other = ("Duplicated[A]", "A"), ("Constant", "None"), ("Any", "Any")
+    rows = [row(model, *[constant] * count) for count in range(4)]
+    rows += [row(model, *[other] * count) for count in range(1, 4)]
+    return rows + [row(other, model, *[other] * count) for count in range(3)]
+
+
+def by_argument(result: str, most: int = 4, buffers: bool = True) -> list[Row]:
+    """Every combination of argument types, and a loose row for more arguments; before them those with buffers."""
+    rows = [Row(parameters, result.format(gradients)) for parameters, gradients in buffered() if buffers]
     for count in range(1, most + 1):
         for entries in itertools.product(ENTRIES, repeat=count):
             filled = [entry if entry[0] else (variable, variable) for entry, variable in zip(entries, "ABCD")]
@@ -210,7 +209,7 @@ SPARSE = {
 OPERATORS = {
     "Gradient": by_argument("{}"),
     "ValueAndGradient": by_argument("ValueAndGradient[{}]"),
-    "Pullback": by_argument("ValueAndBack[{}]", most=2),
+    "Pullback": by_argument("ValueAndBack[{}]", most=2, buffers=False),
     "Jacobian": by_jacobian("{jacobian}"),
     "ValueAndJacobian": by_jacobian("ValueAndJacobian[{value}, {jacobian}]"),
     "Derivative": by_value(ONE, "{}"),
@@ -222,6 +221,14 @@ OPERATORS = {
     "GradientAndHvp": like_argument("x: {}, v: Any, /, *constants: Constant", "GradientAndHvp[{}]"),
     "Hessian": by_hessian("{hessian}"),
     "ValueGradientAndHessian": by_hessian("ValueGradientAndHessian[{value}, {gradient}, {hessian}]"),
+}
+
+#: Of `batched`, for operators whose results are like the arguments: what is marked, and a number that is shared, have the axis.
+EACH = (("Each[A]", "A"), ("float", "NDArray[Any]"), ("A", "A"))
+BATCHED = {
+    "Gradient": "{}",
+    "ValueAndGradient": "ValueAndGradient[{}]",
+    "Hvp": None,
 }
 
 METHOD = "    @overload\n    def __call__({parameters}, **kwargs: Any) -> {result}: ...\n"
@@ -249,6 +256,26 @@ def operator(name: str, rows: list[Row]) -> str:
     return text
 
 
+def batching() -> str:
+    """The class of `batched`: what it is typed for comes back like the arguments, everything else is Any."""
+    text = "\nclass BatchedOperator:\n    __name__: str\n    __qualname__: str\n"
+    method = METHOD.replace("**kwargs", 'randomness: Randomness = "error", **kwargs')
+    first = "self, operator: {}, f: Callable[..., Any], backend: _AutoBackend, "
+    for name, result in BATCHED.items():
+        of = first.format(f"{name}Operator")
+        for argument, gradient in EACH:
+            if result is None:
+                text += method.format(parameters=f"{of}x: {argument}, v: Any, /, *constants: Constant", result=gradient)
+                continue
+            for count in range(4):
+                constants = "".join(f", c{i}: Constant" for i in range(count))
+                gradients = f"tuple[{', '.join([gradient, *['None'] * count])}]"
+                text += method.format(parameters=f"{of}x: {argument}{constants}, /", result=result.format(gradients))
+        if result is not None:
+            text += method.format(parameters=f"{of}/, *args: Any", result=result.format("tuple[Any, ...]"))
+    return text + method.format(parameters=first.format("Callable[..., Any]") + "/, *args: Any", result="Any")
+
+
 def preparation() -> str:
     text = "\nclass Prepare:\n    __name__: str\n    __qualname__: str\n"
     for name in SPARSE:
@@ -265,7 +292,7 @@ def preparation() -> str:
 
 
 def signatures() -> str:
-    return HEAD + "".join(operator(name, rows) for name, rows in OPERATORS.items()) + preparation()
+    return HEAD + "".join(operator(name, rows) for name, rows in OPERATORS.items()) + batching() + preparation()
 
 
 def test_the_overloads_are_those_that_this_file_writes():
@@ -388,7 +415,30 @@ assert_type(prepare(hvp, f, B, model, model)(model, model), dict[str, float])
 assert_type(prepare(gradient_and_hvp, f, B, x, x)(x, x).hvp, NDArray[np.float64])
 assert_type(prepare(hessian, f, B, x)(x), NDArray[np.float64])
 assert_type(prepare(value_gradient_and_hessian, f, B, 1.0)(1.0).hessian, float)
-assert_type(batched(gradient, f, B, x, Each(x), randomness="same"), Any)
+assert_type(fast(Duplicated(x)), tuple[NDArray[np.float64]])
+
+# with buffers
+assert_type(Duplicated(model).gradient, dict[str, float])
+assert_type(gradient(f, B, Duplicated(model)), tuple[dict[str, float]])
+assert_type(gradient(f, B, Duplicated(model), Constant(x))[0], dict[str, float])
+assert_type(gradient(f, B, Duplicated(model), Constant(x), Constant(x))[2], None)
+assert_type(gradient(f, B, Duplicated(model), x)[0], dict[str, float])
+assert_type(gradient(f, B, Constant(x), Duplicated(model), Constant(x))[1], dict[str, float])
+assert_type(value_and_gradient(f, B, Duplicated(model)).gradient, tuple[dict[str, float]])
+(buffered, _) = gradient(f, B, Duplicated(model), Constant(x))
+assert_type(buffered, dict[str, float])
+
+# batched
+assert_type(batched(gradient, f, B, Each(x)), tuple[NDArray[np.float64]])
+assert_type(batched(gradient, f, B, model), tuple[dict[str, float]])
+assert_type(batched(gradient, f, B, 1.0), tuple[NDArray[Any]])
+assert_type(batched(gradient, f, B, model, Constant(Each(x)), Constant(Each(x)))[0], dict[str, float])
+(each, _, _) = batched(gradient, f, B, model, Constant(Each(x)), Constant(Each(x)))
+assert_type(each, dict[str, float])
+assert_type(batched(value_and_gradient, f, B, Each(x)).gradient, tuple[NDArray[np.float64]])
+assert_type(batched(hvp, f, B, x, Each(x)), NDArray[np.float64])
+assert_type(batched(gradient, f, B, x, Each(x), randomness="same"), tuple[Any, ...])
+assert_type(batched(hessian, f, B, Each(x)), Any)
 assert_type(prepare(batched, gradient, f, B, x, Each(x)), Prepared)
 
 # sparse results

@@ -26,11 +26,22 @@ class Stateful(NamedTuple):
     leaves: list[Any]
 
 
-class Followed:
+class Changing:
+    """f as a function of all that it returns, and what it changed."""
+
+    def __init__(self, f: Callable[..., Any], operator: str):
+        self.f, self.operator = f, operator
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        return following(self.operator, self.f, args, kwargs)
+
+
+class Followed(Changing):
     """f as a function of the scalar to differentiate, all that f returns, and what it changed."""
 
     def __init__(self, f: Callable[..., Any], operator: str, check: Callable[[str, Any, Any], None]):
-        self.f, self.operator, self.check = f, operator, check
+        super().__init__(f, operator)
+        self.check = check
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> tuple[Any, Any, dict[str, Any]]:
         result, changes = following(self.operator, self.f, args, kwargs)
@@ -41,11 +52,8 @@ class Followed:
         return first, result, changes
 
 
-class Unchanging:
+class Unchanging(Changing):
     """f for an operator that has no place for what f changes."""
-
-    def __init__(self, f: Callable[..., Any], operator: str):
-        self.f, self.operator = f, operator
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         result, changes = following(self.operator, self.f, args, kwargs)
@@ -53,7 +61,8 @@ class Unchanging:
             path = next(iter(changes))
             raise ConversionError(
                 f"{self.operator}: f changes {path}, which would be lost. Only gradient and value_and_gradient write what f "
-                f"changes into the objects that were passed; put the model into evaluation mode, or return the state."
+                f"changes into the objects that were passed, and so does Training; put the model into evaluation mode, or "
+                f"return the state."
             )
         return result
 
@@ -116,6 +125,16 @@ def stateful(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[Statefu
         yield from _stateful(arg, name)
 
 
+def held_state(value: Any) -> tuple[Any, ...]:
+    """Of the objects in a tree that hold what is differentiated, what differs after f has changed them."""
+    handler = handler_of(value, scan=False)
+    if not isinstance(handler, NodeType):
+        return ()
+    if handler.held:
+        return handler.state(value)
+    return tuple([part for child in handler.flatten(value)[0] for part in held_state(child)])
+
+
 def _stateful(value: Any, path: str) -> Iterator[Stateful]:
     if type(value) is Constant:
         value = value.value
@@ -133,4 +152,4 @@ def _stateful(value: Any, path: str) -> Iterator[Stateful]:
         yield from _stateful(child, path + key)
 
 
-__all__ = ["Followed", "Unchanging", "write"]
+__all__ = ["Changing", "Followed", "Unchanging", "held_state", "stateful", "write"]

@@ -81,6 +81,10 @@ class NodeType(ABC):
         """For a type that is held: from another object to its children, or None if its data would differ."""
         raise NotImplementedError
 
+    def state(self, value: Any) -> tuple[Any, ...]:
+        """For a type that is held: what differs after f has changed what the object holds beside the children."""
+        return ()
+
     def writable(self, value: Any) -> bool:
         """For a type that is stateful: whether `write` can give this object another value."""
         return False

@@ -25,7 +25,12 @@ class Evaluate(Operation):
 
 
 class TrainingStep(Evaluate):
+    """One step of `Training`; what its loss changes in the model, or in the data, is written as by `value_and_gradient`."""
+
     name = "Training"
+
+
+TrainingStep.following = TrainingStep
 
 
 __all__ = ["Evaluate", "TrainingStep"]

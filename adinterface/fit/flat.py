@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..call.state import Unchanging, held_state, stateful
 from ..contract.auto import AutoBackend
+from ..contract.errors import ConversionError
 from ..derive.record import doubting
 from ..operators.gradient import value_and_gradient
 from ..operators.hessian import hessian, hvp
@@ -32,6 +34,9 @@ class Flat:
         self, f: Callable[..., Any], backend: AutoBackend, start: Any, constants: tuple[Any, ...], kwargs: dict[str, Any]
     ):
         self.f, self.backend, self._kwargs = f, backend, kwargs
+        # Each point has a model of its own, so what f writes into one would reach no other.
+        self._pure = f if next(stateful((start, *constants), kwargs), None) is None else Unchanging(f, "solvers")
+        self._holds = bool(held_state(start))
         self._constants = tuple([part if type(part) is Constant else Constant(part) for part in constants])
         self._packing = Packing(start)
         #: The start as a vector.
@@ -113,11 +118,19 @@ class Flat:
         fast = self._prepared.get(operator)
         if fast is None:
             if operator is Evaluate:
-                fast = Prepared(Evaluate, self.backend, self.f)
+                fast = Prepared(Evaluate, self.backend, self._pure)
             else:
-                fast = prepare(operator, self.f, self.backend, *args, *self._constants, **self._kwargs)
+                fast = prepare(operator, self._pure, self.backend, *args, *self._constants, **self._kwargs)
             self._prepared[operator] = fast
-        return fast(*args, *self._constants, **self._kwargs)
+        before = held_state(args[0]) if self._holds else ()
+        result = fast(*args, *self._constants, **self._kwargs)
+        if before and held_state(args[0]) != before:
+            raise ConversionError(
+                f"solvers: f changes buffers of the {type(self._packing.model).__name__}, as a BatchNorm does in training "
+                f"mode. Each point has a model of its own, so that what is counted there would be lost. Put the model into "
+                f"evaluation mode, module.eval()."
+            )
+        return result
 
     def __repr__(self) -> str:
         return f"<{getattr(self.f, '__name__', self.f)} of a vector of shape {self.x0.shape} on {self.backend!r}>"

@@ -12,7 +12,7 @@ from ..call.call import Call
 from ..call.messages import describe, require_function
 from ..call.output import Function, OutputKind, annotate, check_scalar
 from ..call.plan import Plan, Plans
-from ..call.state import Followed, Unchanging, write
+from ..call.state import Changing, Followed, Unchanging, write
 from ..contract.auto import AutoBackend, AutoSparse
 from ..contract.backend import Arrays, Backend
 from ..derive.record import active_record, estimating
@@ -62,7 +62,7 @@ class Operation(ABC):
     directions: ClassVar[Directions | None] = None
     #: The results outlive the call with the leaves in them, so mutable leaves are copied.
     outlives: ClassVar[bool] = False
-    #: The operation that also gives what f returns beside its scalar, for an f that changes its arguments; None refuses such.
+    #: The operation that also gives all that f returns, for an f that changes its arguments; None refuses such.
     following: ClassVar[type[Operation] | None] = None
     #: How a call is planned, and what holds its values.
     plan_type: ClassVar[type[Plan]] = Plan
@@ -262,13 +262,20 @@ def follow(operation: Operation, auto: AutoBackend, f: Callable[..., Any]) -> tu
     """The operation and the function that also find what f changes in its arguments, and what writes that into them."""
     if operation.following is None:
         return operation, Unchanging(f, operation.title), lambda result, args, kwargs: result
+    following = operation_of(operation.following, auto)
 
     def written(results: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if operation.output == "tree":
+            value, changes = results
+            write(operation.title, changes, args, kwargs)
+            return value
         (_, value, changes), *others = results
-        write(operation.name, changes, args, kwargs)
+        write(operation.title, changes, args, kwargs)
         return others[0] if operation.result is None else operation.result(value, *others)
 
-    return operation_of(operation.following, auto), Followed(f, operation.name, check_scalar), written
+    if operation.output == "tree":
+        return following, Changing(f, operation.title), written
+    return following, Followed(f, operation.title, check_scalar), written
 
 
 def evaluate(

@@ -14,7 +14,7 @@ from ..call.messages import require_function
 from ..call.output import Function, annotate
 from ..call.passages import enter_all
 from ..call.plan import Plan
-from ..call.state import Followed, Unchanging
+from ..call.state import Changing
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
 from ..contract.library import NUMPY, PYTHON
@@ -118,7 +118,7 @@ class Prepared:
             results = self(*[arg.value if type(arg) is Duplicated else arg for arg in args], **kwargs)
             return stored(self._operation, results, args)
         specialization, plan, values = self._specialization(args, kwargs)
-        if plan.stateful and not isinstance(self._original, (Followed, Unchanging)):
+        if plan.stateful and not isinstance(self._original, Changing):
             return self._follow(args, kwargs, tangents)
         if specialization is None:
             return evaluate(self._operation, plan, values, self._f, tangents)
@@ -129,7 +129,7 @@ class Prepared:
     ) -> tuple[Specialization | None, Plan, Sequence[Any]]:
         """The specialization for such arguments, None if they have no signature; their plan and values."""
         plan, values, signature = self._operation.plans.find(args, kwargs)
-        if plan.stateful and not isinstance(self._original, (Followed, Unchanging)):
+        if plan.stateful and not isinstance(self._original, Changing):
             return None, plan, values
         try:
             signature = signature or Signature(args, kwargs)

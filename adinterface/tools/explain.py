@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..call.batched import BatchedPlan
 from ..call.messages import places_of
 from ..call.passages import Slot
 from ..call.plan import Plan
 from ..contract.auto import AutoBackend
 from ..derive.record import recording
-from ..operators.operation import require_call
+from ..operators.batched import BatchedKind, batched, batched_kind
+from ..operators.operation import require_call, run
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,8 @@ def explain(
     engine makes and which of them are derived from others; how often f is evaluated. The call is really made, once
     (so f runs, with whatever it does), and its result is dropped.
 
-    operator: one of this package's operators. args, kwargs: what that operator takes after the backend.
+    operator: one of this package's operators. args, kwargs: what that operator takes after the backend. A batched call is
+    explained as it is prepared: `explain(batched, operator, f, backend, *args)`.
     Raises what the call raises.
 
     >>> from adinterface import AutoFiniteDifferences, explain, gradient
@@ -79,7 +82,12 @@ def explain(
     evaluations of f: 4
     estimated relative error: 3e-15
     """
-    require_call("explain(operator, f, backend, *args)", operator, f)
+    call, title = operator, "{}"
+    if operator is batched:
+        kind, f, backend, args = batched_kind("explain(batched, operator, f, backend, ...)", f, (backend, *args), kwargs)
+        call, title = functools.partial(_run_batched, kind), "batched({})"
+    else:
+        require_call("explain(operator, f, backend, *args)", operator, f)
     evaluations = 0
 
     @functools.wraps(f)
@@ -89,13 +97,28 @@ def explain(
         return f(*inner, **keywords)
 
     with recording() as record:
-        operator(counted, backend, *args, **kwargs)
+        call(counted, backend, *args, **kwargs)
     plan, values = record.calls[0]
     leaves = tuple(_reports(plan, values))
     error = max([accuracy.relative for accuracy in record.accuracies], default=None)
-    explanation = Explanation(plan.operator, backend, leaves, tuple(record.steps), evaluations, error)
+    steps = _of_one_entry(plan, record.steps)
+    explanation = Explanation(title.format(plan.operator), backend, leaves, steps, evaluations, error)
     print(explanation)
     return explanation
+
+
+def _run_batched(kind: BatchedKind, f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> Any:
+    return run(kind, backend, f, args, kwargs)
+
+
+def _of_one_entry(plan: Plan, steps: Sequence[str]) -> tuple[str, ...]:
+    """The steps, those of entries that are taken one after another once, if they are the same for each."""
+    count = plan.count if isinstance(plan, BatchedPlan) else None
+    if not count or not steps or not steps[0].endswith("one after another"):
+        return tuple(steps)
+    first, *rest = steps
+    each = rest[: len(rest) // count]
+    return (first, *[f"{step}, for each" for step in each]) if rest == each * count else tuple(steps)
 
 
 def _reports(plan: Plan, values: Sequence[Any]) -> Iterator[LeafReport]:
@@ -115,4 +138,5 @@ def _conversion(plan: Plan, path: str, slot: Slot, dtype: str) -> str:
     target = slot.library.name if library is None else library.name
     target = "numpy" if target == "python" else target
     promoted = ", promoted from an integer" if path in [f"args[{i}]" for i in plan.promoted] else ""
-    return f"reaches f as {target} {dtype}{promoted}"
+    stacked = isinstance(plan, BatchedPlan) and any(each for each, other in zip(plan.each, plan.slots) if other is slot)
+    return f"reaches f as {target} {dtype}{promoted}{', entry by entry' if stacked else ''}"

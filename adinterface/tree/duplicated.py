@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -17,8 +17,10 @@ from .markers import Marker
 from .recognition import register_marker
 from .structures import Leaf
 
+T = TypeVar("T")
 
-class Duplicated:
+
+class Duplicated(Generic[T]):
     """A model, as an argument of `gradient` or `value_and_gradient`, together with buffers that hold its gradient.
 
     The gradient is written into `gradient`, and that is what the operator returns for this argument: the same arrays in every
@@ -41,7 +43,7 @@ class Duplicated:
 
     __slots__ = ("accumulate", "gradient", "value")
 
-    def __init__(self, value: Any, *, accumulate: bool = False):
+    def __init__(self, value: T, *, accumulate: bool = False):
         self.value, self.accumulate = value, accumulate
         found: list[Leaf] = []
         structure = flatten(value, found, lambda: "the model")
@@ -50,7 +52,7 @@ class Duplicated:
                 f"Duplicated: nothing in this {type(value).__name__} has a gradient, so there is nothing to store. Floating "
                 f"numbers and arrays have one; an integer is structure here."
             )
-        self.gradient: Any = build_gradient(structure, _zeros(found))
+        self.gradient: T = build_gradient(structure, _zeros(found))
 
     def zero(self) -> None:
         """Set the gradient to zero, in place where arrays can be written to."""
@@ -70,7 +72,7 @@ class Duplicated:
             self.gradient = rebuild(structure, iter(values))
 
 
-def store(duplicated: Duplicated, gradient: Any) -> Any:
+def store(duplicated: Duplicated[Any], gradient: Any) -> Any:
     """Write a gradient into the buffers, or add it to them; gives what is there then."""
     structure, found = apart(duplicated.gradient)
     try:

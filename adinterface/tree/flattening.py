@@ -31,7 +31,7 @@ def flatten(value: Any, leaves: list[Leaf], path: Callable[[], str], *, holder: 
     if isinstance(handler, NodeType):
         children, data = handler.flatten(value)
         for where, hidden in handler.hidden(value, data):
-            refuse_hidden_arrays(hidden, where)
+            refuse_hidden_arrays(hidden, where, value)
         if handler.held and holder is None:
             holder = value
         fixed = fixed or handler.fixes_numbers

@@ -8,7 +8,7 @@ import numbers
 import types
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ..contract.errors import NotDifferentiableError
 from ..contract.library import NUMPY, PYTHON, Library, NumpyLibrary, check_ndarray, kind
 from ..contract.nodes import NodeType
 from ..opaque import buffer_has_floats, hidden, is_number
+from .attributes import Attributes
 from .structures import Constant
 
 T = TypeVar("T")
@@ -27,18 +28,39 @@ _registered: dict[type, NodeType] = {}
 HANDLERS: dict[type, Library | NodeType] = {}
 
 
+@overload
+def register_node(
+    cls: type[T], flatten: Callable[[T], tuple[Iterable[Any], Any]], unflatten: Callable[[Any, Sequence[Any]], T]
+) -> type[T]: ...
+
+
+@overload
+def register_node(cls: type[T], *, fields: Iterable[str]) -> type[T]: ...
+
+
 def register_node(
     cls: type[T],
-    flatten: Callable[[T], tuple[Iterable[Any], Any]],
-    unflatten: Callable[[Any, Sequence[Any]], T],
+    flatten: Callable[[T], tuple[Iterable[Any], Any]] | None = None,
+    unflatten: Callable[[Any, Sequence[Any]], T] | None = None,
+    *,
+    fields: Iterable[str] | None = None,
 ) -> type[T]:
     """Make instances of a class into nodes of trees.
 
     `flatten(obj)` gives `(children, data)`: children are trees, data is everything else. `unflatten(data, children)`
     builds an object again; it meets numbers, an engine's arrays, gradients, and None, so it should check nothing.
+
+    fields: in place of the two functions, the names of the attributes that are children. All other attributes are carried
+    along as in a Constant, with None for a gradient; objects are built again without `__init__`.
+
     Returns the class. Raises ValueError if the class is registered already, TypeError for one that has a meaning already: a
     built-in container, a number, an array.
     """
+    if (fields is None) != (flatten is not None and unflatten is not None) or isinstance(fields, str):
+        raise TypeError(
+            "register_node takes both functions, register_node(cls, flatten, unflatten), or the names of the attributes that "
+            "are differentiated, register_node(cls, fields=['w', 'b'])."
+        )
     if not isinstance(cls, type) or _has_meaning(cls):
         raise TypeError(
             f"register_node: {getattr(cls, '__qualname__', cls)} is no class of yours: what its objects are is settled before "
@@ -46,7 +68,10 @@ def register_node(
         )
     if cls in _registered:
         raise ValueError(f"{cls.__qualname__} is registered already; a class has one way to come apart.")
-    _registered[cls] = Registered(cls, flatten, unflatten)
+    if fields is not None:
+        _registered[cls] = Attributes(cls, fields)
+    elif flatten is not None and unflatten is not None:
+        _registered[cls] = Registered(cls, flatten, unflatten)
     HANDLERS.pop(cls, None)
     return cls
 
@@ -165,24 +190,33 @@ def _check_opaque(value: Any, path: str, alone: bool) -> None:
             f"Pass {plain}(x), or wrap it in Constant(...)."
         )
     if buffer_has_floats(value):
+        remedy = _advice(value) or (
+            f"Pass numpy.asarray(x) or what it is made of, register the class with register_node({cls.__qualname__}, flatten, "
+            f"unflatten), or wrap it in Constant(...)."
+        )
         raise NotDifferentiableError(
             f"{path} is a {name}, whose floating numbers no engine differentiates where they are: they would silently have no "
-            f"gradient. Pass numpy.asarray(x) or what it is made of, register the class with "
-            f"register_node({cls.__qualname__}, flatten, unflatten), or wrap it in Constant(...)."
+            f"gradient. {remedy}"
         )
     inner, what = hidden(value, is_floating_array), "a floating array"
     if inner is None and alone and cls not in _PLAIN_CALLABLES:
         inner, what = hidden(value, is_floating_array, numbers=True), "a number"
     if inner is not None:
-        advice = next((said for backend in registry.loaded_backends() if (said := backend.advice(value))), None)
-        remedy = advice or (
-            f"Register the class with register_node({cls.__qualname__}, flatten, unflatten), make it a dataclass, "
-            f"or wrap it in Constant(...)."
+        way = "flatten, unflatten"
+        if inner.startswith("."):
+            way = f"fields=[{inner[1:].partition('.')[0].partition('[')[0]!r}]"
+        remedy = _advice(value) or (
+            f"Register the class with register_node({cls.__qualname__}, {way}), make it a dataclass, or wrap it in "
+            f"Constant(...)."
         )
         raise NotDifferentiableError(
             f"{path} is a {name}, which adinterface cannot look into, but {path}{inner} is {what}: it would silently have no "
             f"gradient. {remedy}"
         )
+
+
+def _advice(value: object) -> str | None:
+    return next((said for backend in registry.loaded_backends() if (said := backend.advice(value))), None)
 
 
 def is_floating_array(value: object) -> bool:
@@ -195,11 +229,15 @@ def is_floating_array(value: object) -> bool:
     return handler.name != "python" and kind(handler.dtype(value)) in ("real", "complex")
 
 
-def refuse_hidden_arrays(value: object, where: str) -> None:
+def refuse_hidden_arrays(value: object, where: str, owner: object) -> None:
+    """Raise NotDifferentiableError for an attribute of `owner` that holds a floating array without being a field."""
     inner = "" if is_floating_array(value) or buffer_has_floats(value) else hidden(value, is_floating_array)
     if inner is not None:
+        remedy = _advice(owner) or (
+            "Declare it as a field, mark it static with field(metadata={'static': True}), register the class with "
+            "register_node, or wrap the object in Constant(...)."
+        )
         raise NotDifferentiableError(
             f"{where}{inner} is an attribute that is not a field but holds a floating array, which would silently have no "
-            f"gradient. Declare it as a field, mark it static with field(metadata={{'static': True}}), register the class with "
-            f"register_node, or wrap the object in Constant(...)."
+            f"gradient. {remedy}"
         )

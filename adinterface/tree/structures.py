@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from ..contract.library import Library
 from ..contract.nodes import NodeType
+
+T = TypeVar("T")
 
 
 class Constant:
@@ -29,7 +31,7 @@ class Constant:
         return f"Constant({self.value!r})"
 
 
-class Each:
+class Each(Generic[T]):
     """Marks what has a leading axis for `batched`: an array, or a tree in which every array has one.
 
     It may stand at any node of an argument, around or inside a Constant, and in keyword arguments; f receives one entry.
@@ -42,7 +44,7 @@ class Each:
 
     __slots__ = ("value",)
 
-    def __init__(self, value: Any):
+    def __init__(self, value: T):
         self.value = value
 
     def __repr__(self) -> str:

@@ -98,6 +98,11 @@ class JaxBackend(Backend):
                 "A function of torch met an array of JAX's. Take the functions from the array: "
                 "xp = adinterface.array_namespace(x), then xp.sin(x); or differentiate with AutoTorch()."
             )
+        if isinstance(error, TypeError) and "to a custom_vjp function" in str(error):
+            return (
+                "f calls a function that has a rule for reverse mode alone (jax.custom_vjp, as Diffrax's solvers do): use "
+                "gradient, or AutoJax(mode='reverse'); to go forward, Diffrax takes adjoint=diffrax.ForwardMode()."
+            )
         if isinstance(error, (jax.errors.ConcretizationTypeError, jax.errors.TracerBoolConversionError)):
             return (
                 "JAX cannot turn a traced array into a Python number or a truth value here. Keep it an array "
@@ -127,12 +132,20 @@ class JaxBackend(Backend):
     @classmethod
     def advice(cls, value: object) -> str | None:
         camps = {base.__module__.partition(".")[0] for base in type(value).__mro__}
-        if "keras" not in camps or not hasattr(value, "stateless_call"):
+        if "flax" in camps and hasattr(value, "unbind"):
+            return (
+                "A bound module of Flax's holds its variables: module, variables = bound.unbind(). Differentiate a function of "
+                "the variables, which calls module.apply(variables, x)."
+            )
+        if "keras" not in camps:
             return None
-        return (
-            "A Keras model keeps its variables to itself. Differentiate a function of their values, which calls "
-            "model.stateless_call(trainable, non_trainable, x), with trainable = [v.value for v in model.trainable_variables]."
-        )
+        if hasattr(value, "stateless_call"):
+            return (
+                "A Keras model keeps its variables to itself. Differentiate a function of their values, which calls "
+                "model.stateless_call(trainable, non_trainable, x), with trainable = [v.value for v in "
+                "model.trainable_variables]."
+            )
+        return "Pass the value of a Keras variable, variable.value."
 
     @classmethod
     def devices(cls) -> list[str]:

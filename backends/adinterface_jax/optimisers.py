@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from adinterface.call.state import stateful
 from adinterface.contract.auto import AutoJax
 from adinterface.contract.library import NUMPY, PYTHON, Library, complex_of, widest
 from adinterface.fit.parameters import Parameters, one_gradient
@@ -99,7 +100,8 @@ class Optax:
             for leaf in leaves:
                 if type(leaf) is not ArrayImpl or not (wide or leaf.dtype not in _WIDE):  # type: ignore[attr-defined]
                     return None
-            if not known and _is_stateful(Parameters(model).structure):
+            trees = [part for part in (data if known else (model, *data)) if type(part) is not ArrayImpl]
+            if next(stateful(trees, {}), None) is not None:
                 return None
             try:
                 value, *following = compiled(model, state, *data)
@@ -143,10 +145,6 @@ class Optax:
         if self.jit:
             return step
         return lambda *trees, **dynamic: step(*jax.tree.map(_as_jax, trees), **jax.tree.map(_as_jax, dynamic))
-
-
-def _is_stateful(structure: Structure) -> bool:
-    return isinstance(structure, Node) and (structure.type.stateful or any(_is_stateful(child) for child in structure.children))
 
 
 class _Leaves:

@@ -277,6 +277,11 @@ class TorchBackend(Backend):
                 "torch does not convert data to the dtype of parameters. Convert it before the call, x.to(weight.dtype) or "
                 "array.astype('float32'), or the model: module.double()."
             )
+        if isinstance(error, NotImplementedError) and "'Sparse" in message:
+            return (
+                "torch cannot batch sparse gradients, such as those of an Embedding with sparse=True: make it with "
+                "sparse=False, or let AutoTorch(chunk_size=1) take one after another."
+            )
         if isinstance(error, RuntimeError) and "randomness error mode" in message:
             return (
                 "f draws random numbers, as Dropout does in training mode, in a batched call: write "
@@ -291,6 +296,11 @@ class TorchBackend(Backend):
             )
         if type(error).__module__.startswith(("torch._dynamo", "torch._inductor")):
             return "torch.compile could not compile f, for AutoTorch(compile=True). AutoTorch() runs it as it is."
+        if isinstance(error, RuntimeError) and any(map(message.__contains__, _COMPILED_ONCE)):
+            return (
+                "What torch.compile made is differentiated once. For second derivatives pass the module that it was made from, "
+                "model._orig_mod."
+            )
         if isinstance(error, RuntimeError) and "ZeroTensors are immutable" in message:
             return (
                 "f writes in place to a tensor whose derivative is zero so far, which torch does not allow inside two levels "
@@ -323,6 +333,9 @@ class TorchBackend(Backend):
 #: What torch says when NumPy wants the numbers of a tensor that it differentiates in reverse, or forward.
 _ASKED_FOR_NUMBERS = ("Can't call numpy() on Tensor that requires grad", "data pointer of Tensor that doesn't have storage")
 
+
+#: What torch says of a second derivative of compiled code.
+_COMPILED_ONCE = ("compiled with non-empty donated buffers", "aot_autograd does not currently support double backward")
 
 #: What torch.vmap says of what it cannot do.
 _NOT_BATCHED = (
@@ -357,11 +370,17 @@ def _inputs(function: FlatFunction, leaves: Arrays) -> Arrays:
 
 
 def _filled(gradients: Any, leaves: Arrays) -> Arrays:
-    """Zeros for the leaves on which nothing depends."""
+    """Zeros for the leaves on which nothing depends, and dense tensors for sparse ones, as of `nn.Embedding(sparse=True)`."""
     for gradient in gradients:
-        if gradient is None:
-            return tuple([torch.zeros_like(x) if gradient is None else gradient for gradient, x in zip(gradients, leaves)])
+        if gradient is None or gradient.layout is not torch.strided:
+            return tuple([_dense(gradient, x) for gradient, x in zip(gradients, leaves)])
     return tuple(gradients)
+
+
+def _dense(gradient: torch.Tensor | None, leaf: torch.Tensor) -> torch.Tensor:
+    if gradient is None:
+        return torch.zeros_like(leaf)
+    return gradient if gradient.layout is torch.strided else gradient.to_dense()
 
 
 def _zeros(leaves: Arrays) -> Arrays:

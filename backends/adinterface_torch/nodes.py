@@ -59,7 +59,10 @@ class ModuleNode(NodeType):
     def replace(self, data: Any, children: Sequence[Any]) -> Any:
         (module, parameters), *values = children
         values = [value.value if type(value) is Constant else value for value in values]  # the frozen ones
-        return data.around(module, [_parameter(value, old) for value, old in zip(values, parameters)])
+        return data.around(module, [_parameter(value, old) for value, old in zip(values, parameters)], compiled=True)
+
+    def state(self, value: Any) -> tuple[Any, ...]:
+        return tuple([(id(buffer), buffer._version) for buffer in value.buffers()])
 
     def parts(self, data: Any, other: Any) -> tuple[Sequence[Any], list[str]]:
         # Where a module is the row of a Hessian, modules stand where it has parameters.

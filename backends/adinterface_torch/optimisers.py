@@ -10,6 +10,7 @@ import torch
 from torch.utils._pytree import tree_map
 
 from adinterface.call.output import check_scalar
+from adinterface.call.state import stateful
 from adinterface.contract.auto import AutoTorch
 from adinterface.contract.errors import DisconnectedWarning, levels_to_the_user
 from adinterface.contract.library import NUMPY, PYTHON, widest
@@ -39,6 +40,8 @@ class TorchOptim:
         self.optimizer = optimiser(self._tensors, **options)
         self._model = model
         self._as_it_is = all(value is tensor for value, tensor in zip(self._parameters.values, self._tensors))
+        #: What f writes into the model goes from one step's to the next.
+        self._stateful = next(stateful([model], {}), None) is not None
 
     def __repr__(self) -> str:
         return f"torch_optim of a {type(self._model).__name__}: {self.optimizer!r}"
@@ -59,11 +62,19 @@ class TorchOptim:
     @property
     def model(self) -> Any:
         """The model as it is now: the module itself, or a tree like the one given."""
+        return self._model if self._as_it_is or self._stateful else self._built()
+
+    def _built(self) -> Any:
         if self._as_it_is:
             return self._model
+        if self._stateful:
+            self._parameters = Parameters(self._model)
         taken: set[int] = set()
         values = [self._restored(tensor, leaf, taken) for tensor, leaf in zip(self._tensors, self._parameters.once)]
-        return self._parameters.rebuilt(values)
+        built = self._parameters.rebuilt(values)
+        if self._stateful:
+            self._model = built
+        return built
 
     def _restored(self, tensor: torch.Tensor, leaf: Leaf, taken: set[int]) -> Any:
         if tensor is leaf.value or (self._share and leaf.library is NUMPY and _shares(tensor, leaf.value)):
@@ -88,14 +99,14 @@ class TorchOptim:
             evaluate = closure
 
             def evaluated() -> Any:
-                value, slope = evaluate(self.model)
+                value, slope = evaluate(self._built())
                 self._set(slope)
                 value = value[0] if isinstance(value, tuple) else value
                 return value if isinstance(value, torch.Tensor) else float(value)
 
             self.optimizer.step(evaluated)
         self.optimizer.zero_grad(set_to_none=True)
-        return self.model
+        return self._built()
 
     def native_step(self, whole: Callable[..., Any], loss: Callable[..., Any], backend: Any) -> Callable[..., Any] | None:
         """A whole step on a module and tensors, as torch's users write it: `backward()` and the optimiser's own step.

@@ -8,6 +8,7 @@ structure; all that is not structure is read anew from the module at hand.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable, Sequence
 from operator import attrgetter, itemgetter
 from typing import Any
@@ -89,7 +90,10 @@ class Skeleton:
     """
 
     def __init__(self, module: nn.Module):
-        refuse_wrappers(module)
+        #: Of what `torch.compile` made of a module, the skeleton of that.
+        self._inner = Skeleton(module._orig_mod) if is_compiled(module) else None  # type: ignore[arg-type]
+        if self._inner is None:
+            refuse_wrappers(module)
         parts, modules, parameters = _survey(module)
         ties, once = _ties(parameters)
         _refuse_lazy(once)
@@ -181,20 +185,31 @@ class Skeleton:
                         inner._modules[name] = child
         return built
 
-    def around(self, module: nn.Module, values: Sequence[Any]) -> nn.Module:
-        """A copy of the module in which these values take the places of its parameters."""
-        return self._build(module, values, _as_they_are)
+    def around(self, module: nn.Module, values: Sequence[Any], *, compiled: bool = False) -> nn.Module:
+        """A copy of the module in which these values take the places of its parameters.
+
+        compiled: a copy of what `torch.compile` made is compiled, too, when it is called; else it runs as it is.
+        """
+        return self._build(module, values, _as_they_are, compiled)
 
     def _build(
-        self, module: nn.Module, given: Sequence[Any], entries: Callable[[Sequence[Any], Sequence[Any]], list[Any]]
+        self,
+        module: nn.Module,
+        given: Sequence[Any],
+        entries: Callable[[Sequence[Any], Sequence[Any]], list[Any]],
+        compiled: bool = False,
     ) -> nn.Module:
+        if self._inner is not None:
+            wrapped: Any = module
+            inner = self._inner._build(wrapped._orig_mod, given, entries)
+            return type(wrapped)(inner, wrapped.dynamo_ctx if compiled else _uncompiled)  # type: ignore[no-any-return]
         walked = self._walk(module)
         if walked is None:
             return self._changed(module)._build(module, given, entries)
         parameters = self._pick_parameters(walked[1])
         values = entries(given, parameters)
         if self._layouts is None:
-            return deep_copy(module, dict(zip(parameters, values)))
+            return self._checked(module, deep_copy(module, dict(zip(parameters, values))), values, entries is _as_they_are)
         modules = self._pick_modules(walked[0])
         copies: list[Any] = [*map(object.__new__, map(type, modules))]
         children = iter(self._place_copies([*copies, None]))
@@ -210,6 +225,27 @@ class Skeleton:
         )
         built: nn.Module = copies[0]
         return built
+
+    def _checked(self, module: nn.Module, copied: nn.Module, values: Sequence[Any], called: bool) -> nn.Module:
+        """A copy by the module's own deepcopy, with the values in it even if that has made other parameters.
+
+        A copy that is `called` must have them wherever its code looks for them, which nobody can tell then.
+        """
+        named = dict(copied.named_parameters())
+        if all(named.get(name) is value for name, value in zip(self.names, values)):
+            return copied
+        if called or [*named] != self.names:
+            raise ConversionError(
+                f"{type(module).__name__} copies itself in a way of its own, around other tensors than it is given, so that "
+                f"it cannot be called around other values, as forward mode and differences do, or be rebuilt around gradients. "
+                f"Use reverse mode, or differentiate a function of its parameters: gradient(lambda p, x: ..., backend, "
+                f"dict(model.named_parameters()), Constant(x)), with torch.func.functional_call(model, p, x) in it."
+            )
+        placed = dict(zip(map(id, named.values()), values))
+        for inner in copied.modules():
+            own: dict[str, Any] = inner._parameters
+            own.update({name: placed[id(parameter)] for name, parameter in own.items() if parameter is not None})
+        return copied
 
     def _changed(self, module: nn.Module) -> Skeleton:
         """The skeleton of a module that f has changed since it was read, if it still has the same parameters."""
@@ -291,6 +327,16 @@ def _depth_first(parts: Sequence[_Part], ties: Sequence[int]) -> tuple[list[str]
     return names, places
 
 
+def is_compiled(module: object) -> bool:
+    """Whether a module is what `torch.compile` made of another."""
+    dynamo = sys.modules.get("torch._dynamo.eval_frame")  # whose import takes a while
+    return dynamo is not None and type(module) is dynamo.OptimizedModule
+
+
+def _uncompiled(f: Callable[..., Any]) -> Callable[..., Any]:
+    return f
+
+
 def _refuse_lazy(parameters: Sequence[Any]) -> None:
     if UninitializedParameter in map(type, parameters):
         raise ConversionError(
@@ -308,7 +354,19 @@ def refuse_wrappers(module: nn.Module) -> None:
                 f"{kind.__name__}: a ScriptModule cannot be rebuilt around gradients. Pass the module it was made from; "
                 f"torch.compile it inside f if you need the speed."
             )
+        if "keras" in {base.__module__.partition(".")[0] for base in kind.__mro__} and hasattr(inner, "stateless_call"):
+            raise ConversionError(
+                f"{kind.__name__}: a Keras model keeps its variables to itself, and cannot be rebuilt around gradients. "
+                f"Differentiate a function of their values, which calls model.stateless_call(trainable, non_trainable, x), "
+                f"with trainable = [v.value for v in model.trainable_variables]."
+            )
         wraps = next((name for name in _INNER if isinstance(inner._modules.get(name), nn.Module)), None)
+        if wraps == "_orig_mod":
+            raise ConversionError(
+                f"{kind.__name__} wraps a {type(inner._modules[wraps]).__name__}, and cannot be rebuilt around gradients. Pass "
+                f"the inner module, model._orig_mod, or compile the whole; module.compile() compiles in place, without a "
+                f"wrapper."
+            )
         if wraps is not None and kind.__module__.startswith("torch."):
             raise ConversionError(
                 f"{kind.__name__} wraps a {type(inner._modules[wraps]).__name__}: its hooks do not run here, or it cannot be "

@@ -13,13 +13,15 @@ from ..contract.library import NUMPY
 from .engine import Engine
 from .names import ACCUMULATE, METHODS, REDUCE, VIEWS, WRITING, counts, place_of_out, spelled
 from .refusals import LAST, NO_NUMBER, expression, instead_of_leaving, into_plain
-from .storage import ARGUMENT, Storage, in_order, refresh, register, replace_root, view_of
+from .storage import ARGUMENT, Storage, in_order, prune, refresh, replace_root, view_of
 from .writers import WRITERS, WRITING_METHODS, Flat
 from .writes import accumulate_at, into, put, stacked, writable, write
 
 _PIECEWISE = np.piecewise
 #: Where every tenth of a microsecond counts, a wrapper is made without the call of `__init__`.
 _new = object.__new__
+#: The parts of an index that take no element by an array, and always give a view where they do not give a number.
+_BASIC = frozenset({int, slice, type(None)})
 #: Keywords of ufuncs that change nothing here as long as they have these values.
 _HARMLESS = {"casting": "same_kind", "order": "K", "subok": True, "where": True}
 
@@ -79,16 +81,18 @@ class NumpyArray(Storage):
     def __array_function__(
         self, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        if function in WRITERS:
-            return WRITERS[function](*args, **kwargs)
         engine, array = self._engine, self._array
         if kwargs or len(args) > 2:
+            if function in WRITERS:
+                return WRITERS[function](*args, **kwargs)
             result = _called_in_full(function, engine, array, args, kwargs)
         elif len(args) == 1:
             (value,) = args
             result = engine.functions[function](value._array if type(value) is NumpyArray else unwrap(value, engine, array))
         else:
             first, second = args
+            if function not in engine.functions and function in WRITERS:
+                return WRITERS[function](first, second)
             first = first._array if type(first) is NumpyArray else unwrap(first, engine, array)
             second = second._array if type(second) is NumpyArray else unwrap(second, engine, array, function, 1)
             result = engine.functions[function](first, second)
@@ -99,7 +103,19 @@ class NumpyArray(Storage):
             wrapped._parent = wrapped._views = None
         else:
             wrapped = wrap(result, engine)
-        return _viewing(wrapped, function, args, kwargs) if function in VIEWS else wrapped
+        if function in VIEWS:
+            if kwargs or type(args[0]) is not NumpyArray or type(wrapped) is not NumpyArray:
+                return _viewing(wrapped, function, args, kwargs)
+            source = args[0]  # what `view_of` does, without a call
+            wrapped._parent = (source, function, args)
+            views = source._views
+            if views is None:
+                source._views = [ref(wrapped)]
+            else:
+                views.append(ref(wrapped))
+                if not len(views) & 127:
+                    prune(source)
+        return wrapped
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """NumPy's, whose functions come back here."""
@@ -110,8 +126,26 @@ class NumpyArray(Storage):
         if args or kwargs:
             return self.__array_function__(function, (), (self, *args), kwargs)
         engine = self._engine
-        result = wrap(engine.functions[function](self._array), engine)
-        return _viewing(result, function, (self,), {}) if function in VIEWS else result
+        result = engine.functions[function](self._array)
+        if type(result) not in engine.classes:
+            wrapped = wrap(result, engine)
+        else:
+            wrapped = _new(NumpyArray)
+            wrapped._array = result
+            wrapped._engine = engine
+            wrapped._parent = wrapped._views = None
+        if function in VIEWS:
+            if type(wrapped) is not NumpyArray:
+                return _viewing(wrapped, function, (self,), {})
+            wrapped._parent = (self, function, (self,))
+            views = self._views
+            if views is None:
+                self._views = [ref(wrapped)]
+            else:
+                views.append(ref(wrapped))
+                if not len(views) & 127:
+                    prune(self)
+        return wrapped
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         self._refuse_if_traced("makes a plain NumPy array of it", "Write np.stack([...]) for a list or a tuple of arrays")
@@ -195,19 +229,31 @@ class NumpyArray(Storage):
     def __getitem__(self, index: Any) -> Any:
         engine = self._engine
         cls = type(index)
-        if cls is not int and cls is not slice:
+        basic = True
+        if cls is tuple:
+            for part in index:
+                if type(part) not in _BASIC:
+                    basic = False
+                    break
+        elif cls is not int and cls is not slice:
+            basic = False
+        if not basic:
             index = unwrap(index, None, None)
         found = _new(NumpyArray)
         found._array = array = engine.getitem(self._array, index)
         found._engine = engine
-        found._parent = found._views = None
-        if cls is slice or (array.shape if cls is int else _may_view(index, array.shape)):
-            # What `view_of` does, without a call.
-            found._parent = (self, None, 0, index, None, None)
-            if self._views is None:
+        found._views = None
+        if cls is slice or (array.shape if basic else _may_view(index, array.shape)):
+            found._parent = (self, index)
+            views = self._views
+            if views is None:
                 self._views = [ref(found)]
             else:
-                register(found, self)
+                views.append(ref(found))
+                if not len(views) & 127:
+                    prune(self)
+        else:
+            found._parent = None
         return found
 
     def __contains__(self, value: Any) -> bool:
@@ -360,12 +406,10 @@ def _called_in_full(
     """What the engine's function gives for any number of arguments and for keywords."""
     if function is _PIECEWISE:
         return _piecewise(*args, **kwargs)
-    out = kwargs.pop("out", None)
-    place = place_of_out(function)
-    if out is None and place is not None and len(args) > place:
-        out, args = args[place], (*args[:place], None, *args[place + 1 :]) if len(args) > place + 1 else args[:place]
-    if out is not None:
-        return _into(out, function(*args, **kwargs), True, spelled(function))
+    if len(args) > 2 or "out" in kwargs:
+        out, args = _out_of(function, args, kwargs)
+        if out is not None:
+            return _into(out, function(*args, **kwargs), True, spelled(function))
     for value in kwargs.values():
         if type(value) not in _AS_THEY_ARE:
             kwargs = {name: unwrap(value, engine, beside, function, name) for name, value in kwargs.items()}
@@ -374,6 +418,15 @@ def _called_in_full(
     for n, value in enumerate(args):
         natives.append(value._array if type(value) is NumpyArray else unwrap(value, engine, beside, function, n))
     return engine.functions[function](*natives, **kwargs)
+
+
+def _out_of(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
+    """What a call names as out=, taken out of it, and the other arguments."""
+    out = kwargs.pop("out", None)
+    place = place_of_out(function)
+    if out is None and place is not None and len(args) > place:
+        return args[place], (*args[:place], None, *args[place + 1 :]) if len(args) > place + 1 else args[:place]
+    return out, args
 
 
 def unwrap(
@@ -416,20 +469,17 @@ def _may_view(index: Any, shape: Any) -> bool:
     return no_number
 
 
-_BASIC = frozenset({int, slice, type(None)})
-
-
 def _viewing(result: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result of a function that may give views, noted as such: one of the first array, several of one or of one each."""
     places = [n for n, value in enumerate(args) if isinstance(value, Storage)]
     if type(result) is NumpyArray:
         if places and result is not args[places[0]]:
-            view_of(result, args[places[0]], function, args, places[0], kwargs)
+            view_of(result, function, args, places[0], kwargs, None)
     elif isinstance(result, (list, tuple)):
         for part, found in enumerate(result):
             if type(found) is NumpyArray and places:
                 place = part if len(args) == len(result) and part in places else places[0]
-                view_of(found, args[place], function, args, place, kwargs, part)
+                view_of(found, function, args, place, kwargs, part)
     return result
 
 

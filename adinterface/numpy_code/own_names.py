@@ -8,8 +8,8 @@ f calls in other modules runs as it is. An f that writes to nothing is not copie
 from __future__ import annotations
 
 import builtins
-import dis
 import functools
+import opcode
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -21,7 +21,8 @@ from .making import MAKERS
 
 #: What code names when it writes to an array by a function, a method or an attribute.
 _WRITERS = frozenset({
-    "at", "copyto", "fill", "fill_diagonal", "flat", "partition", "place", "put", "put_along_axis", "putmask", "sort",
+    "at", "copyto", "fill", "fill_diagonal", "flat", "imag", "partition", "place", "put", "put_along_axis", "putmask", "real",
+    "sort",
 })  # fmt: skip
 
 
@@ -173,26 +174,34 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _codes(constant)
 
 
+def _operations(source: str) -> set[tuple[int, int]]:
+    """The instructions, each with its number, of which Python makes a statement."""
+    return set(_instructions(compile(source, "", "exec")))
+
+
+def _instructions(code: types.CodeType) -> Iterator[tuple[int, int]]:
+    return zip(code.co_code[::2], code.co_code[1::2])
+
+
+#: Of `x += y` and the like. Their number tells them from `x + y`.
+_IN_PLACE = {
+    pair
+    for symbol in ("+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>")
+    for pair in _operations(f"a {symbol}= b") - _operations(f"a {symbol} b; a = b")
+    if pair[0] == opcode.opmap["BINARY_OP"]
+}
+_STORES = {opcode.opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE") if name in opcode.opmap}
+_GLOBALS = {opcode.opmap["STORE_GLOBAL"], opcode.opmap["DELETE_GLOBAL"]}
+
+
 @functools.lru_cache(maxsize=4096)
 def _copyable(code: types.CodeType) -> bool:
     """Whether code leaves the globals alone: a copy would set its own."""
-    return not any(
-        each.opname in ("STORE_GLOBAL", "DELETE_GLOBAL") for part in _codes(code) for each in dis.get_instructions(part)
-    )
+    return all(_GLOBALS.isdisjoint(part.co_code[::2]) for part in _codes(code))
 
 
 @functools.lru_cache(maxsize=4096)
 def _writes_itself(code: types.CodeType) -> bool:
     """Whether code names what writes to an array, among these the keyword out=, or has `x[i] = y`, `x += y` or the like."""
-    if not _WRITERS.isdisjoint(code.co_names) or any(type(each) is tuple and "out" in each for each in code.co_consts):
-        return True
-    return any(_writing(instruction) for instruction in dis.get_instructions(code))
-
-
-def _writing(instruction: dis.Instruction) -> bool:
-    name = instruction.opname
-    return (
-        name in ("STORE_SUBSCR", "STORE_SLICE")
-        or (name == "BINARY_OP" and instruction.argrepr.endswith("="))
-        or (name == "STORE_ATTR" and instruction.argval in ("real", "imag"))
-    )
+    names_one = not _WRITERS.isdisjoint(code.co_names) or any(type(each) is tuple and "out" in each for each in code.co_consts)
+    return names_one or not _STORES.isdisjoint(code.co_code[::2]) or not _IN_PLACE.isdisjoint(_instructions(code))

@@ -27,9 +27,9 @@ Numbers: TypeAlias = np.ndarray[Any, Any]
 class Storage:
     """An engine's array as a root, or as a view of another such.
 
-    _parent: of a view, the tuple (source, function, args, kwargs, part) it was made by, or its `Link` from the first write on;
-        of a root, how its elements follow one another in memory, the axes from the slowest on ("01" is C's order, "10"
-        Fortran's), None where that is not known, or one of the two below.
+    _parent: of a view, what it was made by: (source, index) or (source, function, args), with (place, kwargs, part) where these
+        are not (0, {}, None); from the first write on its `Link`. Of a root, how its elements follow one another in memory, the
+        axes from the slowest on ("01" is C's order, "10" Fortran's), None where that is not known, or one of the two below.
     _views: weak references to the views that were made of it.
     """
 
@@ -80,12 +80,12 @@ def _linked(x: Storage) -> Link:
     parent = x._parent
     if type(parent) is Link:
         return parent
-    source, function, place, args, kwargs, part = parent
-    engine = source._engine
-    if function is None:
-        index = known(args, engine)
-        link = Link(source, operator.itemgetter(index), lambda: source[args], None)
+    source = parent[0]
+    if len(parent) == 2:
+        index = parent[1]
+        link = Link(source, operator.itemgetter(known(index, source._engine)), lambda: source[index], None)
     else:
+        _, function, args, place, kwargs, part = parent if len(parent) > 3 else (*parent, 0, {}, None)
         before, after = args[:place], args[place + 1 :]
         link = Link(
             source,
@@ -97,11 +97,10 @@ def _linked(x: Storage) -> Link:
     return link
 
 
-def view_of(
-    found: Storage, source: Storage, function: Any, args: Any, place: int = 0, kwargs: Any = None, part: int | None = None
-) -> None:
-    """Notes that `found` is `source[args]`, or function(*args, **kwargs) with the source in that place, or a part of that."""
-    found._parent = (source, function, place, args, kwargs or {}, part)
+def view_of(found: Storage, function: Any, args: Any, place: int, kwargs: Any, part: int | None) -> None:
+    """Notes that `found` is function(*args, **kwargs), or a part of that, and may share memory with the argument in a place."""
+    source = args[place]
+    found._parent = (source, function, args, place, kwargs, part)
     register(found, source)
 
 
@@ -111,8 +110,15 @@ def register(found: Storage, source: Storage) -> None:
         source._views = [weakref.ref(found)]
         return
     views.append(weakref.ref(found))
-    if not len(views) & 31:  # a loop makes many, most of which are gone
-        views[:] = [view for view in views if view() is not None]
+    if not len(views) & 127:
+        prune(source)
+
+
+def prune(source: Storage) -> None:
+    """Forgets the views that are gone: a loop makes many."""
+    views = source._views or []
+    kept: list[Any] = [view for view in views if view() is not None]
+    views[:] = kept
 
 
 def views_of(x: Storage) -> Iterator[Storage]:

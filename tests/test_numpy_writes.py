@@ -7,6 +7,7 @@ import types
 
 import numpy as np
 import pytest
+from adinterface_conformance.in_place.command import main as in_place
 from adinterface_conformance.in_place.programs import ARGUMENTS, PROGRAMS
 from adinterface_conformance.views.command import judge, main, shrunk
 from adinterface_conformance.views.program import Program, random_program
@@ -188,6 +189,16 @@ def test_threads_do_not_meet():
     for thread in threads:
         thread.join()
     np.testing.assert_allclose(found, wanted)
+
+
+def test_the_programs_are_measured_beside_the_same_by_hand(tmp_path, capsys):
+    """Which gives the same gradients, or an error."""
+    options = ["--backend", "AutoTorch", "--rounds", "1", "--seconds", "0", "--markdown", str(tmp_path / "table.md")]
+    assert in_place(options) == 0
+    table = (tmp_path / "table.md").read_text()
+    assert all(f"| {name} |" in table for name in PROGRAMS)
+    assert len(capsys.readouterr().out.splitlines()) == len(PROGRAMS)
+    assert in_place(["--backend", "AutoNone"]) == 2
 
 
 # Random programs ------------------------------------------------------------------------------------------------------

@@ -25,7 +25,10 @@ from .programs import ARGUMENTS, BY_NUMBERS, PROGRAMS
 
 @dataclass(frozen=True)
 class Measured:
-    """Seconds of a prepared gradient: of the program as it is, and of the same by hand. None: nothing can compile it."""
+    """Seconds of the processor for a prepared gradient, of the program as it is and of the same by hand.
+
+    None where nothing can compile it.
+    """
 
     program: str
     backend: str
@@ -55,14 +58,14 @@ def measure(name: str, backend: AutoBackend, *, rounds: int, seconds: float) -> 
     fastest = [np.inf, np.inf]
     for _ in range(rounds):
         for side, f in enumerate(both):
-            start = time.perf_counter()
+            start = time.process_time()
             f(*args)
-            once = time.perf_counter() - start
+            once = time.process_time() - start
             repeats = max(1, int(seconds / (2 * rounds * max(once, 1e-7))))
-            start = time.perf_counter()
+            start = time.process_time()
             for _ in range(repeats):
                 f(*args)
-            fastest[side] = min(fastest[side], (time.perf_counter() - start) / repeats)
+            fastest[side] = min(fastest[side], (time.process_time() - start) / repeats)
     return Measured(name, kind, fastest[0], fastest[1])
 
 

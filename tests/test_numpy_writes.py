@@ -453,6 +453,19 @@ def test_a_long_loop_of_writes_keeps_no_arrays(backend):
     assert peak < 20 * 8 * n  # of 200 that there were
 
 
+@each_eager
+def test_views_of_arrays_whose_axes_lie_in_memory_in_any_order(backend):
+    def f(x):
+        y = np.zeros((2, 3, 2)).transpose(1, 0, 2) * 0.5
+        part = y[1:, 1].T
+        y[2, 1] = x[:2] ** 2
+        part[0, 0] += x[3]
+        return np.sum(part * np.arange(4.0).reshape(2, 2)) + np.sum(y[1, 1] ** 2)
+
+    found = gradient(numpy_function(f), backend, X)[0]
+    np.testing.assert_allclose(found, gradient(f, AutoFiniteDifferences(), X)[0], rtol=1e-7, atol=1e-9)
+
+
 @each_engine
 def test_partition_puts_the_element_in_its_place(backend):
     def f(x):

@@ -334,7 +334,8 @@ def _at(view: np.ndarray[Any, Any], root: np.ndarray[Any, Any], places: np.ndarr
     start = view.__array_interface__["data"][0] - root.__array_interface__["data"][0]
     dtype = places.dtype if view.dtype == root.dtype else np.dtype(float)
     strides = tuple([int(step * scale) for step in view.strides])
-    found = np.ndarray(view.shape, dtype, places, int(start * scale), strides)
+    in_memory = places.transpose(np.argsort([-step for step in places.strides], kind="stable"))
+    found = np.ndarray(view.shape, dtype, in_memory, int(start * scale), strides)
     found.flags.writeable = view.flags.writeable
     return found
 

@@ -20,7 +20,7 @@ from ..installed import installed_backends
 from ..runner import backend_from
 from .program import SIZE, Program, random_program
 
-#: What stands in an engine's own error for what it lacks: an order of complex numbers, diagonals by einsum of what is not square.
+#: What stands in an engine's own error for what it lacks: an order of complex numbers, einsum of what is not square.
 #: And NumPy's `at` writes to what is read-only, where we do not.
 _LACKING = ("omplex", "einsum", "read-only")
 

@@ -15,6 +15,8 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
+from ..numpy_code.engine import FURTHER, Engine
+
 _MODULES = ("fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "sparse", "spatial", "special")
 
 
@@ -45,3 +47,15 @@ def ours(function: Any) -> Callable[..., Any] | None:
     from .dispatch import OURS
 
     return OURS.get(function)
+
+
+def _ufunc(name: str, engine: Engine) -> Callable[..., Any] | None:
+    """A ufunc of scipy.special that an engine has not."""
+    if not name.startswith("special."):
+        return None
+    from .special import on_engine
+
+    return on_engine(name.removeprefix("special."), engine)
+
+
+FURTHER.append(_ufunc)

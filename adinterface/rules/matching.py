@@ -125,8 +125,8 @@ class Match:
                 f"from, to {expected}."
             )
         if handler in (library, NUMPY, PYTHON):
-            return library.asarray(given, dtype=expected, like=None if library.plain_numpy else like)
-        return library.asarray(library.foreign(given, handler), dtype=expected, like=like)
+            return library.asarray(given, dtype=expected, like=None if library.plain_numpy or owner is NUMPY else like)
+        return library.asarray(library.foreign(given, handler), dtype=expected, like=None if owner is NUMPY else like)
 
 def _owner(array: Any) -> Library:
     library = handler_of(array)

@@ -37,7 +37,11 @@ def ruled(
         return [next(one) if n in places else next(other) for n in range(len(variables) + len(constants))]
 
     def value(*variables: Any, constants: tuple[Any, ...], places: tuple[int, ...]) -> Any:
-        return function(*whole(variables, constants, places))
+        args = whole(variables, constants, places)
+        if host and any(type(arg) is float for arg in args):  # which some ufuncs of SciPy's take for float64
+            dtype = alike(*args)
+            args = [np.asarray(arg, dtype) if type(arg) is float else arg for arg in args]
+        return function(*args)
 
     def derivatives(found: Any, *variables: Any, constants: tuple[Any, ...], places: tuple[int, ...]) -> Any:
         if partials is None:
@@ -56,6 +60,7 @@ def ruled(
     )
 
     def call(*args: Any) -> Any:
+        args = _promoted(args)
         # What nobody follows is a constant, whose partial derivative need not be computed.
         places = tuple([n for n, arg in enumerate(args) if n >= orders and _followed(arg)])
         if not places:
@@ -67,6 +72,16 @@ def ruled(
 
 
 _INSTEAD = "Pass its parameters in Constant(...), or use AutoFiniteDifferences()."
+
+
+def _promoted(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Real arrays of an engine in one dtype, so that each has a cotangent of its own."""
+    if len(args) == 1 or not any(isinstance(arg, NumpyArray) for arg in args):
+        return args
+    dtype = np.result_type(*[arg if isinstance(arg, (bool, int, float, complex)) else arg.dtype for arg in args])
+    if dtype.kind != "f":
+        return args
+    return tuple([x.astype(dtype) if isinstance(x, NumpyArray) and x.dtype.kind == "f" and x.dtype != dtype else x for x in args])
 
 
 def _followed(x: Any) -> bool:

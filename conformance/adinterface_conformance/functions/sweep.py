@@ -146,7 +146,8 @@ def _at_each_point(name: str, backend: AutoBackend, columns: Sequence[Array], by
     except (NumpyCodeError, NotImplementedError, ValueError) as refusal:
         words = str(refusal)
     count = len(columns[0])
-    if count == 1 or ("derivative" in words and "for" not in words):
+    # A compiled call is refused before its numbers are known, so none of its points can be right, and each half would be compiled.
+    if prepared or count == 1 or ("derivative" in words and "for" not in words):
         return [np.full(count, np.nan) for _ in range(len(by) + 1)], words
     halves = [[column[part] for column in columns] for part in (slice(None, count // 2), slice(count // 2, None))]
     (first, _), (second, _) = (_at_each_point(name, backend, half, by, prepared) for half in halves)

@@ -12,9 +12,11 @@ modules here first is.
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable
 from typing import Any
 
+from ..numpy_code.array import PRODUCTS
 from ..numpy_code.engine import FURTHER, Engine
 
 _MODULES = ("fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "sparse", "spatial", "special")
@@ -59,3 +61,15 @@ def _ufunc(name: str, engine: Engine) -> Callable[..., Any] | None:
 
 
 FURTHER.append(_ufunc)
+
+
+def _sparse_product(ufunc: Any, other: Any, array: Any, reflected: bool) -> Any:
+    """A product with a sparse matrix of SciPy's, which is a constant."""
+    if "scipy.sparse" not in sys.modules:  # whoever has one has imported it
+        return NotImplemented
+    from .sparse.products import beside
+
+    return beside(ufunc, other, array, reflected)
+
+
+PRODUCTS.append(_sparse_product)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.ndimage as own
 
-from .arrays import Array, array, gathered, inexact, is_complex, normalized_axes
+from .arrays import Array, array, gathered, inexact, is_complex, normalized_axes, taken
 from .dispatch import of_scipy, rest_of, unsupported
 
 #: NumPy's name of what lies beyond an edge; None for a constant.
@@ -337,7 +337,7 @@ def map_coordinates(
             flat = flat * length + np.clip(place, 0, length - 1)
             if order:
                 weight = weight * (part if step else 1 - part)
-        value = np.take(np.ravel(x), flat)
+        value = taken(np.ravel(x), flat)
         if mode != "nearest":
             value = np.where(inside, value, cval)
         total = total + weight * value

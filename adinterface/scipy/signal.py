@@ -9,7 +9,7 @@ import numpy as np
 import scipy.signal as own
 
 from ..rules.rule import rule
-from .arrays import Array, adjoint, array, gathered, inexact, is_complex, normalized_axes, numbers
+from .arrays import Array, adjoint, gathered, inexact, is_complex, normalized_axes
 from .dispatch import of_scipy, rest_of, unsupported
 
 # Convolutions --------------------------------------------------------------------------------------------------------
@@ -281,4 +281,3 @@ __all__ = [
     "convolve", "convolve2d", "correlate", "correlate2d", "detrend", "fftconvolve", "filtfilt", "hilbert", "lfilter", "lfilter_zi",
     "oaconvolve", "sosfilt",
 ]  # fmt: skip
-_ = array, numbers

@@ -99,25 +99,31 @@ def _spence_slope(x: Any) -> Any:
 spence = _composed(lambda xp, x: _with_slope(special.spence, _spence_slope, x))
 
 
+@functools.cache
+def _with_partials(name: str, own: Callable[..., Any]) -> Callable[..., Any]:
+    """JAX's own, whose derivatives by its parameters do not converge for many arguments, have none themselves, or are not there."""
+    from adinterface.scipy.special.ruled import with_partials  # here, because it needs SciPy
+
+    return with_partials(name, own)
+
+
 def gammainc(a: Any, x: Any) -> Any:  # type: ignore[no-redef]
-    a, x = _inexact(a, x)
+    return _with_partials("gammainc", _gammainc)(*jnp.broadcast_arrays(*_inexact(a, x)))
+
+
+def _gammainc(a: Any, x: Any) -> Any:
     return jnp.where((a == 0) & (x > 0), 1, special.gammainc(a, x))
 
 
 def gammaincc(a: Any, x: Any) -> Any:  # type: ignore[no-redef]
+    return _with_partials("gammaincc", _gammaincc)(*jnp.broadcast_arrays(*_inexact(a, x)))
+
+
+def _gammaincc(a: Any, x: Any) -> Any:
     """For a small a and an x below 1, JAX takes a number near 1 from 1."""
-    a, x = jnp.broadcast_arrays(*_inexact(a, x))
     small = (a < 1e-3) & (x < 1) & (x > 0) & (a >= 0)
     series = far_out.small_shape_complement(namespace, jnp.where(small, a, 0), jnp.where(small, x, 0.5))
     return jnp.where(small, series, special.gammaincc(jnp.where(small | (a == 0), 1, a), x) * jnp.where(a == 0, 0, 1))
-
-
-@functools.cache
-def _with_partials(name: str, own: Callable[..., Any]) -> Callable[..., Any]:
-    """JAX's own, whose derivatives by its parameters do not converge for many arguments, or are not there."""
-    from adinterface.scipy.special.ruled import with_partials  # here, because it needs SciPy
-
-    return with_partials(name, own)
 
 
 def betainc(a: Any, b: Any, x: Any) -> Any:  # type: ignore[no-redef]

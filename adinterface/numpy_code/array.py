@@ -17,7 +17,7 @@ from .refusals import LAST, NO_NUMBER, expression, instead_of_leaving, into_plai
 _PIECEWISE = np.piecewise
 #: Where every tenth of a microsecond counts, a wrapper is made without the call of `__init__`.
 _new = object.__new__
-#: Products with what is no array, such as a sparse matrix: `(ufunc, other, array, reflected)` to the product, or NotImplemented.
+#: Products with what is no array, as a sparse matrix: `(ufunc, other, array, reflected)` to the product, or NotImplemented.
 PRODUCTS: list[Callable[..., Any]] = []
 #: Keywords of ufuncs that change nothing here as long as they have these values.
 _HARMLESS = {"casting": "same_kind", "order": "K", "subok": True, "where": True}

@@ -13,7 +13,6 @@ from ..contract.errors import NumpyCodeError
 from ..contract.library import Library
 from .names import instead_of, names, spelled
 
-
 #: Where an engine's functions are found that neither it nor a composition has: from a name, and the engine, to the function on
 #: the engine's arrays, or None. For what stands on a higher floor.
 FURTHER: list[Callable[[str, Engine], Callable[..., Any] | None]] = []

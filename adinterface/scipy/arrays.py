@@ -105,7 +105,7 @@ def normalized_axes(axes: Any, ndim: int) -> tuple[int, ...]:
     """Axes counted from 0; all for None."""
     if axes is None:
         return tuple(range(ndim))
-    axes = axes if isinstance(axes, Sequence) or isinstance(axes, np.ndarray) else (axes,)
+    axes = axes if isinstance(axes, (Sequence, np.ndarray)) else (axes,)
     for axis in axes:
         if not -ndim <= axis < ndim:
             raise np.exceptions.AxisError(axis, ndim)

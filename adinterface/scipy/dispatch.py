@@ -108,7 +108,8 @@ def _same(value: Any, default: Any) -> bool:
 def unsupported(name: str, option: str, instead: str = "") -> NumpyCodeError:
     """The error for an option of a function of SciPy's that has no derivative here."""
     return NumpyCodeError(
-        f"{name}: {option} is not supported for an engine's arrays. {instead or 'Leave it out, or use AutoFiniteDifferences().'}"
+        f"{name}: {option} is not supported for an engine's arrays. "
+        + (instead or "Leave it out, or use AutoFiniteDifferences().")
     )
 
 
@@ -153,7 +154,8 @@ def guarded(own: F) -> F:
         if is_engines(*args, *keywords.values()):
             raise NumpyCodeError(
                 f"{_public(own)}.{own.__name__} has no derivative here, and takes plain NumPy arrays alone. The table in the "
-                f"documentation lists what does; a rule (adinterface.rule) can give it one, and AutoFiniteDifferences() needs none."
+                f"documentation lists what does; a rule (adinterface.rule) can give it one, and AutoFiniteDifferences() needs "
+                f"none."
             )
         return own(*args, **keywords)
 

@@ -1,6 +1,6 @@
 """scipy.fft on the arrays of any engine: NumPy's transforms, and those of cosines and sines by a rule.
 
-Orthonormal transforms of cosines and sines are matrices whose transposes are their inverses; the others are these, with factors.
+Orthonormal transforms of cosines and sines are matrices whose transposes are their inverses; the others are these with factors.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """scipy.integrate on the arrays of any engine: integrals of samples, and of functions.
 
-`quad` and `quad_vec` find out on numbers how fine to divide the interval, and differentiate the sum over the pieces: that is, under
-the integral, with respect to the limits, `args` and what the function captures.
+`quad` finds out on numbers how fine to divide the interval, and differentiates the sum over the pieces: that is, under the
+integral, with respect to the limits, `args` and what the function captures.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -127,7 +128,7 @@ def romb(y: Any, dx: Any = 1.0, axis: int = -1) -> Array:
         part = y[..., ::step]
         rows.append(step * dx * (np.sum(part, axis=-1) - (part[..., 0] + part[..., -1]) / 2))
     for level in range(1, levels + 1):
-        rows = [after + (after - before) / (4.0**level - 1) for before, after in zip(rows, rows[1:])]
+        rows = [after + (after - before) / (4.0**level - 1) for before, after in itertools.pairwise(rows)]
     return rows[0]
 
 
@@ -179,8 +180,8 @@ def quad(func: Callable[..., Any], a: Any, b: Any, args: Any = (), full_output: 
     """scipy.integrate.quad, where the limits, args or what func captures may be an engine's.
 
     func: takes a number, and gives one, or an engine's array of no axes. The pieces in which the interval is divided are
-    SciPy's for the numbers that func gives; the derivative is that of the sum over them, by Gauss and Legendre with 21 points in
-    each half. Raises NumpyCodeError where that sum is not the integral to 1e-6 of it: for an integrand that is infinite
+    SciPy's for the numbers that func gives; the derivative is that of the sum over them, by Gauss and Legendre with 21 points
+    in each half. Raises NumpyCodeError where that sum is not the integral to 1e-6 of it: for an integrand that is infinite
     at a point, and where a compiled call does not know the numbers.
     """
     args = args if isinstance(args, tuple) else (args,)
@@ -203,7 +204,7 @@ def _captured_quad(func: Any, a: Any, b: Any, args: Any, full_output: Any, optio
 
 
 def _quad(func: Any, a: Any, b: Any, args: Any, full_output: Any, options: dict[str, Any], known: Any) -> Any:
-    for option in options.keys() - known:
+    for option in sorted(options.keys() - known):
         raise unsupported("scipy.integrate.quad", option)
     if full_output:
         raise unsupported("scipy.integrate.quad", "full_output", "Leave it out.")
@@ -236,8 +237,8 @@ def _quad(func: Any, a: Any, b: Any, args: Any, full_output: Any, options: dict[
     difference = abs(_number(total) - value)
     if not difference <= 1e-6 * abs(value) + 10 * max(error, 1e-14):
         raise NumpyCodeError(
-            f"scipy.integrate.quad: the sum over the {len(starts)} pieces of the interval is {_number(total)!r}, which is not the "
-            f"integral {value!r}, so its derivative would not be either: is the integrand infinite somewhere? Substitute "
+            f"scipy.integrate.quad: the sum over the {len(starts)} pieces of the interval is {_number(total)!r}, which is not "
+            f"the integral {value!r}, so its derivative would not be either: is the integrand infinite somewhere? Substitute "
             f"x so that it is not, or use AutoFiniteDifferences()."
         )
     return total + (value - ignore_derivatives(total)), error

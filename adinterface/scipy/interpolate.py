@@ -1,7 +1,7 @@
 """scipy.interpolate on the arrays of any engine: piecewise polynomials and linear interpolation.
 
-Each class is made from values and places that may be an engine's, and called with such; called or made with plain arrays alone it
-is SciPy's own. The pieces are SciPy's, from the same formulas: Fritsch and Butland, SIAM Journal on Scientific Computing, 1984
+Each class is made from values and places that may be an engine's, and called with such; with plain arrays alone it is SciPy's
+own. The pieces are SciPy's, from the same formulas: Fritsch and Butland, SIAM Journal on Scientific Computing, 1984
 (monotone); Akima, Journal of the ACM, 1970; de Boor, A Practical Guide to Splines, 1978.
 """
 
@@ -177,7 +177,9 @@ class CubicSpline(_Interpolator):
         super().__init__(x, y, axis=axis, bc_type=bc_type, extrapolate=extrapolate)
 
     def _coefficients(self, x: Array, y: Array, bc_type: Any, extrapolate: Any) -> tuple[Array, Any]:
-        return _hermite(x, y, _slopes(x, y, bc_type)), "periodic" if extrapolate is None and bc_type == "periodic" else extrapolate
+        if extrapolate is None and bc_type == "periodic":
+            extrapolate = "periodic"
+        return _hermite(x, y, _slopes(x, y, bc_type)), extrapolate
 
 
 def _slopes(x: Array, y: Array, bc_type: Any) -> Array:
@@ -416,7 +418,8 @@ def make_interp_spline(
         made = own.make_interp_spline(x, y, k, t, bc_type, axis, check_finite)
         return BSpline(made.t, made.c, made.k, made.extrapolate, made.axis)
     if bc_type not in (None, "not-a-knot"):
-        raise unsupported("scipy.interpolate.make_interp_spline", f"bc_type={bc_type!r}", "Write CubicSpline(x, y, bc_type=...).")
+        instead = "Write CubicSpline(x, y, bc_type=...)."
+        raise unsupported("scipy.interpolate.make_interp_spline", f"bc_type={bc_type!r}", instead)
     if is_engines(x) and k % 2 == 0 and t is None:
         raise unsupported("scipy.interpolate.make_interp_spline", "an even k with an engine's x", "Write k=3.")
     x, y = inexact(x), np.moveaxis(inexact(y), axis, 0)
@@ -459,7 +462,7 @@ OURS[own.splev] = splev
 
 
 @_class(own.interp1d)
-class interp1d(_Curve):  # noqa: N801 - SciPy's name
+class interp1d(_Curve):
     def __init__(
         self, x: Any, y: Any, kind: Any = "linear", axis: int = -1, copy: bool = True, bounds_error: bool | None = None,
         fill_value: Any = np.nan, assume_sorted: bool = False,
@@ -520,7 +523,7 @@ class interp1d(_Curve):  # noqa: N801 - SciPy's name
             low, high = taken(self.y, piece, axis=0), taken(self.y, piece + 1, axis=0)
             return low + _columns((x - left) / (right - left), low) * (high - low)
         if self.kind in ("nearest", "nearest-up"):
-            side = "left" if self.kind == "nearest" else "right"
+            side: Any = "left" if self.kind == "nearest" else "right"
             place = np.searchsorted((self.x[1:] + self.x[:-1]) / 2, x, side=side)
         elif self.kind == "next":
             place = np.searchsorted(self.x, x, side="left")
@@ -532,8 +535,9 @@ class interp1d(_Curve):  # noqa: N801 - SciPy's name
 @_class(own.RegularGridInterpolator)
 class RegularGridInterpolator(_Curve):
     def __init__(
-        self, points: Any, values: Any, method: str = "linear", bounds_error: bool = True, fill_value: Any = np.nan, **options: Any
-    ):
+        self, points: Any, values: Any, method: str = "linear", bounds_error: bool = True, fill_value: Any = np.nan,
+        **options: Any,
+    ):  # fmt: skip
         if not is_engines(list(points), values):
             self._scipys = own.RegularGridInterpolator(points, values, method, bounds_error, fill_value, **options)
         if method not in ("linear", "nearest"):

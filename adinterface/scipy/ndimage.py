@@ -102,7 +102,7 @@ def _any(*values: Any) -> bool:
 
 
 def _each(value: Any, count: int) -> Sequence[Any]:
-    return list(value) if isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) else [value] * count
+    return list(value) if isinstance(value, (list, tuple)) or np.ndim(value) else [value] * count
 
 
 def _neighbourhoods(x: Array, shape: Sequence[int], axes: Sequence[int], mode: Any, cval: Any, origin: Any) -> Array:

@@ -278,6 +278,6 @@ def hilbert(x: Any, N: int | None = None, axis: int = -1) -> Array:
 __getattr__ = rest_of("scipy.signal", globals())
 
 __all__ = [
-    "convolve", "convolve2d", "correlate", "correlate2d", "detrend", "fftconvolve", "filtfilt", "hilbert", "lfilter", "lfilter_zi",
-    "oaconvolve", "sosfilt",
+    "convolve", "convolve2d", "correlate", "correlate2d", "detrend", "fftconvolve", "filtfilt", "hilbert", "lfilter",
+    "lfilter_zi", "oaconvolve", "sosfilt",
 ]  # fmt: skip

@@ -31,7 +31,7 @@ from autograd.scipy.special import y0 as y0
 from autograd.scipy.special import y1 as y1
 
 from adinterface.contract.errors import NumpyCodeError
-from adinterface.numpy_code.compositions import COMPOSITIONS, far_out
+from adinterface.numpy_code.compositions import far_out
 
 from . import namespace
 from .rules import broadcast_to, is_box, shape_of, value

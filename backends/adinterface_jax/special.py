@@ -101,8 +101,8 @@ spence = _composed(lambda xp, x: _with_slope(special.spence, _spence_slope, x))
 
 @functools.cache
 def _with_partials(name: str, own: Callable[..., Any]) -> Callable[..., Any]:
-    """JAX's own, whose derivatives by its parameters do not converge for many arguments, have none themselves, or are not there."""
-    from adinterface.scipy.special.ruled import with_partials  # here, because it needs SciPy
+    """JAX's own; its derivatives by the parameters do not converge for many arguments, have none themselves, or are missing."""
+    from adinterface.scipy.special.own import with_partials  # here, because it needs SciPy
 
     return with_partials(name, own)
 
@@ -160,5 +160,5 @@ def hyp1f1(a: Any, b: Any, x: Any) -> Any:  # type: ignore[no-redef]
 
 
 # SciPy's own, by rules (`adinterface.scipy`): JAX's exponential integrals take seconds to compile, have no second derivative,
-# are wrong at zero and do not come to an end for some arguments; its hyp2f1(31.2, 31.2, 1, -2) is wrong by 70 orders of magnitude.
+# are wrong at zero and do not come to an end for some arguments; its hyp2f1(31.2, 31.2, 1, -2) is 70 orders of magnitude off.
 del exp1, expi, expn, hyp2f1  # noqa: F821

@@ -90,7 +90,8 @@ class TorchLibrary(Library):
         return x.grad_fn is not None or (nesting.depth > 0 and x.requires_grad) or is_wrapped(x)
 
     def value_under_trace(self, x: Any) -> np.ndarray[Any, Any] | None:
-        while is_wrapped(x):  # what is differentiated in a transform has its numbers inside; what is batched has none of its own
+        # What is differentiated in a transform has its numbers inside; what is batched has none of its own.
+        while is_wrapped(x):
             if not _functorch.is_gradtrackingtensor(x):
                 return None
             x = _functorch.get_unwrapped(x)

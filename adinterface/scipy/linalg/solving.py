@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from ..arrays import Array, adjoint, array, identity, inexact, is_complex, rearranged, transposed
+from ..arrays import Array, adjoint, identity, inexact, is_complex, rearranged, transposed
 from ..dispatch import of_scipy, unsupported
 
 #: What each structure that solve is told of says of the matrix; None is any.

@@ -38,8 +38,8 @@ def multiplied(matrix: Any, x: Any) -> Array:
     count = matrix.shape[-1]
     if not x.shape or x.shape[0] != count or len(x.shape) > 2:
         raise ValueError(
-            f"matmul: a sparse matrix of shape {matrix.shape} has no product with an array of shape {x.shape}: it needs {count} "
-            f"numbers, or {count} rows."
+            f"matmul: a sparse matrix of shape {matrix.shape} has no product with an array of shape {x.shape}: it needs "
+            f"{count} numbers, or {count} rows."
         )
     dtype = np.result_type(matrix.dtype, x.dtype)
     if matrix.dtype.kind in "iub":
@@ -56,7 +56,8 @@ def product(matrix: Any, x: Any) -> Any:
     Raises TypeError if `matrix` is no sparse matrix, ValueError for shapes that do not fit.
     """
     if not scipy.sparse.issparse(matrix):
-        raise TypeError(f"product takes a sparse matrix of SciPy's first, not a {type(matrix).__name__}. For others write A @ x.")
+        seen = type(matrix).__name__
+        raise TypeError(f"product takes a sparse matrix of SciPy's first, not a {seen}. For others write A @ x.")
     if not is_engines(x):
         return matrix @ x
     return multiplied(matrix, x) if isinstance(x, NumpyArray) else numpy_function(lambda x: multiplied(matrix, x))(x)

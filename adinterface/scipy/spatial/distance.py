@@ -115,9 +115,10 @@ _METRICS: dict[str, Callable[..., Array]] = {
 _ALIASES = {
     "cheby": "chebyshev", "chebychev": "chebyshev", "cheb": "chebyshev", "ch": "chebyshev", "manhattan": "cityblock",
     "cblock": "cityblock", "cb": "cityblock", "c": "cityblock", "co": "correlation", "cos": "cosine", "euclid": "euclidean",
-    "eu": "euclidean", "e": "euclidean", "js": "jensenshannon", "mahal": "mahalanobis", "mah": "mahalanobis", "mi": "mahalanobis",
+    "eu": "euclidean", "e": "euclidean", "js": "jensenshannon", "mahal": "mahalanobis", "mah": "mahalanobis",
+    "mi": "mahalanobis",
     "pnorm": "minkowski", "m": "minkowski", "se": "seuclidean", "s": "seuclidean", "sqeuclid": "sqeuclidean",
-    "sqe": "sqeuclidean", "canberra": "canberra",
+    "sqe": "sqeuclidean",
 }  # fmt: skip
 
 

@@ -10,8 +10,23 @@ import scipy.special
 from ...numpy_code import numpy_function
 from ..dispatch import is_engines, rest_of
 from . import bessel, elliptic, error_functions, hypergeometric, polynomials, probability  # noqa: F401
-from .functions import comb, diric, factorial, lambertw, log_softmax, logsumexp, multigammaln, perm, polygamma, softmax
-from .functions import spherical_in, spherical_jn, spherical_kn, spherical_yn, zeta
+from .functions import (
+    comb,
+    diric,
+    factorial,
+    lambertw,
+    log_softmax,
+    logsumexp,
+    multigammaln,
+    perm,
+    polygamma,
+    softmax,
+    spherical_in,
+    spherical_jn,
+    spherical_kn,
+    spherical_yn,
+    zeta,
+)
 from .ruled import on_engine as on_engine
 
 _rest = rest_of("scipy.special", globals())

@@ -1,4 +1,4 @@
-"""Bessel functions and their relatives. Source: NIST Digital Library of Mathematical Functions, 10.6, 10.29, 10.51, 11.4, 9.2."""
+"""Bessel functions and their relatives. Source: NIST Digital Library of Mathematical Functions, 9.2, 10.6, 10.29, 11.4."""
 
 from __future__ import annotations
 

@@ -25,7 +25,8 @@ def _where(condition: Any, x: Any, there: Any, here: Any, stand_in: float = 1.0)
 
 def asymptotic(x: Any, terms: int = 12) -> Any:
     """The sum over n > 0 of (2n - 1)!! / (2 x^2)^n, to which 2 x dawsn(x) - 1 tends."""
-    inverse, total = 1 / (2 * x * x), 0.0
+    inverse = 1 / (2 * x * x)
+    total: Any = 0.0
     for n in range(terms, 0, -1):
         total = (2 * n - 1) * inverse * (1 + total)
     return total
@@ -51,7 +52,8 @@ def wofz_slope(w: Any, z: Any) -> Any:
     """-2 z w + 2i / sqrt(pi), of which nothing is left far out."""
     far = (np.abs(z) > 15) & (np.imag(z) >= 0)
     beyond = np.where(far, z, 20.0)
-    inverse, total = 1 / (2 * beyond * beyond), 0.0
+    inverse = 1 / (2 * beyond * beyond)
+    total: Any = 0.0
     for n in range(10, 0, -1):
         total = (2 * n - 1) * inverse * (1 + total)
     return np.where(far, -1j * _TWO_OVER_ROOT_PI * total, -2 * z * w + 1j * _TWO_OVER_ROOT_PI)

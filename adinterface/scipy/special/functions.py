@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from ..arrays import Array, array, inexact
+from ..arrays import Array, inexact
 from ..dispatch import of_scipy, unsupported
 from .ruled import ruled
 
@@ -59,8 +59,10 @@ def log_softmax(x: Any, axis: Any = None) -> Array:
 
 # Gamma ---------------------------------------------------------------------------------------------------------------
 
-_polygamma = ruled("polygamma", special.polygamma, lambda y, n, x: _polygamma(n + 1, x), orders=1)
-_zeta = ruled("zeta", lambda s, q: special.zeta(s, q), lambda y, s, q: -s * _zeta(s + 1, q), orders=1, what="first argument")
+_polygamma: Callable[..., Any] = ruled("polygamma", special.polygamma, lambda y, n, x: _polygamma(n + 1, x), orders=1)
+_zeta: Callable[..., Any] = ruled(
+    "zeta", special.zeta, lambda y, s, q: -s * _zeta(s + 1, q), orders=1, what="first argument"
+)
 
 
 @of_scipy(special.polygamma)
@@ -113,7 +115,9 @@ def _inexactly(name: str, exact: bool) -> None:
 
 # Others --------------------------------------------------------------------------------------------------------------
 
-_lambertw = ruled("lambertw", lambda k, z: special.lambertw(z, k), lambda w, k, z: np.exp(-w) / (1 + w), orders=1, what="branch")
+_lambertw = ruled(
+    "lambertw", lambda k, z: special.lambertw(z, k), lambda w, k, z: np.exp(-w) / (1 + w), orders=1, what="branch"
+)
 
 
 @of_scipy(special.lambertw, ignored=("tol",))
@@ -140,7 +144,7 @@ def _spherical(name: str, own: Callable[..., Any], above: int, sign: int) -> Cal
 
     @of_scipy(own)
     def function(n: Any, z: Any, derivative: bool = False) -> Array:
-        n = np.asarray(n)
+        n = n if isinstance(n, int) else np.asarray(n)
         return slope(n, inexact(z)) if derivative else rule(n, inexact(z))
 
     return function
@@ -150,5 +154,3 @@ spherical_jn = _spherical("spherical_jn", special.spherical_jn, -1, 1)
 spherical_yn = _spherical("spherical_yn", special.spherical_yn, -1, 1)
 spherical_in = _spherical("spherical_in", special.spherical_in, 1, 1)
 spherical_kn = _spherical("spherical_kn", special.spherical_kn, 1, -1)
-
-_of_array = array

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -36,9 +37,9 @@ def by_parameters(
 
     by_variable: the derivative by the last argument of that by a parameter: `(place, *args)`.
     """
-    second = {
-        (i, j): ruled(f"{name}, differentiated twice,", from_jet(jet, i, j), None) for i in range(count) for j in range(i, count)
-    }
+    second: dict[tuple[int, int], Callable[..., Any]] = {}
+    for i, j in itertools.combinations_with_replacement(range(count), 2):
+        second[i, j] = ruled(f"{name}, differentiated twice,", from_jet(jet, i, j), None)
 
     def first(i: int) -> Callable[..., Any]:
         def partials(y: Any, *args: Any) -> Any:

@@ -2,7 +2,8 @@
 
 Each term is differentiated along with the sum. Where too little would be left of it, there is NaN. Sources: Moore, Algorithm AS
 187: Derivatives of the incomplete gamma integral, Applied Statistics, 1982; Boik and Robison-Cox, Derivatives of the incomplete
-beta function, Journal of Statistical Software, 1998; NIST Digital Library of Mathematical Functions, 8.7, 8.9, 8.17, 13.2, 15.2.
+beta function, Journal of Statistical Software, 1998; NIST Digital Library of Mathematical Functions, 8.7, 8.9, 8.17, 13.2 and
+15.2.
 """
 
 from __future__ import annotations

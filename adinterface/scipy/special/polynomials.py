@@ -17,7 +17,10 @@ def _lower(function: Any, n: Any, *rest: Any) -> Any:
     return np.where(n > 0, function(np.maximum(n - 1, 0), *rest), 0.0)
 
 
-enter("eval_jacobi", lambda y, n, a, b, x: (n + a + b + 1) / 2 * _lower(special.eval_jacobi, n, a + 1, b + 1, x), orders=3, what=_WHAT)
+enter(
+    "eval_jacobi", lambda y, n, a, b, x: (n + a + b + 1) / 2 * _lower(special.eval_jacobi, n, a + 1, b + 1, x),
+    orders=3, what=_WHAT,
+)  # fmt: skip
 enter("eval_gegenbauer", lambda y, n, a, x: 2 * a * _lower(special.eval_gegenbauer, n, a + 1, x), orders=2, what=_WHAT)
 enter("eval_legendre", lambda y, n, x: _lower(special.eval_gegenbauer, n, 1.5, x), orders=1, what=_WHAT)
 enter("eval_chebyt", lambda y, n, x: n * _lower(special.eval_chebyu, n, x), orders=1, what=_WHAT)

@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 
 from ...contract.errors import NumpyCodeError
-from ...contract.library import Library
 from ...numpy_code.array import NumpyArray, unwrap, wrap
-from ...numpy_code.engine import Engine, engine_of
+from ...numpy_code.engine import Engine
 from ...rules.rule import Rule
 from ...rules.scalar import scalar_rule
-from ...tree import handler_of
 
 #: By the name of the ufunc: takes and gives what NumPy code meets.
 RULED: dict[str, Callable[..., Any]] = {}
-#: By the name of the ufunc: from the value and the arguments to the partial derivatives; a function among them is called for one
-#: when it is wanted.
+#: By the name of the ufunc: from the value and the arguments to the partial derivatives; a function among them is called where
+#: that one is wanted.
 PARTIALS: dict[str, Callable[..., Any]] = {}
 
 
@@ -55,8 +53,8 @@ def ruled(
     definition = rule._definition
     definition.name = f"scipy.special.{name}"
     definition.refusal = NumpyCodeError(
-        f"numpy_function: scipy.special.{name} has no derivative here with respect to its {what}. Pass that in Constant(...), or "
-        f"use AutoFiniteDifferences()."
+        f"numpy_function: scipy.special.{name} has no derivative here with respect to its {what}. Pass that in Constant(...), "
+        f"or use AutoFiniteDifferences()."
     )
 
     def call(*args: Any) -> Any:
@@ -81,7 +79,11 @@ def _promoted(args: tuple[Any, ...]) -> tuple[Any, ...]:
     dtype = np.result_type(*[arg if isinstance(arg, (bool, int, float, complex)) else arg.dtype for arg in args])
     if dtype.kind != "f":
         return args
-    return tuple([x.astype(dtype) if isinstance(x, NumpyArray) and x.dtype.kind == "f" and x.dtype != dtype else x for x in args])
+
+    def other(x: Any) -> bool:
+        return isinstance(x, NumpyArray) and x.dtype.kind == "f" and x.dtype != dtype
+
+    return tuple([x.astype(dtype) if other(x) else x for x in args])
 
 
 def _followed(x: Any) -> bool:
@@ -108,10 +110,10 @@ def enter(name: str, partials: Callable[..., Any], *, orders: int = 0, what: str
 def on_engine(name: str, engine: Engine) -> Callable[..., Any] | None:
     """A ruled function on the native arrays of an engine."""
     code = RULED.get(name)
-    return None if code is None else _natively(code, engine)
+    return None if code is None else natively(code, engine)
 
 
-def _natively(code: Callable[..., Any], engine: Engine) -> Callable[..., Any]:
+def natively(code: Callable[..., Any], engine: Engine) -> Callable[..., Any]:
     """NumPy code as a function of the engine's own arrays."""
 
     def call(*natives: Any) -> Any:
@@ -119,32 +121,6 @@ def _natively(code: Callable[..., Any], engine: Engine) -> Callable[..., Any]:
         return unwrap(code(*[wrap(x, engine) for x in natives]), engine, beside)
 
     return call
-
-
-def with_partials(name: str, own: Callable[..., Any]) -> Callable[..., Any]:
-    """An engine's own function, on its own arrays, with the derivatives that a ufunc of this name has here.
-
-    For an engine that has the function, and lacks derivatives of it.
-    """
-    from . import functions  # noqa: F401 - enters all
-
-    def function(*args: Any) -> Any:
-        engine = next(x._engine for x in args if isinstance(x, NumpyArray))
-        beside = next(x._array for x in args if isinstance(x, NumpyArray))
-        return wrap(own(*[unwrap(x, engine, beside) for x in args]), engine)
-
-    code = ruled(name, function, PARTIALS[name], host=False)
-
-    def call(*natives: Any) -> Any:
-        return _natively(code, engine_of(_library_of(natives[0])))(*natives)
-
-    return call
-
-
-def _library_of(value: Any) -> Library:
-    handler = handler_of(value, scan=False)
-    assert isinstance(handler, Library)
-    return handler
 
 
 def alike(*args: Any) -> np.dtype[Any]:

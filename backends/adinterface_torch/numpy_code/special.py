@@ -88,7 +88,7 @@ def _gammaincc(a: Any, x: Any) -> Any:
 @functools.cache
 def _with_partials(name: str) -> Function:
     """torch's own, which has no derivative by the first argument, and none at all in forward mode."""
-    from adinterface.scipy.special.ruled import with_partials  # here, because it needs SciPy
+    from adinterface.scipy.special.own import with_partials  # here, because it needs SciPy
 
     own = {"gammainc": torch_special.gammainc, "gammaincc": _gammaincc}[name]
     return with_partials(name, _in_double(own))

@@ -146,7 +146,7 @@ def _at_each_point(name: str, backend: AutoBackend, columns: Sequence[Array], by
     except (NumpyCodeError, NotImplementedError, ValueError) as refusal:
         words = str(refusal)
     count = len(columns[0])
-    # A compiled call is refused before its numbers are known, so none of its points can be right, and each half would be compiled.
+    # A compiled call is refused before its numbers are known, whatever they are, and each half would be compiled anew.
     if prepared or count == 1 or ("derivative" in words and "for" not in words):
         return [np.full(count, np.nan) for _ in range(len(by) + 1)], words
     halves = [[column[part] for column in columns] for part in (slice(None, count // 2), slice(count // 2, None))]

@@ -92,7 +92,8 @@ def numbers(x: Any, name: str) -> np.ndarray[Any, Any]:
     found = library.value_under_trace(x._array) if library.traced(x._array) else library.to_numpy(x._array)
     if found is None:
         raise NumpyCodeError(
-            f"{name} needs the numbers of its arguments, which a compiled call does not know yet: use AutoJax(jit=False)."
+            f"{name} needs the numbers of its arguments, which a compiled call does not know yet. Use the backend with "
+            f"jit=False, or AutoFiniteDifferences()."
         )
     return np.asarray(found)
 

@@ -26,7 +26,10 @@ help: ## list the targets
 demo: $(VENV)/.demo-ready ## train on real digits with three engines, compare the gradients of four
 	@$(BIN)/python docs/demo/digits.py
 
-test: lint docs check ## everything: lint, docs, tests
+# Each of lint and docs takes one core.
+test: $(VENV)/.test-ready ## everything: lint, docs, tests
+	@$(MAKE) --no-print-directory docs & docs=$$!; $(MAKE) --no-print-directory lint; lint=$$?; wait $$docs && exit $$lint
+	@$(MAKE) --no-print-directory check
 
 lint: $(VENV)/.test-ready ## ruff, mypy and the floors of the house (import-linter)
 	@$(BIN)/ruff check --quiet .

@@ -1,21 +1,19 @@
 """What holds for every test: JAX compiles cheaply, one thread per engine, and an engine's global state is as it was before.
 
-Three quarters of the suite's time would be JAX compiling small functions. Two things save most of it, and each gives way to a
+Three quarters of the suite's time would be JAX compiling small functions. Three things save most of it, and give way to a
 variable that is set already: `XLA_FLAGS= make check` compiles as users do, `JAX_ENABLE_COMPILATION_CACHE=0 make check` anew.
 """
 
 import gc
 import os
 import tempfile
+import threading
 from pathlib import Path
 
-from xla_flags import flags_that_xla_knows
+from xla_flags import CHEAP
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
-# Code that runs once need not be fast: without LLVM's optimizer and XLA's fusion emitters, compiling takes 0.4 of the time.
-os.environ.setdefault(
-    "XLA_FLAGS", flags_that_xla_knows({"xla_backend_optimization_level": "0", "xla_cpu_use_fusion_emitters": "false"})
-)
+os.environ.setdefault("XLA_FLAGS", CHEAP)
 # One small kernel does not need a pool of compilers, each of which imports torch, and the next run finds it made.
 os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
 os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(Path(__file__).parent.parent / ".cache" / "torch"))
@@ -45,8 +43,26 @@ def _keep_what_is_compiled():
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 
+def _share_contexts():
+    """JAX makes an MLIR context for each program, which takes a third of its time for programs as small as these."""
+    from jax._src.interpreters import mlir
+
+    made, make = threading.local(), getattr(mlir, "make_ir_context", None)
+    if make is None:  # JAX's own affair, and another release's may be another
+        return
+
+    def shared():
+        if not hasattr(made, "context"):  # a context is not for several threads
+            made.context = make()
+        return made.context
+
+    mlir.make_ir_context = shared
+
+
 if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
     _keep_what_is_compiled()
+if os.environ["XLA_FLAGS"] == CHEAP:
+    _share_contexts()
 torch.set_num_threads(1)
 # The million objects of four engines are looked through in no collection: tests of what is kept alive make many.
 gc.collect()

@@ -168,7 +168,7 @@ def test_any_scenario_can_be_measured(tmp_path):
 
 def test_memory_is_measured_in_a_fresh_process():
     for way in ("one-shot", "prepared"):
-        assert peak(ARRAY, AutoTorch(), "gradient", 1_000_000, way, ours=True) >= 8_000_000  # at least the result
+        assert peak(ARRAY, AutoAutograd(), "gradient", 1_000_000, way, ours=True) >= 8_000_000  # at least the result
     assert peak(CELLS[-1], AutoFiniteDifferences(), "hessian", 10, "one-shot", ours=False) is None
 
 

@@ -566,7 +566,7 @@ _BLOCKS = {
 @pytest.mark.parametrize("block", _BLOCKS)
 @pytest.mark.parametrize(
     ("auto", "engine", "other"),
-    [("AutoJax", "jax", "AutoAutograd"), ("AutoTorch", "torch", "AutoAutograd"), ("AutoAutograd", "autograd", "AutoTorch")],
+    [("AutoJax", "jax", "AutoAutograd"), ("AutoTorch", "torch", "AutoAutograd"), ("AutoAutograd", "autograd", "AutoJax")],
 )
 def test_a_missing_engine_is_an_error_that_shows_the_install_command(auto, engine, other, block):
     program = textwrap.dedent(_BLOCKED).format(

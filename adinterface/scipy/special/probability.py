@@ -95,8 +95,13 @@ _student_density = _density(
 
 
 def _student_by_df(df: Any, t: Any) -> Any:
-    by_shape = _beta_by[0](df / 2, 0.5 + 0 * df, df / (df + t * t))
-    return -np.sign(t) * by_shape / 4 - t / (2 * df) * _student_density(df, t)
+    square, half = t * t, 0.5 + 0 * df
+    near = square < df  # where 1 - df / (df + t^2) has lost t
+    inner, outer = np.where(near, square, 0.5 * df), np.where(near, 2.0 * df, square)
+    by_shape = np.where(
+        near, _beta_by[1](half, df / 2, inner / (df + inner)), -_beta_by[0](df / 2, half, df / (df + outer))
+    )
+    return np.sign(t) * by_shape / 4 - t / (2 * df) * _student_density(df, t)
 
 
 enter("stdtr", lambda y, df, t: (lambda: _student_by_df(df, t), _student_density(df, t)))

@@ -357,3 +357,30 @@ def test_mixed_precision_and_broadcasting(backend):
     assert (a_bar.dtype, x_bar.dtype) == (np.float32, np.float64)
     np.testing.assert_allclose(a_bar, wanted[0], rtol=1e-5)
     np.testing.assert_allclose(x_bar, wanted[1], rtol=1e-5)
+
+
+@each_engine
+def test_corners_of_dtypes_and_sizes(backend):
+    f = numpy_function(lambda x: np.sum(special.stdtr(2.5, x)) + np.sum(signal.lfilter([1.0], [1.0, -0.3], x)))
+    (found,) = gradient(f, backend, X.astype(np.float32))  # beside constants of float64
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, gradient(f, AutoFiniteDifferences(), X)[0], rtol=1e-4)
+    (found,) = gradient(numpy_function(lambda x: np.sum(special.jv(0.5, x))), backend, X.astype(np.float16))
+    np.testing.assert_allclose(found, special.jvp(0.5, X), rtol=5e-3, atol=5e-3)
+    (found,) = gradient(numpy_function(lambda z: np.abs(special.jv(0.5, z)) ** 2), backend, 1.2 + 0.3j)
+    assert found == pytest.approx(2 * special.jv(0.5, 1.2 + 0.3j) * np.conj(special.jvp(0.5, 1.2 + 0.3j)), rel=1e-12)
+    f = numpy_function(lambda x: np.sum(x) + np.sum(signal.lfilter([1.0], [1.0, 0.2], x)) + np.sum(special.gammainc(x, x)))
+    assert gradient(f, backend, np.zeros(0))[0].shape == (0,)
+    f = numpy_function(lambda x: np.sum(linalg.expm(x)) + np.sum(on_any_engine.spatial.distance.pdist(x)))
+    assert gradient(f, backend, np.zeros((0, 0)))[0].shape == (0, 0)
+
+
+@each_engine
+def test_rules_in_batches_and_nested(backend):
+    stack = np.stack([S, S / 2])
+    f = numpy_function(lambda a: np.sum(linalg.expm(a)) + np.sum((A @ a) ** 2))
+    found = batched(gradient, f, backend, Each(stack))[0]
+    np.testing.assert_allclose(found, np.stack([gradient(f, backend, a)[0] for a in stack]), rtol=1e-12)
+    slope = numpy_function(lambda x: special.kv(0.5, x))
+    nested = gradient(lambda x: gradient(slope, backend, x)[0], backend, 1.2)[0]
+    assert nested == pytest.approx(special.kvp(0.5, 1.2, 2), rel=1e-12)

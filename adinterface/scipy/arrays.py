@@ -30,7 +30,24 @@ def holds_engines(x: Any) -> bool:
 def inexact(x: Any) -> Array:
     """An array of x; of float64 for integers and booleans."""
     x = array(x)
-    return x if x.dtype.kind in "fc" else x.astype(np.float64)
+    return x if x.dtype.kind in "fc" else x * 1.0
+
+
+def cast(x: Array, dtype: Any) -> Array:
+    """x in a dtype; a wider one as far as the engine has it here, as beside a NumPy array of that dtype."""
+    dtype = np.dtype(dtype)
+    if x.dtype == dtype:
+        return x
+    if isinstance(x, NumpyArray) and np.can_cast(x.dtype, dtype):
+        return x + np.zeros((), dtype)
+    return x.astype(dtype)
+
+
+def alike(*arrays: Any) -> list[Array]:
+    """Arrays of one inexact dtype."""
+    found = [inexact(x) for x in arrays]
+    dtype = np.result_type(*[x.dtype for x in found])
+    return [cast(x, dtype) for x in found]
 
 
 def is_complex(*arrays: Array) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.signal as own
 
 from ..rules.rule import rule
-from .arrays import Array, adjoint, gathered, inexact, is_complex, normalized_axes
+from .arrays import Array, adjoint, alike, gathered, inexact, is_complex, normalized_axes
 from .dispatch import of_scipy, rest_of, unsupported
 
 # Convolutions --------------------------------------------------------------------------------------------------------
@@ -42,11 +42,10 @@ def _part(full: Array, first: Array, second: Array, mode: str, axes: tuple[int, 
 
 
 def _both(in1: Any, in2: Any, name: str) -> tuple[Array, Array]:
-    first, second = inexact(in1), inexact(in2)
+    first, second = alike(in1, in2)
     if len(first.shape) != len(second.shape):
         raise ValueError(f"{name}: in1 and in2 should have the same dimensionality")
-    dtype = np.result_type(first.dtype, second.dtype)
-    return first.astype(dtype), second.astype(dtype)
+    return first, second
 
 
 def _one_inside_the_other(first: Array, second: Array, mode: str, axes: tuple[int, ...]) -> None:
@@ -156,7 +155,7 @@ def _(tangents: Any, value: Any, a: Any, x: Any) -> Any:
 def _(cotangent: Any, value: Any, a: Any, x: Any) -> Any:
     weights = np.flip(_recursive(np.conj(a) if is_complex(a) else a, np.flip(cotangent, -1)), -1)
     # adjoint() conjugates the windows; the sum is over time and everything in front of it.
-    by_time = np.reshape(_windows(value, a.shape[0], 1), (-1, a.shape[0]))
+    by_time = np.reshape(_windows(value, a.shape[0], 1), (math.prod(value.shape), a.shape[0]))
     return -(adjoint(by_time) @ np.reshape(weights, (-1,))), weights
 
 
@@ -167,7 +166,7 @@ def _windows(x: Array, count: int, first: int) -> Array:
     """x as it was `first`, ..., `first + count - 1` steps before, along a new last axis; zero before its start."""
     length = x.shape[-1]
     places = np.arange(length)[:, None] - np.arange(first, first + count) + 1
-    flat = np.reshape(x, (-1, length))
+    flat = np.reshape(x, (math.prod(x.shape[:-1]), length))
     found = np.take(flat, np.maximum(places, 1) - 1, axis=1)
     return np.reshape(np.where(places > 0, found, 0.0), (*x.shape, count))
 
@@ -178,9 +177,7 @@ def _extended(x: Array, count: int) -> Array:
 
 @of_scipy(own.lfilter)
 def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
-    b, a, x = inexact(b), inexact(a), inexact(x)
-    dtype = np.result_type(*[part.dtype for part in (b, a, x)])
-    b, a, x = [part.astype(dtype) for part in (b, a, x)]
+    b, a, x = alike(b, a, x)
     x = np.moveaxis(x, axis, -1)
     b, a = np.reshape(b, (-1,)), np.reshape(a, (-1,))
     b, a = b / a[0], a[1:] / a[0]
@@ -188,10 +185,10 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     length = x.shape[-1]
     moving = _windows(_extended(x, order), b.shape[0], 0) @ b
     if zi is not None:
-        state = np.moveaxis(inexact(zi).astype(dtype), axis, -1)
+        state = np.moveaxis(inexact(zi), axis, -1)
         if state.shape[-1] != order:
             raise ValueError(f"The initial conditions must have length {order} along the axis, not {state.shape[-1]}.")
-        moving = moving + np.concatenate([state, np.zeros((*state.shape[:-1], length), dtype)], axis=-1)
+        moving = moving + np.concatenate([state, np.zeros((*state.shape[:-1], length), state.dtype)], axis=-1)
     y = _recursive(a, moving[..., :length]) if a.shape[0] else moving[..., :length]
     filtered = np.moveaxis(y, -1, axis)
     if zi is None:

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.linalg
 
 from ...rules.rule import rule
-from ..arrays import Array, adjoint, inexact, real_like
+from ..arrays import Array, adjoint, alike, real_like
 from ..dispatch import of_scipy
 
 
@@ -41,21 +41,14 @@ def _(cotangent: Any, value: Any, a: Any, b: Any, q: Any) -> Any:
 sylvester._definition.name = "scipy.linalg.solve_sylvester"
 
 
-def _alike(*arrays: Any) -> list[Array]:
-    """Of one inexact dtype."""
-    found = [inexact(x) for x in arrays]
-    dtype = np.result_type(*[x.dtype for x in found])
-    return [x if x.dtype == dtype else x.astype(dtype) for x in found]
-
-
 @of_scipy(scipy.linalg.solve_sylvester)
 def solve_sylvester(a: Any, b: Any, q: Any) -> Array:
-    return sylvester(*_alike(a, b, q))
+    return sylvester(*alike(a, b, q))
 
 
 @of_scipy(scipy.linalg.solve_continuous_lyapunov)
 def solve_continuous_lyapunov(a: Any, q: Any) -> Array:
-    a, q = _alike(a, q)
+    a, q = alike(a, q)
     return sylvester(a, adjoint(a), q)
 
 
@@ -82,7 +75,7 @@ _discrete._definition.name = "scipy.linalg.solve_discrete_lyapunov"
 
 @of_scipy(scipy.linalg.solve_discrete_lyapunov)
 def solve_discrete_lyapunov(a: Any, q: Any, method: str | None = None) -> Array:
-    return _discrete(*_alike(a, q))
+    return _discrete(*alike(a, q))
 
 
 @rule(host=lambda a, b, q, r: a)
@@ -106,7 +99,7 @@ _continuous_riccati._definition.name = "scipy.linalg.solve_continuous_are"
 
 @of_scipy(scipy.linalg.solve_continuous_are, ignored=("balanced",))
 def solve_continuous_are(a: Any, b: Any, q: Any, r: Any) -> Array:
-    a, b, q, r = _alike(a, b, q, r)
+    a, b, q, r = alike(a, b, q, r)
     return _continuous_riccati(a, b, _hermitian(q), _hermitian(r))
 
 
@@ -130,7 +123,7 @@ _discrete_riccati._definition.name = "scipy.linalg.solve_discrete_are"
 
 @of_scipy(scipy.linalg.solve_discrete_are, ignored=("balanced",))
 def solve_discrete_are(a: Any, b: Any, q: Any, r: Any) -> Array:
-    a, b, q, r = _alike(a, b, q, r)
+    a, b, q, r = alike(a, b, q, r)
     return _discrete_riccati(a, b, _hermitian(q), _hermitian(r))
 
 

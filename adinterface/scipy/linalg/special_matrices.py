@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from ..arrays import Array, array, inexact, is_complex, rearranged
+from ..arrays import Array, array, cast, inexact, is_complex, rearranged
 from ..dispatch import of_scipy
 
 
@@ -52,4 +52,4 @@ def khatri_rao(a: Any, b: Any) -> Array:
 def _alike(*arrays: Array) -> list[Array]:
     """Of one dtype, so that a vector can hold the elements of all."""
     dtype = np.result_type(*[x.dtype for x in arrays])
-    return [x if x.dtype == dtype else x.astype(dtype) for x in arrays]
+    return [cast(x, dtype) for x in arrays]

@@ -10,7 +10,7 @@ import scipy.sparse
 from ...numpy_code import numpy_function
 from ...numpy_code.array import NumpyArray
 from ...rules.rule import rule
-from ..arrays import Array, inexact, real_like
+from ..arrays import Array, cast, inexact, real_like
 from ..dispatch import is_engines
 
 
@@ -45,7 +45,7 @@ def multiplied(matrix: Any, x: Any) -> Array:
     if matrix.dtype.kind in "iub":
         matrix = matrix.astype(x.dtype)
     elif x.dtype.kind == dtype.kind and x.dtype != dtype:
-        x = x.astype(dtype)
+        x = cast(x, dtype)
     return _product(x, matrix=matrix.tocsr() if matrix.format not in ("csr", "csc") else matrix)
 
 

@@ -12,6 +12,7 @@ from ...numpy_code.array import NumpyArray, unwrap, wrap
 from ...numpy_code.engine import Engine
 from ...rules.rule import Rule
 from ...rules.scalar import scalar_rule
+from ..arrays import cast
 
 #: By the name of the ufunc: takes and gives what NumPy code meets.
 RULED: dict[str, Callable[..., Any]] = {}
@@ -37,7 +38,7 @@ def ruled(
     def value(*variables: Any, constants: tuple[Any, ...], places: tuple[int, ...]) -> Any:
         args = whole(variables, constants, places)
         if host and any(type(arg) is float for arg in args):  # which some ufuncs of SciPy's take for float64
-            dtype = alike(*args)
+            dtype = np.empty(0, alike(*args)).real.dtype
             args = [np.asarray(arg, dtype) if type(arg) is float else arg for arg in args]
         return function(*args)
 
@@ -73,17 +74,19 @@ _INSTEAD = "Pass its parameters in Constant(...), or use AutoFiniteDifferences()
 
 
 def _promoted(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Real arrays of an engine in one dtype, so that each has a cotangent of its own."""
-    if len(args) == 1 or not any(isinstance(arg, NumpyArray) for arg in args):
+    """Real arrays of an engine in one dtype that SciPy has, so that each has a cotangent of its own."""
+    if not any(isinstance(arg, NumpyArray) for arg in args):
         return args
     dtype = np.result_type(*[arg if isinstance(arg, (bool, int, float, complex)) else arg.dtype for arg in args])
     if dtype.kind != "f":
         return args
+    if dtype.itemsize < 4:
+        dtype = np.dtype(np.float32)
 
     def other(x: Any) -> bool:
         return isinstance(x, NumpyArray) and x.dtype.kind == "f" and x.dtype != dtype
 
-    return tuple([x.astype(dtype) if other(x) else x for x in args])
+    return tuple([cast(x, dtype) if other(x) else x for x in args])
 
 
 def _followed(x: Any) -> bool:

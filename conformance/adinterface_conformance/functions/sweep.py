@@ -293,6 +293,7 @@ def cost(name: str, backend: AutoBackend) -> float | None:
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         args = _marked(chosen, by)
+        call: Callable[..., Any]
         try:
             if hasattr(backend, "jit"):
                 call = _compiled(name, backend, "float64", tuple(by))

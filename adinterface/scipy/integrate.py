@@ -196,9 +196,12 @@ OURS[own.quad] = quad
 
 def _captured_quad(func: Any, a: Any, b: Any, args: Any, full_output: Any, options: Any, known: Any) -> Any:
     """SciPy's own, unless func gives an engine's array."""
-    middle = a if math.isfinite(a) else b if math.isfinite(b) else 0.0
-    middle = (a + b) / 2 if math.isfinite(a) and math.isfinite(b) else middle + (1.0 if middle == a else -1.0)
-    if isinstance(func, Callable) and isinstance(func(middle, *args), NumpyArray):  # type: ignore[arg-type]
+    # A place inside, and not in the middle, where an integrand is more often infinite.
+    if math.isfinite(a) and math.isfinite(b):
+        inside = a + 0.4142 * (b - a)
+    else:
+        inside = a + 1.4142 if math.isfinite(a) else b - 1.4142 if math.isfinite(b) else 0.4142
+    if callable(func) and isinstance(func(inside, *args), NumpyArray):
         return _quad(func, a, b, args, full_output, options, known)
     return own.quad(func, a, b, args, full_output, **options)
 

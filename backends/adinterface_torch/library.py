@@ -33,7 +33,7 @@ from adinterface.contract.nodes import Unkeyed
 from adinterface.contract.rules import Arrays, FlatRule
 
 from .custom import custom
-from .distributed import is_distributed
+from .distributed import is_distributed, is_dtensor, spread_like
 from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED
 from .outside import outside
 from .precision import precision
@@ -122,6 +122,8 @@ class TorchLibrary(Library):
                 raise unsupported_dtype(dtype, "PyTorch", SUPPORTED)
             x = (x.real if x.is_complex() and kind(dtype) != "complex" else x).to(DTYPES[dtype])
         device = like.device if isinstance(like, torch.Tensor) else like
+        if like is not None and is_dtensor(like) and not is_dtensor(x):
+            return spread_like(x.to(device), like)
         return x if device is None or x.device == torch.device(device) else x.to(device)
 
     def _adopted(self, x: Any, dtype: str | None, copy: bool) -> torch.Tensor:
@@ -171,7 +173,7 @@ class TorchLibrary(Library):
             if dtype is None:
                 return _as_it_is if _has_memory(example) else as_it_is
             _require_dense(example)
-            return _dense_as_it_is
+            return _dense_as_it_is if _has_memory(example) else as_it_is
         if source is PYTHON:
             kept = None if dtype is None else DTYPES.get(dtype)
             return None if kept is None else lambda x, taken: torch.tensor(x, dtype=kept)
@@ -194,7 +196,7 @@ class TorchLibrary(Library):
 
     def leave(self, example: Any, source: Library) -> Leave | None:
         if source is self:
-            return _own_tensor
+            return _own_tensor if _has_memory(example) else None
         if type(example) is float:
             return _to_float
         if type(example) is np.ndarray and example.dtype in SHARED and example.dtype.isnative:
@@ -331,10 +333,10 @@ def _require_dense(x: torch.Tensor) -> None:
             "A torch tensor is nested, so it has no shape. Pass the list of its parts, list(x.unbind()), or "
             "torch.nested.to_padded_tensor(x, 0.0), or wrap it in Constant(...)."
         )
-    if is_distributed(x):
+    if is_distributed(x) and not is_dtensor(x):
         raise ConversionError(
-            "A torch tensor is spread over processes (a DTensor), whose gradients would be those of one process's part. Pass "
-            "x.full_tensor(), or wrap it in Constant(...)."
+            f"A torch tensor is spread over processes ({type(x).__name__}) in a way that is not known here. Pass a DTensor "
+            f"(torch.distributed.tensor.distribute_tensor), whose gradients are global here, or wrap it in Constant(...)."
         )
     if x.layout is not torch.strided:
         raise ConversionError(f"A torch tensor has layout {x.layout}; pass x.to_dense(), or wrap it in Constant(...).")

@@ -15,6 +15,7 @@ from adinterface.contract.errors import ConversionError
 from adinterface.contract.nodes import NodeType
 from adinterface.tree import Constant
 
+from .distributed import reshard
 from .skeleton import Skeleton, signature_of
 from .state import note_copy
 
@@ -33,6 +34,7 @@ class ModuleNode(NodeType):
         return isinstance(value, nn.Module)
 
     def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
+        reshard(value)
         skeleton = skeleton_of(value)
         parameters = skeleton.read(value)
         assert parameters is not None

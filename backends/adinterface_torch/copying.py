@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from .distributed import exchanges
+from .distributed import exchanges, is_dtensor
 
 # What a copy shares with the original, as deepcopy does too.
 _SHARED = frozenset(
@@ -41,7 +41,7 @@ Pending = list[tuple[dict[str, Any], str, Any]]
 
 def copies_by_state(module: nn.Module) -> bool:
     """Whether deepcopy makes a copy of the module from its `__dict__` alone, with registers of the usual kind in it."""
-    if exchanges(module):
+    if exchanges(module) or _is_spread(module):
         return True
     cls: Any = type(module)
     if getattr(getattr(cls, "__deepcopy__", None), "__module__", "") == "torch.nn.utils.parametrize":
@@ -136,7 +136,7 @@ class Layout:
 
 
 class Shell:
-    """How a module that exchanges gradients between processes becomes a container of gradients: without its hooks.
+    """How a module that exchanges gradients between processes becomes a container of them, which exchanges nothing.
 
     What it holds besides, such as the group of its processes, cannot be copied, and is shared.
     """
@@ -144,19 +144,36 @@ class Shell:
     __slots__ = ()
 
     def copy(self, state: dict[str, Any], memo: dict[int, Any], pending: Pending) -> dict[str, Any]:
-        new = state.copy()
+        new = {name: value for name, value in state.items() if name not in _MEMBERSHIP}
         new.update((name, type(state[name])()) for name in _HOOKS if name in state)
         new["_buffers"] = _buffers(state["_buffers"], memo, pending)
-        # A DistributedDataParallel that is called must not take this for the model.
-        new.update((name, False) for name in _EXCHANGING if name in state)
         return new
 
 
-_EXCHANGING = ("require_backward_grad_sync", "require_forward_param_sync")
+#: What makes a DistributedDataParallel a member of its group.
+_MEMBERSHIP = ("reducer", "logger")
 
 
-def layout_of(module: nn.Module) -> Layout | Shell:
-    return Shell() if exchanges(module) else Layout(vars(module))
+class Spread:
+    """How a module whose parameters are DTensors is copied: with its hooks, which know the mesh, and with what they know."""
+
+    __slots__ = ()
+
+    def copy(self, state: dict[str, Any], memo: dict[int, Any], pending: Pending) -> dict[str, Any]:
+        new = state.copy()
+        new.update((name, state[name].copy()) for name in _HOOKS if name in state)
+        new["_buffers"] = _buffers(state["_buffers"], memo, pending)
+        return new
+
+
+def layout_of(module: nn.Module) -> Layout | Shell | Spread:
+    if exchanges(module):
+        return Shell()
+    return Spread() if _is_spread(module) else Layout(vars(module))
+
+
+def _is_spread(module: nn.Module) -> bool:
+    return any(map(is_dtensor, module._parameters.values()))
 
 
 def _nothing(state: dict[str, Any]) -> tuple[()]:
@@ -185,7 +202,7 @@ def _buffers(buffers: dict[str, Any], memo: dict[int, Any], pending: Pending) ->
 def fill(
     modules: Sequence[nn.Module],
     copies: Sequence[nn.Module],
-    layouts: list[Layout | Shell],
+    layouts: list[Layout | Shell | Spread],
     names: Iterable[tuple[list[str], list[str]]],
     values: Iterator[Any],
     children: Iterator[nn.Module | None],
@@ -229,14 +246,13 @@ def deep_copy(module: nn.Module, values: dict[Any, Any]) -> nn.Module:
         for attribute in vars(inner).values():
             _detach(attribute, memo)
     for inner in reversed(list(module.modules())):  # from the inside out
-        if exchanges(inner):
-            memo[id(inner)] = _shell(inner, memo)
+        if not isinstance(layout := layout_of(inner), Layout):
+            memo[id(inner)] = _around(inner, layout, memo)
     return copy.deepcopy(module, memo)
 
 
-def _shell(module: nn.Module, memo: dict[int, Any]) -> nn.Module:
-    pending: Pending = []
-    new = Shell().copy(vars(module), memo, pending)
+def _around(module: nn.Module, layout: Shell | Spread, memo: dict[int, Any]) -> nn.Module:
+    new = layout.copy(vars(module), memo, [])
     for register in _REGISTERS:
         new[register] = {name: copy.deepcopy(held, memo) for name, held in new[register].items()}
     copied: nn.Module = object.__new__(type(module))

@@ -42,27 +42,28 @@ def is_sharded(module: object) -> bool:
 
 
 def exchanges(module: torch.nn.Module) -> bool:
-    """Whether a copy of the module would be another member of its exchange, or of its mesh."""
-    return (
-        isinstance(module, DistributedDataParallel)
-        or is_sharded(module)
-        or any(map(is_distributed, module._parameters.values()))
-    )
+    """Whether the module is of a kind that exchanges gradients in hooks; a gradient of one is, but has none."""
+    return isinstance(module, DistributedDataParallel) or is_sharded(module)
+
+
+def _is_member(module: torch.nn.Module) -> bool:
+    """Whether the module takes part in an exchange; the gradient of one does not."""
+    if isinstance(module, DistributedDataParallel):
+        return "reducer" in vars(module)
+    return is_sharded(module) and sys.modules[_STATES]._get_module_state(module) is not None
 
 
 def name_of(module: torch.nn.Module) -> str:
     """What made the module one that exchanges gradients, as its user wrote it."""
     if isinstance(module, DistributedDataParallel):
         return type(module).__name__
-    own = type(module).__name__
-    return f"fully_shard({own.removeprefix('FSDP')})" if is_sharded(module) else f"{own} on DTensors"
+    return f"fully_shard({type(module).__name__.removeprefix('FSDP')})"
 
 
 def refuse_unknown(module: torch.nn.Module) -> None:
     """Refuse a module that exchanges gradients in a way that nobody here knows."""
-    if exchanges(module) and not any(is_distributed(p) and not is_dtensor(p) for p in module._parameters.values()):
-        return
-    if is_distributed(module) or any(map(is_distributed, module._parameters.values())):
+    unknown = is_distributed(module) and not exchanges(module)
+    if unknown or any(is_distributed(p) and not is_dtensor(p) for p in module._parameters.values()):
         raise ConversionError(
             f"{type(module).__name__} spreads its parameters over processes in a way that is not known here. Shard the model "
             f"with torch.distributed.fsdp.fully_shard, or with DTensor, whose gradients are global here, or wrap it in "
@@ -72,7 +73,7 @@ def refuse_unknown(module: torch.nn.Module) -> None:
 
 def refuse_copies(module: torch.nn.Module) -> None:
     """Refuse a private copy around other values of a module that exchanges gradients: it would compute on its own."""
-    found = next(filter(exchanges, module.modules()), None)
+    found = next(filter(_is_member, module.modules()), None)
     if found is not None:
         raise ConversionError(
             f"{name_of(found)} belongs to a group of processes, and no copy of it around other values does, which this call "
@@ -87,7 +88,7 @@ def reshard(module: torch.nn.Module) -> None:
     if not in_use():
         return
     for inner in module.modules():
-        if is_sharded(inner):
+        if is_sharded(inner) and _is_member(inner):
             inner.reshard()  # type: ignore[operator]
 
 

@@ -91,8 +91,8 @@ class TorchLibrary(Library):
         return None if is_wrapped(x) else self.to_numpy(x)
 
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
-        _require_dense(x)
         _require_numbers(x)
+        _require_dense(x)
         x = _resolved(x)
         if not x.is_cpu:
             x = x.cpu()
@@ -283,6 +283,8 @@ def _own_tensor(result: Any, taken: set[int]) -> Any:
     """A tensor that is the caller's own already; None for any other."""
     if result.requires_grad or result.layout is not torch.strided or not result.is_contiguous() or _is_wrapped(result):
         return None
+    if type(result) is not torch.Tensor and is_distributed(result):  # which has no memory of its own
+        return None
     if result.is_neg() or result._is_zerotensor() or result.is_conj():
         return None
     key = result.untyped_storage().data_ptr()
@@ -320,6 +322,11 @@ def _has_memory(x: torch.Tensor) -> bool:
 
 
 def _require_numbers(x: torch.Tensor) -> None:
+    if type(x) is not torch.Tensor and is_dtensor(x):
+        raise ConversionError(
+            "A torch tensor is spread over processes (a DTensor), of whose numbers this one has a part, so only AutoTorch() "
+            "takes it. Gather them first, x.full_tensor(), or wrap it in Constant(...)."
+        )
     if x.is_meta:
         raise ConversionError(
             "A torch tensor on the meta device has a shape but no numbers, so only AutoTorch() takes it. Give it numbers "

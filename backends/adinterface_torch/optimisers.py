@@ -17,6 +17,7 @@ from adinterface.contract.library import NUMPY, PYTHON, widest
 from adinterface.fit.parameters import Parameters, one_gradient
 from adinterface.tree.structures import Leaf
 
+from .distributed import is_dtensor
 from .dtypes import DTYPES
 from .library import TORCH, nesting
 
@@ -118,12 +119,13 @@ class TorchOptim:
             return None
         f = torch.compile(loss) if backend.compile else loss
         model, tensors, optimizer = self._model, self._tensors, self.optimizer
+        spread = any(map(is_dtensor, tensors))  # whose gradients arrive elsewhere, or with other placements
 
         def step(_: Any, state: Any, data: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             for part in data:
                 if type(part) is not torch.Tensor or part.requires_grad or part.layout is not torch.strided:
                     return None
-            if kwargs or not torch.is_grad_enabled() or nesting.depth or torch.is_inference_mode_enabled():
+            if spread or kwargs or not torch.is_grad_enabled() or nesting.depth or torch.is_inference_mode_enabled():
                 return None
             value = f(model, *data)
             scalar = value[0] if isinstance(value, tuple) else next(iter(value.values())) if isinstance(value, dict) else value

@@ -315,6 +315,17 @@ class TorchBackend(Backend):
                 "batched(..., randomness='different') for numbers of each entry's own, randomness='same' for the same in all, "
                 "or module.eval()."
             )
+        if isinstance(error, RuntimeError) and "it must override the setup_context" in message:
+            return (
+                "f contains an old-style autograd.Function, as DTensor's collectives are, which torch's forward mode and vmap "
+                "cannot go through. Use AutoTorch(), without mode='forward' and outside of batched."
+            )
+        if isinstance(error, RuntimeError) and any(map(message.__contains__, _GONE)):
+            return (
+                "A process of the group is gone, or does not take part in this exchange: it died, or took another path through "
+                "f. Look at what it printed, and start all of them again, as torchrun --max-restarts=N does by itself; "
+                "init_process_group(timeout=...) says how long to wait for one."
+            )
         if isinstance(error, (RuntimeError, ValueError)) and any(map(message.__contains__, _NOT_BATCHED)):
             return (
                 "torch.vmap cannot do this for all entries of a batched call at once: a branch on a value, an item(), a write "
@@ -363,6 +374,10 @@ _ASKED_FOR_NUMBERS = ("Can't call numpy() on Tensor that requires grad", "data p
 
 #: What torch says of a second derivative of compiled code.
 _COMPILED_ONCE = ("compiled with non-empty donated buffers", "aot_autograd does not currently support double backward")
+
+#: What gloo, NCCL and their stores say of another process.
+_GONE = ("closed by peer", "Connection reset", "Broken pipe", "Timed out waiting", "communicator was aborted", "remote process")
+
 
 #: What torch.vmap says of what it cannot do.
 _NOT_BATCHED = (

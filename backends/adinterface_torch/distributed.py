@@ -121,12 +121,17 @@ def whole(output: Any) -> Any:
 
 
 def spread_like(x: torch.Tensor, like: Any) -> Any:
-    """A tensor, the same on every process, as a DTensor on the mesh of `like`; a leading axis of its own is not spread."""
+    """A tensor that is the same on every process, or a DTensor, on the mesh of `like`, as that lies there.
+
+    A leading axis of its own is not spread.
+    """
     from torch.distributed.tensor import DTensor, Replicate, Shard
 
     extra = x.dim() - like.dim()
-    placements = [
-        Shard(p.dim + extra) if p.is_shard() and extra >= 0 else Replicate() for p in like.placements
-    ]
-    alike = DTensor.from_local(x, like.device_mesh, [Replicate()] * like.device_mesh.ndim, run_check=False)
-    return alike.redistribute(placements=placements)
+    if extra:
+        placements = [Shard(p.dim + extra) if type(p) is Shard and extra > 0 else Replicate() for p in like.placements]
+    else:
+        placements = [Replicate() if p.is_partial() else p for p in like.placements]
+    if not isinstance(x, DTensor):
+        x = DTensor.from_local(x, like.device_mesh, [Replicate()] * like.device_mesh.ndim, run_check=False)
+    return x if x.placements == tuple(placements) else x.redistribute(placements=placements)

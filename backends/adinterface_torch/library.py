@@ -122,8 +122,8 @@ class TorchLibrary(Library):
                 raise unsupported_dtype(dtype, "PyTorch", SUPPORTED)
             x = (x.real if x.is_complex() and kind(dtype) != "complex" else x).to(DTYPES[dtype])
         device = like.device if isinstance(like, torch.Tensor) else like
-        if like is not None and is_dtensor(like) and not is_dtensor(x):
-            return spread_like(x.to(device), like)
+        if is_dtensor(like):
+            return spread_like(x if is_dtensor(x) else x.to(device), like)
         return x if device is None or x.device == torch.device(device) else x.to(device)
 
     def _adopted(self, x: Any, dtype: str | None, copy: bool) -> torch.Tensor:

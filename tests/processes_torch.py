@@ -215,8 +215,8 @@ def a_gradient_of_a_wrapper_is_no_member_of_its_group(here):
 
 _AVERAGED = (
     "DistributedDataParallel exchanges gradients between processes in one backward pass for each evaluation of f, which "
-    "gradient and value_and_gradient take. This derivative would be that of this process's data. Call the module that it wraps, "
-    "or the wrapper inside its no_sync(), and average the result (torch.distributed.all_reduce)."
+    "gradient and value_and_gradient take. This derivative would be that of this process's data. Call the module that it "
+    "wraps, or the wrapper inside its no_sync(), and average the result (torch.distributed.all_reduce)."
 )
 _SHARDED = (
     "fully_shard exchanges gradients between processes in one backward pass for each evaluation of f, which gradient and "

@@ -76,13 +76,16 @@ def _by_parts(model: nn.Sequential, mesh: Any) -> Any:
     return parallelize_module(model, mesh, {"0": ColwiseParallel(), "2": RowwiseParallel()})
 
 
+def number(x: Any) -> np.ndarray[Any, Any]:
+    """A tensor, whole, on the host."""
+    whole = x.full_tensor() if hasattr(x, "full_tensor") else x
+    array: np.ndarray[Any, Any] = whole.detach().cpu().numpy()
+    return array
+
+
 def numbers(model: nn.Module) -> list[np.ndarray[Any, Any]]:
     """The parameters of a model, or of its gradient, whole."""
-    found: list[np.ndarray[Any, Any]] = []
-    for parameter in model.parameters():
-        whole: Any = parameter.full_tensor() if hasattr(parameter, "full_tensor") else parameter
-        found.append(whole.detach().cpu().numpy())
-    return found
+    return [number(parameter) for parameter in model.parameters()]
 
 
 def placements(model: nn.Module) -> list[Any]:

@@ -8,10 +8,12 @@ import sys
 import time
 
 import processes
+import processes_jax
 import processes_torch
 import pytest
 from adinterface_conformance.__main__ import main
 from adinterface_conformance.distributed import command, launch
+from conftest import COMPILED
 
 #: What every process of a group needs, from one import.
 TORCH = [command.__name__, "adinterface_conformance.benchmark.yardsticks.torch_processes"]
@@ -25,6 +27,34 @@ def of_torch():
 @pytest.mark.parametrize("name", processes_torch.TESTS)
 def test_torch(of_torch, name):
     for report in of_torch:
+        assert not report.error
+        assert not report.result[name]
+
+
+@pytest.fixture(scope="module")
+def compiled_before():
+    """Processes of JAX find what others have compiled."""
+    settings = {
+        "JAX_COMPILATION_CACHE_DIR": str(COMPILED),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in settings.items():
+            patch.setenv(name, value)
+        yield
+
+
+@pytest.fixture(scope="module")
+def of_jax(compiled_before):
+    return {count: launch.together(processes_jax.program, count, seconds=60) for count in (1, 2)}
+
+
+@pytest.mark.parametrize(
+    ("count", "name"), [(1, name) for name in processes_jax.ON_DEVICES] + [(2, name) for name in processes_jax.ON_PROCESSES]
+)
+def test_jax(of_jax, count, name):
+    for report in of_jax[count]:
         assert not report.error
         assert not report.result[name]
 
@@ -55,9 +85,21 @@ def test_the_set_for_four_processes_of_torch(capsys):
     assert capsys.readouterr().out.count("\n  ok ") == 15
 
 
+def test_the_set_for_many_devices_of_jax(capsys, compiled_before):
+    chosen = ["--setting", "fully sharded, Auto*", "--setting", "data and parts, Exp*", "--setting", "shard_map*"]
+    assert main(["--distributed", "--backend", "AutoJax", "--processes", "1", *chosen]) == 0
+    assert capsys.readouterr().out.count("\n  ok ") == 15
+
+
+def test_the_set_for_two_processes_of_jax(capsys, compiled_before):
+    assert main(["--distributed", "--backend", "AutoJax", "--processes", "2", "--setting", "data-parallel, Auto*"]) == 0
+    assert capsys.readouterr().out.count("\n  ok ") == 5
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (["--member"], "A member of a group runs one engine: say which, by --backend."),
         (["--backend", "AutoNothing"], "AutoNothing"),
         (["--backend", "AutoAutograd"], "No engine among those chosen has a set for several processes."),
     ],

@@ -13,8 +13,8 @@ import numpy as np
 import optax
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
-#: How many devices this machine pretends to have, over all processes.
-DEVICES = 8
+#: How many devices this machine pretends to have: for one process, and for each of several.
+ALONE, EACH = 8, 2
 
 
 @contextmanager
@@ -25,7 +25,7 @@ def group(member: Any, seconds: float) -> Iterator[None]:
         jax.distributed.initialize(initialization_timeout=int(seconds))
     else:
         jax.config.update("jax_platforms", "cpu")
-        jax.config.update("jax_num_cpu_devices", DEVICES // member.size)
+        jax.config.update("jax_num_cpu_devices", ALONE if member.size == 1 else EACH)
         if member.size > 1:
             jax.distributed.initialize(
                 member.address, member.size, member.rank, initialization_timeout=int(seconds), heartbeat_timeout_seconds=10

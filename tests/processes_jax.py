@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from adinterface_conformance.benchmark.yardsticks import jax_processes as yardstick
+from adinterface_conformance.distributed.checks import outcomes
 from jax import P
 from jax.sharding import AxisType, NamedSharding
 
@@ -158,8 +159,8 @@ def what_would_be_gathered_is_refused():
     mesh = line(AxisType.Auto)
     x = spread(X, mesh, "devices")
     message = (
-        "A JAX array of shape (8,) lies in parts on 8 devices (P('devices',)), which another engine could only have gathered on "
-        "one. Differentiate it with AutoJax(), which leaves it where it is, or gather it yourself: jax.device_put(x, "
+        "A JAX array of shape (8,) lies in parts on 8 devices (P('devices',)), which another engine could only have gathered "
+        "on one. Differentiate it with AutoJax(), which leaves it where it is, or gather it yourself: jax.device_put(x, "
         "jax.devices()[0])."
     )
     for backend in (AutoTorch(), AutoAutograd(), AutoFiniteDifferences(native=AutoTorch())):
@@ -204,6 +205,10 @@ ON_PROCESSES = {
 }
 
 
+#: By the number of processes: the settings of the conformance package's set that are run here.
+SETTINGS = {1: ["fully sharded, Auto*", "data and parts, Exp*", "shard_map*"], 2: ["data-parallel, Auto*"]}
+
+
 def program(member):
     """The error of every test, by its name."""
     found = {}
@@ -214,4 +219,6 @@ def program(member):
                 found[name] = ""
             except Exception:
                 found[name] = traceback.format_exc()
+        for outcome in outcomes(AutoJax(), yardstick, SETTINGS[member.size]):
+            found[f"the set: {outcome.setting}: {outcome.check}"] = outcome.error
     return found

@@ -7,6 +7,7 @@ import traceback
 import pytest
 import torch
 from adinterface_conformance.benchmark.yardsticks import torch_processes as yardstick
+from adinterface_conformance.distributed.checks import outcomes
 from torch import distributed, nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
@@ -466,6 +467,8 @@ def program(member):
                 found[name] = ""
             except Exception:
                 found[name] = traceback.format_exc()
+        for outcome in outcomes(BACKEND, yardstick):
+            found[f"the set: {outcome.setting}: {outcome.check}"] = outcome.error
     return found
 
 

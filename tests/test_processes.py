@@ -24,6 +24,23 @@ def of_torch():
     return launch.together(processes_torch.program, 2, seconds=60, imported=TORCH)
 
 
+def _assert_set(reports, count):
+    """The set of the conformance package ran in the same processes."""
+    for report in reports:
+        errors = {name: error for name, error in report.result.items() if name.startswith("the set: ")}
+        assert len(errors) == count
+        assert not any(errors.values()), errors
+
+
+def test_the_set_for_two_processes_of_torch(of_torch):
+    _assert_set(of_torch, 30)
+
+
+@pytest.mark.parametrize(("count", "checks"), [(1, 15), (2, 5)])
+def test_the_set_for_devices_and_processes_of_jax(of_jax, count, checks):
+    _assert_set(of_jax[count], checks)
+
+
 @pytest.mark.parametrize("name", processes_torch.TESTS)
 def test_torch(of_torch, name):
     for report in of_torch:
@@ -72,28 +89,10 @@ def test_a_process_that_dies_in_the_middle_is_an_error_of_the_others():
 # The set of the conformance package -----------------------------------------------------------------------------------
 
 
-def test_the_set_for_two_processes_of_torch(capsys):
-    assert main(["--distributed", "--backend", "AutoTorch", "--processes", "2"]) == 0
-    shown = capsys.readouterr().out
-    assert shown.count("\n  ok ") == 30
-    assert "FAILED" not in shown
-
-
 def test_the_set_for_four_processes_of_torch(capsys):
     chosen = ["--setting", "fully_shard on*", "--setting", "fully_shard, *", "--setting", "DistributedDataParallel"]
     assert main(["--distributed", "--backend", "AutoTorch", "--processes", "4", *chosen]) == 0
     assert capsys.readouterr().out.count("\n  ok ") == 15
-
-
-def test_the_set_for_many_devices_of_jax(capsys, compiled_before):
-    chosen = ["--setting", "fully sharded, Auto*", "--setting", "data and parts, Exp*", "--setting", "shard_map*"]
-    assert main(["--distributed", "--backend", "AutoJax", "--processes", "1", *chosen]) == 0
-    assert capsys.readouterr().out.count("\n  ok ") == 15
-
-
-def test_the_set_for_two_processes_of_jax(capsys, compiled_before):
-    assert main(["--distributed", "--backend", "AutoJax", "--processes", "2", "--setting", "data-parallel, Auto*"]) == 0
-    assert capsys.readouterr().out.count("\n  ok ") == 5
 
 
 @pytest.mark.parametrize(

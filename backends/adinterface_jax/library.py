@@ -85,8 +85,8 @@ class JaxLibrary(Library):
         if type(sharding) is not SingleDeviceSharding and not sharding.is_fully_replicated:
             raise ConversionError(
                 f"A JAX array of shape {x.shape} lies in parts on {len(sharding.device_set)} devices ({sharding.spec}), which "
-                f"another engine could only have gathered on one. Differentiate it with AutoJax(), which leaves it where it is, "
-                f"or gather it yourself: jax.device_put(x, jax.devices()[0])."
+                f"another engine could only have gathered on one. Differentiate it with AutoJax(), which leaves it where it "
+                f"is, or gather it yourself: jax.device_put(x, jax.devices()[0])."
             )
 
     def exported(self, x: Any) -> Any:

@@ -32,8 +32,7 @@ def main(argv: list[str] | None = None) -> int:
     if argv[:1] == ["differences"]:
         return int(importlib.import_module("adinterface_conformance.differences.command").main(argv[1:]))
     if "--distributed" in argv:
-        rest = [word for word in argv if word != "--distributed"]
-        return int(importlib.import_module("adinterface_conformance.distributed.command").main(rest))
+        return int(importlib.import_module("adinterface_conformance.distributed.command").main(argv))
     options = _parser().parse_args(argv)
     if options.list:
         return _list(options.scenario)

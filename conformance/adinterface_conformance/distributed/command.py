@@ -98,6 +98,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Check gradients of models that several processes have together. Started by torchrun, or with --member, "
         "this is one process of a group; otherwise it starts processes on this machine.",
     )
+    parser.add_argument("--distributed", action="store_true", help="this set")
     parser.add_argument("--backend", action="append", default=[], metavar="VALUE", help="an engine; by default all that can")
     parser.add_argument("--processes", action="append", type=int, metavar="N", help="how many to start; by default 2, then 4")
     parser.add_argument(

@@ -20,12 +20,12 @@ ALONE, EACH = 8, 2
 @contextmanager
 def group(member: Any, seconds: float) -> Iterator[None]:
     """Membership in a group of processes: the one that this process was started for, or the one that JAX finds."""
-    jax.config.update("jax_enable_x64", True)
+    jax.config.update("jax_enable_x64", True)  # type: ignore[no-untyped-call]
     if member is None:
         jax.distributed.initialize(initialization_timeout=int(seconds))
     else:
-        jax.config.update("jax_platforms", "cpu")
-        jax.config.update("jax_num_cpu_devices", ALONE if member.size == 1 else EACH)
+        jax.config.update("jax_platforms", "cpu")  # type: ignore[no-untyped-call]
+        jax.config.update("jax_num_cpu_devices", ALONE if member.size == 1 else EACH)  # type: ignore[no-untyped-call]
         if member.size > 1:
             jax.distributed.initialize(
                 member.address, member.size, member.rank, initialization_timeout=int(seconds), heartbeat_timeout_seconds=10
@@ -34,7 +34,7 @@ def group(member: Any, seconds: float) -> Iterator[None]:
         yield
     finally:
         if jax.process_count() > 1:
-            jax.distributed.shutdown()
+            jax.distributed.shutdown()  # type: ignore[no-untyped-call]
 
 
 def place() -> tuple[int, int]:
@@ -93,7 +93,7 @@ def trained(steps: int) -> list[np.ndarray[Any, Any]]:
     state = transform.init(model)
     for _ in range(steps):
         updates, state = transform.update(jax.grad(loss)(model, *data), state)
-        model = optax.apply_updates(model, updates)  # type: ignore[assignment]
+        model = optax.apply_updates(model, updates)
     return [np.asarray(leaf) for leaf in jax.tree.leaves(model)]
 
 
@@ -133,7 +133,7 @@ def _gathering(mesh: Any) -> Callable[..., Any]:
 
     def gathering(model: Any, x: Any, y: Any) -> Any:
         whole = NamedSharding(mesh, PartitionSpec())  # type: ignore[no-untyped-call]
-        return loss(jax.tree.map(lambda leaf: jax.sharding.reshard(leaf, whole), model), x, y)
+        return loss(jax.tree.map(lambda leaf: jax.sharding.reshard(leaf, whole), model), x, y)  # type: ignore[no-untyped-call]
 
     return gathering
 
@@ -142,7 +142,7 @@ def _mapped(mesh: Any) -> tuple[Callable[..., Any], Any, tuple[Any, ...]]:
     everywhere, rows = PartitionSpec(), PartitionSpec("data")  # type: ignore[no-untyped-call]
 
     def local(model: Any, x: Any, y: Any) -> Any:
-        return jax.lax.pmean(loss(model, x, y), "data")
+        return jax.lax.pmean(loss(model, x, y), "data")  # type: ignore[no-untyped-call]
 
     mapped = jax.shard_map(local, mesh=mesh, in_specs=(everywhere, rows, rows), out_specs=everywhere)
     return jax.jit(mapped), *_made(mesh, (), (), ("data",))[1:]

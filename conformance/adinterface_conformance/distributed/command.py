@@ -95,7 +95,7 @@ def _installed() -> list[AutoBackend]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m adinterface_conformance --distributed",
-        description="Check gradients of models that several processes have together. Started by torchrun, or with --member, "
+        description="Check gradients of models that several processes have together. Started by a launcher, or with --member, "
         "this is one process of a group; otherwise it starts processes on this machine.",
     )
     parser.add_argument("--distributed", action="store_true", help="this set")

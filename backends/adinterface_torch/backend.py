@@ -26,7 +26,7 @@ from adinterface.contract.backend import (
 from adinterface.contract.errors import AdinterfaceError, BackendError
 
 from .backward import backward
-from .distributed import in_use, is_dtensor, placed_like, whole
+from .distributed import completed, in_use, is_dtensor, placed_like
 from .exchange import exchanged, refusing, watch
 from .known_failures import KNOWN_FAILURES
 from .library import TORCH, nesting
@@ -132,7 +132,7 @@ class TorchBackend(Backend):
             keep, inputs, (output,), aux = self._recorded(function, leaves)
         if keep:
             watching.refuse()
-        output = whole(output)
+        output = completed(output)
         gradients: Sequence[torch.Tensor | None] = [None] * len(inputs)
         if output.requires_grad:
             with _mode(keep):
@@ -174,7 +174,7 @@ class TorchBackend(Backend):
                 return _functorch_pullback(function, leaves)
             keep, inputs, outputs, aux = self._recorded(function, leaves)
         if spread:
-            outputs = tuple(map(whole, outputs))
+            outputs = tuple(map(completed, outputs))
         connected = [output.requires_grad for output in outputs]
 
         def back(cotangents: Arrays) -> Arrays:

@@ -19,9 +19,8 @@ _TENSORS, _SHARDING = "torch.distributed.tensor", "torch.distributed.fsdp"
 _STATES = "torch.distributed._composable_state"
 
 
-def in_use() -> bool:
-    """Whether this process belongs to a group: the one question that a call without any must answer."""
-    return _AVAILABLE and distributed.is_initialized()
+#: Whether this process belongs to a group: the one question that a call without any must answer.
+in_use = distributed.is_initialized if _AVAILABLE else bool
 
 
 def is_distributed(x: object) -> bool:
@@ -85,7 +84,7 @@ def refuse_copies(module: torch.nn.Module) -> None:
 
 def reshard(module: torch.nn.Module) -> None:
     """Give a model back its sharded parameters, where an evaluation without a backward pass has left whole ones."""
-    if not in_use():
+    if not in_use() or all(group.is_sharded for group in sharded_groups()):
         return
     for inner in module.modules():
         if is_sharded(inner) and _is_member(inner):
@@ -99,8 +98,11 @@ def sharded_groups() -> list[Any]:
         return []
     found: dict[int, Any] = {}
     for reference in list(states._module_state_mapping.values()):
-        for group in getattr(reference(), "_fsdp_param_groups", ()):
-            found[id(group)] = group
+        state = reference()
+        groups = getattr(state, "_fsdp_param_groups", None)
+        if groups is None:  # as up to torch 2.9
+            groups = [getattr(state, "_fsdp_param_group", None)]
+        found.update((id(group), group) for group in groups if group is not None)
     return list(found.values())
 
 
@@ -111,7 +113,7 @@ def placed_like(gradient: Any, leaf: Any) -> Any:
     return gradient
 
 
-def whole(output: Any) -> Any:
+def completed(output: Any) -> Any:
     """An output without sums that are still to be made over processes."""
     if is_dtensor(output) and any(placement.is_partial() for placement in output.placements):
         from torch.distributed.tensor import Replicate

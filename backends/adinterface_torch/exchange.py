@@ -1,4 +1,4 @@
-"""Gradients through modules that exchange them between processes: one plain backward pass, whose hooks do it.
+"""Gradients through modules that exchange them between processes: one backward pass into `.grad`, whose hooks do it.
 
 `DistributedDataParallel` averages gradients, and `fully_shard` sums and scatters them, in hooks of the accumulation into
 `.grad`, which `torch.autograd.grad` leaves out: what it gives is the gradient of this process's own data. Here `backward` runs
@@ -7,6 +7,7 @@ as in torch's own training loops. What it leaves in `.grad` is taken out, and wh
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -18,28 +19,50 @@ from torch.overrides import TorchFunctionMode
 from adinterface.contract.backend import Arrays, FlatFunction
 from adinterface.contract.errors import BackendError
 
+from .backward import backward
 from .distributed import is_dtensor, sharded_groups
 
 
-class Watch(TorchFunctionMode):
+class Watch:
     """Finds, while f runs, what exchanges gradients of the parameters that are differentiated, also if f only captures it."""
 
     def __init__(self, held: Sequence[Any]):
-        super().__init__()
         self._held = {id(leaf) for leaf in held}
-        self._seen: set[int] = set()
         #: Those that average gradients in the backward pass of this evaluation.
         self.wrappers: list[DistributedDataParallel] = []
         #: The groups of `fully_shard` to which parameters belong.
         self.groups = _groups_of(held)
+        self._mode: _Calls | None = None
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        active: Any = DistributedDataParallel._active_ddp_module
-        if active is not None and id(active) not in self._seen:
-            self._seen.add(id(active))
-            if active.require_backward_grad_sync and not self._held.isdisjoint(map(id, active.module.parameters())):
-                self.wrappers.append(active)
-        return func(*args, **(kwargs or {}))
+    def __enter__(self) -> Watch:
+        self._outer = _watching.watch
+        _watching.watch = self
+        sharded = {id(parameter.sharded_param) for group in self.groups for parameter in group.fsdp_params}
+        if not self._held <= sharded:  # no wrapper is around parameters that are sharded
+            self._mode = _Calls(self)
+            self._mode.__enter__()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        _watching.watch = self._outer
+        self._stop(*raised)
+
+    def _stop(self, *raised: object) -> None:
+        mode, self._mode = self._mode, None
+        if mode is not None:
+            mode.__exit__(*(raised or (None, None, None)))
+
+    def given(self, module: torch.nn.Module) -> None:
+        """f is about to be called with this module: if it wraps all that is differentiated, there is nothing else to find."""
+        if isinstance(module, DistributedDataParallel):
+            self.called(module)
+            if self._held <= {id(parameter) for parameter in module.module.parameters()}:
+                self._stop()
+
+    def called(self, wrapper: DistributedDataParallel) -> None:
+        """f calls a wrapper."""
+        if wrapper.require_backward_grad_sync and not self._held.isdisjoint(map(id, wrapper.module.parameters())):
+            self.wrappers.append(wrapper)
 
     @property
     def exchanges(self) -> bool:
@@ -70,6 +93,35 @@ class Watch(TorchFunctionMode):
             )
 
 
+class _Calls(TorchFunctionMode):
+    """Tells a watch of the wrappers that are called, which torch itself remembers while they run."""
+
+    def __init__(self, watch: Watch):
+        super().__init__()
+        self._watch = watch
+        self._seen = {id(None)}
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        active = DistributedDataParallel._active_ddp_module
+        if id(active) not in self._seen and active is not None:
+            self._seen.add(id(active))
+            self._watch.called(active)
+        return func(*args, **kwargs) if kwargs else func(*args)
+
+
+class _Watching(threading.local):
+    watch: Watch | None = None
+
+
+_watching = _Watching()
+
+
+def note_given(module: torch.nn.Module) -> None:
+    """f is about to be called with this module."""
+    if _watching.watch is not None:
+        _watching.watch.given(module)
+
+
 def watch(function: FlatFunction, leaves: Arrays) -> Watch:
     return Watch([leaves[n] for n in function.held])
 
@@ -84,22 +136,29 @@ def refusing(function: FlatFunction, leaves: Arrays) -> Iterator[None]:
     watching.refuse()
 
 
-def exchanged(output: torch.Tensor, inputs: Arrays, watched: Watch) -> list[Any]:
+def gradients(output: torch.Tensor, inputs: Sequence[torch.Tensor], watched: Watch) -> Sequence[torch.Tensor | None]:
+    """The gradients of a scalar by inputs, exchanged where processes do so; None for one on which it does not depend."""
+    return exchanged(output, inputs, watched) if watched.exchanges else backward((output,), inputs)
+
+
+def exchanged(output: torch.Tensor, inputs: Sequence[torch.Tensor], watched: Watch) -> list[Any]:
     """The gradients of a scalar by inputs, of which some are parameters that processes exchange gradients of.
 
     A leaf that the scalar does not depend on has None.
     """
     touched = {id(x): x for x in inputs}
-    for wrapper in watched.wrappers:
+    for wrapper in watched.wrappers:  # which must average all that it wraps, whichever of it is asked for
         touched.update((id(p), p) for p in wrapper.module.parameters() if p.requires_grad)
-    touched.update((id(x), x) for x in _accumulating(output))
+    wanted = None if watched.groups else list(touched.values())
+    if watched.groups:  # whose leaves in the graph are not the parameters, so the pass goes to every leaf
+        touched.update((id(x), x) for x in _accumulating(output))
     # Of a wrapper whose `.grad` are views into its buckets, the pass writes over the numbers of the old ones.
     views = any(wrapper.gradient_as_bucket_view for wrapper in watched.wrappers)
     before = [(x, x.grad, x.grad.clone() if views and x.grad is not None else None) for x in touched.values()]
     try:
         for x in touched.values():
             x.grad = None
-        torch.autograd.backward(output)
+        torch.autograd.backward(output, inputs=wanted)
         found = [x.grad for x in inputs]
         if views:
             found = [None if gradient is None else gradient.clone() for gradient in found]

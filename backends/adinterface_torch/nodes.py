@@ -16,6 +16,7 @@ from adinterface.contract.nodes import NodeType
 from adinterface.tree import Constant
 
 from .distributed import reshard
+from .exchange import note_given
 from .skeleton import Skeleton, signature_of
 from .state import note_copy
 
@@ -50,6 +51,7 @@ class ModuleNode(NodeType):
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         (module, parameters), *values = children
         if all(map(operator.is_, values, parameters)):
+            note_given(module)
             return module
         copied = data.around(module, values)
         note_copy(module, copied)

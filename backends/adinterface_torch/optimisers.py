@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -17,8 +18,9 @@ from adinterface.contract.library import NUMPY, PYTHON, widest
 from adinterface.fit.parameters import Parameters, one_gradient
 from adinterface.tree.structures import Leaf
 
-from .distributed import is_dtensor
+from .distributed import completed, is_dtensor, placed_like
 from .dtypes import DTYPES
+from .exchange import Watch, gradients
 from .library import TORCH, nesting
 
 
@@ -125,14 +127,21 @@ class TorchOptim:
             for part in data:
                 if type(part) is not torch.Tensor or part.requires_grad or part.layout is not torch.strided:
                     return None
-            if spread or kwargs or not torch.is_grad_enabled() or nesting.depth or torch.is_inference_mode_enabled():
+            if kwargs or not torch.is_grad_enabled() or nesting.depth or torch.is_inference_mode_enabled():
                 return None
-            value = f(model, *data)
+            watching = Watch(tensors) if spread else None
+            if watching is not None:
+                watching.refuse_kept()
+            with watching or nullcontext():
+                value = f(model, *data)
             scalar = value[0] if isinstance(value, tuple) else next(iter(value.values())) if isinstance(value, dict) else value
             check_scalar("Training", scalar, value)
             for tensor in tensors:
                 tensor.grad = None
-            if scalar.requires_grad:
+            if watching is not None and scalar.requires_grad:
+                for tensor, found in zip(tensors, gradients(completed(scalar), tensors, watching)):
+                    tensor.grad = None if found is None else placed_like(found, tensor)
+            elif scalar.requires_grad:
                 scalar.backward(inputs=tensors)
             else:
                 warnings.warn(

@@ -146,3 +146,56 @@ def _mapped(mesh: Any) -> tuple[Callable[..., Any], Any, tuple[Any, ...]]:
 
     mapped = jax.shard_map(local, mesh=mesh, in_specs=(everywhere, rows, rows), out_specs=everywhere)
     return jax.jit(mapped), *_made(mesh, (), (), ("data",))[1:]
+
+
+# What a step costs ----------------------------------------------------------------------------------------------------
+
+
+def _transformer(layers: int, width: int, mesh: Any) -> tuple[Any, Any]:
+    """The parameters of a transformer, each sharded over the devices, and its loss."""
+    draw = np.random.default_rng(0)
+    shapes = {"in": (width, 3 * width), "out": (width, width), "up": (width, 4 * width), "down": (4 * width, width)}
+    model = [
+        {name: _spread(draw.normal(size=s).astype("float32") / s[0] ** 0.5, mesh, "data") for name, s in shapes.items()}
+        for _ in range(layers)
+    ]
+
+    def normal(x: Any) -> Any:
+        return (x - x.mean(-1, keepdims=True)) / jnp.sqrt(x.var(-1, keepdims=True) + 1e-5)
+
+    def block(x: Any, layer: Any) -> Any:
+        q, k, v = jnp.split((normal(x) @ layer["in"]).reshape(*x.shape[:2], 4, -1), 3, axis=-1)
+        weights = jax.nn.softmax(jnp.einsum("bshd,bthd->bhst", q, k) / (width / 4) ** 0.5)
+        x = x + jnp.einsum("bhst,bthd->bshd", weights, v).reshape(x.shape) @ layer["out"]
+        return x + jax.nn.relu(normal(x) @ layer["up"]) @ layer["down"]
+
+    def transformer_loss(model: Any, x: Any, y: Any) -> Any:
+        for layer in model:
+            x = block(x, layer)
+        return jnp.mean((normal(x) - y) ** 2)
+
+    return model, transformer_loss
+
+
+def steps(step: Callable[..., Any], layers: int, width: int) -> Iterator[Any]:
+    """Steps of training of a transformer: how ours is made, and one by hand, `jax.jit` of `value_and_grad` and Optax."""
+    mesh = jax.make_mesh((jax.device_count(),), ("data",), axis_types=(AxisType.Auto,))
+    model, transformer_loss = _transformer(layers, width, mesh)
+    draw = np.random.default_rng(1)
+    shape = (4 * jax.device_count(), 64, width)
+    x, y = (_spread(draw.normal(size=shape).astype("float32"), mesh, "data") for _ in range(2))
+    transform = OPTIMISER[1][0]
+
+    @jax.jit
+    def moved(model: Any, state: Any) -> Any:
+        value, slope = jax.value_and_grad(transformer_loss)(model, x, y)
+        updates, state = transform.update(slope, state)
+        return value, optax.apply_updates(model, updates), state
+
+    held = [model, transform.init(model)]
+
+    def by_hand() -> float:
+        value, held[0], held[1] = moved(*held)
+        return float(value)
+
+    yield step("jax.jit of sharded arrays", transformer_loss, model, (x, y), by_hand)

@@ -147,3 +147,43 @@ def settings(setting: Callable[..., Any]) -> Iterator[Any]:
 def _captured() -> tuple[Any, Any, Any]:
     wrapper = DistributedDataParallel(_model())
     return lambda model, x, y: loss(wrapper, x, y), wrapper.module, _mine()
+
+
+# What a step costs ----------------------------------------------------------------------------------------------------
+
+
+def _transformer(layers: int, width: int) -> nn.Module:
+    torch.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(width, 4, 4 * width, dropout=0.0, batch_first=True)
+    return nn.TransformerEncoder(layer, layers, enable_nested_tensor=False).to(_device())
+
+
+def steps(step: Callable[..., Any], layers: int, width: int) -> Iterator[Any]:
+    """Steps of training of a transformer: how ours is made, and one by hand, `backward()` and the optimiser's `step()`."""
+    mesh = init_device_mesh(_device(), (distributed.get_world_size(),))
+    data = torch.randn(4, 64, width, device=_device()), torch.randn(4, 64, width, device=_device())
+
+    def wrapped() -> Any:
+        return DistributedDataParallel(_transformer(layers, width))
+
+    def sharded() -> Any:
+        model: Any = _transformer(layers, width)
+        for layer in model.layers:
+            fully_shard(layer, mesh=mesh)
+        return fully_shard(model, mesh=mesh)
+
+    for name, make in (("DistributedDataParallel", wrapped), ("fully_shard", sharded)):
+        yield step(name, loss, make(), data, _by_hand(make(), data))
+
+
+def _by_hand(model: Any, data: tuple[torch.Tensor, ...]) -> Callable[[], float]:
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+
+    def step() -> float:
+        optimizer.zero_grad()
+        value = loss(model, *data)
+        value.backward()
+        optimizer.step()
+        return float(value.detach())
+
+    return step

@@ -40,7 +40,7 @@ class Watch:
         sharded = {id(parameter.sharded_param) for group in self.groups for parameter in group.fsdp_params}
         if not self._held <= sharded:  # no wrapper is around parameters that are sharded
             self._mode = _Calls(self)
-            self._mode.__enter__()
+            self._mode.__enter__()  # type: ignore[no-untyped-call]
         return self
 
     def __exit__(self, *raised: object) -> None:
@@ -50,7 +50,7 @@ class Watch:
     def _stop(self, *raised: object) -> None:
         mode, self._mode = self._mode, None
         if mode is not None:
-            mode.__exit__(*(raised or (None, None, None)))
+            mode.__exit__(*(raised or (None, None, None)))  # type: ignore[no-untyped-call]
 
     def given(self, module: torch.nn.Module) -> None:
         """f is about to be called with this module: if it wraps all that is differentiated, there is nothing else to find."""
@@ -164,7 +164,7 @@ def exchanged(output: torch.Tensor, inputs: Sequence[torch.Tensor], watched: Wat
             found = [None if gradient is None else gradient.clone() for gradient in found]
     finally:
         for x, gradient, numbers in before:
-            if numbers is not None:
+            if gradient is not None and numbers is not None:
                 gradient.copy_(numbers)
             x.grad = gradient
     return found

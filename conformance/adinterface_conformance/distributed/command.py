@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import importlib.util
 import os
 import sys
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from adinterface.contract.auto import BUILT_IN
 from ..installed import is_installed
 from ..runner import backend_from
 from .checks import Outcome, outcomes
+from .engine import yardstick_of
 from .launch import Member, Report, together
 
 
@@ -55,12 +55,6 @@ def main(argv: Sequence[str]) -> int:
             )
             status |= show(f"{auto!r}, {count} processes", reports)
     return status
-
-
-def yardstick_of(auto: AutoBackend) -> str | None:
-    """The module in which an engine's users spread models over processes; None if this package has none."""
-    module = f"{__package__.rpartition('.')[0]}.benchmark.yardsticks.{auto.name}_processes"
-    return module if importlib.util.find_spec(module) is not None else None
 
 
 def _imports(auto: AutoBackend) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import adinterface
 from adinterface import AutoBackend, Constant, Training, prepare, value_and_gradient
 
-from .command import yardstick_of
+from .engine import yardstick_of
 from .launch import Member, Report
 
 

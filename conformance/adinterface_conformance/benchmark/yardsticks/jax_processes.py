@@ -187,7 +187,7 @@ def steps(step: Callable[..., Any], layers: int, width: int) -> Iterator[Any]:
     transform = OPTIMISER[1][0]
 
     @jax.jit
-    def moved(model: Any, state: Any) -> Any:
+    def moved(model: Any, state: Any, x: Any, y: Any) -> Any:
         value, slope = jax.value_and_grad(transformer_loss)(model, x, y)
         updates, state = transform.update(slope, state)
         return value, optax.apply_updates(model, updates), state
@@ -195,7 +195,7 @@ def steps(step: Callable[..., Any], layers: int, width: int) -> Iterator[Any]:
     held = [model, transform.init(model)]
 
     def by_hand() -> float:
-        value, held[0], held[1] = moved(*held)
+        value, held[0], held[1] = moved(*held, x, y)
         return float(value)
 
     yield step("jax.jit of sharded arrays", transformer_loss, model, (x, y), by_hand)

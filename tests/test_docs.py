@@ -175,9 +175,15 @@ def _check_command(line: str) -> None:
     elif words[:3] == ["python", "-m", "adinterface_conformance"]:
         shown = io.StringIO()
         with contextlib.redirect_stdout(shown), pytest.raises(SystemExit) as finished:
-            conformance([*[word for word in words[3:4] if not word.startswith("-")], "--help"])
+            conformance([*[word for word in words[3:4] if not word.startswith("-") or word == "--distributed"], "--help"])
         assert finished.value.code == 0
         assert all(word in shown.getvalue() for word in words if word.startswith("--")), line
+    elif words[:1] == ["torchrun"]:
+        if "-m" in words:
+            _check_command(" ".join(["python", *words[words.index("-m") :]]))
+        else:
+            program = next(word for word in words if word.endswith(".py"))
+            assert any(f":caption: {program}\n" in page.read_text() for page in PAGES), line
     elif words[:1] == ["python"] and words[1].startswith("docs/demo/"):
         file = DOCS.parent / words[1]
         program = (file / "__main__.py" if file.is_dir() else file).read_text()

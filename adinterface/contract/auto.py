@@ -6,7 +6,7 @@ import importlib
 import io
 import math
 import pickle
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import Any, ClassVar, Literal, get_args
 
 from .errors import BackendError
@@ -34,20 +34,20 @@ class AutoBackend:
     optimisers: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name == "mode" and value not in (None, "forward", "reverse"):
+        for option in fields(self):
+            value = getattr(self, option.name)
+            if option.name == "mode" and value not in (None, "forward", "reverse"):
                 raise ValueError(f"{type(self).__name__}: mode must be 'forward', 'reverse' or None, not {value!r}.")
-            if field.name == "chunk_size" and value is not None and (type(value) is not int or value < 1):
+            if option.name == "chunk_size" and value is not None and (type(value) is not int or value < 1):
                 raise ValueError(f"{type(self).__name__}: chunk_size must be a positive int or None, not {value!r}.")
-            is_backend = isinstance(value, AutoBackend) or (value is None and field.name == "native")
-            if field.name in _BACKENDS and not is_backend:
+            is_backend = isinstance(value, AutoBackend) or (value is None and option.name == "native")
+            if option.name in _BACKENDS and not is_backend:
                 made = isinstance(value, type) and issubclass(value, AutoBackend)
                 remedy = f"Write {value.__name__}()." if made else "Pass an object such as AutoJax() or AutoTorch()."
-                raise BackendError(f"{type(self).__name__}: {field.name} must be a backend, not {value!r}. {remedy}")
-            if field.name in _BACKENDS and isinstance(value, AutoSparse):
+                raise BackendError(f"{type(self).__name__}: {option.name} must be a backend, not {value!r}. {remedy}")
+            if option.name in _BACKENDS and isinstance(value, AutoSparse):
                 raise BackendError(
-                    f"{type(self).__name__}: {field.name} cannot be AutoSparse, which stands outermost: "
+                    f"{type(self).__name__}: {option.name} cannot be AutoSparse, which stands outermost: "
                     f"AutoSparse({type(self).__name__}(...))."
                 )
 
@@ -62,6 +62,18 @@ class _Ours(AutoBackend):
     def install(cls) -> str:
         return f"pip install 'adinterface[{cls.name}]'"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Without the executor, which belongs to its process."""
+        return _rebuilt, (type(self), _options(self))
+
+
+def _options(auto: AutoBackend) -> dict[str, Any]:
+    return {option.name: getattr(auto, option.name) for option in fields(auto) if option.name != "executor"}
+
+
+def _rebuilt(cls: type[AutoBackend], options: dict[str, Any]) -> AutoBackend:
+    return cls(**options)
+
 
 @dataclass(frozen=True)
 class AutoJax(_Ours):
@@ -72,6 +84,8 @@ class AutoJax(_Ours):
     chunk_size: how many rows or columns of a Jacobian or Hessian are computed in one batch; None takes as many as
         need at most 64 MiB of seeds.
     device: a `jax.Device` or `Sharding` to compute on; None leaves each array where it is.
+    executor: spreads rows or columns of a `jacobian`, and the entries of a `batched` call, over workers, as that of
+        `AutoFiniteDifferences` does, or over the devices of a `jax.sharding.Mesh`.
     """
 
     name = "jax"
@@ -80,10 +94,11 @@ class AutoJax(_Ours):
     jit: bool = True
     chunk_size: int | None = None
     device: Any = None
+    executor: Any = field(default=None, repr=False, hash=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """JAX's devices do not let themselves be pickled, not even inside a sharding: they go by platform and number."""
-        options = {field.name: getattr(self, field.name) for field in fields(self)}
+        options = _options(self)
         if self.device is None:
             return _again, (type(self), options)
         written = io.BytesIO()
@@ -121,6 +136,8 @@ class AutoTorch(_Ours):
     chunk_size: how many rows or columns of a Jacobian or Hessian are computed in one batch; 1 avoids batching
         altogether; None takes as many as need at most 64 MiB of seeds.
     device: where to compute (`"cuda"`, `torch.device(...)`); None leaves each tensor where it is.
+    executor: spreads rows or columns of a `jacobian`, and the entries of a `batched` call, over workers, as that of
+        `AutoFiniteDifferences` does.
     """
 
     name = "torch"
@@ -130,6 +147,7 @@ class AutoTorch(_Ours):
     create_graph: bool = False
     chunk_size: int | None = None
     device: Any = None
+    executor: Any = field(default=None, repr=False, hash=False)
 
 
 @dataclass(frozen=True)
@@ -139,10 +157,13 @@ class AutoAutograd(_Ours):
     mode: `"forward"` (forward rules: autograd's where they are right, ours elsewhere; for a function without one, its own
         reverse rule transposed) or `"reverse"` (forward derivatives by transposing the whole reverse pass); None lets the
         operator choose: forward rules for `pushforward` and `derivative`, one transposed reverse pass for `linearize`.
+    executor: spreads rows or columns of a `jacobian`, and the entries of a `batched` call, over workers, as that of
+        `AutoFiniteDifferences` does.
     """
 
     name = "autograd"
     mode: Mode = None
+    executor: Any = field(default=None, repr=False, hash=False)
 
 
 #: How finite differences are taken.
@@ -229,15 +250,6 @@ class AutoFiniteDifferences(_Ours):
 
     def __hash__(self) -> int:
         return hash((type(self), *[getattr(self, f.name) for f in fields(self) if f.name != "executor"], id(self.executor)))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Without the executor, which belongs to its process."""
-        options = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "executor"}
-        return _rebuilt, (type(self), options)
-
-
-def _rebuilt(cls: type[AutoFiniteDifferences], options: dict[str, Any]) -> AutoFiniteDifferences:
-    return cls(**options)
 
 
 def _is_number(value: object) -> bool:

@@ -166,6 +166,8 @@ class Shortcuts:
     #: The modes of the outer and the inner derivative in second-order operators, unless the user's `mode` says.
     second_order: ClassVar[tuple[Mode, Mode]] = (None, None)
 
+    #: It hands evaluations of f to the executor of its value itself; derivatives of others go out in parts.
+    takes_executor: ClassVar[bool] = False
     #: The engine estimates the errors of its derivatives and notes them (see `Accuracy`).
     estimates: ClassVar[bool] = False
 
@@ -315,6 +317,11 @@ class Backend(Shortcuts, ABC):
     @classmethod
     def advice(cls, value: object) -> str | None:
         """What to pass in place of an object that holds arrays and cannot be looked into, if this engine's users know a way."""
+        return None
+
+    @classmethod
+    def devices_of(cls, executor: Any) -> list[Any] | None:
+        """The devices that an executor stands for, if it is this engine's own word for several; None for any other."""
         return None
 
     @classmethod

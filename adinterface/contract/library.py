@@ -194,7 +194,12 @@ class Library(LibraryShortcuts, ABC):
 
     def foreign(self, x: Any, source: Library) -> Any:
         """An array of another library in the form that `asarray` takes."""
+        source.require_together(x)
         return source.exported(x) if self.adopts_dlpack else source.to_numpy(x)
+
+    def require_together(self, x: Any) -> None:
+        """Raise ConversionError for an array whose numbers another library could have only if they were gathered first."""
+        return
 
     @abstractmethod
     def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:

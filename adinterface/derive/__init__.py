@@ -5,7 +5,7 @@ Everything here sees native arrays only. It may import the contract, the registr
 
 from .basis import full_like, library_of
 from .compressed import Compressed, compressed_hessian, compressed_jacobian, directions, gathered
-from .jacobians import gradient, jacobian
+from .jacobians import from_parts, gradient, jacobian, part_of_columns, part_of_rows
 from .primitives import back_stacked, linearize, pullback, push_stacked, pushforward
 from .record import note_step
 from .second_order import (
@@ -28,6 +28,7 @@ __all__ = [
     "compressed_jacobian",
     "derivative",
     "directions",
+    "from_parts",
     "full_like",
     "gathered",
     "gradient",
@@ -39,6 +40,8 @@ __all__ = [
     "library_of",
     "linearize",
     "note_step",
+    "part_of_columns",
+    "part_of_rows",
     "pullback",
     "push_stacked",
     "pushforward",

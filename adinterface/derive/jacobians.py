@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pullback, gives
@@ -10,6 +10,7 @@ from .basis import (
     Components,
     block_dtype,
     cast,
+    concatenated,
     empty_block,
     full_like,
     is_complex,
@@ -78,12 +79,28 @@ def jacobian_of(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
 
 def rows(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
     outputs = pulled.outputs
+    components = _of_rows(backend, outputs, leaves)
+    note_step(backend, f"{components.count} rows of the Jacobian")
+    stacks = components.mapped(back_stacked(backend, pulled)) if components.count else []
+    return Jacobian(outputs, pulled.aux, _row_blocks(backend, components, stacks, outputs, leaves))
+
+
+def _of_rows(backend: Backend, outputs: Arrays, leaves: Arrays) -> Components:
+    some_real = not all(is_complex(backend, leaf) for leaf in leaves)
+    return Components(backend, outputs, [some_real and is_complex(backend, output) for output in outputs])
+
+
+def _of_columns(backend: Backend, outputs: Arrays, leaves: Arrays) -> Components:
+    some_real = not all(is_complex(backend, output) for output in outputs)
+    return Components(backend, leaves, [some_real and is_complex(backend, leaf) for leaf in leaves])
+
+
+def _row_blocks(
+    backend: Backend, components: Components, stacks: Sequence[Any], outputs: Arrays, leaves: Arrays
+) -> list[list[Any]]:
     complex_leaves = [is_complex(backend, leaf) for leaf in leaves]
     shapes = [library_of(backend, leaf).shape(leaf) for leaf in leaves]
     complex_outputs = [is_complex(backend, output) for output in outputs]
-    components = Components(backend, outputs, [of_output and not all(complex_leaves) for of_output in complex_outputs])
-    note_step(backend, f"{components.count} rows of the Jacobian")
-    stacks = components.mapped(back_stacked(backend, pulled)) if components.count else []
     blocks: list[list[Any]] = []
     for output, size, ranges, complex_output in zip(outputs, components.sizes, components.ranges, complex_outputs):
         rows_of_output = library_of(backend, output).shape(output)
@@ -100,17 +117,46 @@ def rows(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
                 part = sum_units([(components.part(stacks[n], offset, size), unit) for offset, unit in ranges])
             row.append(cast(backend, reshaped(backend, part, shape), block_dtype(backend, output, leaf)))
         blocks.append(row)
-    return Jacobian(outputs, pulled.aux, blocks)
+    return blocks
 
 
 def columns(backend: Backend, linear: Linearized, leaves: Arrays) -> Jacobian:
     outputs = linear.outputs
-    some_real = not all(is_complex(backend, output) for output in outputs)
-    doubled = [some_real and is_complex(backend, leaf) for leaf in leaves]
-    components = Components(backend, leaves, doubled)
+    components = _of_columns(backend, outputs, leaves)
     note_step(backend, f"{components.count} columns of the Jacobian")
     stacks = components.mapped(push_stacked(backend, linear)) if components.count else []
     return Jacobian(outputs, linear.aux, _column_blocks(backend, components, stacks, outputs, leaves))
+
+
+def part_of_rows(backend: Backend, function: FlatFunction, leaves: Arrays, start: int, stop: int) -> Arrays:
+    """Rows start to stop of all outputs together: for each leaf a stack."""
+    pulled = pullback(backend, function, leaves)
+    components = _of_rows(backend, pulled.outputs, leaves)
+    return back_stacked(backend, pulled)(components.seeds(start, stop))
+
+
+def part_of_columns(backend: Backend, function: FlatFunction, leaves: Arrays, start: int, stop: int) -> Arrays:
+    """Columns start to stop of all leaves together: for each output a stack."""
+    linear = linearize(backend, function, leaves)
+    components = _of_columns(backend, linear.outputs, leaves)
+    return push_stacked(backend, linear)(components.seeds(start, stop))
+
+
+def from_parts(
+    backend: Backend, outputs: Arrays, leaves: Arrays, parts: Callable[[bool, int], list[Arrays]]
+) -> list[list[Any]]:
+    """The blocks of a Jacobian whose rows or columns, whichever are fewer, come in parts.
+
+    parts: from whether they are columns, and how many there are, to the stacks of one part after another.
+    """
+    by_rows, by_columns = _of_rows(backend, outputs, leaves), _of_columns(backend, outputs, leaves)
+    forward = not gives(backend, "pullback") or backend.mode == "forward"
+    forward = forward or (backend.mode is None and by_columns.count <= by_rows.count)
+    components = by_columns if forward else by_rows
+    found = parts(forward, components.count) if components.count else []
+    note_step(backend, f"{components.count} {'columns' if forward else 'rows'} of the Jacobian, in {len(found)} parts")
+    stacks = [concatenated(backend, column) for column in zip(*found)]
+    return (_column_blocks if forward else _row_blocks)(backend, components, stacks, outputs, leaves)
 
 
 def _push_all(backend: Backend, function: FlatFunction, leaves: Arrays) -> Jacobian | None:

@@ -69,6 +69,8 @@ class Operation(ABC):
     call_type: ClassVar[type[Call]] = Call
     #: It takes one derivative in reverse, which an engine can compile f for.
     compiles_function: ClassVar[bool] = False
+    #: An engine can compile it as a whole.
+    compiles: ClassVar[bool] = True
 
     #: It writes the gradients of arguments in `Duplicated` into their buffers.
     stores: ClassVar[bool] = False
@@ -152,6 +154,8 @@ def _operation(kind: Callable[[AutoBackend], Operation], auto: AutoBackend) -> O
         # Found when it is first asked for, as engines are: it stands above this file, and takes SciPy and a while to import.
         found: Operation = importlib.import_module(".sparse", __package__).sparse_operation(kind, auto)
         return found
+    if getattr(auto, "executor", None) is not None:
+        return importlib.import_module(".spread", __package__).spread_operation(kind, auto)  # type: ignore[no-any-return]
     return kind(auto)
 
 

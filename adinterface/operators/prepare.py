@@ -89,7 +89,7 @@ class Prepared:
         self._arguments = operation.arguments if type(operation).arguments is not Operation.arguments else None
         #: How many specializations are kept; the one that was used last the longest ago goes first.
         self.max_specializations = 64
-        self._compiles = operation.backend.compile(_nothing) is not None
+        self._compiles = operation.compiles and operation.backend.compile(_nothing) is not None
         self._known: dict[Any, Specialization] = {}
         self._lock = threading.Lock()
         self._count = 0

@@ -35,6 +35,7 @@ Second = Callable[[Coordinates, Bends, Callable[[], Arrays]], tuple[Array, Array
 class FiniteDifferencesBackend(Backend):
     known_failures = KNOWN_FAILURES
     estimates = True
+    takes_executor = True
 
     def __init__(self, auto: AutoFiniteDifferences):
         super().__init__(auto)

@@ -14,9 +14,9 @@ from adinterface.contract.errors import PrecisionError
 from adinterface.contract.library import epsilon, width
 from adinterface.derive.basis import library_of, size_of
 from adinterface.rules.held import holding
+from adinterface.workers import OUTSIDE, Outside, Task, run_all
 
 from .levels import Level, aside, below
-from .workers import OUTSIDE, Outside, Task, run_all
 
 _T = TypeVar("_T")
 Array = np.ndarray[Any, Any]

@@ -148,6 +148,10 @@ class JaxBackend(Backend):
         return "Pass the value of a Keras variable, variable.value."
 
     @classmethod
+    def devices_of(cls, executor: Any) -> list[Any] | None:
+        return list(executor.devices.flat) if isinstance(executor, jax.sharding.Mesh) else None
+
+    @classmethod
     def devices(cls) -> list[str]:
         return [str(device) for device in jax.devices()]
 

@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import SingleDeviceSharding
 
 from adinterface.contract.errors import ConversionError, PrecisionError
 from adinterface.contract.library import (
@@ -68,7 +69,25 @@ class JaxLibrary(Library):
         return None if isinstance(stopped, jax.core.Tracer) else np.asarray(stopped)
 
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
-        return np.asarray(x)
+        try:
+            return np.asarray(x)
+        except RuntimeError as error:
+            if "non-addressable" not in str(error):
+                raise
+            raise ConversionError(
+                f"A JAX array of shape {x.shape} lies in parts on devices of several processes, so this one has no numbers of "
+                f"the others. Differentiate it with AutoJax(), which leaves it where it is, or gather it yourself: "
+                f"jax.experimental.multihost_utils.process_allgather(x, tiled=True)."
+            ) from error
+
+    def require_together(self, x: Any) -> None:
+        sharding = x.sharding
+        if type(sharding) is not SingleDeviceSharding and not sharding.is_fully_replicated:
+            raise ConversionError(
+                f"A JAX array of shape {x.shape} lies in parts on {len(sharding.device_set)} devices ({sharding.spec}), which "
+                f"another engine could only have gathered on one. Differentiate it with AutoJax(), which leaves it where it "
+                f"is, or gather it yourself: jax.device_put(x, jax.devices()[0])."
+            )
 
     def exported(self, x: Any) -> Any:
         if x.is_deleted():
@@ -76,7 +95,8 @@ class JaxLibrary(Library):
                 "A JAX array that was passed no longer has its numbers: a function of jax.jit with donate_argnums has taken "
                 "them. Pass what that function returned, or do not donate what is needed again."
             )
-        return x if x.size else np.asarray(x)  # DLPack, without a copy; empty arrays have no memory to share
+        # DLPack, without a copy; empty arrays have no memory to share, and those on several devices have it several times.
+        return x if x.size and type(x.sharding) is SingleDeviceSharding else np.asarray(x)
 
     def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
         if isinstance(x, jax.Array):

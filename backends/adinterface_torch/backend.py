@@ -26,7 +26,8 @@ from adinterface.contract.backend import (
 from adinterface.contract.errors import AdinterfaceError, BackendError
 
 from .backward import backward
-from .distributed import watched
+from .distributed import completed, in_use, is_dtensor, placed_like
+from .exchange import exchanged, refusing, watch
 from .known_failures import KNOWN_FAILURES
 from .library import TORCH, nesting
 from .nested_forward import forward, refuse_tangents
@@ -69,13 +70,12 @@ class TorchBackend(Backend):
 
     def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | None:
         """As by `pullback`, but the graph is freed on the way, as `backward` does."""
-        if not self._is_open(leaves):
+        if in_use() or not self._is_open(leaves):
             return None if _inside_functorch() else self._gradient_inside(function, leaves)
         inputs = _inputs(function, leaves)
-        evaluate = watched(function, leaves) if function.held else function
         nesting.depth = 1
         try:
-            (output,), aux = evaluate(*inputs)
+            (output,), aux = function(*inputs)
         finally:
             nesting.depth = 0
         connected = output.requires_grad
@@ -86,13 +86,12 @@ class TorchBackend(Backend):
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
         """Two backward passes through the graph of one evaluation."""
-        if self.mode != "reverse" or not self._is_open(leaves):
+        if self.mode != "reverse" or in_use() or not self._is_open(leaves):
             return None
         inputs = _inputs(function, leaves)
-        evaluate = watched(function, leaves) if function.held else function
         nesting.depth = 1
         try:
-            (output,), _ = evaluate(*inputs)
+            (output,), _ = function(*inputs)
             first: Any = backward((output,), inputs, create_graph=True) if output.requires_grad else [None] * len(inputs)
         finally:
             nesting.depth = 0
@@ -115,6 +114,8 @@ class TorchBackend(Backend):
 
     def _gradient_inside(self, function: FlatFunction, leaves: Arrays) -> Gradient:
         """Where an outer call or a mode of torch asks for more: results that stay in a graph, or leave inference mode."""
+        if in_use():
+            return self._gradient_of_processes(function, leaves)
         keep, inputs, (output,), aux = self._recorded(function, leaves)
         gradients: Sequence[torch.Tensor | None] = [None] * len(inputs)
         if output.requires_grad:
@@ -122,6 +123,26 @@ class TorchBackend(Backend):
                 gradients = backward((output,), inputs, create_graph=keep)
         shown = aux if keep else aux.map(_apart)
         return Gradient((output if keep else output.detach(),), shown, _filled(gradients, inputs), output.requires_grad)
+
+    def _gradient_of_processes(self, function: FlatFunction, leaves: Arrays) -> Gradient:
+        """The same where processes may exchange gradients: those of all data, with the placements of the leaves."""
+        watching = watch(function, leaves)
+        watching.refuse_kept()
+        with watching:
+            keep, inputs, (output,), aux = self._recorded(function, leaves)
+        if keep:
+            watching.refuse()
+        output = completed(output)
+        gradients: Sequence[torch.Tensor | None] = [None] * len(inputs)
+        if output.requires_grad:
+            with _mode(keep):
+                if watching.exchanges:
+                    gradients = exchanged(output, inputs, watching)
+                else:
+                    gradients = backward((output,), inputs, create_graph=keep)
+        shown = aux if keep else aux.map(_apart)
+        placed = tuple(map(placed_like, _filled(gradients, inputs), inputs))
+        return Gradient((output if keep else output.detach(),), shown, placed, output.requires_grad)
 
     def compile_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
         if not self.compiled or self.create_graph or self.mode == "forward":  # compiled code is differentiated once, in reverse
@@ -141,15 +162,19 @@ class TorchBackend(Backend):
                 )
             else:
                 inputs = tuple([_alias(leaf, keep) for leaf in leaves])
-            outputs, aux = (watched(function, leaves) if held else function)(*inputs)
+            outputs, aux = function(*inputs)
         if forward_ad._current_level >= 0:
             refuse_tangents((*leaves, *outputs, *aux))
         return keep, inputs, outputs, aux
 
     def pullback(self, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
-        if _inside_functorch():
-            return _functorch_pullback(function, leaves)
-        keep, inputs, outputs, aux = self._recorded(function, leaves)
+        spread = in_use()
+        with refusing(function, leaves) if spread else nullcontext():
+            if _inside_functorch():
+                return _functorch_pullback(function, leaves)
+            keep, inputs, outputs, aux = self._recorded(function, leaves)
+        if spread:
+            outputs = tuple(map(completed, outputs))
         connected = [output.requires_grad for output in outputs]
 
         def back(cotangents: Arrays) -> Arrays:
@@ -164,7 +189,8 @@ class TorchBackend(Backend):
                         retain_graph=True,
                         create_graph=graph,
                     )
-            return _filled(gradients, inputs)
+            found = _filled(gradients, inputs)
+            return tuple(map(placed_like, found, inputs)) if spread else found
 
         def back_stacked(cotangents: Arrays) -> Arrays:
             # Only the backward pass is batched, so f may do what vmap cannot. torch.func.vmap, because the vmap behind
@@ -175,7 +201,8 @@ class TorchBackend(Backend):
         if not keep:
             aux = aux.map(_apart)
         shown = outputs if keep else tuple([output.detach() for output in outputs])
-        return Pullback(shown, aux, back, any(connected), None if self.chunk_size == 1 else back_stacked)
+        one_by_one = self.chunk_size == 1 or (spread and any(map(is_dtensor, (*inputs, *outputs))))  # which torch cannot batch
+        return Pullback(shown, aux, back, any(connected), None if one_by_one else back_stacked)
 
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True) -> Pushforward:
         if function.held and not _inside_functorch():
@@ -184,7 +211,7 @@ class TorchBackend(Backend):
         return self._pushed(function, leaves, tangents)
 
     def _pushed(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
-        with _forward_mode, torch.inference_mode(False):
+        with _forward_mode, torch.inference_mode(False), refusing(function, leaves) if in_use() else nullcontext():
             leaves = tuple([_outside_inference(leaf) for leaf in leaves])
             tangents = tuple([_outside_inference(tangent) for tangent in tangents])
             pushed: Any = torch.func.jvp(forward(function, self._keeps(leaves)), leaves, tangents, has_aux=True)
@@ -288,6 +315,17 @@ class TorchBackend(Backend):
                 "batched(..., randomness='different') for numbers of each entry's own, randomness='same' for the same in all, "
                 "or module.eval()."
             )
+        if isinstance(error, RuntimeError) and "it must override the setup_context" in message:
+            return (
+                "f contains an old-style autograd.Function, as DTensor's collectives are, which torch's forward mode and vmap "
+                "cannot go through. Use AutoTorch(), without mode='forward' and outside of batched."
+            )
+        if isinstance(error, RuntimeError) and any(map(message.__contains__, _GONE)):
+            return (
+                "A process of the group is gone, or does not take part in this exchange: it died, or took another path through "
+                "f. Look at what it printed, and start all of them again, as torchrun --max-restarts=N does by itself; "
+                "init_process_group(timeout=...) says how long to wait for one."
+            )
         if isinstance(error, (RuntimeError, ValueError)) and any(map(message.__contains__, _NOT_BATCHED)):
             return (
                 "torch.vmap cannot do this for all entries of a batched call at once: a branch on a value, an item(), a write "
@@ -336,6 +374,10 @@ _ASKED_FOR_NUMBERS = ("Can't call numpy() on Tensor that requires grad", "data p
 
 #: What torch says of a second derivative of compiled code.
 _COMPILED_ONCE = ("compiled with non-empty donated buffers", "aot_autograd does not currently support double backward")
+
+#: What gloo, NCCL and their stores say of another process.
+_GONE = ("closed by peer", "Connection reset", "Broken pipe", "Timed out waiting", "communicator was aborted", "remote process")
+
 
 #: What torch.vmap says of what it cannot do.
 _NOT_BATCHED = (

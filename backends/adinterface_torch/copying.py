@@ -17,6 +17,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from .distributed import exchanges, is_dtensor
+
 # What a copy shares with the original, as deepcopy does too.
 _SHARED = frozenset(
     {int, float, bool, complex, str, bytes, type(None), type, FunctionType, BuiltinFunctionType, torch.dtype, torch.device}
@@ -39,6 +41,8 @@ Pending = list[tuple[dict[str, Any], str, Any]]
 
 def copies_by_state(module: nn.Module) -> bool:
     """Whether deepcopy makes a copy of the module from its `__dict__` alone, with registers of the usual kind in it."""
+    if exchanges(module) or _is_spread(module):
+        return True
     cls: Any = type(module)
     if getattr(getattr(cls, "__deepcopy__", None), "__module__", "") == "torch.nn.utils.parametrize":
         cls = cls.__mro__[1]  # the deepcopy that comes with a parametrization copies the `__dict__`
@@ -131,6 +135,47 @@ class Layout:
             del new[_COMPILED]
 
 
+class Shell:
+    """How a module that exchanges gradients between processes becomes a container of them, which exchanges nothing.
+
+    What it holds besides, such as the group of its processes, cannot be copied, and is shared.
+    """
+
+    __slots__ = ()
+
+    def copy(self, state: dict[str, Any], memo: dict[int, Any], pending: Pending) -> dict[str, Any]:
+        new = {name: value for name, value in state.items() if name not in _MEMBERSHIP}
+        new.update((name, type(state[name])()) for name in _HOOKS if name in state)
+        new["_buffers"] = _buffers(state["_buffers"], memo, pending)
+        return new
+
+
+#: What makes a DistributedDataParallel a member of its group.
+_MEMBERSHIP = ("reducer", "logger")
+
+
+class Spread:
+    """How a module whose parameters are DTensors is copied: with its hooks, which know the mesh, and with what they know."""
+
+    __slots__ = ()
+
+    def copy(self, state: dict[str, Any], memo: dict[int, Any], pending: Pending) -> dict[str, Any]:
+        new = state.copy()
+        new.update((name, state[name].copy()) for name in _HOOKS if name in state)
+        new["_buffers"] = _buffers(state["_buffers"], memo, pending)
+        return new
+
+
+def layout_of(module: nn.Module) -> Layout | Shell | Spread:
+    if exchanges(module):
+        return Shell()
+    return Spread() if _is_spread(module) else Layout(vars(module))
+
+
+def _is_spread(module: nn.Module) -> bool:
+    return any(map(is_dtensor, module._parameters.values()))
+
+
 def _nothing(state: dict[str, Any]) -> tuple[()]:
     return ()
 
@@ -157,7 +202,7 @@ def _buffers(buffers: dict[str, Any], memo: dict[int, Any], pending: Pending) ->
 def fill(
     modules: Sequence[nn.Module],
     copies: Sequence[nn.Module],
-    layouts: list[Layout],
+    layouts: list[Layout | Shell | Spread],
     names: Iterable[tuple[list[str], list[str]]],
     values: Iterator[Any],
     children: Iterator[nn.Module | None],
@@ -200,4 +245,16 @@ def deep_copy(module: nn.Module, values: dict[Any, Any]) -> nn.Module:
     for inner in module.modules():
         for attribute in vars(inner).values():
             _detach(attribute, memo)
+    for inner in reversed(list(module.modules())):  # from the inside out
+        if not isinstance(layout := layout_of(inner), Layout):
+            memo[id(inner)] = _around(inner, layout, memo)
     return copy.deepcopy(module, memo)
+
+
+def _around(module: nn.Module, layout: Shell | Spread, memo: dict[int, Any]) -> nn.Module:
+    new = layout.copy(vars(module), memo, [])
+    for register in _REGISTERS:
+        new[register] = {name: copy.deepcopy(held, memo) for name, held in new[register].items()}
+    copied: nn.Module = object.__new__(type(module))
+    _set(copied, "__dict__", new)
+    return copied

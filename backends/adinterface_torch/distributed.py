@@ -1,77 +1,139 @@
-"""Wrappers that exchange gradients between processes: refused, because they do it under `backward()` alone.
-
-Their hooks do not run under `torch.autograd.grad`, so a gradient taken here is that of the process's own data, and nothing
-would say so.
-"""
+"""What is spread over processes: tensors, and modules whose gradients processes exchange."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
 from typing import Any
 
 import torch
 from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
-from torch.overrides import TorchFunctionMode
 
-from adinterface.contract.backend import Arrays, FlatFunction
-from adinterface.contract.errors import BackendError, ConversionError
+from adinterface.contract.errors import ConversionError
 
 _AVAILABLE = distributed.is_available()
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
 
+#: Where DTensor and `fully_shard` come from. Both are slow to import, and nobody holds one who has not imported them.
+_TENSORS, _SHARDING = "torch.distributed.tensor", "torch.distributed.fsdp"
+_STATES = "torch.distributed._composable_state"
+
+
+#: Whether this process belongs to a group: the one question that a call without any must answer.
+in_use = distributed.is_initialized if _AVAILABLE else bool
+
 
 def is_distributed(x: object) -> bool:
-    """Whether x is spread over processes; asked by name, because the module of such tensors is slow to import."""
+    """Whether x is spread over processes."""
     return type(x) not in _PLAIN and any(cls.__module__.startswith("torch.distributed.") for cls in type(x).__mro__)
 
 
-def refuse_distributed(module: torch.nn.Module) -> None:
-    """Refuse a module that averages or shards gradients, or whose parameters are spread over processes."""
-    name = type(module).__name__
+def is_dtensor(x: object) -> bool:
+    """Whether x is one array over a mesh of processes, of which this one has its part."""
+    tensors = sys.modules.get(_TENSORS)
+    return tensors is not None and isinstance(x, tensors.DTensor)
+
+
+def is_sharded(module: object) -> bool:
+    """Whether `fully_shard` has been applied to this very module."""
+    sharding = sys.modules.get(_SHARDING)
+    return sharding is not None and isinstance(module, sharding.FSDPModule)
+
+
+def exchanges(module: torch.nn.Module) -> bool:
+    """Whether the module is of a kind that exchanges gradients in hooks; a gradient of one is, but has none."""
+    return isinstance(module, DistributedDataParallel) or is_sharded(module)
+
+
+def _is_member(module: torch.nn.Module) -> bool:
+    """Whether the module takes part in an exchange; the gradient of one does not."""
     if isinstance(module, DistributedDataParallel):
+        return "reducer" in vars(module)
+    return is_sharded(module) and sys.modules[_STATES]._get_module_state(module) is not None
+
+
+def name_of(module: torch.nn.Module) -> str:
+    """What made the module one that exchanges gradients, as its user wrote it."""
+    if isinstance(module, DistributedDataParallel):
+        return type(module).__name__
+    return f"fully_shard({type(module).__name__.removeprefix('FSDP')})"
+
+
+def refuse_unknown(module: torch.nn.Module) -> None:
+    """Refuse a module that exchanges gradients in a way that nobody here knows."""
+    unknown = is_distributed(module) and not exchanges(module)
+    if unknown or any(is_distributed(p) and not is_dtensor(p) for p in module._parameters.values()):
         raise ConversionError(
-            f"{name} averages gradients between processes in hooks that run under backward() alone; a gradient taken here is "
-            f"that of this process's data. Train it with loss.backward(), or pass model.module and average the gradients "
-            f"yourself (torch.distributed.all_reduce)."
+            f"{type(module).__name__} spreads its parameters over processes in a way that is not known here. Shard the model "
+            f"with torch.distributed.fsdp.fully_shard, or with DTensor, whose gradients are global here, or wrap it in "
+            f"Constant(...)."
         )
-    if is_distributed(module) or any(map(is_distributed, module._parameters.values())):
+
+
+def refuse_copies(module: torch.nn.Module) -> None:
+    """Refuse a private copy around other values of a module that exchanges gradients: it would compute on its own."""
+    found = next(filter(_is_member, module.modules()), None)
+    if found is not None:
         raise ConversionError(
-            f"{name} spreads its parameters over processes, and exchanges gradients in hooks that run under backward() alone. "
-            f"Train it with loss.backward(), or wrap it in Constant(...)."
+            f"{name_of(found)} belongs to a group of processes, and no copy of it around other values does, which this call "
+            f"needs: its derivatives would be those of this process's data. Take gradient or value_and_gradient with "
+            f"AutoTorch(), in reverse mode, and write new values into the parameters in place, as torch's optimisers do; or "
+            f"pass the model before it was wrapped or sharded."
         )
 
 
-def watched(function: FlatFunction, leaves: Arrays) -> Callable[..., Any]:
-    """The function, refusing the call of a wrapper around the parameters that it differentiates, where there may be one."""
-    if not (_AVAILABLE and distributed.is_initialized()):
-        return function
-    differentiated = {id(leaves[n]) for n in function.held}
-
-    def watching(*inputs: Any) -> Any:
-        with _Watch(differentiated):
-            return function(*inputs)
-
-    return watching
+def reshard(module: torch.nn.Module) -> None:
+    """Give a model back its sharded parameters, where an evaluation without a backward pass has left whole ones."""
+    if not in_use() or all(group.is_sharded for group in sharded_groups()):
+        return
+    for inner in module.modules():
+        if is_sharded(inner) and _is_member(inner):
+            inner.reshard()  # type: ignore[operator]
 
 
-class _Watch(TorchFunctionMode):
-    def __init__(self, differentiated: set[int]):
-        super().__init__()
-        self.differentiated = differentiated
+def sharded_groups() -> list[Any]:
+    """All groups of parameters that `fully_shard` has made in this process and that are alive."""
+    states = sys.modules.get(_STATES)
+    if states is None:
+        return []
+    found: dict[int, Any] = {}
+    for reference in list(states._module_state_mapping.values()):
+        state = reference()
+        groups = getattr(state, "_fsdp_param_groups", None)
+        if groups is None:  # as up to torch 2.9
+            groups = [getattr(state, "_fsdp_param_group", None)]
+        found.update((id(group), group) for group in groups if group is not None)
+    return list(found.values())
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        active: Any = DistributedDataParallel._active_ddp_module
-        if active is not None and active.require_backward_grad_sync:
-            self._refuse(active)
-        return func(*args, **(kwargs or {}))
 
-    def _refuse(self, wrapper: DistributedDataParallel) -> None:
-        if self.differentiated.isdisjoint(map(id, wrapper.module.parameters())):
-            return
-        raise BackendError(
-            f"f calls a {type(wrapper).__name__} around parameters that are differentiated here. It averages gradients between "
-            f"processes in hooks that run under backward() alone; this gradient would be that of this process's data. Train "
-            f"with loss.backward(), or call the inner module, or the wrapper inside its no_sync(), and average the gradients "
-            f"yourself (torch.distributed.all_reduce)."
-        )
+def placed_like(gradient: Any, leaf: Any) -> Any:
+    """A gradient with the placements of its leaf: what is summed over processes so far by each alone becomes the sum."""
+    if is_dtensor(gradient) and is_dtensor(leaf) and gradient.placements != leaf.placements:
+        return gradient.redistribute(placements=leaf.placements)
+    return gradient
+
+
+def completed(output: Any) -> Any:
+    """An output without sums that are still to be made over processes."""
+    if is_dtensor(output) and any(placement.is_partial() for placement in output.placements):
+        from torch.distributed.tensor import Replicate
+
+        return output.redistribute(placements=[Replicate() if p.is_partial() else p for p in output.placements])
+    return output
+
+
+def spread_like(x: torch.Tensor, like: Any) -> Any:
+    """A tensor that is the same on every process, or a DTensor, on the mesh of `like`, as that lies there.
+
+    A leading axis of its own is not spread.
+    """
+    from torch.distributed.tensor import DTensor, Replicate, Shard
+
+    extra = x.dim() - like.dim()
+    if extra:
+        placements = [Shard(p.dim + extra) if type(p) is Shard and extra > 0 else Replicate() for p in like.placements]
+    else:
+        placements = [Replicate() if p.is_partial() else p for p in like.placements]
+    if not isinstance(x, DTensor):
+        x = DTensor.from_local(x, like.device_mesh, [Replicate()] * like.device_mesh.ndim, run_check=False)
+    return x if x.placements == tuple(placements) else x.redistribute(placements=placements)

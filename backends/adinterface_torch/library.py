@@ -34,7 +34,7 @@ from adinterface.contract.nodes import Unkeyed
 from adinterface.contract.rules import Arrays, FlatRule
 
 from .custom import custom
-from .distributed import is_distributed
+from .distributed import is_distributed, is_dtensor, spread_like
 from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED
 from .outside import outside
 from .precision import precision
@@ -99,8 +99,8 @@ class TorchLibrary(Library):
             return self.to_numpy(x.detach())
 
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
-        _require_dense(x)
         _require_numbers(x)
+        _require_dense(x)
         x = _resolved(x)
         if not x.is_cpu:
             x = x.cpu()
@@ -130,6 +130,8 @@ class TorchLibrary(Library):
                 raise unsupported_dtype(dtype, "PyTorch", SUPPORTED)
             x = (x.real if x.is_complex() and kind(dtype) != "complex" else x).to(DTYPES[dtype])
         device = like.device if isinstance(like, torch.Tensor) else like
+        if is_dtensor(like):
+            return spread_like(x if is_dtensor(x) else x.to(device), like)
         return x if device is None or x.device == torch.device(device) else x.to(device)
 
     def _adopted(self, x: Any, dtype: str | None, copy: bool) -> torch.Tensor:
@@ -179,7 +181,7 @@ class TorchLibrary(Library):
             if dtype is None:
                 return _as_it_is if _has_memory(example) else as_it_is
             _require_dense(example)
-            return _dense_as_it_is
+            return _dense_as_it_is if _has_memory(example) else as_it_is
         if source is PYTHON:
             kept = None if dtype is None else DTYPES.get(dtype)
             return None if kept is None else lambda x, taken: torch.tensor(x, dtype=kept)
@@ -202,7 +204,7 @@ class TorchLibrary(Library):
 
     def leave(self, example: Any, source: Library) -> Leave | None:
         if source is self:
-            return _own_tensor
+            return _own_tensor if _has_memory(example) else None
         if type(example) is float:
             return _to_float
         if type(example) is np.ndarray and example.dtype in SHARED and example.dtype.isnative:
@@ -289,6 +291,8 @@ def _own_tensor(result: Any, taken: set[int]) -> Any:
     """A tensor that is the caller's own already; None for any other."""
     if result.requires_grad or result.layout is not torch.strided or not result.is_contiguous() or _is_wrapped(result):
         return None
+    if type(result) is not torch.Tensor and is_distributed(result):  # which has no memory of its own
+        return None
     if result.is_neg() or result._is_zerotensor() or result.is_conj():
         return None
     key = result.untyped_storage().data_ptr()
@@ -326,6 +330,11 @@ def _has_memory(x: torch.Tensor) -> bool:
 
 
 def _require_numbers(x: torch.Tensor) -> None:
+    if type(x) is not torch.Tensor and is_dtensor(x):
+        raise ConversionError(
+            "A torch tensor is spread over processes (a DTensor), of whose numbers this one has a part, so only AutoTorch() "
+            "takes it. Gather them first, x.full_tensor(), or wrap it in Constant(...)."
+        )
     if x.is_meta:
         raise ConversionError(
             "A torch tensor on the meta device has a shape but no numbers, so only AutoTorch() takes it. Give it numbers "
@@ -339,10 +348,10 @@ def _require_dense(x: torch.Tensor) -> None:
             "A torch tensor is nested, so it has no shape. Pass the list of its parts, list(x.unbind()), or "
             "torch.nested.to_padded_tensor(x, 0.0), or wrap it in Constant(...)."
         )
-    if is_distributed(x):
+    if is_distributed(x) and not is_dtensor(x):
         raise ConversionError(
-            "A torch tensor is spread over processes (a DTensor), whose gradients would be those of one process's part. Pass "
-            "x.full_tensor(), or wrap it in Constant(...)."
+            f"A torch tensor is spread over processes ({type(x).__name__}) in a way that is not known here. Pass a DTensor "
+            f"(torch.distributed.tensor.distribute_tensor), whose gradients are global here, or wrap it in Constant(...)."
         )
     if x.layout is not torch.strided:
         raise ConversionError(f"A torch tensor has layout {x.layout}; pass x.to_dense(), or wrap it in Constant(...).")

@@ -15,6 +15,8 @@ from adinterface.contract.errors import ConversionError
 from adinterface.contract.nodes import NodeType
 from adinterface.tree import Constant
 
+from .distributed import reshard
+from .exchange import note_given
 from .skeleton import Skeleton, signature_of
 from .state import note_copy
 
@@ -33,6 +35,7 @@ class ModuleNode(NodeType):
         return isinstance(value, nn.Module)
 
     def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
+        reshard(value)
         skeleton = skeleton_of(value)
         parameters = skeleton.read(value)
         assert parameters is not None
@@ -48,6 +51,7 @@ class ModuleNode(NodeType):
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         (module, parameters), *values = children
         if all(map(operator.is_, values, parameters)):
+            note_given(module)
             return module
         copied = data.around(module, values)
         note_copy(module, copied)

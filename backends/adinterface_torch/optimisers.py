@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -17,7 +18,9 @@ from adinterface.contract.library import NUMPY, PYTHON, widest
 from adinterface.fit.parameters import Parameters, one_gradient
 from adinterface.tree.structures import Leaf
 
+from .distributed import completed, is_dtensor, placed_like
 from .dtypes import DTYPES
+from .exchange import Watch, gradients
 from .library import TORCH, nesting
 
 
@@ -118,6 +121,7 @@ class TorchOptim:
             return None
         f = torch.compile(loss) if backend.compile else loss
         model, tensors, optimizer = self._model, self._tensors, self.optimizer
+        spread = any(map(is_dtensor, tensors))  # whose gradients arrive elsewhere, or with other placements
 
         def step(_: Any, state: Any, data: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             for part in data:
@@ -125,12 +129,19 @@ class TorchOptim:
                     return None
             if kwargs or not torch.is_grad_enabled() or nesting.depth or torch.is_inference_mode_enabled():
                 return None
-            value = f(model, *data)
+            watching = Watch(tensors) if spread else None
+            if watching is not None:
+                watching.refuse_kept()
+            with watching or nullcontext():
+                value = f(model, *data)
             scalar = value[0] if isinstance(value, tuple) else next(iter(value.values())) if isinstance(value, dict) else value
             check_scalar("Training", scalar, value)
             for tensor in tensors:
                 tensor.grad = None
-            if scalar.requires_grad:
+            if watching is not None and scalar.requires_grad:
+                for tensor, found in zip(tensors, gradients(completed(scalar), tensors, watching)):
+                    tensor.grad = None if found is None else placed_like(found, tensor)
+            elif scalar.requires_grad:
                 scalar.backward(inputs=tensors)
             else:
                 warnings.warn(

@@ -20,8 +20,8 @@ from torch.nn.parameter import UninitializedParameter
 
 from adinterface.contract.errors import ConversionError
 
-from .copying import Layout, copies_by_state, deep_copy, fill
-from .distributed import refuse_distributed
+from .copying import Layout, Shell, Spread, copies_by_state, deep_copy, fill, layout_of
+from .distributed import refuse_copies, refuse_unknown
 
 # Wrappers keep the module that the user wrote in one of these; their hooks do not run under torch.autograd.grad,
 # or their code cannot be rebuilt around other values.
@@ -121,9 +121,9 @@ class Skeleton:
         self._objects = len({*map(id, modules)})
         self._registered = [self._parts[place][1:3] for place in own]
         #: How each submodule is copied; None if all must go through deepcopy.
-        self._layouts: list[Layout] | None = None
+        self._layouts: list[Layout | Shell | Spread] | None = None
         if all(copies_by_state(modules[place]) for place in own):
-            self._layouts = [Layout(vars(modules[place])) for place in own]
+            self._layouts = [layout_of(modules[place]) for place in own]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Skeleton) and (self is other or (self._hash == other._hash and self.key == other.key))
@@ -188,8 +188,10 @@ class Skeleton:
     def around(self, module: nn.Module, values: Sequence[Any], *, compiled: bool = False) -> nn.Module:
         """A copy of the module in which these values take the places of its parameters.
 
-        compiled: a copy of what `torch.compile` made is compiled, too, when it is called; else it runs as it is.
+        compiled: a copy of what `torch.compile` made is compiled, too, when it is called; else it runs as it is. Raises
+        ConversionError for a member of a group of processes, which a copy would not be.
         """
+        refuse_copies(module)
         return self._build(module, values, _as_they_are, compiled)
 
     def _build(
@@ -348,7 +350,7 @@ def _refuse_lazy(parameters: Sequence[Any]) -> None:
 def refuse_wrappers(module: nn.Module) -> None:
     for inner in module.modules():
         kind = type(inner)
-        refuse_distributed(inner)
+        refuse_unknown(inner)
         if isinstance(inner, torch.jit.ScriptModule):
             raise ConversionError(
                 f"{kind.__name__}: a ScriptModule cannot be rebuilt around gradients. Pass the module it was made from; "
@@ -361,6 +363,8 @@ def refuse_wrappers(module: nn.Module) -> None:
                 f"with trainable = [v.value for v in model.trainable_variables]."
             )
         wraps = next((name for name in _INNER if isinstance(inner._modules.get(name), nn.Module)), None)
+        if isinstance(inner, nn.parallel.DistributedDataParallel):
+            continue  # its hooks run, for the gradient alone (see exchange.py)
         if wraps == "_orig_mod":
             raise ConversionError(
                 f"{kind.__name__} wraps a {type(inner._modules[wraps]).__name__}, and cannot be rebuilt around gradients. Pass "

@@ -36,6 +36,8 @@ def main(argv: list[str] | None = None) -> int:
         return int(importlib.import_module("adinterface_conformance.views.command").main(argv[1:]))
     if argv[:1] == ["differences"]:
         return int(importlib.import_module("adinterface_conformance.differences.command").main(argv[1:]))
+    if "--distributed" in argv:
+        return int(importlib.import_module("adinterface_conformance.distributed.command").main(argv))
     options = _parser().parse_args(argv)
     if options.list:
         return _list(options.scenario)
@@ -84,6 +86,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write a JUnit report")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write the support matrix as one page")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables of the documentation")
+    parser.add_argument(
+        "--distributed", action="store_true",
+        help="run the set for several processes instead (`--distributed --help` tells of its options)",
+    )  # fmt: skip
     parser.add_argument("--list", action="store_true", help="list the scenarios and checks, and run nothing")
     return parser
 

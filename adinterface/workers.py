@@ -1,7 +1,7 @@
-"""Evaluations of f on the workers of an executor: threads, processes, or machines.
+"""Tasks on the workers of an executor: threads, processes, or machines.
 
-Every evaluation is a task of its own kind, so that results do not depend on how many workers there are. A task holds f itself
-and its arguments, which is all that a process must be able to unpickle.
+Every evaluation of f, or every part of a derivative, is a task of its own kind, so that results do not depend on how many
+workers there are. A task holds f itself and its arguments, which is all that a process must be able to unpickle.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PIECES = 64
 
 
 class Task(NamedTuple):
-    """One evaluation: what a worker calls."""
+    """What a worker calls."""
 
     call: Callable[..., Any]
     args: Sequence[Any]

@@ -1,0 +1,196 @@
+"""Gradients through modules that exchange them between processes: one backward pass into `.grad`, whose hooks do it.
+
+`DistributedDataParallel` averages gradients, and `fully_shard` sums and scatters them, in hooks of the accumulation into
+`.grad`, which `torch.autograd.grad` leaves out: what it gives is the gradient of this process's own data. Here `backward` runs
+as in torch's own training loops. What it leaves in `.grad` is taken out, and what stood there before is put back.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch.nn.parallel import DistributedDataParallel
+from torch.overrides import TorchFunctionMode
+
+from adinterface.contract.backend import Arrays, FlatFunction
+from adinterface.contract.errors import BackendError
+
+from .backward import backward
+from .distributed import is_dtensor, sharded_groups
+
+
+class Watch:
+    """Finds, while f runs, what exchanges gradients of the parameters that are differentiated, also if f only captures it."""
+
+    def __init__(self, held: Sequence[Any]):
+        self._held = {id(leaf) for leaf in held}
+        #: Those that average gradients in the backward pass of this evaluation.
+        self.wrappers: list[DistributedDataParallel] = []
+        #: The groups of `fully_shard` to which parameters belong.
+        self.groups = _groups_of(held)
+        self._mode: _Calls | None = None
+
+    def __enter__(self) -> Watch:
+        self._outer = _watching.watch
+        _watching.watch = self
+        sharded = {id(parameter.sharded_param) for group in self.groups for parameter in group.fsdp_params}
+        if not self._held <= sharded:  # no wrapper is around parameters that are sharded
+            self._mode = _Calls(self)
+            self._mode.__enter__()  # type: ignore[no-untyped-call]
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        _watching.watch = self._outer
+        self._stop(*raised)
+
+    def _stop(self, *raised: object) -> None:
+        mode, self._mode = self._mode, None
+        if mode is not None:
+            mode.__exit__(*(raised or (None, None, None)))  # type: ignore[no-untyped-call]
+
+    def given(self, module: torch.nn.Module) -> None:
+        """f is about to be called with this module: if it wraps all that is differentiated, there is nothing else to find."""
+        if isinstance(module, DistributedDataParallel):
+            self.called(module)
+            if self._held <= {id(parameter) for parameter in module.module.parameters()}:
+                self._stop()
+
+    def called(self, wrapper: DistributedDataParallel) -> None:
+        """f calls a wrapper."""
+        if wrapper.require_backward_grad_sync and not self._held.isdisjoint(map(id, wrapper.module.parameters())):
+            self.wrappers.append(wrapper)
+
+    @property
+    def exchanges(self) -> bool:
+        return bool(self.wrappers or self.groups)
+
+    def refuse(self) -> None:
+        """Refuse a derivative that no exchange gives, where there is one."""
+        if self.wrappers:
+            name = type(self.wrappers[0]).__name__
+            remedy = "Call the module that it wraps, or the wrapper inside its no_sync(), and average"
+        elif self.groups:
+            name, remedy = "fully_shard", "Take the model before it is sharded, and average"
+        else:
+            return
+        raise BackendError(
+            f"{name} exchanges gradients between processes in one backward pass for each evaluation of f, which gradient and "
+            f"value_and_gradient take. This derivative would be that of this process's data. {remedy} the result "
+            f"(torch.distributed.all_reduce)."
+        )
+
+    def refuse_kept(self) -> None:
+        """Refuse a backward pass after which `fully_shard` would keep gradients to itself."""
+        if not all(group.reduce_grads and group.all_reduce_grads for group in self.groups):
+            raise BackendError(
+                "A model of fully_shard was told to keep gradients back (set_requires_gradient_sync(False)), so there would be "
+                "none to return. Let it exchange them in every call, and add gradients up with Duplicated(model, "
+                "accumulate=True)."
+            )
+
+
+class _Calls(TorchFunctionMode):
+    """Tells a watch of the wrappers that are called, which torch itself remembers while they run."""
+
+    def __init__(self, watch: Watch):
+        super().__init__()
+        self._watch = watch
+        self._seen = {id(None)}
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        active = DistributedDataParallel._active_ddp_module
+        if id(active) not in self._seen and active is not None:
+            self._seen.add(id(active))
+            self._watch.called(active)
+        return func(*args, **kwargs) if kwargs else func(*args)
+
+
+class _Watching(threading.local):
+    watch: Watch | None = None
+
+
+_watching = _Watching()
+
+
+def note_given(module: torch.nn.Module) -> None:
+    """f is about to be called with this module."""
+    if _watching.watch is not None:
+        _watching.watch.given(module)
+
+
+def watch(function: FlatFunction, leaves: Arrays) -> Watch:
+    return Watch([leaves[n] for n in function.held])
+
+
+@contextmanager
+def refusing(function: FlatFunction, leaves: Arrays) -> Iterator[None]:
+    """An evaluation of f for a derivative that no exchange gives."""
+    watching = watch(function, leaves)
+    watching.refuse()
+    with watching:
+        yield
+    watching.refuse()
+
+
+def gradients(output: torch.Tensor, inputs: Sequence[torch.Tensor], watched: Watch) -> Sequence[torch.Tensor | None]:
+    """The gradients of a scalar by inputs, exchanged where processes do so; None for one on which it does not depend."""
+    return exchanged(output, inputs, watched) if watched.exchanges else backward((output,), inputs)
+
+
+def exchanged(output: torch.Tensor, inputs: Sequence[torch.Tensor], watched: Watch) -> list[Any]:
+    """The gradients of a scalar by inputs, of which some are parameters that processes exchange gradients of.
+
+    A leaf that the scalar does not depend on has None.
+    """
+    touched = {id(x): x for x in inputs}
+    for wrapper in watched.wrappers:  # which must average all that it wraps, whichever of it is asked for
+        touched.update((id(p), p) for p in wrapper.module.parameters() if p.requires_grad)
+    wanted = None if watched.groups else list(touched.values())
+    if watched.groups:  # whose leaves in the graph are not the parameters, so the pass goes to every leaf
+        touched.update((id(x), x) for x in _accumulating(output))
+    # Of a wrapper whose `.grad` are views into its buckets, the pass writes over the numbers of the old ones.
+    views = any(wrapper.gradient_as_bucket_view for wrapper in watched.wrappers)
+    before = [(x, x.grad, x.grad.clone() if views and x.grad is not None else None) for x in touched.values()]
+    try:
+        for x in touched.values():
+            x.grad = None
+        torch.autograd.backward(output, inputs=wanted)
+        found = [x.grad for x in inputs]
+        if views:
+            found = [None if gradient is None else gradient.clone() for gradient in found]
+    finally:
+        for x, gradient, numbers in before:
+            if gradient is not None and numbers is not None:
+                gradient.copy_(numbers)
+            x.grad = gradient
+    return found
+
+
+def _accumulating(output: torch.Tensor) -> Iterator[Any]:
+    """Every leaf of torch's graph that a backward pass adds to, asked for or not."""
+    stack, seen = [output.grad_fn], set()
+    while stack:
+        node = stack.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        if type(node).__name__ == "AccumulateGrad":
+            yield node.variable  # type: ignore[attr-defined]
+        else:
+            stack += [following for following, _ in node.next_functions]
+
+
+def _groups_of(leaves: Sequence[Any]) -> list[Any]:
+    """The groups of `fully_shard` to which these parameters belong."""
+    spread = {id(leaf) for leaf in leaves if is_dtensor(leaf)}
+    if not spread:
+        return []
+    return [
+        group
+        for group in sharded_groups()
+        if not spread.isdisjoint(id(parameter.sharded_param) for parameter in group.fsdp_params)
+    ]

@@ -1,0 +1,201 @@
+"""Models that many devices train, as JAX's users write them: with shardings on meshes of every kind, and with `shard_map`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jax.sharding import AxisType, NamedSharding, PartitionSpec
+
+#: How many devices this machine pretends to have: for one process, and for each of several.
+ALONE, EACH = 8, 2
+
+
+@contextmanager
+def group(member: Any, seconds: float) -> Iterator[None]:
+    """Membership in a group of processes: the one that this process was started for, or the one that JAX finds."""
+    jax.config.update("jax_enable_x64", True)  # type: ignore[no-untyped-call]
+    if member is None:
+        jax.distributed.initialize(initialization_timeout=int(seconds))
+    else:
+        jax.config.update("jax_platforms", "cpu")  # type: ignore[no-untyped-call]
+        jax.config.update("jax_num_cpu_devices", ALONE if member.size == 1 else EACH)  # type: ignore[no-untyped-call]
+        if member.size > 1:
+            jax.distributed.initialize(
+                member.address, member.size, member.rank, initialization_timeout=int(seconds), heartbeat_timeout_seconds=10
+            )
+    try:
+        yield
+    finally:
+        if jax.process_count() > 1:
+            jax.distributed.shutdown()  # type: ignore[no-untyped-call]
+
+
+def place() -> tuple[int, int]:
+    """This process's number, and how many there are."""
+    return jax.process_index(), jax.process_count()
+
+
+def loss(model: Any, x: Any, y: Any) -> Any:
+    for layer in model[:-1]:
+        x = jnp.tanh(x @ layer["w"] + layer["b"])
+    return jnp.mean((x @ model[-1]["w"] + model[-1]["b"] - y) ** 2)
+
+
+def _model() -> list[dict[str, np.ndarray[Any, Any]]]:
+    draw = np.random.default_rng(0)
+    sizes = [(8, 16), (16, 8), (8, 8)]
+    return [{"w": draw.normal(size=shape) / 4, "b": draw.normal(size=shape[1]) / 4} for shape in sizes]
+
+
+def _data() -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    draw = np.random.default_rng(1)
+    x = draw.normal(size=(16, 8))
+    return x, np.sin(x)
+
+
+def _spread(x: np.ndarray[Any, Any], mesh: Any, *axes: Any) -> jax.Array:
+    spec = PartitionSpec(*axes)  # type: ignore[no-untyped-call]
+    return jax.make_array_from_callback(x.shape, NamedSharding(mesh, spec), lambda place: x[place])
+
+
+def number(x: Any) -> np.ndarray[Any, Any]:
+    """An array, whole, on the host."""
+    if isinstance(x, jax.Array) and isinstance(x.sharding, NamedSharding):
+        x = jax.jit(lambda x: x, out_shardings=NamedSharding(x.sharding.mesh, PartitionSpec()))(x)  # type: ignore[no-untyped-call]
+    return np.asarray(x)
+
+
+def numbers(model: Any) -> list[np.ndarray[Any, Any]]:
+    """The arrays of a model, or of its gradient, whole."""
+    return [number(leaf) for leaf in jax.tree.leaves(model)]
+
+
+def placements(model: Any) -> list[Any]:
+    """How each array lies on its mesh."""
+    return [leaf.sharding for leaf in jax.tree.leaves(model)]
+
+
+def expected() -> list[np.ndarray[Any, Any]]:
+    """The gradient of all data, by one process."""
+    return [np.asarray(leaf) for leaf in jax.tree.leaves(jax.grad(loss)(_model(), *_data()))]
+
+
+def trained(steps: int) -> list[np.ndarray[Any, Any]]:
+    """The parameters after so many steps on all data, by one process."""
+    model, transform, data = _model(), OPTIMISER[1][0], _data()
+    state = transform.init(model)
+    for _ in range(steps):
+        updates, state = transform.update(jax.grad(loss)(model, *data), state)
+        model = optax.apply_updates(model, updates)
+    return [np.asarray(leaf) for leaf in jax.tree.leaves(model)]
+
+
+#: How an optimiser is made: the name of the function, what it is given first, and its options.
+OPTIMISER: tuple[str, tuple[Any, ...], dict[str, Any]] = ("optax", (optax.adam(0.01),), {})
+#: The optimiser is made around the model, and keeps it.
+HOLDS_MODEL = False
+#: Processes may be forked from one that has imported this module.
+FORKS = False
+
+
+def settings(setting: Callable[..., Any]) -> Iterator[Any]:
+    """Each way to spread a model over all devices: its name, and what makes a loss, a model and data."""
+    for kind in (AxisType.Auto, AxisType.Explicit):
+        words = f", {kind.name} axes"
+        line = jax.make_mesh((jax.device_count(),), ("data",), axis_types=(kind,))
+        yield setting("data-parallel" + words, partial(_made, line, (), (), ("data",)))
+        yield setting("fully sharded" + words, partial(_made, line, ("data",), ("data",), ("data",), kind))
+        grid = jax.make_mesh((jax.device_count() // 2, 2), ("data", "parts"), axis_types=(kind,) * 2)
+        yield setting("data and parts" + words, partial(_made, grid, (None, "parts"), ("parts",), ("data",), kind))
+    manual = jax.make_mesh((jax.device_count(),), ("data",), axis_types=(AxisType.Auto,))
+    yield setting("shard_map inside", partial(_mapped, manual))
+
+
+def _made(
+    mesh: Any, of_weights: Any, of_biases: Any, of_data: Any, kind: Any = AxisType.Auto
+) -> tuple[Callable[..., Any], Any, tuple[Any, ...]]:
+    model = [
+        {"w": _spread(layer["w"], mesh, *of_weights), "b": _spread(layer["b"], mesh, *of_biases)} for layer in _model()
+    ]
+    spread = _gathering(mesh) if kind is AxisType.Explicit else loss
+    return jax.jit(spread), model, tuple([_spread(part, mesh, *of_data) for part in _data()])
+
+
+def _gathering(mesh: Any) -> Callable[..., Any]:
+    """With Explicit axes a user says where weights are gathered for a product that would contract a sharded axis."""
+
+    def gathering(model: Any, x: Any, y: Any) -> Any:
+        whole = NamedSharding(mesh, PartitionSpec())  # type: ignore[no-untyped-call]
+        return loss(jax.tree.map(lambda leaf: jax.sharding.reshard(leaf, whole), model), x, y)  # type: ignore[no-untyped-call]
+
+    return gathering
+
+
+def _mapped(mesh: Any) -> tuple[Callable[..., Any], Any, tuple[Any, ...]]:
+    everywhere, rows = PartitionSpec(), PartitionSpec("data")  # type: ignore[no-untyped-call]
+
+    def local(model: Any, x: Any, y: Any) -> Any:
+        return jax.lax.pmean(loss(model, x, y), "data")  # type: ignore[no-untyped-call]
+
+    mapped = jax.shard_map(local, mesh=mesh, in_specs=(everywhere, rows, rows), out_specs=everywhere)
+    return jax.jit(mapped), *_made(mesh, (), (), ("data",))[1:]
+
+
+# What a step costs ----------------------------------------------------------------------------------------------------
+
+
+def _transformer(layers: int, width: int, mesh: Any) -> tuple[Any, Any]:
+    """The parameters of a transformer, each sharded over the devices, and its loss."""
+    draw = np.random.default_rng(0)
+    shapes = {"in": (width, 3 * width), "out": (width, width), "up": (width, 4 * width), "down": (4 * width, width)}
+    model = [
+        {name: _spread(draw.normal(size=s).astype("float32") / s[0] ** 0.5, mesh, "data") for name, s in shapes.items()}
+        for _ in range(layers)
+    ]
+
+    def normal(x: Any) -> Any:
+        return (x - x.mean(-1, keepdims=True)) / jnp.sqrt(x.var(-1, keepdims=True) + 1e-5)
+
+    def block(x: Any, layer: Any) -> Any:
+        q, k, v = jnp.split((normal(x) @ layer["in"]).reshape(*x.shape[:2], 4, -1), 3, axis=-1)
+        weights = jax.nn.softmax(jnp.einsum("bshd,bthd->bhst", q, k) / (width / 4) ** 0.5)
+        x = x + jnp.einsum("bhst,bthd->bshd", weights, v).reshape(x.shape) @ layer["out"]
+        return x + jax.nn.relu(normal(x) @ layer["up"]) @ layer["down"]
+
+    def transformer_loss(model: Any, x: Any, y: Any) -> Any:
+        for layer in model:
+            x = block(x, layer)
+        return jnp.mean((normal(x) - y) ** 2)
+
+    return model, transformer_loss
+
+
+def steps(step: Callable[..., Any], layers: int, width: int) -> Iterator[Any]:
+    """Steps of training of a transformer: how ours is made, and one by hand, `jax.jit` of `value_and_grad` and Optax."""
+    mesh = jax.make_mesh((jax.device_count(),), ("data",), axis_types=(AxisType.Auto,))
+    model, transformer_loss = _transformer(layers, width, mesh)
+    draw = np.random.default_rng(1)
+    shape = (4 * jax.device_count(), 64, width)
+    x, y = (_spread(draw.normal(size=shape).astype("float32"), mesh, "data") for _ in range(2))
+    transform = OPTIMISER[1][0]
+
+    @jax.jit
+    def moved(model: Any, state: Any, x: Any, y: Any) -> Any:
+        value, slope = jax.value_and_grad(transformer_loss)(model, x, y)
+        updates, state = transform.update(slope, state)
+        return value, optax.apply_updates(model, updates), state
+
+    held = [model, transform.init(model)]
+
+    def by_hand() -> float:
+        value, held[0], held[1] = moved(*held, x, y)
+        return float(value)
+
+    yield step("jax.jit of sharded arrays", transformer_loss, model, (x, y), by_hand)

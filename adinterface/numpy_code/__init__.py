@@ -9,12 +9,17 @@ import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
+
 from ..contract.errors import NumpyCodeError
-from ..contract.library import NUMPY
-from ..tree import Constant, Frozen, Leaf, Node, Structure, build, flatten, register_stand_in
+from ..contract.library import NUMPY, Library
+from ..tree import Constant, Frozen, Leaf, Node, Structure, build, flatten, handler_of, register_stand_in
 from .array import NumpyArray, wrap
 from .engine import Engine, engine_of
-from .refusals import LAST, expression_of, writes
+from .made import MadeArray, captured, made
+from .own_names import with_own_names
+from .refusals import LAST
+from .storage import ARGUMENT
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -46,23 +51,26 @@ def numpy_function(f: Callable[P, T], /) -> Callable[P, T]:
             f"numpy_function(f)."
         )
 
+    own: Any = _UNASKED
+
     @functools.wraps(f)
     def on_any_engine(*args: P.args, **kwargs: P.kwargs) -> T:
         leaves: list[Leaf] = []
         structure = flatten(Constant((args, kwargs)), leaves, lambda: "an argument")
         if all(leaf.library is NUMPY for leaf in leaves):
             return f(*args, **kwargs)
-        args, kwargs = build(structure, iter([_wrapped(leaf) for leaf in leaves]))
+        nonlocal own
+        if own is _UNASKED:
+            own = with_own_names(f)
+        args, kwargs = build(structure, iter([_wrapped(leaf, own is not None) for leaf in leaves]))
         LAST.refused = None
         try:
-            result: T = _unwrapped(f(*args, **kwargs))
+            result: T = _unwrapped((f if own is None else own())(*args, **kwargs))
         except (ValueError, SystemError) as error:
             # NumPy's own, for `a[0] = x[0]` into a plain array, or Python's, for a wrapper in the C code of SciPy, stands in
             # front of what the wrapper said.
             if isinstance(error.__cause__, NumpyCodeError):
                 raise NumpyCodeError(str(error.__cause__)) from error
-            if "read-only" in str(error) and (found := expression_of(error)).endswith("= ..."):  # such as np.zeros_like(x)
-                raise NumpyCodeError(writes(found)) from error
             if LAST.refused is not None:
                 error.add_note(LAST.refused)
             raise
@@ -71,17 +79,17 @@ def numpy_function(f: Callable[P, T], /) -> Callable[P, T]:
     return on_any_engine
 
 
-def _wrapped(leaf: Leaf) -> Any:
+def _wrapped(leaf: Leaf, writing: bool) -> Any:
     if leaf.library is NUMPY:
-        return leaf.value
+        return captured(leaf.value) if writing else leaf.value
     array = NumpyArray(leaf.value, engine_of(leaf.library))
-    array._shared = True  # with the caller
+    array._parent = ARGUMENT
     return array
 
 
 def _unwrapped(result: Any) -> Any:
     """The engine's own arrays in what f returned."""
-    if type(result) is NumpyArray:
+    if isinstance(result, NumpyArray):
         return result._array
     leaves: list[Leaf] = []
     structure = flatten(Constant(result), leaves, lambda: "the result")
@@ -93,12 +101,24 @@ def _without_wrappers(structure: Structure) -> Structure:
         return Frozen(_without_wrappers(structure.inner))
     if not isinstance(structure, Node):
         return structure
-    if isinstance(structure.data, Engine):
+    if isinstance(structure.data, Engine) or structure.data is _MADE:
         return structure.children[0]
     return Node(structure.type, structure.data, tuple([_without_wrappers(child) for child in structure.children]))
 
 
+def _wrapped_again(x: Any) -> Any:
+    """What an operator gives for a plain array that f has made: plain, or of the engine that follows the operator."""
+    library = None if type(x) is np.ndarray else handler_of(x, scan=False)
+    return wrap(x, engine_of(library)) if isinstance(library, Library) else made(x)
+
+
+#: Says of a structure that it stands for an array that f has made.
+_MADE = object()
+_UNASKED = object()
+
+
 # So that an operator can be called inside f: it sees the engine's array, and its results are wrapped again.
 register_stand_in(NumpyArray, lambda x: ((x._array,), x._engine), lambda engine, children: wrap(children[0], engine))
+register_stand_in(MadeArray, lambda x: ((x._array,), _MADE), lambda data, children: _wrapped_again(children[0]))
 
 __all__ = ["numpy_function"]

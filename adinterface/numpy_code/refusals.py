@@ -65,17 +65,26 @@ def _package_of(frame: FrameType) -> str:
     return name.partition(".")[0]
 
 
-def no_out(function: str) -> str:
+def into_argument() -> str:
     return (
-        f"numpy_function: {function} cannot write to out=, because engines cannot differentiate that. Use what it returns; "
-        f"for x += y write x = x + y."
+        f"numpy_function: {expression() or 'x[index] = ...'} writes into an argument of f, which belongs to the caller. Write "
+        f"x = x.copy() first."
     )
 
 
-def writes(found: str) -> str:
+def into_captured() -> str:
     return (
-        f"numpy_function: {found or 'x[index] = ...'} writes to an array, and engines cannot differentiate that. Build the "
-        f"array with np.where(condition, a, b), np.concatenate or np.stack."
+        f"numpy_function: {expression() or 'x[index] = ...'} writes what is differentiated into an array that f captures, which "
+        f"outlives the call. Write x = x.copy() in f first."
+    )
+
+
+def into_elsewhere(found: str) -> str:
+    """Of a write into a plain array that is none of f's own."""
+    return (
+        f"numpy_function: {found or 'a[index] = ...'} writes what is differentiated into a plain NumPy array that was not made in "
+        f"f itself, which would drop its gradient. Write a = np.array(a) in f first, or numpy_function above the function that "
+        f"makes it too."
     )
 
 

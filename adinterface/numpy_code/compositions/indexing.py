@@ -32,6 +32,17 @@ def getitem(xp: ModuleType, x: Array, index: Any) -> Array:
     return gathered(xp, x, np.asarray(positions(x.shape)[index]))
 
 
+def written(xp: ModuleType, x: Array, places: np.ndarray[Any, Any], value: Array) -> Array:
+    """x with a value, one or as many, in these places of it, which are counted in C's order and differ from one another."""
+    mask = np.zeros(x.shape, dtype=bool)
+    mask.reshape(-1)[places] = True
+    if value.shape:
+        source = np.zeros(x.shape, dtype=np.intp)
+        source.reshape(-1)[places] = np.arange(len(places))
+        value = xp.reshape(xp.take(value, array(xp, source.reshape(-1), x), axis=0), tuple(x.shape))
+    return xp.where(array(xp, mask, x), value, x)
+
+
 def _is_simple(part: Any) -> bool:
     return part is None or part is Ellipsis or type(part) is int or (type(part) is slice and (part.step or 1) > 0)
 

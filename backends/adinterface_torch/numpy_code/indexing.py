@@ -31,6 +31,18 @@ def getitem(x: Any, index: Any) -> Any:
     return x[index]
 
 
+def written(x: Any, places: Any, value: Any) -> Any:
+    """x with a value, one or as many, in these places of it, which are counted in C's order and differ from one another."""
+    shape = x.shape
+    flat = x if len(shape) == 1 else x.reshape(-1)
+    if len(places) == 1:
+        result = torch.select_scatter(flat, value, 0, int(places[0])) if shape else value.clone()
+    else:
+        index = torch.from_numpy(places)
+        result = flat.index_put((index if x.is_cpu else index.to(x.device),), value)
+    return result if len(shape) == 1 else result.reshape(shape)
+
+
 def _array_index(part: Any, x: Any) -> Any:
     """A list or NumPy's array or integer as torch takes it."""
     if isinstance(part, list):

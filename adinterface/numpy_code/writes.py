@@ -1,0 +1,215 @@
+"""`x[index] = value` and its kin, on arrays of engines: the elements that change are found by NumPy, a new array is made.
+
+NumPy's casting, broadcasting and errors; where an index names an element twice, the last value stays.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..contract.errors import NumpyCodeError
+from .refusals import expression, into_argument, into_captured
+from .storage import ARGUMENT, CAPTURED, Numbers, Storage, Unknown, known, locate, replace_root
+
+
+def write(x: Storage, index: Any, value: Any) -> None:
+    """x[index] = value, of which x at least is an engine's array."""
+    engine = x._engine
+    root, numbers = writable(x)
+    try:
+        spot = known(index, engine)
+    except Unknown:
+        return _write_unknown(x, root, index, value)
+    target = np.asarray(numbers[spot])
+    if _may_repeat(spot):
+        target, value = _last_of_each(target, value)
+    dtype = x.dtype  # type: ignore[attr-defined]
+    native = as_native(value, dtype, root)
+    native = _fitting(native, target.shape, engine)
+    if target.shape != () and not target.size:
+        return
+    put(root, target, native)
+
+
+def writable(x: Storage) -> tuple[Storage, Numbers]:
+    """The root of x and the numbers of its elements in x, where x may be written to. Raises NumpyCodeError or ValueError."""
+    root, numbers, _ = locate(x)
+    if root._parent is ARGUMENT:
+        raise NumpyCodeError(into_argument())
+    if root._parent is CAPTURED:
+        raise NumpyCodeError(into_captured())
+    if not numbers.flags.writeable:
+        raise ValueError("assignment destination is read-only")
+    return root, numbers
+
+
+def as_native(value: Any, dtype: np.dtype[Any], root: Storage) -> Any:
+    """A value to be written, as the root's engine has it, with a dtype of NumPy's."""
+    engine = root._engine
+    if isinstance(value, Storage):
+        native = value._operand()
+        if not isinstance(native, (np.ndarray, np.generic)) or isinstance(native, engine.types):
+            found = np.dtype(engine.library.dtype(native))
+            if found == dtype:
+                return native
+            if found.kind == "c" and dtype.kind != "c":
+                if not native.shape:
+                    raise TypeError("float() argument must be a string or a real number, not 'complex'")
+                warnings.warn("Casting complex values to real discards the imaginary part", np.exceptions.ComplexWarning, 3)
+                native = engine.functions[np.real](native)
+            return engine.functions[np.astype](native, dtype.name)
+        value = native
+    elif type(value) in (list, tuple) and holds_storage(value):
+        return as_native(stacked(value), dtype, root)
+    plain = np.empty(np.shape(value), dtype)
+    plain[...] = value
+    return engine.lift(plain, root._array)
+
+
+def holds_storage(values: Any) -> bool:
+    """Whether a list, or a list in it, has an array of ours."""
+    return any(holds_storage(v) if type(v) in (list, tuple) else isinstance(v, Storage) for v in values)
+
+
+def stacked(values: Any) -> Any:
+    """Nested lists with arrays in them as one array."""
+    if type(values) in (list, tuple) and holds_storage(values):
+        return np.stack([stacked(v) for v in values])
+    return values if isinstance(values, Storage) else np.asarray(values)
+
+
+def _fitting(native: Any, shape: tuple[int, ...], engine: Any) -> Any:
+    """A value in the shape of what it is written to; one number stays one."""
+    found = tuple(native.shape)
+    if found == shape:
+        return native
+    given = found
+    while len(found) > len(shape) and found[0] == 1:
+        found = found[1:]
+    if found != given:
+        native = engine.functions[np.reshape](native, found)
+    if not found:
+        return native
+    if len(found) > len(shape) or any(a not in (1, b) for a, b in zip(reversed(found), reversed(shape))):
+        raise ValueError(f"could not broadcast input array from shape {given} into shape {shape}")
+    return native if found == shape else engine.functions[np.broadcast_to](native, shape)
+
+
+def _may_repeat(spot: Any) -> bool:
+    """Whether an index may name an element twice: one with arrays of integers."""
+    parts = spot if type(spot) is tuple else (spot,)
+    return any(isinstance(part, list) or (isinstance(part, np.ndarray) and part.dtype != bool) for part in parts)
+
+
+def _last_of_each(target: Numbers, value: Any) -> tuple[Numbers, Any]:
+    """Where elements come twice, the last time each does, and the values for these."""
+    flat = target.real.ravel()
+    _, last = np.unique(flat[::-1], return_index=True)
+    if last.size == flat.size:
+        return target, value
+    keep = np.sort(flat.size - 1 - last)
+    if np.ndim(value) or type(value) in (list, tuple):
+        value = value if isinstance(value, Storage) else stacked(value)
+        value = np.reshape(np.broadcast_to(value, target.shape), (-1,))[keep]
+    return target.ravel()[keep], value
+
+
+def put(root: Storage, target: Numbers, native: Any) -> None:
+    """Writes a native value, of the target's shape or of none, to the elements of these numbers."""
+    engine, array = root._engine, root._array
+    places = np.ascontiguousarray(target).reshape(-1)
+    if places.dtype.kind != "i":
+        places, native = _of_halves(root, places, native)
+    shape = tuple(native.shape)
+    if len(places) == 1 and shape:
+        native = engine.functions[np.reshape](native, ())
+    elif len(shape) > 1:
+        native = engine.functions[np.reshape](native, (-1,))
+    replace_root(root, engine.written(array, places, native))
+
+
+def _of_halves(root: Storage, places: Numbers, native: Any) -> tuple[Numbers, Any]:
+    """Places of a complex root, and the complex numbers to be there, for a write to them or to their parts alone."""
+    if places.dtype.kind == "c":
+        return (places.real / 2).astype(np.intp), native
+    functions = root._engine.functions
+    whole = (places / 2).astype(np.intp)
+    old = functions[np.take](functions[np.reshape](root._array, (-1,)), whole)
+    if len(native.shape) > 1:
+        native = functions[np.reshape](native, (-1,))
+    if places[0] % 2:
+        return whole, functions[np.add](functions[np.real](old), functions[np.multiply](native, 1j))
+    return whole, functions[np.add](native, functions[np.multiply](functions[np.imag](old), 1j))
+
+
+def _write_unknown(x: Any, root: Storage, index: Any, value: Any) -> None:
+    """x[index] = value where the numbers of the index are not known yet: one value by a mask of x's shape."""
+    mask = index._array if isinstance(index, Storage) else None
+    if mask is not None and np.dtype(x._engine.library.dtype(mask)) == bool and tuple(mask.shape) == x.shape:
+        if np.ndim(value) == 0:
+            x[...] = np.where(index, np.astype(value, x.dtype) if isinstance(value, Storage) else value, x)
+            return
+    raise NumpyCodeError(
+        f"numpy_function: {expression() or 'x[index] = ...'} writes to elements that are not known yet, because the index is "
+        f"computed from what is compiled or batched. Write x = np.where(condition, value, x), or do not compile: "
+        f"AutoJax(jit=False)."
+    )
+
+
+# out=, at -------------------------------------------------------------------------------------------------------------
+
+
+def into(out: Any, result: Any, where: Any, name: str) -> Any:
+    """out[...] = result where `where` is true, with the casting of a ufunc's out=. Gives out."""
+    dtype = getattr(result, "dtype", None)
+    if dtype is not None and not np.can_cast(dtype, out.dtype, "same_kind"):
+        raise TypeError(
+            f"Cannot cast ufunc '{name}' output from {np.dtype(dtype)!r} to {out.dtype!r} with casting rule 'same_kind'"
+        )
+    shape = np.shape(result)
+    if np.broadcast_shapes(shape, out.shape) != out.shape:
+        raise ValueError(
+            f"non-broadcastable output operand with shape {out.shape} doesn't match the broadcast shape "
+            f"{np.broadcast_shapes(shape, out.shape)}"
+        )
+    out[...] = result if where is True else np.where(where, result, out)
+    return out
+
+
+def accumulate_at(ufunc: np.ufunc, x: Any, index: Any, values: Any = None) -> None:
+    """ufunc.at(x, index, values): an element that the index names twice takes part twice."""
+    root, numbers = writable(x)
+    try:
+        spot = known(index, x._engine)
+    except Unknown:
+        raise NumpyCodeError(
+            f"numpy_function: {expression() or 'np.add.at'} accumulates in elements that are not known yet, because the index is "
+            f"computed from what is compiled or batched. Do not compile: AutoJax(jit=False)."
+        ) from None
+    places = np.asarray(np.arange(x.size).reshape(x.shape)[spot])
+    if values is not None:
+        values = stacked(values) if isinstance(values, (list, tuple)) else values
+        values = np.reshape(np.broadcast_to(values, places.shape), (-1,))
+    flat = places.ravel()
+    real = values is None or np.dtype(values.dtype).kind != "c"
+    if ufunc in (np.add, np.subtract) and real and x.dtype.kind != "c" and flat.size:
+        total = np.reshape(np.bincount(flat, weights=values, minlength=x.size), x.shape)
+        into(x, ufunc(x, total if total.dtype == x.dtype else np.astype(total, x.dtype)), True, ufunc.__name__)
+        return
+    for rows in _rounds(flat):
+        index = np.unravel_index(flat[rows], x.shape)
+        old = x[index]
+        x[index] = ufunc(old) if values is None else ufunc(old, values[rows])
+
+
+def _rounds(places: Numbers) -> list[Numbers]:
+    """Which entries come first in their place, which second, and so on."""
+    order = np.argsort(places, kind="stable")
+    ordered = places[order]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(places) else np.zeros(0, int)
+    turn = np.arange(len(places)) - np.repeat(starts, np.diff(np.append(starts, len(places))))
+    return [np.sort(order[turn == n]) for n in range(int(turn.max(initial=-1)) + 1)]
+

@@ -15,7 +15,7 @@ from .names import ACCUMULATE, METHODS, REDUCE, VIEWS, WRITING, counts, place_of
 from .refusals import LAST, NO_NUMBER, expression, instead_of_leaving, into_plain
 from .storage import ARGUMENT, Storage, in_order, refresh, register, replace_root, view_of
 from .writers import WRITERS, WRITING_METHODS, Flat
-from .writes import accumulate_at, into, put, writable, write
+from .writes import accumulate_at, into, put, stacked, writable, write
 
 _PIECEWISE = np.piecewise
 #: Where every tenth of a microsecond counts, a wrapper is made without the call of `__init__`.
@@ -127,7 +127,8 @@ class NumpyArray(Storage):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return np.dtype(self._engine.library.dtype(self._array))
+        dtype: np.dtype[Any] = np.dtype(self._engine.library.dtype(self._array))
+        return dtype
 
     @property
     def ndim(self) -> int:
@@ -200,7 +201,7 @@ class NumpyArray(Storage):
         found._array = array = engine.getitem(self._array, index)
         found._engine = engine
         found._parent = found._views = None
-        if cls is slice or (array.shape and (cls is int or _may_view(index))):
+        if cls is slice or (array.shape if cls is int else _may_view(index, array.shape)):
             # What `view_of` does, without a call.
             found._parent = (self, None, 0, index, None, None)
             if self._views is None:
@@ -237,7 +238,7 @@ class NumpyArray(Storage):
     # what becomes a Python value
 
     def _traced(self) -> bool:
-        return self._engine.library.traced(self._array)
+        return bool(self._engine.library.traced(self._array))
 
     def _refuse_if_traced(self, what: str, instead: str) -> None:
         if self._traced():
@@ -403,17 +404,19 @@ def unwrap(
     return value
 
 
-def _may_view(index: Any) -> bool:
-    """Whether an index may give a view: one without lists and arrays."""
-    if type(index) is not tuple:
-        return not (type(index) is list or getattr(index, "shape", ()))
-    for part in index:
-        if type(part) not in _BASIC and (type(part) is list or getattr(part, "shape", ())):
+def _may_view(index: Any, shape: Any) -> bool:
+    """Whether an index may give a view, of that shape: one without lists and arrays, which gives no number."""
+    no_number = bool(shape)
+    part: Any
+    for part in index if type(index) is tuple else (index,):
+        if part is Ellipsis:
+            no_number = True
+        elif type(part) not in _BASIC and (type(part) is list or getattr(part, "shape", None)):
             return False
-    return True
+    return no_number
 
 
-_BASIC = frozenset({int, slice, type(None), type(Ellipsis)})
+_BASIC = frozenset({int, slice, type(None)})
 
 
 def _viewing(result: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -447,6 +450,7 @@ def _unusual(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict
     out = kwargs.pop("out", None)
     if out is not None and any(target is not None for target in out):
         where = kwargs.pop("where", True) if method == "__call__" else True
+        inputs = tuple([stacked(value) for value in inputs])
         result = _unusual(ufunc, method, inputs, kwargs) if kwargs or method != "__call__" else ufunc(*inputs)
         if len(out) == 1:
             return _into(out[0], result, where, spelled(ufunc))
@@ -537,6 +541,9 @@ def _in_place(ufunc: np.ufunc, symbol: str) -> Callable[[NumpyArray, Any], Any]:
         result = operator(self, other)
         if result is NotImplemented:
             return result
+        if type(result) is not NumpyArray:  # a number, where an engine has such
+            self[...] = result
+            return self
         if result._array.shape != shape:
             raise ValueError(
                 f"non-broadcastable output operand with shape {self.shape} doesn't match the broadcast shape {result.shape}"

@@ -13,6 +13,7 @@ from ..contract.errors import NumpyCodeError
 from ..contract.library import Library
 from .names import instead_of, names, spelled
 from .storage import Storage
+from .writes import holds_storage, stacked
 
 
 class Functions(dict[Any, Callable[..., Any]]):
@@ -107,6 +108,8 @@ class Engine:
         if isinstance(value, (np.ndarray, np.generic)):
             return self.lift(value, beside)
         if isinstance(value, (list, tuple)):
+            if holds_storage(value):
+                return stacked(value)._array
             return self.lift(np.asarray(value), beside)  # of which NumPy itself makes an array, matrix or not
         return value if isinstance(value, self.types) else NotImplemented
 

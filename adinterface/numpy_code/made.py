@@ -15,7 +15,7 @@ import numpy as np
 from ..contract.errors import NumpyCodeError
 from .array import ARITHMETIC, COMPARISONS, SIGNS, NumpyArray, binary, reflected, wrap
 from .names import VIEWS, place_of_out, spelled
-from .refusals import expression, into_captured, into_plain
+from .refusals import into_captured, into_plain, into_shared
 from .storage import (
     CAPTURED,
     Link,
@@ -41,7 +41,7 @@ class MadeArray(NumpyArray):
 
     # NumPy's protocols
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:  # type: ignore[override]
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         beside = array_of_engine((inputs, kwargs))
         if beside is None and method == "at":
             return getattr(ufunc, method)(*plain(inputs))
@@ -57,11 +57,13 @@ class MadeArray(NumpyArray):
             found = [made(part) if out is None else out for part, out in zip(result if len(outs) > 1 else (result,), outs)]
         else:
             where = True if outs is None else kwargs.pop("where", True)
-            result = getattr(ufunc, method)(*lent(inputs), **lent(kwargs))
+            result = getattr(ufunc, method)(*[lent(stacked(part)) for part in inputs], **lent(kwargs))
             if outs is None:
                 return result
             parts = result if len(outs) > 1 else (result,)
-            found = [part if out is None else into(_ours(out, ufunc), part, where, ufunc.__name__) for part, out in zip(parts, outs)]
+            found = [
+                part if out is None else into(_ours(out, ufunc), part, where, ufunc.__name__) for part, out in zip(parts, outs)
+            ]
         return found[0] if len(outs) == 1 else tuple(found)
 
     def __array_function__(
@@ -178,7 +180,7 @@ def made(result: Any) -> Any:
         return _new_array(result, None)
     if isinstance(result, tuple):
         parts = [made(part) for part in result]
-        return type(result)._make(parts) if hasattr(result, "_make") else tuple(parts)  # type: ignore[attr-defined]
+        return type(result)._make(parts) if hasattr(result, "_make") else tuple(parts)
     return [made(part) for part in result] if type(result) is list else result
 
 
@@ -304,11 +306,7 @@ def _refuse_if_seen(numbers: np.ndarray[Any, Any], views: list[Any]) -> None:
     ours = sum(view._array.base is owner for view in views)
     # Besides: `numbers` here and in promote and in its wrapper, or in its base, and `owner` here and as an argument.
     if sys.getrefcount(owner) > ours + (5 if owner is numbers else 3):
-        raise NumpyCodeError(
-            f"numpy_function: {expression() or 'x[index] = ...'} writes what is differentiated into memory that a plain NumPy "
-            f"array shares, such as np.asarray of it in a function that f calls; that array would not see it. Write x = x.copy() "
-            f"first."
-        )
+        raise NumpyCodeError(into_shared())
 
 
 def _nothing(*unused: Any) -> Any:
@@ -317,6 +315,8 @@ def _nothing(*unused: Any) -> Any:
 
 def _at(view: np.ndarray[Any, Any], root: np.ndarray[Any, Any], places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Which of the root's elements a view holds, from where it lies in the same memory."""
+    if not view.size:
+        return np.zeros(view.shape, places.dtype)
     scale = places.itemsize / root.itemsize
     start = view.__array_interface__["data"][0] - root.__array_interface__["data"][0]
     dtype = places.dtype if view.dtype == root.dtype else np.dtype(float)
@@ -391,7 +391,7 @@ for _name, (_ufunc, _) in ARITHMETIC.items():
     setattr(MadeArray, f"__i{_name}__", _in_place(_ufunc, f"__i{_name}__"))
 for _name, _ufunc in COMPARISONS.items():
     setattr(MadeArray, f"__{_name}__", _forward(_ufunc))
-MadeArray.__divmod__ = _forward(np.divmod)  # type: ignore[attr-defined]
-MadeArray.__rdivmod__ = _backward(np.divmod)  # type: ignore[attr-defined]
+for _name, _operator in (("__divmod__", _forward), ("__rdivmod__", _backward)):
+    setattr(MadeArray, _name, _operator(np.divmod))
 for _name, _ufunc in SIGNS.items():
     setattr(MadeArray, f"__{_name}__", _sign(_ufunc))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import builtins
 import dis
 import functools
-import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -70,10 +69,9 @@ class _Globals(dict[str, Any]):
             if value is np:
                 self[name] = _names()  # kept, because it is asked for so often
             return _ours(value)
-        return getattr(builtins, name) if hasattr(builtins, name) else self._absent(name)
-
-    def _absent(self, name: str) -> Any:
-        raise KeyError(name)
+        if hasattr(builtins, name):
+            return getattr(builtins, name)
+        raise KeyError(name)  # of which Python makes a NameError
 
 
 @functools.cache
@@ -96,19 +94,19 @@ def _globals_of(original: dict[str, Any]) -> _Globals:
 
 def with_own_names(f: Callable[..., Any]) -> Callable[[], Callable[..., Any]] | None:
     """What gives the copy of f for a call; None where f's own code writes to nothing, or cannot be copied."""
-    if isinstance(f, types.MethodType):
-        inner = with_own_names(f.__func__)
-        return None if inner is None else lambda: types.MethodType(inner(), f.__self__)
-    if isinstance(f, functools.partial):
-        inner = with_own_names(f.func)
-        return None if inner is None else lambda: functools.partial(inner(), *f.args, **f.keywords)
     if type(f) is types.FunctionType:
         return functools.partial(_copied, f) if _writes(f.__code__) else None
-    call = getattr(type(f), "__call__", None)
-    if type(call) is types.FunctionType and not isinstance(f, type):
-        inner = with_own_names(call)
-        return None if inner is None else lambda: types.MethodType(inner(), f)
-    return None
+    if isinstance(f, types.MethodType):
+        return _inside(f.__func__, lambda own: types.MethodType(own, f.__self__))
+    if isinstance(f, functools.partial):
+        return _inside(f.func, lambda own: functools.partial(own, *f.args, **f.keywords))
+    call = vars(type(f)).get("__call__")
+    return _inside(call, lambda own: types.MethodType(own, f)) if type(call) is types.FunctionType else None
+
+
+def _inside(inner: Any, around: Callable[[Any], Callable[..., Any]]) -> Callable[[], Callable[..., Any]] | None:
+    own = with_own_names(inner)
+    return None if own is None else lambda: around(own())
 
 
 def _copied(f: types.FunctionType) -> Callable[..., Any]:
@@ -136,10 +134,10 @@ def _own_cell(cell: types.CellType) -> types.CellType:
 
 def _writes(code: types.CodeType) -> bool:
     """Whether code, or a function defined in it, may write to an array, and leaves the globals alone."""
-    codes = list(_codes(code))
-    if any(instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL") for each in codes for instruction in dis.get_instructions(each)):
+    instructions = [instruction for each in _codes(code) for instruction in dis.get_instructions(each)]
+    if any(instruction.opname in ("STORE_GLOBAL", "DELETE_GLOBAL") for instruction in instructions):
         return False  # which would be the copy's
-    return any(_writes_itself(each) for each in codes)
+    return any(map(_writing, instructions)) or any(map(_names_a_writer, _codes(code)))
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -149,16 +147,16 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _codes(constant)
 
 
-def _writes_itself(code: types.CodeType) -> bool:
-    if not _WRITERS.isdisjoint(code.co_names) or any(type(c) is tuple and "out" in c for c in code.co_consts):
-        return True
-    for instruction in dis.get_instructions(code):
-        name = instruction.opname
-        if name in ("STORE_SUBSCR", "STORE_SLICE") or (name == "BINARY_OP" and instruction.argrepr.endswith("=")):
-            return True
-        if name == "STORE_ATTR" and instruction.argval in ("real", "imag"):
-            return True
-    return False
+def _names_a_writer(code: types.CodeType) -> bool:
+    """Whether code names what writes to an array, among these the keyword out=."""
+    return not _WRITERS.isdisjoint(code.co_names) or any(type(each) is tuple and "out" in each for each in code.co_consts)
 
 
-_ = sys
+def _writing(instruction: dis.Instruction) -> bool:
+    """Whether an instruction is `x[i] = y`, `x += y`, `x.real = y` or `x.imag = y`."""
+    name = instruction.opname
+    return (
+        name in ("STORE_SUBSCR", "STORE_SLICE")
+        or (name == "BINARY_OP" and instruction.argrepr.endswith("="))
+        or (name == "STORE_ATTR" and instruction.argval in ("real", "imag"))
+    )

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..contract.errors import NumpyCodeError
-from .refusals import expression
+from .refusals import into_unknown_memory
 
 Numbers: TypeAlias = np.ndarray[Any, Any]
 
@@ -81,7 +81,7 @@ def _linked(x: Storage) -> Link:
     engine = source._engine
     if function is None:
         index = known(args, engine)
-        link = Link(source, operator.itemgetter(index), lambda: source[args], None)  # type: ignore[index]
+        link = Link(source, operator.itemgetter(index), lambda: source[args], None)
     else:
         before, after = args[:place], args[place + 1 :]
         link = Link(
@@ -139,7 +139,7 @@ def _numbered(shape: tuple[int, ...], axes: str, halves: bool) -> Numbers:
     if halves:
         numbers = 2.0 * numbers + 1j * (2.0 * numbers + 1)
     order = [int(axis) for axis in axes]
-    return np.ascontiguousarray(numbers.reshape(shape).transpose(order)).transpose(np.argsort(order))
+    return numbers.reshape(shape).transpose(order).copy().transpose([order.index(axis) for axis in range(len(shape))])
 
 
 def numbers_of_root(shape: tuple[int, ...], axes: str, halves: bool) -> Numbers:
@@ -176,18 +176,12 @@ def locate(x: Storage) -> tuple[Storage, Numbers, list[Numbers]]:
         shares = np.may_share_memory(mine, numbers)
         alternatives = [link.of(other) for other in others]
         if any(np.may_share_memory(a, b) != shares for a, b in zip(alternatives, others)):
-            raise NumpyCodeError(_UNKNOWN_LAYOUT.format(expression() or "this"))
+            raise NumpyCodeError(into_unknown_memory())
         if not shares:
             _detach(x, link.source, layout_of(mine))
             return locate(x)
         link.root, link.numbers, link.others = root, mine, alternatives
     return link.root, link.numbers, link.others  # type: ignore[return-value]
-
-
-_UNKNOWN_LAYOUT = (
-    "numpy_function: {} writes where a reshape or ravel may look on or not: that depends on how its argument lies in memory, "
-    "which an engine's array does not tell. Write x = x.copy() before the reshape or ravel."
-)
 
 
 def _located_root(x: Storage, layout: str | None) -> tuple[Storage, Numbers, list[Numbers]]:
@@ -208,7 +202,7 @@ def _detach(x: Storage, source: Storage, layout: str | None) -> None:
     x._array = x._array  # which is there: no write has passed yet
     x._parent = layout
     if source._views is not None:
-        source._views[:] = [view for view in source._views if view() not in (None, x)]
+        source._views[:] = [view for view in source._views if view() is not x]
 
 
 # What a write changes ------------------------------------------------------------------------------------------------
@@ -220,15 +214,15 @@ def replace_root(root: Storage, native: Any) -> None:
         for view in list(views_of(root)):
             locate(view)  # which makes a root of what is no view
         for view in views_of(root):
-            if hasattr_array(view):
+            if _is_fresh(view):
                 del view._array
     root._array = native
 
 
-def hasattr_array(x: Storage) -> bool:
+def _is_fresh(x: Storage) -> bool:
     """Whether a view has its array, without taking it anew."""
     try:
-        Storage._array.__get__(x)  # type: ignore[attr-defined]
+        _ARRAY.__get__(x)
     except AttributeError:
         return False
     return True
@@ -238,6 +232,9 @@ def refresh(x: Storage) -> Any:
     """The array of a view whose root has been written to."""
     x._array = native = _linked(x).native()
     return native
+
+
+_ARRAY: Any = vars(Storage)["_array"]
 
 
 # Indices --------------------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ def _plain(x: Any) -> Any:
 
 
 def _vector(values: Any) -> Any:
-    return np.reshape(stacked(values) if isinstance(values, (list, tuple)) else values, (-1,))
+    return np.reshape(stacked(values), (-1,))
 
 
 @_writer(np.copyto)
@@ -41,12 +41,14 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
 
 @_writer(np.putmask)
 def putmask(a: Any, mask: Any, values: Any) -> None:
-    values = stacked(values) if isinstance(values, (list, tuple)) else values
+    values = stacked(values)
     if np.ndim(values) == 0 or np.shape(values) == a.shape:
         a[...] = np.where(mask, values, a)
         return
     values = _vector(values)
     places = np.flatnonzero(_plain(mask))
+    if not np.shape(values)[0]:
+        return  # as NumPy
     Flat(a)[places] = values[places % np.shape(values)[0]]
 
 
@@ -133,8 +135,13 @@ class Flat:
     def __setitem__(self, index: Any, value: Any) -> None:
         x = self.base
         places = np.arange(x.size)[known(index, x._engine)]
-        values = stacked(value) if isinstance(value, (list, tuple)) else value
+        values = stacked(value)
         if np.ndim(values) and np.ndim(places):
             values = _vector(values)
+            if not np.shape(values)[0]:
+                return  # as NumPy
             values = values[np.arange(places.size) % np.shape(values)[0]]  # which begin again
-        x[np.unravel_index(places, x.shape)] = values
+        if x.ndim:
+            x[np.unravel_index(places, x.shape)] = values
+        elif np.size(places):
+            x[...] = values[-1] if np.ndim(values) else values

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..contract.errors import NumpyCodeError
-from .refusals import expression, into_argument, into_captured
+from .refusals import into_argument, into_captured, into_unknown_elements
 from .storage import ARGUMENT, CAPTURED, Numbers, Storage, Unknown, known, locate, replace_root
 
 
@@ -22,7 +22,7 @@ def write(x: Storage, index: Any, value: Any) -> None:
     try:
         spot = known(index, engine)
     except Unknown:
-        return _write_unknown(x, root, index, value)
+        return _write_unknown(x, index, value)
     target = np.asarray(numbers[spot])
     if _may_repeat(spot):
         target, value = _last_of_each(target, value)
@@ -75,10 +75,10 @@ def holds_storage(values: Any) -> bool:
 
 
 def stacked(values: Any) -> Any:
-    """Nested lists with arrays in them as one array."""
-    if type(values) in (list, tuple) and holds_storage(values):
-        return np.stack([stacked(v) for v in values])
-    return values if isinstance(values, Storage) else np.asarray(values)
+    """Nested lists as one array, of ours if there is one of ours in them; anything else as it is."""
+    if type(values) not in (list, tuple):
+        return values
+    return np.stack([stacked(v) for v in values]) if holds_storage(values) else np.asarray(values)
 
 
 def _fitting(native: Any, shape: tuple[int, ...], engine: Any) -> Any:
@@ -112,7 +112,9 @@ def _last_of_each(target: Numbers, value: Any) -> tuple[Numbers, Any]:
         return target, value
     keep = np.sort(flat.size - 1 - last)
     if np.ndim(value) or type(value) in (list, tuple):
-        value = value if isinstance(value, Storage) else stacked(value)
+        value = stacked(value)
+        while np.ndim(value) > target.ndim and np.shape(value)[0] == 1:
+            value = value[0]
         value = np.reshape(np.broadcast_to(value, target.shape), (-1,))[keep]
     return target.ravel()[keep], value
 
@@ -145,18 +147,12 @@ def _of_halves(root: Storage, places: Numbers, native: Any) -> tuple[Numbers, An
     return whole, functions[np.add](native, functions[np.multiply](functions[np.imag](old), 1j))
 
 
-def _write_unknown(x: Any, root: Storage, index: Any, value: Any) -> None:
+def _write_unknown(x: Any, index: Any, value: Any) -> None:
     """x[index] = value where the numbers of the index are not known yet: one value by a mask of x's shape."""
-    mask = index._array if isinstance(index, Storage) else None
-    if mask is not None and np.dtype(x._engine.library.dtype(mask)) == bool and tuple(mask.shape) == x.shape:
-        if np.ndim(value) == 0:
-            x[...] = np.where(index, np.astype(value, x.dtype) if isinstance(value, Storage) else value, x)
-            return
-    raise NumpyCodeError(
-        f"numpy_function: {expression() or 'x[index] = ...'} writes to elements that are not known yet, because the index is "
-        f"computed from what is compiled or batched. Write x = np.where(condition, value, x), or do not compile: "
-        f"AutoJax(jit=False)."
-    )
+    mask = index._array if isinstance(index, Storage) and np.ndim(value) == 0 else None
+    if mask is None or np.dtype(x._engine.library.dtype(mask)) != bool or tuple(mask.shape) != x.shape:
+        raise NumpyCodeError(into_unknown_elements())
+    x[...] = np.where(index, value.astype(x.dtype) if hasattr(value, "astype") else value, x)
 
 
 # out=, at -------------------------------------------------------------------------------------------------------------
@@ -181,17 +177,14 @@ def into(out: Any, result: Any, where: Any, name: str) -> Any:
 
 def accumulate_at(ufunc: np.ufunc, x: Any, index: Any, values: Any = None) -> None:
     """ufunc.at(x, index, values): an element that the index names twice takes part twice."""
-    root, numbers = writable(x)
+    writable(x)
     try:
         spot = known(index, x._engine)
     except Unknown:
-        raise NumpyCodeError(
-            f"numpy_function: {expression() or 'np.add.at'} accumulates in elements that are not known yet, because the index is "
-            f"computed from what is compiled or batched. Do not compile: AutoJax(jit=False)."
-        ) from None
+        raise NumpyCodeError(into_unknown_elements()) from None
     places = np.asarray(np.arange(x.size).reshape(x.shape)[spot])
     if values is not None:
-        values = stacked(values) if isinstance(values, (list, tuple)) else values
+        values = stacked(values)
         values = np.reshape(np.broadcast_to(values, places.shape), (-1,))
     flat = places.ravel()
     real = values is None or np.dtype(values.dtype).kind != "c"
@@ -212,4 +205,3 @@ def _rounds(places: Numbers) -> list[Numbers]:
     starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(places) else np.zeros(0, int)
     turn = np.arange(len(places)) - np.repeat(starts, np.diff(np.append(starts, len(places))))
     return [np.sort(order[turn == n]) for n in range(int(turn.max(initial=-1)) + 1)]
-

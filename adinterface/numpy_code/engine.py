@@ -56,7 +56,18 @@ class Functions(dict[Any, Callable[..., Any]]):
 class Engine:
     """One library's arrays under NumPy's names."""
 
-    __slots__ = ("classes", "direct", "functions", "getitem", "library", "numbers", "types", "written")
+    __slots__ = (
+        "added_anywhere",
+        "classes",
+        "direct",
+        "functions",
+        "getitem",
+        "library",
+        "numbers",
+        "types",
+        "written",
+        "written_anywhere",
+    )
 
     def __init__(self, library: Library):
         self.library = library
@@ -81,6 +92,11 @@ class Engine:
         self.written: Callable[[Any, Any, Any], Any] = next(
             (source.written for source in sources if hasattr(source, "written")), None
         ) or functools.partial(compositions.written, library.namespace(None))
+
+        namespace = library.namespace(None)
+        #: The same, in places that are the engine's own array, and may come twice: written to, and added to.
+        self.written_anywhere = functools.partial(compositions.written_anywhere, namespace)
+        self.added_anywhere = functools.partial(compositions.added_anywhere, namespace)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return engine_of, (self.library,)

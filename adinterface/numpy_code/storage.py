@@ -8,6 +8,7 @@ read, and takes it anew from its parent. Nothing here is asked for before the fi
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import operator
@@ -164,7 +165,7 @@ def layout_of(array: Numbers) -> str | None:
 def locate(x: Storage) -> tuple[Storage, Numbers, list[Numbers]]:
     """The root of x, the numbers of its elements that x holds, and the same for other layouts that the root may have.
 
-    What NumPy would have copied becomes a root by this.
+    What NumPy would have copied becomes a root by this. Raises Unknown where an index on the way is not known yet.
     """
     parent = x._parent
     if parent is None or type(parent) is str:
@@ -212,7 +213,8 @@ def replace_root(root: Storage, native: Any) -> None:
     """Gives a root another array, and lets its views take theirs anew when they are read."""
     if root._views is not None:
         for view in list(views_of(root)):
-            locate(view)  # which makes a root of what is no view
+            with contextlib.suppress(Unknown):  # an element or a row by an index that is not known yet, which is a view
+                locate(view)  # which makes a root of what is no view
         for view in views_of(root):
             if _is_fresh(view):
                 del view._array

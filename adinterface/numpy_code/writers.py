@@ -134,6 +134,8 @@ class Flat:
 
     def __setitem__(self, index: Any, value: Any) -> None:
         x = self.base
+        if not x.size:
+            return  # as NumPy
         places = np.arange(x.size)[known(index, x._engine)]
         values = stacked(value)
         if np.ndim(values) and np.ndim(places):

@@ -19,10 +19,9 @@ def write(x: Storage, index: Any, value: Any) -> None:
     """x[index] = value, of which x at least is an engine's array."""
     engine = x._engine
     root, numbers = writable(x)
-    try:
-        spot = known(index, engine)
-    except Unknown:
-        return _write_unknown(x, index, value)
+    spot = _known(index, engine)
+    if spot is _UNKNOWN:
+        return _write_unknown(x, root, numbers, index, value)
     target = np.asarray(numbers[spot])
     if _may_repeat(spot):
         target, value = _last_of_each(target, value)
@@ -34,9 +33,22 @@ def write(x: Storage, index: Any, value: Any) -> None:
     put(root, target, native)
 
 
+_UNKNOWN = object()
+
+
+def _known(index: Any, engine: Any) -> Any:
+    try:
+        return known(index, engine)
+    except Unknown:
+        return _UNKNOWN
+
+
 def writable(x: Storage) -> tuple[Storage, Numbers]:
     """The root of x and the numbers of its elements in x, where x may be written to. Raises NumpyCodeError or ValueError."""
-    root, numbers, _ = locate(x)
+    try:
+        root, numbers, _ = locate(x)
+    except Unknown:
+        raise NumpyCodeError(into_unknown_elements()) from None
     if root._parent is ARGUMENT:
         raise NumpyCodeError(into_argument())
     if root._parent is CAPTURED:
@@ -147,12 +159,39 @@ def _of_halves(root: Storage, places: Numbers, native: Any) -> tuple[Numbers, An
     return whole, functions[np.add](native, functions[np.multiply](functions[np.imag](old), 1j))
 
 
-def _write_unknown(x: Any, index: Any, value: Any) -> None:
-    """x[index] = value where the numbers of the index are not known yet: one value by a mask of x's shape."""
-    mask = index._array if isinstance(index, Storage) and np.ndim(value) == 0 else None
-    if mask is None or np.dtype(x._engine.library.dtype(mask)) != bool or tuple(mask.shape) != x.shape:
+def _write_unknown(x: Any, root: Storage, numbers: Numbers, index: Any, value: Any) -> None:
+    """x[index] = value where the engine alone knows the index: integers, or a mask of x's shape for one value."""
+    engine = x._engine
+    native = index._array if isinstance(index, Storage) else None
+    if native is not None and np.dtype(engine.library.dtype(native)) == bool:
+        if np.ndim(value) or tuple(native.shape) != x.shape:
+            raise NumpyCodeError(into_unknown_elements())
+        x[...] = np.where(index, value.astype(x.dtype) if hasattr(value, "astype") else value, x)
+        return
+    target = _unknown_places(root, numbers, index, engine)
+    fitting = _fitting(as_native(value, x.dtype, root), tuple(target.shape), engine)
+    if fitting.shape:
+        fitting = engine.functions[np.reshape](fitting, (-1,))
+    replace_root(root, engine.written_anywhere(root._array, target, fitting))
+
+
+def _unknown_places(root: Storage, numbers: Numbers, index: Any, engine: Any) -> Any:
+    """The numbers of the elements of an index that the engine alone knows, as its array."""
+    parts = index if type(index) is tuple else (index,)
+    natives = tuple([part._array if isinstance(part, Storage) else _list_of_native(part, engine, root) for part in parts])
+    masks = [part for part in natives if hasattr(part, "shape") and np.dtype(engine.library.dtype(part)) == bool]
+    if masks or numbers.dtype.kind != "i":
         raise NumpyCodeError(into_unknown_elements())
-    x[...] = np.where(index, value.astype(x.dtype) if hasattr(value, "astype") else value, x)
+    everywhere = engine.library.asarray(np.ascontiguousarray(numbers).reshape(numbers.shape), like=root._array)
+    return engine.getitem(everywhere, natives if type(index) is tuple else natives[0])
+
+
+def _list_of_native(part: Any, engine: Any, root: Storage) -> Any:
+    if not holds_storage([part]):
+        return part
+    if type(part) is slice:
+        raise NumpyCodeError(into_unknown_elements())
+    return stacked(part)._array
 
 
 # out=, at -------------------------------------------------------------------------------------------------------------
@@ -177,11 +216,10 @@ def into(out: Any, result: Any, where: Any, name: str) -> Any:
 
 def accumulate_at(ufunc: np.ufunc, x: Any, index: Any, values: Any = None) -> None:
     """ufunc.at(x, index, values): an element that the index names twice takes part twice."""
-    writable(x)
-    try:
-        spot = known(index, x._engine)
-    except Unknown:
-        raise NumpyCodeError(into_unknown_elements()) from None
+    root, numbers = writable(x)
+    spot = _known(index, x._engine)
+    if spot is _UNKNOWN:
+        return _add_unknown(ufunc, x, root, numbers, index, values)
     places = np.asarray(np.arange(x.size).reshape(x.shape)[spot])
     if values is not None:
         values = stacked(values)
@@ -196,6 +234,16 @@ def accumulate_at(ufunc: np.ufunc, x: Any, index: Any, values: Any = None) -> No
         index = np.unravel_index(flat[rows], x.shape)
         old = x[index]
         x[index] = ufunc(old) if values is None else ufunc(old, values[rows])
+
+
+def _add_unknown(ufunc: np.ufunc, x: Any, root: Storage, numbers: Numbers, index: Any, values: Any) -> None:
+    engine = x._engine
+    if ufunc not in (np.add, np.subtract):
+        raise NumpyCodeError(into_unknown_elements())
+    target = _unknown_places(root, numbers, index, engine)
+    values = np.broadcast_to(stacked(values), tuple(target.shape))
+    native = as_native(np.reshape(values if ufunc is np.add else -values, (-1,)), x.dtype, root)
+    replace_root(root, engine.added_anywhere(root._array, target, native))
 
 
 def _rounds(places: Numbers) -> list[Numbers]:

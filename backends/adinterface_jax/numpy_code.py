@@ -100,7 +100,7 @@ def getitem(x: Any, index: Any) -> Any:
     taken = sum(_axes(part) for part in parts)
     for n, part in enumerate(parts):
         if type(part) is list:
-            parts[n] = part = np.asarray(part) if part else np.zeros(0, dtype=np.intp)
+            parts[n] = part = _list(part)
         if part is Ellipsis and not after_ellipsis:
             axis, after_ellipsis = axis + x.ndim - taken, True
             continue
@@ -131,6 +131,13 @@ def written(x: Any, places: Any, value: Any) -> Any:
         order[places] = np.arange(len(places))
         return jnp.reshape(value if (np.diff(places) == 1).all() else jnp.take(value, order, mode="clip"), x.shape)
     return jnp.where(mask, value, x)
+
+
+def _list(part: list[Any]) -> Any:
+    """A list in an index as an array: JAX's, if one of its numbers is."""
+    if _holds_arrays(part):
+        return jnp.stack([jnp.asarray(each) for each in part])
+    return np.asarray(part) if part else np.zeros(0, dtype=np.intp)
 
 
 def _axes(part: Any) -> int:

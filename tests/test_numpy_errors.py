@@ -58,6 +58,7 @@ PLAIN = np.zeros(3)
 
 class Holder:
     plain = PLAIN
+    kept = staticmethod(np.asarray)
 
 
 @refused(ARGUMENT.format("x[0] = ..."))
@@ -164,13 +165,9 @@ def writing_into_a_view_of_a_captured_array(x):
 )
 def writing_beside_a_plain_array(x):
     a = np.zeros(3)
-    seen = kept(a)
+    seen = Holder.kept(a)
     a[0] = x[0]
     return np.sum(a) + np.sum(seen)
-
-
-def kept(a):
-    return np.asarray(a)
 
 
 @refused(

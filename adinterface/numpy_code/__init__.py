@@ -9,17 +9,13 @@ import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-import numpy as np
-
 from ..contract.errors import NumpyCodeError
-from ..contract.library import NUMPY, Library
-from ..tree import Constant, Frozen, Leaf, Node, Structure, build, flatten, handler_of, register_stand_in
+from ..contract.library import NUMPY
+from ..tree import Constant, Frozen, Leaf, Node, Structure, build, flatten, register_stand_in
 from .array import NumpyArray, wrap
 from .engine import Engine, engine_of
-from .made import MadeArray, captured, made
-from .own_names import with_own_names
 from .refusals import LAST
-from .storage import ARGUMENT
+from .storage import ARGUMENT, MADE
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -30,8 +26,10 @@ def numpy_function(f: Callable[P, T], /) -> Callable[P, T]:
 
     Inside, the arrays of an engine stand behind NumPy's own protocols: `np.tanh(x @ w)`, `x.sum(axis=0)`, `x[1:]`,
     `np.linalg.solve(a, b)`, `np.einsum(...)` and the ufuncs of `scipy.special` call the engine. NumPy arrays that f
-    captures are constants. What cannot work raises NumpyCodeError, which names the expression and what to write
-    instead: writing to an array, `np.asarray` of what is differentiated, `float(x)`, `out=`.
+    captures are constants. Arrays that f makes, `np.zeros(n)` and `x.copy()`, can be written to, by `a[i] = x[0]`, `+=`,
+    `out=`, `np.add.at` and the like, with NumPy's views; for that an f that writes runs as a copy of itself, in which
+    NumPy's functions that make arrays are ours. What cannot work raises NumpyCodeError, which names the expression and
+    what to write instead: writing to an argument of f, `np.asarray` of what is differentiated elsewhere, `float(x)`.
 
     f takes and returns trees, as the operators do. Called with NumPy arrays and numbers alone (as finite differences
     do), it is f itself. The wrappers cost nothing once an engine has compiled f.
@@ -61,6 +59,8 @@ def numpy_function(f: Callable[P, T], /) -> Callable[P, T]:
             return f(*args, **kwargs)
         nonlocal own
         if own is _UNASKED:
+            from .own_names import with_own_names  # here, because whoever imports this package need not write
+
             own = with_own_names(f)
         args, kwargs = build(structure, iter([_wrapped(leaf, own is not None) for leaf in leaves]))
         LAST.refused = None
@@ -80,8 +80,12 @@ def numpy_function(f: Callable[P, T], /) -> Callable[P, T]:
 
 
 def _wrapped(leaf: Leaf, writing: bool) -> Any:
+    if leaf.library is NUMPY and writing:
+        from .made_array import captured
+
+        return captured(leaf.value)
     if leaf.library is NUMPY:
-        return captured(leaf.value) if writing else leaf.value
+        return leaf.value
     array = NumpyArray(leaf.value, engine_of(leaf.library))
     array._parent = ARGUMENT
     return array
@@ -101,24 +105,15 @@ def _without_wrappers(structure: Structure) -> Structure:
         return Frozen(_without_wrappers(structure.inner))
     if not isinstance(structure, Node):
         return structure
-    if isinstance(structure.data, Engine) or structure.data is _MADE:
+    if isinstance(structure.data, Engine) or structure.data is MADE:
         return structure.children[0]
     return Node(structure.type, structure.data, tuple([_without_wrappers(child) for child in structure.children]))
 
 
-def _wrapped_again(x: Any) -> Any:
-    """What an operator gives for a plain array that f has made: plain, or of the engine that follows the operator."""
-    library = None if type(x) is np.ndarray else handler_of(x, scan=False)
-    return wrap(x, engine_of(library)) if isinstance(library, Library) else made(x)
-
-
-#: Says of a structure that it stands for an array that f has made.
-_MADE = object()
 _UNASKED = object()
 
 
 # So that an operator can be called inside f: it sees the engine's array, and its results are wrapped again.
 register_stand_in(NumpyArray, lambda x: ((x._array,), x._engine), lambda engine, children: wrap(children[0], engine))
-register_stand_in(MadeArray, lambda x: ((x._array,), _MADE), lambda data, children: _wrapped_again(children[0]))
 
 __all__ = ["numpy_function"]

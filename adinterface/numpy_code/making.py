@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .array import NumpyArray
-from .made import array_of_engine, captured, made, plain
+from .made_array import array_of_engine, captured, made, plain
 from .storage import Storage
 from .writes import holds_storage, stacked
 

@@ -97,7 +97,7 @@ def into_unknown_memory() -> str:
 def into_unknown_elements() -> str:
     return _writes(
         "to elements that are not known yet, because the index is computed from what is compiled or batched. "
-        "Write x = np.where(condition, value, x), or do not compile: AutoJax(jit=False)."
+        "Write x = np.where(condition, value, x), or call f without compiling it."
     )
 
 

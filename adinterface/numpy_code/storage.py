@@ -47,6 +47,8 @@ class Storage:
 
 #: The parent of a root that belongs to the caller, and of one that f captures.
 ARGUMENT, CAPTURED = "an argument", "captured"
+#: Says of a structure that it stands for a plain array that f has made.
+MADE = object()
 
 
 class Link:

@@ -68,8 +68,6 @@ def as_native(value: Any, dtype: np.dtype[Any], root: Storage) -> Any:
             if found == dtype:
                 return native
             if found.kind == "c" and dtype.kind != "c":
-                if not native.shape:
-                    raise TypeError("float() argument must be a string or a real number, not 'complex'")
                 warnings.warn("Casting complex values to real discards the imaginary part", np.exceptions.ComplexWarning, 3)
                 native = engine.functions[np.real](native)
             return engine.functions[np.astype](native, dtype.name)

@@ -13,11 +13,15 @@ from typing import Any
 import numpy as np
 
 from ..contract.errors import NumpyCodeError
+from ..contract.library import Library
+from ..tree import handler_of, register_stand_in
 from .array import ARITHMETIC, COMPARISONS, SIGNS, NumpyArray, binary, reflected, wrap
+from .engine import engine_of
 from .names import VIEWS, place_of_out, spelled
 from .refusals import into_captured, into_plain, into_shared
 from .storage import (
     CAPTURED,
+    MADE,
     Link,
     Storage,
     Unknown,
@@ -222,6 +226,15 @@ def _views(result: Any, sources: list[Any]) -> Any:
 def _owner(array: np.ndarray[Any, Any]) -> Any:
     """The array whose memory it is."""
     return array if array.base is None else array.base
+
+
+def _wrapped_again(x: Any) -> Any:
+    """What an operator gives for a plain array that f has made: plain, or of the engine that follows the operator."""
+    library = None if type(x) is np.ndarray else handler_of(x, scan=False)
+    return wrap(x, engine_of(library)) if isinstance(library, Library) else made(x)
+
+
+register_stand_in(MadeArray, lambda x: ((x._array,), MADE), lambda data, children: _wrapped_again(children[0]))
 
 
 # Among arrays of an engine --------------------------------------------------------------------------------------------

@@ -186,5 +186,3 @@ def _container(structure: Node) -> str:
     data = structure.data
     cls = data[0] if isinstance(data, tuple) and data and isinstance(data[0], type) else data
     return cls.__name__ if isinstance(cls, type) else type(structure.type).__name__.strip("_").lower()
-
-

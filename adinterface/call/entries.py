@@ -54,9 +54,7 @@ def for_each(
                 f"batched: {backend.auto!r} takes one entry after another, and each draws random numbers of its own. Pass what "
                 f"f needs of them as an argument, or write randomness='different'."
             )
-        return _joined(
-            backend, [compute(*[x[n] if stacked else x for x, stacked in zip(arrays, each)]) for n in range(count)]
-        )
+        return _joined(backend, [compute(*[x[n] if stacked else x for x, stacked in zip(arrays, each)]) for n in range(count)])
     note_step(backend, f"{count} entries in one evaluation" if chunk >= count else f"{count} entries, {chunk} at a time")
     with _watched_generators(randomness):
         return vectorized(*arrays)

@@ -46,8 +46,7 @@ class Form:
             return present(outputs[0])
         out, other = iter(outputs), iter(aux)
         leaves = [
-            present(next(out if place == "output" else other)) if isinstance(place, str) else place
-            for place in self.places
+            present(next(out if place == "output" else other)) if isinstance(place, str) else place for place in self.places
         ]
         return build(self.structure, iter(leaves))
 
@@ -146,9 +145,7 @@ def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
         others = iter(leaves)
         leaves = []
         structure = _carrying(structure, others, leaves, plan.library)
-    places = tuple(
-        ["output" if leaf.differentiated else leaf.value if leaf.library is PYTHON else "aux" for leaf in leaves]
-    )
+    places = tuple(["output" if leaf.differentiated else leaf.value if leaf.library is PYTHON else "aux" for leaf in leaves])
     outputs = tuple([_native(plan, leaf) for leaf, place in zip(leaves, places) if place == "output"])
     if structure is DIFFERENTIATED:
         return outputs, ALONE

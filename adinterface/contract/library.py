@@ -228,7 +228,9 @@ class Library(LibraryShortcuts, ABC):
         """Where NumPy's functions are found, by NumPy's names and with its semantics, for arrays of this library.
 
         The first that has the name answers: modules with `sin`, `linalg.solve`, `fft.rfft`, `special.erf` (a ufunc of
-        scipy.special), and `getitem(x, index)`. What none has is composed of the namespace.
+        scipy.special), `getitem(x, index)`, and `written(x, places, value)`: a new array, x with the value, a 0-d array or a
+        vector, in these places of it, an array of integers that count in C's order and differ from one another. What none has
+        is composed of the namespace.
         """
         return ()
 

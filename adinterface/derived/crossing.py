@@ -59,9 +59,7 @@ def differentiate_with(
 class _Crossing(Rule[..., Any]):
     """The rule of a function whose derivatives are a backend's."""
 
-    def __init__(
-        self, f: Callable[..., Any], backend: AutoBackend, like: Callable[..., Any] | None = None, *, prepared: bool
-    ):
+    def __init__(self, f: Callable[..., Any], backend: AutoBackend, like: Callable[..., Any] | None = None, *, prepared: bool):
         super().__init__(f, host=like or True)
         self._prepared = Prepared(_Value, backend, f) if prepared else None
         self._own, self._backend, self._library = f, backend, find(backend).library

@@ -14,7 +14,8 @@ from ..contract.library import NUMPY
 from ..tree import Constant, Frozen, Leaf, Node, Structure, build, flatten, register_stand_in
 from .array import NumpyArray, wrap
 from .engine import Engine, engine_of
-from .refusals import LAST, expression_of, writes
+from .refusals import LAST
+from .storage import ARGUMENT, MADE
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -25,8 +26,10 @@ def numpy_function(f: Callable[P, T], /) -> Callable[P, T]:
 
     Inside, the arrays of an engine stand behind NumPy's own protocols: `np.tanh(x @ w)`, `x.sum(axis=0)`, `x[1:]`,
     `np.linalg.solve(a, b)`, `np.einsum(...)` and the ufuncs of `scipy.special` call the engine. NumPy arrays that f
-    captures are constants. What cannot work raises NumpyCodeError, which names the expression and what to write
-    instead: writing to an array, `np.asarray` of what is differentiated, `float(x)`, `out=`.
+    captures are constants. Arrays that f makes, `np.zeros(n)` and `x.copy()`, can be written to, by `a[i] = x[0]`, `+=`,
+    `out=`, `np.add.at` and the like, with NumPy's views; for that an f that writes runs as a copy of itself, in which
+    NumPy's functions that make arrays are ours. What cannot work raises NumpyCodeError, which names the expression and
+    what to write instead: writing to an argument of f, `np.asarray` of what is differentiated elsewhere, `float(x)`.
 
     f takes and returns trees, as the operators do. Called with NumPy arrays and numbers alone (as finite differences
     do), it is f itself. The wrappers cost nothing once an engine has compiled f.
@@ -46,23 +49,28 @@ def numpy_function(f: Callable[P, T], /) -> Callable[P, T]:
             f"numpy_function(f)."
         )
 
+    own: Any = _UNASKED
+
     @functools.wraps(f)
     def on_any_engine(*args: P.args, **kwargs: P.kwargs) -> T:
         leaves: list[Leaf] = []
         structure = flatten(Constant((args, kwargs)), leaves, lambda: "an argument")
         if all(leaf.library is NUMPY for leaf in leaves):
             return f(*args, **kwargs)
-        args, kwargs = build(structure, iter([_wrapped(leaf) for leaf in leaves]))
+        nonlocal own
+        if own is _UNASKED:
+            from .own_names import with_own_names  # here, because whoever imports this package need not write
+
+            own = with_own_names(f)
+        args, kwargs = build(structure, iter([_wrapped(leaf, own is not None) for leaf in leaves]))
         LAST.refused = None
         try:
-            result: T = _unwrapped(f(*args, **kwargs))
+            result: T = _unwrapped((f if own is None else own())(*args, **kwargs))
         except (ValueError, SystemError) as error:
             # NumPy's own, for `a[0] = x[0]` into a plain array, or Python's, for a wrapper in the C code of SciPy, stands in
             # front of what the wrapper said.
             if isinstance(error.__cause__, NumpyCodeError):
                 raise NumpyCodeError(str(error.__cause__)) from error
-            if "read-only" in str(error) and (found := expression_of(error)).endswith("= ..."):  # such as np.zeros_like(x)
-                raise NumpyCodeError(writes(found)) from error
             if LAST.refused is not None:
                 error.add_note(LAST.refused)
             raise
@@ -71,17 +79,21 @@ def numpy_function(f: Callable[P, T], /) -> Callable[P, T]:
     return on_any_engine
 
 
-def _wrapped(leaf: Leaf) -> Any:
+def _wrapped(leaf: Leaf, writing: bool) -> Any:
+    if leaf.library is NUMPY and writing:
+        from .made_array import captured
+
+        return captured(leaf.value)
     if leaf.library is NUMPY:
         return leaf.value
     array = NumpyArray(leaf.value, engine_of(leaf.library))
-    array._shared = True  # with the caller
+    array._parent = ARGUMENT
     return array
 
 
 def _unwrapped(result: Any) -> Any:
     """The engine's own arrays in what f returned."""
-    if type(result) is NumpyArray:
+    if isinstance(result, NumpyArray):
         return result._array
     leaves: list[Leaf] = []
     structure = flatten(Constant(result), leaves, lambda: "the result")
@@ -93,9 +105,12 @@ def _without_wrappers(structure: Structure) -> Structure:
         return Frozen(_without_wrappers(structure.inner))
     if not isinstance(structure, Node):
         return structure
-    if isinstance(structure.data, Engine):
+    if isinstance(structure.data, Engine) or structure.data is MADE:
         return structure.children[0]
     return Node(structure.type, structure.data, tuple([_without_wrappers(child) for child in structure.children]))
+
+
+_UNASKED = object()
 
 
 # So that an operator can be called inside f: it sees the engine's array, and its results are wrapped again.

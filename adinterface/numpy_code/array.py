@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
 from ..contract.errors import NumpyCodeError
 from ..contract.library import NUMPY
 from .engine import Engine
-from .names import ACCUMULATE, METHODS, REDUCE, VIEWS, WRITING, counts, spelled
-from .refusals import LAST, NO_NUMBER, expression, instead_of_leaving, into_plain, no_out, writes
+from .names import ACCUMULATE, METHODS, REDUCE, VIEWS, WRITING, counts, place_of_out, spelled
+from .refusals import LAST, NO_NUMBER, expression, instead_of_leaving, into_plain
+from .storage import ARGUMENT, Storage, in_order, refresh, register, replace_root, view_of
+from .writers import WRITERS, WRITING_METHODS, Flat
+from .writes import accumulate_at, into, put, stacked, writable, write
 
 _PIECEWISE = np.piecewise
 #: Where every tenth of a microsecond counts, a wrapper is made without the call of `__init__`.
@@ -20,22 +24,21 @@ _new = object.__new__
 _HARMLESS = {"casting": "same_kind", "order": "K", "subok": True, "where": True}
 
 
-class NumpyArray:
+class NumpyArray(Storage):
     """An array of an engine that answers NumPy's functions, operators, indexing and methods by calling the engine.
 
     It refuses to become a plain array or a Python float while the engine follows it, because that would drop its
-    gradient. Its elements cannot be written to; `x += y` takes a new engine's array, as long as no other array could
-    share the memory that NumPy would write to.
+    gradient. A write to its elements gives it a new engine's array, and its views see that, as NumPy's do.
     """
 
-    #: _shared is set on arrays that are views of others, or have views; it is not there otherwise.
-    __slots__ = ("_array", "_engine", "_shared")
+    __slots__ = ()
     __array_priority__ = 1000.0
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, array: Any, engine: Engine):
         self._array = array
         self._engine = engine
+        self._parent = self._views = None
 
     # NumPy's protocols
 
@@ -52,6 +55,7 @@ class NumpyArray:
                 wrapped = _new(NumpyArray)
                 wrapped._array = direct[ufunc](array)
                 wrapped._engine = engine
+                wrapped._parent = wrapped._views = None
                 return wrapped
             result = engine.functions[ufunc](array)
         else:
@@ -69,11 +73,14 @@ class NumpyArray:
         wrapped = _new(NumpyArray)
         wrapped._array = result
         wrapped._engine = engine
+        wrapped._parent = wrapped._views = None
         return wrapped
 
     def __array_function__(
         self, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
+        if function in WRITERS:
+            return WRITERS[function](*args, **kwargs)
         engine, array = self._engine, self._array
         if kwargs or len(args) > 2:
             result = _called_in_full(function, engine, array, args, kwargs)
@@ -89,9 +96,10 @@ class NumpyArray:
             wrapped = _new(NumpyArray)
             wrapped._array = result
             wrapped._engine = engine
+            wrapped._parent = wrapped._views = None
         else:
             wrapped = wrap(result, engine)
-        return _sharing(wrapped, args[0] if args else None) if function in VIEWS else wrapped
+        return _viewing(wrapped, function, args, kwargs) if function in VIEWS else wrapped
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """NumPy's, whose functions come back here."""
@@ -103,7 +111,7 @@ class NumpyArray:
             return self.__array_function__(function, (), (self, *args), kwargs)
         engine = self._engine
         result = wrap(engine.functions[function](self._array), engine)
-        return _sharing(result, self) if function in VIEWS else result
+        return _viewing(result, function, (self,), {}) if function in VIEWS else result
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         self._refuse_if_traced("makes a plain NumPy array of it", "Write np.stack([...]) for a list or a tuple of arrays")
@@ -119,7 +127,8 @@ class NumpyArray:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return np.dtype(self._engine.library.dtype(self._array))
+        dtype: np.dtype[Any] = np.dtype(self._engine.library.dtype(self._array))
+        return dtype
 
     @property
     def ndim(self) -> int:
@@ -152,13 +161,25 @@ class NumpyArray:
     def real(self) -> Any:
         return self._apply(np.real)
 
+    @real.setter
+    def real(self, values: Any) -> None:
+        self._apply(np.real)[...] = values
+
     @property
     def imag(self) -> Any:
         return self._apply(np.imag)
 
+    @imag.setter
+    def imag(self, values: Any) -> None:
+        self._apply(np.imag)[...] = values
+
     @property
-    def flat(self) -> Iterator[Any]:
-        return iter(np.ravel(self))
+    def flat(self) -> Flat:
+        return Flat(self)
+
+    @flat.setter
+    def flat(self, values: Any) -> None:
+        Flat(self)[:] = values
 
     def __len__(self) -> int:
         if not self._array.shape:
@@ -176,9 +197,18 @@ class NumpyArray:
         cls = type(index)
         if cls is not int and cls is not slice:
             index = unwrap(index, None, None)
-        result = NumpyArray(engine.getitem(self._array, index), engine)
-        result._shared = self._shared = True
-        return result
+        found = _new(NumpyArray)
+        found._array = array = engine.getitem(self._array, index)
+        found._engine = engine
+        found._parent = found._views = None
+        if cls is slice or (array.shape if cls is int else _may_view(index, array.shape)):
+            # What `view_of` does, without a call.
+            found._parent = (self, None, 0, index, None, None)
+            if self._views is None:
+                self._views = [ref(found)]
+            else:
+                register(found, self)
+        return found
 
     def __contains__(self, value: Any) -> bool:
         return bool(np.any(self == value))
@@ -199,12 +229,16 @@ class NumpyArray:
         return self.__copy__()
 
     def copy(self, order: str = "C") -> NumpyArray:
-        return self.__copy__()
+        copied = self.__copy__()
+        if order in ("C", "F"):
+            axes = in_order(len(self._array.shape))
+            copied._parent = axes if order == "C" else axes[::-1]
+        return copied
 
     # what becomes a Python value
 
     def _traced(self) -> bool:
-        return self._engine.library.traced(self._array)
+        return bool(self._engine.library.traced(self._array))
 
     def _refuse_if_traced(self, what: str, instead: str) -> None:
         if self._traced():
@@ -266,20 +300,27 @@ class NumpyArray:
         return np.transpose(self, axes[0] if len(axes) == 1 else axes)
 
     def flatten(self, order: Any = "C") -> Any:
-        return np.ravel(self, order)
+        return np.ravel(self, order).copy()
+
+    def view(self, *dtype: Any) -> Any:
+        if dtype and dtype != (None,) and dtype not in ((self.dtype,), (np.ndarray,)):
+            return self.__getattr__("view")
+        return self[...]
 
     def compress(self, condition: Any, axis: int | None = None) -> Any:
         return np.compress(condition, self, axis)
 
     def conj(self) -> Any:
-        return np.conjugate(self)
+        return np.conjugate(self) if self.dtype.kind == "c" else self  # as NumPy: real ones are not copied
 
     conjugate = conj
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        raise NumpyCodeError(writes(expression()))
+        write(self, index, value)
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_array":  # of a view whose root has been written to since
+            return refresh(self)
         if name in WRITING:
             raise NumpyCodeError(
                 f"numpy_function: the method {name} writes to its array, and engines cannot differentiate that. "
@@ -319,8 +360,12 @@ def _called_in_full(
     """What the engine's function gives for any number of arguments and for keywords."""
     if function is _PIECEWISE:
         return _piecewise(*args, **kwargs)
-    if "out" in kwargs and kwargs.pop("out") is not None:
-        raise NumpyCodeError(no_out(spelled(function)))
+    out = kwargs.pop("out", None)
+    place = place_of_out(function)
+    if out is None and place is not None and len(args) > place:
+        out, args = args[place], (*args[:place], None, *args[place + 1 :]) if len(args) > place + 1 else args[:place]
+    if out is not None:
+        return _into(out, function(*args, **kwargs), True, spelled(function))
     for value in kwargs.values():
         if type(value) not in _AS_THEY_ARE:
             kwargs = {name: unwrap(value, engine, beside, function, name) for name, value in kwargs.items()}
@@ -350,6 +395,8 @@ def unwrap(
         return value._array
     if cls in _AS_THEY_ARE:
         return value
+    if isinstance(value, Storage):  # a plain array that f has made
+        value = value._operand()
     if engine is not None and isinstance(value, (np.ndarray, np.inexact)):
         return engine.lift(value, beside)
     if function is not None and isinstance(value, np.integer) and counts(function, place):
@@ -357,17 +404,32 @@ def unwrap(
     return value
 
 
-def _sharing(result: Any, source: Any) -> Any:
-    """The result of a function that may give views, marked as its source is."""
-    if type(result) is NumpyArray and type(source) is NumpyArray:
-        result._shared = source._shared = True
-        return result
-    for part in (result, source):
-        if type(part) is NumpyArray:
-            part._shared = True
-        elif type(part) is list or type(part) is tuple:
-            for inner in part:
-                _sharing(inner, None)
+def _may_view(index: Any, shape: Any) -> bool:
+    """Whether an index may give a view, of that shape: one without lists and arrays, which gives no number."""
+    no_number = bool(shape)
+    part: Any
+    for part in index if type(index) is tuple else (index,):
+        if part is Ellipsis:
+            no_number = True
+        elif type(part) not in _BASIC and (type(part) is list or getattr(part, "shape", None)):
+            return False
+    return no_number
+
+
+_BASIC = frozenset({int, slice, type(None)})
+
+
+def _viewing(result: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The result of a function that may give views, noted as such: one of the first array, several of one or of one each."""
+    places = [n for n, value in enumerate(args) if isinstance(value, Storage)]
+    if type(result) is NumpyArray:
+        if places and result is not args[places[0]]:
+            view_of(result, args[places[0]], function, args, places[0], kwargs)
+    elif isinstance(result, (list, tuple)):
+        for part, found in enumerate(result):
+            if type(found) is NumpyArray and places:
+                place = part if len(args) == len(result) and part in places else places[0]
+                view_of(found, args[place], function, args, place, kwargs, part)
     return result
 
 
@@ -383,6 +445,16 @@ def _operand(engine: Engine, value: Any, beside: Any, ufunc: np.ufunc) -> Any:
 
 def _unusual(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A ufunc called with keywords, or one of its methods."""
+    if method == "at":
+        return accumulate_at(ufunc, *inputs)
+    out = kwargs.pop("out", None)
+    if out is not None and any(target is not None for target in out):
+        where = kwargs.pop("where", True) if method == "__call__" else True
+        inputs = tuple([stacked(value) for value in inputs])
+        result = _unusual(ufunc, method, inputs, kwargs) if kwargs or method != "__call__" else ufunc(*inputs)
+        if len(out) == 1:
+            return _into(out[0], result, where, spelled(ufunc))
+        return tuple([found if to is None else _into(to, found, where, spelled(ufunc)) for to, found in zip(out, result)])
     kwargs = _plain_keywords(ufunc, method, kwargs)
     if method == "__call__":
         result = ufunc(*inputs)
@@ -401,12 +473,7 @@ def _unusual(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict
 
 
 def _plain_keywords(ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The keywords that mean something here; `out`, `where` and the like are refused."""
-    out = kwargs.pop("out", None)
-    if out is not None and any(target is not None for target in out):
-        raise NumpyCodeError(
-            no_out(spelled(ufunc)) if any(type(target) is NumpyArray for target in out) else into_plain(spelled(ufunc))
-        )
+    """The keywords that mean something here; `where` and the like are refused."""
     if method != "__call__":
         return kwargs
     for name in [name for name in kwargs if name != "dtype"]:
@@ -414,15 +481,22 @@ def _plain_keywords(ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> dic
         if not isinstance(value, (str, bool)) or value != _HARMLESS.get(name):
             raise NumpyCodeError(
                 f"numpy_function: {spelled(ufunc)} does not take {name}= here. "
-                + ("Write np.where(condition, a, b)." if name == "where" else "Leave it out.")
+                + ("Write np.where(condition, a, b), or give out= too." if name == "where" else "Leave it out.")
             )
     return kwargs
+
+
+def _into(out: Any, result: Any, where: Any, name: str) -> Any:
+    """The result of a function written to its out=, which must be an array of ours."""
+    if not isinstance(out, Storage):
+        raise NumpyCodeError(into_plain(name))
+    return into(out, result, where, name)
 
 
 # Operators and methods -----------------------------------------------------------------------------------------------
 
 
-def _binary(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
+def binary(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
     def operate(self: NumpyArray, other: Any) -> Any:
         engine, array = self._engine, self._array
         if type(other) is NumpyArray:
@@ -437,12 +511,13 @@ def _binary(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
         wrapped = _new(NumpyArray)
         wrapped._array = result
         wrapped._engine = engine
+        wrapped._parent = wrapped._views = None
         return wrapped
 
     return operate
 
 
-def _reflected(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
+def reflected(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
     def operate(self: NumpyArray, other: Any) -> Any:
         engine, array = self._engine, self._array
         if type(other) not in engine.numbers:
@@ -456,22 +531,19 @@ def _reflected(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
 
 
 def _in_place(ufunc: np.ufunc, symbol: str) -> Callable[[NumpyArray, Any], Any]:
-    operator = _binary(ufunc)
+    operator = binary(ufunc)
 
     def operate(self: NumpyArray, other: Any) -> Any:
         shape = self._array.shape
-        if not shape:
-            return operator(
-                self, other
-            )  # what NumPy's reductions and indexing give is a number, which it does not change either
-        if getattr(self, "_shared", False):
-            raise NumpyCodeError(
-                f"numpy_function: x {symbol}= y would write to the memory that x shares with an argument of f or with a view "
-                f"of x, and engines cannot differentiate that. Write x = x {symbol} y."
-            )
+        if not shape and (self._parent is None or self._parent is ARGUMENT):
+            return operator(self, other)  # NumPy's reductions and indexing give a number, which it does not change either
+        root, numbers = writable(self)
         result = operator(self, other)
         if result is NotImplemented:
             return result
+        if type(result) is not NumpyArray:  # a number, where an engine has such
+            self[...] = result
+            return self
         if result._array.shape != shape:
             raise ValueError(
                 f"non-broadcastable output operand with shape {self.shape} doesn't match the broadcast shape {result.shape}"
@@ -480,7 +552,10 @@ def _in_place(ufunc: np.ufunc, symbol: str) -> Callable[[NumpyArray, Any], Any]:
             if not np.can_cast(result.dtype, self.dtype, "same_kind"):
                 raise TypeError(f"Cannot cast ufunc '{ufunc.__name__}' output from {result.dtype!r} to {self.dtype!r}")
             result = result.astype(self.dtype)
-        self._array = result._array
+        if root is self:
+            replace_root(self, result._array)
+        else:
+            put(root, numbers, result._array)
         return self
 
     return operate
@@ -503,7 +578,7 @@ def _method(name: str) -> Callable[..., Any]:
     return method
 
 
-_ARITHMETIC = {
+ARITHMETIC = {
     "add": (np.add, "+"),
     "sub": (np.subtract, "-"),
     "mul": (np.multiply, "*"),
@@ -534,7 +609,7 @@ def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kwargs: Any) 
     return np.astype(result, x.dtype)
 
 
-_COMPARISONS = {
+COMPARISONS = {
     "eq": np.equal,
     "ne": np.not_equal,
     "lt": np.less,
@@ -542,17 +617,19 @@ _COMPARISONS = {
     "gt": np.greater,
     "ge": np.greater_equal,
 }
-_SIGNS = {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}
+SIGNS = {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}
 
-for _name, (_ufunc, _symbol) in _ARITHMETIC.items():
-    setattr(NumpyArray, f"__{_name}__", _binary(_ufunc))
-    setattr(NumpyArray, f"__r{_name}__", _reflected(_ufunc))
+for _name, (_ufunc, _symbol) in ARITHMETIC.items():
+    setattr(NumpyArray, f"__{_name}__", binary(_ufunc))
+    setattr(NumpyArray, f"__r{_name}__", reflected(_ufunc))
     setattr(NumpyArray, f"__i{_name}__", _in_place(_ufunc, _symbol))
-for _name, _ufunc in _COMPARISONS.items():
-    setattr(NumpyArray, f"__{_name}__", _binary(_ufunc))
-for _name, _operator in (("__divmod__", _binary), ("__rdivmod__", _reflected)):
+for _name, _ufunc in COMPARISONS.items():
+    setattr(NumpyArray, f"__{_name}__", binary(_ufunc))
+for _name, _operator in (("__divmod__", binary), ("__rdivmod__", reflected)):
     setattr(NumpyArray, _name, _operator(np.divmod))
-for _name, _ufunc in _SIGNS.items():
+for _name, _ufunc in SIGNS.items():
     setattr(NumpyArray, f"__{_name}__", _unary(_ufunc))
 for _name in METHODS:
     setattr(NumpyArray, _name, _method(_name))
+for _name, _writer in WRITING_METHODS.items():
+    setattr(NumpyArray, _name, _writer)

@@ -12,6 +12,8 @@ import numpy as np
 from ..contract.errors import NumpyCodeError
 from ..contract.library import Library
 from .names import instead_of, names, spelled
+from .storage import Storage
+from .writes import holds_storage, stacked
 
 
 class Functions(dict[Any, Callable[..., Any]]):
@@ -54,11 +56,23 @@ class Functions(dict[Any, Callable[..., Any]]):
 class Engine:
     """One library's arrays under NumPy's names."""
 
-    __slots__ = ("classes", "direct", "functions", "getitem", "library", "numbers", "types")
+    __slots__ = (
+        "added_anywhere",
+        "classes",
+        "direct",
+        "functions",
+        "getitem",
+        "library",
+        "numbers",
+        "types",
+        "written",
+        "written_anywhere",
+    )
 
     def __init__(self, library: Library):
         self.library = library
-        self.types = library.types
+        #: Where an engine computes with NumPy's arrays, those too, which it does not follow.
+        self.types = (*library.types, np.ndarray) if library.plain_numpy else library.types
         #: The classes of the arrays met so far, for a check that costs less than isinstance.
         self.classes: set[type] = set()
         #: Python's numbers, which every engine takes as they are.
@@ -74,6 +88,15 @@ class Engine:
         self.getitem: Callable[[Any, Any], Any] = next(
             (source.getitem for source in sources if hasattr(source, "getitem")), None
         ) or functools.partial(compositions.getitem, library.namespace(None))
+        #: An array with a value, one or as many, in places of it that are counted in C's order and differ from one another.
+        self.written: Callable[[Any, Any, Any], Any] = next(
+            (source.written for source in sources if hasattr(source, "written")), None
+        ) or functools.partial(compositions.written, library.namespace(None))
+
+        namespace = library.namespace(None)
+        #: The same, in places that are the engine's own array, and may come twice: written to, and added to.
+        self.written_anywhere = functools.partial(compositions.written_anywhere, namespace)
+        self.added_anywhere = functools.partial(compositions.added_anywhere, namespace)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return engine_of, (self.library,)
@@ -96,9 +119,13 @@ class Engine:
         """What is not one of our wrappers, as an operand beside a native array; NotImplemented for what is no number."""
         if type(value) in self.numbers:
             return value
+        if isinstance(value, Storage):  # a plain array that f has made
+            value = value._operand()
         if isinstance(value, (np.ndarray, np.generic)):
             return self.lift(value, beside)
         if isinstance(value, (list, tuple)):
+            if holds_storage(value):
+                return stacked(value)._array
             return self.lift(np.asarray(value), beside)  # of which NumPy itself makes an array, matrix or not
         return value if isinstance(value, self.types) else NotImplemented
 

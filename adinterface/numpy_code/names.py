@@ -81,6 +81,17 @@ def counts(function: Callable[..., Any], place: int | str) -> bool:
     return place < len(parameters) and parameters[place] in COUNTS
 
 
+@functools.cache
+def place_of_out(function: Callable[..., Any]) -> int | None:
+    """Where a function takes out= by position; None where it does not."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except ValueError:
+        return None
+    by_position = [name for name, parameter in parameters.items() if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
+    return by_position.index("out") if "out" in by_position else None
+
+
 #: Methods of ndarray that are functions of the array, by the name of NumPy's function.
 METHODS = [
     "all",
@@ -113,26 +124,16 @@ METHODS = [
     "var",
 ]
 
-#: Methods of ndarray that write to it, and what gives the same numbers as a new array.
+#: Methods of ndarray that change its memory, and what to write instead.
 WRITING = {
-    "fill": "np.full_like(x, value)",
-    "partition": "np.partition(x, kth)",
-    "put": "np.where(condition, a, b)",
     "resize": "np.resize(x, shape)",
     "setfield": "np.where(condition, a, b)",
-    "setflags": "nothing: these arrays are read-only",
-    "sort": "x = np.sort(x)",
+    "setflags": "nothing: whether these arrays can be written to is settled",
     "byteswap": "x.astype(dtype)",
 }
 
 #: Functions that write to an argument, or need NumPy's own memory, and what to write instead.
 INSTEAD = {
-    "copyto": "np.where(mask, source, x)",
-    "place": "np.where(mask, values, x)",
-    "put": "np.where(condition, a, b)",
-    "put_along_axis": "np.where(condition, a, b)",
-    "putmask": "np.where(mask, values, x)",
-    "fill_diagonal": "np.where(np.eye(n, dtype=bool), value, x)",
     "apply_along_axis": "the function's own axis argument, or np.stack over a loop",
     "apply_over_axes": "the function's own axis argument",
     "histogram": "np.searchsorted and comparisons; a histogram has no derivative",
@@ -155,8 +156,8 @@ INSTEAD = {
     "intersect1d": "x[np.isin(x, y)]",
     "ravel_multi_index": "sums of indices times strides",
     "ix_": "x[rows[:, None], columns[None, :]]",
-    "may_share_memory": "nothing: these arrays are read-only",
-    "shares_memory": "nothing: these arrays are read-only",
+    "may_share_memory": "nothing: what shares memory is NumPy's answer for NumPy's arrays alone",
+    "shares_memory": "nothing: what shares memory is NumPy's answer for NumPy's arrays alone",
     "roots": "np.linalg.eigvals of the companion matrix",
 }
 
@@ -201,7 +202,7 @@ VIEWS: frozenset[Any] = frozenset(
         "array_split", "astype", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to", "diag",
         "diagonal", "dsplit", "expand_dims", "flip", "fliplr", "flipud", "hsplit", "imag", "matrix_transpose", "meshgrid",
         "moveaxis", "nan_to_num", "permute_dims", "ravel", "real", "real_if_close", "reshape", "rollaxis", "rot90", "split",
-        "squeeze", "swapaxes", "transpose", "unstack", "vsplit",
+        "squeeze", "swapaxes", "transpose", "unstack", "vsplit", "einsum",
     )
     if hasattr(np, name)  # a function is new in one release of NumPy and gone in another
 ) | {np.linalg.diagonal, np.linalg.matrix_transpose}  # fmt: skip

@@ -15,7 +15,7 @@ LAST = threading.local()
 NO_NUMBER = "Leave it an array, and write np.sin for math.sin"
 #: What to write instead of an expression that would leave the engine, by how it looks.
 _LEAVING = {
-    r"= \.\.\.$": "Collect the elements in a list and np.stack it, or use np.where",
+    r"= \.\.\.$": "f itself has not made that array: write a = np.array(a) in f first",
     r"np\.(asarray|array|asanyarray)\([\[(]": "Write np.stack([...]) for a list of arrays",
     r"np\.(asarray|array|asanyarray|float64|float32)\(": "Leave it out: it is an array already",
     r"np\.full\(": "Write np.broadcast_to(value, shape)",
@@ -65,24 +65,46 @@ def _package_of(frame: FrameType) -> str:
     return name.partition(".")[0]
 
 
-def no_out(function: str) -> str:
-    return (
-        f"numpy_function: {function} cannot write to out=, because engines cannot differentiate that. Use what it returns; "
-        f"for x += y write x = x + y."
+def _writes(what: str) -> str:
+    return f"numpy_function: {expression() or 'x[index] = ...'} writes {what}"
+
+
+def into_argument() -> str:
+    return _writes("into an argument of f, which belongs to the caller. Write x = x.copy() first.")
+
+
+def into_captured() -> str:
+    return _writes(
+        "what is differentiated into an array that f captures or gets in a Constant, which outlives the call. "
+        "Write x = x.copy() in f first."
     )
 
 
-def writes(found: str) -> str:
-    return (
-        f"numpy_function: {found or 'x[index] = ...'} writes to an array, and engines cannot differentiate that. Build the "
-        f"array with np.where(condition, a, b), np.concatenate or np.stack."
+def into_shared() -> str:
+    return _writes(
+        "what is differentiated into memory that a plain NumPy array shares, such as np.asarray of it in a function that f "
+        "calls, which would not see it. Write x = x.copy() first."
+    )
+
+
+def into_unknown_memory() -> str:
+    return _writes(
+        "where a reshape or ravel may look on or not: that depends on how its argument lies in memory, which an engine's array "
+        "does not tell. Write x = x.copy() before the reshape or ravel."
+    )
+
+
+def into_unknown_elements() -> str:
+    return _writes(
+        "to elements that are not known yet, because the index is computed from what is compiled or batched. "
+        "Write x = np.where(condition, value, x), or call f without compiling it."
     )
 
 
 def into_plain(function: str) -> str:
     return (
         f"numpy_function: {function} would write its result into a plain NumPy array (out=, or an operator such as +=), which "
-        f"would drop its gradient. Use what it returns; for x += y write x = x + y."
+        f"would drop its gradient: f itself has not made that array. Write a = np.array(a) in f first."
     )
 
 

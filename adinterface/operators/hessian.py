@@ -19,8 +19,6 @@ Gradient = TypeVar("Gradient")
 HessianMatrix = TypeVar("HessianMatrix")
 
 
-
-
 class GradientAndHvp(NamedTuple, Generic[Gradient]):
     """The result of `gradient_and_hvp`."""
 

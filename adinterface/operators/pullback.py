@@ -21,7 +21,6 @@ Gradients = TypeVar("Gradients", bound=tuple[Any, ...])
 Gradients_co = TypeVar("Gradients_co", bound=tuple[Any, ...], covariant=True)
 
 
-
 class ValueAndBack(NamedTuple, Generic[Gradients]):
     """The result of `pullback`."""
 
@@ -260,9 +259,7 @@ class Linearize(Operation):
 
         def linearized(*point: Any) -> Linearized:
             outputs, aux = value(*point)
-            return Linearized(
-                outputs, aux, lambda tangents: push(*point, *tangents), lambda stacks: stacked(*point, *stacks)
-            )
+            return Linearized(outputs, aux, lambda tangents: push(*point, *tangents), lambda stacks: stacked(*point, *stacks))
 
         return linearized
 

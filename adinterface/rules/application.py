@@ -136,9 +136,7 @@ class Application:
     def _arguments(self, leaves: Arrays, carried: Arrays) -> tuple[Sequence[Any], dict[str, Any]]:
         if self._bare:
             return leaves, {}
-        values = iter(
-            [leaves[n] if kind == _LEAF else carried[n] if kind == _CARRIED else n for kind, n in self._order]
-        )
+        values = iter([leaves[n] if kind == _LEAF else carried[n] if kind == _CARRIED else n for kind, n in self._order])
         args = [build(structure, values) for structure in self._structures]
         return args, {name: build(structure, values) for name, structure in self._words.items()}
 

@@ -128,6 +128,7 @@ class Match:
             return library.asarray(given, dtype=expected, like=None if library.plain_numpy else like)
         return library.asarray(library.foreign(given, handler), dtype=expected, like=like)
 
+
 def _owner(array: Any) -> Library:
     library = handler_of(array)
     assert isinstance(library, Library)

@@ -15,9 +15,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def scalar_rule(
-    f: Callable[P, T], partials: Callable[..., Any], /, *, host: bool | Callable[..., Any] = False
-) -> Rule[P, T]:
+def scalar_rule(f: Callable[P, T], partials: Callable[..., Any], /, *, host: bool | Callable[..., Any] = False) -> Rule[P, T]:
     """A function of numbers, or of arrays element by element, as a rule from its partial derivatives.
 
     partials: called with the value and the arguments, `partials(value, *args, **keywords)`; gives a tuple with the derivative

@@ -83,9 +83,7 @@ def store(duplicated: Duplicated[Any], gradient: Any) -> Any:
     for leaf, new in pairs:  # before anything is written
         _check(leaf, new)
     news = iter([_written(leaf, new, duplicated.accumulate) for leaf, new in pairs])
-    values = [
-        next(news) if leaf.differentiated and new is not None else leaf.value for leaf, new in zip(found, given)
-    ]
+    values = [next(news) if leaf.differentiated and new is not None else leaf.value for leaf, new in zip(found, given)]
     duplicated._keep(structure, found, values)
     return duplicated.gradient
 

@@ -16,6 +16,7 @@ from .structures import CARRIED, DIFFERENTIATED, Constant, Frozen, Holder, Leaf,
 #: What is less deep than this is not why Python's recursion limit was reached.
 _DEEP = 100
 
+
 def flatten(value: Any, leaves: list[Leaf], path: Callable[[], str], *, holder: Any = None, fixed: bool = False) -> Structure:
     """Append the numeric leaves of a tree to `leaves`, in its own order, and return its structure.
 

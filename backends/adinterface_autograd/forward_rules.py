@@ -298,7 +298,13 @@ def _hypot(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> 
     return sum([t * rules._leg(args[argnum], answer) for argnum, t in zip(argnums, tangents)])
 
 
+def _written(argnums: Any, tangents: Any, answer: Any, args: Any, kwargs: Any) -> Any:
+    known = dict(zip(argnums, tangents))
+    return rules.written(known[0] if 0 in known else np.zeros_like(value(answer)), args[1], known.get(2, 0.0))
+
+
 defjvp_argnums(linalg._solve, _solve)
+defjvp_argnums(rules.written, _written)
 defjvp_argnums(rules.hypot, _hypot)
 defjvp_argnums(rules._where, _where)
 defjvp_argnums(rules._cast, _linear(rules._cast))

@@ -19,6 +19,7 @@ from adinterface.numpy_code.usual import usual
 from . import linalg as box_linalg
 from . import namespace, rules
 from .rules import discrete, shape_of, value
+from .rules import written as written
 
 # Element by element.
 add, subtract, multiply, true_divide, divide = anp.add, anp.subtract, anp.multiply, anp.true_divide, anp.true_divide

@@ -95,6 +95,31 @@ def _cast(x: Any, dtype: Any) -> Any:
 defvjp(_cast, lambda ans, x, dtype: lambda g: astype(g, x.dtype), argnums=(0,))
 
 
+@primitive  # type: ignore[untyped-decorator]
+def written(x: Any, places: Any, value: Any) -> Any:
+    """x with a value, one or as many, in these places of it, which are counted in C's order and differ from one another."""
+    result = np.array(x, order="C")
+    result.reshape(-1)[places] = value
+    return result
+
+
+def _vjp_of_written(ans: Any, x: Any, places: Any, value: Any) -> Any:
+    several = bool(shape_of(value))
+
+    def back(g: Any) -> Any:  # which holds none of the arrays: a loop of writes keeps places alone
+        taken = anp.reshape(g, (-1,))[places]
+        return taken if several else anp.sum(taken)
+
+    return back
+
+
+def _vjp_beside_written(ans: Any, x: Any, places: Any, value: Any) -> Any:
+    return lambda g: written(g, places, 0.0)
+
+
+defvjp(written, _vjp_beside_written, _vjp_of_written, argnums=(0, 2))
+
+
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
     if not is_box(fill_value):
         return np.full(shape, fill_value, dtype=dtype)

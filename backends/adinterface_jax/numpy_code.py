@@ -100,13 +100,44 @@ def getitem(x: Any, index: Any) -> Any:
     taken = sum(_axes(part) for part in parts)
     for n, part in enumerate(parts):
         if type(part) is list:
-            parts[n] = part = np.asarray(part) if part else np.zeros(0, dtype=np.intp)
+            parts[n] = part = _list(part)
         if part is Ellipsis and not after_ellipsis:
             axis, after_ellipsis = axis + x.ndim - taken, True
             continue
         _check(part, x, axis)
         axis += _axes(part)
     return x[tuple(parts) if type(index) is tuple else parts[0]]
+
+
+def written(x: Any, places: Any, value: Any) -> Any:
+    """x with a value, one or as many, in these places of it, which are counted in C's order and differ from one another.
+
+    By a mask that is known: an eager scatter takes JAX 3 to 5 ms where this takes 0.25.
+    """
+    mask = np.zeros(x.shape, dtype=bool)
+    mask.reshape(-1)[places] = True
+    if value.shape and len(places) < x.size:
+        steps = np.diff(places)
+        if len(places) > 1 and steps[0] > 0 and (steps == steps[0]).all():
+            edges = (int(places[0]), x.size - 1 - int(places[-1]), int(steps[0]) - 1)
+            value = jax.lax.pad(value, np.zeros((), value.dtype), [edges])
+        else:
+            source = np.zeros(x.size, dtype=np.intp)
+            source[places] = np.arange(len(places))
+            value = jnp.take(value, source, mode="clip")
+        value = value.reshape(x.shape)
+    elif value.shape:
+        order = np.empty(x.size, dtype=np.intp)
+        order[places] = np.arange(len(places))
+        return jnp.reshape(value if (np.diff(places) == 1).all() else jnp.take(value, order, mode="clip"), x.shape)
+    return jnp.where(mask, value, x)
+
+
+def _list(part: list[Any]) -> Any:
+    """A list in an index as an array: JAX's, if one of its numbers is."""
+    if _holds_arrays(part):
+        return jnp.stack([jnp.asarray(each) for each in part])
+    return np.asarray(part) if part else np.zeros(0, dtype=np.intp)
 
 
 def _axes(part: Any) -> int:

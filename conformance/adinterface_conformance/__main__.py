@@ -1,6 +1,6 @@
 """`python -m adinterface_conformance`: run the table; with `functions` that of functions.
 
-`fuzz` tries random programs; `benchmark`, `batched`, `overhead` and `differences` measure.
+`fuzz` tries random programs, `views` such as write to arrays; `benchmark`, `batched`, `overhead` and `differences` measure.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ def main(argv: list[str] | None = None) -> int:
         return int(importlib.import_module("adinterface_conformance.functions.overhead").main(argv[1:]))
     if argv[:1] == ["fuzz"]:
         return int(importlib.import_module("adinterface_conformance.fuzz.command").main(argv[1:]))
+    if argv[:1] == ["views"]:
+        return int(importlib.import_module("adinterface_conformance.views.command").main(argv[1:]))
     if argv[:1] == ["differences"]:
         return int(importlib.import_module("adinterface_conformance.differences.command").main(argv[1:]))
     options = _parser().parse_args(argv)

@@ -26,6 +26,6 @@ from . import (  # noqa: F401
     without_nan,
 )
 from .composing import COMPOSITIONS
-from .indexing import getitem
+from .indexing import added_anywhere, getitem, written, written_anywhere
 
-__all__ = ["COMPOSITIONS", "getitem"]
+__all__ = ["COMPOSITIONS", "added_anywhere", "getitem", "written", "written_anywhere"]

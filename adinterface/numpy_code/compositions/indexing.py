@@ -9,7 +9,7 @@ import numpy as np
 
 from ...contract.errors import NumpyCodeError
 from ..results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
-from .composing import Array, array, broadcast, cast, composition, flat, gathered, is_exact, positions, promoted
+from .composing import Array, array, broadcast, cast, composition, flat, gathered, is_exact, positions, promoted, size_of
 from .reductions import along
 from .reductions import sum as _sum
 from .standard import truth
@@ -30,6 +30,37 @@ def getitem(xp: ModuleType, x: Array, index: Any) -> Array:
     if all(_is_simple(part) for part in parts) or not all(_is_concrete(part) for part in parts):
         return x[index]
     return gathered(xp, x, np.asarray(positions(x.shape)[index]))
+
+
+def written(xp: ModuleType, x: Array, places: np.ndarray[Any, Any], value: Array) -> Array:
+    """x with a value, one or as many, in these places of it, which are counted in C's order and differ from one another."""
+    mask = np.zeros(x.shape, dtype=bool)
+    mask.reshape(-1)[places] = True
+    if value.shape:
+        source = np.zeros(x.shape, dtype=np.intp)
+        source.reshape(-1)[places] = np.arange(len(places))
+        value = xp.reshape(xp.take(value, array(xp, source.reshape(-1), x), axis=0), tuple(x.shape))
+    return xp.where(array(xp, mask, x), value, x)
+
+
+def written_anywhere(xp: ModuleType, x: Array, places: Array, value: Array) -> Array:
+    """As `written`, in places that the engine alone knows; where one comes twice, the last value stays."""
+    places = flat(xp, places)
+    turns = array(xp, np.arange(places.shape[0]), x)
+    last = xp.max(xp.where(_here(xp, x, places), turns, xp.full_like(turns, -1)), axis=-1)
+    picked = xp.take(value, xp.maximum(last, xp.zeros_like(last)), axis=0) if value.shape else value
+    return xp.reshape(xp.where(last >= 0, picked, flat(xp, x)), tuple(x.shape))
+
+
+def added_anywhere(xp: ModuleType, x: Array, places: Array, values: Array) -> Array:
+    """x with a vector of values added in places that the engine alone knows, as often as they come."""
+    here = _here(xp, x, flat(xp, places))
+    return x + xp.reshape(xp.sum(xp.where(here, values, xp.zeros_like(values)), axis=-1), tuple(x.shape))
+
+
+def _here(xp: ModuleType, x: Array, places: Array) -> Array:
+    """Whether an element, by row, is in one of these places, by column."""
+    return array(xp, np.arange(size_of(x))[:, None], x) == places
 
 
 def _is_simple(part: Any) -> bool:

@@ -31,12 +31,24 @@ def getitem(x: Any, index: Any) -> Any:
     return x[index]
 
 
+def written(x: Any, places: Any, value: Any) -> Any:
+    """x with a value, one or as many, in these places of it, which are counted in C's order and differ from one another."""
+    shape = x.shape
+    flat = x if len(shape) == 1 else x.reshape(-1)
+    if len(places) == 1 and not flat.is_complex():  # of which select_scatter has no derivative
+        result = torch.select_scatter(flat, value, 0, int(places[0])) if shape else value.clone()
+    else:
+        index = torch.from_numpy(places)
+        result = flat.index_put((index if x.is_cpu else index.to(x.device),), value)
+    return result if len(shape) == 1 else result.reshape(shape)
+
+
 def _array_index(part: Any, x: Any) -> Any:
     """A list or NumPy's array or integer as torch takes it."""
     if isinstance(part, list):
         part = listed(part, x) if part else np.zeros(0, dtype=np.intp)
     if isinstance(part, np.ndarray):
-        part = torch.tensor(part, device=x.device)
+        part = torch.tensor(part.copy(), device=x.device)  # without negative strides
     if isinstance(part, np.bool_):
         return bool(part)
     if isinstance(part, Tensor) and part.dtype in _SMALL_INTEGERS:

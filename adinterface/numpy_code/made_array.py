@@ -1,0 +1,410 @@
+"""A plain NumPy array that f makes: NumPy's own until something of an engine is written to it, from then on the engine's.
+
+It wraps the array, because no name could be bound anew to what f holds already: at that write the wrapper changes its class.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..contract.errors import NumpyCodeError
+from ..contract.library import Library
+from ..tree import handler_of, register_stand_in
+from .array import ARITHMETIC, COMPARISONS, SIGNS, NumpyArray, binary, reflected, wrap
+from .engine import engine_of
+from .names import VIEWS, place_of_out, spelled
+from .refusals import into_captured, into_plain, into_shared
+from .storage import (
+    CAPTURED,
+    MADE,
+    Link,
+    Storage,
+    Unknown,
+    in_order,
+    known,
+    layout_of,
+    numbers_of_root,
+    register,
+    views_of,
+)
+from .writers import WRITERS
+from .writes import accumulate_at, into, stacked
+
+_new = object.__new__
+
+
+class MadeArray(NumpyArray):
+    """NumPy's array, computed with by NumPy, and lent to engines as a copy, because f may write to it later."""
+
+    __slots__ = ()
+
+    # NumPy's protocols
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        beside = array_of_engine((inputs, kwargs))
+        if beside is None and method == "at":
+            return getattr(ufunc, method)(*plain(inputs))
+        if method == "at":
+            if isinstance(inputs[0], MadeArray):
+                promote(inputs[0], beside)
+            return accumulate_at(ufunc, *inputs)
+        outs = kwargs.pop("out", None)
+        if beside is None:
+            if outs is None:
+                return made(getattr(ufunc, method)(*plain(inputs), **plain(kwargs)))
+            result = getattr(ufunc, method)(*plain(inputs), **plain(kwargs), out=plain(outs))
+            found = [made(part) if out is None else out for part, out in zip(result if len(outs) > 1 else (result,), outs)]
+        else:
+            where = True if outs is None else kwargs.pop("where", True)
+            result = getattr(ufunc, method)(*[lent(stacked(part)) for part in inputs], **lent(kwargs))
+            if outs is None:
+                return result
+            parts = result if len(outs) > 1 else (result,)
+            found = [
+                part if out is None else into(_ours(out, ufunc), part, where, ufunc.__name__) for part, out in zip(parts, outs)
+            ]
+        return found[0] if len(outs) == 1 else tuple(found)
+
+    def __array_function__(
+        self, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        if array_of_engine((args, kwargs)) is not None:
+            if function in WRITERS:
+                return WRITERS[function](*args, **kwargs)
+            out = kwargs.pop("out", None)
+            place = place_of_out(function)
+            if out is None and place is not None and len(args) == place + 1:
+                out, args = args[place], args[:place]
+            result = function(*lent(args), **lent(kwargs))
+            return result if out is None else into(_ours(out, function), result, True, function.__name__)
+        result = function(*plain(args), **plain(kwargs))
+        sources = [value for value in (*args, *kwargs.values()) if type(value) is MadeArray]
+        return _views(result, sources) if function in VIEWS or "out" in kwargs else made(result)
+
+    def _apply(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return self.__array_function__(function, (), (self, *args), kwargs)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.array(self._array, dtype=dtype, copy=copy)
+
+    def _operand(self) -> Any:
+        return self._array if self._parent is CAPTURED else self._array.copy()
+
+    def _traced(self) -> bool:
+        return False
+
+    def _concrete(self) -> Any:
+        return self._array
+
+    # what an array is
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self._array.dtype  # type: ignore[no-any-return]
+
+    def __getitem__(self, index: Any) -> Any:
+        if type(index) is int:
+            spot = index
+        else:
+            beside = array_of_engine(index)
+            try:
+                spot = known(index, None if beside is None else beside._engine)
+            except Unknown:  # an index computed from what is compiled
+                engine = beside._engine
+                return wrap(engine.lift(self._operand(), beside._array), engine)[index]
+        result = self._array[spot]
+        return _views(result, [self]) if type(result) is np.ndarray else result
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        beside = array_of_engine(value)
+        if beside is None:
+            among = array_of_engine(index)
+            try:
+                spot = known(index, None if among is None else among._engine)
+            except Unknown:
+                beside = among
+            else:
+                self._array[spot] = plain(value)
+                return
+        promote(self, beside)
+        self[index] = value
+
+    def astype(self, dtype: Any, *args: Any, copy: bool = True, **kwargs: Any) -> Any:
+        result = self._array.astype(dtype, *args, copy=copy, **kwargs)
+        return self if result is self._array else made(result)
+
+    def reshape(self, *shape: Any, order: Any = "C", copy: Any = None) -> Any:
+        return _views(self._array.reshape(*plain(shape), order=order), [self])
+
+    def view(self, *dtype: Any) -> Any:
+        return _views(self._array.view(*dtype), [self])
+
+    def copy(self, order: Any = "C") -> MadeArray:
+        return made(self._array.copy(order))  # type: ignore[no-any-return]
+
+    def __copy__(self) -> MadeArray:
+        return self.copy()
+
+    def item(self, *index: int) -> Any:
+        return self._array.item(*index)
+
+    def tolist(self) -> Any:
+        return self._array.tolist()
+
+    def __repr__(self) -> str:
+        return repr(self._array)
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return format(self._array, spec)
+
+    def __float__(self) -> float:
+        return float(self._array)
+
+    def __complex__(self) -> complex:
+        return complex(self._array)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._array, name)
+
+
+def made(result: Any) -> Any:
+    """NumPy's arrays in a result of its own, each as one that f has made."""
+    if type(result) is np.ndarray:
+        if result.base is not None and not _alone(result):
+            return captured(result)  # of what f has not made
+        if result.flags.writeable and layout_of(result) is None:
+            result = result.copy("K")
+        return _new_array(result, None)
+    if isinstance(result, tuple):
+        parts = [made(part) for part in result]
+        return type(result)._make(parts) if hasattr(result, "_make") else tuple(parts)
+    return [made(part) for part in result] if type(result) is list else result
+
+
+def _new_array(array: np.ndarray[Any, Any], parent: Any) -> Any:
+    if array.dtype.kind not in "fcbiu":
+        return array
+    found = _new(MadeArray)
+    found._array = array
+    found._engine = found._views = None
+    found._parent = parent
+    return found
+
+
+def _alone(result: np.ndarray[Any, Any]) -> bool:
+    """Whether an array that has a base is all that is left of it: NumPy's own functions often end in a reshape."""
+    return sys.getrefcount(result.base) <= 2
+
+
+def captured(array: Any) -> Any:
+    """A plain array that f captures: what is made of it is f's own, itself it stays plain."""
+    return _new_array(array, CAPTURED) if type(array) is np.ndarray else array
+
+
+def _views(result: Any, sources: list[Any]) -> Any:
+    """A result of NumPy's that may share the memory of these arrays."""
+    if isinstance(result, (list, tuple)):
+        return type(result)([_views(part, sources) for part in result])
+    if type(result) is np.ndarray:
+        for source in sources:
+            if result is source._array:
+                return source
+            if result.base is not None and result.base is _owner(source._array):
+                found = _new_array(result, (source,))
+                register(found, source)
+                return found
+    return made(result)
+
+
+def _owner(array: np.ndarray[Any, Any]) -> Any:
+    """The array whose memory it is."""
+    return array if array.base is None else array.base
+
+
+def _wrapped_again(x: Any) -> Any:
+    """What an operator gives for a plain array that f has made: plain, or of the engine that follows the operator."""
+    library = None if type(x) is np.ndarray else handler_of(x, scan=False)
+    return wrap(x, engine_of(library)) if isinstance(library, Library) else made(x)
+
+
+register_stand_in(MadeArray, lambda x: ((x._array,), MADE), lambda data, children: _wrapped_again(children[0]))
+
+
+# Among arrays of an engine --------------------------------------------------------------------------------------------
+
+
+def array_of_engine(value: Any) -> Any:
+    """The first array of an engine, also in lists, tuples and dicts; None if there is none."""
+    cls = type(value)
+    if cls is NumpyArray:
+        return value
+    if cls is tuple or cls is list or cls is dict:
+        for part in value.values() if cls is dict else value:
+            found = array_of_engine(part)
+            if found is not None:
+                return found
+    if cls is slice:
+        return array_of_engine((value.start, value.stop, value.step))
+    return None
+
+
+def plain(value: Any) -> Any:
+    """The values with NumPy's own arrays."""
+    cls = type(value)
+    if cls is MadeArray:
+        return value._array
+    if cls is tuple or cls is list:
+        return cls([plain(part) for part in value])
+    return {name: plain(part) for name, part in value.items()} if cls is dict else value
+
+
+def lent(value: Any) -> Any:
+    """The values with copies of NumPy's own arrays, for an engine."""
+    cls = type(value)
+    if cls is MadeArray:
+        return value._operand()
+    if cls is tuple or cls is list:
+        return cls([lent(part) for part in value])
+    return {name: lent(part) for name, part in value.items()} if cls is dict else value
+
+
+def _ours(out: Any, function: Any) -> Any:
+    if not isinstance(out, Storage):
+        raise NumpyCodeError(into_plain(spelled(function)))
+    return out
+
+
+def promote(x: MadeArray, beside: NumpyArray) -> None:
+    """Makes the array that x is a view of, and all views of that, arrays of the engine of another."""
+    engine = beside._engine
+    root: Any = x
+    while type(root._parent) is tuple:
+        (root,) = root._parent
+    if root._parent is CAPTURED:
+        raise NumpyCodeError(into_captured())
+    if not x._array.flags.writeable:
+        raise ValueError("assignment destination is read-only")
+    numbers = root._array
+    views = list(views_of(root))
+    _refuse_if_seen(numbers, views)
+    layout = layout_of(numbers)
+    places = numbers_of_root(numbers.shape, layout or in_order(numbers.ndim), numbers.dtype.kind == "c")
+    for view in views:
+        mine = _at(view._array, numbers, places)
+        index = np.ascontiguousarray(mine).reshape(mine.shape)
+        link = Link(root, _nothing, functools.partial(_gathered, root, index), None)
+        link.root, link.numbers, link.others = root, mine, []
+        view._parent, view._views, view._engine = link, None, engine
+        del view._array
+        view.__class__ = NumpyArray
+    root._views = None
+    for view in views:
+        register(view, root)
+    root._engine = engine
+    root._parent = layout
+    root._array = engine.library.asarray(numbers.copy(), like=beside._array)
+    root.__class__ = NumpyArray
+
+
+def _refuse_if_seen(numbers: np.ndarray[Any, Any], views: list[Any]) -> None:
+    """Refuses a write that a plain array, or code that is not NumPy's, would not see though it shares the memory."""
+    owner = _owner(numbers)
+    ours = sum(view._array.base is owner for view in views)
+    # Besides: `numbers` here and in promote and in its wrapper, or in its base, and `owner` here and as an argument.
+    if sys.getrefcount(owner) > ours + (5 if owner is numbers else 3):
+        raise NumpyCodeError(into_shared())
+
+
+def _nothing(*unused: Any) -> Any:
+    raise AssertionError("a view of what became an engine's knows its places")
+
+
+def _at(view: np.ndarray[Any, Any], root: np.ndarray[Any, Any], places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Which of the root's elements a view holds, from where it lies in the same memory."""
+    if not view.size:
+        return np.zeros(view.shape, places.dtype)
+    scale = places.itemsize / root.itemsize
+    start = view.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+    dtype = places.dtype if view.dtype == root.dtype else np.dtype(float)
+    strides = tuple([int(step * scale) for step in view.strides])
+    found = np.ndarray(view.shape, dtype, places, int(start * scale), strides)
+    found.flags.writeable = view.flags.writeable
+    return found
+
+
+def _gathered(root: Any, numbers: np.ndarray[Any, Any]) -> Any:
+    flat = np.reshape(root, (-1,))
+    if numbers.dtype.kind == "i":
+        return flat[numbers]
+    whole = flat[(numbers.real / 2).astype(np.intp)]
+    if numbers.dtype.kind == "c":
+        return whole
+    return np.imag(whole) if numbers.flat[0] % 2 else np.real(whole)
+
+
+# Operators ------------------------------------------------------------------------------------------------------------
+
+
+def _forward(ufunc: np.ufunc) -> Callable[[MadeArray, Any], Any]:
+    other_way = reflected(ufunc)
+
+    def operate(self: MadeArray, other: Any) -> Any:
+        if type(other) is NumpyArray:
+            return other_way(other, self._operand())
+        if type(other) is MadeArray:
+            other = other._array
+        elif type(other) in (list, tuple):
+            return ufunc(self, stacked(other))
+        result = ufunc(self._array, other)
+        return _new_array(result, None) if type(result) is np.ndarray else result
+
+    return operate
+
+
+def _backward(ufunc: np.ufunc) -> Callable[[MadeArray, Any], Any]:
+    usual = binary(ufunc)
+
+    def operate(self: MadeArray, other: Any) -> Any:
+        if type(other) is NumpyArray:
+            return usual(other, self._operand())
+        if type(other) in (list, tuple):
+            return ufunc(stacked(other), self)
+        result = ufunc(other, self._array)
+        return _new_array(result, None) if type(result) is np.ndarray else result
+
+    return operate
+
+
+def _in_place(ufunc: np.ufunc, name: str) -> Callable[[MadeArray, Any], Any]:
+    def operate(self: MadeArray, other: Any) -> Any:
+        beside = array_of_engine(other)
+        if beside is not None:
+            promote(self, beside)
+            return getattr(self, name)(stacked(other))
+        ufunc(self._array, plain(other), out=self._array)
+        return self
+
+    return operate
+
+
+def _sign(ufunc: np.ufunc) -> Callable[[MadeArray], Any]:
+    return lambda self: made(ufunc(self._array))
+
+
+for _name, (_ufunc, _) in ARITHMETIC.items():
+    setattr(MadeArray, f"__{_name}__", _forward(_ufunc))
+    setattr(MadeArray, f"__r{_name}__", _backward(_ufunc))
+    setattr(MadeArray, f"__i{_name}__", _in_place(_ufunc, f"__i{_name}__"))
+for _name, _ufunc in COMPARISONS.items():
+    setattr(MadeArray, f"__{_name}__", _forward(_ufunc))
+for _name, _operator in (("__divmod__", _forward), ("__rdivmod__", _backward)):
+    setattr(MadeArray, _name, _operator(np.divmod))
+for _name, _ufunc in SIGNS.items():
+    setattr(MadeArray, f"__{_name}__", _sign(_ufunc))

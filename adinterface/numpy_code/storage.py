@@ -1,0 +1,277 @@
+"""What shares memory with what: the same answers that NumPy gives, for arrays of engines that cannot be written to.
+
+A root owns an engine's array. A view knows its parent and how it comes from it: an index, or a function such as
+`np.transpose`. The same index applied to the numbers of the root's elements says which of them the view holds, and whether
+it shares memory at all, so that NumPy itself answers. A write gives the root a new array; a view then has none until it is
+read, and takes it anew from its parent. Nothing here is asked for before the first write.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import operator
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..contract.errors import NumpyCodeError
+from .refusals import into_unknown_memory
+
+Numbers: TypeAlias = np.ndarray[Any, Any]
+
+
+class Storage:
+    """An engine's array as a root, or as a view of another such.
+
+    _parent: of a view, the tuple (source, function, args, kwargs, part) it was made by, or its `Link` from the first write on;
+        of a root, how its elements follow one another in memory, the axes from the slowest on ("01" is C's order, "10"
+        Fortran's), None where that is not known, or one of the two below.
+    _views: weak references to the views that were made of it.
+    """
+
+    __slots__ = ("__weakref__", "_array", "_engine", "_parent", "_views")
+
+    _array: Any
+    _engine: Any
+    _parent: Any
+    _views: list[weakref.ref[Storage]] | None
+
+    def _operand(self) -> Any:
+        """The engine's array as an operand, which no later write may change."""
+        return self._array
+
+
+#: The parent of a root that belongs to the caller, and of one that f captures.
+ARGUMENT, CAPTURED = "an argument", "captured"
+#: Says of a structure that it stands for a plain array that f has made.
+MADE = object()
+
+
+class Link:
+    """How a view comes from its parent, and where its elements lie in the root."""
+
+    __slots__ = ("again", "numbers", "others", "part", "root", "source", "take")
+
+    def __init__(self, source: Storage, take: Callable[[Numbers], Any], again: Callable[[], Any], part: int | None):
+        self.source = source
+        #: What makes the view of the numbers of the source, and of the source as it is now.
+        self.take = take
+        self.again = again
+        self.part = part
+        self.root: Storage | None = None
+        self.numbers: Numbers | None = None
+        self.others: list[Numbers] | None = None
+
+    def of(self, numbers: Numbers) -> Numbers:
+        found = self.take(numbers)
+        return found if self.part is None else found[self.part]  # type: ignore[no-any-return]
+
+    def native(self) -> Any:
+        found = self.again()
+        return (found if self.part is None else found[self.part])._array
+
+
+def _linked(x: Storage) -> Link:
+    """The link of a view, which is made when it is first asked for."""
+    parent = x._parent
+    if type(parent) is Link:
+        return parent
+    source, function, place, args, kwargs, part = parent
+    engine = source._engine
+    if function is None:
+        index = known(args, engine)
+        link = Link(source, operator.itemgetter(index), lambda: source[args], None)
+    else:
+        before, after = args[:place], args[place + 1 :]
+        link = Link(
+            source,
+            lambda numbers: function(*before, numbers, *after, **kwargs),
+            lambda: function(*args, **kwargs),
+            part,
+        )
+    x._parent = link
+    return link
+
+
+def view_of(
+    found: Storage, source: Storage, function: Any, args: Any, place: int = 0, kwargs: Any = None, part: int | None = None
+) -> None:
+    """Notes that `found` is `source[args]`, or function(*args, **kwargs) with the source in that place, or a part of that."""
+    found._parent = (source, function, place, args, kwargs or {}, part)
+    register(found, source)
+
+
+def register(found: Storage, source: Storage) -> None:
+    views = source._views
+    if views is None:
+        source._views = [weakref.ref(found)]
+        return
+    views.append(weakref.ref(found))
+    if not len(views) & 31:  # a loop makes many, most of which are gone
+        views[:] = [view for view in views if view() is not None]
+
+
+def views_of(x: Storage) -> Iterator[Storage]:
+    """All that is left of the views of x, and of their views."""
+    for reference in x._views or ():
+        view = reference()
+        if view is not None:
+            yield view
+            yield from views_of(view)
+
+
+# Where elements lie ---------------------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=64)
+def _small(shape: tuple[int, ...], axes: str, halves: bool) -> Numbers:
+    return _numbered(shape, axes, halves)
+
+
+def _numbered(shape: tuple[int, ...], axes: str, halves: bool) -> Numbers:
+    """The number of each element, counted in C's order, lying in memory as the axes say.
+
+    Of complex elements the real part has an even number, the imaginary part the next: both are views of their own.
+    """
+    count = functools.reduce(operator.mul, shape, 1)
+    numbers: Numbers = np.arange(count)
+    if halves:
+        numbers = 2.0 * numbers + 1j * (2.0 * numbers + 1)
+    order = [int(axis) for axis in axes]
+    return numbers.reshape(shape).transpose(order).copy().transpose([order.index(axis) for axis in range(len(shape))])
+
+
+def numbers_of_root(shape: tuple[int, ...], axes: str, halves: bool) -> Numbers:
+    size = functools.reduce(operator.mul, shape, 1)
+    return _small(shape, axes, halves) if size <= 4096 else _numbered(shape, axes, halves)
+
+
+def in_order(ndim: int) -> str:
+    """The layout of C."""
+    return "0123456789"[:ndim]
+
+
+def layout_of(array: Numbers) -> str | None:
+    """How an array's elements follow one another, None if there are gaps."""
+    if array.flags.c_contiguous:
+        return in_order(array.ndim)
+    axes = sorted(range(array.ndim), key=lambda axis: -array.strides[axis])
+    dense = array.transpose(axes).flags.c_contiguous and array.ndim < 10
+    return "".join(map(str, axes)) if dense else None
+
+
+def locate(x: Storage) -> tuple[Storage, Numbers, list[Numbers]]:
+    """The root of x, the numbers of its elements that x holds, and the same for other layouts that the root may have.
+
+    What NumPy would have copied becomes a root by this. Raises Unknown where an index on the way is not known yet.
+    """
+    parent = x._parent
+    if parent is None or type(parent) is str:
+        return _located_root(x, parent)
+    link = _linked(x)
+    if link.root is None:
+        root, numbers, others = locate(link.source)
+        mine = link.of(numbers)
+        shares = np.may_share_memory(mine, numbers)
+        alternatives = [link.of(other) for other in others]
+        if any(np.may_share_memory(a, b) != shares for a, b in zip(alternatives, others)):
+            raise NumpyCodeError(into_unknown_memory())
+        if not shares:
+            _detach(x, link.source, layout_of(mine))
+            return locate(x)
+        link.root, link.numbers, link.others = root, mine, alternatives
+    return link.root, link.numbers, link.others  # type: ignore[return-value]
+
+
+def _located_root(x: Storage, layout: str | None) -> tuple[Storage, Numbers, list[Numbers]]:
+    shape = tuple(x._array.shape)
+    halves = x.dtype.kind == "c"  # type: ignore[attr-defined]
+    ndim = len(shape)
+    usual = numbers_of_root(shape, layout if layout and layout.isdigit() else in_order(ndim), halves)
+    if ndim < 2 or (layout and layout.isdigit()):
+        return x, usual, []
+    if sum(length > 1 for length in shape) < 2:  # one line, whatever the order
+        return x, usual, []
+    orders = itertools.islice(itertools.permutations(range(min(ndim, 9))), 1, 121)
+    return x, usual, [numbers_of_root(shape, "".join(map(str, order)), halves) for order in orders]
+
+
+def _detach(x: Storage, source: Storage, layout: str | None) -> None:
+    """x is no view, as it turns out, but a root."""
+    x._array = x._array  # which is there: no write has passed yet
+    x._parent = layout
+    if source._views is not None:
+        source._views[:] = [view for view in source._views if view() is not x]
+
+
+# What a write changes ------------------------------------------------------------------------------------------------
+
+
+def replace_root(root: Storage, native: Any) -> None:
+    """Gives a root another array, and lets its views take theirs anew when they are read."""
+    if root._views is not None:
+        for view in list(views_of(root)):
+            with contextlib.suppress(Unknown):  # an element or a row by an index that is not known yet, which is a view
+                locate(view)  # which makes a root of what is no view
+        for view in views_of(root):
+            if _is_fresh(view):
+                del view._array
+    root._array = native
+
+
+def _is_fresh(x: Storage) -> bool:
+    """Whether a view has its array, without taking it anew."""
+    try:
+        _ARRAY.__get__(x)
+    except AttributeError:
+        return False
+    return True
+
+
+def refresh(x: Storage) -> Any:
+    """The array of a view whose root has been written to."""
+    x._array = native = _linked(x).native()
+    return native
+
+
+_ARRAY: Any = vars(Storage)["_array"]
+
+
+# Indices --------------------------------------------------------------------------------------------------------------
+
+
+class Unknown(Exception):
+    """An index of which the numbers are not known yet."""
+
+
+def known(index: Any, engine: Any) -> Any:
+    """An index as NumPy takes it, of numbers alone. Raises Unknown where an engine does not tell them."""
+    cls = type(index)
+    if cls is int or cls is slice or index is None or index is Ellipsis:
+        return _known_slice(index, engine) if cls is slice else index
+    if cls is tuple:
+        return tuple([known(part, engine) for part in index])
+    if cls is list:
+        return [known(part, engine) for part in index]
+    if isinstance(index, Storage):
+        engine, index = index._engine, index._array
+    if isinstance(index, (bool, int, np.ndarray, np.generic)) or engine is None:
+        return index
+    if not isinstance(index, engine.types):
+        return index
+    library = engine.library
+    numbers = library.value_under_trace(index) if library.traced(index) else library.to_numpy(index)
+    if numbers is None:
+        raise Unknown
+    return np.asarray(numbers)
+
+
+def _known_slice(index: slice, engine: Any) -> slice:
+    parts = (index.start, index.stop, index.step)
+    if all(part is None or type(part) is int for part in parts):
+        return index
+    return slice(*[None if part is None else operator.index(known(part, engine)) for part in parts])

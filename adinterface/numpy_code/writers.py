@@ -1,0 +1,149 @@
+"""NumPy's functions and methods that write to an array, by `x[...] = value` on whatever array it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .storage import Storage, known
+from .writes import stacked
+
+#: NumPy's functions that write to an argument.
+WRITERS: dict[Any, Callable[..., Any]] = {}
+
+
+def _writer(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def register(ours: Callable[..., Any]) -> Callable[..., Any]:
+        WRITERS[function] = ours
+        return ours
+
+    return register
+
+
+def _plain(x: Any) -> Any:
+    """A mask or indices as NumPy's."""
+    return np.asarray(known(x, x._engine if isinstance(x, Storage) else None))
+
+
+def _vector(values: Any) -> Any:
+    return np.reshape(stacked(values), (-1,))
+
+
+@_writer(np.copyto)
+def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    found = src.dtype if hasattr(src, "dtype") else np.min_scalar_type(src) if np.ndim(src) == 0 else np.asarray(src).dtype
+    if not np.can_cast(found, dst.dtype, casting):  # type: ignore[arg-type]
+        raise TypeError(f"Cannot cast array data from {found!r} to {dst.dtype!r} according to the rule {casting!r}")
+    dst[...] = src if where is True else np.where(where, src, dst)
+
+
+@_writer(np.putmask)
+def putmask(a: Any, mask: Any, values: Any) -> None:
+    values = stacked(values)
+    if np.ndim(values) == 0 or np.shape(values) == a.shape:
+        a[...] = np.where(mask, values, a)
+        return
+    values = _vector(values)
+    places = np.flatnonzero(_plain(mask))
+    if not np.shape(values)[0]:
+        return  # as NumPy
+    Flat(a)[places] = values[places % np.shape(values)[0]]
+
+
+@_writer(np.place)
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    values, places = _vector(vals), np.flatnonzero(_plain(mask))
+    if not places.size:
+        return
+    if not np.shape(values)[0]:
+        raise ValueError("Cannot insert from an empty array!")
+    Flat(arr)[places] = values[np.arange(places.size) % np.shape(values)[0]]
+
+
+@_writer(np.put)
+def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+    places, values = _plain(ind).ravel(), _vector(v)
+    if not np.shape(values)[0]:
+        return
+    if mode == "wrap":
+        places = places % a.size
+    elif mode == "clip":
+        places = np.clip(places, 0, a.size - 1)
+    Flat(a)[places] = values[np.arange(places.size) % np.shape(values)[0]]
+
+
+@_writer(np.fill_diagonal)
+def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    if a.ndim > 2 and len(set(a.shape)) != 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    step = a.shape[1] + 1 if a.ndim == 2 else 1 + sum(np.cumprod(a.shape[:-1]))
+    end = None if a.ndim > 2 or wrap else a.shape[1] * a.shape[1]
+    places = np.arange(a.size)[:end:step]
+    values = _vector(val)
+    Flat(a)[places] = values[np.arange(places.size) % np.shape(values)[0]]
+
+
+@_writer(np.put_along_axis)
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None = -1) -> None:
+    places = _plain(indices)
+    if axis is None:
+        Flat(arr)[places] = values
+        return
+    grid: list[Any] = list(np.ogrid[tuple([slice(length) for length in places.shape])])
+    grid[axis] = places
+    arr[tuple(grid)] = values
+
+
+# Methods --------------------------------------------------------------------------------------------------------------
+
+
+def _fill(self: Any, value: Any) -> None:
+    self[...] = value
+
+
+def _sort(self: Any, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
+    self[...] = np.sort(self, axis)
+
+
+def _partition(self: Any, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None) -> None:
+    self[...] = np.partition(self, kth, axis)
+
+
+WRITING_METHODS: dict[str, Callable[..., Any]] = {"fill": _fill, "put": put, "sort": _sort, "partition": _partition}
+
+
+class Flat:
+    """x.flat: the elements of x in C's order, to read and to write."""
+
+    def __init__(self, x: Any):
+        self.base = x
+
+    def __len__(self) -> int:
+        return int(self.base.size)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(np.ravel(self.base))
+
+    def __getitem__(self, index: Any) -> Any:
+        found = np.ravel(self.base)[index]
+        return found.copy() if np.ndim(found) else found
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        x = self.base
+        if not x.size:
+            return  # as NumPy
+        places = np.arange(x.size)[known(index, x._engine)]
+        values = stacked(value)
+        if np.ndim(values) and np.ndim(places):
+            values = _vector(values)
+            if not np.shape(values)[0]:
+                return  # as NumPy
+            values = values[np.arange(places.size) % np.shape(values)[0]]  # which begin again
+        if x.ndim:
+            x[np.unravel_index(places, x.shape)] = values
+        elif np.size(places):
+            x[...] = values[-1] if np.ndim(values) else values

@@ -1,0 +1,333 @@
+"""Twenty classical programs that write in place, as textbooks print them. Nothing here knows of adinterface or of an engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Array = Any
+
+
+def thomas(a: Array, b: Array, c: Array, d: Array) -> Array:
+    """The solution of a tridiagonal system, weighed. Thomas's algorithm."""
+    n = len(d)
+    cp, dp, x = np.zeros(n), np.zeros_like(d), np.empty(n)
+    cp[0] = c[0] / b[0]
+    dp[0] = d[0] / b[0]
+    for i in range(1, n):
+        m = b[i] - a[i] * cp[i - 1]
+        if i < n - 1:
+            cp[i] = c[i] / m
+        dp[i] = (d[i] - a[i] * dp[i - 1]) / m
+    x[-1] = dp[-1]
+    for i in range(n - 2, -1, -1):
+        x[i] = dp[i] - cp[i] * x[i + 1]
+    return np.sum(x * np.cos(np.arange(n)))
+
+
+def gauss(A: Array, b: Array) -> Array:
+    """A linear system by elimination with pivoting."""
+    A, b = A.copy(), b.copy()
+    n = len(b)
+    for k in range(n):
+        p = k + np.argmax(np.abs(A[k:, k]))
+        A[[k, p]] = A[[p, k]]
+        b[[k, p]] = b[[p, k]]
+        for i in range(k + 1, n):
+            factor = A[i, k] / A[k, k]
+            A[i, k:] -= factor * A[k, k:]
+            b[i] -= factor * b[k]
+    x = np.zeros(n)
+    for k in range(n - 1, -1, -1):
+        x[k] = (b[k] - A[k, k + 1 :] @ x[k + 1 :]) / A[k, k]
+    return np.sum(x * np.arange(1, n + 1))
+
+
+def gauss_seidel(u0: Array, f: Array) -> Array:
+    """Red and black sweeps of a Poisson problem, through views."""
+    u = u0.copy()
+    red, black = u[1:-1:2], u[2:-1:2]
+    for _ in range(3):
+        red[...] = 0.5 * (u[:-2:2][: len(red)] + u[2::2][: len(red)] + f[1:-1:2])
+        black[...] = 0.5 * (u[1:-2:2][: len(black)] + u[3::2][: len(black)] + f[2:-1:2])
+    red *= 0.9
+    return np.sum(u**2)
+
+
+def fdtd(eps: Array, amplitude: Array) -> Array:
+    """Yee's scheme in one dimension, with a source and a reflecting wall."""
+    n = len(eps)
+    E, H, out = np.zeros(n), np.zeros(n), np.zeros(8)
+    for t in range(8):
+        H[:-1] += 0.5 * (E[1:] - E[:-1])
+        E[1:] += 0.5 / eps[1:] * (H[1:] - H[:-1])
+        E[2] += amplitude * np.exp(-0.1 * (t - 3.0) ** 2)
+        E[0] = 0.0
+        E[-1] = E[-2]
+        out[t] = E[n // 2] ** 2
+    return out.sum()
+
+
+def soft_dtw(x: Array, y: Array) -> Array:
+    """Dynamic time warping with a soft minimum (Cuturi and Blondel, 2017)."""
+    n, m = len(x), len(y)
+    D = np.full((n + 1, m + 1), 1e6)
+    D[0, 0] = 0.0
+    for i in range(1, n + 1):
+        for j in range(1, m + 1):
+            r = np.array([D[i - 1, j], D[i, j - 1], D[i - 1, j - 1]]) / -0.3
+            s = r.max()
+            D[i, j] = (x[i - 1] - y[j - 1]) ** 2 - 0.3 * (np.log(np.sum(np.exp(r - s))) + s)
+    return D[n, m]
+
+
+def kalman(q: Array, r: Array, z: Array) -> Array:
+    """The log likelihood of observations, and the filtered states, in arrays made before the loop."""
+    n = len(z)
+    xs, Ps, likelihood = np.zeros((n, 2)), np.empty((n, 2, 2)), np.zeros(n)
+    F, H = np.array([[1.0, 0.3], [0.0, 1.0]]), np.array([[1.0, 0.0]])
+    x, P, Q = np.zeros(2), np.eye(2), np.zeros((2, 2))
+    Q[0, 0] = q
+    Q[1, 1] = q * 0.5
+    np.fill_diagonal(P, 1.3)
+    for t in range(n):
+        x = F @ x
+        P = F @ P @ F.T + Q
+        S = (H @ P @ H.T + r)[0, 0]
+        K = P @ H[0] / S
+        e = z[t] - x[0]
+        x = x + K * e
+        P = P - np.outer(K, K) * S
+        xs[t] = x
+        Ps[t, :, :] = P
+        likelihood[t] = -0.5 * (np.log(S) + e * e / S)
+    return likelihood.sum() + np.sum(xs**2) + np.trace(Ps, axis1=1, axis2=2).mean()
+
+
+def viterbi(log_transition: Array, log_emission: Array) -> Array:
+    """The score of the best path through a hidden Markov model."""
+    steps, states = log_emission.shape
+    score, back = np.zeros((steps, states)), np.zeros((steps, states), dtype=int)
+    score[0] = log_emission[0]
+    for t in range(1, steps):
+        for j in range(states):
+            reach = score[t - 1] + log_transition[:, j]
+            back[t, j] = np.argmax(reach)
+            score[t, j] = np.max(reach) + log_emission[t, j]
+    return np.max(score[-1])
+
+
+def verlet(x0: Array, v0: Array) -> Array:
+    """A chain of springs by velocity Verlet; the energy spread over time."""
+    steps, n = 6, len(x0)
+    x, v = np.empty((steps, n)), np.empty((steps, n))
+    x[0], v[0] = x0, v0
+
+    def force(y: Array) -> Array:
+        f = np.zeros_like(y)
+        stretch = y[1:] - y[:-1] - 1.0
+        f[:-1] += stretch
+        f[1:] -= stretch
+        return f
+
+    for t in range(steps - 1):
+        a = force(x[t])
+        x[t + 1] = x[t] + 0.1 * v[t] + 0.005 * a
+        v[t + 1] = v[t] + 0.05 * (a + force(x[t + 1]))
+    return np.sum(v**2) + np.sum(x[-1] ** 2)
+
+
+def runge_kutta(y0: Array, mu: Array) -> Array:
+    """Van der Pol's oscillator by a tableau (Kutta's 3/8 rule)."""
+    A = np.array([[0.0, 0, 0, 0], [1 / 3, 0, 0, 0], [-1 / 3, 1, 0, 0], [1, -1, 1, 0]])
+    b = np.array([1.0, 3.0, 3.0, 1.0]) / 8
+    k, y = np.zeros((4, 2)), y0.copy()
+    for _ in range(5):
+        for s in range(4):
+            u = y + 0.1 * (A[s, :s] @ k[:s])
+            k[s, 0] = u[1]
+            k[s, 1] = mu * (1 - u[0] ** 2) * u[1] - u[0]
+        y += 0.1 * (b @ k)
+    return y[0] ** 2 + y[1]
+
+
+def heat(u0: Array, kappa: Array) -> Array:
+    """The heat equation on a square, explicitly, with one wall kept warm."""
+    u = u0.copy()
+    for _ in range(4):
+        u[1:-1, 1:-1] += kappa * (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4 * u[1:-1, 1:-1])
+        u[0, :] = 1.0
+        u[:, -1] = u[:, -2]
+    return np.sum(u**2)
+
+
+def lu(A: Array) -> Array:
+    """Doolittle's decomposition, in the memory of the matrix; the logarithm of the determinant and a sum of L."""
+    LU = np.array(A)
+    n = len(LU)
+    for k in range(n - 1):
+        LU[k + 1 :, k] /= LU[k, k]
+        LU[k + 1 :, k + 1 :] -= np.outer(LU[k + 1 :, k], LU[k, k + 1 :])
+    return np.sum(np.log(np.abs(np.diagonal(LU)))) + np.sum(np.tril(LU, -1))
+
+
+def householder(A: Array) -> Array:
+    """QR by Householder's reflections: a weighed sum of R, and of Q."""
+    R = A.copy()
+    m, n = R.shape
+    Q = np.eye(m)
+    for k in range(n):
+        v = R[k:, k].copy()
+        v[0] += np.copysign(1.0, v[0]) * np.sqrt(v @ v)
+        v /= np.sqrt(v @ v)
+        R[k:, k:] -= 2.0 * np.outer(v, v @ R[k:, k:])
+        Q[:, k:] -= 2.0 * np.outer(Q[:, k:] @ v, v)
+    return np.sum(np.triu(R) * np.arange(1.0, m * n + 1).reshape(m, n)) + np.sum(Q[:, 0])
+
+
+def butterfly(x: Array) -> Array:
+    """Cooley and Tukey's transform in place, and the power at each frequency, weighed."""
+    n = len(x)
+    y = np.zeros(n, dtype=complex)
+    bits = n.bit_length() - 1
+    for i in range(n):
+        y[int(format(i, f"0{bits}b")[::-1], 2)] = x[i]
+    size = 2
+    while size <= n:
+        half = size // 2
+        twiddle = np.exp(-2j * np.pi * np.arange(half) / size)
+        blocks = y.reshape(n // size, size)
+        odd = twiddle * blocks[:, half:]
+        blocks[:, half:] = blocks[:, :half] - odd
+        blocks[:, :half] += odd
+        size *= 2
+    return np.sum(np.abs(y) ** 2 * np.arange(1, n + 1))
+
+
+def levinson(r: Array) -> Array:
+    """Levinson's and Durbin's recursion: the last prediction error, and the reflection coefficients."""
+    n = len(r) - 1
+    a, reflections = np.zeros(n + 1), np.zeros(n)
+    a[0] = 1.0
+    error = r[0]
+    for i in range(1, n + 1):
+        k = -np.sum(a[:i] * r[i:0:-1]) / error
+        a[1 : i + 1] += k * a[i - 1 :: -1][:i]
+        reflections[i - 1] = k
+        error = error * (1 - k * k)
+    return error + np.sum(reflections**2) + np.sum(a)
+
+
+def b_spline(t: Array, coefficients: Array) -> Array:
+    """A cubic spline by de Boor's triangle, at several points."""
+    knots = np.arange(10) / 3.0
+    values = np.empty(len(t))
+    for i in range(len(t)):
+        k = int(np.searchsorted(knots, t[i], side="right")) - 1
+        d = np.zeros(4)
+        d[:] = coefficients[k - 3 : k + 1]
+        for r in range(1, 4):
+            for j in range(3, r - 1, -1):
+                alpha = (t[i] - knots[j + k - 3]) / (knots[j + 1 + k - r] - knots[j + k - 3])
+                d[j] = (1.0 - alpha) * d[j - 1] + alpha * d[j]
+        values[i] = d[3]
+    return np.sum(values**2)
+
+
+def matrix_chain(sizes: Array) -> Array:
+    """The least number of multiplications for a chain of matrices, by dynamic programming."""
+    n = len(sizes) - 1
+    cost = np.zeros((n, n))
+    for length in range(2, n + 1):
+        for i in range(n - length + 1):
+            j = i + length - 1
+            cost[i, j] = np.inf
+            for k in range(i, j):
+                cost[i, j] = np.minimum(cost[i, j], cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1])
+    return cost[0, -1]
+
+
+def ray_march(density: Array, absorption: Array) -> Array:
+    """Light along rays through a medium, stopped where little is left: masks and `where=`."""
+    steps, rays = density.shape
+    light, colour = np.ones(rays), np.zeros(rays)
+    for s in range(steps):
+        alive = light > 0.3
+        opacity = np.zeros(rays)
+        opacity[alive] = 1.0 - np.exp(-absorption * density[s, alive])
+        np.add(colour, light * opacity, out=colour, where=alive)
+        light *= 1.0 - opacity
+    return np.sum(colour * np.arange(1, rays + 1))
+
+
+def horner(coefficients: Array, x: Array) -> Array:
+    """A polynomial and its derivatives by a table of Horner's scheme."""
+    n = len(coefficients)
+    table = np.zeros((n + 1, n))
+    table[0] = coefficients
+    for row in range(1, n + 1):
+        table[row, 0] = table[row - 1, 0]
+        for j in range(1, n - row + 1):
+            table[row, j] = table[row, j - 1] * x + table[row - 1, j]
+    return table[1, n - 1] + table[2, n - 2] + 2 * table[3, n - 3]
+
+
+def deposit(positions: Array, charges: Array) -> Array:
+    """Particles in cells: the charge of each is spread over the two nodes about it."""
+    rho = np.zeros(6)
+    cell = np.floor(positions).astype(int)
+    share = positions - cell
+    np.add.at(rho, cell, charges * (1.0 - share))
+    np.add.at(rho, cell + 1, charges * share)
+    rho[-1] += rho[0]
+    rho[0] = rho[-1]
+    return np.sum(rho**2)
+
+
+def automaton(cells: Array, rate: Array) -> Array:
+    """A smooth cellular automaton on a ring, each generation a row."""
+    generations = np.zeros((4, len(cells)))
+    generations[0] = cells
+    for g in range(3):
+        old, new = generations[g], generations[g + 1]
+        new[1:-1] = old[:-2] + old[2:]
+        new[0], new[-1] = old[-1] + old[1], old[-2] + old[0]
+        new *= 0.5
+        np.tanh(new, out=new)
+        new += rate * old
+    return np.sum(generations[-1] ** 2) + np.sum(generations[:, 0])
+
+
+def _arguments() -> dict[str, tuple[Any, ...]]:
+    rng = np.random.default_rng(19)
+    uniform, normal = rng.uniform, rng.normal
+    return {
+        "thomas": (uniform(0.1, 0.4, 5), uniform(1, 2, 5), uniform(0.1, 0.4, 5), normal(size=5)),
+        "gauss": (normal(size=(4, 4)), normal(size=4)),
+        "gauss_seidel": (normal(size=8), normal(size=8)),
+        "fdtd": (uniform(1, 2, 8), 0.8),
+        "soft_dtw": (normal(size=3), normal(size=4)),
+        "kalman": (0.3, 0.5, np.sin(np.arange(4.0))),
+        "viterbi": (np.log(uniform(0.1, 1, (3, 3))), np.log(uniform(0.1, 1, (4, 3)))),
+        "verlet": (np.arange(4.0) + 0.1 * normal(size=4), normal(size=4)),
+        "runge_kutta": (np.array([1.2, -0.3]), 0.7),
+        "heat": (uniform(size=(5, 5)), 0.2),
+        "lu": (normal(size=(4, 4)) + 4 * np.eye(4),),
+        "householder": (normal(size=(4, 3)),),
+        "butterfly": (normal(size=8),),
+        "levinson": (np.array([2.0, 0.9, 0.5, -0.2, 0.1]),),
+        "b_spline": (np.array([1.1, 1.5, 1.9]), normal(size=6)),
+        "matrix_chain": (np.array([3.0, 5.0, 2.0, 4.0, 6.0]),),
+        "ray_march": (uniform(0.2, 1.5, (4, 5)), 0.9),
+        "horner": (normal(size=5), 0.6),
+        "deposit": (np.array([0.3, 1.7, 1.2, 3.9, 4.4]), uniform(0.5, 1.5, 5)),
+        "automaton": (uniform(size=6), 0.4),
+    }
+
+
+#: By name: the arguments, all of which are differentiated.
+ARGUMENTS = _arguments()
+PROGRAMS = {name: globals()[name] for name in ARGUMENTS}
+#: Those whose course depends on the numbers, so that nothing can compile them.
+BY_NUMBERS = frozenset({"gauss", "b_spline", "ray_march", "deposit"})

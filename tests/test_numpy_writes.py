@@ -1,0 +1,452 @@
+"""In-place NumPy code under `numpy_function`: classical programs, random ones, and each way to write, beside NumPy itself."""
+
+import functools
+import threading
+import tracemalloc
+import types
+
+import numpy as np
+import pytest
+from adinterface_conformance.in_place.programs import ARGUMENTS, PROGRAMS
+from adinterface_conformance.views.command import judge, main, shrunk
+from adinterface_conformance.views.program import Program, random_program
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    Constant,
+    NumpyCodeError,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    numpy_function,
+    prepare,
+    pushforward,
+    value_and_gradient,
+)
+
+EAGER = {"torch": AutoTorch(), "autograd": AutoAutograd()}
+ENGINES = EAGER | {"jax": AutoJax()}
+each_eager = pytest.mark.parametrize("backend", EAGER.values(), ids=EAGER)
+each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
+each_program = pytest.mark.parametrize("name", PROGRAMS)
+X = np.array([0.4, 1.3, 2.2, -0.7])
+
+
+def directions(args):
+    rng = np.random.default_rng(3)
+    return tuple([rng.normal(size=np.shape(a)) if np.ndim(a) else rng.normal() for a in args])
+
+
+def slope_of(f, args, tangents, step=1e-5):
+    ahead, behind = (f(*[a + h * t for a, t in zip(args, tangents)]) for h in (step, -step))
+    return (ahead - behind) / (2 * step)
+
+
+def dot(a, b):
+    return sum(float(np.sum(x * y)) for x, y in zip(a, b))
+
+
+# Programs -------------------------------------------------------------------------------------------------------------
+
+
+@each_eager
+@each_program
+def test_programs_backwards_forwards_and_twice(name, backend):
+    plain, args = PROGRAMS[name], ARGUMENTS[name]
+    f, tangents = numpy_function(plain), directions(args)
+    value, slopes = value_and_gradient(f, backend, *args)
+    assert float(value) == pytest.approx(plain(*args), rel=1e-12)
+    wanted = slope_of(plain, args, tangents)
+    assert dot(slopes, tangents) == pytest.approx(wanted, rel=1e-6, abs=1e-8)
+    ahead = pushforward(f, backend, args, tangents)
+    assert float(ahead.value) == pytest.approx(float(value), rel=1e-12)
+    assert float(ahead.tangent) == pytest.approx(dot(slopes, tangents), rel=1e-9)
+    curve = hvp(lambda first, *rest: f(first, *rest), backend, args[0], tangents[0], *map(Constant, args[1:]))
+    at = lambda h: gradient(f, backend, args[0] + h * tangents[0], *args[1:])[0]
+    np.testing.assert_allclose(curve, (at(1e-6) - at(-1e-6)) / 2e-6, rtol=1e-4, atol=1e-5 * (1 + np.abs(curve).max()))
+
+
+@pytest.mark.parametrize("name", ["gauss", "gauss_seidel", "deposit"])
+def test_programs_that_jax_compiles(name):
+    """Those that write through views, and in places that a compiled program computes."""
+    args = ARGUMENTS[name]
+    value, slopes = prepare(value_and_gradient, numpy_function(PROGRAMS[name]), AutoJax(), *args)(*args)
+    assert value == pytest.approx(PROGRAMS[name](*args), rel=1e-12)
+    for found, wanted in zip(slopes, gradient(numpy_function(PROGRAMS[name]), AutoTorch(), *args)):
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["ray_march", "lu"])
+def test_programs_that_jax_runs_as_they_come(name):
+    args, tangents = ARGUMENTS[name], directions(ARGUMENTS[name])
+    slopes = gradient(numpy_function(PROGRAMS[name]), AutoJax(), *args)
+    assert dot(slopes, tangents) == pytest.approx(slope_of(PROGRAMS[name], args, tangents), rel=1e-6)
+
+
+@each_eager
+def test_programs_in_single_precision(backend):
+    """What is single stays so, and what np.zeros makes is double, as in NumPy."""
+    for name in ("heat", "lu", "householder"):
+        args = tuple([np.asarray(a, dtype=np.float32) for a in ARGUMENTS[name]])
+        slopes = gradient(numpy_function(PROGRAMS[name]), backend, *args)
+        assert {slope.dtype for slope in slopes} == {np.dtype(np.float32)}
+        for found, wanted in zip(slopes, gradient(numpy_function(PROGRAMS[name]), backend, *ARGUMENTS[name])):
+            np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-3)
+
+    def kinds(x):
+        single, double = np.zeros_like(x), np.zeros(4)
+        single[0] = x[0] * 2.0
+        double[0] = x[0] * 2.0
+        assert (single.dtype, double.dtype) == (np.float32, np.float64)
+        return np.sum(single) + np.sum(double)
+
+    assert gradient(numpy_function(kinds), backend, X.astype(np.float32))[0].dtype == np.float32
+
+
+def test_single_precision_on_jax():
+    def f(x):
+        y = np.zeros_like(x)
+        y[1:] = x[:-1] ** 2
+        return np.sum(y)
+
+    (found,) = gradient(numpy_function(f), AutoJax(), X.astype(np.float32))
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, [0.8, 2.6, 4.4, 0], rtol=1e-6)
+
+
+@each_engine
+def test_complex_arrays_and_their_parts(backend):
+    def f(z):
+        y = np.zeros(3, dtype=complex)
+        y[:2] = z[1:] ** 2
+        y.real[2] = z[0].imag
+        y.imag = y.imag * 2.0 + 1.0
+        part = y[::-1].real
+        part[0] += 0.5
+        y[0] *= 1j
+        return np.sum(np.abs(y) ** 2) + part[2]
+
+    z = np.array([0.4 + 0.1j, 1.3 - 0.5j, -0.2 + 0.7j])
+    slope = gradient(numpy_function(f), backend, z)[0]
+    for direction in (np.array([1.0, 0, 0]), np.array([0.3, 1j, 0.2]), np.array([1j, 0.5, 1.0 + 1j])):
+        wanted = (f(z + 1e-6 * direction) - f(z - 1e-6 * direction)) / 2e-6
+        assert np.real(np.sum(np.conj(slope) * direction)) == pytest.approx(wanted, rel=1e-7)
+
+
+@each_eager
+def test_hessians_nested_calls_and_jacobians(backend):
+    def inner(y, scale):
+        table = np.zeros((2, 2))
+        table[0] = y[:2] * scale
+        table[:, 1] += y[1] ** 3
+        return np.sum(table**2)
+
+    def outer(x):
+        (slope,) = gradient(numpy_function(lambda y: inner(y, 2.0)), backend, x)
+        out = np.zeros(4)
+        out[::2] = slope[:2]
+        out[1] = x[3]
+        return np.sum(out**3)
+
+    def by_hand(x):
+        a, b = x[0], x[1]
+        slope = np.array([8 * a, 2 * (2 * b + b**3) * (2 + 3 * b**2) + 6 * b**5])
+        return np.sum(slope**3) + x[3] ** 3
+
+    np.testing.assert_allclose(
+        gradient(numpy_function(outer), backend, X)[0], gradient(by_hand, AutoFiniteDifferences(), X)[0], rtol=1e-6
+    )
+    found = hessian(numpy_function(lambda y: inner(y, 2.0)), backend, X)
+    np.testing.assert_allclose(found, hessian(lambda y: inner(y, 2.0), AutoFiniteDifferences(), X), rtol=1e-4, atol=1e-3)
+
+    def filled(x):
+        out = np.empty((2, 2))
+        out.flat = x[::-1] ** 2
+        return out
+
+    rows = np.zeros((2, 2, 4))
+    rows[0, 0, 3], rows[0, 1, 2], rows[1, 0, 1], rows[1, 1, 0] = 2 * X[::-1]
+    np.testing.assert_allclose(jacobian(numpy_function(filled), backend, X)[0], rows)
+
+
+def test_threads_do_not_meet():
+    f, args = numpy_function(PROGRAMS["fdtd"]), ARGUMENTS["fdtd"]
+    points = [tuple([np.asarray(a) * (1 + 0.01 * n) for a in args]) for n in range(6)]
+    wanted = [gradient(f, AutoTorch(), *point)[0] for point in points]
+    found = [None] * len(points)
+
+    def work(n):
+        found[n] = gradient(f, AutoTorch(), *points[n])[0]
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(len(points))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    np.testing.assert_allclose(found, wanted)
+
+
+# Random programs ------------------------------------------------------------------------------------------------------
+
+
+@each_eager
+def test_random_programs_agree_with_numpy(backend):
+    for seed in range(100):
+        verdict = judge(random_program(seed), backend, seed, differences=not seed % 5)
+        assert verdict.good, (seed, verdict)
+
+
+def test_random_programs_on_jax():
+    for seed in (3, 8, 14):
+        verdict = judge(random_program(seed), AutoJax(), seed)
+        assert verdict.good, (seed, verdict)
+
+
+def test_the_command_tells_how_many_were_right(capsys):
+    assert main(["--backend", "AutoAutograd", "--programs", "5", "--seed", "7"]) == 0
+    assert "5 programs" in capsys.readouterr().out
+    assert main(["--backend", "AutoNone"]) == 2
+
+
+def test_a_wrong_program_is_found_and_made_small(monkeypatch, capsys):
+    """Of writes that are lost, one is enough to tell."""
+    from adinterface_conformance.views import command
+
+    program = Program(("a0 = np.zeros((6,))", "a1 = a0 + 1.0", "a1 *= 2.0", "a0[:] = x", "a3 = a0[::2]"))
+    assert judge(program, AutoTorch(), 0).kind == "right"
+    monkeypatch.setattr("adinterface.numpy_code.made_array.promote", lambda x, beside: setattr(x, "_array", beside._array))
+    assert not judge(program, AutoTorch(), 0).good
+    kind = judge(program, AutoTorch(), 0).kind
+    assert shrunk(program, AutoTorch(), 0, kind).statements == ("a0 = np.zeros((6,))", "a0[:] = x")
+    monkeypatch.setattr(command, "random_program", lambda seed: program)
+    assert main(["--backend", "AutoTorch", "--programs", "3", "--failures", "1"]) == 1
+    assert "seed 0" in capsys.readouterr().out
+
+
+# What f's own code may and may not ------------------------------------------------------------------------------------
+
+TABLE = np.arange(4.0)
+COUNT = 0
+
+
+@each_engine
+def test_what_f_captures_stays_as_it_is(backend):
+    """Copies of it are f's own, whether it is a global, in a closure, a default or a Constant."""
+    inside = np.ones(4)
+
+    def f(x, constant, default=TABLE):
+        total = 0.0
+        for n, array in enumerate((TABLE.copy(), inside * 1.0, default + 0.0, constant.copy())):
+            array[n] = x[n] * array[1]
+            total = total + np.sum(array**2)
+        return total
+
+    before = TABLE.copy()
+    given = np.full(4, 2.0)
+    found = gradient(numpy_function(f), backend, X, Constant(given))[0]
+    wanted = gradient(lambda x: f(x, given), AutoFiniteDifferences(), X)[0]
+    np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-8)
+    np.testing.assert_array_equal(TABLE, before)
+    np.testing.assert_array_equal(inside, np.ones(4))
+
+
+def test_names_are_looked_up_when_they_are_asked_for(monkeypatch):
+    module = types.ModuleType("a_users_module")
+    source = """
+import numpy as np
+from numpy import zeros
+factor = 2.0
+def f(x):
+    import numpy
+    from numpy import ones as made
+    out, other = zeros(2), numpy.zeros(2) + made(2)
+    out[0] = x[0] * factor
+    other[1] = helper(x)
+    return np.sum(out) + np.sum(other)
+def helper(x):
+    return x[1] * factor
+"""
+    exec(source, vars(module))
+    f = numpy_function(module.f)
+    np.testing.assert_array_equal(gradient(f, AutoTorch(), X)[0], [2, 2, 0, 0])
+    module.factor = 3.0
+    np.testing.assert_array_equal(gradient(f, AutoTorch(), X)[0], [3, 3, 0, 0])
+    assert (module.np, module.zeros) == (np, np.zeros)
+    del module.factor
+    with pytest.raises(NameError, match="factor"):
+        gradient(f, AutoTorch(), X)
+
+
+def test_methods_partials_and_objects_write_too():
+    class Model:
+        bias = np.arange(3.0)
+
+        def method(self, x, n=2):
+            out = np.array(self.bias)
+            out[n] = x[0] ** 2
+            return np.sum(out)
+
+        def __call__(self, x):
+            out = np.zeros(2)
+            out[1:] = x[:1]
+            return np.sum(out)
+
+    for f, slope in ((Model().method, 0.8), (functools.partial(Model().method, n=1), 0.8), (Model(), 1.0)):
+        np.testing.assert_allclose(gradient(numpy_function(f), AutoAutograd(), X)[0], [slope, 0, 0, 0])
+    assert isinstance(Model.bias, np.ndarray)
+
+
+def counting(x):
+    global COUNT
+    COUNT += 1
+    a = np.zeros(1)
+    a[0] = x[0]
+    return a[0]
+
+
+def test_a_function_that_sets_globals_runs_as_it_is():
+    """A copy would set its own."""
+    with pytest.raises(NumpyCodeError, match=r"a\[0\] = \.\.\. makes a Python number of it"):
+        gradient(numpy_function(counting), AutoTorch(), X)
+    assert COUNT == 1
+
+
+def test_plain_arrays_stay_numpys_until_something_traced_is_written():
+    seen = []
+
+    def f(x):
+        counts = np.zeros(3, dtype=int)
+        counts[1] += 2
+        counts[counts > 1] = 7
+        grid = np.linspace(0.0, 1.0, 4) ** 2
+        grid[0] = 0.5
+        seen.extend(
+            [counts, grid.sum(), grid[1:].mean(), np.asarray(counts).dtype, grid.tolist(), f"{grid[0]:.1f}", repr(counts)]
+        )
+        seen.extend(
+            [float(grid[0]), int(counts[1]), bool(grid[0] > 0), [10, 20, 30, 40, 50, 60, 70, 80][counts[1]], counts.item(1)]
+        )
+        return np.sum(x[: len(grid)] * grid) * counts[1]
+
+    (found,) = gradient(numpy_function(f), AutoTorch(), X)
+    grid = np.linspace(0.0, 1.0, 4) ** 2
+    grid[0] = 0.5
+    np.testing.assert_allclose(found, 7 * grid)
+    assert seen[1:] == [grid.sum(), grid[1:].mean(), np.int64, grid.tolist(), "0.5", "array([0, 7, 0])", 0.5, 7, True, 80, 7]
+    np.testing.assert_array_equal(seen[0], [0, 7, 0])
+
+
+@each_eager
+def test_a_result_that_was_never_written_to_is_plain(backend):
+    def f(x):
+        out = np.zeros(2)
+        out[0] = 3.0
+        return np.sum(x), {"plain": out, "both": [out + x[:2], out]}
+
+    value, _ = value_and_gradient(numpy_function(f), backend, X)
+    assert type(value[1]["plain"]) is np.ndarray
+    np.testing.assert_array_equal(value[1]["plain"], [3, 0])
+    np.testing.assert_array_equal(value[1]["both"][0], [3 + X[0], X[1]])
+
+
+@each_eager
+def test_what_numpy_refuses_is_refused(backend):
+    def shape(x):
+        y = x * 1.0
+        y[:2] = x
+        return np.sum(y)
+
+    def read_only(x):
+        y = np.broadcast_to(x * 1.0, (2, 4))
+        y[0] = x
+        return np.sum(y)
+
+    def diagonal(x):
+        y = np.diagonal(np.outer(x, x))
+        y[0] = 1.0
+        return np.sum(y)
+
+    def outside(x):
+        y = np.zeros(3)
+        y[3] = x[0]
+        return np.sum(y)
+
+    def number(x):
+        y = np.zeros(3)
+        y[0] = x[0] * 1j
+        return np.sum(y)
+
+    def casting(x):
+        y = np.zeros(4, dtype=int)
+        np.add(x, 1.0, out=y)
+        return np.sum(y)
+
+    def too_wide(x):
+        y = np.zeros(4)
+        np.add(x, np.ones((2, 4)), out=y)
+        return np.sum(y)
+
+    for f, error in (
+        (shape, ValueError), (read_only, ValueError), (diagonal, ValueError), (outside, IndexError), (casting, TypeError),
+        (too_wide, ValueError), (number, np.exceptions.ComplexWarning),
+    ):  # fmt: skip
+        with pytest.raises(error) as wanted:
+            f(X.copy())
+        with pytest.raises(error) as found:
+            gradient(numpy_function(f), backend, X)
+        assert str(found.value)[:35] == str(wanted.value)[:35]
+
+
+def test_masks_that_jax_does_not_know_yet():
+    def one_value(x):
+        y = x * 2.0
+        y[y > 1.0] = x[0]
+        return np.sum(y * TABLE)
+
+    def several(x):
+        y = np.zeros(4)
+        y[x > 1.0] = x[:2]
+        return np.sum(y)
+
+    fast = prepare(gradient, numpy_function(one_value), AutoJax(), X)
+    np.testing.assert_allclose(fast(X)[0], gradient(numpy_function(one_value), AutoTorch(), X)[0])
+    with pytest.raises(NumpyCodeError) as caught:
+        prepare(gradient, numpy_function(several), AutoJax(), X)(X)
+    assert str(caught.value) == (
+        "numpy_function: y[x > 1.0] = ... writes to elements that are not known yet, because the index is computed from what "
+        "is compiled or batched. Write x = np.where(condition, value, x), or call f without compiling it."
+    )
+
+
+@each_eager
+def test_a_long_loop_of_writes_keeps_no_arrays(backend):
+    """What a backward pass needs of a write is where it was."""
+    n = 20_000
+
+    def f(x):
+        out = np.zeros(n)
+        for i in range(200):
+            out[i] = x[i % 4]
+        return np.sum(out)
+
+    g = numpy_function(f)
+    gradient(g, backend, X)
+    tracemalloc.start()
+    np.testing.assert_array_equal(gradient(g, backend, X)[0], [50, 50, 50, 50])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20 * 8 * n  # of 200 that there were
+
+
+@each_engine
+def test_partition_puts_the_element_in_its_place(backend):
+    def f(x):
+        y = x * 1.0
+        y.partition(2)
+        return y[2]
+
+    np.testing.assert_array_equal(gradient(numpy_function(f), backend, X)[0], [0, 1, 0, 0])

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+from . import scipy as scipy
 from . import tree
 from .contract.auto import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoSparse, AutoTorch, SecondOrder
 from .contract.backend import Backend, FlatFunction, KnownFailure, Linearized, Pullback, Pushforward

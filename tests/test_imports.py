@@ -99,9 +99,10 @@ def test_a_backend_imports_the_core_and_its_own_engine_and_no_sibling(name):
 def test_the_core_imports_no_engine_and_no_backend():
     allowed = FREE | {"ml_dtypes", "array_api_strict"}
     found = _foreign(CORE, allowed)
-    # SciPy is an extra, and behind one door.
-    assert [place for place in found if not place.startswith("adinterface/sparse/")] == []
+    # SciPy is an extra, and behind two doors.
+    assert [place for place in found if not place.startswith(("adinterface/sparse/", "adinterface/scipy/"))] == []
     assert _foreign(CORE / "sparse", allowed | {"scipy"}) == []
+    assert _foreign(CORE / "scipy", allowed | {"scipy"}) == []
 
 
 def test_the_conformance_package_imports_no_engine_and_no_backend():

@@ -102,7 +102,7 @@ def test_what_was_wrong_once_in_single_precision(name, args, backend):
 
 def test_what_a_prepared_call_costs_is_measured():
     assert 0.1 < sweep.cost("special.erf", AutoTorch()) < 1e4
-    assert sweep.cost("special.gammainc", AutoTorch()) is None
+    assert sweep.cost("special.iv", AutoAutograd()) > 0.1
 
 
 def test_points_that_a_dtype_cannot_hold_are_left_out():
@@ -136,13 +136,11 @@ def test_a_compiled_call_gives_nan_instead_of_the_error():
 
 @pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd()], ids=["torch", "autograd"])
 @pytest.mark.parametrize("f", [special.gammainc, special.gammaincc])
-def test_incomplete_gamma_functions_have_no_derivative_by_the_shape(f, backend):
-    with pytest.raises(
-        NumpyCodeError, match=rf"no derivative of scipy.special.{f.__name__} with respect to its first argument"
-    ):
-        gradient(numpy_function(f), backend, 2.0, 3.0)
-    (_, slope) = gradient(numpy_function(f), backend, Constant(2.0), 3.0)
-    assert slope == pytest.approx(3.0 * np.exp(-3.0) * (1 if f is special.gammainc else -1))
+def test_incomplete_gamma_functions_have_a_derivative_by_the_shape(f, backend):
+    by_shape, slope = gradient(numpy_function(f), backend, 2.0, 3.0)
+    sign = 1 if f is special.gammainc else -1
+    assert slope == pytest.approx(sign * 3.0 * np.exp(-3.0))
+    assert by_shape == pytest.approx(float(sweep.references(f"special.{f.__name__}", (2.0, 3.0))[1][0]), rel=1e-12)
 
 
 # The sweep has teeth -------------------------------------------------------------------------------------------------
@@ -184,17 +182,19 @@ def test_a_wrong_function_is_found(wrong, by, monkeypatch):
     assert "wrong at" in sweep.markdown(findings)
 
 
-def test_what_jax_has_wrong_is_refused():
-    with pytest.raises(NumpyCodeError, match=r"hyp2f1 does not work on jax arrays, because JAX's own is wrong"):
-        gradient(numpy_function(special.hyp2f1), AutoJax(), 0.5, 1.0, 1.5, -2.0)
+def test_what_jax_has_wrong_is_computed_by_scipy():
+    value, slopes = value_and_gradient(numpy_function(special.hyp2f1), AutoJax(), 31.2, 31.2, 1.0, -2.0)
+    wanted, *derivatives = sweep.references("special.hyp2f1", (31.2, 31.2, 1.0, -2.0))
+    assert value == pytest.approx(float(wanted[0]), rel=1e-9)
+    assert slopes[3] == pytest.approx(float(derivatives[3][0]), rel=1e-9)
+    assert np.isnan(slopes[:3]).all()  # of the series for the parameters nothing is left here: no wrong number
 
 
-def test_jax_has_the_confluent_function_by_its_last_argument_alone():
+def test_jax_has_the_confluent_function_by_each_argument():
     f = numpy_function(special.hyp1f1)
-    slope = gradient(f, AutoJax(), Constant(0.3), Constant(2.5), -2.0)[2]
-    assert slope == pytest.approx(0.3 / 2.5 * special.hyp1f1(1.3, 3.5, -2.0))
-    with pytest.raises(NumpyCodeError, match=r"derivative of scipy.special.hyp1f1 with respect to a and b is wrong"):
-        gradient(f, AutoJax(), 0.3, Constant(2.5), -2.0)
+    slopes = gradient(f, AutoJax(), 0.3, 2.5, -2.0)
+    wanted = [float(derivative[0]) for derivative in sweep.references("special.hyp1f1", (0.3, 2.5, -2.0))[1:]]
+    assert slopes == pytest.approx(wanted, rel=1e-12)
     with pytest.raises(NumpyCodeError, match=r"hyp1f1 has a derivative here for b that is no negative integer alone"):
         gradient(f, AutoJax(), Constant(-2.0), Constant(-2.0), -1.0)
 

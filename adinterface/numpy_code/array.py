@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 from weakref import ref
@@ -20,6 +21,8 @@ from .writes import accumulate_at, into, put, stacked, writable, write
 _PIECEWISE = np.piecewise
 #: Where every tenth of a microsecond counts, a wrapper is made without the call of `__init__`.
 _new = object.__new__
+#: Products with what is no array, as a sparse matrix: `(ufunc, other, array, reflected)` to the product, or NotImplemented.
+PRODUCTS: list[Callable[..., Any]] = []
 #: Keywords of ufuncs that change nothing here as long as they have these values.
 _HARMLESS = {"casting": "same_kind", "order": "K", "subok": True, "where": True}
 
@@ -114,6 +117,12 @@ class NumpyArray(Storage):
         return _viewing(result, function, (self,), {}) if function in VIEWS else result
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        caller = sys._getframe(1)
+        if caller.f_code.co_name == "_matmul_dispatch" and caller.f_globals.get("__name__", "").startswith("scipy.sparse"):
+            # A sparse matrix asks whether this is an array: to what is none it leaves the product, `__rmatmul__`.
+            itself = np.empty((), object)
+            itself[()] = self
+            return itself
         self._refuse_if_traced("makes a plain NumPy array of it", "Write np.stack([...]) for a list or a tuple of arrays")
         array = self._engine.library.to_numpy(self._array)
         return np.array(array, dtype=dtype, copy=copy)
@@ -502,9 +511,10 @@ def binary(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
         if type(other) is NumpyArray:
             other = other._array
         elif type(other) not in engine.numbers:
-            other = engine.operand(other, array)
-            if other is NotImplemented:
-                return NotImplemented
+            operand = engine.operand(other, array)
+            if operand is NotImplemented:
+                return _product(ufunc, other, self, False)
+            other = operand
         result = engine.functions[ufunc](array, other)
         if type(result) not in engine.classes:
             return wrap(result, engine)
@@ -521,13 +531,24 @@ def reflected(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
     def operate(self: NumpyArray, other: Any) -> Any:
         engine, array = self._engine, self._array
         if type(other) not in engine.numbers:
-            other = engine.operand(other, array)
-            if other is NotImplemented:
-                return NotImplemented
+            operand = engine.operand(other, array)
+            if operand is NotImplemented:
+                return _product(ufunc, other, self, True)
+            other = operand
         result = engine.functions[ufunc](other, array)
         return NumpyArray(result, engine) if type(result) in engine.classes else wrap(result, engine)
 
     return operate
+
+
+def _product(ufunc: np.ufunc, other: Any, array: NumpyArray, reflected: bool) -> Any:
+    """A product with what is no array, for which somebody may have one."""
+    if ufunc is np.matmul or ufunc is np.multiply:
+        for product in PRODUCTS:
+            found = product(ufunc, other, array, reflected)
+            if found is not NotImplemented:
+                return found
+    return NotImplemented
 
 
 def _in_place(ufunc: np.ufunc, symbol: str) -> Callable[[NumpyArray, Any], Any]:

@@ -15,6 +15,10 @@ from .names import instead_of, names, spelled
 from .storage import Storage
 from .writes import holds_storage, stacked
 
+#: Where an engine's functions are found that neither it nor a composition has: from a name, and the engine, to the function on
+#: the engine's arrays, or None. For what stands on a higher floor.
+FURTHER: list[Callable[[str, Engine], Callable[..., Any] | None]] = []
+
 
 class Functions(dict[Any, Callable[..., Any]]):
     """An engine's function for each of NumPy's, found when it is first asked for."""
@@ -50,6 +54,11 @@ class Functions(dict[Any, Callable[..., Any]]):
             composed = compositions.COMPOSITIONS.get(name)
             if composed is not None:
                 return functools.partial(composed, self.library.namespace(None))
+        for find in FURTHER:
+            for name in names(function):
+                found = find(name, engine_of(self.library))
+                if found is not None:
+                    return found
         return None
 
 

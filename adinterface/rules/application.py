@@ -253,6 +253,9 @@ class Application:
     # errors
 
     def refused(self, n: int) -> Exception:
+        refusal = self._rule.refusal
+        if refusal is not None:
+            return type(refusal)(*refusal.args)
         words = ", ".join(self._words)
         return RuleError(
             f"{self.name}: a keyword of it ({words}) is being differentiated, but a rule's keywords are constants. Make it a "

@@ -55,7 +55,7 @@ def scalar_rule(f: Callable[P, T], partials: Callable[..., Any], /, *, host: boo
         totals: list[Any] = [None] * len(args)
         for seed, row in zip(cotangents, rows(value, args, keywords)):
             for i, (partial, arg) in enumerate(zip(row, args)):
-                if partial is not None and not isinstance(arg, (int, str)):
+                if partial is not None and not isinstance(arg, (int, str)) and not _is_exact(arg):
                     term = _like(seed * _conj(partial), arg)
                     totals[i] = term if totals[i] is None else totals[i] + term
         return tuple(totals)
@@ -89,6 +89,11 @@ def _shape(x: Any) -> tuple[int, ...]:
 def _is_complex(x: Any) -> bool:
     dtype = getattr(x, "dtype", None)
     return isinstance(x, complex) if dtype is None else "complex" in str(dtype)
+
+
+def _is_exact(x: Any) -> bool:
+    """Whether it is an array of integers or booleans, which has no derivative."""
+    return hasattr(x, "dtype") and ("int" in str(x.dtype) or "bool" in str(x.dtype))
 
 
 def _conj(x: Any) -> Any:

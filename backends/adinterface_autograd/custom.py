@@ -17,6 +17,7 @@ from autograd.tracer import find_top_boxed_args, isbox
 from adinterface.contract.library import epsilon
 from adinterface.contract.rules import Arrays, FlatRule, Point, require_linear
 
+from . import namespace
 from .box import Box
 from .reverse import ReverseNode
 from .rules import value
@@ -61,7 +62,7 @@ def _reverse(rule: FlatRule, point: Point, followed: list[int], parents: list[An
 
     def back(cotangents: Arrays) -> list[Any]:
         # autograd transposes the derivative; its adjoint in the real inner product is the conjugate of that.
-        seeds = tuple([_conj(c) for c in cotangents])
+        seeds = tuple([_like(_conj(c), x) for c, x in zip(cotangents, point.outputs)])
         if rule.pullback is not None:
             gradients = rule.pullback(seeds, point)
         else:
@@ -87,6 +88,14 @@ def _node(parents: list[Any], vjp: Callable[[Any], Any]) -> Any:
     node: Any = ReverseNode.new_root()
     node.parents, node.vjp = parents, vjp
     return node
+
+
+def _like(cotangent: Any, output: Any) -> Any:
+    """In the dtype of the output: autograd's own rules give a sum of several dtypes in the widest."""
+    dtype = value(output).dtype
+    if value(cotangent).dtype == dtype or value(cotangent).dtype.kind != dtype.kind:
+        return cotangent
+    return namespace.astype(cotangent, dtype)
 
 
 class _Parts:

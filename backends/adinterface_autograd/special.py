@@ -31,7 +31,7 @@ from autograd.scipy.special import y0 as y0
 from autograd.scipy.special import y1 as y1
 
 from adinterface.contract.errors import NumpyCodeError
-from adinterface.numpy_code.compositions import COMPOSITIONS, far_out
+from adinterface.numpy_code.compositions import far_out
 
 from . import namespace
 from .rules import broadcast_to, is_box, shape_of, value
@@ -65,31 +65,6 @@ def _beside(function: Any, v: Any, z: Any) -> Any:
     return (function(v - 1, z) + function(v + 1, z)) / 2
 
 
-def _of_shape(function: Any, sign: int) -> Callable[..., Any]:
-    """An incomplete gamma function, with its derivative by x, which autograd's rule has as NaN at zero."""
-    own = primitive(function)
-
-    def slope(ans: Any, a: Any, x: Any) -> Any:
-        dtype = value(x).dtype
-        a, x = np.asarray(a, dtype=float), namespace.astype(x, np.dtype(float))  # the terms cancel
-        density = COMPOSITIONS["special.xlogy"](namespace, a - 1, x) - x - scipy.special.gammaln(a)
-        return lambda g: g * sign * namespace.astype(anp.exp(density), dtype)
-
-    defvjp(own, None, slope)
-
-    def call(a: Any, x: Any) -> Any:
-        if is_box(a):
-            raise NumpyCodeError(
-                f"numpy_function: autograd has no derivative of scipy.special.{function.__name__} with respect to its first "
-                f"argument. Pass that in Constant(...), or use AutoJax() or AutoFiniteDifferences()."
-            )
-        a = np.asarray(a, dtype=np.result_type(a, value(x)))  # of a number, before SciPy makes it an array of float64
-        return own(*namespace.broadcast_arrays(a, x))
-
-    return call
-
-
-gammainc, gammaincc = _of_shape(scipy.special.gammainc, 1), _of_shape(scipy.special.gammaincc, -1)
 digamma = psi
 loggamma = gammaln
 

@@ -8,11 +8,9 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.custom_derivatives import SymbolicZero
 from jax.scipy import special
 from jax.scipy.special import *  # noqa: F403
 
-from adinterface.contract.errors import NumpyCodeError
 from adinterface.numpy_code.compositions import COMPOSITIONS, far_out
 
 from . import namespace
@@ -101,14 +99,28 @@ def _spence_slope(x: Any) -> Any:
 spence = _composed(lambda xp, x: _with_slope(special.spence, _spence_slope, x))
 
 
+@functools.cache
+def _with_partials(name: str, own: Callable[..., Any]) -> Callable[..., Any]:
+    """JAX's own; its derivatives by the parameters do not converge for many arguments, have none themselves, or are missing."""
+    from adinterface.scipy.special.own import with_partials  # here, because it needs SciPy
+
+    return with_partials(name, own)
+
+
 def gammainc(a: Any, x: Any) -> Any:  # type: ignore[no-redef]
-    a, x = _inexact(a, x)
+    return _with_partials("gammainc", _gammainc)(*jnp.broadcast_arrays(*_inexact(a, x)))
+
+
+def _gammainc(a: Any, x: Any) -> Any:
     return jnp.where((a == 0) & (x > 0), 1, special.gammainc(a, x))
 
 
 def gammaincc(a: Any, x: Any) -> Any:  # type: ignore[no-redef]
+    return _with_partials("gammaincc", _gammaincc)(*jnp.broadcast_arrays(*_inexact(a, x)))
+
+
+def _gammaincc(a: Any, x: Any) -> Any:
     """For a small a and an x below 1, JAX takes a number near 1 from 1."""
-    a, x = jnp.broadcast_arrays(*_inexact(a, x))
     small = (a < 1e-3) & (x < 1) & (x > 0) & (a >= 0)
     series = far_out.small_shape_complement(namespace, jnp.where(small, a, 0), jnp.where(small, x, 0.5))
     return jnp.where(small, series, special.gammaincc(jnp.where(small | (a == 0), 1, a), x) * jnp.where(a == 0, 0, 1))
@@ -118,7 +130,8 @@ def betainc(a: Any, b: Any, x: Any) -> Any:  # type: ignore[no-redef]
     """For smaller parameters JAX's is the difference of numbers near 1."""
     a, b, x = jnp.broadcast_arrays(*_inexact(a, b, x))
     valid = (jnp.minimum(a, b) >= 1e-4) | jnp.isnan(a + b)
-    return far_out.require(namespace, valid, special.betainc(a, b, x), (a, b, x), "betainc", "a and b from 1e-4 on")
+    found = _with_partials("betainc", special.betainc)(a, b, x)
+    return far_out.require(namespace, valid, found, (a, b, x), "betainc", "a and b from 1e-4 on")
 
 
 def _of_integers_too(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -139,43 +152,13 @@ ndtr, ndtri = (
 )  # fmt: skip
 
 
-def hyp2f1(a: Any, b: Any, c: Any, z: Any) -> Any:  # type: ignore[no-redef]
-    """JAX's own is wrong without a word for many arguments: hyp2f1(31.2, 31.2, 1, -2) by 70 orders of magnitude."""
-    raise NumpyCodeError(
-        "numpy_function: scipy.special.hyp2f1 does not work on jax arrays, because JAX's own is wrong for many arguments. Use "
-        "AutoFiniteDifferences(), or pass its arguments in Constant(...)."
-    )
-
-
-@jax.custom_jvp
-def _hyp1f1(a: Any, b: Any, x: Any) -> Any:
-    return special.hyp1f1(a, b, x)
-
-
-def _hyp1f1_rule(primals: Any, tangents: Any) -> Any:
-    """JAX's derivatives by a and b are series that do not converge for many arguments."""
-    a, b, x = primals
-    if not all(isinstance(tangent, SymbolicZero) for tangent in tangents[:2]):
-        raise NumpyCodeError(
-            "numpy_function: JAX's derivative of scipy.special.hyp1f1 with respect to a and b is wrong for many arguments. "
-            "Pass them in Constant(...), or use AutoFiniteDifferences()."
-        )
-    return _hyp1f1(a, b, x), a / b * _hyp1f1(a + 1, b + 1, x) * tangents[2]
-
-
-_hyp1f1.defjvp(_hyp1f1_rule, symbolic_zeros=True)
-
-
 def hyp1f1(a: Any, b: Any, x: Any) -> Any:  # type: ignore[no-redef]
     a, b, x = jnp.broadcast_arrays(*_inexact(a, b, x))
     valid = (b > 0) | (b != jnp.floor(b))
-    return far_out.require(namespace, valid, _hyp1f1(a, b, x), (a, b, x), "hyp1f1", "b that is no negative integer")
+    found = _with_partials("hyp1f1", special.hyp1f1)(a, b, x)
+    return far_out.require(namespace, valid, found, (a, b, x), "hyp1f1", "b that is no negative integer")
 
 
-def expn(n: Any, x: Any) -> Any:  # type: ignore[no-redef]
-    """JAX's own is wrong at zero."""
-    n, x = jnp.broadcast_arrays(*_inexact(n, x))
-    zero = x == 0
-    start = jnp.where(n > 2, -x / jnp.where(n > 2, n - 2, 1), -jnp.sqrt(jnp.where(zero & (n <= 2), x, 1)))
-    start = jnp.where(n > 1, 1 / jnp.where(n > 1, n - 1, 1) + start, jnp.inf)
-    return jnp.where(zero, start, special.expn(n, jnp.where(zero, 1, x)))
+# SciPy's own, by rules (`adinterface.scipy`): JAX's exponential integrals take seconds to compile, have no second derivative,
+# are wrong at zero and do not come to an end for some arguments; its hyp2f1(31.2, 31.2, 1, -2) is 70 orders of magnitude off.
+del exp1, expi, expn, hyp2f1  # noqa: F821

@@ -15,10 +15,4 @@ KNOWN_FAILURES: tuple[KnownFailure, ...] = (
         "torch has no derivative for the operator //; write xp.floor_divide(x, y), whose derivative is zero here",
         "https://github.com/pytorch/pytorch/issues/43327",
     ),
-    KnownFailure(
-        "numpy:special.gammainc*",
-        "forward",
-        "torch has no forward mode for the incomplete gamma functions; AutoTorch()'s own pushforward needs none",
-        "https://github.com/pytorch/pytorch/pull/130782",
-    ),
 )

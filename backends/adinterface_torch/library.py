@@ -13,6 +13,7 @@ import numpy as np
 import torch
 import torch.utils.checkpoint
 import torch.utils.dlpack
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.autograd import forward_ad
 
 from adinterface.contract.errors import ConversionError
@@ -48,7 +49,8 @@ class Nesting(threading.local):
 nesting = Nesting()
 
 
-_is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+_functorch = torch._C._functorch
+_is_wrapped = _functorch.is_functorch_wrapped_tensor
 
 
 def is_wrapped(x: torch.Tensor) -> bool:
@@ -88,7 +90,13 @@ class TorchLibrary(Library):
         return x.grad_fn is not None or (nesting.depth > 0 and x.requires_grad) or is_wrapped(x)
 
     def value_under_trace(self, x: Any) -> np.ndarray[Any, Any] | None:
-        return None if is_wrapped(x) else self.to_numpy(x)
+        # What is differentiated in a transform has its numbers inside; what is batched has none of its own.
+        while is_wrapped(x):
+            if not _functorch.is_gradtrackingtensor(x):
+                return None
+            x = _functorch.get_unwrapped(x)
+        with temporarily_clear_interpreter_stack():
+            return self.to_numpy(x.detach())
 
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
         _require_dense(x)

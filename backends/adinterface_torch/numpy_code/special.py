@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import special as torch_special
 
-from adinterface.contract.errors import NumpyCodeError
 from adinterface.numpy_code.compositions import far_out
 
 from .composed import inexact, tensors
@@ -85,22 +85,18 @@ def _gammaincc(a: Any, x: Any) -> Any:
     return torch.where(tiny, series, torch_special.gammaincc(torch.where(tiny, 1.0, a), x))
 
 
-def _of_shape(name: str, own: Function) -> Function:
-    """torch has no derivative of an incomplete gamma function by its first argument, and says so only in the backward pass."""
-    rounded = _in_double(own)
+@functools.cache
+def _with_partials(name: str) -> Function:
+    """torch's own, which has no derivative by the first argument, and none at all in forward mode."""
+    from adinterface.scipy.special.own import with_partials  # here, because it needs SciPy
 
-    def call(a: Any, x: Any) -> Any:
-        if a.requires_grad or torch._C._functorch.is_functorch_wrapped_tensor(a):
-            raise NumpyCodeError(
-                f"numpy_function: torch has no derivative of scipy.special.{name} with respect to its first argument. Pass "
-                f"that in Constant(...), or use AutoJax() or AutoFiniteDifferences()."
-            )
-        return rounded(a, x)
-
-    return _several(call)
+    own = {"gammainc": torch_special.gammainc, "gammaincc": _gammaincc}[name]
+    return with_partials(name, _in_double(own))
 
 
-gammainc, gammaincc = _of_shape("gammainc", torch_special.gammainc), _of_shape("gammaincc", _gammaincc)
+gammainc, gammaincc = (
+    _several(lambda a, x, name=name: _with_partials(name)(a, x)) for name in ("gammainc", "gammaincc")
+)
 rgamma = _one(_composed(far_out.rgamma, torch.lgamma))
 beta = _several(_composed(far_out.beta, *_gammas))
 betaln = _several(_composed(far_out.betaln, *_gammas))

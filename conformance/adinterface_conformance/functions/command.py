@@ -36,12 +36,17 @@ def main(argv: Sequence[str]) -> int:
         from .numpy_code import USES as NUMPY_CODE  # here, because it needs SciPy
 
         all_uses = NUMPY_CODE
+    elif options.scipy:
+        from .scipy_code import USES as SCIPY_CODE
+
+        all_uses = SCIPY_CODE
     else:
         all_uses = STANDARD
     uses = [use for use in all_uses if not options.function or any(fnmatchcase(use.name, name) for name in options.function)]
     if not uses:
         print("No function matches.", file=sys.stderr)
         return 2
+    prefix = "numpy:scipy." if options.scipy else "numpy:" if options.numpy else "function:"
     trials: list[table.Trial] = []
     stale: list[str] = []
     with _progress() as bar:
@@ -52,7 +57,7 @@ def main(argv: Sequence[str]) -> int:
             if len(uses) == len(all_uses) and not options.mode:
                 stale += [
                     f"{name}: {known.scenario} is right now"
-                    for known in table.unexpected(own, backend, "numpy:" if options.numpy else "function:")
+                    for known in table.unexpected(own, backend, prefix)
                 ]
     for trial in trials:
         if not trial.good:
@@ -111,6 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m adinterface_conformance functions", description=__doc__)
     parser.add_argument("--backend", action="append", default=[], metavar="BACKEND", help="default: all installed")
     parser.add_argument("--numpy", action="store_true", help="NumPy's functions inside numpy_function, not the standard's")
+    parser.add_argument("--scipy", action="store_true", help="SciPy's functions, those of adinterface.scipy")
     parser.add_argument("--sweep", action="store_true", help="special functions over their whole domain, against mpmath")
     parser.add_argument("--dtype", action="append", default=[], choices=["float64", "float32"], help="with --sweep: float64")
     parser.add_argument("--costs", action="store_true", help="with --sweep: what value and gradient cost beside SciPy's value")

@@ -838,3 +838,64 @@ enter(
     by_difference(_gauss, 2),
     lambda a, b, c, z: a * b / c * _gauss(a + 1, b + 1, c + 1, z),
 )
+
+
+# SciPy's own, by rules -------------------------------------------------------------------------------------------------
+
+
+def _of_order(f: Function) -> Function:
+    """Where it is real."""
+
+    def value(v: Number, x: Number) -> Number:
+        _inside(x > 0 or v == mp.floor(v))
+        return f(v, x)
+
+    return value
+
+
+def _between(f: Function, sign: int) -> Function:
+    return lambda v, x: (f(v - 1, x) + sign * f(v + 1, x)) / 2
+
+
+def _positive(f: Function) -> Function:
+    def value(*args: Number) -> Number:
+        _inside(args[-1] > 0)
+        return f(*args)
+
+    return value
+
+
+enter("special.jv", "orders moderate", _of_order(mp.besselj), None, _of_order(_between(mp.besselj, -1)))
+enter("special.yv", "orders moderate", _positive(mp.bessely), None, _positive(_between(mp.bessely, -1)))
+enter("special.kv", "orders moderate", _positive(mp.besselk), None, _positive(lambda v, x: -_between(mp.besselk, 1)(v, x)))
+enter("special.k0", "moderate", _positive(lambda x: mp.besselk(0, x)), _positive(lambda x: -mp.besselk(1, x)))
+enter(
+    "special.k1", "moderate", _positive(lambda x: mp.besselk(1, x)), _positive(lambda x: -_between(mp.besselk, 1)(1, x))
+)
+enter("special.erfi", "moderate", mp.erfi, lambda x: _two_over_root_pi() * mp.exp(x * x))
+
+
+def _complete(f: Function) -> Function:
+    def value(m: Number) -> Number:
+        _inside(m < 1)
+        return f(m)
+
+    return value
+
+
+enter("special.ellipk", "below_one", _complete(mp.ellipk), _complete(lambda m: mp.diff(mp.ellipk, m)))
+enter("special.ellipe", "below_one", _complete(mp.ellipe), _complete(lambda m: mp.diff(mp.ellipe, m)))
+
+
+def _student(df: Number, t: Number) -> Number:
+    _inside(df > 0)
+    tail = mp.betainc(df / 2, mpf(1) / 2, 0, df / (df + t * t), regularized=True) / 2
+    return tail if t < 0 else 1 - tail
+
+
+def _student_slope(df: Number, t: Number) -> Number:
+    _inside(df > 0)
+    return (1 + t * t / df) ** (-(df + 1) / 2) / (mp.sqrt(df) * mp.beta(df / 2, mpf(1) / 2))
+
+
+enter("special.stdtr", "few moderate", _student, by_difference(_student, 0), _student_slope)

@@ -124,19 +124,41 @@ def numpy_code(name: str) -> Callable[..., Any]:
 
 def _evaluated(name: str, backend: AutoBackend, columns: Sequence[Array], by: Sequence[int], prepared: bool) -> Any:
     """The engine's values and its derivatives by these arguments."""
+    if prepared:
+        count = len(columns[0])
+        columns = [np.resize(column, _SIZE) for column in columns]
+        args = _marked(columns, by)
+        (_, values), gradient = _compiled(name, backend, columns[0].dtype.name, tuple(by))(*args)
+        return [part[:count] for part in (np.asarray(values), *[gradient[n] for n in by])]
+    args = _marked(columns, by)
+    (_, values), gradient = value_and_gradient(numpy_function(_summed(name)), backend, *args)
+    return [np.asarray(values), *[gradient[n] for n in by]]
+
+
+def _summed(name: str) -> Callable[..., Any]:
     f = numpy_code(name)
 
     def summed(*args: Any) -> Any:
         values = f(*args)
         return np.sum(values), values
 
-    args = [column if n in by else Constant(column) for n, column in enumerate(columns)]
-    on_engine = numpy_function(summed)
-    if prepared:
-        (_, values), gradient = prepare(value_and_gradient, on_engine, backend, *args)(*args)
-    else:
-        (_, values), gradient = value_and_gradient(on_engine, backend, *args)
-    return [np.asarray(values), *[gradient[n] for n in by]]
+    return summed
+
+
+def _marked(columns: Sequence[Array], by: Sequence[int]) -> list[Any]:
+    return [column if n in by else Constant(column) for n, column in enumerate(columns)]
+
+
+#: How many numbers a call has whose time is taken; a compiled call has always so many, so that it is compiled once.
+_SIZE = 10_000
+
+
+@functools.lru_cache(4)
+def _compiled(name: str, backend: AutoBackend, dtype: str, by: tuple[int, ...]) -> Callable[..., Any]:
+    """The engine's program of a function and a dtype, for its points and its cost."""
+    columns = [np.ones(_SIZE, dtype) for _ in FUNCTIONS[name].axes]
+    call: Callable[..., Any] = prepare(value_and_gradient, numpy_function(_summed(name)), backend, *_marked(columns, by))
+    return call
 
 
 def _at_each_point(name: str, backend: AutoBackend, columns: Sequence[Array], by: Sequence[int], prepared: bool) -> Any:
@@ -146,7 +168,8 @@ def _at_each_point(name: str, backend: AutoBackend, columns: Sequence[Array], by
     except (NumpyCodeError, NotImplementedError, ValueError) as refusal:
         words = str(refusal)
     count = len(columns[0])
-    if count == 1 or ("derivative" in words and "for" not in words):
+    # A compiled call is refused before its numbers are known, whatever they are, and each half would be compiled anew.
+    if prepared or count == 1 or ("derivative" in words and "for" not in words):
         return [np.full(count, np.nan) for _ in range(len(by) + 1)], words
     halves = [[column[part] for column in columns] for part in (slice(None, count // 2), slice(count // 2, None))]
     (first, _), (second, _) = (_at_each_point(name, backend, half, by, prepared) for half in halves)
@@ -250,8 +273,8 @@ def run(
     return findings
 
 
-#: How many numbers a call has whose time is taken, and how often it is.
-_SIZE, _ROUNDS = 10_000, 7
+#: How often the time of a call is taken.
+_ROUNDS = 7
 
 
 def cost(name: str, backend: AutoBackend) -> float | None:
@@ -269,9 +292,13 @@ def cost(name: str, backend: AutoBackend) -> float | None:
     chosen = [np.resize(column[ordinary], _SIZE) for column in columns]
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        args: list[Any] = [column if n in by else Constant(column) for n, column in enumerate(chosen)]
+        args = _marked(chosen, by)
+        call: Callable[..., Any]
         try:
-            call = prepare(value_and_gradient, on_engine, backend, *args)
+            if hasattr(backend, "jit"):
+                call = _compiled(name, backend, "float64", tuple(by))
+            else:
+                call = prepare(value_and_gradient, on_engine, backend, *args)
             call(*args)
         except (NumpyCodeError, NotImplementedError, ValueError):  # by one of the arguments, or for some of the numbers
             return None

@@ -1,0 +1,75 @@
+"""SciPy's functions with known derivatives, on the arrays of any engine: `from adinterface import scipy`.
+
+    from adinterface import scipy
+
+    scipy.linalg.solve_triangular(a, b)
+
+A floor above the rules: it may import them, `numpy_code` and what stands below. Our forms are found by SciPy's own names, take
+SciPy's arguments, and are SciPy's functions themselves for plain NumPy arrays. SciPy is imported when one of the
+modules here first is.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from ..numpy_code.array import PRODUCTS
+from ..numpy_code.engine import FURTHER, Engine
+
+_MODULES = ("fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "sparse", "spatial", "special")
+
+
+def __getattr__(name: str) -> Any:
+    """A module of ours, or SciPy's own where there is none."""
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return getattr(importlib.import_module("scipy"), name)
+    except ModuleNotFoundError as error:
+        raise ImportError("adinterface.scipy needs SciPy: pip install 'adinterface[scipy]'") from error
+
+
+def ours(function: Any) -> Callable[..., Any] | None:
+    """Our form of a function or class of SciPy's, by the object itself; None if there is none.
+
+    For what makes copies of NumPy code in which SciPy's names mean ours.
+    """
+    module: Any = getattr(function, "__module__", None)
+    if not isinstance(module, str) or not module.startswith("scipy.") or not callable(function):
+        return None
+    package = module.split(".")[1]
+    if package not in _MODULES or function.__hash__ is None:
+        return None
+    importlib.import_module(f"{__name__}.{package}")
+    from .dispatch import OURS
+
+    return OURS.get(function)
+
+
+def _ufunc(name: str, engine: Engine) -> Callable[..., Any] | None:
+    """A ufunc of scipy.special that an engine has not."""
+    if not name.startswith("special."):
+        return None
+    from .special import on_engine
+
+    return on_engine(name.removeprefix("special."), engine)
+
+
+FURTHER.append(_ufunc)
+
+
+def _sparse_product(ufunc: Any, other: Any, array: Any, reflected: bool) -> Any:
+    """A product with a sparse matrix of SciPy's, which is a constant."""
+    if "scipy.sparse" not in sys.modules:  # whoever has one has imported it
+        return NotImplemented
+    from .sparse.products import beside
+
+    return beside(ufunc, other, array, reflected)
+
+
+PRODUCTS.append(_sparse_product)

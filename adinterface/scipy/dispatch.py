@@ -1,0 +1,185 @@
+"""How a call of one of SciPy's functions finds ours: by what its arguments are made of.
+
+Ours are NumPy code (`numpy_function`'s), so each is written once for every engine, and differentiated to any order. Plain
+arrays and numbers go to SciPy itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+from collections.abc import Callable, Collection, Iterable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..contract.errors import NumpyCodeError
+from ..contract.library import NUMPY, PYTHON, Library
+from ..numpy_code import numpy_function
+from ..numpy_code.array import NumpyArray
+from ..tree import handler_of
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: Ours, by SciPy's own function or class.
+OURS: dict[Any, Callable[..., Any]] = {}
+
+#: Options that say how SciPy computes, or what it may do with memory that engines do not share, and not what.
+IGNORED = frozenset({
+    "blocksize", "check_finite", "copy", "disp", "driver", "lapack_driver", "lwork", "overwrite_a", "overwrite_ab",
+    "overwrite_b", "overwrite_data", "overwrite_x", "workers",
+})  # fmt: skip
+#: Standing for what SciPy's signature does not tell.
+_UNKNOWN = object()
+
+
+def of_scipy(own: Any, *, ignored: Iterable[str] = ()) -> Callable[[F], F]:
+    """Decorates NumPy code that gives, for arrays of an engine, what a function of SciPy gives for NumPy's.
+
+    The code takes SciPy's parameters by name, or those that it knows: another one is refused by name unless it has SciPy's
+    default, or is among `ignored`, which change nothing here.
+    """
+
+    def decorate(code: F) -> F:
+        name = f"{_public(own)}.{own.__name__}"
+        signature = _signature(own)
+        known = inspect.signature(code).parameters
+        everything = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in known.values())
+        nothing = IGNORED.union(ignored)
+        on_engine = numpy_function(code)
+
+        @functools.wraps(own, assigned=("__name__", "__qualname__", "__doc__"))
+        def call(*args: Any, **keywords: Any) -> Any:
+            kind = _kind((*args, *keywords.values()))
+            if kind is None:
+                return own(*args, **keywords)
+            if signature is not None:
+                args, keywords = _bound(name, signature, known, everything, nothing, args, keywords)
+            return (code if kind is NumpyArray else on_engine)(*args, **keywords)
+
+        call.__module__ = f"adinterface.{_public(own)}"
+        OURS[own] = call
+        return call  # type: ignore[return-value]
+
+    return decorate
+
+
+def _public(own: Any) -> str:
+    """The package of SciPy in which users find a function."""
+    parts: list[str] = own.__module__.split(".")
+    public = [part for part in parts if not part.startswith("_")]
+    return ".".join(public[:3] if public[1:2] == ["spatial"] else public[:2])
+
+
+def _signature(own: Any) -> inspect.Signature | None:
+    try:
+        return inspect.signature(own)
+    except (TypeError, ValueError):
+        return None
+
+
+def _bound(
+    name: str, signature: inspect.Signature, known: Any, everything: bool, nothing: Collection[str], args: Any, keywords: Any
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments as the code takes them."""
+    positional: list[Any] = []
+    taken: dict[str, Any] = {}
+    for word, value in signature.bind(*args, **keywords).arguments.items():
+        parameter = signature.parameters[word]
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            positional += value
+        elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            taken |= value
+            if not everything:
+                for option in value.keys() - known.keys():
+                    raise unsupported(name, option)
+        elif word in known:
+            taken[word] = value
+        elif word not in nothing and not _same(value, parameter.default):
+            raise unsupported(name, word)
+    return tuple(positional), taken
+
+
+def _same(value: Any, default: Any) -> bool:
+    return value is default or (isinstance(value, (bool, int, float, str)) and bool(value == default))
+
+
+def unsupported(name: str, option: str, instead: str = "") -> NumpyCodeError:
+    """The error for an option of a function of SciPy's that has no derivative here."""
+    return NumpyCodeError(
+        f"{name}: {option} is not supported for an engine's arrays. "
+        + (instead or "Leave it out, or use AutoFiniteDifferences().")
+    )
+
+
+def _kind(values: Iterable[Any]) -> type | None:
+    """NumpyArray, if one is among the values or inside a list or a tuple of them; object for an engine's own array; None."""
+    found: type | None = None
+    for value in values:
+        cls = type(value)
+        if cls is NumpyArray:
+            return NumpyArray
+        if cls is tuple or cls is list:
+            inner = _kind(value)
+            if inner is NumpyArray:
+                return inner
+            found = found or inner
+        elif cls not in _PLAIN and is_native(value):
+            found = object
+    return found
+
+
+_PLAIN = frozenset({int, float, bool, complex, str, type(None), slice})
+
+
+def is_native(value: Any) -> bool:
+    """Whether it is an engine's own array."""
+    if isinstance(value, np.ndarray):
+        return False
+    handler = handler_of(value, scan=False)
+    return isinstance(handler, Library) and handler is not NUMPY and handler is not PYTHON
+
+
+def is_engines(*values: Any) -> bool:
+    """Whether an engine's array is among the values."""
+    return _kind(values) is not None
+
+
+def guarded(own: F) -> F:
+    """A function of SciPy that has no form here: it takes NumPy's arrays alone, and says so."""
+
+    @functools.wraps(own)
+    def call(*args: Any, **keywords: Any) -> Any:
+        if is_engines(*args, *keywords.values()):
+            raise NumpyCodeError(
+                f"{_public(own)}.{own.__name__} has no derivative here, and takes plain NumPy arrays alone. The table in the "
+                f"documentation lists what does; a rule (adinterface.rule) can give it one, and AutoFiniteDifferences() needs "
+                f"none."
+            )
+        return own(*args, **keywords)
+
+    return call  # type: ignore[return-value]
+
+
+def ours_of(value: Any) -> Callable[..., Any] | None:
+    """Our form of a function or class of SciPy's, of those that are loaded."""
+    return OURS.get(value) if callable(value) and value.__hash__ is not None else None
+
+
+def rest_of(name: str, own: dict[str, Any]) -> Callable[[str], Any]:
+    """A module's `__getattr__` for what SciPy's module of that name has and ours has not."""
+
+    def get(attribute: str) -> Any:
+        if attribute.startswith("__"):
+            raise AttributeError(f"module {own['__name__']!r} has no attribute {attribute!r}")
+        value = getattr(importlib.import_module(name), attribute)
+        found = ours_of(value)
+        if found is not None:
+            return found
+        if inspect.isclass(value) or not callable(value) or isinstance(value, np.ufunc):
+            return value
+        own[attribute] = found = guarded(value)
+        return found
+
+    return get

@@ -1,0 +1,140 @@
+"""scipy.fft on the arrays of any engine: NumPy's transforms, and those of cosines and sines by a rule.
+
+Orthonormal transforms of cosines and sines are matrices whose transposes are their inverses; the others are these with factors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.fft as own
+
+from ..rules.rule import rule
+from .arrays import Array, inexact, normalized_axes
+from .dispatch import of_scipy, rest_of
+
+
+def _one_axis(name: str) -> Callable[..., Any]:
+    function = getattr(np.fft, name)
+
+    def transform(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
+        return function(inexact(x), n=n, axis=axis, norm=norm)
+
+    return of_scipy(getattr(own, name))(transform)
+
+
+def _several_axes(name: str, default: Any) -> Callable[..., Any]:
+    function = getattr(np.fft, name)
+
+    def transform(x: Any, s: Any = None, axes: Any = default, norm: str | None = None) -> Array:
+        if axes is None and s is not None:
+            axes = tuple(range(-len(s), 0))
+        return function(inexact(x), s=s, axes=axes, norm=norm)
+
+    return of_scipy(getattr(own, name))(transform)
+
+
+fft, ifft, rfft, irfft, hfft, ihfft = map(_one_axis, ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"))
+fftn, ifftn, rfftn, irfftn = [_several_axes(name, None) for name in ("fftn", "ifftn", "rfftn", "irfftn")]
+fft2, ifft2, rfft2, irfft2 = [_several_axes(name, (-2, -1)) for name in ("fft2", "ifft2", "rfft2", "irfft2")]
+
+
+@of_scipy(own.fftshift)
+def fftshift(x: Any, axes: Any = None) -> Array:
+    return np.fft.fftshift(x, axes)
+
+
+@of_scipy(own.ifftshift)
+def ifftshift(x: Any, axes: Any = None) -> Array:
+    return np.fft.ifftshift(x, axes)
+
+
+# Cosines and sines ---------------------------------------------------------------------------------------------------
+
+
+@rule(host=lambda x, *, name, type, inverse: x)
+def _orthogonal(x: Any, *, name: str, type: int, inverse: bool) -> Any:
+    """The orthonormal transform along the last axis, or its inverse."""
+    return getattr(own, "i" + name if inverse else name)(x, type, norm="ortho", orthogonalize=True)
+
+
+@_orthogonal.pushforward
+def _(tangents: Any, value: Any, x: Any, *, name: str, type: int, inverse: bool) -> Any:
+    return _orthogonal(tangents[0], name=name, type=type, inverse=inverse)
+
+
+@_orthogonal.pullback
+def _(cotangent: Any, value: Any, x: Any, *, name: str, type: int, inverse: bool) -> Any:
+    return _orthogonal(cotangent, name=name, type=type, inverse=not inverse)
+
+
+def _factors(name: str, type: int, n: int, norm: str | None, orthogonalize: bool | None) -> tuple[Any, Any]:
+    """The vectors that the arguments, and the results, of the orthonormal transform are multiplied with to make another.
+
+    Each entry of a matrix is that of the orthonormal one times a number of its row and one of its column; those of the columns
+    are alike but for the first and the last. The first row and the first column have no zeros, so they tell the numbers.
+    """
+
+    def ratios(place: int) -> Any:
+        unit = np.zeros(n)
+        unit[place] = 1.0
+        transform = getattr(own, name)
+        known = transform(unit, type, norm="ortho", orthogonalize=True)
+        return transform(unit, type, norm=norm, orthogonalize=orthogonalize)[: None if place == 0 else 1] / (
+            known[: None if place == 0 else 1]
+        )
+
+    results = ratios(0)
+    arguments = np.full(n, ratios(min(1, n - 1))[0] / results[0])
+    arguments[0], arguments[-1] = 1.0, ratios(n - 1)[0] / results[0]
+    return arguments, results
+
+
+def _transform(name: str, inverse: bool) -> Callable[..., Any]:
+    scipys = getattr(own, "i" * inverse + name)
+
+    def transform(
+        x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, orthogonalize: bool | None = None
+    ) -> Array:
+        x = np.moveaxis(inexact(x), axis, -1)
+        if n is not None and n != x.shape[-1]:
+            kept = x[..., :n]
+            extra = n - kept.shape[-1]
+            zeros = np.zeros((*kept.shape[:-1], max(extra, 0)), x.dtype)
+            x = np.concatenate([kept, zeros], axis=-1) if extra > 0 else kept
+        real = np.empty(0, x.dtype).real.dtype
+        factors = _factors("i" * inverse + name, type, x.shape[-1], norm, orthogonalize)
+        before, after = [factor.astype(real) for factor in factors]
+        return np.moveaxis(after * _orthogonal(before * x, name=name, type=type, inverse=inverse), -1, axis)
+
+    return of_scipy(scipys)(transform)
+
+
+def _several(name: str, one: Callable[..., Any]) -> Callable[..., Any]:
+    def transform(
+        x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: str | None = None, orthogonalize: bool | None = None
+    ) -> Array:
+        x = inexact(x)
+        if axes is None and s is not None:
+            axes = tuple(range(-len(s), 0))
+        places = normalized_axes(axes, len(x.shape))
+        for place, n in zip(places, [None] * len(places) if s is None else s):
+            x = one(x, type, n=n, axis=place, norm=norm, orthogonalize=orthogonalize)
+        return x
+
+    return of_scipy(getattr(own, name))(transform)
+
+
+dct, dst, idct, idst = _transform("dct", False), _transform("dst", False), _transform("dct", True), _transform("dst", True)
+dctn, dstn, idctn, idstn = (
+    _several(name, one) for name, one in (("dctn", dct), ("dstn", dst), ("idctn", idct), ("idstn", idst))
+)
+
+__getattr__ = rest_of("scipy.fft", globals())
+
+__all__ = [
+    "dct", "dctn", "dst", "dstn", "fft", "fft2", "fftn", "fftshift", "hfft", "idct", "idctn", "idst", "idstn", "ifft", "ifft2",
+    "ifftn", "ifftshift", "ihfft", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftn",
+]  # fmt: skip

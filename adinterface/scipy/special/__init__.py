@@ -1,0 +1,54 @@
+"""scipy.special on the arrays of any engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+from ...numpy_code import numpy_function
+from ..dispatch import is_engines, rest_of
+from . import bessel, elliptic, error_functions, hypergeometric, polynomials, probability  # noqa: F401
+from .functions import (
+    comb,
+    diric,
+    factorial,
+    lambertw,
+    log_softmax,
+    logsumexp,
+    multigammaln,
+    perm,
+    polygamma,
+    softmax,
+    spherical_in,
+    spherical_jn,
+    spherical_kn,
+    spherical_yn,
+    zeta,
+)
+from .ruled import on_engine as on_engine
+
+_rest = rest_of("scipy.special", globals())
+
+
+def __getattr__(name: str) -> Any:
+    """A ufunc of SciPy's that takes an engine's arrays too; what is none, as `rest_of` gives it."""
+    own = getattr(scipy.special, name, None)
+    if not isinstance(own, np.ufunc):
+        return _rest(name)
+    code = numpy_function(own)
+
+    def call(*args: Any, **keywords: Any) -> Any:
+        return code(*args, **keywords) if is_engines(*args) else own(*args, **keywords)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"scipy.special.{name}, of NumPy's arrays or an engine's."
+    globals()[name] = call
+    return call
+
+
+__all__ = [
+    "comb", "diric", "factorial", "lambertw", "log_softmax", "logsumexp", "multigammaln", "perm", "polygamma", "softmax",
+    "spherical_in", "spherical_jn", "spherical_kn", "spherical_yn", "zeta",
+]  # fmt: skip

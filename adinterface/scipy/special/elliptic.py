@@ -1,0 +1,128 @@
+"""Elliptic integrals and functions. Source: NIST Digital Library of Mathematical Functions, 19.4, 19.18, 22.13, 22.16.
+
+Where the closed forms are differences of numbers alike, near m = 0, what they stand for is integrated by Gauss and Legendre.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from .ruled import RULED, enter
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
+#: Below, the closed forms are not used.
+_SMALL = 0.1
+
+
+def _split(m: Any) -> tuple[Any, Any, Any]:
+    """Where m is small; m there, and m elsewhere."""
+    small = np.abs(m) < _SMALL
+    return small, np.where(small, m, 0.0), np.where(small, 0.5, m)
+
+
+def _quadrature(phi: Any, m: Any, power: float) -> Any:
+    """The integral of sin^2 (1 - m sin^2)^power / 2 from 0 to phi."""
+    total: Any = 0.0
+    for node, weight in zip(_NODES.tolist(), _WEIGHTS.tolist()):
+        square = np.sin(phi * ((node + 1) / 2)) ** 2
+        total = total + weight * square * (1 - m * square) ** power
+    return total * phi / 4
+
+
+def _first_by_m(m: Any) -> Any:
+    """The derivative of the complete integral of the first kind."""
+    small, near, far = _split(m)
+    closed = (special.ellipe(far) - (1 - far) * special.ellipk(far)) / (2 * far * (1 - far))
+    return np.where(small, _quadrature(math.pi / 2 * np.ones_like(near), near, -1.5), closed)
+
+
+def _second_by_m(m: Any) -> Any:
+    small, near, far = _split(m)
+    closed = (special.ellipe(far) - special.ellipk(far)) / (2 * far)
+    return np.where(small, -_quadrature(math.pi / 2 * np.ones_like(near), near, -0.5), closed)
+
+
+def _first_incomplete_by_m(phi: Any, m: Any) -> Any:
+    small, near, far = _split(m + 0 * phi)
+    phi = phi + 0 * m
+    # Quarter periods are complete integrals, so that the nodes need to cover one of them alone.
+    turns = np.round(phi / math.pi)
+    rest = phi - turns * math.pi
+    series = 2 * turns * _quadrature(math.pi / 2 * np.ones_like(near), near, -1.5) + _quadrature(rest, near, -1.5)
+    rise = np.sin(2 * phi) / np.sqrt(1 - far * np.sin(phi) ** 2)
+    difference = special.ellipeinc(phi, far) - (1 - far) * special.ellipkinc(phi, far)
+    return np.where(small, series, (difference / far - rise / 2) / (2 * (1 - far)))
+
+
+def _second_incomplete_by_m(phi: Any, m: Any) -> Any:
+    small, near, far = _split(m + 0 * phi)
+    phi = phi + 0 * m
+    turns = np.round(phi / math.pi)
+    rest = phi - turns * math.pi
+    series = 2 * turns * _quadrature(math.pi / 2 * np.ones_like(near), near, -0.5) + _quadrature(rest, near, -0.5)
+    closed = (special.ellipeinc(phi, far) - special.ellipkinc(phi, far)) / (2 * far)
+    return np.where(small, -series, closed)
+
+
+enter("ellipk", lambda y, m: _first_by_m(m))
+enter("ellipe", lambda y, m: _second_by_m(m))
+enter("ellipkm1", lambda y, p: -_complement(p))
+enter(
+    "ellipkinc", lambda y, phi, m: (1 / np.sqrt(1 - m * np.sin(phi) ** 2), _first_incomplete_by_m(phi, m))
+)
+enter("ellipeinc", lambda y, phi, m: (np.sqrt(1 - m * np.sin(phi) ** 2), _second_incomplete_by_m(phi, m)))
+
+
+def _complement(p: Any) -> Any:
+    """The derivative of the first kind at m = 1 - p, also where p is lost beside 1."""
+    near_one = p < 0.5
+    inner = np.where(near_one, p, 0.5)
+    closed = (special.ellipe(1 - inner) - inner * special.ellipkm1(inner)) / (2 * (1 - inner) * inner)
+    return np.where(near_one, closed, _first_by_m(1 - np.where(near_one, 0.5, p)))
+
+
+def _jacobi(values: Any, u: Any, m: Any) -> Any:
+    sn, cn, dn, phi = values
+    by_m = -_first_incomplete_by_m(phi, m) * dn  # of the amplitude, at a fixed u
+    return (
+        (cn * dn, cn * by_m),
+        (-sn * dn, -sn * by_m),
+        (-m * sn * cn, -(sn * sn / 2 + m * sn * cn * by_m) / dn),
+        (dn, by_m),
+    )
+
+
+enter("ellipj", _jacobi)
+
+# Carlson's symmetric integrals.
+enter(
+    "elliprf",
+    lambda y, a, b, c: (-special.elliprd(b, c, a) / 6, -special.elliprd(a, c, b) / 6, -special.elliprd(a, b, c) / 6),
+)
+
+
+def _degenerate(y: Any, a: Any, b: Any, c: Any) -> Any:
+    """By the Euler-Poisson-Darboux equation; NaN where the last argument is one of the others."""
+    by_a = (special.elliprd(b, c, a) - y) / (2 * (a - c))
+    by_b = (special.elliprd(a, c, b) - y) / (2 * (b - c))
+    return by_a, by_b, -(1.5 * y + a * by_a + b * by_b) / c
+
+
+enter("elliprd", _degenerate)
+
+
+def _elementary(y: Any, a: Any, b: Any) -> Any:
+    """By the closed forms, which are 0 / 0 where the arguments are alike: there from the symmetric integrals."""
+    near = np.abs(b - a) < _SMALL * b
+    gap = np.where(near, 1.0, b - a)
+    one, other = np.where(near, a, 1.0), np.where(near, b, 1.0)
+    by_a = np.where(near, -special.elliprd(other, other, one) / 6, (y - 1 / np.sqrt(a)) / (2 * gap))
+    return by_a, np.where(near, -special.elliprd(one, other, other) / 3, (np.sqrt(a) / b - y) / (2 * gap))
+
+
+enter("elliprc", _elementary)
+RULED["agm"] = lambda a, b: math.pi / 4 * (a + b) / special.ellipk(((a - b) / (a + b)) ** 2)

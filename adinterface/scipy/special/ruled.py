@@ -1,0 +1,142 @@
+"""How a ufunc of scipy.special becomes a rule from its partial derivatives, which are NumPy code with ufuncs like it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...contract.errors import NumpyCodeError
+from ...numpy_code.array import NumpyArray, unwrap, wrap
+from ...numpy_code.engine import Engine
+from ...rules.rule import Rule
+from ...rules.scalar import scalar_rule
+from ..arrays import cast
+
+#: By the name of the ufunc: takes and gives what NumPy code meets.
+RULED: dict[str, Callable[..., Any]] = {}
+#: By the name of the ufunc: from the value and the arguments to the partial derivatives; a function among them is called where
+#: that one is wanted.
+PARTIALS: dict[str, Callable[..., Any]] = {}
+
+
+def ruled(
+    name: str, function: Callable[..., Any], partials: Callable[..., Any] | None, *, orders: int = 0, what: str = "order",
+    host: bool = True,
+) -> Callable[..., Any]:
+    """A function that runs on the host, with `partials(value, *args)` for the arguments behind the first `orders`.
+
+    By those orders, and by everything without partials, there is no derivative: to ask for one is an error.
+    what: what the orders are called in it. host: as of `rule`.
+    """
+
+    def whole(variables: tuple[Any, ...], constants: tuple[Any, ...], places: tuple[int, ...]) -> list[Any]:
+        one, other = iter(variables), iter(constants)
+        return [next(one) if n in places else next(other) for n in range(len(variables) + len(constants))]
+
+    def value(*variables: Any, constants: tuple[Any, ...], places: tuple[int, ...]) -> Any:
+        args = whole(variables, constants, places)
+        if host and any(type(arg) is float for arg in args):  # which some ufuncs of SciPy's take for float64
+            dtype = np.empty(0, alike(*args)).real.dtype
+            args = [np.asarray(arg, dtype) if type(arg) is float else arg for arg in args]
+        return function(*args)
+
+    def derivatives(found: Any, *variables: Any, constants: tuple[Any, ...], places: tuple[int, ...]) -> Any:
+        if partials is None:
+            raise NumpyCodeError(f"numpy_function: scipy.special.{name} has no further derivative here. {_INSTEAD}")
+        rows = partials(found, *whole(variables, constants, places))
+        if type(found) is tuple:
+            return tuple([_chosen(row, places, orders) for row in rows])
+        return _chosen(rows, places, orders)
+
+    rule: Rule[..., Any] = scalar_rule(value, derivatives, host=host)
+    definition = rule._definition
+    definition.name = f"scipy.special.{name}"
+    definition.refusal = NumpyCodeError(
+        f"numpy_function: scipy.special.{name} has no derivative here with respect to its {what}. Pass that in Constant(...), "
+        f"or use AutoFiniteDifferences()."
+    )
+
+    def call(*args: Any) -> Any:
+        args = _promoted(args)
+        # What nobody follows is a constant, whose partial derivative need not be computed.
+        places = tuple([n for n, arg in enumerate(args) if n >= orders and _followed(arg)])
+        if not places:
+            places = tuple([n for n, arg in enumerate(args) if n >= orders and isinstance(arg, NumpyArray)][:1])
+        constants = tuple([arg for n, arg in enumerate(args) if n not in places])
+        return rule(*[args[n] for n in places], constants=constants, places=places)
+
+    return call
+
+
+_INSTEAD = "Pass its parameters in Constant(...), or use AutoFiniteDifferences()."
+
+
+def _promoted(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Real arrays of an engine in one dtype that SciPy has, so that each has a cotangent of its own."""
+    if not any(isinstance(arg, NumpyArray) for arg in args):
+        return args
+    dtype = np.result_type(*[arg if isinstance(arg, (bool, int, float, complex)) else arg.dtype for arg in args])
+    if dtype.kind != "f":
+        return args
+    if dtype.itemsize < 4:
+        dtype = np.dtype(np.float32)
+
+    def other(x: Any) -> bool:
+        return isinstance(x, NumpyArray) and x.dtype.kind == "f" and x.dtype != dtype
+
+    return tuple([cast(x, dtype) if other(x) else x for x in args])
+
+
+def _followed(x: Any) -> bool:
+    return isinstance(x, NumpyArray) and x._engine.library.traced(x._array) and x.dtype.kind in "fc"
+
+
+def _chosen(given: Any, places: tuple[int, ...], orders: int) -> tuple[Any, ...]:
+    """The partial derivatives by the arguments in these places."""
+    row = given if type(given) is tuple else (given,)
+    chosen = [row[n - orders] for n in places]
+    return tuple([partial() if callable(partial) and not isinstance(partial, NumpyArray) else partial for partial in chosen])
+
+
+def enter(name: str, partials: Callable[..., Any], *, orders: int = 0, what: str = "order") -> None:
+    """Give a ufunc of scipy.special its derivatives; nothing where the installed SciPy does not have it."""
+    from scipy import special
+
+    own = getattr(special, name, None)
+    if own is not None:
+        RULED[name] = ruled(name, own, partials, orders=orders, what=what)
+        PARTIALS[name] = partials
+
+
+def on_engine(name: str, engine: Engine) -> Callable[..., Any] | None:
+    """A ruled function on the native arrays of an engine."""
+    code = RULED.get(name)
+    return None if code is None else natively(code, engine)
+
+
+def natively(code: Callable[..., Any], engine: Engine) -> Callable[..., Any]:
+    """NumPy code as a function of the engine's own arrays."""
+
+    def call(*natives: Any) -> Any:
+        beside = next((x for x in natives if isinstance(x, engine.types)), None)
+        return unwrap(code(*[wrap(x, engine) for x in natives]), engine, beside)
+
+    return call
+
+
+def alike(*args: Any) -> np.dtype[Any]:
+    """The floating dtype of a function of these arguments."""
+    dtype = np.result_type(*args)
+    return dtype if dtype.kind in "fc" else np.dtype(float)
+
+
+def in_double(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of NumPy's arrays, computed in float64 and rounded once to the dtype of the arguments."""
+
+    def call(*args: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return np.asarray(function(*[np.asarray(x, float) for x in args]), alike(*args))
+
+    return call

@@ -1,0 +1,386 @@
+"""SciPy's functions on every engine, `adinterface.scipy`: values, both modes, second order; identities; what is refused."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.integrate
+import scipy.interpolate
+import scipy.linalg
+import scipy.signal
+import scipy.sparse
+import scipy.spatial.distance
+import scipy.special as special
+import torch
+from adinterface_conformance.functions import table
+from adinterface_conformance.functions.scipy_code import USES
+from backends_table import each_backend, each_engine
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    Constant,
+    Each,
+    NumpyCodeError,
+    batched,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    numpy_function,
+    prepare,
+    pushforward,
+    value_and_gradient,
+)
+from adinterface import scipy as on_any_engine
+from adinterface.scipy import ours
+
+linalg, signal, interpolate, integrate = (
+    on_any_engine.linalg,
+    on_any_engine.signal,
+    on_any_engine.interpolate,
+    on_any_engine.integrate,
+)
+RNG = np.random.default_rng(1)
+S = RNG.normal(size=(3, 3)) + 3 * np.eye(3)
+B = np.array([0.5, -1.0, 2.0])
+X = np.array([0.4, 1.3, 2.2])
+
+#: One use of each function; what several have in common is tried with one of them in the modes that cost more.
+FIRST = {use.name: use for use in reversed(USES)}
+#: JAX compiles each: one of each kind.
+ON_JAX = [
+    "scipy.linalg.expm", "scipy.linalg.lu", "scipy.linalg.solve_triangular", "scipy.special.stdtr", "scipy.special.jv",
+    "scipy.signal.lfilter", "scipy.interpolate.CubicSpline", "scipy.fft.dct", "scipy.sparse: A @ x",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("use", USES, ids=[f"{n}-{use.name}" for n, use in enumerate(USES)])
+def test_on_torch(use):
+    modes = ("value", "reverse", "second order") if use is FIRST[use.name] else ("value", "reverse")
+    outcomes = table.run([use], AutoTorch(), modes=modes)
+    assert [str(outcome) for outcome in outcomes if not outcome.good] == []
+    assert len(outcomes) == len(modes)
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_on_autograd(name):
+    outcomes = table.run([FIRST[name]], AutoAutograd(), modes=("value", "forward"))
+    assert [str(outcome) for outcome in outcomes if not outcome.good] == []
+    assert len(outcomes) == 2
+
+
+@pytest.mark.parametrize("name", ON_JAX)
+def test_on_jax(name):
+    outcomes = table.run([FIRST[name]], AutoJax(), modes=("value", "prepared"))
+    assert [str(outcome) for outcome in outcomes if not outcome.good] == []
+    assert len(outcomes) == 2
+
+
+# By whatever road a call comes ------------------------------------------------------------------------------------------
+
+
+def log_likelihood(a, b):
+    factor, lower = linalg.cho_factor(a @ a.T + np.eye(3))
+    return b @ linalg.cho_solve((factor, lower), b) / 2 + np.sum(np.log(np.diag(factor)))
+
+
+@each_backend
+def test_inside_numpy_function(backend):
+    a_bar, b_bar = gradient(numpy_function(log_likelihood), backend, S, B)
+    matrix = S @ S.T + np.eye(3)
+    weights = np.linalg.solve(matrix, B)
+    tolerance = 1e-6 if isinstance(backend, AutoFiniteDifferences) else 1e-12
+    np.testing.assert_allclose(b_bar, weights, rtol=tolerance)
+    np.testing.assert_allclose(a_bar, (np.linalg.inv(matrix) - np.outer(weights, weights)) @ S, rtol=tolerance, atol=1e-9)
+
+
+@each_backend
+def test_on_an_engines_own_arrays(backend):
+    found = gradient(lambda a, b: linalg.solve(a, b, assume_a="general").sum(), backend, S, B)[1]
+    np.testing.assert_allclose(found, np.linalg.solve(S.T, np.ones(3)), rtol=1e-6)
+
+
+def test_plain_arrays_go_to_scipy_itself():
+    np.testing.assert_array_equal(linalg.solve(S, B, assume_a="sym"), scipy.linalg.solve(S, B, assume_a="sym"))
+    assert on_any_engine.linalg.LinAlgError is scipy.linalg.LinAlgError
+    assert on_any_engine.optimize is scipy.optimize
+    assert on_any_engine.special.jv(0, 1.0) == special.jv(0, 1.0)
+    np.testing.assert_array_equal(on_any_engine.linalg.schur(S)[0], scipy.linalg.schur(S)[0])
+    spline = interpolate.CubicSpline(X, B)
+    np.testing.assert_array_equal(spline(1.0), scipy.interpolate.CubicSpline(X, B)(1.0))
+
+
+def test_a_tensor_gives_tensors():
+    a = torch.tensor(S, requires_grad=True)
+    found = linalg.expm(a)
+    assert isinstance(found, torch.Tensor)
+    found.sum().backward()
+    np.testing.assert_allclose(a.grad, scipy.linalg.expm_frechet(S.T, np.ones((3, 3)))[1], rtol=1e-12)
+
+
+def test_ours_is_found_by_scipys_own():
+    assert ours(scipy.linalg.solve) is linalg.solve
+    assert ours(scipy.interpolate.CubicSpline) is interpolate.CubicSpline
+    assert ours(scipy.spatial.distance.cdist) is on_any_engine.spatial.distance.cdist
+    assert ours(scipy.integrate.quad) is integrate.quad
+    assert [ours(f) for f in (scipy.linalg.schur, np.sum, len, special.jv, 3, [])] == [None] * 6
+
+
+def test_it_is_loaded_when_asked_for():
+    code = "import sys, adinterface; print([name for name in sys.modules if name.startswith(('scipy', 'adinterface.scipy.'))])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+@each_engine
+def test_other_precisions(backend):
+    def f(a, b):
+        return np.sum(linalg.lu_solve(linalg.lu_factor(a), b)) + np.sum(special.stdtr(2.5, b))
+
+    value, gradients = value_and_gradient(numpy_function(f), backend, S.astype(np.float32), B.astype(np.float32))
+    wanted = value_and_gradient(f, AutoFiniteDifferences(), S, B)
+    assert [value.dtype, *[g.dtype for g in gradients]] == [np.float32] * 3
+    np.testing.assert_allclose(gradients[0], wanted.gradient[0], atol=1e-4)
+    np.testing.assert_allclose(gradients[1], wanted.gradient[1], atol=1e-4)
+
+
+@each_engine
+def test_complex_matrices(backend):
+    a = S + 1j * RNG.normal(size=(3, 3))
+
+    def f(a):
+        return np.sum(np.abs(linalg.solve_triangular(a, B, trans="C", lower=True)) ** 2) + np.real(np.sum(linalg.expm(a / 9)))
+
+    np.testing.assert_allclose(
+        gradient(numpy_function(f), backend, a)[0], gradient(f, AutoFiniteDifferences(), a)[0], atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd()], ids=["torch", "autograd"])
+def test_complex_filters_and_transforms(backend):
+    x = X + 1j * B
+
+    def f(x, a):
+        y = signal.lfilter([1.0, 0.5j], a, x)
+        return (
+            np.sum(np.abs(y) ** 2) + np.sum(np.abs(signal.fftconvolve(x, x)) ** 2) + np.sum(np.real(on_any_engine.fft.ifft(x)))
+        )
+
+    found = gradient(numpy_function(f), backend, x, np.array([1.0, 0.3 - 0.2j]))
+    for got, wanted in zip(found, gradient(f, AutoFiniteDifferences(), x, np.array([1.0, 0.3 - 0.2j]))):
+        np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5)
+
+
+@each_engine
+def test_batches_empty_arrays_and_numbers(backend):
+    found = batched(gradient, numpy_function(lambda a: np.sum(linalg.inv(a))), backend, Each(np.stack([S, 2 * S])))[0]
+    inverse = np.linalg.inv(S)
+    wanted = -inverse.T @ np.ones((3, 3)) @ inverse.T
+    np.testing.assert_allclose(found, np.stack([wanted, wanted / 4]), rtol=1e-10)
+    empty = gradient(
+        numpy_function(lambda a: np.sum(linalg.block_diag(a, np.zeros((0, 2)))) + 0 * np.sum(a)), backend, np.ones((2, 2))
+    )
+    np.testing.assert_array_equal(empty[0], np.ones((2, 2)))
+    assert gradient(numpy_function(lambda x: special.kv(0.5, x)), backend, 1.5)[0] == pytest.approx(special.kvp(0.5, 1.5))
+
+
+@pytest.mark.parametrize("cls", [AutoTorch, AutoAutograd])
+def test_forward_and_second_order(cls):
+    f = numpy_function(lambda x: np.sum(special.betainc(x[0], x[1], x[2])))
+    x = np.array([1.5, 2.5, 0.3])
+    slopes, curvatures = gradient(f, AutoFiniteDifferences(), x)[0], hessian(f, AutoFiniteDifferences(), x)
+    np.testing.assert_allclose(hessian(f, cls(), x), curvatures, atol=1e-4)
+    np.testing.assert_allclose(pushforward(f, cls(mode="forward"), (x,), (x,)).tangent, slopes @ x, atol=1e-7)
+
+
+# Identities -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd()], ids=["torch", "autograd"])
+def test_published_identities(backend):
+    # Jacobi's formula: d det = det tr(A^-1 dA); d log det(expm A) = tr dA.
+    f = numpy_function(lambda a: np.log(linalg.det(linalg.expm(a))))
+    np.testing.assert_allclose(gradient(f, backend, S)[0], np.eye(3), atol=1e-10)
+    # The inverse of a function has the inverse derivative.
+    f = numpy_function(lambda a: linalg.logm(linalg.expm(a)))
+    np.testing.assert_allclose(jacobian(f, backend, S / 3)[0].reshape(9, 9), np.eye(9), atol=1e-9)
+    f = numpy_function(lambda p: special.stdtr(p[0], special.stdtrit(p[0], p[1])))
+    np.testing.assert_allclose(gradient(f, backend, np.array([3.5, 0.2]))[0], [0.0, 1.0], atol=1e-9)
+    # gammainc(a + 1, x) = gammainc(a, x) - x^a exp(-x) / gamma(a + 1), DLMF 8.8.5, differentiated by a.
+    f = numpy_function(
+        lambda a: (
+            special.gammainc(a + 1, 2.2) - special.gammainc(a, 2.2) + np.exp(a * np.log(2.2) - 2.2 - special.gammaln(a + 1))
+        )
+    )
+    assert abs(gradient(f, backend, 1.7)[0]) < 1e-12
+    # Kummer's transformation, DLMF 13.2.39, differentiated by each argument.
+    f = numpy_function(lambda t: special.hyp1f1(t[0], t[1], t[2]) - np.exp(t[2]) * special.hyp1f1(t[1] - t[0], t[1], -t[2]))
+    np.testing.assert_allclose(gradient(f, backend, np.array([0.7, 2.2, 1.3]))[0], 0, atol=1e-12)
+    # Legendre's relation, DLMF 19.7.1, holds for every m.
+    first, second = special.ellipk, special.ellipe
+    f = numpy_function(lambda m: second(m) * first(1 - m) + second(1 - m) * first(m) - first(m) * first(1 - m))
+    assert abs(gradient(f, backend, 0.3)[0]) < 1e-12
+
+
+@each_engine
+def test_the_integral_of_a_derivative_is_the_function(backend):
+    f = numpy_function(lambda b: integrate.quad(lambda x: np.exp(-x * x), 0.0, b)[0])
+    assert gradient(f, backend, 0.7)[0] == pytest.approx(np.exp(-0.49), rel=1e-12)
+
+
+# What is refused --------------------------------------------------------------------------------------------------------
+
+
+def words(option, function):
+    return rf"{function}: {option} is not supported for an engine's arrays"
+
+
+images, distances = on_any_engine.ndimage, on_any_engine.spatial.distance
+REFUSED = {
+    "an option": (lambda a: linalg.eigh(a, subset_by_value=[0, 1])[0], words("subset_by_value", "scipy.linalg.eigh")),
+    "another type": (
+        lambda a: linalg.eigh(a, a @ a.T, type=2)[0],
+        words("type=2", "scipy.linalg.eigh") + ".* Write the problem",
+    ),
+    "the rest of Q": (lambda a: linalg.qr(a[:, :2])[1], "mode='full' for a matrix with more rows than .*mode='economic'"),
+    "raw": (lambda a: linalg.qr(a, mode="raw")[1], words("mode='raw'", "scipy.linalg.qr")),
+    "a function without": (lambda a: linalg.schur(a)[0], "scipy.linalg.schur has no derivative here, and takes plain NumPy"),
+    "an order": (lambda a: special.jv(a, 1.0), "scipy.special.jv has no derivative here with respect to its order. Pass that"),
+    "a metric": (
+        lambda a: distances.pdist(a, "hamming"),
+        words("metric='hamming'", "pdist") + ".* Those with a derivative are b",
+    ),
+    "a function": (lambda a: distances.cdist(a, a, lambda u, v: u @ v), words("a function for a metric", "cdist")),
+    "cubic images": (
+        lambda a: images.map_coordinates(a, [[0.5], [0.5]]),
+        words("order=3", "map_coordinates") + ".* Write order=1",
+    ),
+    "output": (lambda a: images.gaussian_filter(a, 1.0, output=np.zeros((3, 3))), words("output=array", "gaussian_filter")),
+    "a complex root": (lambda a: linalg.sqrtm(-a @ a.T), r"sqrtm of this real matrix is complex.*write sqrtm\(a \+ 0j\)"),
+    "exact": (lambda a: on_any_engine.special.factorial(a, exact=True), words("exact=True, which counts with .*", "factorial")),
+    "Riemann": (lambda a: on_any_engine.special.zeta(a), words("a derivative of Riemann's function", "scipy.special.zeta")),
+    "weights": (lambda a: integrate.quad(lambda x: x * a[0, 0], 0, 1, weight="cos", wvar=2.0)[0], words("weight", "quad")),
+    "a pole": (lambda a: integrate.quad(lambda x: a[0, 0] / x**0.999, 0.0, 1.0)[0], "which is not the integral"),
+    "other ends": (
+        lambda a: interpolate.make_interp_spline(np.arange(3.0), a, k=2, bc_type="clamped")(1.0),
+        words("bc_type='clamped'", "make_interp_spline"),
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore::scipy.integrate.IntegrationWarning")
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_cannot_work_says_so(what):
+    f, said = REFUSED[what]
+    with pytest.raises(NumpyCodeError, match=said):
+        gradient(numpy_function(lambda a: np.sum(f(a))), AutoTorch(), S)
+
+
+def test_a_compiled_call_that_needs_numbers_says_so():
+    f = numpy_function(lambda b: integrate.quad(np.sin, 0.0, b)[0])
+    with pytest.raises(NumpyCodeError, match=r"scipy.integrate.quad needs the numbers of its .* backend with jit=False"):
+        prepare(gradient, f, AutoJax(), 0.7)(0.7)
+    assert prepare(gradient, f, AutoJax(jit=False), 0.7)(0.7)[0] == pytest.approx(np.sin(0.7))
+
+
+def test_third_derivatives_by_a_parameter_are_refused():
+    f = numpy_function(lambda a: special.gammainc(a, 2.0))
+    second = lambda a: hessian(f, AutoTorch(), a)
+    assert second(1.5) == pytest.approx(hessian(f, AutoFiniteDifferences(), 1.5), abs=1e-5)
+    with pytest.raises(NumpyCodeError, match="gammainc, differentiated twice, has no further derivative here"):
+        gradient(second, AutoTorch(), 1.5)
+
+
+@each_engine
+def test_what_scipy_refuses(backend):
+    for f in (
+        lambda x: linalg.solve(x, x, assume_a="nonsense"),
+        lambda x: linalg.solve_triangular(S, x, trans="X"),
+        lambda x: signal.convolve(x, x, "nonsense"),
+        lambda x: integrate.romb(np.concatenate([x, x[:1]])),
+        lambda x: interpolate.interp1d(X, x)(9.0),
+        lambda x: A @ x[:2],
+        lambda x: linalg.expm(x),
+    ):
+        with pytest.raises(ValueError):  # noqa: PT011 - each has SciPy's own words
+            gradient(numpy_function(lambda x, f=f: np.sum(f(x))), backend, B)
+
+
+# Sparse matrices --------------------------------------------------------------------------------------------------------
+
+A = scipy.sparse.csr_array(np.array([[1.0, 0.0, 2.0], [0.0, -3.0, 0.0]]))
+
+
+@each_backend
+def test_products_with_sparse_matrices(backend):
+    f = numpy_function(lambda x: np.sum((A @ x) ** 2))
+    np.testing.assert_allclose(gradient(f, backend, B)[0], 2 * A.T @ (A @ B), rtol=1e-7)
+    if not isinstance(backend, AutoFiniteDifferences):
+        np.testing.assert_allclose(hvp(f, backend, B, X), 2 * A.T @ (A @ X), rtol=1e-12)
+
+
+def test_products_of_an_engines_own_arrays():
+    x = torch.tensor(B, requires_grad=True)
+    on_any_engine.sparse.product(A, x).sum().backward()
+    np.testing.assert_array_equal(x.grad, A.T @ np.ones(2))
+    np.testing.assert_array_equal(on_any_engine.sparse.product(A, B), A @ B)
+    with pytest.raises(TypeError, match="product takes a sparse matrix of SciPy's first, not a ndarray"):
+        on_any_engine.sparse.product(B, x)
+
+
+def test_products_of_matrices_with_integers_and_complex_numbers():
+    f = numpy_function(lambda x: np.sum(np.abs((A.astype(complex) * 1j) @ x) ** 2) + np.sum(A.astype(int) @ x))
+    np.testing.assert_allclose(gradient(f, AutoTorch(), B)[0], 2 * A.T @ (A @ B) + A.T @ np.ones(2), rtol=1e-12)
+
+
+# Special functions ------------------------------------------------------------------------------------------------------
+
+
+@each_engine
+def test_parameters_in_constants_cost_nothing_but_the_value(backend, monkeypatch):
+    from adinterface.scipy.special import jets
+
+    monkeypatch.setattr(jets, "_sum", lambda *args: 1 / 0)
+    found = gradient(numpy_function(lambda a, x: special.gammainc(a, x)), backend, Constant(2.0), 0.5)[1]
+    assert found == pytest.approx(0.5 * np.exp(-0.5))
+
+
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd()], ids=["torch", "autograd"])
+def test_mixed_precision_and_broadcasting(backend):
+    f = numpy_function(lambda a, x: np.sum(special.gammainc(a[:, None], x)))
+    a_bar, x_bar = gradient(f, backend, np.array([1.5, 2.5], np.float32), X)
+    wanted = gradient(f, AutoFiniteDifferences(), np.array([1.5, 2.5]), X)
+    assert (a_bar.dtype, x_bar.dtype) == (np.float32, np.float64)
+    np.testing.assert_allclose(a_bar, wanted[0], rtol=1e-5)
+    np.testing.assert_allclose(x_bar, wanted[1], rtol=1e-5)
+
+
+@each_engine
+def test_corners_of_dtypes_and_sizes(backend):
+    f = numpy_function(lambda x: np.sum(special.stdtr(2.5, x)) + np.sum(signal.lfilter([1.0], [1.0, -0.3], x)))
+    (found,) = gradient(f, backend, X.astype(np.float32))  # beside constants of float64
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, gradient(f, AutoFiniteDifferences(), X)[0], rtol=1e-4)
+    (found,) = gradient(numpy_function(lambda x: np.sum(special.jv(0.5, x))), backend, X.astype(np.float16))
+    np.testing.assert_allclose(found, special.jvp(0.5, X), rtol=5e-3, atol=5e-3)
+    (found,) = gradient(numpy_function(lambda z: np.abs(special.jv(0.5, z)) ** 2), backend, 1.2 + 0.3j)
+    assert found == pytest.approx(2 * special.jv(0.5, 1.2 + 0.3j) * np.conj(special.jvp(0.5, 1.2 + 0.3j)), rel=1e-12)
+    f = numpy_function(lambda x: np.sum(x) + np.sum(signal.lfilter([1.0], [1.0, 0.2], x)) + np.sum(special.gammainc(x, x)))
+    assert gradient(f, backend, np.zeros(0))[0].shape == (0,)
+    f = numpy_function(lambda x: np.sum(linalg.expm(x)) + np.sum(on_any_engine.spatial.distance.pdist(x)))
+    assert gradient(f, backend, np.zeros((0, 0)))[0].shape == (0, 0)
+
+
+@each_engine
+def test_rules_in_batches_and_nested(backend):
+    stack = np.stack([S, S / 2])
+    f = numpy_function(lambda a: np.sum(linalg.expm(a)) + np.sum((A @ a) ** 2))
+    found = batched(gradient, f, backend, Each(stack))[0]
+    np.testing.assert_allclose(found, np.stack([gradient(f, backend, a)[0] for a in stack]), rtol=1e-12)
+    slope = numpy_function(lambda x: special.kv(0.5, x))
+    nested = gradient(lambda x: gradient(slope, backend, x)[0], backend, 1.2)[0]
+    assert nested == pytest.approx(special.kvp(0.5, 1.2, 2), rel=1e-12)

@@ -61,7 +61,7 @@ class Shifted(Layer):
 
     def forward(self, x):
         type(self).count += 1
-        return super().forward(x) + super(Shifted, self).forward(np.asarray(self.shift)) * 0.5
+        return super().forward(x) + super().forward(np.asarray(self.shift)) * 0.5
 
 
 layer = Shifted(2.0, 0.5)

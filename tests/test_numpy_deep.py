@@ -79,7 +79,7 @@ def numbers_of_python(x):
     assert np.isscalar(x[0])
     assert not np.isscalar(np.asarray(x[0]))
     assert type(x[0]) is np.float64
-    assert type(1.0) is float
+    assert float is float
     assert isinstance(1.0, float)
     assert issubclass(float, float)
     assert issubclass(type(x), np.ndarray)
@@ -105,7 +105,12 @@ def lists_that_numpy_takes(x):
 def copied_code_of_numpy(x):
     p = np.poly1d([x[0], x[1], 1.0])
     along = np.apply_along_axis(lambda row: np.sum(row**2) * row, 0, np.stack([x, x + 1]))
-    return p(0.7) + np.polynomial.chebyshev.chebval(0.3, x) + np.sum(np.vectorize(lambda t: t**2 if t > 1 else -t)(x)) + np.sum(along)
+    return (
+        p(0.7)
+        + np.polynomial.chebyshev.chebval(0.3, x)
+        + np.sum(np.vectorize(lambda t: t**2 if t > 1 else -t)(x))
+        + np.sum(along)
+    )
 
 
 @program
@@ -122,7 +127,11 @@ def another_module(x):
 @program
 def objects(x):
     """A method that calls super(), in both ways, on an object that is there and on one that is made."""
-    return np.sum(layer(x)) + np.sum(Shifted(x[0], x[1])(x)) + (1.0 if isinstance(layer, Layer) and type(layer) is Shifted else 0.0)
+    return (
+        np.sum(layer(x))
+        + np.sum(Shifted(x[0], x[1])(x))
+        + (1.0 if isinstance(layer, Layer) and type(layer) is Shifted else 0.0)
+    )
 
 
 @dataclasses.dataclass
@@ -245,7 +254,9 @@ def arrays_of_the_module(x):
 
 @program
 def callables(x):
-    return np.sum(functools.partial(squares, x)()) + np.sum(next(map(np.asarray, [x]))) + sum(np.asarray(v) for v in (x[0], x[1]))
+    return (
+        np.sum(functools.partial(squares, x)()) + np.sum(next(map(np.asarray, [x]))) + sum(np.asarray(v) for v in (x[0], x[1]))
+    )
 
 
 @program
@@ -507,14 +518,14 @@ class Color(enum.Enum):
 REFUSED = {
     "a global name": (
         lambda x: np.sum(counted(x)),
-        "numpy_function: deep_helper.counted assigns to the global name calls, and with deep=True it would run as a copy, which "
-        "has names of its own. Keep the value in an object, such as calls[0] of a list, or take the assignment out of the "
+        "numpy_function: deep_helper.counted assigns to the global name calls, and with deep=True it would run as a copy, "
+        "which has names of its own. Keep the value in an object, such as calls[0] of a list, or take the assignment out of the "
         "function.",
     ),
     "compiled code": (
         lambda x: np.sum(scipy.stats._stats.von_mises_cdf(x, x)),
-        "numpy_function: scipy.stats._stats.von_mises_cdf is compiled code, which takes plain NumPy arrays, and that would drop "
-        "the gradient. Write it with np, give it a derivative with adinterface.differentiate_with, or use "
+        "numpy_function: scipy.stats._stats.von_mises_cdf is compiled code, which takes plain NumPy arrays, and that would "
+        "drop the gradient. Write it with np, give it a derivative with adinterface.differentiate_with, or use "
         "AutoFiniteDifferences().",
     ),
     "a method of an enumeration": (lambda x: Color.RED.value_of(x), "numpy_function: np.asarray(x) makes a plain NumPy array"),

@@ -37,7 +37,6 @@ def squared(x):
     return np.asarray(x) ** 2
 
 
-
 def test_what_becomes_of_a_function(monkeypatch):
     monkeypatch.setitem(sys.modules, "mine", sys.modules[__name__])
     (trial,) = run(example := Example("mine.squared", (np.ones(3),)), reference(example), [AutoTorch()], [False])

@@ -264,7 +264,8 @@ class NumpyArray(Storage):
             return bool(self._array)
         except Exception:
             frame = sys._getframe(1)
-            chosen = frame.f_globals.passing(frame) if getattr(frame.f_globals, "deep", False) and self.size == 1 else None
+            names: Any = frame.f_globals
+            chosen = names.passing(frame) if getattr(names, "deep", False) and self.size == 1 else None
             if chosen is None:
                 raise
             return bool(chosen)

@@ -75,7 +75,18 @@ def _warns(block: list[dis.Instruction], rest: list[dis.Instruction]) -> bool:
     texts = {instruction.argval for instruction in block if instruction.opname == "STORE_FAST"}
     if texts & {instruction.argval for instruction in rest if instruction.opname.startswith("LOAD_FAST")}:
         return False
-    lasting = ("STORE_DEREF", "STORE_GLOBAL", "STORE_ATTR", "STORE_SUBSCR", "RETURN", "YIELD", "RAISE", "POP_JUMP", "FOR_ITER", "DELETE")
+    lasting = (
+        "STORE_DEREF",
+        "STORE_GLOBAL",
+        "STORE_ATTR",
+        "STORE_SUBSCR",
+        "RETURN",
+        "YIELD",
+        "RAISE",
+        "POP_JUMP",
+        "FOR_ITER",
+        "DELETE",
+    )
     return bool(names & {"warn", "warnings"}) and not any(instruction.opname.startswith(lasting) for instruction in block)
 
 

@@ -37,7 +37,7 @@ class Standing(type):
 def standing(real: type, make: Callable[..., Any], **attributes: Any) -> type:
     """A class that stands for this one, and gives what `make` gives where it is called."""
     body = {"_make": staticmethod(make), "_real": real, "__module__": real.__module__, "__doc__": real.__doc__, **attributes}
-    made = _meta_of(real)(real.__name__, (real,), body)
+    made: type = _meta_of(real)(real.__name__, (real,), body)
     made.__qualname__ = real.__qualname__
     return made
 

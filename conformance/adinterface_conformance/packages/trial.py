@@ -114,7 +114,7 @@ def _other_differences(function: Callable[..., Any], example: Example) -> list[n
         x = np.array(argument, float)
         slopes = np.zeros_like(x)
         for place in np.ndindex(x.shape):
-            step = 1e-5 * max(1.0, abs(x[place]))
+            step = 1e-5 * max(1.0, abs(float(x[place])))
             values = []
             for sign in (1, -1):
                 moved = x.copy()

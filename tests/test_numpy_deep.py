@@ -519,8 +519,8 @@ REFUSED = {
     "a global name": (
         lambda x: np.sum(counted(x)),
         "numpy_function: deep_helper.counted assigns to the global name calls, and with deep=True it would run as a copy, "
-        "which has names of its own. Keep the value in an object, such as calls[0] of a list, or take the assignment out of the "
-        "function.",
+        "which has names of its own. Keep the value in an object, such as calls[0] of a list, or take the assignment out of "
+        "the function.",
     ),
     "compiled code": (
         lambda x: np.sum(scipy.stats._stats.von_mises_cdf(x, x)),

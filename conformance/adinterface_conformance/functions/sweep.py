@@ -304,8 +304,9 @@ def cost(name: str, backend: AutoBackend) -> float | None:
             return None
         ours: list[float] = []
         plain: list[float] = []
+        both: list[tuple[list[float], Callable[[], Any]]] = [(ours, lambda: call(*args)), (plain, lambda: f(*chosen))]
         for _ in range(_ROUNDS):
-            for times, timed in ((ours, lambda: call(*args)), (plain, lambda: f(*chosen))):
+            for times, timed in both:
                 start = time.perf_counter()
                 timed()
                 times.append(time.perf_counter() - start)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, overload
 
 from ..contract.errors import NumpyCodeError
 from ..contract.library import NUMPY
@@ -21,7 +21,11 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def numpy_function(f: Callable[P, T], /) -> Callable[P, T]:
+@overload
+def numpy_function(f: Callable[P, T], /, *, deep: bool = False) -> Callable[P, T]: ...
+@overload
+def numpy_function(*, deep: bool = False) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
+def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
     """Let a function that is written with NumPy alone run on the arrays of any engine.
 
     Inside, the arrays of an engine stand behind NumPy's own protocols: `np.tanh(x @ w)`, `x.sum(axis=0)`, `x[1:]`,
@@ -34,7 +38,12 @@ def numpy_function(f: Callable[P, T], /) -> Callable[P, T]:
     f takes and returns trees, as the operators do. Called with NumPy arrays and numbers alone (as finite differences
     do), it is f itself. The wrappers cost nothing once an engine has compiled f.
 
-    >>> import numpy as np
+    deep: f, and what it calls of Python, runs as a copy in which NumPy's names mean ours: functions, methods and classes of
+    its own module, of SciPy and other packages, each copied when f first comes to it. `np.asarray(x)`, `float(x)`,
+    `math.sin(x)` and `isinstance(x, np.ndarray)` keep the gradient there. Nothing is changed outside of the copies. Compiled
+    functions stay what they are, and refuse by name what is differentiated; so does a function that assigns to a global name.
+
+        >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, gradient, numpy_function
     >>> @numpy_function
     ... def energy(x):
@@ -43,6 +52,8 @@ def numpy_function(f: Callable[P, T], /) -> Callable[P, T]:
     (array([0., 0.]),)
     """
 
+    if f is None:
+        return functools.partial(numpy_function, deep=deep)
     if not callable(f):
         raise TypeError(
             f"numpy_function takes a function, not a {type(f).__name__}: write @numpy_function above its definition, or "
@@ -52,7 +63,7 @@ def numpy_function(f: Callable[P, T], /) -> Callable[P, T]:
     own: Any = _UNASKED
 
     @functools.wraps(f)
-    def on_any_engine(*args: P.args, **kwargs: P.kwargs) -> T:
+    def on_any_engine(*args: Any, **kwargs: Any) -> Any:
         leaves: list[Leaf] = []
         structure = flatten(Constant((args, kwargs)), leaves, lambda: "an argument")
         if all(leaf.library is NUMPY for leaf in leaves):
@@ -61,11 +72,11 @@ def numpy_function(f: Callable[P, T], /) -> Callable[P, T]:
         if own is _UNASKED:
             from .own_names import with_own_names  # here, because whoever imports this package need not write
 
-            own = with_own_names(f)
+            own = _deep_names(f) if deep else with_own_names(f)
         args, kwargs = build(structure, iter([_wrapped(leaf, own is not None) for leaf in leaves]))
         LAST.refused = None
         try:
-            result: T = _unwrapped((f if own is None else own())(*args, **kwargs))
+            result = _unwrapped((f if own is None else own())(*args, **kwargs))
         except (ValueError, SystemError) as error:
             # NumPy's own, for `a[0] = x[0]` into a plain array, or Python's, for a wrapper in the C code of SciPy, stands in
             # front of what the wrapper said.
@@ -77,6 +88,12 @@ def numpy_function(f: Callable[P, T], /) -> Callable[P, T]:
         return result
 
     return on_any_engine
+
+
+def _deep_names(f: Callable[..., Any]) -> Callable[[], Callable[..., Any]]:
+    from .deep import with_deep_names  # here, because only those need it who ask for it
+
+    return with_deep_names(f)
 
 
 def _wrapped(leaf: Leaf, writing: bool) -> Any:

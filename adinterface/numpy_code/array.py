@@ -11,9 +11,11 @@ import numpy as np
 
 from ..contract.errors import NumpyCodeError
 from ..contract.library import NUMPY
+from . import folds
 from .engine import Engine
+from .flags import base_of, flags_of
 from .names import ACCUMULATE, METHODS, REDUCE, VIEWS, WRITING, counts, place_of_out, spelled
-from .refusals import LAST, NO_NUMBER, expression, instead_of_leaving, into_plain
+from .refusals import LAST, NO_NUMBER, expression, instead_of_leaving, into_plain, where_deep_helps
 from .storage import ARGUMENT, Storage, in_order, prune, refresh, replace_root, view_of
 from .writers import WRITERS, WRITING_METHODS, Flat
 from .writes import accumulate_at, into, put, stacked, writable, write
@@ -38,7 +40,6 @@ class NumpyArray(Storage):
 
     __slots__ = ()
     __array_priority__ = 1000.0
-    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, array: Any, engine: Engine):
         self._array = array
@@ -152,6 +153,8 @@ class NumpyArray(Storage):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         caller = sys._getframe(1)
+        if type(caller.f_globals) is not dict and expression().endswith(".__array__()"):
+            return self  # type: ignore[return-value]  # called by name, by code in which NumPy's names mean ours
         if caller.f_code.co_name == "_matmul_dispatch" and caller.f_globals.get("__name__", "").startswith("scipy.sparse"):
             # A sparse matrix asks whether this is an array: to what is none it leaves the product, `__rmatmul__`.
             itself = np.empty((), object)
@@ -299,14 +302,27 @@ class NumpyArray(Storage):
         if self._traced():
             line = expression() or "this"
             instead = instead_of_leaving(line, instead)
-            LAST.refused = f"numpy_function: {line} {what}, which would drop its gradient. {instead}."
+            LAST.refused = f"numpy_function: {line} {what}, which would drop its gradient. {instead}.{where_deep_helps(line)}"
             raise NumpyCodeError(LAST.refused)
 
     def __bool__(self) -> bool:
-        return bool(self._array)
+        try:
+            return bool(self._array)
+        except Exception:
+            frame = sys._getframe(1)
+            names: Any = frame.f_globals
+            chosen = names.passing(frame) if getattr(names, "deep", False) and self.size == 1 else None
+            if chosen is None:
+                raise
+            return bool(chosen)
 
     def __int__(self) -> int:
         return int(self._concrete())
+
+    def __hash__(self) -> int:
+        if self.dtype.kind not in "iub" or self._array.shape:
+            raise TypeError("unhashable type: 'NumpyArray'")
+        return hash(int(self._concrete()))
 
     def __index__(self) -> int:
         import operator
@@ -357,8 +373,8 @@ class NumpyArray(Storage):
     def flatten(self, order: Any = "C") -> Any:
         return np.ravel(self, order).copy()
 
-    def view(self, *dtype: Any) -> Any:
-        if dtype and dtype != (None,) and dtype not in ((self.dtype,), (np.ndarray,)):
+    def view(self, dtype: Any = None, type: Any = None) -> Any:
+        if dtype is not None and dtype is not np.ndarray and dtype != self.dtype:
             return self.__getattr__("view")
         return self[...]
 
@@ -376,6 +392,10 @@ class NumpyArray(Storage):
     def __getattr__(self, name: str) -> Any:
         if name == "_array":  # of a view whose root has been written to since
             return refresh(self)
+        if name == "flags":
+            return flags_of(self)
+        if name == "base":
+            return base_of(self)
         if name in WRITING:
             raise NumpyCodeError(
                 f"numpy_function: the method {name} writes to its array, and engines cannot differentiate that. "
@@ -384,6 +404,8 @@ class NumpyArray(Storage):
         if name.startswith("__") or not hasattr(np.ndarray, name):
             raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
         if name == "device":
+            if type(sys._getframe(1).f_globals) is not dict:
+                return "cpu"  # as NumPy's, to code in which NumPy's names mean ours
             raise NumpyCodeError(
                 "numpy_function: x.device asks where an array lies, and the engine's may lie anywhere. Leave device=... out: a "
                 "NumPy array goes to where the array that it meets lies."
@@ -514,6 +536,10 @@ def _unusual(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict
         if len(out) == 1:
             return _into(out[0], result, where, spelled(ufunc))
         return tuple([found if to is None else _into(to, found, where, spelled(ufunc)) for to, found in zip(out, result)])
+    if ufunc in _OF_VECTORS and kwargs.get("axis", -1) != -1 and not kwargs.keys() - {"axis"}:
+        return ufunc(*[np.moveaxis(x, kwargs["axis"], -1) for x in inputs])
+    if ufunc in _OF_VECTORS:
+        kwargs.pop("axis", None)
     kwargs = _plain_keywords(ufunc, method, kwargs)
     if method == "__call__":
         result = ufunc(*inputs)
@@ -522,6 +548,8 @@ def _unusual(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict
         return REDUCE[ufunc](*inputs, **{"axis": 0} | kwargs)
     if method == "accumulate" and ufunc in ACCUMULATE:
         return ACCUMULATE[ufunc](*inputs, **{"axis": 0} | kwargs)
+    if method in ("reduce", "accumulate") and ufunc.nin == 2 and ufunc.nout == 1:
+        return getattr(folds, method)(ufunc, *inputs, **kwargs)
     if method == "outer" and ufunc.nin == 2 and not kwargs:
         first, second = inputs
         return ufunc(np.reshape(first, np.shape(first) + (1,) * np.ndim(second)), second)
@@ -529,6 +557,10 @@ def _unusual(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict
         f"numpy_function: {spelled(ufunc)}.{method} has no counterpart here. Write it with "
         f"{spelled(ufunc)} and a loop or a reduction such as np.sum."
     )
+
+
+#: Ufuncs of vectors, which lie along the last axis or another.
+_OF_VECTORS = frozenset(ufunc for name in ("vecdot",) if (ufunc := getattr(np, name, None)) is not None)
 
 
 def _plain_keywords(ufunc: np.ufunc, method: str, kwargs: dict[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,9 @@ from .writes import holds_storage, stacked
 #: the engine's arrays, or None. For what stands on a higher floor.
 FURTHER: list[Callable[[str, Engine], Callable[..., Any] | None]] = []
 
+#: What stands for a function or class of another package, found by what knows it; asked where code runs as a copy.
+OFFERS: list[Callable[[Any], Any]] = []
+
 
 class Functions(dict[Any, Callable[..., Any]]):
     """An engine's function for each of NumPy's, found when it is first asked for."""
@@ -37,6 +40,15 @@ class Functions(dict[Any, Callable[..., Any]]):
             )
         self[function] = result
         return result
+
+    def has(self, function: Any) -> bool:
+        """Whether there is a function for this one of NumPy's."""
+        if function not in self:
+            result = self._find(function)
+            if result is None:
+                return False
+            self[function] = result
+        return True
 
     def _find(self, function: Any) -> Callable[..., Any] | None:
         if instead_of(function) is not None:  # on no engine, though one may have something of that name

@@ -141,8 +141,8 @@ class MadeArray(NumpyArray):
     def reshape(self, *shape: Any, order: Any = "C", copy: Any = None) -> Any:
         return _views(self._array.reshape(*plain(shape), order=order), [self])
 
-    def view(self, *dtype: Any) -> Any:
-        return _views(self._array.view(*dtype), [self])
+    def view(self, *args: Any, **kwargs: Any) -> Any:
+        return _views(self._array.view(*args, **kwargs), [self])
 
     def copy(self, order: Any = "C") -> MadeArray:
         return made(self._array.copy(order))  # type: ignore[no-any-return]

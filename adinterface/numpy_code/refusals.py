@@ -50,6 +50,21 @@ def instead_of_leaving(found: str, otherwise: str) -> str:
     return otherwise
 
 
+#: Expressions that keep the gradient in code in which NumPy's names mean ours.
+_FOLLOWED = r"(np|numpy)\.(asarray|array|asanyarray|float64|float32|full|arange|vectorize)\(|float\(|math\."
+
+
+def where_deep_helps(found: str) -> str:
+    """What to add to a refusal that numpy_function(f, deep=True) would not give: code in Python asked for a plain array."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _package_of(frame) in _NOT_THE_USERS:
+        frame = frame.f_back
+    if frame is None or getattr(frame.f_globals, "deep", False):
+        return ""
+    helps = _in_scipy() or re.match(_FOLLOWED, found)
+    return " With numpy_function(f, deep=True) it runs as it is." if helps else ""
+
+
 def _in_scipy() -> bool:
     """Whether it is a function of SciPy that the user's code called."""
     frame: FrameType | None = sys._getframe(1)

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..numpy_code.array import PRODUCTS
-from ..numpy_code.engine import FURTHER, Engine
+from ..numpy_code.engine import FURTHER, OFFERS, Engine
 
 _MODULES = ("fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "sparse", "spatial", "special")
 
@@ -61,6 +61,7 @@ def _ufunc(name: str, engine: Engine) -> Callable[..., Any] | None:
 
 
 FURTHER.append(_ufunc)
+OFFERS.append(ours)
 
 
 def _sparse_product(ufunc: Any, other: Any, array: Any, reflected: bool) -> Any:

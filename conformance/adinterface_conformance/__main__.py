@@ -24,6 +24,8 @@ def main(argv: list[str] | None = None) -> int:
         return int(importlib.import_module("adinterface_conformance.benchmark").main(argv[1:]) or 0)
     if argv[:1] == ["functions"]:
         return int(importlib.import_module("adinterface_conformance.functions.command").main(argv[1:]))
+    if argv[:1] == ["packages"]:
+        return int(importlib.import_module("adinterface_conformance.packages.command").main(argv[1:]))
     if argv[:1] == ["batched"]:
         return int(importlib.import_module("adinterface_conformance.batches").main(argv[1:]))
     if argv[:1] == ["overhead"]:

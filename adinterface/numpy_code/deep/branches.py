@@ -1,0 +1,156 @@
+"""Branches on numbers that a compiled call does not know yet: those that only check, and those that SciPy masks anyhow."""
+
+from __future__ import annotations
+
+import dis
+import functools
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+
+from .plain import unknown
+
+#: Methods of SciPy's distributions, which write by a mask what they compute where it is true anywhere.
+_MASKED = frozenset({"cdf", "isf", "logcdf", "logpdf", "logpmf", "logsf", "pdf", "pmf", "ppf", "sf", "stats"})
+_DISTRIBUTIONS = "scipy.stats._distn_infrastructure"
+
+
+def passing(frame: FrameType) -> bool | None:
+    """What a condition must be for the code to go on without an error or a warning; None where both ways go on.
+
+    A check of numbers is passed over in a compiled call, in which they are not known: what it would have refused is then
+    computed with, and gives what NumPy makes of such numbers, most often nan.
+    """
+    code = frame.f_code
+    found = _going_on(code, frame.f_lasti)
+    if found is None and frame.f_globals.get("__name__") == _DISTRIBUTIONS and code.co_name in _MASKED:
+        return True
+    return found
+
+
+@functools.lru_cache(4096)
+def _going_on(code: CodeType, at: int) -> bool | None:
+    instructions = list(dis.get_instructions(code))
+    places = {instruction.offset: n for n, instruction in enumerate(instructions)}
+    n = places[at]
+    negated = False
+    while not instructions[n].opname.startswith("POP_JUMP"):
+        if instructions[n].opname == "UNARY_NOT":
+            negated = not negated
+        elif instructions[n].opname not in ("TO_BOOL", "COPY", "NOP", "CACHE"):
+            return None
+        n += 1
+    jump = instructions[n]
+    if "NONE" in jump.opname or jump.argval not in places:
+        return None
+    target = places[jump.argval]
+    stops, elsewhere = _raises(instructions, n + 1), _raises(instructions, target)
+    if stops == elsewhere:
+        if stops or target <= n or not _warns(instructions[n + 1 : target], instructions[:n] + instructions[target:]):
+            return None
+        stops = True
+    jumps = stops  # away from what raises
+    when_true = "TRUE" in jump.opname
+    return (when_true if jumps else not when_true) != negated
+
+
+def _raises(instructions: list[dis.Instruction], n: int) -> bool:
+    """Whether this way ends in a raise statement, before it computes anything that lasts."""
+    for instruction in instructions[n : n + 120]:
+        name = instruction.opname
+        if name == "RAISE_VARARGS":
+            return True
+        if name.startswith(("RETURN", "YIELD", "FOR_ITER", "STORE_ATTR", "STORE_SUBSCR", "JUMP_BACKWARD", "POP_JUMP_BACKWARD")):
+            return False
+        if name.startswith(("POP_JUMP", "JUMP")):
+            return False
+    return False
+
+
+def _warns(block: list[dis.Instruction], rest: list[dis.Instruction]) -> bool:
+    """Whether statements do nothing but warn; `rest` is what may go on with their variables."""
+    names = {instruction.argval for instruction in block if instruction.opname.startswith("LOAD")}
+    texts = {instruction.argval for instruction in block if instruction.opname == "STORE_FAST"}
+    if texts & {instruction.argval for instruction in rest if instruction.opname.startswith("LOAD_FAST")}:
+        return False
+    lasting = (
+        "STORE_DEREF",
+        "STORE_GLOBAL",
+        "STORE_ATTR",
+        "STORE_SUBSCR",
+        "RETURN",
+        "YIELD",
+        "RAISE",
+        "POP_JUMP",
+        "FOR_ITER",
+        "DELETE",
+    )
+    return bool(names & {"warn", "warnings"}) and not any(instruction.opname.startswith(lasting) for instruction in block)
+
+
+def _safely(mask: Any, arrays: Any) -> list[Any]:
+    """Each array with the first of its elements that the mask picks in place of those that it does not."""
+    flat = np.ravel(mask)
+    first = np.arange(flat.size) == np.argmax(flat)
+    lines = [np.ravel(a) for a in arrays]
+    return [np.reshape(np.where(flat, x, np.sum(np.where(first, x, 0))), np.shape(a)) for x, a in zip(lines, arrays)]
+
+
+def argsreduce(real: Callable[..., Any]) -> Callable[..., Any]:
+    """scipy.stats' choice of the arguments that a distribution takes: all of them, where the mask is not known."""
+
+    @functools.wraps(real)
+    def call(cond: Any, *args: Any) -> Any:
+        if not unknown(cond):
+            return real(cond, *args)
+        mask = np.atleast_1d(cond)
+        arrays = [np.broadcast_to(np.atleast_1d(arg), mask.shape) for arg in args]
+        return [np.ravel(a) for a in _safely(mask, arrays)]
+
+    return call
+
+
+def apply_where(real: Callable[..., Any]) -> Callable[..., Any]:
+    """array_api_extra's choice between two functions: both are asked, where the mask is not known."""
+
+    @functools.wraps(real)
+    def call(cond: Any, f1: Any, f2: Any, fill_value: Any, *args: Any, xp: Any) -> Any:
+        if not unknown(cond):
+            return real(cond, f1, f2, fill_value, *args, xp=xp)
+        arrays = [np.broadcast_to(a, np.shape(cond)) for a in args]
+        other = fill_value if f2 is None else f2(*_safely(~cond, arrays))
+        return np.where(cond, f1(*_safely(cond, arrays)), other)
+
+    return call
+
+
+def contains_nan(real: Callable[..., Any]) -> Callable[..., Any]:
+    """scipy's search for nan, of which nothing depends that lets it propagate."""
+
+    @functools.wraps(real)
+    def call(a: Any, nan_policy: str = "propagate", **keywords: Any) -> Any:
+        return False if nan_policy == "propagate" and unknown(a) else real(a, nan_policy, **keywords)
+
+    return call
+
+
+def all_finite(real: Callable[..., Any]) -> Callable[..., Any]:
+    """scikit-learn's check of an array, which only raises."""
+
+    @functools.wraps(real)
+    def call(x: Any, *args: Any, **keywords: Any) -> None:
+        if not unknown(x):
+            real(x, *args, **keywords)
+
+    return call
+
+
+def place(real: Callable[..., Any], caller: FrameType, arr: Any, mask: Any, values: Any) -> bool:
+    """Writes what a distribution of SciPy has computed everywhere; whether that was asked for."""
+    if not unknown(mask) or (np.size(values) != 1 and caller.f_globals.get("__name__") != _DISTRIBUTIONS):
+        return False
+    values = np.reshape(values, ()) if np.size(values) == 1 else np.reshape(values, np.shape(mask))
+    arr[...] = np.where(mask, values, arr)
+    return True

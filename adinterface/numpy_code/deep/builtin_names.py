@@ -1,0 +1,147 @@
+"""The built-in names as copied code sees them: `isinstance`, `type` and `float` take an engine's array for NumPy's."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..array import NumpyArray
+from .classes import real_of as real_class
+from .globals import Globals, Of
+from .plain import unknown
+from .standing import is_instance, is_subclass, pretended, standing
+
+
+def _number(real: type, dtype: type) -> Callable[..., Any]:
+    def make(*args: Any) -> Any:
+        if len(args) == 1 and type(args[0]) is NumpyArray:
+            x = args[0]
+            if x.size != 1:
+                raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+            return np.reshape(x, ()).astype(dtype)
+        return real(*args)
+
+    return make
+
+
+FLOAT = standing(float, _number(float, np.float64), dtype=np.dtype(float))
+COMPLEX = standing(complex, _number(complex, np.complex128), dtype=np.dtype(complex))
+
+
+def _extreme(real: Callable[..., Any], beyond: str) -> Callable[..., Any]:
+    """max and min, which look at the numbers: where these are not known yet, the engine chooses."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        values = args if len(args) > 1 else args[0] if len(args) == 1 and type(args[0]) in (list, tuple) else ()
+        if not kwargs and any(map(unknown, values)):
+            best, *others = values
+            for value in others:
+                best = np.where(
+                    getattr(value, beyond)(best) if type(value) is NumpyArray else best_is(best, value), value, best
+                )
+            return best
+        return real(*args, **kwargs)
+
+    def best_is(best: Any, value: Any) -> Any:
+        return best < value if beyond == "__gt__" else best > value
+
+    return call
+
+
+def builtin_names(of: Of) -> dict[str, Any]:
+    """The built-in names, some of which stand for others."""
+
+    def get_type(*args: Any, **kwargs: Any) -> Any:
+        if len(args) == 1 and not kwargs:
+            return of(pretended(args[0]) if isinstance(args[0], NumpyArray) else type(args[0]))
+        return type(*args, **kwargs)
+
+    def import_(name: str, *args: Any, **kwargs: Any) -> Any:
+        return of(__import__(name, *map(_original, args), **{key: _original(value) for key, value in kwargs.items()}))
+
+    return {
+        **vars(builtins),
+        "float": FLOAT,
+        "complex": COMPLEX,
+        "isinstance": is_instance,
+        "issubclass": is_subclass,
+        "type": standing(type, get_type),
+        "max": _extreme(max, "__gt__"),
+        "min": _extreme(min, "__lt__"),
+        "__import__": import_,
+        "__build_class__": build_class,
+        "eval": _running(eval),
+        "exec": _running(exec),
+        "super": super_,
+    }
+
+
+def super_(*args: Any) -> Any:
+    """From a class that stands for another, it goes on from that one."""
+    if args:
+        return super(real_class(args[0]), *args[1:])
+    frame = sys._getframe(1)
+    names = frame.f_locals
+    return super(names["__class__"], names[frame.f_code.co_varnames[0]])
+
+
+class _Body(dict[str, Any]):
+    """The names of a class statement, which the interpreter looks for in the globals without asking them."""
+
+    def __init__(self, names: Any, scope: Any):
+        super().__init__(names)
+        self._scope = scope
+
+    def __missing__(self, name: str) -> Any:
+        return self._scope[name]
+
+
+def build_class(function: Any, name: str, *bases: Any, **keywords: Any) -> Any:
+    """What a class statement does."""
+    resolved = types.resolve_bases(bases)
+    meta, names, keywords = types.prepare_class(name, resolved, keywords)
+    if resolved is not bases:
+        names["__orig_bases__"] = bases
+    body = _Body(names, function.__globals__) if type(names) is dict else names
+    exec(function.__code__, function.__globals__, body, closure=function.__closure__)
+    return meta(name, resolved, dict(body) if type(names) is dict else names, **keywords)
+
+
+class _Names(dict[str, Any]):
+    """Local names before global ones, for code that is compiled on its way."""
+
+    def __init__(self, names: Any, scope: Any):
+        super().__init__()
+        self._names, self._scope = names, scope
+
+    def __getitem__(self, name: str) -> Any:
+        return self._names[name] if name in self._names else self._scope[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self._names[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        del self._names[name]
+
+
+def _running(real: Callable[..., Any]) -> Callable[..., Any]:
+    """eval and exec, in the names of who calls them."""
+
+    def call(source: Any, scope: Any = None, names: Any = None, /, **keywords: Any) -> Any:
+        frame = sys._getframe(1)
+        if scope is None:
+            scope, names = frame.f_globals, frame.f_locals if names is None else names
+        if type(scope) is not Globals:
+            return real(source, scope, *([] if names is None else [names]), **keywords)
+        return real(source, scope, _Names(scope if names is None else names, scope), **keywords)
+
+    return call
+
+
+def _original(scope: Any) -> Any:
+    return scope.original if type(scope) is Globals else scope

@@ -1,0 +1,226 @@
+"""Classes whose methods are copies, and objects of them that share the state of the user's own."""
+
+from __future__ import annotations
+
+import abc
+import contextlib
+import dataclasses
+import functools
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+Copy = Callable[[types.FunctionType], Any]
+
+#: Which would only cost here, or which the interpreter calls where nothing is differentiated.
+_LEFT = frozenset({
+    "__class_getitem__", "__del__", "__dir__", "__eq__", "__format__", "__getattribute__", "__getnewargs__",
+    "__getnewargs_ex__", "__getstate__", "__hash__", "__init_subclass__", "__reduce__", "__reduce_ex__", "__repr__",
+    "__set_name__", "__setstate__", "__sizeof__", "__str__", "__subclasshook__",
+})  # fmt: skip
+#: Of these Python makes classes that no subclass could stand for.
+_UNLIKE = (BaseException, tuple, str, bytes, int, float, complex, set, frozenset, type)
+#: What holds more than a `__dict__`, so that an object of it cannot share its state.
+_CONTAINERS = (dict, list)
+#: What a member of a class is, if code of its own runs for it.
+_CODE = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property, functools.partialmethod)
+
+
+class Reached(type):
+    """The class of classes that stand for the user's own: subclasses of them, equal to them, unknown to their registries.
+
+    What is written to such a class is written to the user's own. In the order of its bases each class comes right after the
+    one that stands for it, so that `super()` goes on as it does there.
+    """
+
+    def mro(cls) -> list[type]:
+        body = vars(cls)
+        if "_standing" not in body:
+            return super().mro()
+        order: list[type] = [cls, _Quiet]
+        for base in body["_reached"].__mro__:
+            standing = body["_standing"].get(base)
+            order += [base] if standing is None else [standing, base]
+        return order
+
+    # Copied code asks the user's own class; these are for what else meets the class, such as the registry of an ABC, which
+    # asks all subclasses, and would be asked in turn.
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return vars(cls).get("_reached", cls) in type(instance).__mro__
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return vars(cls).get("_reached", cls) in getattr(subclass, "__mro__", ())
+
+    def __eq__(cls, other: object) -> bool:
+        return True if cls is other or vars(cls).get("_reached", cls) is other else NotImplemented
+
+    def __hash__(cls) -> int:
+        return hash(vars(cls)["_reached"]) if "_reached" in vars(cls) else type.__hash__(cls)
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        if "_reached" in vars(cls) and not name.startswith("_abc_") and name != "__abstractmethods__":
+            setattr(vars(cls)["_reached"], name, value)
+        else:
+            super().__setattr__(name, value)
+
+
+class ReachedABC(Reached, abc.ABCMeta):
+    """The same for abstract base classes."""
+
+
+class _Quiet:
+    """Stands before all bases, so that no __init_subclass__ of theirs hears of a class that stands for another."""
+
+    __slots__ = ()
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        pass
+
+
+def real_of(value: Any) -> Any:
+    """The user's own class for one that stands for it; anything else is itself."""
+    return vars(value).get("_reached", value) if isinstance(value, Reached) else value
+
+
+def can_stand_for(cls: type) -> bool:
+    """Whether there is a subclass that can stand for a class, and a use for it."""
+    return (
+        type(cls) in (type, abc.ABCMeta)
+        and bool(cls.__flags__ & (1 << 9))  # made by a class statement
+        and bool(cls.__flags__ & (1 << 10))  # may have subclasses
+        and not issubclass(cls, _UNLIKE)
+        and any(isinstance(member, _CODE) for base in cls.__mro__ for name, member in vars(base).items() if name not in _USUAL)
+    )
+
+
+#: What every sentinel has; one that is compared by `is` must stay the one object.
+_USUAL = _LEFT | {"__new__", "__bool__", "__copy__", "__deepcopy__", "__init__", "__set__", "__slots__"}
+
+
+def class_for(cls: type, of: Callable[[Any], Any]) -> Any:
+    """A subclass of a class that stands for it, still without copies of methods.
+
+    of: what stands for a value. None where there can be no such subclass.
+    """
+    body: dict[str, Any] = {
+        "_reached": cls,
+        "_standing": {base: standing for base in cls.__mro__[1:] if isinstance(standing := of(base), Reached)},
+        "__module__": cls.__module__,
+        "__qualname__": cls.__qualname__,
+        "__doc__": cls.__doc__,
+        "__slots__": (),
+        "__init_subclass__": classmethod(lambda sub, **keywords: None),
+    }
+    if all("__eq__" not in vars(base) for base in cls.__mro__[:-1]):
+        body["__eq__"], body["__hash__"] = _same, _hash
+    if all("__getattribute__" not in vars(base) for base in cls.__mro__[:-1]):
+        body["__getattribute__"] = _reading(of)
+    meta = ReachedABC if type(cls) is abc.ABCMeta else Reached
+    try:
+        return meta(cls.__name__, (_Quiet, cls), body)
+    except TypeError:  # a layout, or an order of bases, that no subclass can have
+        return None
+
+
+def fill(made: Any, cls: type, copy: Copy) -> None:
+    """Give a class that stands for another the copies of its methods."""
+
+    def again(function: Any) -> Any:
+        return copy(function) if type(function) is types.FunctionType else function
+
+    for name, member in list(vars(cls).items()):
+        if name in _LEFT:
+            continue
+        kind = type(member)
+        if kind is types.FunctionType:
+            own: Any = again(member)
+        elif kind is staticmethod or kind is classmethod:
+            own = kind(again(member.__func__))
+        elif kind is property:
+            own = property(again(member.fget), again(member.fset), again(member.fdel), member.__doc__)
+        elif kind is functools.cached_property:
+            own = functools.cached_property(again(member.func))
+            own.__set_name__(made, name)
+        elif kind is functools.partialmethod:
+            own = functools.partialmethod(again(member.func), *member.args, **member.keywords)
+        else:
+            continue
+        type.__setattr__(made, name, own)
+    abstract = getattr(cls, "__abstractmethods__", None)
+    if abstract is not None:
+        type.__setattr__(made, "__abstractmethods__", frozenset(abstract))
+
+
+def _reading(of: Callable[[Any], Any]) -> Callable[[Any, str], Any]:
+    def __getattribute__(self: Any, name: str) -> Any:
+        value = object.__getattribute__(self, name)
+        if name[:2] == "__" or (type(value) is types.MethodType and value.__self__ is self):
+            return value
+        return of(value)
+
+    return __getattribute__
+
+
+#: Of an object that shares the state of another, by its identity: itself, and the other.
+_ORIGINALS: dict[int, tuple[weakref.ref[Any], weakref.ref[Any]]] = {}
+
+
+def original_of(x: Any) -> Any:
+    """The user's own object, for one that shares its state; anything else, and what copied code has made, is itself."""
+    entry = _ORIGINALS.get(id(x)) if isinstance(type(x), Reached) else None
+    original = None if entry is None else entry[1]()
+    return x if original is None else original
+
+
+def _same(self: Any, other: Any) -> Any:
+    return True if original_of(self) is original_of(other) else NotImplemented
+
+
+def _hash(self: Any) -> int:
+    return object.__hash__(original_of(self))
+
+
+def object_for(value: Any, cls: Any) -> Any:
+    """An object of a class that stands for that of the value, which shares its state; None where that cannot be."""
+    slotted = any(vars(base).get("__slots__") for base in type(value).__mro__)
+    if slotted or not cls.__dictoffset__ or not cls.__weakrefoffset__ or isinstance(value, _CONTAINERS):
+        return _of_slots(value, cls)
+    made = object.__new__(cls)
+    object.__setattr__(made, "__dict__", value.__dict__)
+    key = id(made)
+    _ORIGINALS[key] = (weakref.ref(made, lambda reference: _ORIGINALS.pop(key, None)), weakref.ref(value))
+    return made
+
+
+def _of_slots(value: Any, cls: Any) -> Any:
+    """Slots cannot be shared, but those of a frozen dataclass never change."""
+    parameters = getattr(type(value), "__dataclass_params__", None)
+    if parameters is None or not parameters.frozen:
+        return None
+    made = object.__new__(cls)
+    for field in dataclasses.fields(value):
+        object.__setattr__(made, field.name, getattr(value, field.name))
+    return made
+
+
+def landed(x: Any) -> Any:
+    """The user's own object, of the user's own class, for what copied code made or was given."""
+    original = original_of(x)
+    if original is not x or not isinstance(type(x), Reached):
+        return original
+    real = real_of(type(x))
+    made: Any = next((base for base in _CONTAINERS if isinstance(x, base)), object).__new__(real)
+    if isinstance(made, dict):
+        dict.update(made, x)
+    elif isinstance(made, list):
+        list.extend(made, x)
+    if type(made).__dictoffset__:
+        object.__setattr__(made, "__dict__", x.__dict__)
+    for base in type(made).__mro__:
+        for member in vars(base).values():
+            if isinstance(member, types.MemberDescriptorType):
+                with contextlib.suppress(AttributeError):  # a slot that is empty
+                    member.__set__(made, member.__get__(x))
+    return made

@@ -1,0 +1,106 @@
+"""Functions that were compiled: they stay what they are, and refuse what is differentiated by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...contract.errors import NumpyCodeError
+from ..array import NumpyArray
+from ..made_array import lent, made
+from .plain import first_wrapped, known_numbers, plain
+
+
+class Compiled:
+    """A compiled function.
+
+    What it gives of an engine's numbers is right where it is an integer, a bool or a string, of which nothing has a derivative:
+    a test, an order, a count. So it is asked, with copies, and refused if it has written to one.
+    """
+
+    def __init__(self, real: Callable[..., Any]):
+        self.__wrapped__ = real
+        self.__doc__ = real.__doc__
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__wrapped__, name)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if first_wrapped((args, keywords)) is None:
+            return made(self.__wrapped__(*plain(args), **plain(keywords)))
+        lent_out: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = []
+        try:
+            result = self.__wrapped__(*_numbers(args, lent_out), **_numbers(keywords, lent_out))
+        except (_Unknown, ValueError, TypeError) as error:
+            raise NumpyCodeError(refusal(self.__wrapped__)) from error
+        written = any(a.tobytes() != b.tobytes() for a, b in lent_out)
+        if written or not _is_discrete(result):
+            raise NumpyCodeError(refusal(self.__wrapped__))
+        return made(result)
+
+    def __getitem__(self, key: Any) -> Compiled:
+        """Of a function that is compiled for several types, that for one."""
+        return Compiled(self.__wrapped__[key])  # type: ignore[index]
+
+
+class Offered:
+    """A function for which another knows a form that takes an engine's arrays, too."""
+
+    def __init__(self, real: Callable[..., Any], ours: Callable[..., Any]):
+        self.__wrapped__, self._ours = real, ours
+        self.__doc__ = real.__doc__
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__wrapped__, name)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if first_wrapped((args, keywords)) is None and not any(map(callable, (*args, *keywords.values()))):
+            return made(self.__wrapped__(*plain(args), **plain(keywords)))
+        return made(self._ours(*lent(args), **lent(keywords)))
+
+
+class _Unknown(Exception):
+    """Numbers that an engine does not know yet."""
+
+
+def settled(value: Any) -> Any:
+    """Integers and booleans of an engine, which have no derivative, as NumPy's own; what is differentiated as it is."""
+    if type(value) is NumpyArray and value.dtype.kind in "iub" and (found := known_numbers(value)) is not None:
+        return found[()]
+    return value
+
+
+def _numbers(value: Any, lent_out: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]]) -> Any:
+    """The numbers alone, in copies, which are noted beside what they are."""
+    cls = type(value)
+    if cls is list or cls is tuple:
+        return cls([_numbers(part, lent_out) for part in value])
+    if cls is dict:
+        return {name: _numbers(part, lent_out) for name, part in value.items()}
+    if isinstance(value, NumpyArray):
+        value = known_numbers(value) if cls is NumpyArray else value._array
+        if value is None:
+            raise _Unknown
+    if isinstance(value, np.ndarray):
+        lent_out.append((value, value.copy("K")))
+        return lent_out[-1][1] if value.ndim else value[()]
+    return value
+
+
+def _is_discrete(result: Any) -> bool:
+    if type(result) is tuple:
+        return bool(result) and all(map(_is_discrete, result))
+    return isinstance(result, (bool, int, str, np.bool_, np.integer)) or (
+        isinstance(result, np.ndarray) and result.dtype.kind in "iub"
+    )
+
+
+def refusal(real: Callable[..., Any]) -> str:
+    module, name = getattr(real, "__module__", None), getattr(real, "__qualname__", None) or getattr(real, "__name__", "?")
+    return (
+        f"numpy_function: {module + '.' if module else ''}{name} is compiled code, which takes plain NumPy arrays, and that "
+        f"would drop the gradient. Write it with np, give it a derivative with adinterface.differentiate_with, or use "
+        f"AutoFiniteDifferences()."
+    )

@@ -1,0 +1,363 @@
+"""What stands for each value that copied code meets: found once, and lazily."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import functools
+import sys
+import threading
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...contract.auto import BUILT_IN
+from ...contract.errors import NumpyCodeError
+from ..engine import OFFERS
+from ..made_array import captured
+from . import builtin_names, classes, math_names, numpy_names, scipy_names
+from .compiled import Compiled, Offered, settled
+from .functions import FunctionCopy, assigned_globals, copied
+from .globals import Globals, ModuleView
+from .plain import PLAIN, first_wrapped
+from .standing import Standing
+from .standing import real_of as real_class
+
+#: Packages whose code stays itself: NumPy and Python, which know nothing of us, and what never computes with NumPy.
+LEFT = frozenset(sys.stdlib_module_names - {"__main__"}) | {
+    "numpy", "pandas", "matplotlib", "adinterface", "numba", "sympy", "mpmath", "pytest", "_pytest", "IPython", "tqdm",
+    "joblib", "threadpoolctl", "dask", "xarray", "pyarrow", "rich", "typing_extensions", "array_api_strict",
+}  # fmt: skip
+#: Modules of NumPy's that are plain NumPy code themselves.
+_WRITTEN_IN_NUMPY = ("numpy.polynomial", "numpy.lib")
+#: Longer lists and dicts of functions are left as they are.
+_LONGEST = 200
+
+
+class Copies:
+    """What stands for each value, as a function of it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._by_identity: dict[int, tuple[Any, Any]] = {}
+        self._functions: dict[int, tuple[weakref.ref[Any], FunctionCopy]] = {}
+        self._kept: dict[int, tuple[Any, Any]] = {}
+        self._objects: dict[int, tuple[weakref.ref[Any], Any]] = {}
+        self._scopes: weakref.WeakValueDictionary[int, Globals] = weakref.WeakValueDictionary()
+        self._builtins = builtin_names.builtin_names(self.of)
+        self._by_identity.update(numpy_names.stand_ins(self.of))
+        self._by_identity.update(math_names.stand_ins())
+        for name in ("float", "complex", "type"):
+            real = getattr(builtins, name)
+            self._by_identity[id(real)] = (real, self._builtins[name])
+        self._kinds: dict[type, Callable[[Any], Any]] = {
+            types.FunctionType: self._function,
+            types.MethodType: self._method,
+            types.ModuleType: self._module,
+            types.BuiltinFunctionType: self._builtin,
+            functools.partial: self._partial,
+            tuple: self._tuple,
+            list: self._list,
+            dict: self._dict,
+            type(functools.lru_cache(len)): self._cached,
+            np.vectorize: lambda value: numpy_names.Vectorized(self.of, value),
+            property: lambda value: value,
+            np.ufunc: self._ufunc,
+            np.ndarray: captured,
+        }
+
+    def of(self, value: Any) -> Any:
+        """What stands for a value: a copy of a function, a view of a module, a class of copied methods, or itself."""
+        cls = type(value)
+        if cls in PLAIN:
+            return value
+        known = self._by_identity.get(id(value))
+        if known is not None and known[0] is value:
+            return known[1]
+        handle = self._kinds.get(cls)
+        if handle is not None:
+            return handle(value)
+        if isinstance(value, type):
+            return self._class(value)
+        if isinstance(value, types.ModuleType):
+            return self._module(value)
+        return self._object(value, cls)
+
+    # functions
+
+    def _function(self, value: types.FunctionType) -> Any:
+        entry = self._functions.get(id(value))
+        if entry is not None and entry[0]() is value and entry[1].is_of(value):
+            return entry[1].function
+        if isinstance(value.__globals__, Globals):
+            return value
+        if (offered := self._offered(value)) is not None:
+            return offered
+        if not self._is_reached(value):
+            return value
+        if names := assigned_globals(value.__code__):
+            return self._kept_function(value, names)
+        with self._lock:
+            dispatched = _singledispatched(value)
+            if dispatched:
+                return self._dispatching(value)
+            copy = self._copy(value).function
+            choose = scipy_names.choosing(value)
+            return copy if choose is None else self._keep(value, choose(copy))
+
+    def _copy(self, value: types.FunctionType) -> FunctionCopy:
+        def announce(copy: FunctionCopy) -> None:
+            self._functions[id(value)] = (weakref.ref(value, self._forget(self._functions, id(value))), copy)
+
+        return copied(value, self._scope(value.__globals__), self.of, announce)
+
+    def _forget(self, entries: dict[int, Any], key: int) -> Callable[[Any], None]:
+        def forget(reference: weakref.ref[Any]) -> None:
+            entry = entries.get(key)
+            if entry is not None and entry[0] is reference:
+                entries.pop(key, None)
+
+        return forget
+
+    def _scope(self, original: dict[str, Any]) -> Globals:
+        found = self._scopes.get(id(original))
+        if found is None:
+            found = self._scopes[id(original)] = Globals(original, self.of, self._builtins)
+        return found
+
+    def _is_reached(self, value: types.FunctionType) -> bool:
+        return _reached(value.__module__) or (
+            _reached(value.__globals__.get("__name__")) and _top(value.__module__) != "adinterface"
+        )
+
+    def _kept_function(self, value: types.FunctionType, names: tuple[str, ...]) -> Callable[..., Any]:
+        """A function that assigns to global names would assign to those of its copy: it stays itself."""
+
+        @functools.wraps(value)
+        def call(*args: Any, **keywords: Any) -> Any:
+            if first_wrapped((args, keywords)) is not None:
+                raise NumpyCodeError(
+                    f"numpy_function: {value.__module__}.{value.__qualname__} assigns to the global name {names[0]}, and with "
+                    f"deep=True it would run as a copy, which has names of its own. Keep the value in an object, such as "
+                    f"{names[0]}[0] of a list, or take the assignment out of the function."
+                )
+            return value(*args, **keywords)
+
+        return call
+
+    def _dispatching(self, value: Any) -> Callable[..., Any]:
+        """A function of functools.singledispatch, which finds its implementation by the class of the first argument."""
+        type_of = self._builtins["type"]
+
+        @functools.wraps(value)
+        def call(*args: Any, **keywords: Any) -> Any:
+            cls = type_of(args[0])
+            return self.of(value.dispatch(classes.real_of(real_class(cls))))(*args, **keywords)
+
+        call.dispatch, call.registry, call.register = value.dispatch, value.registry, value.register  # type: ignore[attr-defined]
+        return call
+
+    def _method(self, value: types.MethodType) -> Any:
+        function, owner = self.of(value.__func__), self.of(value.__self__)
+        return value if function is value.__func__ and owner is value.__self__ else types.MethodType(function, owner)
+
+    def _partial(self, value: functools.partial[Any]) -> Any:
+        function, args = self.of(value.func), tuple(map(self.of, value.args))
+        keywords = {name: self.of(keyword) for name, keyword in value.keywords.items()}
+        return functools.partial(function, *args, **keywords)
+
+    def _cached(self, value: Any) -> Any:
+        """A function that keeps its results: it never keeps an engine's array, of which the numbers are another time others."""
+        if not _reached(getattr(value, "__module__", None)):
+            return value
+
+        @functools.wraps(value)
+        def call(*args: Any, **keywords: Any) -> Any:
+            args, keywords = tuple(map(settled, args)), {name: settled(keyword) for name, keyword in keywords.items()}
+            if first_wrapped((args, keywords)) is not None:
+                return self.of(value.__wrapped__)(*args, **keywords)
+            return self.of(value(*args, **keywords))
+
+        call.cache_clear, call.cache_info = value.cache_clear, value.cache_info  # type: ignore[attr-defined]
+        return self._keep(value, call)
+
+    def _builtin(self, value: Any) -> Any:
+        owner = value.__self__
+        if not isinstance(owner, types.ModuleType) or not _reached(value.__module__ or owner.__name__):
+            return value
+        return self._offered(value) or self._keep(value, Compiled(value))
+
+    def _offered(self, value: Any) -> Any:
+        """What another part knows to stand for a function."""
+        if (ours := scipy_names.function_for(value, self.of)) is not None:
+            return self._keep(value, ours)
+        if not (getattr(value, "__module__", None) or "").startswith("scipy.") or value.__name__ in _BETTER_COPIED:
+            return None
+        for offer in OFFERS:
+            if (found := offer(value)) is not None:
+                return self._keep(value, Offered(value, found))
+        return None
+
+    def _ufunc(self, value: Any) -> Any:
+        ours = scipy_names.ufunc_for(value)
+        return self._keep(value, value if ours is None else ours)
+
+    def _keep(self, value: Any, made: Any) -> Any:
+        self._by_identity[id(value)] = (value, made)
+        return made
+
+    # modules and classes
+
+    def _module(self, value: types.ModuleType) -> Any:
+        if type(value) is ModuleView:
+            return value
+        name = value.__name__
+        if not _reached(name) and name not in ("math", "cmath") and _top(name) != "numpy":
+            return value
+        return self._keep(value, ModuleView(value, self.of))
+
+    def _class(self, cls: type) -> Any:
+        if isinstance(cls, (classes.Reached, Standing)) or not (_reached(cls.__module__) or cls is np.poly1d):
+            return cls
+        with self._lock:
+            known = self._by_identity.get(id(cls))
+            if known is not None:
+                return known[1]
+            for offer in OFFERS:
+                if (found := offer(cls)) is not None:
+                    return self._keep(cls, found)
+            if not classes.can_stand_for(cls):
+                return self._keep(cls, cls)
+            made = classes.class_for(cls, self.of)
+            if made is None:
+                return self._keep(cls, cls)
+            self._keep(cls, made)
+            classes.fill(made, cls, self._method_copy)
+            return made
+
+    def _method_copy(self, function: types.FunctionType) -> Any:
+        if isinstance(function.__globals__, Globals):
+            return function
+        if names := assigned_globals(function.__code__):
+            return self._kept_function(function, names)
+        if not self._is_reached(function) and not function.__closure__:
+            return function
+        return self._copy(function).function
+
+    def _object(self, value: Any, cls: type) -> Any:
+        if callable(value) and hasattr(value, "__name__") and (offered := self._offered(value)) is not None:
+            return offered
+        if not _reached(cls.__module__) and cls.__name__ not in _COMPILED:
+            return value
+        if cls.__name__ in _COMPILED:
+            if not _reached(getattr(value, "__module__", None)):
+                return value
+            return self._offered(value) or self._keep(value, Compiled(value))
+        entry = self._objects.get(id(value))
+        if entry is not None and entry[0]() is value:
+            return entry[1]
+        standing = self._class(cls)
+        if standing is cls or isinstance(cls, classes.Reached):
+            return value
+        made = classes.object_for(value, standing)
+        if made is None:
+            return value
+        with contextlib.suppress(TypeError):  # of what nothing can refer to weakly, one is made each time
+            self._objects[id(value)] = (weakref.ref(value, self._forget(self._objects, id(value))), made)
+        return made
+
+    # containers
+
+    def _tuple(self, value: tuple[Any, ...]) -> Any:
+        if len(value) > _LONGEST:
+            return value
+        parts = list(map(self.of, value))
+        return value if all(a is b for a, b in zip(parts, value)) else tuple(parts)
+
+    def _list(self, value: list[Any]) -> Any:
+        if len(value) > _LONGEST:
+            return value
+        parts = list(map(self.of, value))
+        return value if all(a is b for a, b in zip(parts, value)) else ListView(value, parts)
+
+    def _dict(self, value: dict[Any, Any]) -> Any:
+        if len(value) > _LONGEST:
+            return value
+        parts = {self.of(key): self.of(part) for key, part in value.items()}
+        changed = any(a is not b for a, b in zip(parts.values(), value.values()))
+        changed = changed or any(a is not b for a, b in zip(parts, value))
+        return DictView(value, parts) if changed else value
+
+
+class ListView(list[Any]):
+    """A list of what stands for the elements of another, to which it writes too."""
+
+    def __init__(self, original: list[Any], parts: list[Any]):
+        super().__init__(parts)
+        self._original = original
+
+
+class DictView(dict[Any, Any]):
+    """A dict of what stands for the values of another, to which it writes too."""
+
+    def __init__(self, original: dict[Any, Any], parts: dict[Any, Any]):
+        super().__init__(parts)
+        self._original = original
+
+
+def _writing_both(cls: type, name: str) -> Callable[..., Any]:
+    own = getattr(cls, name)
+
+    def call(self: Any, *args: Any, **keywords: Any) -> Any:
+        own(self._original, *args, **keywords)
+        return own(self, *args, **keywords)
+
+    return call
+
+
+for _name in (
+    "__delitem__",
+    "__iadd__",
+    "__setitem__",
+    "append",
+    "clear",
+    "extend",
+    "insert",
+    "pop",
+    "remove",
+    "reverse",
+    "sort",
+):
+    setattr(ListView, _name, _writing_both(list, _name))
+for _name in ("__delitem__", "__ior__", "__setitem__", "clear", "pop", "popitem", "setdefault", "update"):
+    setattr(DictView, _name, _writing_both(dict, _name))
+
+#: SciPy's own NumPy code, of which a copy takes more than what is offered for it.
+_BETTER_COPIED = frozenset({"log_softmax", "logsumexp", "softmax"})
+#: Kinds of functions that compilers of Python make.
+_COMPILED = frozenset({"cython_function_or_method", "fortran", "nb_func", "nb_method", "_ArrayFunctionDispatcher"})
+
+
+def _singledispatched(value: Any) -> bool:
+    return callable(getattr(value, "dispatch", None)) and hasattr(value, "registry") and hasattr(value, "register")
+
+
+def _top(name: Any) -> str:
+    return name.partition(".")[0] if isinstance(name, str) else ""
+
+
+@functools.lru_cache(4096)
+def _reached(name: Any) -> bool:
+    """Whether code of this module is copied."""
+    if not isinstance(name, str):
+        return True
+    if name.startswith("scipy.sparse"):  # matrices of numbers, which stay constants
+        return False
+    return name.startswith(_WRITTEN_IN_NUMPY) or _top(name) not in LEFT | _ENGINES
+
+
+#: The packages of the engines, under whose names they stand, and ours for them.
+_ENGINES = frozenset(name for auto in BUILT_IN for name in (auto.name, f"adinterface_{auto.name}"))

@@ -1,0 +1,83 @@
+"""What a copied function looks its names up in, and what stands for a module there."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+Of = Callable[[Any], Any]
+
+_MISSING = object()
+
+
+class Globals(dict[str, Any]):
+    """The globals of the copies of one module's functions: each name is looked up in the module's own when it is asked for,
+    so that what is defined anew there, in a notebook for instance, is what a copy finds too.
+
+    The dict itself holds the built-in names alone, which the interpreter wants there.
+    """
+
+    #: What refusals ask.
+    deep = True
+
+    @staticmethod
+    def passing(frame: Any) -> bool | None:
+        """What a condition that is not known must be, where code in these names asks for it."""
+        from .branches import passing  # here, because it needs what needs this
+
+        return passing(frame)
+
+    def __init__(self, original: dict[str, Any], of: Of, builtins: dict[str, Any]):
+        super().__init__(__builtins__=builtins)
+        self.original = original
+        self._of = of
+        self._builtins = builtins
+
+    def __missing__(self, name: str) -> Any:
+        try:
+            value = self.original[name]
+        except KeyError:
+            return self._builtins[name]
+        return self._of(value)
+
+    # What Python code does with `globals()`; the interpreter itself goes by the two above.
+
+    def __getitem__(self, name: str) -> Any:
+        return dict.__getitem__(self, name) if name == "__builtins__" else self.__missing__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        value = self.original.get(name, _MISSING)
+        return default if value is _MISSING else self._of(value)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.original
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.original)
+
+    def __len__(self) -> int:
+        return len(self.original)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self.original[name] = value
+
+
+class ModuleView(types.ModuleType):
+    """A module whose attributes are what stands for its own."""
+
+    def __init__(self, original: types.ModuleType, of: Of):
+        super().__init__(original.__name__)
+        for name in ("__doc__", "__loader__", "__spec__", "__package__"):
+            self.__dict__[name] = getattr(original, name, None)
+        self.__dict__["_original"] = original
+        self.__dict__["_of"] = of
+
+    def __getattr__(self, name: str) -> Any:
+        return self.__dict__["_of"](getattr(self.__dict__["_original"], name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self.__dict__["_original"], name, value)
+
+    def __dir__(self) -> list[str]:
+        return dir(self.__dict__["_original"])

@@ -1,0 +1,105 @@
+"""Functions of `math` and `cmath` on an engine's arrays."""
+
+from __future__ import annotations
+
+import cmath
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..array import NumpyArray
+from .plain import first_wrapped, plain
+
+
+def _log(x: Any, *base: Any) -> Any:
+    return np.log(x) / np.log(base[0]) if base else np.log(x)
+
+
+def _hypot(*coordinates: Any) -> Any:
+    return functools.reduce(np.hypot, coordinates) if len(coordinates) > 1 else np.abs(coordinates[0])
+
+
+def _dist(p: Any, q: Any) -> Any:
+    return _hypot(*[a - b for a, b in zip(p, q, strict=True)])
+
+
+def _prod(iterable: Any, *, start: Any = 1) -> Any:
+    return functools.reduce(lambda a, b: a * b, iterable, start)
+
+
+def _isclose(a: Any, b: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> bool:
+    return bool(abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol))
+
+
+def _special(name: str) -> Callable[..., Any]:
+    def call(x: Any) -> Any:
+        import scipy.special
+
+        return getattr(scipy.special, name)(x)
+
+    return call
+
+
+def _modf(x: Any) -> Any:
+    whole = np.trunc(x)
+    return x - whole, whole
+
+
+def _complex(name: str) -> Callable[..., Any]:
+    function = _NUMPY[name]
+    return lambda x: function(x + 0j)
+
+
+_NUMPY = {
+    "acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan, "atan2": np.arctan2,
+    "atanh": np.arctanh, "cbrt": np.cbrt, "copysign": np.copysign, "cos": np.cos, "cosh": np.cosh, "degrees": np.degrees,
+    "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "fabs": np.abs, "fmod": np.fmod, "log10": np.log10, "log1p": np.log1p,
+    "log2": np.log2, "pow": np.power, "radians": np.radians, "sin": np.sin, "sinh": np.sinh, "sqrt": np.sqrt, "tan": np.tan,
+    "tanh": np.tanh, "isfinite": np.isfinite, "isinf": np.isinf, "isnan": np.isnan,
+}  # fmt: skip
+_OURS: dict[str, Callable[..., Any]] = {
+    "ceil": lambda x: int(np.ceil(x)),
+    "dist": _dist,
+    "erf": _special("erf"),
+    "erfc": _special("erfc"),
+    "floor": lambda x: int(np.floor(x)),
+    "fsum": lambda values: sum(values),
+    "gamma": _special("gamma"),
+    "hypot": _hypot,
+    "isclose": _isclose,
+    "lgamma": _special("gammaln"),
+    "log": _log,
+    "modf": _modf,
+    "prod": _prod,
+    "sumprod": lambda p, q: sum(a * b for a, b in zip(p, q, strict=True)),
+    "trunc": lambda x: int(np.trunc(x)),
+}
+_ALL: dict[str, Callable[..., Any]] = {**_NUMPY, **_OURS}
+_COMPLEX = ("acos", "asin", "atan", "cos", "cosh", "exp", "log10", "sin", "sinh", "sqrt", "tan", "tanh")
+
+
+def _following(real: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(real)
+    def call(*args: Any, **keywords: Any) -> Any:
+        if args and not isinstance(args[0], (NumpyArray, list, tuple, float, int)):
+            args = (list(args[0]) if hasattr(args[0], "__next__") else args[0], *args[1:])  # a generator is looked at once
+        return real(*plain(args), **keywords) if first_wrapped(args) is None else ours(*args, **keywords)
+
+    return call
+
+
+def stand_ins() -> dict[int, tuple[Any, Any]]:
+    """By the identity of each function of Python's, itself and what stands for it."""
+    pairs: list[tuple[Any, Callable[..., Any]]] = [
+        (getattr(math, name), ours) for name, ours in _ALL.items() if hasattr(math, name)
+    ]  # some came with later releases
+    pairs += [(getattr(cmath, name), _complex(name)) for name in _COMPLEX]
+    pairs += [
+        (cmath.log, lambda x, *base: _log(x + 0j, *base)),
+        (cmath.phase, np.angle),
+        (cmath.rect, lambda r, phi: r * np.exp(1j * phi)),
+    ]
+    return {id(real): (real, _following(real, ours)) for real, ours in pairs}

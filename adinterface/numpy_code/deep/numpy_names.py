@@ -1,0 +1,321 @@
+"""What stands for NumPy's names in copied code: those that make arrays, and those that look into lists."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...contract.errors import NumpyCodeError
+from .. import making
+from ..array import NumpyArray
+from ..flags import base_of
+from ..made_array import made
+from ..writers import WRITERS
+from . import branches
+from .globals import Of
+from .plain import assembled, first_wrapped, is_followed, known_numbers, plain, settled_number, unknown
+from .standing import is_number, pretended, real_of, standing
+
+
+def asarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None) -> Any:
+    """np.asarray, for which an engine's array is one."""
+    if type(a) is NumpyArray and dtype is None and not copies(copy):
+        return _of_no_axes(a)
+    return _of_no_axes(making.asarray(assembled(a), real_of(dtype), order, **({"copy": True} if copies(copy) else {})))
+
+
+def _of_no_axes(a: Any) -> Any:
+    """An array, where NumPy would take what has no axes for a number."""
+    if type(a) is not NumpyArray or a._array.shape or not is_number(a):
+        return a
+    found = NumpyArray(a._array, a._engine)
+    found._parent = ""
+    return found
+
+
+def copies(copy: Any) -> bool:
+    """Whether a copy= asks for one always: True, 1, or the member of NumPy's own enumeration."""
+    value = getattr(copy, "value", copy)
+    return value is not None and value == 1
+
+
+def array(
+    object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0, like: Any = None
+) -> Any:
+    a = making.array(assembled(object), real_of(dtype), copy=copies(copy), order=order, ndmin=ndmin)
+    return _of_no_axes(a)
+
+
+def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
+    return making.ascontiguousarray(assembled(a), real_of(dtype))
+
+
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
+    a = asarray(a, dtype, order)
+    if a.dtype.kind in "fc" and not unknown(finite := np.all(np.isfinite(a))) and not finite:
+        raise ValueError("array must not contain infs or NaNs")
+    return a
+
+
+def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
+    return asarray(a, dtype)
+
+
+def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
+    return array(a, order=order)
+
+
+def isscalar(element: Any) -> bool:
+    return pretended(element) is not np.ndarray if isinstance(element, NumpyArray) else np.isscalar(element)
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **keywords: Any) -> Any:
+    return making.full(shape, assembled(fill_value), real_of(dtype))
+
+
+def full_like(a: Any, fill_value: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None) -> Any:
+    a, fill_value = assembled(a), assembled(fill_value)
+    dtype = real_of(dtype) if dtype is not None else a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype
+    return full(np.shape(a) if shape is None else shape, fill_value, dtype)
+
+
+def arange(*args: Any, **keywords: Any) -> Any:
+    """How many there are is known when f is traced, or nowhere."""
+    found = first_wrapped((*args, *keywords.values()))
+    if found is None or "step" in keywords or "start" in keywords:
+        return making.MAKERS[np.arange](*args, **{name: real_of(value) for name, value in keywords.items()})
+    first, *others = args
+    start, stop, step = (0, first, 1) if not others else (first, others[0], others[1] if len(others) > 1 else 1)
+    numbers: Any = [settled_number(x) for x in (start, stop, step)]
+    count = len(np.arange(*numbers))
+    result = start + step * np.arange(count)
+    return asarray(result, keywords.get("dtype"))
+
+
+class Ranges:
+    """np.r_ and np.c_."""
+
+    def __init__(self, real: Any, join: Callable[..., Any]):
+        self._real, self._join = real, join
+
+    def __getitem__(self, items: Any) -> Any:
+        items = [assembled(item) for item in (items if type(items) is tuple else (items,))]
+        if first_wrapped(items) is None:
+            return made(self._real[tuple(plain(items))])
+        if isinstance(items[0], str):
+            raise TypeError(f"numpy_function: np.{self._join.__name__} for np.r_[{items[0]!r}, ...] of what is differentiated.")
+        return self._join([self._real[item] if isinstance(item, slice) else np.atleast_1d(item) for item in items])
+
+
+class Broadcast:
+    """np.broadcast, of which the shapes are asked."""
+
+    def __init__(self, *arrays: Any):
+        self.shape = np.broadcast_shapes(*map(np.shape, map(assembled, arrays)))
+        self.ndim = self.nd = len(self.shape)
+        self.size = int(np.prod(self.shape))
+        self._arrays = arrays
+
+    def __iter__(self) -> Any:
+        return iter(zip(*[np.ravel(np.broadcast_to(a, self.shape)) for a in self._arrays]))
+
+
+def broadcast(*arrays: Any) -> Any:
+    return np.broadcast(*arrays) if first_wrapped(arrays) is None else Broadcast(*arrays)
+
+
+def ndenumerate(a: Any) -> Any:
+    a = assembled(a)
+    if not isinstance(a, NumpyArray):
+        return np.ndenumerate(a)
+    return ((place, a[place]) for place in np.ndindex(*a.shape))
+
+
+def nditer(op: Any, *args: Any, **keywords: Any) -> Any:
+    """Of one array the elements in C's order; anything else is NumPy's own."""
+    if first_wrapped((op, args, keywords)) is None:
+        return np.nditer(plain(op), *plain(args), **plain(keywords))
+    if args or keywords or not isinstance(op, NumpyArray):
+        raise NumpyCodeError(
+            "numpy_function: np.nditer of what is differentiated takes one array here, and no options. Write a loop."
+        )
+    return iter(np.ravel(op))
+
+
+def partition(a: Any, kth: Any, axis: Any = -1, *args: Any, **keywords: Any) -> Any:
+    """np.partition, of which the order inside of the parts is what NumPy's happens to be."""
+    a = assembled(a)
+    if type(a) is not NumpyArray or args or keywords or (known := known_numbers(a)) is None:
+        return np.partition(a, kth, axis, *args, **keywords)
+    order = np.argpartition(known, kth, axis)
+    same = np.array_equal(np.take_along_axis(known, order, axis) if axis is not None else known.ravel()[order],
+                          np.partition(known, kth, axis), equal_nan=True)  # fmt: skip
+    if not same:
+        return np.partition(a, kth, axis)
+    return np.ravel(a)[order] if axis is None else np.take_along_axis(a, order, axis)
+
+
+def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **keywords: Any) -> Any:
+    arr = asarray(arr)
+    moved = np.moveaxis(arr, axis, -1)
+    results = [asarray(func1d(moved[place], *args, **keywords)) for place in np.ndindex(*moved.shape[:-1])]
+    inner = results[0].shape
+    found = np.reshape(np.stack(results), (*moved.shape[:-1], *inner))
+    first = len(moved.shape) - 1
+    place = axis % arr.ndim
+    return np.moveaxis(found, tuple(range(first, first + len(inner))), tuple(range(place, place + len(inner))))
+
+
+def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
+    """Whether two arrays are views of one."""
+    if not isinstance(a, NumpyArray) or not isinstance(b, NumpyArray):
+        return bool(np.may_share_memory(plain(a), plain(b))) if first_wrapped((a, b)) is None else False
+    return _root(a) is _root(b)
+
+
+def _root(x: Any) -> Any:
+    while (source := base_of(x)) is not None:
+        x = source
+    return x
+
+
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    vals = assembled(vals)
+    if not branches.place(np.place, sys._getframe(1), arr, mask, vals):
+        _place(arr, mask, vals)
+
+
+def fromiter(iterable: Any, dtype: Any, count: int = -1, *, like: Any = None) -> Any:
+    items = [item for n, item in enumerate(iterable) if count < 0 or n < count]
+    return array(items, dtype)
+
+
+def concrete_dtype(*args: Any) -> np.dtype[Any]:
+    """np.result_type."""
+    stand_ins = [np.empty((1,) * arg.ndim, arg.dtype) if isinstance(arg, NumpyArray) else real_of(arg) for arg in args]
+    return np.result_type(*stand_ins)
+
+
+def iterable(y: Any) -> bool:
+    return y.ndim > 0 if isinstance(y, NumpyArray) else np.iterable(y)
+
+
+class Vectorized:
+    """np.vectorize: a loop in Python, as it is there."""
+
+    def __init__(self, of: Of, real: np.vectorize):
+        self._real, self._of = real, of
+        functools.update_wrapper(self, real.pyfunc)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        args = tuple(map(assembled, args))
+        real, function = self._real, self._of(self._real.pyfunc)
+        signature, excluded = getattr(real, "signature", None), getattr(real, "excluded", None)
+        if signature is not None or keywords or excluded or first_wrapped(args) is None:
+            again = np.vectorize(function, otypes=real.otypes, excluded=excluded, signature=signature)
+            return made(again(*plain(args), **plain(keywords)))
+        arrays = np.broadcast_arrays(*map(asarray, args))
+        shape = np.shape(arrays[0])
+        flat = [np.ravel(a) for a in arrays]
+        results = [function(*[a[n] for a in flat]) for n in range(len(flat[0]))]
+        if results and type(results[0]) is tuple:
+            return tuple([np.reshape(asarray(list(parts)), shape) for parts in zip(*results)])
+        if not shape:
+            return results[0]
+        return np.reshape(asarray(results), shape)
+
+
+def number_class(real: type[np.generic]) -> Callable[..., Any]:
+    """np.float64(x) and the like."""
+
+    def make(x: Any = 0, *args: Any) -> Any:
+        x = assembled(x)
+        return x.astype(real) if is_followed(x) else real(plain(x), *args)
+
+    return make
+
+
+#: Of these an argument is a sequence of arrays, each of which may be a list.
+_OF_SEQUENCES = frozenset(
+    getattr(np, name)
+    for name in (
+        "choose", "column_stack", "concat", "concatenate", "dstack", "hstack", "ix_", "lexsort", "meshgrid", "piecewise",
+        "row_stack", "select", "stack", "vstack", "broadcast_arrays",
+    )
+    if hasattr(np, name)
+)  # fmt: skip
+#: These take lists in lists as they are.
+_AS_THEY_ARE = frozenset([np.block, np.einsum, np.einsum_path])
+#: These cannot run as copies of NumPy's own code either, because they leave Python.
+_OUTSIDE = frozenset(
+    getattr(np, name)
+    for name in ("array2string", "array_repr", "array_str", "may_share_memory", "save", "savetxt", "savez", "shares_memory")
+)
+
+
+def looking_into_lists(real: Callable[..., Any], of: Of) -> Callable[..., Any]:
+    """A function of NumPy's that takes lists in which an engine's arrays stand, too, and that runs as a copy of NumPy's own
+    code where the engine has none."""
+    one_by_one = real in _OF_SEQUENCES
+    written = getattr(real, "_implementation", None)
+    written = None if real in _OUTSIDE or not hasattr(written, "__code__") else written
+
+    def taken(value: Any) -> Any:
+        if type(value) is list or type(value) is tuple:
+            if one_by_one:
+                return type(value)([assembled(part) for part in value])
+            return assembled(value)
+        return real_of(value) if isinstance(value, type) else value
+
+    @functools.wraps(real)
+    def call(*args: Any, **keywords: Any) -> Any:
+        if real not in _AS_THEY_ARE:
+            args = tuple([taken(arg) for arg in args])
+        if keywords:
+            keywords = {name: taken(value) for name, value in keywords.items() if name != "device"}
+        found = first_wrapped((args, keywords))
+        if found is None:
+            return made(real(*args, **keywords))
+        if written is not None and real not in WRITERS and not found._engine.functions.has(real):
+            return of(written)(*args, **keywords)
+        return real(*args, **keywords)
+
+    return call
+
+
+_place: Callable[..., Any] = np.place
+
+
+def stand_ins(of: Of) -> dict[int, tuple[Any, Any]]:
+    """By the identity of each name of NumPy's, itself and what stands for it."""
+    ours = {
+        **making.MAKERS, np.asarray: asarray, np.array: array, np.asanyarray: asarray, np.ascontiguousarray: ascontiguousarray,
+        np.asfortranarray: asarray, np.asarray_chkfinite: asarray_chkfinite, np.require: require, np.copy: copy,
+        np.isscalar: isscalar, np.full: full, np.full_like: full_like, np.arange: arange, np.broadcast: broadcast,
+        np.ndenumerate: ndenumerate, np.nditer: nditer, np.place: place, np.apply_along_axis: apply_along_axis,
+        np.may_share_memory: may_share_memory, np.shares_memory: may_share_memory,
+        np.partition: partition, np.fromiter: fromiter, np.result_type: concrete_dtype, np.iterable: iterable,
+        np.vectorize: standing(np.vectorize, lambda *args, **keywords: Vectorized(of, np.vectorize(*args, **keywords))),
+    }  # fmt: skip
+    pairs: list[tuple[Any, Any]] = list(ours.items())
+    pairs += [(np.r_, Ranges(np.r_, np.concatenate)), (np.c_, Ranges(np.c_, np.column_stack))]
+    pairs += [(real, standing(real, number_class(real))) for real in (np.float64, np.float32, np.complex128, np.complex64)]
+    known = {id(real) for real, _ in pairs}
+    for module in (np, np.linalg, np.fft):
+        for name in dir(module):
+            value: Any = operator.attrgetter(name)(module) if name != "in1d" and not name.startswith("_") else None
+            if hasattr(value, "_implementation") and id(value) not in known:
+                known.add(id(value))
+                pairs.append((value, looking_into_lists(value, of)))
+    return {id(real): (real, ours) for real, ours in pairs}

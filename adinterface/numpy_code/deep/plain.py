@@ -1,0 +1,83 @@
+"""What is data, for which nothing stands; and what an engine follows inside of lists."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...contract.errors import NumpyCodeError
+from ..array import NumpyArray
+from ..made_array import MadeArray, array_of_engine, plain
+from ..refusals import expression
+from ..writes import holds_storage, stacked
+
+#: Types of which every instance stands for itself.
+PLAIN = frozenset({
+    int, float, bool, complex, str, bytes, bytearray, type(None), type(Ellipsis), type(NotImplemented), set, frozenset, slice,
+    range, object, NumpyArray, MadeArray, np.dtype, *(type(np.dtype(code)) for code in np.typecodes["All"]),
+    *np.sctypeDict.values(),
+})  # fmt: skip
+
+
+def first_wrapped(values: Any) -> Any:
+    """The first array of an engine among these values, and in their lists, tuples and dicts."""
+    return array_of_engine(tuple(values))
+
+
+def assembled(value: Any) -> Any:
+    """A list that holds arrays of an engine as one array, as NumPy takes lists; of NumPy's own arrays a list of those."""
+    if type(value) is list or type(value) is tuple:
+        if array_of_engine(value) is not None:
+            return stacked(value)
+        if holds_storage(value):
+            return plain(value)
+    return value
+
+
+def is_followed(x: Any) -> bool:
+    """Whether it is an array of an engine."""
+    return type(x) is NumpyArray
+
+
+def unknown(x: Any) -> bool:
+    """Whether these are numbers that the engine itself does not know yet, as when it compiles."""
+    if type(x) is not NumpyArray or not x._traced():
+        return False
+    return x._engine.library.value_under_trace(x._array) is None
+
+
+def settled_number(x: Any) -> Any:
+    """The numbers of an array of an engine's, without what follows them. Raises NumpyCodeError where they are not known yet."""
+    if type(x) is tuple:
+        return tuple(map(settled_number, x))
+    if not isinstance(x, NumpyArray):
+        return x
+    if type(x) is MadeArray:
+        return x._array.copy()
+    found = known_numbers(x)
+    if found is None:
+        raise NumpyCodeError(
+            f"numpy_function: {expression() or 'this'} goes on by the numbers of what is differentiated, which a compiled "
+            f"call does not know yet. Call it without preparing it."
+        )
+    return found if found.ndim else found[()]
+
+
+def known_numbers(x: Any) -> np.ndarray[Any, Any] | None:
+    """The numbers of an engine's array; None where it does not know them yet."""
+    library = x._engine.library
+    found = library.value_under_trace(x._array) if x._traced() else x._array
+    return None if found is None else np.array(library.to_numpy(found) if isinstance(found, library.types) else found)
+
+
+__all__ = [
+    "PLAIN",
+    "assembled",
+    "first_wrapped",
+    "is_followed",
+    "known_numbers",
+    "plain",
+    "settled_number",
+    "unknown",
+]

@@ -1,0 +1,156 @@
+"""What stands for functions of SciPy that are compiled, where NumPy code says the same."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import branches
+from .globals import Of
+from .plain import first_wrapped, settled_number
+
+Function = Callable[..., Any]
+
+
+def _special(name: str) -> Any:
+    return getattr(importlib.import_module("scipy.special"), name)
+
+
+def _s(name: str, *args: Any) -> Any:
+    return _special(name)(*args)
+
+
+#: By the name of a ufunc that scipy.stats has for itself, the same in functions that have derivatives.
+UFUNCS: dict[str, Function] = {
+    "_beta_pdf": lambda x, a, b: np.exp(_s("xlog1py", b - 1, -x) + _s("xlogy", a - 1, x) - _s("betaln", a, b)),
+    "_beta_ppf": lambda q, a, b: _s("betaincinv", a, b, q),
+    "_binom_pmf": lambda x, n, p: np.exp(_log_binomial(n, x) + _s("xlogy", x, p) + _s("xlog1py", n - x, -p)),
+    "_binom_cdf": lambda x, n, p: np.where(
+        x >= n, 1.0, _s("betainc", np.maximum(n - np.floor(x), 0.5), np.floor(x) + 1, 1 - p)
+    ),
+    "_binom_sf": lambda x, n, p: np.where(x >= n, 0.0, _s("betainc", np.floor(x) + 1, np.maximum(n - np.floor(x), 0.5), p)),
+    "_nbinom_pmf": lambda x, n, p: np.exp(_log_negative(x, n) + _s("xlogy", n, p) + _s("xlog1py", x, -p)),
+    "_nbinom_cdf": lambda x, n, p: _s("betainc", n, np.floor(x) + 1, p),
+    "_nbinom_sf": lambda x, n, p: _s("betainc", np.floor(x) + 1, n, 1 - p),
+    "_nbinom_mean": lambda n, p: n * (1 - p) / p,
+    "_nbinom_variance": lambda n, p: n * (1 - p) / p**2,
+    "_nbinom_skewness": lambda n, p: (2 - p) / np.sqrt(n * (1 - p)),
+    "_nbinom_kurtosis_excess": lambda n, p: 6 / n + p**2 / (n * (1 - p)),
+    "_cauchy_ppf": lambda q, loc, scale: loc - scale / np.tan(np.pi * q),
+    "_cauchy_isf": lambda q, loc, scale: loc + scale / np.tan(np.pi * q),
+    "_skewnorm_cdf": lambda x, loc, scale, a: _s("ndtr", (x - loc) / scale) - 2 * _s("owens_t", (x - loc) / scale, a),
+    "powm1": lambda x, y: np.expm1(y * np.log(x)),
+    "_cosine_cdf": lambda x: np.where(x < -np.pi, 0.0, np.where(x > np.pi, 1.0, (np.pi + x + np.sin(x)) / (2 * np.pi))),
+    "fdtr": lambda a, b, x: _s("betainc", a / 2, b / 2, a * x / (a * x + b)),
+    "fdtrc": lambda a, b, x: _s("betainc", b / 2, a / 2, b / (a * x + b)),
+    "chdtr": lambda v, x: _s("gammainc", v / 2, x / 2),
+    "chdtrc": lambda v, x: _s("gammaincc", v / 2, x / 2),
+    "pdtr": lambda k, m: _s("gammaincc", np.floor(k) + 1, m),
+    "pdtrc": lambda k, m: _s("gammainc", np.floor(k) + 1, m),
+    "_zeta": lambda x, q: _s("zeta", x, q),
+}
+
+
+def _log_binomial(n: Any, k: Any) -> Any:
+    return _s("gammaln", n + 1) - _s("gammaln", k + 1) - _s("gammaln", n - k + 1)
+
+
+def _log_negative(k: Any, n: Any) -> Any:
+    return _s("gammaln", n + k) - _s("gammaln", k + 1) - _s("gammaln", n)
+
+
+def ufunc_for(real: np.ufunc) -> Function | None:
+    """What stands for a ufunc where it gets an engine's arrays."""
+    ours = UFUNCS.get(real.__name__)
+    if ours is None or np.__dict__.get(real.__name__) is real:
+        return None
+    return Ufunc(real, ours)
+
+
+class Ufunc:
+    """A ufunc that NumPy code stands for; an engine that has it, or a rule for it, is asked first."""
+
+    def __init__(self, real: np.ufunc, ours: Function):
+        self.__wrapped__, self._ours = real, ours
+        self.__doc__ = real.__doc__
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__wrapped__, name)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        found = first_wrapped(args)
+        if found is None or found._engine.functions.has(self.__wrapped__):
+            return self.__wrapped__(*args, **keywords)
+        return self._ours(*args)
+
+
+# Roots ----------------------------------------------------------------------------------------------------------------
+
+
+def root(real: Function, of: Of) -> Function:
+    """scipy.optimize.brentq and its kin: the root by SciPy, of the numbers; its derivative by steps of Newton's.
+
+    Each step of the chord method r - f(r) / c adds one order of derivatives to those that are right; four are taken, so a root
+    has its derivatives up to the fourth order.
+    """
+
+    @functools.wraps(real)
+    def call(f: Any, *args: Any, **keywords: Any) -> Any:
+        extra = args[2] if len(args) > 2 else keywords.pop("args", ())
+        extra = extra if isinstance(extra, tuple) else (extra,)
+        known = settled_number(extra)
+        numbers = lambda x: settled_number(f(x, *known))
+        options = {name: settled_number(value) for name, value in keywords.items()}
+        found = real(numbers, *[settled_number(arg) for arg in args[:2]], (), *args[3:], **options)
+        at, rest = (found[0], found[1:]) if isinstance(found, tuple) else (found, None)
+        if first_wrapped((f(at, *extra),)) is None:
+            return found
+        slope = _slope(numbers, at)
+        if not np.isfinite(slope) or slope == 0:
+            raise ZeroDivisionError(f"numpy_function: {real.__name__} found a root at which f has no slope: {at}")
+        for _ in range(4):
+            at = at - f(at, *extra) / slope
+        return at if rest is None else (at, *rest)
+
+    return call
+
+
+def _slope(f: Function, x: float) -> float:
+    """A derivative by differences, extrapolated: it need not be exact, since the function is zero there."""
+    step = 1e-3 * max(1.0, abs(x)) if abs(x) > 1e-2 else 1e-2 * max(abs(x), 1e-6)
+    rows = [[(f(x + h) - f(x - h)) / (2 * h)] for h in (step, step / 2, step / 4)]
+    for n in (1, 2):
+        for k in range(n, 3):
+            rows[k].append(rows[k][n - 1] + (rows[k][n - 1] - rows[k - 1][n - 1]) / (4**n - 1))
+    return float(rows[2][2])
+
+
+#: By module and name: takes the function itself and what stands for values.
+FUNCTIONS: dict[tuple[str, str], Callable[[Function, Of], Function]] = {
+    ("scipy.optimize._zeros_py", name): root for name in ("brentq", "brenth", "bisect", "ridder", "toms748")
+}
+
+
+#: By name, and the end of the module: these are asked with the copy of the function itself.
+_CHOOSING = {
+    ("argsreduce", "scipy.stats._distn_infrastructure"): branches.argsreduce,
+    ("_apply_where", "array_api_extra._lib._funcs"): branches.apply_where,
+    ("_contains_nan", "scipy._lib._util"): branches.contains_nan,
+    ("_assert_all_finite", "sklearn.utils.validation"): branches.all_finite,
+}
+
+
+def choosing(real: Any) -> Callable[[Function], Function] | None:
+    """What stands for a function that goes on by numbers, made of its copy."""
+    name, module = getattr(real, "__name__", ""), getattr(real, "__module__", None) or ""
+    return next((make for (known, end), make in _CHOOSING.items() if name == known and module.endswith(end)), None)
+
+
+def function_for(real: Any, of: Of) -> Function | None:
+    """What stands for a function of SciPy that would end in compiled code."""
+    make = FUNCTIONS.get((getattr(real, "__module__", None) or "", getattr(real, "__name__", "")))
+    return None if make is None else make(real, of)

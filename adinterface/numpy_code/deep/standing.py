@@ -1,0 +1,79 @@
+"""Classes that stand for another in copied code: called, they give an array of an engine where they get one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..array import NumpyArray
+from ..storage import ARGUMENT
+from .classes import real_of as own_class
+
+
+class Standing(type):
+    """The class of such classes. They are subclasses of what they stand for, equal to it, and of its instances."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        own = vars(cls)
+        return own["_make"](*args, **kwargs) if "_real" in own else super().__call__(*args, **kwargs)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        real = vars(cls).get("_real")
+        return type.__instancecheck__(cls, instance) if real is None else is_instance(instance, real)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        real = vars(cls).get("_real")
+        return type.__subclasscheck__(cls, subclass) if real is None else issubclass(real_of(subclass), real)
+
+    def __eq__(cls, other: object) -> bool:
+        return True if cls is other or vars(cls).get("_real", cls) is other else NotImplemented
+
+    def __hash__(cls) -> int:
+        return hash(vars(cls)["_real"]) if "_real" in vars(cls) else type.__hash__(cls)
+
+
+def standing(real: type, make: Callable[..., Any], **attributes: Any) -> type:
+    """A class that stands for this one, and gives what `make` gives where it is called."""
+    body = {"_make": staticmethod(make), "_real": real, "__module__": real.__module__, "__doc__": real.__doc__, **attributes}
+    made: type = _meta_of(real)(real.__name__, (real,), body)
+    made.__qualname__ = real.__qualname__
+    return made
+
+
+def _meta_of(real: type) -> type:
+    return Standing if type(real) is type else type("Standing", (Standing, type(real)), {})
+
+
+def real_of(value: Any) -> Any:
+    """What a class stands for; anything else is itself."""
+    return vars(value).get("_real", value) if isinstance(type(value), type) and issubclass(type(value), Standing) else value
+
+
+def is_number(x: NumpyArray) -> bool:
+    """Whether NumPy would have a number here: what it computes of no axes is one, unless an array was asked for."""
+    return type(x) is NumpyArray and not x._array.shape and (x._parent is None or x._parent is ARGUMENT)
+
+
+def pretended(x: NumpyArray) -> type:
+    """The class that NumPy's own array, or number, would have here."""
+    found: type = x.dtype.type if is_number(x) else np.ndarray
+    return found
+
+
+def is_instance(x: Any, classes: Any) -> bool:
+    """The built-in of this name, for which an engine's array is NumPy's."""
+    if isinstance(x, NumpyArray):
+        return is_subclass(pretended(x), classes) or classes is NumpyArray
+    return isinstance(x, _real_classes(classes))
+
+
+def is_subclass(cls: Any, classes: Any) -> bool:
+    return issubclass(own_class(real_of(cls)), _real_classes(classes))
+
+
+def _real_classes(classes: Any) -> Any:
+    if type(classes) is tuple:
+        return tuple([_real_classes(one) for one in classes])
+    return own_class(real_of(classes)) if isinstance(classes, type) else classes

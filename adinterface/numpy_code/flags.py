@@ -1,0 +1,45 @@
+"""What code asks of an array's memory."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from .storage import ARGUMENT, CAPTURED, Link, Storage
+
+
+@dataclasses.dataclass(frozen=True)
+class Flags:
+    """As of an array of NumPy's, in C's order: an engine's array does not tell another. Those of the caller are read-only."""
+
+    writeable: bool
+    c_contiguous: bool = True
+    f_contiguous: bool = False
+    owndata: bool = True
+    aligned: bool = True
+    behaved: bool = True
+    contiguous: bool = True
+    forc: bool = True
+    fnc: bool = False
+    fortran: bool = False
+    carray: bool = True
+    num: int = 0
+
+    def __getitem__(self, key: str) -> bool:
+        found: bool = getattr(self, _LETTERS.get(key, key.lower()))
+        return found
+
+
+_LETTERS = {"C": "c_contiguous", "F": "f_contiguous", "W": "writeable", "O": "owndata", "A": "aligned"}
+
+
+def flags_of(x: Storage) -> Flags:
+    return Flags(x._parent is not ARGUMENT and x._parent is not CAPTURED, f_contiguous=len(x._array.shape) < 2)
+
+
+def base_of(x: Storage) -> Storage | None:
+    """What x is a view of; None of an array that owns its memory."""
+    parent = x._parent
+    if type(parent) is tuple:
+        source: Storage = parent[0]
+        return source
+    return parent.source if type(parent) is Link else None

@@ -1,0 +1,67 @@
+"""A module as users have it, whose functions numpy_function(f, deep=True) reaches from another one."""
+
+import functools
+
+import numpy as np
+from numpy import asarray
+
+calls = 0
+SCALE = np.array([1.0, 2.0, 3.0])
+registry = []
+
+
+def squares(x):
+    return np.asarray(x) ** 2
+
+
+def decorated(function):
+    @functools.wraps(function)
+    def inner(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    return inner
+
+
+@decorated
+def filled(x):
+    out = np.zeros(3)
+    for i in range(3):
+        out[i] = asarray(x)[i] * SCALE[i]
+    return out
+
+
+def counted(x):
+    global calls
+    calls += 1
+    return np.asarray(x)
+
+
+class Layer:
+    def __init_subclass__(cls, **keywords):
+        registry.append(cls)
+
+    def __init__(self, weight):
+        self.weight = weight
+        self.seen = 0
+
+    def __call__(self, x):
+        self.seen += 1
+        return self.forward(np.asarray(x))
+
+    def forward(self, x):
+        return x * self.weight
+
+
+class Shifted(Layer):
+    count = 0
+
+    def __init__(self, weight, shift):
+        super().__init__(weight)
+        self.shift = shift
+
+    def forward(self, x):
+        type(self).count += 1
+        return super().forward(x) + super().forward(np.asarray(self.shift)) * 0.5
+
+
+layer = Shifted(2.0, 0.5)

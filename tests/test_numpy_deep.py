@@ -1,0 +1,594 @@
+"""numpy_function(f, deep=True): what f calls runs as a copy in which NumPy's names mean ours, and nothing else is changed."""
+
+import abc
+import cmath
+import collections
+import dataclasses
+import enum
+import functools
+import gc
+import inspect
+import math
+import re
+import threading
+import types
+import warnings
+import weakref
+
+import deep_helper
+import jax
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.special
+import scipy.stats
+from deep_helper import Layer, Shifted, counted, filled, layer, squares
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    Constant,
+    NumpyCodeError,
+    gradient,
+    hessian,
+    numpy_function,
+    prepare,
+    value_and_gradient,
+)
+from adinterface.numpy_code.deep import COPIES
+
+ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
+each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
+X = np.array([0.4, 1.3, 2.2])
+PROGRAMS = []
+
+
+def program(f):
+    PROGRAMS.append(pytest.param(f, id=f.__name__))
+    return f
+
+
+def deep(f):
+    return numpy_function(f, deep=True)
+
+
+# What runs ------------------------------------------------------------------------------------------------------------
+
+
+@program
+def names_of_numpy(x):
+    a = np.asarray(x, dtype=np.float64)
+    b = np.array([a[0], 2 * a[1], 1.0], dtype=float)
+    c = np.full(2, a[2]) + np.full_like(np.zeros(2), a[0])
+    d = np.r_[a, 1.0, a[:1]] * np.arange(5)
+    e = np.c_[a, a**2]
+    f = np.fromiter((v * 2 for v in a), float)
+    return sum(map(np.sum, (a, b, c, d, e, f, np.copy(a), np.ascontiguousarray(a), np.atleast_2d([a[0], a[1]]))))
+
+
+@program
+def numbers_of_python(x):
+    assert isinstance(x, np.ndarray)
+    assert type(x) is np.ndarray
+    assert isinstance(x[0], float)
+    assert isinstance(x[0], (np.floating, int))
+    assert not isinstance(x[0], np.ndarray)
+    assert isinstance(np.asarray(x[0]), np.ndarray)
+    assert np.isscalar(x[0])
+    assert not np.isscalar(np.asarray(x[0]))
+    assert type(x[0]) is np.float64
+    assert float is float
+    assert isinstance(1.0, float)
+    assert issubclass(float, float)
+    assert issubclass(type(x), np.ndarray)
+    assert x.dtype == float
+    assert x.dtype in [np.float32, np.float64]
+    return float(x[0]) * np.float64(x[1]) * math.sin(x[2]) + abs(complex(x[0]) * 1j) + math.hypot(x[0], x[1]) + float("2.5")
+
+
+@program
+def functions_of_math(x):
+    assert math.floor(x[1]) in (0, 1)
+    assert not math.isnan(x[0])
+    found = math.log(x[0]) + math.log(x[1], 2) + math.exp(x[2]) + math.pow(x[0], 2) + math.prod([x[0], x[1]]) + math.erf(x[0])
+    return found + math.lgamma(x[1]) + math.fsum(v for v in x) + math.dist([x[0], x[1]], [0.0, 0.5]) + cmath.exp(1j * x[0]).real
+
+
+@program
+def lists_that_numpy_takes(x):
+    return np.sum([x[0], 2 * x[1]]) + np.max([x[0], 0.1, x[2]]) + np.dot([x[0], x[1]], [1.0, 2.0]) + np.mean((x[0], x[1]))
+
+
+@program
+def copied_code_of_numpy(x):
+    p = np.poly1d([x[0], x[1], 1.0])
+    along = np.apply_along_axis(lambda row: np.sum(row**2) * row, 0, np.stack([x, x + 1]))
+    return (
+        p(0.7)
+        + np.polynomial.chebyshev.chebval(0.3, x)
+        + np.sum(np.vectorize(lambda t: t**2 if t > 1 else -t)(x))
+        + np.sum(along)
+    )
+
+
+@program
+def folds(x):
+    y = np.minimum.accumulate(np.sin(3 * x)) + np.maximum.accumulate(x)
+    return np.sum(y * x) + np.logaddexp.reduce(x) + np.sum(np.vecdot(np.stack([x, x**2]), np.stack([x, x]), axis=0))
+
+
+@program
+def another_module(x):
+    return np.sum(squares(x) * filled(x))
+
+
+@program
+def objects(x):
+    """A method that calls super(), in both ways, on an object that is there and on one that is made."""
+    return (
+        np.sum(layer(x))
+        + np.sum(Shifted(x[0], x[1])(x))
+        + (1.0 if isinstance(layer, Layer) and type(layer) is Shifted else 0.0)
+    )
+
+
+@dataclasses.dataclass
+class Model:
+    w: object
+
+    def __post_init__(self):
+        self.w = np.asarray(self.w)
+
+    @property
+    def doubled(self):
+        return np.asarray(self.w) * 2
+
+    @functools.cached_property
+    def cubed(self):
+        return np.asarray(self.w) ** 3
+
+    @classmethod
+    def of(cls, w):
+        return cls(np.array([w[0], w[1]]))
+
+    @staticmethod
+    def total(w):
+        return np.sum(np.asarray(w))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Slotted:
+    w: object
+
+    def value(self):
+        return np.sum(np.asarray(self.w) ** 2)
+
+
+@program
+def members_of_classes(x):
+    m = Model(x)
+    return np.sum(m.doubled) + np.sum(m.cubed) + np.sum(Model.of(x).w) + Model.total(x) + Slotted(x).value()
+
+
+class Based(abc.ABC):
+    @abc.abstractmethod
+    def value(self, x): ...
+
+
+class Derived(Based):
+    def value(self, x):
+        return np.sum(np.asarray(x))
+
+
+class Virtual:
+    pass
+
+
+Based.register(Virtual)
+
+
+@program
+def abstract_classes(x):
+    assert isinstance(Derived(), Based)
+    assert isinstance(Virtual(), Based)
+    assert issubclass(Virtual, Based)
+    assert not issubclass(int, Based)
+    with pytest.raises(TypeError, match="abstract"):
+        Based()
+    return Derived().value(x)
+
+
+@functools.lru_cache
+def cached(n):
+    return np.arange(n) + 1.0
+
+
+@functools.singledispatch
+def dispatched(x):
+    return np.sum(np.asarray(x)) * 0
+
+
+@dispatched.register
+def _(x: np.ndarray):
+    return np.sum(np.asarray(x) ** 3)
+
+
+Pair = collections.namedtuple("Pair", "a b")
+TABLE = {"square": lambda x: np.sum(np.asarray(x) ** 2)}
+LIST = [lambda x: np.sum(np.asarray(x) ** 2), np.asarray]
+
+
+@program
+def caches_and_tables(x):
+    a = cached(3).copy()
+    a[0] = x[0]
+    return np.sum(a * x) + dispatched(x) + TABLE["square"](x) + LIST[0](x) + np.sum(LIST[1](Pair(x, 1).a))
+
+
+@program
+def names_on_the_way(x):
+    import numpy as n
+    from numpy import asarray as later
+
+    class Local:
+        start = np.zeros(3)
+
+        def value(self):
+            return np.sum(np.asarray(x)) + np.sum(self.start)
+
+    scope = {"np": np, "x": x}
+    exec("y = np.sum(np.asarray(x) ** 2)", scope)
+    return n.sum(later(x)) + eval("np.sum(np.asarray(x))") + scope["y"] + Local().value() + globals()["squares"](x)[0]
+
+
+@program
+def arrays_of_the_module(x):
+    a = deep_helper.SCALE * 2
+    a[0] = x[0]
+    b = deep_helper.SCALE.copy()
+    b[1:] = x[1:]
+    return np.sum(a * b) + np.ones(3).dot(np.asarray(x))
+
+
+@program
+def callables(x):
+    return (
+        np.sum(functools.partial(squares, x)()) + np.sum(next(map(np.asarray, [x]))) + sum(np.asarray(v) for v in (x[0], x[1]))
+    )
+
+
+@program
+def of_scipy(x):
+    found = scipy.special.logsumexp(x) + np.sum(scipy.special.softmax(x) * np.arange(3))
+    return found + np.sum(scipy.stats.norm.logpdf(x, 0.2, 1.5)) + np.sum(scipy.stats.gamma.cdf(x, 2.0)) + scipy.stats.skew(x)
+
+
+@program
+def a_root(x):
+    """Which SciPy finds in compiled code; with the derivatives of the implicit function."""
+    return scipy.optimize.brentq(lambda t: math.exp(t) - x[0] - t * x[1] - 1, 0.1, 5.0) * x[2]
+
+
+@each_engine
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_program(f, backend):
+    wanted = gradient(f, AutoFiniteDifferences(), X)[0]
+    value, (found,) = value_and_gradient(deep(f), backend, X)
+    assert value == pytest.approx(f(X), rel=1e-12)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-8)
+
+
+def checked(x):
+    """Checks of values, which a compiled call passes over."""
+    if np.any(x < 0):
+        raise ValueError("negative")
+    if not np.all(np.isfinite(x)):
+        raise ValueError("infinite")
+    assert x[0] < 3
+    if x[0] > 2:
+        message = "large"
+        warnings.warn(message, stacklevel=2)
+    return np.sum(np.asarray(x) ** 2)
+
+
+def distributed(x):
+    return np.sum(scipy.stats.norm.logpdf(x, 0.2, 1.5)) + np.sum(scipy.stats.expon.cdf(x))
+
+
+@pytest.mark.parametrize("f", [objects, caches_and_tables, checked, distributed], ids=lambda f: f.__name__)
+def test_compiled(f):
+    found = prepare(gradient, deep(f), AutoJax(), X)(X)[0]
+    np.testing.assert_allclose(found, gradient(f, AutoFiniteDifferences(), X)[0], rtol=1e-6)
+
+
+def test_a_branch_of_values_is_an_error_when_compiled():
+    def f(x):
+        if x[0] > 1:
+            return np.sum(np.asarray(x))
+        return np.sum(np.asarray(x) ** 2)
+
+    with pytest.raises(jax.errors.TracerBoolConversionError):
+        prepare(gradient, deep(f), AutoJax(), X)(X)
+    np.testing.assert_allclose(gradient(deep(f), AutoJax(), X)[0], 2 * X)
+
+
+def test_a_compiled_distribution_is_that_of_scipy_outside_of_its_support():
+    x = np.array([-0.5, 0.5, 2.0])
+    f = lambda x: np.sum(scipy.stats.expon.pdf(x) * np.arange(3))
+    found = prepare(gradient, deep(f), AutoJax(), x)(x)[0]
+    np.testing.assert_allclose(found, gradient(f, AutoFiniteDifferences(), x)[0], atol=1e-8)
+
+
+def test_the_root_has_second_derivatives():
+    wanted = hessian(a_root, AutoFiniteDifferences(), X)
+    np.testing.assert_allclose(hessian(deep(a_root), AutoTorch(), X), wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_it_decorates_with_options():
+    @numpy_function(deep=True)
+    def f(x):
+        """Doc."""
+        return np.sum(np.asarray(x) ** 2)
+
+    assert f.__doc__ == "Doc."
+    np.testing.assert_allclose(gradient(f, AutoTorch(), X)[0], 2 * X)
+
+    class Box:
+        factor = np.array(3.0)
+
+        @numpy_function(deep=True)
+        def scaled(self, x):
+            return np.sum(self.twice(x)) * float(self.factor)
+
+        def twice(self, x):
+            return np.asarray(x) * 2
+
+    np.testing.assert_allclose(gradient(Box().scaled, AutoTorch(), X)[0], [6, 6, 6])
+
+
+def test_objects_come_and_go_as_the_users_own():
+    seen = []
+
+    class Net:
+        def __init__(self, w):
+            self.w = w
+
+        def __call__(self, x):
+            seen.append(self.w)
+            return np.sum(np.asarray(x) * self.w)
+
+    net = Net(2.0)
+    f = deep(lambda net, x: net(x))
+    np.testing.assert_allclose(gradient(f, AutoTorch(), Constant(net), X)[1], [2, 2, 2])
+    assert seen == [2.0]
+    result = deep(lambda net, x: (net, Model(x), x))(net, AutoTorchArray())
+    assert result[0] is net
+    assert type(result[1]) is Model
+
+
+def AutoTorchArray():
+    import torch
+
+    return torch.tensor(X)
+
+
+# What stays as it is --------------------------------------------------------------------------------------------------
+
+
+def test_registries_of_abstract_classes_stay_as_they_are():
+    gradient(deep(abstract_classes), AutoTorch(), X)
+    assert isinstance(Virtual(), Based)
+    assert Based.__abstractmethods__ == {"value"}
+    assert Derived.__abstractmethods__ == frozenset()
+
+
+def test_nothing_is_changed_outside():
+    before = {
+        name: dict(vars(module))
+        for name, module in (("numpy", np), ("helper", deep_helper), ("math", math), ("special", scipy.special))
+    }
+    subclasses = len(deep_helper.registry)
+    state = {**layer.__dict__}
+    gradient(deep(objects), AutoTorch(), X)
+    after = {"numpy": np, "helper": deep_helper, "math": math, "special": scipy.special}
+    for name, values in before.items():
+        assert {key: value for key, value in vars(after[name]).items() if values.get(key) is not value} == {}
+    assert len(deep_helper.registry) == subclasses
+    assert type(layer) is Shifted
+    assert layer.seen == state["seen"] + 1  # one state: what the copy counts is counted
+    assert "__wrapped__" not in vars(squares)
+
+
+def test_what_a_class_counts_is_counted():
+    Shifted.count = 0
+    gradient(deep(lambda x: np.sum(layer(x))), AutoTorch(), X)
+    assert Shifted.count == 1
+    Shifted.count = 5
+    assert deep(lambda x: np.sum(x) * 0 + Shifted.count)(AutoTorchArray()) == 5
+
+
+def test_what_is_defined_anew_is_found_anew():
+    module = types.ModuleType("anew")
+    exec("import numpy as np\ndef g(x): return np.sum(np.asarray(x))\ndef f(x): return g(x)", vars(module))
+    f = deep(module.f)
+    np.testing.assert_allclose(gradient(f, AutoTorch(), X)[0], [1, 1, 1])
+    exec("def g(x): return 2 * np.sum(np.asarray(x))", vars(module))
+    np.testing.assert_allclose(gradient(f, AutoTorch(), X)[0], [2, 2, 2])
+    factor = 3.0
+    inner = lambda x: factor * np.sum(np.asarray(x))
+    outer = deep(lambda x: inner(x))
+    np.testing.assert_allclose(gradient(outer, AutoTorch(), X)[0], [3, 3, 3])
+    inner = lambda x: 4 * np.sum(np.asarray(x))
+    factor = 0.0
+    np.testing.assert_allclose(gradient(outer, AutoTorch(), X)[0], [4, 4, 4])
+
+
+def test_variables_of_an_outer_function_are_shared():
+    count = 0
+
+    def more():
+        nonlocal count
+        count += 1
+
+    def f(x):
+        more()
+        return np.sum(np.asarray(x)) * count
+
+    np.testing.assert_allclose(gradient(deep(f), AutoTorch(), X)[0], [1, 1, 1])
+    assert count == 1
+
+
+def test_lists_are_written_to():
+    log = [squares]
+
+    def f(x):
+        log.append(len(log))
+        return np.sum(log[0](x))
+
+    gradient(deep(f), AutoTorch(), X)
+    assert log == [squares, 1]
+
+
+def test_objects_in_sets_and_dicts_are_found():
+    table = {layer: 2.0}
+    assert deep(lambda x: np.sum(x) * 0 + table[layer])(AutoTorchArray()) == 2
+    f = deep(lambda x: np.sum(np.asarray(x)) if layer in {layer} and {Shifted: 1}[type(layer)] else 0)
+    np.testing.assert_allclose(gradient(f, AutoTorch(), X)[0], [1, 1, 1])
+
+
+def test_functions_look_as_they_did():
+    def f(x):
+        assert inspect.signature(filled).parameters.keys() == {"x"}
+        assert "out[i]" in inspect.getsource(filled)
+        assert squares.__name__ == "squares"
+        return np.sum(squares(x))
+
+    gradient(deep(f), AutoTorch(), X)
+
+
+def test_threads_share_the_copies():
+    found, others = [], []
+
+    def work():
+        found.append(gradient(deep(objects), AutoTorch(), X)[0].tolist())
+        others.append(gradient(deep(lambda x: np.sum(Model(x).doubled) + np.sum(layer(x))), AutoAutograd(), X)[0].tolist())
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [found[0]] * 8
+    assert others == [[4.0, 4.0, 4.0]] * 8
+
+
+def test_copies_do_not_keep_what_they_were_made_of():
+    class Net:
+        def __call__(self, x):
+            return np.sum(np.asarray(x))
+
+    def call():
+        net = Net()
+        gradient(deep(lambda net, x: net(x)), AutoTorch(), Constant(net), X)
+        return weakref.ref(net)
+
+    reference = call()
+    gc.collect()
+    assert reference() is None
+
+
+def test_plain_arrays_reach_f_itself():
+    seen = []
+    deep(lambda x: seen.append(type(inspect.currentframe().f_globals)))(X)
+    assert seen == [dict]
+
+
+# What is refused ------------------------------------------------------------------------------------------------------
+
+
+class Color(enum.Enum):
+    RED = 1
+
+    def value_of(self, x):
+        return np.sum(np.asarray(x))
+
+
+REFUSED = {
+    "a global name": (
+        lambda x: np.sum(counted(x)),
+        "numpy_function: deep_helper.counted assigns to the global name calls, and with deep=True it would run as a copy, "
+        "which has names of its own. Keep the value in an object, such as calls[0] of a list, or take the assignment out of "
+        "the function.",
+    ),
+    "compiled code": (
+        lambda x: np.sum(scipy.stats._stats.von_mises_cdf(x, x)),
+        "numpy_function: scipy.stats._stats.von_mises_cdf is compiled code, which takes plain NumPy arrays, and that would "
+        "drop the gradient. Write it with np, give it a derivative with adinterface.differentiate_with, or use "
+        "AutoFiniteDifferences().",
+    ),
+    "a method of an enumeration": (lambda x: Color.RED.value_of(x), "numpy_function: np.asarray(x) makes a plain NumPy array"),
+    "nditer with options": (
+        lambda x: sum(np.nditer(x, order="F")),
+        "numpy_function: np.nditer of what is differentiated takes one array here, and no options. Write a loop.",
+    ),
+    "a captured array": (
+        lambda x: deep_helper.SCALE.__setitem__(0, x[0]),
+        "writes what is differentiated into an array that f captures",
+    ),
+}
+
+
+@each_engine
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(case, backend):
+    f, message = REFUSED[case]
+    with pytest.raises(NumpyCodeError, match=re.escape(message)):
+        gradient(deep(f), backend, X)
+
+
+def test_a_function_that_assigns_to_a_global_name_runs_on_numbers():
+    before = deep_helper.calls
+    np.testing.assert_allclose(gradient(deep(lambda x: np.sum(x * counted(2.0))), AutoTorch(), X)[0], [2, 2, 2])
+    assert deep_helper.calls == before + 1
+
+
+def test_integers_of_compiled_code_have_no_derivative():
+    f = deep(lambda x: np.sum(x) * scipy.stats._stats._kendall_dis(1 + np.argsort(x), 1 + np.argsort(-x)))
+    np.testing.assert_allclose(gradient(f, AutoTorch(), X)[0], [3, 3, 3])
+
+
+def test_a_compiled_call_names_what_it_does_not_know():
+    message = "goes on by the numbers of what is differentiated, which a compiled call does not know yet"
+    with pytest.raises(NumpyCodeError, match=message):
+        prepare(gradient, deep(a_root), AutoJax(), X)(X)
+
+
+@pytest.mark.parametrize(
+    ("f", "helps"),
+    [
+        (lambda x: np.sum(np.asarray(x)), True),
+        (lambda x: float(x[0]), True),
+        (lambda x: math.sin(x[0]), True),
+        (lambda x: scipy.special.logsumexp(x), True),
+        (lambda x: x.item(), False),
+    ],
+    ids=["asarray", "float", "math", "scipy", "item"],
+)
+def test_a_refusal_says_where_deep_would_help(f, helps):
+    hint = "numpy_function(f, deep=True)"
+    with pytest.raises(NumpyCodeError) as caught:
+        gradient(numpy_function(f), AutoTorch(), X)
+    assert (hint in str(caught.value)) == helps
+    if helps:
+        gradient(deep(f), AutoTorch(), X)
+
+
+def test_the_copies_are_one_for_all():
+    assert COPIES.of(squares) is COPIES.of(squares)
+    assert COPIES.of(Shifted) is COPIES.of(Shifted)
+    assert COPIES.of(layer) is COPIES.of(layer)
+    assert COPIES.of(squares) is not squares
+    assert COPIES.of(len) is len
+    assert COPIES.of(inspect.signature) is inspect.signature

@@ -1,0 +1,74 @@
+"""`python -m adinterface_conformance packages`: the scan of functions of installed packages."""
+
+import sys
+
+import numpy as np
+import pytest
+from adinterface_conformance.__main__ import main
+from adinterface_conformance.packages.example import Example
+from adinterface_conformance.packages.examples import examples
+from adinterface_conformance.packages.table import markdown
+from adinterface_conformance.packages.trial import Unusable, reference, run
+
+from adinterface import AutoAutograd, AutoTorch
+
+
+def test_the_list_is_long_and_has_each_name_once():
+    names = [example.name for example in examples()]
+    assert len(names) == len(set(names)) >= 600
+
+
+#: One of each kind that runs on each engine.
+CHOSEN = (
+    "scipy.stats.norm.logpdf", "scipy.stats.gamma.pdf", "scipy.stats.linregress", "scipy.special.logsumexp axis",
+    "scipy.linalg.cho_factor", "scipy.spatial.distance.canberra", "scipy.integrate.simpson", "scipy.signal.savgol_filter",
+    "scipy.interpolate.BarycentricInterpolator", "scipy.optimize.rosen_hess",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_a_function_of_scipy(name):
+    example = next(example for example in examples() if example.name == name)
+    for trial in run(example, reference(example), [AutoTorch(), AutoAutograd()], [False]):
+        assert trial.status == "right", trial
+
+
+def squared(x):
+    return np.asarray(x) ** 2
+
+
+def test_what_becomes_of_a_function(monkeypatch):
+    monkeypatch.setitem(sys.modules, "mine", sys.modules[__name__])
+    (trial,) = run(example := Example("mine.squared", (np.ones(3),)), reference(example), [AutoTorch()], [False])
+    assert str(trial).startswith("right    AutoTorch mine.squared")
+    with pytest.raises(Unusable, match="No module named 'nobody'"):
+        reference(Example("nobody.f", (1.0,)))
+    with pytest.raises(Unusable, match="raises TypeError"):
+        reference(Example("mine.squared", (1.0, 2.0)))
+
+
+def test_the_table(monkeypatch):
+    monkeypatch.setitem(sys.modules, "mine", sys.modules[__name__])
+    example = Example("mine.squared", (np.ones(3),))
+    trials = run(example, reference(example), [AutoTorch()], [False, True])
+    text = markdown(trials)
+    assert "| package | functions | Torch | Torch prepared |" in text
+    assert "| `mine` | 1 | 1 | 1 |" in text
+
+
+def test_a_module_of_ones_own(tmp_path, monkeypatch, capsys):
+    (tmp_path / "mymodule.py").write_text("import numpy as np\ndef f(x): return np.sum(np.asarray(x) ** 2)\n")
+    (tmp_path / "arguments.py").write_text("import numpy as np\nEXAMPLES = {'mymodule.f': (np.ones(3),)}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    command = ["packages", "--examples", str(tmp_path / "arguments.py"), "--backend", "AutoTorch"]
+    assert main([*command, "--markdown", str(tmp_path / "table.md"), "--json", str(tmp_path / "trials.json")]) == 0
+    assert "AutoTorch: 1 right (100.0% right)" in capsys.readouterr().out
+    assert "`mymodule`" in (tmp_path / "table.md").read_text()
+
+
+def test_wrong_command_lines(tmp_path, capsys):
+    assert main(["packages", "nothing.of.that.name"]) == 2
+    assert "No example is known for nothing.of.that.name. Write a file with EXAMPLES" in capsys.readouterr().err
+    (tmp_path / "empty.py").write_text("")
+    assert main(["packages", "--examples", str(tmp_path / "empty.py")]) == 2
+    assert "has no EXAMPLES that tells a tuple of arguments for each function" in capsys.readouterr().err

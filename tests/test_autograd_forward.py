@@ -24,6 +24,7 @@ from adinterface import (
     hvp,
     jacobian,
     linearize,
+    numpy_function,
     pullback,
     pushforward,
     second_derivative,
@@ -53,6 +54,12 @@ def complex_(*shape):
 MASK = np.array([True, False, True])
 SQUARE, OTHER, THIRD = draw(3, 3) + 2 * np.eye(3), twin(3, 3) + 2 * np.eye(3), signed(3, 3)
 CASES = {}
+
+
+def written_into(x):
+    a = x.copy()
+    a[1:] = a[:-1] * x[0]
+    return a
 
 
 def case(label, f, *args):
@@ -138,6 +145,7 @@ for exponent in (3, 2, 1, 0, -1, 0.5):
     case(f"power {exponent}", lambda x, n=exponent: x**n, draw(3))
 case("clip", lambda x: anp.clip(x, np.array([-0.2, 0.0, 0.1]), 0.5), signed(2, 3))
 case("where", lambda x, y: anp.where(MASK, x, y), draw(3), twin(3))
+case("a write into a copy", numpy_function(written_into), draw(3))
 case("where, complex", lambda x, y: anp.where(MASK, x, y), complex_(3), draw(3))
 for name in [
     "gamma",

@@ -412,7 +412,19 @@ def a_ufunc_of_neither(x):
 def test_what_cannot_work_says_what_to_write(f, message, engine):
     with pytest.raises(NumpyCodeError) as caught:
         gradient(numpy_function(f), ENGINES[engine], X)
-    assert str(caught.value) == message.format(engine=engine)
+    assert _without_the_hint(caught.value, f, engine) == message.format(engine=engine)
+
+
+HINT = " numpy_function(f, deep=True) runs most of such code as it is."
+
+
+def _without_the_hint(error, f, engine):
+    """The message; where it leads to deep=True, that must help."""
+    message = str(error)
+    if message.endswith(HINT):
+        (found,) = gradient(numpy_function(f, deep=True), ENGINES[engine], X)
+        np.testing.assert_allclose(found, gradient(f, AutoFiniteDifferences(), X)[0], rtol=1e-6, atol=1e-8)
+    return message.removesuffix(HINT)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -427,7 +439,7 @@ def test_what_was_refused_inside_the_c_code_of_scipy_arrives(low, engine):
     with pytest.raises((NumpyCodeError, ValueError)) as caught:
         gradient(root, ENGINES[engine], X)
     message = "numpy_function: brentq(lambda s: s**2 - x[0], low, 5)" + NO_SCIPY.replace("{kind}", "Python number")
-    assert message in [str(caught.value), *getattr(caught.value, "__notes__", [])]
+    assert any(message in told for told in [str(caught.value), *getattr(caught.value, "__notes__", [])])
 
 
 #: What a message advises for a function of SciPy, typed as it stands there: (f, the advice, f as advised).
@@ -488,7 +500,7 @@ def test_the_advice_for_a_function_of_scipy_works_as_it_stands(name, engine):
     f, advice, advised = ADVICE[name]
     with pytest.raises(NumpyCodeError) as caught:
         gradient(numpy_function(f), ENGINES[engine], X)
-    assert str(caught.value).endswith(advice)
+    assert _without_the_hint(caught.value, f, engine).endswith(advice)
     (wanted,) = gradient(f, AutoFiniteDifferences(), X)
     np.testing.assert_allclose(gradient(numpy_function(advised), ENGINES[engine], X)[0], wanted, rtol=1e-7, atol=1e-9)
 

@@ -55,14 +55,14 @@ _FOLLOWED = r"(np|numpy)\.(asarray|array|asanyarray|float64|float32|full|arange|
 
 
 def where_deep_helps(found: str) -> str:
-    """What to add to a refusal that numpy_function(f, deep=True) would not give: code in Python asked for a plain array."""
+    """What to add to a refusal that numpy_function(f, deep=True) may not give: code in Python asked for a plain array."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and _package_of(frame) in _NOT_THE_USERS:
         frame = frame.f_back
     if frame is None or getattr(frame.f_globals, "deep", False):
         return ""
     helps = _in_scipy() or re.match(_FOLLOWED, found)
-    return " With numpy_function(f, deep=True) it runs as it is." if helps else ""
+    return " numpy_function(f, deep=True) runs most of such code as it is." if helps else ""
 
 
 def _in_scipy() -> bool:

@@ -34,10 +34,23 @@ def apply(rule: Definition, args: tuple[Any, ...], keywords: dict[str, Any]) -> 
     words = {name: flatten(Constant(value), leaves, lambda: "a keyword") for name, value in keywords.items()}
     library = _library_of(rule, leaves)
     if library is None:
-        return rule.f(*args, **keywords)
+        stand_in = None if rule.host is False else next(filter(None, map(_stand_in, (*structures, *words.values()))), None)
+        return rule.f(*args, **keywords) if stand_in is None else _on_plain_arrays(rule, structures, words, leaves, stand_in)
     application = Application(rule, library, structures, words, leaves, count)
     outputs, aux = library.custom(application, *application.taken())
     return application.result(outputs, aux)
+
+
+def _on_plain_arrays(
+    rule: Definition, structures: Sequence[Structure], words: dict[str, Structure], leaves: Sequence[Leaf], stand_in: Node
+) -> Any:
+    """The value of a host's function for NumPy's arrays behind what stands for arrays; it stands for the value's, too."""
+    values = iter([leaf.value for leaf in leaves])
+    args = [build(_plain(structure), values) for structure in structures]
+    result = rule.f(*args, **{name: build(_plain(structure), values) for name, structure in words.items()})
+    found: list[Leaf] = []
+    structure = flatten(result, found, lambda: f"the value of {rule.name}")
+    return build(_standing(structure, stand_in), iter([leaf.value for leaf in found]))
 
 
 def _flatten(rule: Definition, i: int, arg: Any, leaves: list[Leaf]) -> Structure:
@@ -133,12 +146,16 @@ class Application:
 
     # trees
 
-    def _arguments(self, leaves: Arrays, carried: Arrays) -> tuple[Sequence[Any], dict[str, Any]]:
+    def _arguments(
+        self, leaves: Arrays, carried: Arrays, *, plain: bool = False
+    ) -> tuple[Sequence[Any], dict[str, Any]]:
+        """What the rule's author is called with; `plain` with the arrays themselves where something stands for them."""
         if self._bare:
             return leaves, {}
         values = iter([leaves[n] if kind == _LEAF else carried[n] if kind == _CARRIED else n for kind, n in self._order])
-        args = [build(structure, values) for structure in self._structures]
-        return args, {name: build(structure, values) for name, structure in self._words.items()}
+        as_it_is = not plain or self._stand_in is None
+        args = [build(structure if as_it_is else _plain(structure), values) for structure in self._structures]
+        return args, {name: build(s if as_it_is else _plain(s), values) for name, s in self._words.items()}
 
     def result(self, outputs: Arrays, aux: Arrays) -> Any:
         """The value as its author returned it."""
@@ -184,7 +201,7 @@ class Application:
 
     def _numbers(self, f: Callable[..., Any], arrays: Sequence[Any], count: int, beside: Arrays) -> Arrays:
         """What f gives for arrays outside of a trace, flat; its form is noted."""
-        args, words = self._arguments(tuple(arrays[:count]), tuple(arrays[count:]))
+        args, words = self._arguments(tuple(arrays[:count]), tuple(arrays[count:]), plain=not self._rule.outside)
         found: list[Leaf] = []
         structure = flatten(f(*args, **words), found, lambda: f"the value of {self.name}")
         if self._stand_in is not None:
@@ -298,6 +315,16 @@ def _stand_in(structure: Structure) -> Node | None:
     if not isinstance(structure, Node):
         return None
     return structure if structure.type.stands_for_array else next(filter(None, map(_stand_in, structure.children)), None)
+
+
+def _plain(structure: Structure) -> Structure:
+    """The structure with the array itself in the place of a node that stands for it."""
+    if isinstance(structure, Frozen):
+        return Frozen(_plain(structure.inner))
+    if not isinstance(structure, Node):
+        return structure
+    children = tuple([_plain(child) for child in structure.children])
+    return children[0] if structure.type.stands_for_array else Node(structure.type, structure.data, children)
 
 
 def _standing(structure: Structure, stand_in: Node) -> Structure:

@@ -24,7 +24,7 @@ LOST = 0.1
 #: How much smaller a step is taken where f is not finite: by this power of two.
 RETREAT = 3
 #: Values of so few decimal digits are taken for rounded ones, unless they have no more than so many binary digits.
-DIGITS, BITS = 11, 42
+DIGITS, BITS = 8, 42
 #: One coarse look back by at most this power of two; one leap out of the noise.
 LEAST, LEAP = -6, 14
 
@@ -32,10 +32,11 @@ LEAST, LEAP = -6, 14
 def grain(values: Sequence[float]) -> float:
     """Of which power of ten all of these positive numbers are multiples, as printed or tabled ones are; 0 if of none.
 
-    Numbers of a few binary digits do not count: exact arithmetic gives such.
+    Numbers of a few binary digits do not count: exact arithmetic gives such. Nor do one or two numbers over and over, as of an f
+    that is constant on one side of a kink.
     """
     top = max(values)
-    if not 1e-200 < top < 1e200:
+    if not 1e-200 < top < 1e200 or len(set(values)) < min(3, len(values)):
         return 0.0
     if sum([value.as_integer_ratio()[0].bit_length() > BITS for value in values]) * 2 < len(values):
         return 0.0

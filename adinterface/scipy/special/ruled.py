@@ -37,8 +37,6 @@ def ruled(
 
     def value(*variables: Any, constants: tuple[Any, ...], places: tuple[int, ...]) -> Any:
         args = whole(variables, constants, places)
-        if host:  # an engine of NumPy's arrays may have wrapped them again, and SciPy's ufunc would come back here
-            args = [x._array if isinstance(x, NumpyArray) and type(x._array) is np.ndarray else x for x in args]
         if host and any(type(arg) is float for arg in args):  # which some ufuncs of SciPy's take for float64
             dtype = np.empty(0, alike(*args)).real.dtype
             args = [np.asarray(arg, dtype) if type(arg) is float else arg for arg in args]

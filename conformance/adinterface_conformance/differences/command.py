@@ -18,7 +18,7 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("--noise", type=float, default=0.0, metavar="S", help="relative noise to add to f's values")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw errors against evaluations (needs Matplotlib)")
-    parser.add_argument("--held-out", action="store_true", help="the problems that no method was fitted to, instead")
+    parser.add_argument("--held-out", action="store_true", help="problems that were written after the methods, instead")
     parser.add_argument("--first-order", action="store_true", help="Jacobians alone, without the Hessians")
     options = parser.parse_args(argv)
     every = held_out() if options.held_out else problems()

@@ -1,4 +1,6 @@
-"""Problems that no method was fitted to: written after the methods, and not looked at while numbers were chosen.
+"""Problems that were written after the methods, and not looked at while the numbers of the adaptive one were chosen.
+
+The guard of the complex step, and what it says of its error, were mended after the first look at them.
 
 Sources. CUTE: I. Bongartz, A. Conn, N. Gould, P. Toint, CUTE: constrained and unconstrained testing environment, ACM Trans.
 Math. Software 21 (1995), p. 123, unconstrained problems at their standard starts and beside them. SciPy: global test functions

@@ -10,7 +10,7 @@ import tempfile
 import threading
 from pathlib import Path
 
-from xla_flags import CHEAP
+from xla_flags import CHEAP, COMPILED
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("XLA_FLAGS", CHEAP)
@@ -22,9 +22,6 @@ import jax
 import pytest
 import torch
 from backends_table import global_state
-
-#: What XLA compiled in earlier runs. The key is the program, the flags and the versions: what changed is compiled anew.
-COMPILED = Path(__file__).parent.parent / ".cache" / "jax"
 
 
 def _keep_what_is_compiled():

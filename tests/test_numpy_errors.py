@@ -421,7 +421,7 @@ HINT = " numpy_function(f, deep=True) runs most of such code as it is."
 def _without_the_hint(error, f, engine):
     """The message; where it leads to deep=True, that must help."""
     message = str(error)
-    if message.endswith(HINT):
+    if message.endswith(HINT) and f is not arange:  # which jumps where its length changes
         (found,) = gradient(numpy_function(f, deep=True), ENGINES[engine], X)
         np.testing.assert_allclose(found, gradient(f, AutoFiniteDifferences(), X)[0], rtol=1e-6, atol=1e-8)
     return message.removesuffix(HINT)

@@ -13,7 +13,7 @@ import processes_torch
 import pytest
 from adinterface_conformance.__main__ import main
 from adinterface_conformance.distributed import command, launch
-from conftest import COMPILED
+from xla_flags import COMPILED
 
 #: What every process of a group needs, from one import.
 TORCH = [command.__name__, "adinterface_conformance.benchmark.yardsticks.torch_processes"]

@@ -32,8 +32,8 @@ LEAST, LEAP = -6, 14
 def grain(values: Sequence[float]) -> float:
     """Of which power of ten all of these positive numbers are multiples, as printed or tabled ones are; 0 if of none.
 
-    Numbers of a few binary digits do not count: exact arithmetic gives such. Nor do one or two numbers over and over, as of an f
-    that is constant on one side of a kink.
+    Numbers of a few binary digits do not count: exact arithmetic gives such. Nor do one or two numbers over and over, as of
+    an f that is constant on one side of a kink.
     """
     top = max(values)
     if not 1e-200 < top < 1e200 or len(set(values)) < min(3, len(values)):

@@ -39,21 +39,21 @@ def populations(model: Any, years: int, steps: int = STEPS) -> Any:
     return scan(step, xp.exp(model["start"]), length=years * steps)[1]
 
 
-def residuals(model: Any, pelts: Any) -> Any:
+def residuals(model: Any, pelts: Any, steps: int) -> Any:
     xp = array_namespace(model["rates"])
-    after = populations(model, len(pelts) - 1)[STEPS - 1 :: STEPS]
+    after = populations(model, len(pelts) - 1, steps)[steps - 1 :: steps]
     first = model["start"] - xp.log(xp.asarray(pelts[0]))
     return first, xp.log(after) - xp.log(xp.asarray(pelts[1:]))
 
 
-def solve(backend: AutoBackend) -> dict[str, Any]:
+def solve(backend: AutoBackend, steps: int = STEPS) -> dict[str, Any]:
     start = {"rates": np.log([0.5, 0.02, 0.9, 0.03]), "start": np.log(PELTS[0])}
-    result = least_squares(residuals, backend, start, PELTS, xtol=1e-12, ftol=1e-12, gtol=1e-12)
-    return {"rates": np.exp(result.x["rates"]), "cost": result.cost, "curve": np.asarray(populations(result.x, 20))}
+    result = least_squares(residuals, backend, start, PELTS, steps, xtol=1e-12, ftol=1e-12, gtol=1e-12)
+    return {"rates": np.exp(result.x["rates"]), "cost": result.cost, "curve": np.asarray(populations(result.x, 20, steps))}
 
 
 def draw(axes: Any, found: dict[str, Any]) -> None:
-    years = 1900 + np.arange(1, 20 * STEPS + 1) / STEPS
+    years = np.linspace(1900, 1920, len(found["curve"]) + 1)[1:]
     for n, name in enumerate(["hares", "lynxes"]):
         line = axes.plot(years, found["curve"][:, n], label=name)[0]
         axes.plot(1900 + np.arange(21), PELTS[:, n], "o", color=line.get_color(), markersize=3)

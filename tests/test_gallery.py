@@ -15,7 +15,12 @@ from backends_table import BACKENDS
 DEMO = Path(__file__).parent.parent / "docs" / "demo"
 #: The problems that differences would take long for, and fewer steps than the docs take.
 ENGINES = ("jax", "torch", "autograd")
-FEWER = {"hamiltonian": {"draws": 15}, "informed": {"steps": 8}, "autoencoder": {"steps": 6, "images": 60}, "predator_prey": {"steps": 2}}
+FEWER = {
+    "hamiltonian": {"draws": 15},
+    "informed": {"steps": 8},
+    "autoencoder": {"steps": 6, "images": 60},
+    "predator_prey": {"steps": 2},
+}
 #: What is published, or known to be right, and how far from it the solution may lie, relative.
 KNOWN = {
     "newton": {"accuracy": (0.98770, 1e-5)},

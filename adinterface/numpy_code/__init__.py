@@ -39,11 +39,12 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
     do), it is f itself. The wrappers cost nothing once an engine has compiled f.
 
     deep: f, and what it calls of Python, runs as a copy in which NumPy's names mean ours: functions, methods and classes of
-    its own module, of SciPy and other packages, each copied when f first comes to it. `np.asarray(x)`, `float(x)`,
-    `math.sin(x)` and `isinstance(x, np.ndarray)` keep the gradient there. Nothing is changed outside of the copies. Compiled
-    functions stay what they are, and refuse by name what is differentiated; so does a function that assigns to a global name.
+        its own module, of SciPy and other packages, each copied when f first comes to it. `np.asarray(x)`, `float(x)`,
+        `math.sin(x)` and `isinstance(x, np.ndarray)` keep the gradient there. Nothing is changed outside of the copies.
+        Compiled functions stay what they are, and refuse by name what is differentiated; so does a function that assigns
+        to a global name.
 
-        >>> import numpy as np
+    >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, gradient, numpy_function
     >>> @numpy_function
     ... def energy(x):

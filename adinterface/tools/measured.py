@@ -48,8 +48,7 @@ class Measured:
     evaluations: calls of f in the first call of the operator.
     peak_bytes: the most memory that was allocated at once during a call, as far as `tracemalloc` sees it.
     differences: for each leaf, against the reference.
-    estimated: the largest error, relative to the largest number of its leaf, that the engine estimates; None where it
-        estimates none.
+    estimated: the largest error, relative to its leaf, that the engine estimates; None where it estimates none.
     """
 
     backend: AutoBackend

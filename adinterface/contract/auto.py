@@ -58,6 +58,16 @@ class AutoBackend:
 
 
 class _Ours(AutoBackend):
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        executor = getattr(self, "executor", None)
+        if executor is not None and not _spreads(executor):
+            raise ValueError(
+                f"{type(self).__name__}: executor must be something that evaluations can be handed to, not {executor!r}. Pass "
+                f"an executor of concurrent.futures, such as ThreadPoolExecutor(4), a dask.distributed.Client, a "
+                f"joblib.Parallel, or a function that maps as map does."
+            )
+
     @classmethod
     def install(cls) -> str:
         return f"pip install 'adinterface[{cls.name}]'"
@@ -230,12 +240,6 @@ class AutoFiniteDifferences(_Ours):
             raise ValueError(f"{name}: max_evaluations must be an int of at least 4, not {self.max_evaluations!r}.")
         if self.bounds is not None and not _are_bounds(self.bounds):
             raise ValueError(f"{name}: bounds must be (lowest, highest), each a number or None, not {self.bounds!r}.")
-        if self.executor is not None and not _spreads(self.executor):
-            raise ValueError(
-                f"{name}: executor must be something that evaluations can be handed to, not {self.executor!r}. Pass an "
-                f"executor of concurrent.futures, such as ThreadPoolExecutor(4), a dask.distributed.Client, a joblib.Parallel, "
-                f"or a function that maps as map does."
-            )
         noises = self.noise if isinstance(self.noise, tuple) else (self.noise,)
         if self.noise is not None and not (len(noises) <= 2 and all(map(_is_noise, noises))):
             raise ValueError(

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -84,6 +85,14 @@ def test_a_process_that_dies_in_the_middle_is_an_error_of_the_others():
         "init_process_group(timeout=...) says how long to wait for one."
     ]
     assert gone.error == "The process ended by itself, with exit code 7."
+
+
+def test_a_process_of_jax_that_dies_in_the_middle_ends_the_others(compiled_before, capfd):
+    left, gone = launch.together(processes_jax.dying, 2, seconds=60)
+    assert gone.error == "The process ended by itself, with exit code 7."
+    assert left.error.startswith(("The process ended by itself", "Traceback"))
+    assert "was killed" not in left.error
+    assert re.search("unhealthy|heartbeat|Connection closed|peer", capfd.readouterr().err + left.error)
 
 
 # The set of the conformance package -----------------------------------------------------------------------------------

@@ -192,6 +192,10 @@ class Library(LibraryShortcuts, ABC):
         """x in a form that another library can adopt: a NumPy array, or an object with `__dlpack__`."""
         return self.to_numpy(x)
 
+    def sent(self, x: Any) -> Any:
+        """x as a worker gets it, perhaps in another process: in a form that is read there as what it is here."""
+        return x
+
     def foreign(self, x: Any, source: Library) -> Any:
         """An array of another library in the form that `asarray` takes."""
         source.require_together(x)

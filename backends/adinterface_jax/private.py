@@ -5,8 +5,11 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-#: The class of arrays that are no tracers.
-ArrayImpl: type = type(jnp.zeros(0, dtype="int8"))
+try:
+    # The class of arrays that are no tracers.
+    from jax._src.array import ArrayImpl
+except ImportError:  # to make an array starts JAX, after which jax.distributed.initialize() refuses to
+    ArrayImpl = type(jnp.zeros(0, dtype="int8"))  # type: ignore[misc, assignment]
 
 try:
     from jax._src.core import eval_trace, trace_state_strong_ref

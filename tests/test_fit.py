@@ -296,7 +296,8 @@ def test_a_compiled_step_keeps_one_array_one_parameter_and_all_types(cls, array,
     found = []
     for compiled in (None, False):
         shared = array(2, dtype="float32")
-        training = Training(objective, backend, optax(optax_library.adam(0.1)), cls(w=shared, a=shared, n=0.5), compiled=compiled)
+        start = cls(w=shared, a=shared, n=0.5)
+        training = Training(objective, backend, optax(optax_library.adam(0.1)), start, compiled=compiled)
         values = [float(training()) for _ in range(4)]
         moved = training.model if cls is dict else vars(training.model)
         assert [*moved] == ["w", "a", "n"]

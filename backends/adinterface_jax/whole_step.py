@@ -1,4 +1,4 @@
-"""A whole step of training as one program of `jax.jit`, for what `jax.jit` takes as it is: models of JAX's arrays, or NumPy's."""
+"""A whole step of training as one program of `jax.jit`, for what that takes as it is: models of JAX's arrays, or NumPy's."""
 
 from __future__ import annotations
 

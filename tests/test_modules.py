@@ -637,7 +637,7 @@ def test_scripted_modules_are_trained_and_have_all_but_dense_hessians():
     assert dict(rows.named_parameters())["2.bias"].shape == (DATA.shape[0], 2, 2)
     each, _ = batched(gradient, lambda m, x: m(x[None]).sum(), AutoTorch(), model, Each(DATA))
     assert dict(each.named_parameters())["2.bias"].shape == (DATA.shape[0], 2)
-    start = float(_loss(model))
+    start = float(_loss(model).detach())
     assert minimize(_loss, AutoTorch(), model, options={"maxiter": 3}).fun < start
     with pytest.raises(ConversionError, match=r"holds tensors alone, and cannot hold the rows of a Hessian\. Pass the module"):
         hessian(_loss, AutoTorch(), model)

@@ -175,10 +175,11 @@ def _boundary(m: Any, t: Any, second: Any) -> Any:
 _BARD = [0.14, 0.18, 0.22, 0.25, 0.29, 0.32, 0.35, 0.39, 0.37, 0.58, 0.73, 0.96, 1.34, 2.10, 4.39]
 
 
-def others() -> Iterator[Classic]:
+def others(n: int = SIZE) -> Iterator[Classic]:
     """Where a derivative saves less: two to five numbers of plain Python, and Jacobians of as many rows as columns, or more.
 
     Beale, Osborne, Bard and the discrete boundary value problem are of the collection of 1981.
+    n: the numbers of the last.
     """
     yield Classic("beale", _beale, {"x": 1.0, "y": 1.0}, lambda v: {"x": v[0], "y": v[1]})
     yield Classic(
@@ -205,8 +206,8 @@ def others() -> Iterator[Classic]:
         "distances", _distances, {"places": places + 0.2 * draw.normal(size=(16, 2))}, lambda v: {"places": v.reshape(16, 2)},
         (unit[i], unit[j], measured), residuals=True,
     )  # fmt: skip
-    t = np.arange(1.0, SIZE + 1) / (SIZE + 1)
-    second = 2 * np.eye(SIZE) - np.eye(SIZE, k=1) - np.eye(SIZE, k=-1)
+    t = np.arange(1.0, n + 1) / (n + 1)
+    second = 2 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
     yield Classic("boundary", _boundary, {"x": t * (t - 1)}, _one, (t, second), residuals=True)
 
 

@@ -19,6 +19,7 @@ from adinterface.tree.algebra import like
 
 from .library import JAX
 from .nodes import Pytree
+from .private import untraced
 from .whole_step import WholeStep
 
 _NUMBERS = (float, complex, np.ndarray, jax.Array)
@@ -99,9 +100,11 @@ class Optax:
                 dynamic[name] = leaves.pytree(leaves.natives(leaves.parameters.gradients(value, required=True)))
             else:
                 dynamic[name] = value
+        plain = self._stepped if step is self._compiled else self._update
+        if not untraced():  # part of a program, with the rest of which XLA does not fuse what is compiled apart
+            return plain(gradients, state, values, **dynamic, **functions)
         if not functions:
             return self._eagerly_or(step)(gradients, state, values, **dynamic)
-        plain = self._stepped if step is self._compiled else self._update
         known = (plain, tuple(extra[name] for name in functions), structure(leaves.parameters.model))
         if self._known is None or self._known[0] != known:
             self._known = (

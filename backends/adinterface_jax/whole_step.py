@@ -17,6 +17,7 @@ from .private import ArrayImpl
 _NUMPY = frozenset([np.ndarray])
 _JAX = frozenset([ArrayImpl])
 _EITHER = _NUMPY | _JAX
+_AS_IT_IS = nullcontext()
 _WIDE = frozenset(map(np.dtype, ("float64", "complex128")))
 #: What NumPy has and JAX computes in; all else, such as strings and other byte orders, has a message on the general road.
 _TAKEN = _WIDE | frozenset(
@@ -56,13 +57,12 @@ class WholeStep:
             known = _known(model, state)
             if known is None:
                 return None
-        leaves = jax.tree.leaves(data)
-        if not _EITHER.issuperset(map(type, leaves)) or not _are_taken(leaves):
-            return None
-        if next(stateful([part for part in data if type(part) not in _EITHER], {}), None) is not None:
+        wide = _width(jax.tree.leaves(data), _EITHER, known.wide)
+        nested = [part for part in data if type(part) not in _EITHER]
+        if wide is None or (nested and next(stateful(nested, {}), None) is not None):
             return None
         try:
-            with _scope(known.wide or _any_wide(leaves)):
+            with _sixty_four() if wide else _AS_IT_IS:
                 value, *following = self._compiled(model, state, *data)
         except jax.errors.JaxRuntimeError:  # of the device, such as too little memory: not of f's code
             raise
@@ -71,35 +71,39 @@ class WholeStep:
         if known.kinds == _NUMPY:
             value, *following = jax.tree.map(_own, [value, *following])
         moved = following[0] if known.ordered is None else known.ordered(following[0])
-        self._last = known._replace(model=moved, state=following[1])
+        self._last = _Known(moved, following[1], *known[2:])
         return value, moved, following[1]
 
 
 def _known(model: Any, state: Any) -> _Known | None:
     """A model and a state that a user gave; None for what is not taken here."""
-    leaves, rest = jax.tree.leaves(model), jax.tree.leaves(state)
+    leaves = jax.tree.leaves(model)
     kinds = frozenset(map(type, leaves))
-    if kinds not in (_NUMPY, _JAX) or not kinds.issuperset(map(type, rest)):
+    if kinds not in (_NUMPY, _JAX) or len({*map(id, leaves)}) != len(leaves):
         return None
-    if len({*map(id, leaves)}) != len(leaves) or not _are_taken([*leaves, *rest]):
+    wide = _width([*leaves, *jax.tree.leaves(state)], kinds, False)
+    if wide is None or next(stateful([model], {}), None) is not None:
         return None
-    if next(stateful([model], {}), None) is not None:
-        return None
-    return _Known(model, state, kinds, _any_wide([*leaves, *rest]), _ordering(model))
+    return _Known(model, state, kinds, wide, _ordering(model))
 
 
-def _are_taken(leaves: Sequence[Any]) -> bool:
-    return _TAKEN.issuperset([leaf.dtype for leaf in leaves if type(leaf) is np.ndarray])
+def _width(leaves: Sequence[Any], kinds: frozenset[type], wide: bool) -> bool | None:
+    """Whether there are 64 bits in a call with these leaves; None if one is of another kind, or not taken."""
+    for leaf in leaves:
+        if type(leaf) not in kinds:
+            return None
+        dtype = leaf.dtype
+        if dtype in _WIDE:
+            wide = True
+        elif dtype not in _TAKEN and type(leaf) is np.ndarray:
+            return None
+    return wide
 
 
-def _any_wide(leaves: Sequence[Any]) -> bool:
-    return not _WIDE.isdisjoint([leaf.dtype for leaf in leaves])
-
-
-def _scope(wide: bool) -> Any:
+def _sixty_four() -> Any:
     """The precision in which a call of an operator on such leaves runs."""
-    scoping = JAX.precision(("float64",)) if wide else None
-    return (None if scoping is None else scoping()) or nullcontext()
+    scoping = JAX.precision(("float64",))
+    return (None if scoping is None else scoping()) or _AS_IT_IS
 
 
 def _own(x: Any) -> Any:

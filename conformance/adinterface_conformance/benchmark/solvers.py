@@ -217,7 +217,7 @@ def others(n: int = SIZE) -> Iterator[Classic]:
 @dataclass(frozen=True)
 class Solved:
     """One solution: the minimum (half the sum of squares for least squares), how often f was called, and seconds: of the
-    first time, with whatever is prepared and compiled, and of a later one."""
+    first time, with whatever is prepared and compiled, and of the processor for a later one."""
 
     minimum: float
     calls: int
@@ -248,9 +248,9 @@ def solve(problem: Classic, auto: AutoBackend | None, repeats: int = 3) -> Solve
     first, calls = time.perf_counter() - begun, 0
     later: list[float] = []
     while len(later) < repeats and sum(later) < 4.0:
-        begun, calls = time.perf_counter(), 0
+        begun, calls = time.process_time(), 0
         run()
-        later.append(time.perf_counter() - begun)
+        later.append(time.process_time() - begun)
     # Compiled code does not call f, but computes it as often as SciPy asks.
     asked = result.nfev + (result.njev if problem.residuals else 0)
     return Solved(float(result.cost if problem.residuals else result.fun), calls or asked, first, min(later))

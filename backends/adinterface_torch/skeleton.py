@@ -353,8 +353,8 @@ def refuse_wrappers(module: nn.Module) -> None:
         refuse_unknown(inner)
         if isinstance(inner, torch.jit.ScriptModule):
             raise ConversionError(
-                f"{kind.__name__}: a ScriptModule cannot be rebuilt around gradients. Pass the module it was made from; "
-                f"torch.compile it inside f if you need the speed."
+                f"{kind.__name__}: a ScriptModule inside another module cannot be rebuilt around gradients. Script the whole, "
+                f"or put the module it was made from in its place; torch.compile it inside f if you need the speed."
             )
         if "keras" in {base.__module__.partition(".")[0] for base in kind.__mro__} and hasattr(inner, "stateless_call"):
             raise ConversionError(

@@ -251,8 +251,8 @@ class Library(LibraryShortcuts, ABC):
         return None
 
     def take(self, x: Any, places: np.ndarray[Any, Any]) -> Any:
-        """The elements of a vector at these places, all of which are inside."""
-        return x[self.asarray(places, like=x)]
+        """The elements of an array at these places, counted row by row, all of which are inside."""
+        return self.namespace(x).reshape(x, (-1,))[self.asarray(places, like=x)]
 
     def precision(self, dtypes: tuple[str, ...]) -> Scoping | None:
         """How to enter the scope in which arrays of these dtypes keep them; None if they do everywhere.

@@ -3,13 +3,11 @@
 import warnings
 
 import numpy as np
-import pytest
 from adinterface_conformance.fuzz.making import Impossible, Wanted
 from adinterface_conformance.fuzz.making import program as made_of
-from adinterface_conformance.fuzz.rules import RULES, SCALARS
-from backends_table import ENGINES, each_engine
+from backends_table import each_engine
 
-from adinterface import AutoAutograd, AutoJax, AutoSparse, array_namespace, hessian, jacobian, sparsity
+from adinterface import AutoJax, AutoSparse, array_namespace, hessian, jacobian
 from adinterface.contract.library import Library
 from adinterface.contract.nodes import NodeType
 from adinterface.tree import handler_of

@@ -94,7 +94,7 @@ def _one_sided(by: Any, lines: _Lines, others: _Lines, singles: bool) -> Colouri
 
 
 def _costs(degrees: Indices) -> Indices:
-    """By the degree of the fullest line that stays, how many passes it takes at least: as many, and one for each fuller line."""
+    """By the degree of the fullest line that stays, how many passes it takes at least: as many, and one for each fuller one."""
     counts = np.bincount(degrees, minlength=1)
     costs: Indices = np.cumsum(counts[::-1])[::-1] - counts + np.arange(counts.size)
     return costs

@@ -59,11 +59,12 @@ class JaxLibrary(Library):
         return lambda entries: BCOO((entries, indices), shape=shape, indices_sorted=True, unique_indices=True)
 
     def take(self, x: Any, places: np.ndarray[Any, Any]) -> Any:
-        index: Any = places
-        if x.ndim > 1:  # the compiler computes what is gathered element by element: with two indices it divides once less
-            x = x.reshape(x.shape[0], -1)
-            index = np.divmod(places, x.shape[1])
-        return x.at[index].get(mode="promise_in_bounds")
+        # The compiler computes what is gathered element by element: with two indices it divides once less. They come as one
+        # constant, for it takes seconds to put two large ones together.
+        x = x.reshape(x.shape[0], -1) if x.ndim > 1 else x.reshape(1, -1)
+        index = np.stack(np.divmod(places, x.shape[1]), axis=1)
+        numbers = jax.lax.GatherDimensionNumbers(offset_dims=(), collapsed_slice_dims=(0, 1), start_index_map=(0, 1))
+        return jax.lax.gather(x, jnp.asarray(index), numbers, slice_sizes=(1, 1), mode="promise_in_bounds")
 
     def traced(self, x: Any) -> bool:
         return isinstance(x, jax.core.Tracer)

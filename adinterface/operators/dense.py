@@ -52,8 +52,7 @@ def _some(block: Any, places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | No
     library = handler_of(block)
     if not isinstance(library, Library) or library.traced(block):
         return None
-    index = tuple([library.asarray(part, like=block) for part in np.unravel_index(places, block.shape)])
     try:
-        return library.to_numpy(block[index])
+        return library.sample(block, np.unravel_index(places, block.shape))
     except ConversionError:  # it lies in parts on the devices of several processes
         return None

@@ -31,7 +31,7 @@ class _Lines(NamedTuple):
     across: int
 
     @property
-    def count(self) -> int:
+    def number(self) -> int:
         return self.pointers.size - 1
 
     @property
@@ -51,9 +51,9 @@ def _rows_of(rows: Indices, columns: Indices, shape: tuple[int, int]) -> _Lines:
 def _turned(lines: _Lines) -> _Lines:
     """The lines of the other direction, which takes no sorting."""
     marks = np.ones(lines.crossing.size, np.int8)
-    matrix = scipy_sparse().csr_array((marks, lines.crossing, lines.pointers), shape=(lines.count, lines.across))
+    matrix = scipy_sparse().csr_array((marks, lines.crossing, lines.pointers), shape=(lines.number, lines.across))
     turned = matrix.tocsc()
-    return _Lines(turned.indptr, turned.indices, lines.count)
+    return _Lines(turned.indptr, turned.indices, lines.number)
 
 
 def _same(a: _Lines, b: _Lines) -> bool:
@@ -85,7 +85,7 @@ def _one_sided(by: Any, lines: _Lines, others: _Lines, singles: bool) -> Colouri
     """A colouring of `lines`, full ones of the `others` taken out."""
     full = _full_lines(others.degrees) if singles else np.zeros(0, np.intp)
     if full.size:
-        stays = np.ones(others.count, bool)
+        stays = np.ones(others.number, bool)
         stays[full] = False
         kept = np.repeat(stays, others.degrees)
         pointers = np.concatenate([[0], np.cumsum(np.where(stays, others.degrees, 0))]).astype(others.pointers.dtype)
@@ -129,7 +129,7 @@ def grouped(rows: Indices, columns: Indices, shape: tuple[int, int]) -> Indices:
 def _grouped(lines: _Lines) -> Indices:
     """A colour for each line, such that no two of one colour cross the same line of the other direction."""
     if not lines.crossing.size:
-        return np.zeros(lines.count, np.int32)
+        return np.zeros(lines.number, np.int32)
     compiled = _compiled()
     return _first_fit(lines) if compiled is None else compiled(lines)
 
@@ -142,7 +142,7 @@ def _compiled() -> Callable[[_Lines], Indices] | None:
         return None
 
     def compiled(lines: _Lines) -> Indices:
-        found: Indices = group_sparse(lines.across, lines.count, lines.crossing, lines.pointers)
+        found: Indices = group_sparse(lines.across, lines.number, lines.crossing, lines.pointers)
         return found
 
     return compiled
@@ -152,7 +152,7 @@ def _first_fit(lines: _Lines) -> Indices:
     """As `_grouped`, line after line: the least colour that none of those which it crosses has seen."""
     pointers, crossing = lines.pointers.tolist(), lines.crossing.tolist()
     seen: list[set[int]] = [set() for _ in range(lines.across)]
-    colours = np.zeros(lines.count, np.int32)
+    colours = np.zeros(lines.number, np.int32)
     for n, (begin, end) in enumerate(itertools.pairwise(pointers)):
         mine = crossing[begin:end]
         taken: set[int] = set().union(*[seen[other] for other in mine])

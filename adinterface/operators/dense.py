@@ -36,7 +36,7 @@ def _look(name: str, matrix: str, blocks: Sequence[Any], sizes: Sequence[int]) -
         some = _some(blocks[n], rng.integers(0, sizes[n], _PLACES * draws))
         if some is None:
             return
-        found += np.count_nonzero(some)
+        found += int(np.count_nonzero(some))
     if found < _PART * _DRAWS * _PLACES:
         # Of the same words whatever the numbers are, so that Python shows it once for each line of the user's.
         warnings.warn(

@@ -255,8 +255,12 @@ class Library(LibraryShortcuts, ABC):
         return None
 
     def take(self, x: Any, places: np.ndarray[Any, Any]) -> Any:
-        """The elements of a vector at these places, all of which are inside."""
-        return x[self.asarray(places, like=x)]
+        """The elements of an array at these places, counted row by row, all of which are inside."""
+        return self.namespace(x).reshape(x, (-1,))[self.asarray(places, like=x)]
+
+    def sample(self, x: Any, index: tuple[np.ndarray[Any, Any], ...]) -> np.ndarray[Any, Any]:
+        """The numbers of x at a few places, an array of indices for each axis, without a copy of all of x."""
+        return self.to_numpy(x[tuple([self.asarray(part, like=x) for part in index])])
 
     def precision(self, dtypes: tuple[str, ...]) -> Scoping | None:
         """How to enter the scope in which arrays of these dtypes keep them; None if they do everywhere.

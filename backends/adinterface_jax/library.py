@@ -59,7 +59,18 @@ class JaxLibrary(Library):
         return lambda entries: BCOO((entries, indices), shape=shape, indices_sorted=True, unique_indices=True)
 
     def take(self, x: Any, places: np.ndarray[Any, Any]) -> Any:
-        return x.at[jnp.asarray(places)].get(mode="promise_in_bounds")
+        # The compiler computes what is gathered element by element: with two indices it divides once less. They come as one
+        # constant, for it takes seconds to put two large ones together.
+        x = x.reshape(x.shape[0], -1) if x.ndim > 1 else x.reshape(1, -1)
+        index = np.stack(np.divmod(places, x.shape[1]), axis=1)
+        numbers = jax.lax.GatherDimensionNumbers(offset_dims=(), collapsed_slice_dims=(0, 1), start_index_map=(0, 1))
+        return jax.lax.gather(x, jnp.asarray(index), numbers, slice_sizes=(1, 1), mode="promise_in_bounds")
+
+    def sample(self, x: Any, index: tuple[np.ndarray[Any, Any], ...]) -> np.ndarray[Any, Any]:
+        devices = x.devices()
+        if len(devices) == 1 and next(iter(devices)).platform == "cpu":  # NumPy reads it where it lies, and compiles nothing
+            return self.to_numpy(x)[index]
+        return super().sample(x, index)
 
     def traced(self, x: Any) -> bool:
         return isinstance(x, jax.core.Tracer)

@@ -101,7 +101,6 @@ METHODS = [
     "argpartition",
     "argsort",
     "choose",
-    "clip",
     "cumprod",
     "cumsum",
     "diagonal",

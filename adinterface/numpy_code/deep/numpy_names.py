@@ -254,7 +254,7 @@ _OF_SEQUENCES = frozenset(
         "row_stack", "select", "stack", "vstack", "broadcast_arrays",
     )
     if hasattr(np, name)
-)  # fmt: skip
+) | {np.linalg.multi_dot}  # fmt: skip
 #: These take lists in lists as they are.
 _AS_THEY_ARE = frozenset([np.block, np.einsum, np.einsum_path])
 #: These cannot run as copies of NumPy's own code either, because they leave Python.

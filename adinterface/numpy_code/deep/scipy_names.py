@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ..array import NumpyArray
 from . import branches
 from .globals import Of
-from .plain import first_wrapped, settled_number
+from .plain import first_wrapped, is_followed, known_numbers, settled_number
 
 Function = Callable[..., Any]
 
@@ -129,6 +130,50 @@ def _slope(f: Function, x: float) -> float:
     return float(rows[2][2])
 
 
+# Covariances ----------------------------------------------------------------------------------------------------------
+
+
+def factor_of_covariance(real: Function) -> Function:
+    """What scipy.stats' distributions keep of a covariance M: a U with U U^T = M^-1, and log det M.
+
+    SciPy's U is made of eigenvectors, which have no derivative where two eigenvalues are the same, as in the identity. Nobody
+    uses it but in that product, so of full rank it is made of Cholesky's factor here. Of a lower rank it is SciPy's own; in a
+    compiled call, which does not know the rank, it is nan then.
+    """
+
+    @functools.wraps(real)
+    def call(self: Any, M: Any, cond: Any = None, rcond: Any = None, lower: bool = True, *args: Any, **keywords: Any) -> None:
+        if not is_followed(M) or np.ndim(M) != 2 or not lower:
+            return real(self, M, cond, rcond, lower, *args, **keywords)
+        known = known_numbers(M)
+        still = NumpyArray(M._engine.library.stopped(M._array), M._engine)
+        spectrum = np.linalg.eigvalsh(still if known is None else known)
+        least = real.__globals__["_eigvalsh_to_eps"](spectrum, cond, rcond)
+        whole = np.min(spectrum) > least
+        if known is not None and not whole:
+            return real(self, M, cond, rcond, lower, *args, **keywords)
+        factor = np.linalg.cholesky(M)
+        if known is None:
+            factor = np.where(whole, factor, np.nan)
+        self._M, self.U, self._pinv = M, np.conj(np.linalg.inv(factor).T), None
+        self.log_pdet = 2 * np.sum(np.log(np.real(np.diagonal(factor))))
+        self.rank, self.V, self.eps = len(M), np.zeros((len(M), 0), M.dtype), 1e3 * least
+
+    return call
+
+
+#: By module and qualified name: takes the copy of a method.
+METHODS: dict[tuple[str, str], Callable[[Function], Function]] = {
+    ("scipy.stats._multivariate", "_PSD.__init__"): factor_of_covariance,
+}
+
+
+def method_for(real: Any, copy: Function) -> Function:
+    """What stands for a method of a class of SciPy's: its copy, or what that is made into."""
+    make = METHODS.get((real.__module__ or "", real.__qualname__))
+    return copy if make is None else make(copy)
+
+
 #: By module and name: takes the function itself and what stands for values.
 FUNCTIONS: dict[tuple[str, str], Callable[[Function, Of], Function]] = {
     ("scipy.optimize._zeros_py", name): root for name in ("brentq", "brenth", "bisect", "ridder", "toms748")
@@ -141,6 +186,7 @@ _CHOOSING = {
     ("_apply_where", "array_api_extra._lib._funcs"): branches.apply_where,
     ("_contains_nan", "scipy._lib._util"): branches.contains_nan,
     ("_assert_all_finite", "sklearn.utils.validation"): branches.all_finite,
+    ("_incremental_mean_and_var", "sklearn.utils.extmath"): branches.first_moments,
 }
 
 

@@ -11,8 +11,9 @@ from ...contract.errors import NumpyCodeError
 from ...numpy_code.array import NumpyArray, unwrap, wrap
 from ...numpy_code.engine import Engine
 from ...rules.rule import Rule
-from ...rules.scalar import scalar_rule
+from ...rules.scalar import from_partials
 from ..arrays import cast
+from .products import product
 
 #: By the name of the ufunc: takes and gives what NumPy code meets.
 RULED: dict[str, Callable[..., Any]] = {}
@@ -50,7 +51,7 @@ def ruled(
             return tuple([_chosen(row, places, orders) for row in rows])
         return _chosen(rows, places, orders)
 
-    rule: Rule[..., Any] = scalar_rule(value, derivatives, host=host)
+    rule: Rule[..., Any] = from_partials(value, derivatives, host, product)
     definition = rule._definition
     definition.name = f"scipy.special.{name}"
     definition.refusal = NumpyCodeError(

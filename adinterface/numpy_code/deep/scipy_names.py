@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..array import NumpyArray
+from ..made_array import made
 from . import branches
 from .globals import Of
-from .plain import first_wrapped, is_followed, known_numbers, settled_number
+from .plain import first_wrapped, is_followed, known_numbers, plain, settled_number
 
 Function = Callable[..., Any]
 
@@ -174,9 +175,43 @@ def method_for(real: Any, copy: Function) -> Function:
     return copy if make is None else make(copy)
 
 
+# Kernel densities -----------------------------------------------------------------------------------------------------
+
+
+class KernelEstimate:
+    """scipy.stats' sums of Gaussian densities around points, at others; `estimate[spec]` is itself."""
+
+    def __init__(self, real: Any, log: bool):
+        self.__wrapped__, self._log = real, log
+
+    def __getitem__(self, spec: str) -> Function:
+        real = self.__wrapped__[spec]
+
+        def call(points: Any, values: Any, xi: Any, cho_cov: Any, dtype: Any) -> Any:
+            if first_wrapped((points, values, xi, cho_cov)) is None:
+                return made(real(*plain((points, values, xi, cho_cov)), dtype))
+            return self._estimate(points, values, xi, cho_cov)
+
+        return call
+
+    def _estimate(self, points: Any, values: Any, xi: Any, cho_cov: Any) -> Any:
+        """(m, p) for n points (n, d) with values (n, p), at m others (m, d)."""
+        inverse = np.linalg.inv(np.tril(cho_cov)).T
+        distances = (points @ inverse)[:, None] - (xi @ inverse)[None]
+        d = np.shape(points)[1]
+        logs = -0.5 * np.sum(distances**2, -1) - np.sum(np.log(np.diagonal(cho_cov))) - 0.5 * d * np.log(2 * np.pi)
+        if self._log:
+            terms = logs[:, :, None] + np.log(values)[:, None]
+            top = np.max(terms, axis=0)
+            return top + np.log(np.sum(np.exp(terms - top), axis=0))
+        return np.exp(logs).T @ values
+
+
 #: By module and name: takes the function itself and what stands for values.
-FUNCTIONS: dict[tuple[str, str], Callable[[Function, Of], Function]] = {
-    ("scipy.optimize._zeros_py", name): root for name in ("brentq", "brenth", "bisect", "ridder", "toms748")
+FUNCTIONS: dict[tuple[str, str], Callable[[Function, Of], Any]] = {
+    **{("scipy.optimize._zeros_py", name): root for name in ("brentq", "brenth", "bisect", "ridder", "toms748")},
+    ("scipy.stats._stats", "gaussian_kernel_estimate"): lambda real, of: KernelEstimate(real, False),
+    ("scipy.stats._stats", "gaussian_kernel_estimate_log"): lambda real, of: KernelEstimate(real, True),
 }
 
 

@@ -531,7 +531,8 @@ REFUSED = {
     "a method of an enumeration": (lambda x: Color.RED.value_of(x), "numpy_function: np.asarray(x) makes a plain NumPy array"),
     "nditer with options": (
         lambda x: sum(np.nditer(x, order="F")),
-        "numpy_function: np.nditer of what is differentiated takes one array here, and no options. Write a loop.",
+        "numpy_function: np.nditer of what is differentiated takes arrays, and None for one that it makes, and no options that "
+        "change the loop. Write a loop.",
     ),
     "a captured array": (
         lambda x: deep_helper.SCALE.__setitem__(0, x[0]),

@@ -103,12 +103,17 @@ def _chosen(given: Any, places: tuple[int, ...], orders: int) -> tuple[Any, ...]
 
 def enter(name: str, partials: Callable[..., Any], *, orders: int = 0, what: str = "order") -> None:
     """Give a ufunc of scipy.special its derivatives; nothing where the installed SciPy does not have it."""
-    from scipy import special
-
-    own = getattr(special, name, None)
+    own = own_ufunc(name)
     if own is not None:
         RULED[name] = ruled(name, own, partials, orders=orders, what=what)
         PARTIALS[name] = partials
+
+
+def own_ufunc(name: str) -> Any:
+    """A ufunc of scipy.special, or one that SciPy keeps to itself; None where the installed SciPy does not have it."""
+    from scipy import special
+
+    return getattr(special, name, None) or getattr(special._ufuncs, name, None)
 
 
 def on_engine(name: str, engine: Engine) -> Callable[..., Any] | None:

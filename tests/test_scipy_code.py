@@ -249,7 +249,8 @@ REFUSED = {
     "the rest of Q": (lambda a: linalg.qr(a[:, :2])[1], "mode='full' for a matrix with more rows than .*mode='economic'"),
     "raw": (lambda a: linalg.qr(a, mode="raw")[1], words("mode='raw'", "scipy.linalg.qr")),
     "a function without": (lambda a: linalg.schur(a)[0], "scipy.linalg.schur has no derivative here, and takes plain NumPy"),
-    "an order": (lambda a: special.jv(a, 1.0), "scipy.special.jv has no derivative here with respect to its order. Pass that"),
+    "an order": (lambda a: special.yv(a, 1.0), "scipy.special.yv has no derivative here with respect to its order. Pass that"),
+    "an order of complex functions": (lambda a: np.real(special.jv(a, 1 + 1j * a)), "known here for real arguments alone. Pass"),
     "a metric": (
         lambda a: distances.pdist(a, "hamming"),
         words("metric='hamming'", "pdist") + ".* Those with a derivative are b",
@@ -262,7 +263,6 @@ REFUSED = {
     "output": (lambda a: images.gaussian_filter(a, 1.0, output=np.zeros((3, 3))), words("output=array", "gaussian_filter")),
     "a complex root": (lambda a: linalg.sqrtm(-a @ a.T), r"sqrtm of this real matrix is complex.*write sqrtm\(a \+ 0j\)"),
     "exact": (lambda a: on_any_engine.special.factorial(a, exact=True), words("exact=True, which counts with .*", "factorial")),
-    "Riemann": (lambda a: on_any_engine.special.zeta(a), words("a derivative of Riemann's function", "scipy.special.zeta")),
     "weights": (lambda a: integrate.quad(lambda x: x * a[0, 0], 0, 1, weight="cos", wvar=2.0)[0], words("weight", "quad")),
     "a pole": (lambda a: integrate.quad(lambda x: a[0, 0] / x**0.999, 0.0, 1.0)[0], "which is not the integral"),
     "other ends": (

@@ -30,7 +30,6 @@ from autograd.scipy.special import psi as psi
 from autograd.scipy.special import y0 as y0
 from autograd.scipy.special import y1 as y1
 
-from adinterface.contract.errors import NumpyCodeError
 from adinterface.numpy_code.compositions import far_out
 
 from . import namespace
@@ -38,16 +37,15 @@ from .rules import broadcast_to, is_box, shape_of, value
 
 
 def _of_order(function: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """A function of (order, x), with its derivative by x; autograd's rule is silent about the order, forgets that orders are
+    """A function of (order, x), with its derivatives; autograd's rule is silent about the order, forgets that orders are
     broadcast, and divides by x."""
     name, own = function.__name__, primitive(function)
 
     def call(v: Any, z: Any) -> Any:
         if is_box(v):
-            raise NumpyCodeError(
-                f"numpy_function: autograd has no derivative of scipy.special.{name} with respect to its order. Pass the order "
-                f"in Constant(...), or use AutoFiniteDifferences()."
-            )
+            from adinterface.scipy.special.own import with_partials  # here, because it needs SciPy
+
+            return with_partials(name, function)(v, z)
         shape = np.broadcast_shapes(np.shape(v), shape_of(z))
         return own(v, z if shape_of(z) == shape else broadcast_to(z, shape))
 

@@ -13,7 +13,7 @@ from ..arrays import Array, inexact
 from ..dispatch import of_scipy, unsupported
 from . import jets
 from .hypergeometric import by_parameters, later
-from .ruled import enter, ruled
+from .ruled import RULED, enter, ruled
 
 # Sums of exponentials ------------------------------------------------------------------------------------------------
 
@@ -69,6 +69,7 @@ _zeta: Callable[..., Any] = ruled(
     "zeta", special.zeta, lambda y, s, q: (*later([_zeta_by_exponent], s, q), -s * _zeta(s + 1, q))
 )
 _riemann = ruled("zeta", special.zeta, lambda y, s: _zeta_by_exponent(s, 1.0))
+RULED["_zeta"], RULED["_riemann_zeta"] = _zeta, _riemann
 enter("zetac", lambda y, s: _zeta_by_exponent(s, 1.0))
 
 

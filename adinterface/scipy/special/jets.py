@@ -2,8 +2,8 @@
 
 Each term is differentiated along with the sum. Where too little would be left of it, there is NaN. Sources: Moore, Algorithm AS
 187: Derivatives of the incomplete gamma integral, Applied Statistics, 1982; Boik and Robison-Cox, Derivatives of the incomplete
-beta function, Journal of Statistical Software, 1998; NIST Digital Library of Mathematical Functions, 8.7, 8.9, 8.17, 13.2,
-15.2 and 25.11.
+beta function, Journal of Statistical Software, 1998; NIST Digital Library of Mathematical Functions, 8.7, 8.9, 8.17, 10.32,
+13.2, 15.2 and 25.11.
 """
 
 from __future__ import annotations
@@ -247,6 +247,27 @@ def zeta(s: Numbers, q: Numbers) -> Jet:
         rising = rising * (variable + (2 * n + 1.0)) * (variable + (2 * n + 2.0))
     outside = ~((s > -3) & (q > 0))
     return Jet(*[np.where(outside, np.nan, part) for part in _of(total)])
+
+
+# Bessel --------------------------------------------------------------------------------------------------------------
+
+
+def kve(v: Numbers, z: Numbers) -> Jet:
+    """The scaled modified function of the second kind, and its derivatives by the order, for z > 0.
+
+    An integral of exp(z (1 - cosh t)) cosh(v t), for which the trapezoidal rule converges geometrically.
+    """
+    v, z = np.broadcast_arrays(v, z)
+    known = np.where(z > 0, z, np.nan)
+    end = np.arccosh(1 + 40 / known)
+    for _ in range(8):  # where the first factor has made up for the second
+        end = np.arccosh(1 + (40 + np.abs(v) * end) / known)
+    share = np.linspace(0.0, 1.0, 1001).reshape(-1, *[1] * v.ndim)
+    t = share * end
+    weights = np.exp(known * (1 - np.cosh(t))) * end / 1000
+    weights[0] /= 2
+    even, odd = weights * np.cosh(v * t), weights * np.sinh(v * t)
+    return Jet(np.sum(even, axis=0), np.sum(t * odd, axis=0)[None], np.sum(t * t * even, axis=0)[None, None])
 
 
 # Hypergeometric ------------------------------------------------------------------------------------------------------

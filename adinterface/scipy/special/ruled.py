@@ -138,10 +138,17 @@ def alike(*args: Any) -> np.dtype[Any]:
     return dtype if dtype.kind in "fc" else np.dtype(float)
 
 
+def require_real(*args: Any) -> None:
+    """Raises NumpyCodeError for complex arguments, of which a derivative by a parameter is not known."""
+    if any(getattr(x, "dtype", np.dtype(type(x))).kind == "c" for x in args):
+        raise NumpyCodeError(f"numpy_function: a derivative by a parameter is known here for real arguments alone. {_INSTEAD}")
+
+
 def in_double(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of NumPy's arrays, computed in float64 and rounded once to the dtype of the arguments."""
 
     def call(*args: Any) -> Any:
+        require_real(*args)
         with np.errstate(all="ignore"):
             return np.asarray(function(*[np.asarray(x, float) for x in args]), alike(*args))
 

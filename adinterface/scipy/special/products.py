@@ -31,16 +31,16 @@ def times(a: Array, b: Array) -> Array:
 
 @times.pullback
 def _(cotangent: Array, value: Array, a: Array, b: Array) -> tuple[Array, Array]:
-    return _finite_or(cotangent, np.conj(b)), _finite_or(cotangent, np.conj(a))
+    return _product(cotangent, np.conj(b)), _product(cotangent, np.conj(a))
 
 
 @times.pushforward
 def _(tangents: tuple[Array, Array], value: Array, a: Array, b: Array) -> Array:
-    return _finite_or(tangents[0], b) + _finite_or(tangents[1], a)
+    return _product(tangents[0], b) + _product(tangents[1], a)
 
 
-def _finite_or(seed: Array, factor: Array) -> Array:
-    return seed * factor if _is_finite(factor) else times(seed, factor)
+def _product(a: Array, b: Array) -> Array:
+    return a * b if _is_finite(a) and _is_finite(b) else times(a, b)
 
 
 def product(seed: Array, partial: Array, anew: Callable[[Callable[[Any], Any]], Array]) -> Array:

@@ -46,10 +46,11 @@ def ruled(
     def derivatives(found: Any, *variables: Any, constants: tuple[Any, ...], places: tuple[int, ...]) -> Any:
         if partials is None:
             raise NumpyCodeError(f"numpy_function: scipy.special.{name} has no further derivative here. {_INSTEAD}")
-        rows = partials(found, *whole(variables, constants, places))
-        if type(found) is tuple:
-            return tuple([_chosen(row, places, orders) for row in rows])
-        return _chosen(rows, places, orders)
+        with np.errstate(all="ignore"):  # where the function is not defined, and nobody may want its derivative
+            rows = partials(found, *whole(variables, constants, places))
+            if type(found) is tuple:
+                return tuple([_chosen(row, places, orders) for row in rows])
+            return _chosen(rows, places, orders)
 
     rule: Rule[..., Any] = from_partials(value, derivatives, host, product)
     definition = rule._definition

@@ -308,7 +308,7 @@ REFUSED = {
     "raw": (lambda a: linalg.qr(a, mode="raw")[1], words("mode='raw'", "scipy.linalg.qr")),
     "a function without": (lambda a: linalg.schur(a)[0], "scipy.linalg.schur has no derivative here, and takes plain NumPy"),
     "an order": (lambda a: special.yv(a, 1.0), "scipy.special.yv has no derivative here with respect to its order. Pass that"),
-    "an order of complex functions": (lambda a: np.real(special.jv(a, 1 + 1j * a)), "known here for real arguments alone. Pass"),
+    "an order of complex functions": (lambda a: np.real(special.jv(a, 1 + 1j * a)), "here for real arguments alone. Pass"),
     "a metric": (
         lambda a: distances.pdist(a, "hamming"),
         words("metric='hamming'", "pdist") + ".* Those with a derivative are b",

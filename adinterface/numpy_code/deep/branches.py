@@ -120,9 +120,11 @@ def _end_of_support(x: Any, caller: FrameType) -> Any:
     it is masked where it is not asked for, but zero times infinity is nan."""
     names = caller.f_locals
     for bound, standard in (("lower_bound", "_a"), ("upper_bound", "_b")):
-        if type(x) is NumpyArray and x is names.get(bound) and not isinstance(end := names.get(standard), NumpyArray):
-            if end is not None and np.all(np.isinf(end)):
-                return NumpyArray(x._engine.library.stopped(x._array), x._engine)
+        if type(x) is not NumpyArray or x is not names.get(bound):
+            continue
+        end = names.get(standard)
+        if end is not None and not isinstance(end, NumpyArray) and np.all(np.isinf(end)):
+            return NumpyArray(x._engine.library.stopped(x._array), x._engine)
     return x
 
 
@@ -153,7 +155,7 @@ def contains_nan(real: Callable[..., Any]) -> Callable[..., Any]:
 def first_moments(real: Callable[..., Any]) -> Callable[..., Any]:
     """scikit-learn's mean and variance of what came before and what comes now; of the latter alone where nothing came before.
 
-    There SciKit-learn divides zero by zero, and writes another number over the result.
+    There scikit-learn divides zero by zero, and writes another number over the result.
     """
 
     @functools.wraps(real)

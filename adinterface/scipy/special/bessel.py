@@ -1,4 +1,7 @@
-"""Bessel functions and their relatives. Source: NIST Digital Library of Mathematical Functions, 9.2, 10.2, 10.6, 10.25, 10.29, 10.32, 11.4."""
+"""Bessel functions and their relatives.
+
+Source: NIST Digital Library of Mathematical Functions, 9.2, 10.2, 10.6, 10.25, 10.29, 10.32, 11.4.
+"""
 
 from __future__ import annotations
 

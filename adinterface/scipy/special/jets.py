@@ -228,7 +228,7 @@ _BERNOULLI = [float(b) / math.factorial(2 * n) for n, b in enumerate(special.ber
 
 
 def zeta(s: Numbers, q: Numbers) -> Jet:
-    """Hurwitz's function and its derivatives by s, from -3 on, by the formula of Euler and Maclaurin for the rest of its sum."""
+    """Hurwitz's function and its derivatives by s, for s > -3; the rest of its sum by the formula of Euler and Maclaurin."""
     s, q = np.broadcast_arrays(s, q)
     variable, first = Jet.variable(s, 0, 1), 12
 

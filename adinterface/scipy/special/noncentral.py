@@ -2,8 +2,8 @@
 
 The first two are mixtures of central ones whose number of degrees of freedom is raised by a Poisson count, so a derivative by
 the noncentrality is a difference of two of them. Sources: NIST Digital Library of Mathematical Functions, 8.8, 10.25, 13.6;
-Johnson, Kotz and Balakrishnan, Continuous univariate distributions 2, 1995, chapters 29 to 31. Inverses by the implicit function
-theorem.
+Johnson, Kotz and Balakrishnan, Continuous univariate distributions 2, 1995, chapters 29 to 31. Inverses by the implicit
+function theorem.
 """
 
 from __future__ import annotations
@@ -182,8 +182,11 @@ enter("ncfdtri", _f_inverse)
 
 
 def _over_chi(inner: Callable[..., Any], order: int) -> Callable[..., Any]:
-    """The mean of a function of t, the noncentrality and S, where S^2 is chi squared over its degrees of freedom; or the first or
-    second derivative of that by those. An integral over log(S), for which the trapezoidal rule converges geometrically."""
+    """The mean of a function of t, the noncentrality and S, where S^2 is chi squared over its degrees of freedom; or the first
+    or second derivative of that by those.
+
+    An integral over log(S), for which the trapezoidal rule converges geometrically.
+    """
 
     def mean(df: Any, nc: Any, t: Any) -> Any:
         df, nc, t = np.broadcast_arrays(df, nc, t)

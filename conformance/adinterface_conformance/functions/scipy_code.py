@@ -84,7 +84,8 @@ EXPRESSIONS = {
     """,
     "special": """
         special.jv(q, p); special.yv(0.5, p); special.iv(q, p); special.kv(v, p); special.kn(0, p); special.yn(1, p);
-        special.ive(2, v); special.ive(q, p); special.kve(v, p); special.jve(1, p); special.yve(1, p); special.j0(p); special.j1(p);
+        special.ive(2, v); special.ive(q, p); special.kve(v, p); special.jve(1, p); special.yve(1, p); special.j0(p);
+        special.j1(p);
         special.y0(p); special.y1(p); special.k0(p); special.k1(p); special.k0e(p); special.k1e(p); special.exp1(p);
         special.expi(p); special.expn(n, p); special.spence(p); special.dawsn(p); special.erfi(p); special.erfcinv(u);
         special.wrightomega(p); special.exprel(p); special.kolmogorov(p); special.kolmogi(u); special.sindg(v);
@@ -108,7 +109,8 @@ EXPRESSIONS = {
         special.eval_sh_legendre(n, v / 3); special.eval_sh_chebyt(n, v / 3); special.eval_jacobi(3, 0.5, 1.5, v);
         special.eval_gegenbauer(3, 0.5, v); special.eval_genlaguerre(3, 0.5, v); special.powm1(p, v); special.gammasgn(v) * v;
         functions.logsumexp(x); functions.logsumexp(m, axis=1, b=q, keepdims=True); functions.softmax(m, axis=0);
-        functions.log_softmax(m, axis=1); functions.polygamma(1, p); functions.zeta(q + 1, p); functions.zeta(q + 1); functions.multigammaln(q + 1, 3);
+        functions.log_softmax(m, axis=1); functions.polygamma(1, p); functions.zeta(q + 1, p); functions.zeta(q + 1);
+        functions.multigammaln(q + 1, 3);
         functions.comb(q + 3, p); functions.perm(q + 5, p); functions.factorial(p); functions.lambertw(p).real;
         functions.diric(x, 5); functions.spherical_jn(n, p); functions.spherical_jn(2, p, derivative=True);
         functions.spherical_yn(1, p); functions.spherical_in(1, p); functions.spherical_kn(1, p)

@@ -75,7 +75,8 @@ _theme(
     "functions of complex numbers",
     _each("np.{}(z)", "sin cos tan sinh cosh tanh exp expm1 exp2 log log1p log2 log10 sqrt reciprocal abs negative square"),
     _each("np.{}(Z)", "sin cosh exp log sqrt abs real imag conj conjugate angle square arcsin arctan arcsinh real_if_close"),
-    "z * np.conj(z)", "np.abs(Z) ** 2", "z.real * z.imag", "Z.conj() @ Z", "np.real(Z * 2j)", "np.exp(1j * x)", "(Z + 1j) ** 2",
+    "z * np.conj(z)", "np.abs(Z) ** 2", "z.real * z.imag", "Z.conj() @ Z", "np.real(Z * 2j)", "np.exp(1j * x)",
+    "(Z + 1j) ** 2",
     "np.angle(x + 3)", "np.real(x)", "np.imag(x)", "np.conj(x)", "np.abs(np.exp(1j * a) + b)",
 )  # fmt: skip
 _theme(
@@ -114,8 +115,10 @@ _theme(
     _each("np.{}({})", "sum mean prod var std", "Z W,axis=0"),
     _each("np.{}({},ddof=1)", "var std", "x M,axis=0 T,axis=(0,1),keepdims=True"),
     _each("{}.{}()", "x M", "sum mean prod max min var std"), "sum(x)", "sum(M)", "max(x)", "min(x)", "np.sum([a, b, c])",
-    "np.mean([a, b])", "np.max(np.stack([x, y]))", "np.sum(x[:0])", "np.ptp(M, axis=1)", "np.median(x)", "np.average(M, axis=1)",
-    "np.average(x, weights=p)", "np.linalg.norm(x)", "np.cumsum(x)", "np.cumsum(M)", "np.cumsum(M, axis=0)", "M.cumsum(axis=1)",
+    "np.mean([a, b])", "np.max(np.stack([x, y]))", "np.sum(x[:0])", "np.ptp(M, axis=1)", "np.median(x)",
+    "np.average(M, axis=1)",
+    "np.average(x, weights=p)", "np.linalg.norm(x)", "np.cumsum(x)", "np.cumsum(M)", "np.cumsum(M, axis=0)",
+    "M.cumsum(axis=1)",
     "np.cumprod(p)", "np.trace(S)", "np.trace(M, offset=1)", "np.trace(T, 0, 1, 2)", "np.nansum(np.where(mask, x, np.nan))",
 )  # fmt: skip
 _theme(
@@ -124,8 +127,10 @@ _theme(
 )
 _theme(
     "indexing",
-    _each("{}", "x[1] x[-1] x[1:3] x[::2] x[::-1] x[index] x[mask] x[[0,0,3]] M[1] M[1,2] M[:,1] M[...,0] M[None,1:] M[index]"),
-    _each("{}", "M[:,[0,2]] M[index,index] T[0,:,1] T[1][2][3] T[:,index] T[...,::2] T[None,...,None,0] M[M>0] x[x>0] x[-4:-1]"),
+    _each("{}",
+    "x[1] x[-1] x[1:3] x[::2] x[::-1] x[index] x[mask] x[[0,0,3]] M[1] M[1,2] M[:,1] M[...,0] M[None,1:] M[index]"),
+    _each("{}",
+    "M[:,[0,2]] M[index,index] T[0,:,1] T[1][2][3] T[:,index] T[...,::2] T[None,...,None,0] M[M>0] x[x>0] x[-4:-1]"),
     "x[1:3] + x[2:4] + x[:2]", "M[index[:, None], [0, 3]]", "np.take(x, index)", "np.take(M, [0, 2], axis=1)",
     "np.take_along_axis(M, np.argsort(M, axis=1), axis=1)", "np.compress([True, False, True], M, axis=0)", "Z[1] * Z[index]",
     "np.extract(x > 0, x)", "x[np.nonzero(mask)]", "[row[0] * row[1] for row in M]", "list(x)[2]", "x.take([1, 2])",
@@ -139,7 +144,8 @@ _theme(
     "np.rollaxis(T, 2)", "np.expand_dims(x, 1) * y", "x[:, None] * x[None, :]", "np.squeeze(x[None, :, None])",
     "np.broadcast_to(u, (2, 3))", "np.atleast_1d(a)", "np.atleast_2d(x)", "np.atleast_3d(M)", "np.roll(x, 2)", "np.roll(M, 1)",
     "np.roll(M, -1, axis=1)", "np.repeat(x, 3)", "np.repeat(M, 2, axis=0)", "np.repeat(M, [1, 0, 2], axis=0)", "np.tile(x, 2)",
-    "np.tile(M, (2, 1))", "np.tile(u, (2, 2))", "np.pad(x, (1, 2))", "np.pad(M, ((1, 0), (0, 2)))", "np.pad(x, 1, mode='edge')",
+    "np.tile(M, (2, 1))", "np.tile(u, (2, 2))", "np.pad(x, (1, 2))", "np.pad(M, ((1, 0), (0, 2)))",
+    "np.pad(x, 1, mode='edge')",
     "np.triu(S)", "np.tril(S, -1)", "np.triu(M, 1)", "np.flip(M, axis=1)", "np.full((2, 2), a)", "np.ones((2, 3)) * a",
     "np.zeros_like(x) + y", "np.ones_like(M) * M", "np.linspace(a, b, 5)", "np.meshgrid(u, v)[0] * np.meshgrid(u, v)[1]",
     "M.shape[0] * M", "len(x) * x", "x.size + x", "x.astype(float)", "np.copy(M)", "x.copy() * 2", "np.array(x)", "x.T @ y",
@@ -157,22 +163,29 @@ _theme(
 )  # fmt: skip
 _theme(
     "sorting", "np.sort(x)", "np.sort(M, axis=0)", "np.sort(M, axis=None)", "np.partition(x, 2)[:3].sum()", "np.sort(x)[::-1]",
-    "x[np.argsort(x)[:2]]", "np.msort(x) if hasattr(np, 'msort') else np.sort(x)", "np.percentile(x, 40)", "np.quantile(x, 0.3)",
-    "np.unique(x)", "sorted(x)[0]", "np.diff(x)", "np.diff(M, axis=0)", "np.diff(x, n=2)", "np.gradient(x)", "np.gradient(x, 0.3)",
+    "x[np.argsort(x)[:2]]", "np.msort(x) if hasattr(np, 'msort') else np.sort(x)", "np.percentile(x, 40)",
+    "np.quantile(x, 0.3)",
+    "np.unique(x)", "sorted(x)[0]", "np.diff(x)", "np.diff(M, axis=0)", "np.diff(x, n=2)", "np.gradient(x)",
+    "np.gradient(x, 0.3)",
     "np.gradient(M)[1]", "np.gradient(M, axis=0)", "np.trapezoid(x, dx=0.4)", "np.interp(a, grid, grid ** 2)",
     "np.interp(p, [0.0, 1.0], u[:2])", "np.convolve(x, u)", "np.convolve(x, u, 'same')", "np.convolve(x, u, 'valid')",
-    "np.correlate(x, u)", "np.polyval(u, x)", "np.vander(u)", "np.cross(u, v)", "np.cov(M)", "np.corrcoef(M)", "np.unwrap(q * 3)",
+    "np.correlate(x, u)", "np.polyval(u, x)", "np.vander(u)", "np.cross(u, v)", "np.cov(M)", "np.corrcoef(M)",
+    "np.unwrap(q * 3)",
     "np.searchsorted(grid, x) * x", "np.histogram(grid)[0] * x[0]", "np.ediff1d(x)",
 )  # fmt: skip
 _theme(
     "products",
-    "np.dot(x, y)", "np.dot(M, N)", "np.dot(M, p[:4])", "np.dot(u, M)", "np.dot(a, M)", "np.dot(T, N)", "np.dot(u, np.ones((3, 2)))",
+    "np.dot(x, y)", "np.dot(M, N)", "np.dot(M, p[:4])", "np.dot(u, M)", "np.dot(a, M)", "np.dot(T, N)",
+    "np.dot(u, np.ones((3, 2)))",
     "x.dot(y)", "M.dot(N)", "np.matmul(T, N)", "np.matmul(B, S)", "np.matmul(u, B)", "np.inner(x, y)", "np.inner(M, M)",
     "np.outer(u, v)", "np.vdot(Z, Z)", "np.kron(S, u)", "np.kron(M, S)", "np.tensordot(T, M, 2)", "np.tensordot(T, N, 1)",
-    "np.tensordot(T, T, axes=([0, 2], [0, 2]))", "np.tensordot(M, N, (1, 0))", "np.tensordot(u, v, 0)", "np.einsum('ij->i', M)",
+    "np.tensordot(T, T, axes=([0, 2], [0, 2]))", "np.tensordot(M, N, (1, 0))", "np.tensordot(u, v, 0)",
+    "np.einsum('ij->i', M)",
     "np.einsum('ij,jk', M, N)", "np.einsum('ij,jk->ki', M, N)", "np.einsum('ii', S)", "np.einsum('ii->i', S)",
-    "np.einsum('i,i', x, y)", "np.einsum('i,j->ij', u, v)", "np.einsum('...ij,...jk', B, B)", "np.einsum('ijk,jil->kl', T, np.swapaxes(T, 0, 1))",
-    "np.einsum('ij,kj,kl->il', S, S, S)", "np.einsum(S, [0, 1], u, [1], [0])", "np.einsum('ijk->', T)", "np.einsum('ij,ij->', M, P)",
+    "np.einsum('i,i', x, y)", "np.einsum('i,j->ij', u, v)", "np.einsum('...ij,...jk', B, B)",
+    "np.einsum('ijk,jil->kl', T, np.swapaxes(T, 0, 1))",
+    "np.einsum('ij,kj,kl->il', S, S, S)", "np.einsum(S, [0, 1], u, [1], [0])", "np.einsum('ijk->', T)",
+    "np.einsum('ij,ij->', M, P)",
     "np.einsum('i...->...', M)", "np.einsum('ij,ij,ij->i', M, P, M)", "np.linalg.multi_dot([M, N, S])", "W @ W.conj().T",
 )  # fmt: skip
 
@@ -182,7 +195,8 @@ _SPD = "(S @ S.T + np.eye(3))"
 _theme(
     "linear algebra",
     _each("np.linalg.{}({})", "inv det", "S B W"), "np.linalg.slogdet(S)[1]", "np.linalg.slogdet(B)[1]", "np.linalg.pinv(M)",
-    "np.linalg.solve(S, u)", "np.linalg.solve(S, R)", "np.linalg.solve(B, R)", "np.linalg.solve(B, B)", "np.linalg.solve(W, Z)",
+    "np.linalg.solve(S, u)", "np.linalg.solve(S, R)", "np.linalg.solve(B, R)", "np.linalg.solve(B, B)",
+    "np.linalg.solve(W, Z)",
     _each("np.linalg.norm(M, {})", "'fro' 'nuc' 1 2 np.inf"), _each("np.linalg.norm(x, {})", "1 2 3 np.inf -np.inf 2.5"),
     _each("np.linalg.norm({})", "M T,axis=1 T,axis=(0,2) M,axis=0,keepdims=True Z W W,axis=1 W,'nuc' T,'nuc',axis=(1,2)"),
     f"np.linalg.cholesky{_SPD}", "np.linalg.cholesky(B @ np.swapaxes(B, 1, 2) + np.eye(3))", f"np.linalg.eigvalsh{_SPD}",
@@ -190,18 +204,22 @@ _theme(
     "np.linalg.eigh(B + np.swapaxes(B, 1, 2))[0]", "np.linalg.eigh(W + W.conj().T)[0]", "np.linalg.eigvals(S @ S.T)",
     "np.abs(np.linalg.eig(S)[0])", "np.linalg.svd(M)[1]", "np.linalg.svd(M, compute_uv=False)",
     "np.linalg.svd(N, full_matrices=False)[0] ** 2",
-    "np.abs(np.linalg.svd(M, full_matrices=False)[2])", "np.linalg.svd(B)[1]", "np.linalg.svd(W)[1]", "np.abs(np.linalg.qr(N)[1])",
-    "np.linalg.matrix_power(S, 3)", "np.linalg.lstsq(N, p[:4], rcond=None)[0]", "np.linalg.cond(S)", "np.linalg.tensorinv(S, 1)",
+    "np.abs(np.linalg.svd(M, full_matrices=False)[2])", "np.linalg.svd(B)[1]", "np.linalg.svd(W)[1]",
+    "np.abs(np.linalg.qr(N)[1])",
+    "np.linalg.matrix_power(S, 3)", "np.linalg.lstsq(N, p[:4], rcond=None)[0]", "np.linalg.cond(S)",
+    "np.linalg.tensorinv(S, 1)",
     "u @ np.linalg.inv(S) @ v", "np.log(np.linalg.det(S @ S.T))", "np.trace(np.linalg.inv(S))", "np.linalg.matrix_rank(S) * a",
     f"np.sum(np.linalg.cholesky{_SPD} @ u)", "np.linalg.det(S) * np.linalg.inv(S).T", "np.linalg.cholesky(W @ W.conj().T)",
 )  # fmt: skip
 _theme(
     "Fourier transforms",
     _each("np.fft.{}({})", "fft ifft rfft irfft hfft", "x M M,axis=0 x,n=3 x,n=8 x,norm='ortho'"),
-    _each("np.fft.{}({})", "fft2 ifft2 fftn ifftn rfft2 irfft2 rfftn irfftn", "M T"), _each("np.fft.{}(Z)", "fft ifft irfft hfft"),
+    _each("np.fft.{}({})", "fft2 ifft2 fftn ifftn rfft2 irfft2 rfftn irfftn", "M T"), _each("np.fft.{}(Z)",
+    "fft ifft irfft hfft"),
     _each("np.fft.{}({})", "fftshift ifftshift", "x M M,axes=0 T,axes=(0,1)"), "np.fft.fftn(T, axes=(0, 1))",
     "np.fft.rfftn(T, s=(2, 4), axes=(0, 2))", "np.fft.fft2(M, s=(2, 5))", "np.abs(np.fft.fft(x)) ** 2",
-    "np.fft.ifft(np.fft.fft(x) * np.fft.fft(y)).real", "np.fft.irfft(np.fft.rfft(V.real))", "scipy.fft.dct(x)", "scipy.fft.fft(x)",
+    "np.fft.ifft(np.fft.fft(x) * np.fft.fft(y)).real", "np.fft.irfft(np.fft.rfft(V.real))", "scipy.fft.dct(x)",
+    "scipy.fft.fft(x)",
 )  # fmt: skip
 
 # SciPy ---------------------------------------------------------------------------------------------------------------
@@ -209,19 +227,23 @@ _theme(
 _theme(
     "special functions",
     _each("special.{}({})", "gamma gammaln psi digamma erf erfc expit j0 j1 y0 y1 i0 i1 i0e i1e rgamma loggamma", "b q"),
-    _each("special.{}({})", "logit erfinv erfcinv ndtri entr", "a p"), _each("special.{}(x)", "ndtr log_ndtr expm1 exprel dawsn"),
+    _each("special.{}({})", "logit erfinv erfcinv ndtri entr", "a p"), _each("special.{}(x)",
+    "ndtr log_ndtr expm1 exprel dawsn"),
     "special.polygamma(1, q)", "special.polygamma(0, q)", "special.jn(2, q)", "special.yn(1, q)", "special.iv(1, q)",
     "special.ive(2, q)", "special.jv(1.5, q)", "special.kv(0.5, q)", "special.beta(p, q)", "special.betaln(a, q)",
     "special.betainc(q, b, a)", "special.gammainc(q, p)", "special.gammaincc(b, q)", "special.gammasgn(q) * q",
     "special.multigammaln(b + 3, 2)", "special.logsumexp(x)", "special.logsumexp(M, axis=1)",
     "special.logsumexp(M, axis=0, keepdims=True)", "special.logsumexp(x, b=p)", "special.logsumexp(T, axis=(0, 2))",
     "special.logsumexp(M, axis=1, b=P)", "special.softmax(M, axis=1)", "special.log_softmax(x)", "special.xlogy(p, q)",
-    "special.xlog1py(p, q)", "special.rel_entr(p, q)", "special.kl_div(p, q)", "special.boxcox(p, a)", "special.binom(5 + a, b)",
-    "special.zeta(3.0, q)", "special.hyp2f1(0.3, 0.6, 1.4, a)", "special.hyp1f1(a, b, c)", "special.ellipk(p)", "special.expi(q)",
+    "special.xlog1py(p, q)", "special.rel_entr(p, q)", "special.kl_div(p, q)", "special.boxcox(p, a)",
+    "special.binom(5 + a, b)",
+    "special.zeta(3.0, q)", "special.hyp2f1(0.3, 0.6, 1.4, a)", "special.hyp1f1(a, b, c)", "special.ellipk(p)",
+    "special.expi(q)",
 )  # fmt: skip
 _theme(
     "distributions",
-    _each("stats.norm.{}(x, a, q)", "pdf cdf sf logpdf logcdf logsf"), _each("stats.norm.{}(M, u[:, None], b)", "pdf logpdf logcdf"),
+    _each("stats.norm.{}(x, a, q)", "pdf cdf sf logpdf logcdf logsf"), _each("stats.norm.{}(M, u[:, None], b)",
+    "pdf logpdf logcdf"),
     "stats.norm.ppf(p)", _each("stats.t.{}(x, b + 2, d, q)", "pdf cdf logpdf logcdf sf"),
     _each("stats.gamma.{}(q, b)", "pdf cdf logpdf sf"), _each("stats.beta.{}(p, q, b)", "pdf cdf logpdf"),
     _each("stats.chi2.{}(q, 2.5)", "pdf cdf logpdf"), _each("stats.poisson.{}(counts, q)", "pmf cdf logpmf"),
@@ -236,8 +258,10 @@ _theme(
 )  # fmt: skip
 _theme(
     "SciPy's linear algebra",
-    "scipy.linalg.solve(S, u)", "scipy.linalg.inv(S)", "scipy.linalg.det(S)", "scipy.linalg.sqrtm(S @ S.T)", "scipy.linalg.expm(S)",
-    "scipy.linalg.logm(S @ S.T + np.eye(3))", "scipy.linalg.cholesky(S @ S.T, lower=True)", "scipy.linalg.solve_triangular(S, u)",
+    "scipy.linalg.solve(S, u)", "scipy.linalg.inv(S)", "scipy.linalg.det(S)", "scipy.linalg.sqrtm(S @ S.T)",
+    "scipy.linalg.expm(S)",
+    "scipy.linalg.logm(S @ S.T + np.eye(3))", "scipy.linalg.cholesky(S @ S.T, lower=True)",
+    "scipy.linalg.solve_triangular(S, u)",
     _each("scipy.linalg.solve_triangular(S, {}, trans={}, lower={})", "u R", "'N' 'T' 1", "True False"),
     "scipy.linalg.solve_banded((1, 1), M[:, :3] + [[0.0], [4.0], [0.0]], u)", "scipy.linalg.solve_sylvester(S, S.T, R)",
     "scipy.linalg.block_diag(S, M)", "scipy.linalg.toeplitz(u)", "scipy.linalg.cho_solve(scipy.linalg.cho_factor(S @ S.T), u)",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from itertools import repeat
-from operator import call
+from types import NoneType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -77,10 +76,9 @@ class Call:
         plan, taken = self.plan, self.taken
         results: Sequence[Any] = native
         if plan.leave is not None:
-            results = [*map(call, plan.leave, native, repeat(taken))]
-            for n, result in enumerate(results):
-                if result is None:
-                    results[n] = self._restore(n, native[n])
+            results = plan.leave(native, taken)
+            if NoneType in [*map(type, results)]:
+                results = [self._restore(n, native[n]) if result is None else result for n, result in enumerate(results)]
         return tuple(results) if plan.bare else plan.gradients(results, self.values)
 
     def _restore(self, active: int, gradient: Any) -> Any:

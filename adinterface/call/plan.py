@@ -33,7 +33,7 @@ from ..tree import (
 )
 from .likeness import Recognizer, Signature, is_promoted, recognizer, tangent_recognizer
 from .messages import nothing_differentiable
-from .passages import Slot, entering, entering_compiled, leaving, unless_as_they_are
+from .passages import Entrance, Slot, entering, entering_compiled, entrance_of, exit_of, leaving, leaving_all
 
 
 class Plan:
@@ -186,7 +186,9 @@ class Plan:
             enters.append(entering(backend, slots[n], values[n], dtype, copy=copy))
             leaves.append(leaving(backend, slots[n], values[n], dtype))
         #: How the active leaves go in, how those carried along do (None for what is no leaf), how gradients come back.
-        self.enter, self.leave = unless_as_they_are(enters), unless_as_they_are(leaves)
+        self.enter = entrance_of(backend.library, enters)
+        active = [slots[n] for n in self.active], [values[n] for n in self.active]
+        self.leave = exit_of(leaving_all(backend, *active, self.dtypes), leaves)
         self.enter_carried = tuple([self._entering_carried(n, values[n]) for n in self.carried])
         #: What is made of the leaves is known to this call alone.
         self.fresh = not copy and self.library.adopts_new and all(slots[n].library in (NUMPY, PYTHON) for n in self.active)
@@ -197,7 +199,7 @@ class Plan:
 
     def compiled_passages(
         self, values: Sequence[Any], *, copy: bool
-    ) -> tuple[tuple[Enter, ...] | None, tuple[Enter | None, ...]]:
+    ) -> tuple[Entrance | None, tuple[Enter | None, ...]]:
         """As `enter` and `enter_carried`, for compiled code."""
         narrow = not any_wide(self.all_dtypes)
 
@@ -205,7 +207,7 @@ class Plan:
             narrowed = narrow and self.slots[n].dtype in ("int64", "uint64")
             return entering_compiled(self.backend, self.slots[n], values[n], dtype, copy=copy, narrowed=narrowed)
 
-        active = unless_as_they_are([way(n, dtype) for n, dtype in zip(self.active, self.dtypes)])
+        active = entrance_of(self.backend.library, [way(n, dtype) for n, dtype in zip(self.active, self.dtypes)])
         return active, tuple([None if self.slots[n].library is None else way(n, None) for n in self.carried])
 
     def _choose_builders(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from operator import attrgetter
 from types import ModuleType
@@ -21,7 +21,9 @@ from adinterface.contract.library import (
     NUMPY,
     PYTHON,
     Enter,
+    EnterAll,
     Leave,
+    LeaveAll,
     Library,
     Scoping,
     as_it_is,
@@ -33,6 +35,7 @@ from adinterface.contract.loops import Loops
 from adinterface.contract.nodes import Unkeyed
 from adinterface.contract.rules import Arrays, FlatRule
 
+from .alike import alike
 from .custom import custom
 from .distributed import is_distributed, is_dtensor, spread_like
 from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED
@@ -60,6 +63,7 @@ def is_wrapped(x: torch.Tensor) -> bool:
 
 
 _DTYPE_AND_SHAPE = attrgetter("dtype", "shape")
+_storage, _address = torch.Tensor.untyped_storage, torch.UntypedStorage.data_ptr
 
 
 class TorchLibrary(Library):
@@ -189,6 +193,14 @@ class TorchLibrary(Library):
             return self._on_its_memory
         return None
 
+    def enter_all(self, enter: Enter) -> EnterAll | None:
+        return _all_as_they_are if enter is _as_it_is or enter is _dense_as_it_is else None
+
+    def leave_all(self, examples: Sequence[Any]) -> LeaveAll | None:
+        if not all(_has_memory(x) and not _is_wrapped(x) and x.is_contiguous() for x in examples):
+            return None
+        return _own_tensors([x.detach() for x in examples])
+
     def _on_its_memory(self, x: Any, taken: set[int]) -> torch.Tensor:
         flags = x.flags
         if flags.writeable and flags.c_contiguous:
@@ -285,6 +297,29 @@ def _dense_as_it_is(x: Any, taken: set[int]) -> Any:
     if not _is_wrapped(x):
         taken.add(x.untyped_storage().data_ptr())
     return x
+
+
+def _all_as_they_are(values: Sequence[Any], taken: set[int]) -> bool:
+    try:
+        taken.update(map(_address, map(_storage, values)))
+    except RuntimeError:  # one has no memory: it is not strided, or belongs to a transformation
+        return False
+    return True
+
+
+def _own_tensors(examples: Sequence[torch.Tensor]) -> LeaveAll:
+    are_dense = alike(examples)
+
+    def leave(results: Sequence[Any], taken: set[int]) -> Sequence[Any] | None:
+        if not are_dense(*results):
+            return None
+        keys = {*map(_address, map(_storage, results))}
+        if len(keys) != len(results) or not keys.isdisjoint(taken):
+            return None
+        taken |= keys
+        return results
+
+    return leave
 
 
 def _own_tensor(result: Any, taken: set[int]) -> Any:

@@ -22,7 +22,7 @@ from torch.nn.parameter import UninitializedParameter
 from adinterface.contract.errors import ConversionError
 
 from .alike import alike
-from .copying import Layout, Shell, Spread, copies_by_state, deep_copy, fill, layout_of
+from .copying import Layouts, copies_by_state, deep_copy, fill, layout_of
 from .distributed import refuse_copies, refuse_unknown
 
 # Wrappers keep the module that the user wrote in one of these; their hooks do not run under torch.autograd.grad,
@@ -157,9 +157,9 @@ class Skeleton:
         self._objects = len({*map(id, modules)})
         self._registered = [parts[place][1:3] for place in own]
         #: How each submodule is copied; None if all must go through deepcopy.
-        self._layouts: list[Layout | Shell | Spread] | None = None
+        self._layouts: Layouts | None = None
         if all(copies_by_state(modules[place]) for place in own):
-            self._layouts = [layout_of(modules[place]) for place in own]
+            self._layouts = Layouts([layout_of(modules[place]) for place in own])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Skeleton) and (self is other or (self._hash == other._hash and self.key == other.key))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from types import NoneType
+from itertools import repeat
+from operator import call
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,6 @@ from ..contract.backend import Accuracy, Arrays
 from ..contract.library import Library, kind
 from ..tree import HANDLERS, Structure, build_gradient, handler_of
 from .messages import Place, places_of, warn_disconnected, warn_imprecise
-from .passages import enter_all
 from .plan import Plan
 
 
@@ -51,7 +51,7 @@ class Call:
         """The active leaves as arrays of the engine (or of their own library, if the engine takes any)."""
         plan, values, taken = self.plan, self.values, self.taken
         active = [values[n] for n in plan.active] if plan.carried else values
-        self.native = enter_all(plan.enter, active, taken)
+        self.native = tuple(active) if plan.enter is None else plan.enter(active, taken)
         return self.native
 
     def enter_carried(self) -> Sequence[Any]:
@@ -74,11 +74,14 @@ class Call:
     def gradients(self, native: Sequence[Any]) -> tuple[Any, ...]:
         """The engine's gradients as a tuple of trees: the type, dtype and device of each leaf."""
         plan, taken = self.plan, self.taken
-        results: Sequence[Any] = native
+        results: Sequence[Any] | None = native
         if plan.leave is not None:
-            results = plan.leave(native, taken)
-            if NoneType in [*map(type, results)]:
-                results = [self._restore(n, native[n]) if result is None else result for n, result in enumerate(results)]
+            results = None if plan.leave_all is None else plan.leave_all(native, taken)
+            if results is None:
+                results = [*map(call, plan.leave, native, repeat(taken))]
+                for n, result in enumerate(results):
+                    if result is None:
+                        results[n] = self._restore(n, native[n])
         return tuple(results) if plan.bare else plan.gradients(results, self.values)
 
     def _restore(self, active: int, gradient: Any) -> Any:

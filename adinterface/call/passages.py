@@ -123,13 +123,6 @@ def _the_long_way(result: Any, taken: set[int]) -> None:
 
 #: The ways in of all leaves of a plan, at once.
 Entrance = Callable[[Sequence[Any], set[int]], tuple[Any, ...]]
-#: The ways back of all gradients; None stands where one needs more.
-Exit = Callable[[Sequence[Any], set[int]], Sequence[Any]]
-
-
-def enter_all(entrance: Entrance | None, values: Sequence[Any], taken: set[int]) -> tuple[Any, ...]:
-    """Values through their ways in; None where each goes in as it is."""
-    return tuple(values) if entrance is None else entrance(values, taken)
 
 
 def entrance_of(library: Library | None, enters: Sequence[Enter]) -> Entrance | None:
@@ -146,17 +139,9 @@ def entrance_of(library: Library | None, enters: Sequence[Enter]) -> Entrance | 
     return lambda values, taken: tuple(values) if at_once(values, taken) else one_by_one(values, taken)
 
 
-def exit_of(at_once: LeaveAll | None, leaves: Sequence[Leave]) -> Exit | None:
-    """The ways back of a plan as one; None if they do nothing."""
-    if all(leave is as_it_is for leave in leaves):
-        return None
-
-    def one_by_one(results: Sequence[Any], taken: set[int]) -> Sequence[Any]:
-        return [*map(call, leaves, results, repeat(taken))]
-
-    if at_once is None:
-        return one_by_one
-    return lambda results, taken: at_once(results, taken) or one_by_one(results, taken)
+def unless_as_they_are(leaves: Sequence[Leave]) -> tuple[Leave, ...] | None:
+    """The ways back of a plan; None if they do nothing."""
+    return None if all(leave is as_it_is for leave in leaves) else tuple(leaves)
 
 
 # Into compiled code --------------------------------------------------------------------------------------------------

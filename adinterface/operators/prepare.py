@@ -12,7 +12,6 @@ import numpy as np
 from ..call.likeness import Recognizer, Signature
 from ..call.messages import require_function
 from ..call.output import Function, annotate
-from ..call.passages import enter_all
 from ..call.plan import Plan
 from ..call.state import Changing
 from ..contract.auto import AutoBackend
@@ -263,7 +262,7 @@ class CompiledSpecialization(Specialization):
         call = operation.call_type(plan, values, self.f)
         taken = call.taken
         active = [values[n] for n in plan.active] if plan.carried else values
-        native = call.native = enter_all(self.enter, active, taken)
+        native = call.native = tuple(active) if self.enter is None else self.enter(active, taken)
         if directions is None and not self.dynamic:
             return operation.finish(call, self.compute(*native))
         carried = [values[n] if enter is None else enter(values[n], taken) for n, enter in self.dynamic]
@@ -271,7 +270,7 @@ class CompiledSpecialization(Specialization):
         if directions is not None:
             like = plan.recognize_tangents(directions, {}) if plan.recognize_tangents is not None else None
             if like is not None:
-                tangents = enter_all(self.enter, like, taken)
+                tangents = tuple(like) if self.enter is None else self.enter(like, taken)
             else:
                 tangents = operation.tangents(call, directions)
                 if self.copies:

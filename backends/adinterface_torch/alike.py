@@ -7,7 +7,6 @@ calls of torch's for each, which is longer than the backward pass of a small lay
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import torch
 
@@ -22,9 +21,9 @@ _PLAIN = {torch.Tensor, torch.nn.Parameter}
 def alike(examples: Sequence[torch.Tensor]) -> Callable[..., bool]:
     """The question of as many tensors whether they are distinct objects, each like its example.
 
-    True means: of its class, dtype, device, shape, strides and `requires_grad`, in a layout of its kind, and as much or as
-    little a conjugate, a negative, an efficient zero, or a part of a functorch transformation. False means to look closer: there
-    are classes for which nothing is known here, and modes of torch make tensors look different. It keeps no tensor alive.
+    True means: of its class, dtype, device, layout, shape, strides and `requires_grad`, and as much or as little a conjugate, a
+    negative, an efficient zero, or a part of a functorch transformation. False means to look closer: there are classes for
+    which nothing is known here, and modes of torch make tensors look different. It keeps no tensor alive.
     """
     if TensorGuards is None or not {*map(type, examples)} <= _PLAIN or any(x.is_nested for x in examples):
         return _unknown

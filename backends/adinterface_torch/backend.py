@@ -400,12 +400,12 @@ def _detached(tensors: Sequence[torch.Tensor]) -> Arrays:
 
 def _inputs(function: FlatFunction, leaves: Arrays) -> Arrays:
     """Leaves of torch's on the same memory: what f captured of the same array is not differentiated along with it."""
-    inputs, held = leaves, function.held
-    if held:  # a module's parameters are leaves of torch's already
-        if len(held) < len(leaves):
-            inputs = tuple([x if n in held else x.detach() for n, x in enumerate(leaves)])
-    elif not function.fresh:
-        inputs = tuple(map(_DETACH, leaves))
+    held = function.held
+    if held:  # a module's parameters are leaves of torch's already, which require gradients
+        if len(held) == len(leaves):
+            return leaves
+        return tuple([x if n in held else x.detach().requires_grad_() for n, x in enumerate(leaves)])
+    inputs = leaves if function.fresh else tuple(map(_DETACH, leaves))
     for x in inputs:
         x.requires_grad_()
     return inputs

@@ -63,7 +63,7 @@ def _survey(module: nn.Module) -> tuple[tuple[_Part, ...], list[Any], list[Any]]
 class _Row(NamedTuple):
     """What is planned of the submodules at one depth, as lists of all of them: to compare such is faster than to walk."""
 
-    classes: list["ref[type]"]
+    classes: list[ref[type]]
     #: The places of objects that stood at an earlier one, with that.
     repeats: list[tuple[int, int]]
     #: Those to look into; None for all.

@@ -50,8 +50,8 @@ class Call:
     def enter(self) -> Arrays:
         """The active leaves as arrays of the engine (or of their own library, if the engine takes any)."""
         plan, values, taken = self.plan, self.values, self.taken
-        active = [values[n] for n in plan.active] if plan.carried else values
-        self.native = tuple(active) if plan.enter is None else plan.enter(active, taken)
+        active = plan.pick(values)
+        self.native = active if plan.enter is None else plan.enter(active, taken)
         return self.native
 
     def enter_carried(self) -> Sequence[Any]:

@@ -68,6 +68,8 @@ class Plan:
         #: The differentiated slots, and the others.
         self.active = tuple([n for n, slot in enumerate(slots) if slot.differentiated])
         self.carried = tuple([n for n, slot in enumerate(slots) if not slot.differentiated])
+        #: From the values of all slots to a tuple of the active ones.
+        self.pick: Callable[[Sequence[Any]], tuple[Any, ...]] = _picker(self.active) if self.carried else tuple
         self._choose_dtypes()
         #: The library of f's arrays, and that of results without a leaf's shape: of the first differentiated array.
         self.library: Library = backend.library or NUMPY
@@ -291,6 +293,13 @@ class Plan:
         self.require_real(
             "A holomorphic derivative is a jacobian; otherwise pass the real and imaginary parts as two real arguments."
         )
+
+
+def _picker(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    if len(places) > 1:
+        return itemgetter(*places)
+    (place,) = places
+    return lambda values: (values[place],)
 
 
 def _is_marked(structure: Structure, marker: NodeType) -> bool:

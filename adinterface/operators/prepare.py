@@ -261,8 +261,8 @@ class CompiledSpecialization(Specialization):
         plan, operation = self.plan, self.operation
         call = operation.call_type(plan, values, self.f)
         taken = call.taken
-        active = [values[n] for n in plan.active] if plan.carried else values
-        native = call.native = tuple(active) if self.enter is None else self.enter(active, taken)
+        active = plan.pick(values)
+        native = call.native = active if self.enter is None else self.enter(active, taken)
         if directions is None and not self.dynamic:
             return operation.finish(call, self.compute(*native))
         carried = [values[n] if enter is None else enter(values[n], taken) for n, enter in self.dynamic]

@@ -210,17 +210,19 @@ class TorchLibrary(Library):
                 tensor = torch.from_numpy(np.array(x, order="C"))
         else:
             tensor = self._adopted(x, None, False)
-        if not _is_wrapped(tensor):  # as every new tensor is inside torch.func.vmap and the like
+        try:  # noqa: SIM105 - suppress takes longer
             taken.add(tensor.untyped_storage().data_ptr())
+        except RuntimeError:  # inside torch.func.vmap and the like every new tensor is wrapped, and has no memory
+            pass
         return tensor
 
     def leave(self, example: Any, source: Library) -> Leave | None:
         if source is self:
-            return _own_tensor if _has_memory(example) else None
+            return _own_tensor_like(example.detach()) if _has_memory(example) else None
         if type(example) is float:
             return _to_float
         if type(example) is np.ndarray and example.dtype in SHARED and example.dtype.isnative:
-            return _own_numbers
+            return _own_numbers_like(example)
         return None
 
     def present(self, target: Library) -> Leave | None:
@@ -335,6 +337,36 @@ def _own_tensor(result: Any, taken: set[int]) -> Any:
         return None
     taken.add(key)
     return result
+
+
+def _own_tensor_like(example: torch.Tensor) -> Leave:
+    """`_own_tensor`, at once for what is like the example, which is most often as dense as a result must be."""
+    if _is_wrapped(example) or not example.is_contiguous():
+        return _own_tensor
+    is_dense = alike([example])
+
+    def leave(result: Any, taken: set[int]) -> Any:
+        if not is_dense(result):
+            return _own_tensor(result, taken)
+        key = result.untyped_storage().data_ptr()
+        if key in taken and key:
+            return None
+        taken.add(key)
+        return result
+
+    return leave
+
+
+def _own_numbers_like(example: np.ndarray[Any, Any]) -> Leave:
+    if not (example.flags.writeable and example.flags.c_contiguous and min(example.strides, default=0) >= 0):
+        return _own_numbers
+    own = _own_tensor_like(torch.from_numpy(example))
+
+    def leave(result: Any, taken: set[int]) -> Any:
+        tensor = own(result, taken) if result.is_cpu else None
+        return None if tensor is None else tensor.numpy()
+
+    return leave
 
 
 def _own_numbers(result: Any, taken: set[int]) -> Any:

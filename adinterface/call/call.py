@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..contract.backend import Accuracy, Arrays
-from ..contract.library import Library, kind
+from ..contract.library import Leave, Library, kind
 from ..tree import HANDLERS, Structure, build_gradient, handler_of
 from .messages import Place, places_of, warn_disconnected, warn_imprecise
 from .plan import Plan
@@ -74,15 +74,18 @@ class Call:
     def gradients(self, native: Sequence[Any]) -> tuple[Any, ...]:
         """The engine's gradients as a tuple of trees: the type, dtype and device of each leaf."""
         plan, taken = self.plan, self.taken
-        results: Sequence[Any] | None = native
+        results: Sequence[Any] = native
         if plan.leave is not None:
-            results = None if plan.leave_all is None else plan.leave_all(native, taken)
-            if results is None:
-                results = [*map(call, plan.leave, native, repeat(taken))]
-                for n, result in enumerate(results):
-                    if result is None:
-                        results[n] = self._restore(n, native[n])
+            at_once = None if plan.leave_all is None else plan.leave_all(native, taken)
+            results = self._one_by_one(plan.leave, native) if at_once is None else at_once
         return tuple(results) if plan.bare else plan.gradients(results, self.values)
+
+    def _one_by_one(self, leave: Sequence[Leave], native: Sequence[Any]) -> Sequence[Any]:
+        results = [*map(call, leave, native, repeat(self.taken))]
+        for n, result in enumerate(results):
+            if result is None:
+                results[n] = self._restore(n, native[n])
+        return results
 
     def _restore(self, active: int, gradient: Any) -> Any:
         n = self.plan.active[active]

@@ -16,7 +16,7 @@ from ..call.plan import Plan
 from ..call.state import Changing
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
-from ..contract.library import NUMPY, PYTHON
+from ..contract.library import NUMPY, PYTHON, as_it_is
 from ..contract.nodes import Unkeyed, contents, exactly
 from ..tree import Duplicated
 from .batched import batched, batched_kind
@@ -226,7 +226,9 @@ class CompiledSpecialization(Specialization):
         #: Whether the engine must not read the caller's own arrays.
         self.copies = operation.outlives or not _waits(operation, plan)
         self.enter, carried = plan.compiled_passages(values, copy=self.copies)
-        self.dynamic = [(n, enter) for n, enter, (compiled_in, _) in zip(plan.carried, carried, self.places) if not compiled_in]
+        #: The others, and how they go in; None as they are.
+        ways = [None if enter is as_it_is else enter for enter in carried]
+        self.dynamic = [(n, enter) for n, enter, (compiled_in, _) in zip(plan.carried, ways, self.places) if not compiled_in]
         self.compute = operation.compile(self._compiled)
 
     def _compiled(self, compute: Compute) -> Compiled:

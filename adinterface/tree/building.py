@@ -80,7 +80,8 @@ def gradients_builder(makes: Sequence[GradientBuilder]) -> Callable[[Sequence[An
     if len(makes) == 1:
         (make,) = makes
         return lambda gradients, values: (make(gradients, values),)
-    return lambda gradients, values: tuple([make(gradients, values) for make in makes])
+    own = [None if make is _no_gradient else make for make in makes]
+    return lambda gradients, values: tuple([None if make is None else make(gradients, values) for make in own])
 
 
 def _no_gradient(gradients: Sequence[Any], values: Sequence[Any]) -> None:

@@ -230,9 +230,10 @@ def _widening() -> AbstractContextManager[Any] | None:
 def _own_numbers(dtype: np.dtype[Any]) -> Leave:
     def leave(result: Any, taken: set[int]) -> Any:
         # Inside a trace of the user's, it may have been computed in the precision of that.
-        if type(result) is not ArrayImpl or result.dtype != dtype:  # type: ignore[attr-defined]
+        if type(result) is not ArrayImpl:
             return None
-        return np.asarray(result).copy()  # faster than np.array(result)
+        numbers: np.ndarray[Any, Any] = np.asarray(result)
+        return numbers.copy() if numbers.dtype == dtype else None  # faster than np.array(result)
 
     return leave
 

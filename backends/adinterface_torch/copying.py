@@ -213,21 +213,21 @@ class _Expected:
         self._places = None if len(own) == len(layouts) else [n for n, _ in own]
         plain = [layout for _, layout in own]
         self._names, self._types = [x.names for x in plain], [*chain.from_iterable(x.types for x in plain)]
-        self._typed, self._hooks, self._rows = [x.typed for x in plain], [x.hooks for x in plain], [x.rows for x in plain]
+        self._typed, self._hooks = [x.typed for x in plain], [x.hooks for x in plain]
+        self._rows = [(n, x.rows) for n, x in enumerate(plain) if x.rows is not _nothing]
         self._mappings = [(n, name) for n, x in enumerate(plain) for name in x.mappings]
 
     def fit(self, states: Sequence[dict[str, Any]]) -> bool:
         if self._places is not None:
             states = [states[n] for n in self._places]
-        if [*map(list, states)] != self._names or [*map(type, _each(self._typed, states))] != self._types:
+        every = chain.from_iterable
+        if [*map(list, states)] != self._names or [*map(type, every(map(call, self._typed, states)))] != self._types:
             return False
-        if any(_each(self._hooks, states)) or not _is_plain(chain.from_iterable(_each(self._rows, states))):
+        if any(every(map(call, self._hooks, states))):
             return False
-        return all(_is_plain(states[n][name]) for n, name in self._mappings)
-
-
-def _each(values_of: Sequence[Callable[..., Iterable[Any]]], states: Sequence[dict[str, Any]]) -> Iterator[Any]:
-    return chain.from_iterable(map(call, values_of, states))
+        if self._rows and not _is_plain(every(every([row(states[n]) for n, row in self._rows]))):
+            return False
+        return not self._mappings or all(_is_plain(states[n][name]) for n, name in self._mappings)
 
 
 def fill(
@@ -249,8 +249,13 @@ def fill(
     states = [*map(_state, modules)]
     for state, copied, layout, (own, below) in zip(states, copies, layouts.of(states), names):
         new = layout.copy(state, memo, pending)
-        new["_parameters"] = {name: next(values) for name in own} if own else {}
-        new["_modules"] = {name: next(children) for name in below} if below else {}
+        parameters: dict[str, Any] = {}
+        for name in own:
+            parameters[name] = next(values)
+        inner: dict[str, Any] = {}
+        for name in below:
+            inner[name] = next(children)
+        new["_parameters"], new["_modules"] = parameters, inner
         _set(copied, "__dict__", new)
     if pending:
         memo.update((id(old), new) for old, new in chain(zip(modules, copies), replaced))

@@ -25,9 +25,9 @@ def _membership() -> Callable[[], object]:
     if not _AVAILABLE:
         return bool
     module = distributed.distributed_c10d
-    groups = getattr(module, "_pg_map", None)
+    groups: Any = getattr(module, "_pg_map", None)
     known = type(groups) is dict and getattr(getattr(module, "_world", None), "pg_map", None) is groups
-    return groups.__len__ if known else distributed.is_initialized
+    return groups.__len__ if known else distributed.is_initialized  # type: ignore[no-any-return]
 
 
 #: Whether this process belongs to a group: the one question that a call without any must answer.

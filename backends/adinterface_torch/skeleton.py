@@ -68,11 +68,9 @@ class _Row(NamedTuple):
     repeats: list[tuple[int, int]]
     #: Those to look into; None for all.
     pick: Callable[[Sequence[Any]], Sequence[Any]] | None
-    #: How many parameters each of these has, and the names of all; the same of children.
-    counts: list[int]
-    names: list[str]
-    widths: list[int]
-    children: list[str]
+    #: The names of the parameters of each of these, and those of its children.
+    names: list[list[str]]
+    children: list[list[str]]
 
 
 def _rows(parts: Sequence[_Part]) -> list[_Row]:
@@ -81,12 +79,11 @@ def _rows(parts: Sequence[_Part]) -> list[_Row]:
     while first < last:
         row = parts[first:last]
         inside = [n for n, part in enumerate(row) if part[3] is None]
-        own, below = [row[n][1] for n in inside], [row[n][2] for n in inside]
+        names, children = [list(row[n][1]) for n in inside], [list(row[n][2]) for n in inside]
         repeats = [(first + n, part[3]) for n, part in enumerate(row) if part[3] is not None and part[3] != first + n]
         pick = None if len(inside) == len(row) else _picker(inside)
-        names, children = [*chain.from_iterable(own)], [*chain.from_iterable(below)]
-        rows.append(_Row([part[0] for part in row], repeats, pick, [*map(len, own)], names, [*map(len, below)], children))
-        first, last = last, last + len(children)
+        rows.append(_Row([part[0] for part in row], repeats, pick, names, children))
+        first, last = last, last + sum(map(len, children))
     return rows
 
 
@@ -197,7 +194,7 @@ class Skeleton:
         modules: list[Any] = [module]
         parameters: list[Any] = []
         inside: Sequence[Any] = modules
-        for classes, repeats, pick, counts, names, widths, children in self._rows:
+        for classes, repeats, pick, names, children in self._rows:
             if [*map(ref, map(type, inside))] != classes:
                 return None
             for place, first in repeats:
@@ -205,9 +202,7 @@ class Skeleton:
                     return None
             states = [*map(_state, inside if pick is None else pick(inside))]
             own, below = [*map(_own_parameters, states)], [*map(_own_children, states)]
-            if [*map(len, own)] != counts or [*map(len, below)] != widths:
-                return None
-            if [*chain.from_iterable(own)] != names or [*chain.from_iterable(below)] != children:
+            if [*map(list, own)] != names or [*map(list, below)] != children:
                 return None
             parameters += chain.from_iterable(map(_values, own))
             inside = [*chain.from_iterable(map(_values, below))]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from operator import attrgetter
 from types import ModuleType
@@ -26,6 +26,10 @@ Kind = Literal["real", "complex", "integer", "bool", "other"]
 Enter = Callable[[Any, set[int]], Any]
 #: From a native result to the caller's own, noted in the set; None for a result that needs more.
 Leave = Callable[[Any, set[int]], Any]
+#: As `Enter` of values that go in as they are: notes the memory of all; False where each needs its own way.
+EnterAll = Callable[[Sequence[Any], set[int]], bool]
+#: As `Leave`, for all results of a call; None where one of them needs more.
+LeaveAll = Callable[[Sequence[Any], set[int]], "Sequence[Any] | None"]
 #: The scope that a call needs where it stands; None where it needs none.
 Scoping = Callable[[], "AbstractContextManager[Any] | None"]
 
@@ -129,6 +133,14 @@ class LibraryShortcuts:
 
         None where only `restore` of that library will do; so answers the passage itself for a result that needs it.
         """
+        return None
+
+    def enter_all(self, enter: Enter) -> EnterAll | None:
+        """As a way in that this library has given, for several arrays at once."""
+        return None
+
+    def leave_all(self, examples: Sequence[Any]) -> LeaveAll | None:
+        """As `leave`, for results like these arrays of this library, at once."""
         return None
 
     def present(self, target: Library) -> Leave | None:

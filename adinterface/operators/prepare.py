@@ -12,12 +12,11 @@ import numpy as np
 from ..call.likeness import Recognizer, Signature
 from ..call.messages import require_function
 from ..call.output import Function, annotate
-from ..call.passages import enter_all
 from ..call.plan import Plan
 from ..call.state import Changing
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
-from ..contract.library import NUMPY, PYTHON
+from ..contract.library import NUMPY, PYTHON, as_it_is
 from ..contract.nodes import Unkeyed, contents, exactly
 from ..tree import Duplicated
 from .batched import batched, batched_kind
@@ -227,7 +226,9 @@ class CompiledSpecialization(Specialization):
         #: Whether the engine must not read the caller's own arrays.
         self.copies = operation.outlives or not _waits(operation, plan)
         self.enter, carried = plan.compiled_passages(values, copy=self.copies)
-        self.dynamic = [(n, enter) for n, enter, (compiled_in, _) in zip(plan.carried, carried, self.places) if not compiled_in]
+        #: The others, and how they go in; None as they are.
+        ways = [None if enter is as_it_is else enter for enter in carried]
+        self.dynamic = [(n, enter) for n, enter, (compiled_in, _) in zip(plan.carried, ways, self.places) if not compiled_in]
         self.compute = operation.compile(self._compiled)
 
     def _compiled(self, compute: Compute) -> Compiled:
@@ -262,8 +263,8 @@ class CompiledSpecialization(Specialization):
         plan, operation = self.plan, self.operation
         call = operation.call_type(plan, values, self.f)
         taken = call.taken
-        active = [values[n] for n in plan.active] if plan.carried else values
-        native = call.native = enter_all(self.enter, active, taken)
+        active = plan.pick(values)
+        native = call.native = active if self.enter is None else self.enter(active, taken)
         if directions is None and not self.dynamic:
             return operation.finish(call, self.compute(*native))
         carried = [values[n] if enter is None else enter(values[n], taken) for n, enter in self.dynamic]
@@ -271,7 +272,7 @@ class CompiledSpecialization(Specialization):
         if directions is not None:
             like = plan.recognize_tangents(directions, {}) if plan.recognize_tangents is not None else None
             if like is not None:
-                tangents = enter_all(self.enter, like, taken)
+                tangents = tuple(like) if self.enter is None else self.enter(like, taken)
             else:
                 tangents = operation.tangents(call, directions)
                 if self.copies:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from operator import attrgetter
 from types import ModuleType
@@ -18,6 +18,7 @@ from adinterface.contract.library import (
     NUMPY,
     Enter,
     Leave,
+    LeaveAll,
     Library,
     Scoping,
     any_wide,
@@ -32,14 +33,14 @@ from adinterface.contract.rules import Arrays, FlatRule
 from . import namespace
 from .custom import custom
 from .outside import outside
-from .private import ArrayImpl, untraced
+from .private import SHARDING, ArrayImpl, untraced
 from .sharding import as_traced, sharding_of
 
 _LACKING = ("longdouble", "clongdouble", np.dtype(np.longdouble).name, np.dtype(np.clongdouble).name)
 _SUPPORTED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 
 
-_AVAL_AND_SHARDING = attrgetter("aval", "sharding")
+_AVAL_AND_SHARDING, _sharding = attrgetter("aval", SHARDING), attrgetter(SHARDING)
 
 
 class JaxLibrary(Library):
@@ -192,6 +193,9 @@ class JaxLibrary(Library):
             return _own_array(example)
         return None
 
+    def leave_all(self, examples: Sequence[Any]) -> LeaveAll | None:
+        return None if any(isinstance(x, jax.core.Tracer) for x in examples) else _own_arrays(examples)
+
     def present(self, target: Library) -> Leave | None:
         return _untraced if target is self else _own_numbers_of_any_dtype if target is NUMPY else None
 
@@ -240,9 +244,10 @@ def _widening() -> AbstractContextManager[Any] | None:
 def _own_numbers(dtype: np.dtype[Any]) -> Leave:
     def leave(result: Any, taken: set[int]) -> Any:
         # Inside a trace of the user's, it may have been computed in the precision of that.
-        if type(result) is not ArrayImpl or result.dtype != dtype:  # type: ignore[attr-defined]
+        if type(result) is not ArrayImpl:
             return None
-        return np.asarray(result).copy()  # faster than np.array(result)
+        numbers: np.ndarray[Any, Any] = np.asarray(result)
+        return numbers.copy() if numbers.dtype == dtype else None  # faster than np.array(result)
 
     return leave
 
@@ -272,6 +277,22 @@ def _own_array(example: Any) -> Leave:
                 return None
             known = found  # compiled code gives the same object again, and to compare two takes longer
         return result
+
+    return leave
+
+
+def _own_arrays(examples: Sequence[Any]) -> LeaveAll:
+    classes, known = [ArrayImpl] * len(examples), [*map(_sharding, examples)]
+
+    def leave(results: Sequence[Any], taken: set[int]) -> Sequence[Any] | None:
+        nonlocal known
+        if [*map(type, results)] != classes:
+            return None
+        found = [*map(_sharding, results)]
+        if found != known:
+            return None
+        known = found  # as in `_own_array`
+        return results
 
     return leave
 

@@ -75,8 +75,8 @@ def from_partials(
         for k, (seed, row) in enumerate(zip(cotangents, rows(value, args, keywords))):
             for i, (partial, arg) in enumerate(zip(row, args)):
                 if partial is not None and not isinstance(arg, (int, str)) and not _is_exact(arg):
-                    anew = entry(k, i, value, args, keywords)
-                    term = _like(product(seed, _conj(partial), lambda stand_in, anew=anew: _conj(anew(stand_in))), arg)
+                    anew = _conjugated(entry(k, i, value, args, keywords))
+                    term = _like(product(seed, _conj(partial), anew), arg)
                     totals[i] = term if totals[i] is None else totals[i] + term
         return tuple(totals)
 
@@ -122,6 +122,10 @@ def _is_exact(x: Any) -> bool:
 
 def _conj(x: Any) -> Any:
     return array_namespace(x).conj(x) if _is_complex(x) and hasattr(x, "dtype") else x.conjugate() if _is_complex(x) else x
+
+
+def _conjugated(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda x: _conj(function(x))
 
 
 def _like(x: Any, arg: Any) -> Any:

@@ -140,9 +140,9 @@ def _inverse(name: str, own: Callable[..., Any]) -> Callable[..., Any]:
 
 
 ndtr = functools.wraps(special.ndtr)(lambda x: special.ndtr(*_inexact(x)))
-erfinv = _inverse("erfinv", special.erfinv)  # type: ignore[assignment]
+erfinv = _inverse("erfinv", special.erfinv)
 logit = _inverse("logit", special.logit)  # type: ignore[assignment]
-ndtri = _inverse("ndtri", special.ndtri)  # type: ignore[assignment]
+ndtri = _inverse("ndtri", special.ndtri)
 
 
 def hyp1f1(a: Any, b: Any, x: Any) -> Any:  # type: ignore[no-redef]

@@ -120,7 +120,8 @@ def _end_of_support(x: Any, caller: FrameType) -> Any:
     it is masked where it is not asked for, but zero times infinity is nan."""
     names = caller.f_locals
     for bound, standard in (("lower_bound", "_a"), ("upper_bound", "_b")):
-        if type(x) is not NumpyArray or x is not names.get(bound):
+        is_it = x is names.get(bound)
+        if type(x) is not NumpyArray or not is_it:
             continue
         end = names.get(standard)
         if end is not None and not isinstance(end, NumpyArray) and np.all(np.isinf(end)):

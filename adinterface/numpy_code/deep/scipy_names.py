@@ -145,14 +145,16 @@ def factor_of_covariance(real: Function) -> Function:
     @functools.wraps(real)
     def call(self: Any, M: Any, cond: Any = None, rcond: Any = None, lower: bool = True, *args: Any, **keywords: Any) -> None:
         if not is_followed(M) or np.ndim(M) != 2 or not lower:
-            return real(self, M, cond, rcond, lower, *args, **keywords)
+            real(self, M, cond, rcond, lower, *args, **keywords)
+            return
         known = known_numbers(M)
         still = NumpyArray(M._engine.library.stopped(M._array), M._engine)
         spectrum = np.linalg.eigvalsh(still if known is None else known)
         least = real.__globals__["_eigvalsh_to_eps"](spectrum, cond, rcond)
         whole = np.min(spectrum) > least
         if known is not None and not whole:
-            return real(self, M, cond, rcond, lower, *args, **keywords)
+            real(self, M, cond, rcond, lower, *args, **keywords)
+            return
         factor = np.linalg.cholesky(M)
         if known is None:
             factor = np.where(whole, factor, np.nan)

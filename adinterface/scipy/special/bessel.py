@@ -6,6 +6,7 @@ Source: NIST Digital Library of Mathematical Functions, 9.2, 10.2, 10.6, 10.25, 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ enter("yn", lambda y, n, z: (special.yv(n - 1.0, z) - special.yv(n + 1.0, z)) / 
 enter("jve", lambda y, v, z: (special.jve(v - 1, z) - special.jve(v + 1, z)) / 2, orders=1)
 enter("yve", lambda y, v, z: (special.yve(v - 1, z) - special.yve(v + 1, z)) / 2, orders=1)
 enter("iv", lambda y, v, z: (lambda: _by_order(y, v, z, 1.0), lambda: (special.iv(v - 1, z) + special.iv(v + 1, z)) / 2))
+_scaled_second_by_order: Callable[..., Any]
 (_scaled_second_by_order,) = by_parameters(
     "kve",
     jets.kve,

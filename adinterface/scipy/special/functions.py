@@ -62,6 +62,7 @@ def log_softmax(x: Any, axis: Any = None) -> Array:
 # Gamma ---------------------------------------------------------------------------------------------------------------
 
 _polygamma: Callable[..., Any] = ruled("polygamma", special.polygamma, lambda y, n, x: _polygamma(n + 1, x), orders=1)
+_zeta_by_exponent: Callable[..., Any]
 (_zeta_by_exponent,) = by_parameters(
     "zeta", jets.zeta, 1, lambda i, s, q: -_zeta(s + 1, q) - s * _zeta_by_exponent(s + 1, q)
 )

@@ -17,8 +17,8 @@ from scipy import special
 
 from . import jets
 from .hypergeometric import from_jet, kummer_by, limit_by
-from .probability import RULED, gamma_density, in_double, ratio
-from .ruled import enter, own_ufunc, ruled
+from .probability import gamma_density, ratio
+from .ruled import RULED, enter, in_double, own_ufunc, ruled
 
 # Chi squared ---------------------------------------------------------------------------------------------------------
 
@@ -32,7 +32,7 @@ def _gamma_mixture_density(a: Any, rate: Any, x: Any) -> Any:
     return np.where(among, found, np.exp(-rate) * gamma_density(a, x))
 
 
-_density = ruled(
+_density: Callable[..., Any] = ruled(
     "the density of noncentral chi squared",
     in_double(_gamma_mixture_density),
     lambda y, a, rate, x: (
@@ -49,7 +49,7 @@ def _density_by_shape(a: Any, rate: Any, x: Any) -> Any:
 
 
 _by_shape_twice = ruled("chndtr, differentiated twice,", from_jet(jets.noncentral_gamma, 0, 0), None)
-_by_shape = ruled(
+_by_shape: Callable[..., Any] = ruled(
     "chndtr, differentiated by its degrees of freedom,",
     from_jet(jets.noncentral_gamma, 0),
     lambda y, a, rate, x: (
@@ -104,7 +104,7 @@ def _beta_mixture_density(a: Any, b: Any, rate: Any, x: Any) -> Any:
     return np.exp(logs) * special.hyp1f1(a + b, a, rate * x)
 
 
-_f_density = ruled(
+_f_density: Callable[..., Any] = ruled(
     "the density of the noncentral beta distribution",
     in_double(_beta_mixture_density),
     lambda y, a, b, rate, x: (

@@ -66,18 +66,20 @@ def numbers_for(backend):
 @each_engine
 def test_jacobians_of_200_random_functions(backend):
     entries = nonzero = 0
-    for number in numbers_for(backend):
+    numbers = numbers_for(backend)
+    for number in numbers:
         found = compared(jacobian, program(number), backend)
         entries, nonzero = entries + found[0], nonzero + found[1]
-    assert nonzero > 1000
+    assert nonzero > 2 * len(numbers)
     assert entries - nonzero < 0.1 * nonzero
 
 
 @each_engine
 def test_hessians_of_random_functions(backend):
     entries = nonzero = 0
-    for number in numbers_for(backend)[::4]:
+    numbers = numbers_for(backend)[::4]
+    for number in numbers:
         found = compared(hessian, program(number, "scalar"), backend)
         entries, nonzero = entries + found[0], nonzero + found[1]
-    assert nonzero > 100
+    assert nonzero > 2 * len(numbers)
     assert entries - nonzero < 0.5 * nonzero

@@ -52,7 +52,7 @@ def main(argv: list[str] | None = None) -> int:
         prog="python -m adinterface_conformance benchmark",
         description="What a call costs beside hand-written engine code: time of both, run interleaved, and their ratio.",
         epilog="With --sparse as the first word: sparse Jacobians and Hessians instead "
-        "(--sparse --growth: how they grow; --json, --plot as here).",
+        "(--sparse --growth: how they grow; --processor-time where others compute, too; --json, --plot as here).",
     )
     parser.add_argument("--backend", action="append", help="a backend's class, by its name; by default all")
     parser.add_argument("--operator", action="append", help="an operator's name, such as hvp; all by default")

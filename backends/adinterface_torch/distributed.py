@@ -27,7 +27,7 @@ def _membership() -> Callable[[], object]:
     module = distributed.distributed_c10d
     groups: Any = getattr(module, "_pg_map", None)
     known = type(groups) is dict and getattr(getattr(module, "_world", None), "pg_map", None) is groups
-    return groups.__len__ if known else distributed.is_initialized  # type: ignore[no-any-return]
+    return groups.__len__ if known else distributed.is_initialized
 
 
 #: Whether this process belongs to a group: the one question that a call without any must answer.

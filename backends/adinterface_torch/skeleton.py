@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Sequence
-from itertools import chain
-from operator import attrgetter, itemgetter, methodcaller
-from typing import Any, NamedTuple
+from operator import attrgetter, itemgetter
+from typing import Any
 from weakref import ref
 
 import torch
@@ -31,8 +30,6 @@ _INNER = ("_orig_mod", "module", "_fsdp_wrapped_module")
 
 _specification = attrgetter("shape", "dtype", "device", "requires_grad")
 _requires_grad = attrgetter("requires_grad")
-_state, _values = attrgetter("__dict__"), methodcaller("values")
-_own_parameters, _own_children = itemgetter("_parameters"), itemgetter("_modules")
 
 #: What stands at one place of the walk: the class, the names of parameters and of children, and the place where this
 #: object stood first, if it did; None, which has nothing to walk into, gives its own place there. The class is held weakly,
@@ -58,33 +55,6 @@ def _survey(module: nn.Module) -> tuple[tuple[_Part, ...], list[Any], list[Any]]
         parameters += own.values()
         modules += children.values()
     return tuple(parts), modules, parameters
-
-
-class _Row(NamedTuple):
-    """What is planned of the submodules at one depth, as lists of all of them: to compare such is faster than to walk."""
-
-    classes: list[ref[type]]
-    #: The places of objects that stood at an earlier one, with that.
-    repeats: list[tuple[int, int]]
-    #: Those to look into; None for all.
-    pick: Callable[[Sequence[Any]], Sequence[Any]] | None
-    #: The names of the parameters of each of these, and those of its children.
-    names: list[list[str]]
-    children: list[list[str]]
-
-
-def _rows(parts: Sequence[_Part]) -> list[_Row]:
-    rows: list[_Row] = []
-    first, last = 0, 1
-    while first < last:
-        row = parts[first:last]
-        inside = [n for n, part in enumerate(row) if part[3] is None]
-        names, children = [list(row[n][1]) for n in inside], [list(row[n][2]) for n in inside]
-        repeats = [(first + n, part[3]) for n, part in enumerate(row) if part[3] is not None and part[3] != first + n]
-        pick = None if len(inside) == len(row) else _picker(inside)
-        rows.append(_Row([part[0] for part in row], repeats, pick, names, children))
-        first, last = last, last + sum(map(len, children))
-    return rows
 
 
 def _ties(parameters: Sequence[Any]) -> tuple[tuple[int, ...], list[Any]]:
@@ -130,7 +100,7 @@ class Skeleton:
         _refuse_lazy(once)
         self.key = _key(parts, ties, once)
         self._hash = hash(self.key)
-        self._rows = _rows(parts)
+        self._parts = [(cls, list(own), list(children), first) for cls, own, children, first in parts]
         #: The name of each parameter, as `named_parameters()` gives it.
         self.names, places = _depth_first(parts, ties)
         numbers = [ties[place] for place in places]
@@ -152,7 +122,7 @@ class Skeleton:
             [copies.get(place if part[3] is None else part[3], len(own)) for place, part in enumerate(parts)]
         )
         self._objects = len({*map(id, modules)})
-        self._registered = [parts[place][1:3] for place in own]
+        self._registered = [self._parts[place][1:3] for place in own]
         #: How each submodule is copied; None if all must go through deepcopy.
         self._layouts: Layouts | None = None
         if all(copies_by_state(modules[place]) for place in own):
@@ -193,20 +163,21 @@ class Skeleton:
         """The submodules and the parameters at every place, if the classes and names there are the planned ones."""
         modules: list[Any] = [module]
         parameters: list[Any] = []
-        inside: Sequence[Any] = modules
-        for classes, repeats, pick, names, children in self._rows:
-            if [*map(ref, map(type, inside))] != classes:
+        for (cls, names, children, first), inner in zip(self._parts, modules):
+            if ref(type(inner)) is not cls:
                 return None
-            for place, first in repeats:
-                if modules[place] is not modules[first]:
+            if first is not None:
+                if inner is not modules[first]:
                     return None
-            states = [*map(_state, inside if pick is None else pick(inside))]
-            own, below = [*map(_own_parameters, states)], [*map(_own_children, states)]
-            if [*map(list, own)] != names or [*map(list, below)] != children:
+                continue
+            state = inner.__dict__
+            own, below = state["_parameters"], state["_modules"]
+            if [*own] != names or [*below] != children:
                 return None
-            parameters += chain.from_iterable(map(_values, own))
-            inside = [*chain.from_iterable(map(_values, below))]
-            modules += inside
+            if names:
+                parameters += own.values()
+            if children:
+                modules += below.values()
         return None if len({*map(id, modules)}) != self._objects else (modules, parameters)
 
     def gradient(self, module: nn.Module, gradients: Sequence[Any]) -> nn.Module:

@@ -242,6 +242,19 @@ def test_a_view_that_is_a_number_gets_its_gradient_from_several_places():
     assert judge(random_program(1_024_015), AutoAutograd(), 1_024_015).kind == "right"
 
 
+@each_eager
+def test_an_element_of_a_part_of_complex_numbers_is_a_view(backend):
+    def f(x):
+        a = np.zeros((3, 3), complex)
+        row, first = a.real[1], a.imag[..., 0, 0]
+        last = row[..., -1]
+        last[...] += x[0]
+        first[...] = x[1] * 2
+        return np.sum(row) * np.sum(a.imag) + np.sum(last)
+
+    np.testing.assert_allclose(gradient(numpy_function(f), backend, np.array([2.0, 3.0]))[0], [7, 4])
+
+
 def test_random_programs_on_jax():
     for seed in (3, 8, 14):
         verdict = judge(random_program(seed), AutoJax(), seed)

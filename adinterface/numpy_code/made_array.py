@@ -341,11 +341,11 @@ def _at(view: np.ndarray[Any, Any], root: np.ndarray[Any, Any], places: np.ndarr
 
 
 def _gathered(root: Any, numbers: np.ndarray[Any, Any]) -> Any:
-    flat = np.reshape(root, (-1,))
-    if numbers.dtype.kind == "i":
-        return flat[numbers]
-    whole = flat[(numbers.real / 2).astype(np.intp)]
-    if numbers.dtype.kind == "c":
+    halves = numbers.dtype.kind != "i"
+    places = (numbers.real / 2).astype(np.intp) if halves else numbers
+    # By a list of places, because autograd takes a number for an element.
+    whole = np.reshape(np.reshape(root, (-1,))[places.ravel()], numbers.shape)
+    if not halves or numbers.dtype.kind == "c":
         return whole
     return np.imag(whole) if numbers.flat[0] % 2 else np.real(whole)
 

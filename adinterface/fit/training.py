@@ -71,7 +71,8 @@ class Training:
         #: The whole step compiled, for each way in which arrays of a model are one parameter (None: none are); None where it
         #: is not compiled.
         self._whole: dict[_Ties | None, Prepared] | None = {} if whole and compiled is not False else None
-        self._ties, self._moved = None, None
+        self._ties: _Ties | None = None
+        self._moved: Any = None
         native = getattr(optimiser, "native_step", None) if compiled is not False else None
         #: The engine's own way for what its users have: a step of the model, the state, the data and the keywords, or None.
         self._native = None if native is None else native(partial(self._stepped, None), loss, backend)

@@ -65,14 +65,36 @@ class Evaluations:
                 self._base = kept_all(self.function(*kept(self.leaves)))
         return self._base
 
-    def vectors(self, points: Iterable[list[Any]]) -> list[Any]:
-        """The outputs at these points, in their order, each as one vector of NumPy's numbers (a number for a single one)."""
+    @property
+    def at_hand(self) -> bool:
+        """Whether f is known at the point itself."""
+        return self._base is not None
+
+    def vector(self, evaluate: Evaluate, leaves: Sequence[Any]) -> Any:
+        """The outputs at one point as `vectors` gives them, by what `near` gives; a Python number for a single one."""
+        try:
+            outputs, aux = evaluate(*leaves)
+        except OUTSIDE as error:
+            vector = self._outside(error)
+        else:
+            layout = self._layout or self.layout(outputs, aux)
+            vector = layout.flat(outputs)
+        return float(vector) if type(vector) is np.float64 else vector
+
+    def vectors(self, points: Iterable[list[Any]], begun: Any = None) -> list[Any]:
+        """The outputs at these points, in their order, each as one vector of NumPy's numbers (a number for a single one).
+
+        begun: those at the first point, if they are known.
+        """
         if self.executor is not None:
             return [
                 self._outside(result.error) if type(result) is Outside else self._flat(*result)
                 for result in self.spread(points)
             ]
-        layout, found = self._layout, []
+        layout, found, points = self._layout, [], iter(points)
+        if begun is not None:
+            next(points)
+            found.append(begun)
         with self.near() as evaluate:
             for leaves in points:
                 try:
@@ -88,8 +110,7 @@ class Evaluations:
     def _outside(self, error: Exception) -> Any:
         """What stands for the outputs of an f that raised: it is not defined there, if it is at the point itself."""
         self.raised = error
-        outputs, _ = self.base()
-        layout = self.layout(outputs)
+        layout = self._layout or self.layout(self.base()[0])
         return np.nan if layout.number else np.full(layout.count, np.nan)
 
     def spread(self, points: Iterable[list[Any]]) -> Iterator[tuple[Arrays, Aux] | Outside]:
@@ -173,6 +194,8 @@ class Layout:
         numpys = (np.ndarray, np.generic)
         self.number = len(outputs) == 1 and self.sizes == [1] and isinstance(outputs[0], numpys)
         self.single = len(outputs) == 1 and isinstance(outputs[0], numpys)
+        #: One real number of double precision, whose arithmetic is that of Python's numbers.
+        self.alone = self.count == 1 and self.dtype is np.float64
         self.traced = any(library.traced(output) for library, output in zip(self.libraries, outputs))
 
     def flat(self, outputs: Arrays) -> Any:

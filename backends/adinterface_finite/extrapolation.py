@@ -50,6 +50,8 @@ class Windows(NamedTuple):
     steps: int
     #: The same as Python's numbers, for each window of two steps or more.
     wide: tuple[Window, ...]
+    #: `2**exponent` of each step.
+    powers: tuple[float, ...]
 
     def number(self, slopes: Sequence[float], rounding: Sequence[float]) -> Number:
         """As `extrapolate`, for one line and one output.
@@ -149,7 +151,7 @@ def windows(exponents: tuple[int, ...], power: int, order: int) -> Windows:
     singly = tuple([Window(start, start + size, *rest) for (start, size), *rest in each])
     return Windows(
         weights, np.abs(weights), shorter, ratios[:, None], amplified, difference[:, None], behind, gathered,
-        np.array([start for start, _ in wide], dtype=int), steps, singly,
+        np.array([start for start, _ in wide], dtype=int), steps, singly, tuple([2.0**e for e in exponents]),
     )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ Where f is finite on one side alone, at the edge of its domain, slopes are one-s
 from __future__ import annotations
 
 import math
+from math import isfinite
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -14,8 +15,8 @@ import numpy as np
 
 from adinterface.contract.backend import Arrays
 
-from ..evaluation import Evaluations
-from ..extrapolation import Estimate, Number, extrapolate, windows
+from ..evaluation import Evaluate, Evaluations
+from ..extrapolation import Estimate, Number, Windows, extrapolate, windows
 from ..points import Lines
 from ..steps import RETREAT, START, decide, decide_number, grain, unit
 from .method import Array, Method, Slopes
@@ -26,6 +27,8 @@ MEMORY = 2**21
 NEVER = 10**6
 #: How far from the others one more step is taken along what looks like a straight line of rounded values.
 ASIDE = -3
+#: The first two steps.
+BEGIN = (0, -1)
 #: In place of the power of a step that is too small for one.
 LEAST = 5e-324
 
@@ -64,6 +67,8 @@ class Sweep:
     order, power = 1, 2
     #: How much of the rounding of f's values its differences have, and how much larger an error is small enough.
     gain, slack = 1.0, 1.0
+    #: Whether what is evaluated for a line depends on others, or others on it.
+    joint = False
     #: How many evaluations it may take beyond the usual ones.
     more = 0
 
@@ -88,7 +93,11 @@ class Sweep:
         self.room = [lines.room(line) for line in chosen]
         self.most = method.most + self.more
         self.dead: Array | None = None
+        #: f is not known at the point itself.
+        self.owes = not evaluations.at_hand
         self.allocated = False
+        #: f at the first point of all, if a round begins behind it.
+        self.begun: Any = None
         #: f has one real output, whose arithmetic is that of Python's numbers: NumPy's takes longer than many an f.
         self.single = False
         #: Half of what the values of such an f are rounded to, by line, as far as it was looked at.
@@ -129,7 +138,8 @@ class Sweep:
 
     def _march(self, lines: Sequence[int]) -> None:
         """Rounds until every line has enough."""
-        wanted = [(i, e) for i in lines for e in (0, -1)]
+        rest = lines if self.joint or self.evaluations.executor is not None else self._one_by_one(lines)
+        wanted = [(i, e) for i in rest for e in BEGIN]
         while wanted:
             again = self._evaluate(wanted)
             ready = sorted({i for i, _ in wanted} - {i for i, _ in again})
@@ -138,38 +148,100 @@ class Sweep:
             self.values[i], self.errors[i], self.floors[i], self.best[i] = number
             self.sizes[i] = max(self.S[i])
 
+    def _one_by_one(self, lines: Sequence[int]) -> Sequence[int]:
+        """Each line to its end, if f has one real output; the lines if it has others, or more.
+
+        What is shared by the lines of a round would take longer here than what each does by itself.
+        """
+        with self.evaluations.near() as evaluate:
+            for i in lines:
+                wanted: list[int] = [*BEGIN]
+                while wanted:
+                    again: list[tuple[int, int]] = []
+                    for exponent in wanted:
+                        t = self.units[i] * 2.0**exponent
+                        up, ahead = self._look(evaluate, i, t)
+                        if not self.single:
+                            return lines
+                        down, behind = self._look(evaluate, i, -t)
+                        if isfinite(up) and isfinite(down) and self.dead is None:
+                            self._take(i, exponent, self._slope((i, exponent), up, down, ahead, behind), max(abs(up), abs(down)))
+                        else:
+                            self._seen([(i, exponent)], [up], [down], [(ahead, behind)], again, exponent - 1 in wanted)
+                    following = [(i, e) for i, e in again if e not in self.exponents[i]] if again else self._next_number(i)
+                    wanted = [e for _, e in following]
+        return ()
+
+    def _look(self, evaluate: Evaluate, i: int, t: float) -> tuple[float, Any]:
+        """f at this distance, and how far that really is."""
+        leaves, distance = self.lines.at(self.fresh(), self.chosen.start + i, t)
+        vector = self.evaluations.vector(evaluate, leaves)
+        if not self.allocated:
+            self._allocate()
+            if not self.single:
+                self.begun = vector
+                return 0.0, distance
+        return vector if type(vector) is float else vector.item(), distance
+
     def _evaluate(self, wanted: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         """One more step for some lines; the steps to take instead where f was not finite."""
         up, down, apart = self._values(wanted)
         if not self.allocated:
             self._allocate()
+        again: list[tuple[int, int]] = []
+        self._seen(wanted, up, down, apart, again)
+        return [(i, e) for i, e in again if e not in self.exponents[i]]
+
+    def _seen(
+        self,
+        keys: Sequence[tuple[int, int]],
+        up: Values,
+        down: Values,
+        apart: Sequence[tuple[Any, Any]],
+        again: list[tuple[int, int]],
+        smaller: bool | None = None,
+    ) -> None:
+        """Keep what was found at these steps; `again` gets the steps to take instead where f was not finite.
+
+        smaller: whether the step below is taken too; None to look for it among these.
+        """
         if self.dead is not None:
             up, down = self._without_dead(up), self._without_dead(down)
         finite_up, finite_down = self._finite(up), self._finite(down)
-        if not (all(finite_up) and all(finite_down)) and self.dead is None:
+        if not (all(finite_up) and all(finite_down)) and self.dead is None and not self._alive(up, down):
             self.dead = self._dead()
             up, down = self._without_dead(up), self._without_dead(down)
             finite_up, finite_down = self._finite(up), self._finite(down)
-        again: list[tuple[int, int]] = []
-        for n, (i, exponent) in enumerate(wanted):
-            self.counts[i] += 2
+        for n, (i, exponent) in enumerate(keys):
             if finite_up[n] and finite_down[n]:
-                exponents = self.exponents[i]
-                place = next((k for k, other in enumerate(exponents) if other < exponent), len(exponents))
-                exponents.insert(place, exponent)
-                self.D[i].insert(place, self._slope((i, exponent), up[n], down[n], *apart[n]))
-                self.S[i].insert(place, self._size(up[n], down[n]))
+                self._take(i, exponent, self._slope((i, exponent), up[n], down[n], *apart[n]), self._size(up[n], down[n]))
                 continue
+            self.counts[i] += 2 + self._owed()
             self.bad[i] = min(self.bad[i], exponent)
             for sign, good, values in ((1, finite_up[n], up[n]), (-1, finite_down[n], down[n])):
                 if good:
                     self.sides[i].append((exponent, sign, apart[n][0 if sign == 1 else 1], np.array(values, ndmin=1)))
-            if (i, exponent - 1) in wanted or (again and again[-1][0] == i):
+            if ((i, exponent - 1) in keys if smaller is None else smaller) or (again and again[-1][0] == i):
                 continue  # the smaller of two steps of the first round says where to go
             lower = self._retreat(i, exponent)
             if lower is not None:
                 again.append((i, lower))
-        return [(i, e) for i, e in again if e not in self.exponents[i]]
+
+    def _take(self, i: int, exponent: int, slope: Any, size: Any) -> None:
+        """Keep what was found at one step: they go from the largest to the smallest."""
+        self.counts[i] += 2
+        exponents, place = self.exponents[i], 0
+        for other in exponents:
+            place += other > exponent
+        exponents.insert(place, exponent)
+        self.D[i].insert(place, slope)
+        self.S[i].insert(place, size)
+
+    def _owed(self) -> int:
+        """One evaluation if f was evaluated at the point itself because of this line."""
+        owed = self.owes and self.evaluations.at_hand
+        self.owes = self.owes and not owed
+        return int(owed)
 
     def _retreat(self, i: int, exponent: int) -> int | None:
         """A smaller step than one at which f was not finite; None if there are no more evaluations to spend."""
@@ -187,6 +259,10 @@ class Sweep:
         """The side on which f is finite wherever it was looked at; 0 if neither or both are."""
         signs = {sign for _, sign, _, _ in self.sides[i]}
         return signs.pop() if len(signs) == 1 else 0
+
+    def _alive(self, up: Values, down: Values) -> bool:
+        """Whether each output was finite somewhere, so that f need not be evaluated at the point itself to know of it."""
+        return any(self.exponents) or bool((np.isfinite(up) | np.isfinite(down)).reshape(len(up), -1).any(axis=0).all())
 
     def _dead(self) -> Array:
         """Outputs that are not finite at the point itself have no slope, and the others have theirs."""
@@ -206,14 +282,15 @@ class Sweep:
     def _values(self, wanted: Sequence[tuple[int, int]]) -> tuple[Values, Values, list[tuple[Any, Any]]]:
         """f ahead and behind, and how far the point has moved."""
         distances: list[Any] = []
-        ahead, behind = self._split(self.evaluations.vectors(self._points(wanted, distances)))
+        begun, self.begun = self.begun, None
+        ahead, behind = self._split(self.evaluations.vectors(self._points(wanted, distances), begun))
         return ahead, behind, list(zip(distances[0::2], distances[1::2]))
 
     def _split(self, vectors: list[Any]) -> tuple[Values, Values]:
         """Every other one: numbers, or stacks (rounds, outputs)."""
         layout = self.evaluations.layout(())
-        self.single = layout.count == 1 and layout.dtype is np.float64
-        if self.single:
+        if layout.alone:
+            self.single = True
             numbers = [float(value) if layout.number else value.item() for value in vectors]
             return numbers[0::2], numbers[1::2]
         array = np.array(vectors, layout.dtype).reshape(len(vectors), layout.count)
@@ -243,6 +320,7 @@ class Sweep:
     def _allocate(self) -> None:
         self.allocated = True
         layout = self.evaluations.layout(())
+        self.single = layout.alone
         shape, real = (len(self.chosen), layout.count), np.zeros(0, layout.dtype).real.dtype
         self.values = np.full(shape, np.nan, layout.dtype)
         self.errors = np.full(shape, np.inf, real)
@@ -271,7 +349,8 @@ class Sweep:
 
     def _judge(self, exponents: tuple[int, ...], group: list[int]) -> list[tuple[int, int]]:
         if self.single:
-            return self._judge_numbers(exponents, group)
+            found = windows(exponents, self.power, self.order)
+            return [step for i in group for step in self._judge_number(i, exponents, found)]
         rows = np.array(group)
         slopes, sizes = np.array([self.D[i] for i in group]), np.array([self.S[i] for i in group])
         steps = np.array([self.units[i] for i in group])[:, None] * 2.0 ** np.array(exponents)
@@ -291,31 +370,36 @@ class Sweep:
             following.extend(self._following(i, exponent, exponents, room, bool(own.any())))
         return following
 
-    def _judge_numbers(self, exponents: tuple[int, ...], group: list[int]) -> list[tuple[int, int]]:
-        found = windows(exponents, self.power, self.order)
-        powers = [2.0**e for e in exponents]
-        limit = self.slack * self.epsilon
-        following: list[tuple[int, int]] = []
-        for i in group:
-            slopes, unit = self.D[i], self.units[i]
-            steps = [unit * power for power in powers]
-            rounding = self._rounding(self.S[i], steps, self.order, self.gain)
-            if len(slopes) > 2 and self.method.noise is None:
-                grains = self._grains(i, slopes, rounding)
-                if grains:
-                    rounding = [max(noise, self.gain * grains / step**self.order) for noise, step in zip(rounding, steps)]
-            self.numbers[i] = estimate = found.number(slopes, rounding)
-            left = self.most - self.counts[i]
-            if left < 2:
-                continue
-            small = unit * powers[0] < self.scales[i]
-            exponent = decide_number(
-                exponents, self.power, slopes, rounding, estimate, limit, small, self.bad[i], left
-            )  # fmt: skip
-            if exponent is None and len(slopes) == 2 and any(slopes) and self.method.noise is None and grain(self.S[i]):
-                exponent = exponents[-1] + ASIDE  # rounded values may lie on a straight line by chance
-            following.extend(self._following(i, exponent, exponents, left, any(slopes)))
-        return following
+    def _next_number(self, i: int) -> list[tuple[int, int]]:
+        """As `_next`, for one line of an f with one output."""
+        exponents = tuple(self.exponents[i])
+        if len(exponents) > 1:
+            self.epsilon = max(self.epsilon, self.evaluations.level.error)
+            return self._judge_number(i, exponents, windows(exponents, self.power, self.order))
+        if not exponents:
+            return []
+        self.values[i], self.sizes[i] = self.D[i][0], self.S[i][0]
+        return [(i, exponents[0] - 1)] if self.counts[i] + 2 <= self.most else []
+
+    def _judge_number(self, i: int, exponents: tuple[int, ...], found: Windows) -> list[tuple[int, int]]:
+        slopes, unit = self.D[i], self.units[i]
+        steps = [unit * power for power in found.powers]
+        rounding = self._rounding(self.S[i], steps, self.order, self.gain)
+        if len(slopes) > 2 and self.method.noise is None:
+            grains = self._grains(i, slopes, rounding)
+            if grains:
+                rounding = [max(noise, self.gain * grains / step**self.order) for noise, step in zip(rounding, steps)]
+        self.numbers[i] = estimate = found.number(slopes, rounding)
+        left = self.most - self.counts[i]
+        if left < 2:
+            return []
+        small, limit = steps[0] < self.scales[i], self.slack * self.epsilon
+        exponent = decide_number(
+            exponents, self.power, slopes, rounding, estimate, limit, small, self.bad[i], left
+        )  # fmt: skip
+        if exponent is None and len(slopes) == 2 and any(slopes) and self.method.noise is None and grain(self.S[i]):
+            exponent = exponents[-1] + ASIDE  # rounded values may lie on a straight line by chance
+        return self._following(i, exponent, exponents, left, any(slopes))
 
     def _grains(self, i: int, slopes: Sequence[float], rounding: Sequence[float]) -> float:
         """Half of what f's values are rounded to, if they are; a straight line is none that rounding can hide in."""
@@ -368,6 +452,7 @@ class Sweep:
         if not sign:
             return
         outputs, _ = self.evaluations.base()
+        self.counts[i] += self._owed()
         layout = self.evaluations.layout(outputs)
         base = np.array(np.atleast_1d(layout.flat(outputs)), layout.dtype)
         if not self.allocated:

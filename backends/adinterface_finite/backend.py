@@ -139,8 +139,15 @@ class FiniteDifferencesBackend(Backend):
         places = itertools.accumulate(layout.sizes, initial=0)
         for output, first, count, shape in zip(layout.outputs, places, layout.sizes, layout.shapes):
             stack = slopes.values[:, first : first + count]
-            complex_output = is_complex(self, output)
             row: list[Any] = []
+            if layout.alone and layout.number and not any(twice for _, _, twice in lines.spans):
+                column = slopes.values[:, 0]
+                blocks.append([
+                    self._block(column[start : start + size].reshape(numbers.shape), output, leaf)
+                    for leaf, numbers, (start, size, _) in zip(lines.point.leaves, lines.point.numbers, lines.spans)
+                ])
+                continue
+            complex_output = is_complex(self, output)
             for leaf, numbers, (start, size, doubled) in zip(lines.point.leaves, lines.point.numbers, lines.spans):
                 part = stack[start : start + size]
                 if doubled and not complex_output:

@@ -71,15 +71,12 @@ class Evaluations:
         return self._base is not None
 
     def vector(self, evaluate: Evaluate, leaves: Sequence[Any]) -> Any:
-        """The outputs at one point as `vectors` gives them, by what `near` gives; a Python number for a single one."""
+        """The outputs at one point as `vectors` gives them, by what `near` gives."""
         try:
             outputs, aux = evaluate(*leaves)
         except OUTSIDE as error:
-            vector = self._outside(error)
-        else:
-            layout = self._layout or self.layout(outputs, aux)
-            vector = layout.flat(outputs)
-        return float(vector) if type(vector) is np.float64 else vector
+            return self._outside(error)
+        return (self._layout or self.layout(outputs, aux)).flat(outputs)
 
     def vectors(self, points: Iterable[list[Any]], begun: Any = None) -> list[Any]:
         """The outputs at these points, in their order, each as one vector of NumPy's numbers (a number for a single one).
@@ -111,7 +108,7 @@ class Evaluations:
         """What stands for the outputs of an f that raised: it is not defined there, if it is at the point itself."""
         self.raised = error
         layout = self._layout or self.layout(self.base()[0])
-        return np.nan if layout.number else np.full(layout.count, np.nan)
+        return np.float64(np.nan) if layout.number else np.full(layout.count, np.nan)
 
     def spread(self, points: Iterable[list[Any]]) -> Iterator[tuple[Arrays, Aux] | Outside]:
         """As `displaced` at each of these points, on the workers of the executor."""

@@ -152,7 +152,7 @@ class Mixed(Sweep):
 
     def _judge(self, exponents: tuple[int, ...], group: list[int]) -> list[tuple[int, int]]:
         following = super()._judge(exponents, group)
-        errors = {n: self.numbers[n].error if self.single else self.errors[n, 0] for n, _ in following}
+        errors = {n: self.numbers[n].error if self.few else self.errors[n, 0] for n, _ in following}
         return [(n, e) for n, e in following if not errors[n] <= self.beside[n]]
 
     def _one_side(self, i: int) -> int:

@@ -38,14 +38,25 @@ def grain(values: Sequence[float]) -> float:
     top = max(values)
     if not 1e-200 < top < 1e200 or len(set(values)) < min(3, len(values)):
         return 0.0
-    if sum([value.as_integer_ratio()[0].bit_length() > BITS for value in values]) * 2 < len(values):
-        return 0.0
     first = -math.floor(math.log10(top))
+    finest = values[0] * 10.0 ** (first + DIGITS - 1)
+    if abs(finest - round(finest)) > 2.0**-50 * finest:
+        return 0.0
     for digits in range(first, first + DIGITS):
         power = 10.0**digits
         if all(abs(value * power - round(value * power)) <= 2.0**-50 * value * power for value in values):
-            return 1 / power
+            many = sum([value.as_integer_ratio()[0].bit_length() > BITS for value in values])
+            return 1 / power if many * 2 >= len(values) else 0.0
     return 0.0
+
+
+def may_be_rounded(values: Array) -> Array:
+    """Where `grain` may find something. values: (lines, steps, outputs), not negative; gives (lines, outputs)."""
+    top = values.max(axis=1)
+    with np.errstate(all="ignore"):
+        finest = values * (10.0 ** (DIGITS - 1 - np.floor(np.log10(top))))[:, None]
+        found = (np.abs(finest - np.rint(finest)) <= 2.0**-50 * finest).all(axis=1)
+    return np.asarray(found & (top > 0))
 
 
 def unit(scale: float) -> float:

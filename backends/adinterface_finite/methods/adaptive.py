@@ -18,7 +18,7 @@ from adinterface.contract.backend import Arrays
 from ..evaluation import Evaluate, Evaluations
 from ..extrapolation import Estimate, Number, Windows, extrapolate, windows
 from ..points import Lines
-from ..steps import RETREAT, START, decide, decide_number, grain, unit
+from ..steps import RETREAT, START, decide, decide_number, grain, may_be_rounded, unit
 from .method import Array, Method, Slopes
 
 #: Numbers that are held at once.
@@ -29,6 +29,8 @@ NEVER = 10**6
 ASIDE = -3
 #: The first two steps.
 BEGIN = (0, -1)
+#: Up to so many lines of an f with one real output are estimated by themselves: NumPy's arrays begin to pay from there on.
+FEW = 40
 #: In place of the power of a step that is too small for one.
 LEAST = 5e-324
 
@@ -100,9 +102,11 @@ class Sweep:
         self.begun: Any = None
         #: f has one real output, whose arithmetic is that of Python's numbers: NumPy's takes longer than many an f.
         self.single = False
-        #: Half of what the values of such an f are rounded to, by line, as far as it was looked at.
-        self.grain: dict[int, float] = {}
-        #: The estimates of such an f.
+        #: These are few lines of such an f.
+        self.few = False
+        #: Half of what f's values are rounded to, by line and output, as far as it was looked at.
+        self.grain: dict[tuple[int, int], float] = {}
+        #: The estimates of few lines.
         self.numbers: dict[int, Number] = {}
 
     def run(self) -> Slopes:
@@ -138,15 +142,18 @@ class Sweep:
 
     def _march(self, lines: Sequence[int]) -> None:
         """Rounds until every line has enough."""
-        rest = lines if self.joint or self.evaluations.executor is not None else self._one_by_one(lines)
+        alone = len(self.chosen) <= FEW and not self.joint and self.evaluations.executor is None
+        rest = self._one_by_one(lines) if alone else lines
         wanted = [(i, e) for i in rest for e in BEGIN]
         while wanted:
             again = self._evaluate(wanted)
             ready = sorted({i for i, _ in wanted} - {i for i, _ in again})
             wanted = [*again, *self._next(ready)]
-        for i, number in self.numbers.items():
-            self.values[i], self.errors[i], self.floors[i], self.best[i] = number
-            self.sizes[i] = max(self.S[i])
+        if self.few:
+            nothing = Number(math.nan, math.inf, 0.0, 0)
+            found: Array = np.array([self.numbers.get(i, nothing) for i in range(len(self.chosen))])
+            self.values, self.errors, self.floors, self.best = found[:, :1], found[:, 1:2], found[:, 2:3], found[:, 3]
+            self.sizes = np.array([[max(sizes, default=0.0)] for sizes in self.S])
 
     def _one_by_one(self, lines: Sequence[int]) -> Sequence[int]:
         """Each line to its end, if f has one real output; the lines if it has others, or more.
@@ -178,10 +185,10 @@ class Sweep:
         vector = self.evaluations.vector(evaluate, leaves)
         if not self.allocated:
             self._allocate()
-            if not self.single:
-                self.begun = vector
-                return 0.0, distance
-        return vector if type(vector) is float else vector.item(), distance
+        if self.single:
+            return vector.item(), distance
+        self.begun = vector
+        return 0.0, distance
 
     def _evaluate(self, wanted: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         """One more step for some lines; the steps to take instead where f was not finite."""
@@ -321,13 +328,16 @@ class Sweep:
         self.allocated = True
         layout = self.evaluations.layout(())
         self.single = layout.alone
+        self.epsilon = max(layout.epsilon if self.method.noise is None else self.method.noise, self.evaluations.level.error)
+        self.few = self.single and len(self.chosen) <= FEW
+        if self.few:
+            return
         shape, real = (len(self.chosen), layout.count), np.zeros(0, layout.dtype).real.dtype
         self.values = np.full(shape, np.nan, layout.dtype)
         self.errors = np.full(shape, np.inf, real)
         self.sizes, self.floors = np.zeros(shape, real), np.zeros(shape, real)
         #: The place of the largest step that served.
         self.best = np.zeros(len(self.chosen), dtype=int)
-        self.epsilon = max(layout.epsilon if self.method.noise is None else self.method.noise, self.evaluations.level.error)
 
     # between rounds
 
@@ -338,7 +348,7 @@ class Sweep:
             if len(self.exponents[i]) > 1:
                 groups.setdefault(tuple(self.exponents[i]), []).append(i)
             elif self.exponents[i]:
-                self.values[i], self.sizes[i] = self.D[i][0], self.S[i][0]
+                self._take_alone(i)
                 if self.counts[i] + 2 <= self.most:
                     groups.setdefault((), []).append(i)
         following = [(i, self.exponents[i][-1] - 1) for i in groups.pop((), [])]
@@ -348,27 +358,60 @@ class Sweep:
         return following
 
     def _judge(self, exponents: tuple[int, ...], group: list[int]) -> list[tuple[int, int]]:
-        if self.single:
-            found = windows(exponents, self.power, self.order)
+        found = windows(exponents, self.power, self.order)
+        if self.few:
             return [step for i in group for step in self._judge_number(i, exponents, found)]
-        rows = np.array(group)
-        slopes, sizes = np.array([self.D[i] for i in group]), np.array([self.S[i] for i in group])
-        steps = np.array([self.units[i] for i in group])[:, None] * 2.0 ** np.array(exponents)
-        estimate, rounding = self._estimate(windows(exponents, self.power, self.order), slopes, sizes, steps)
+        rows, shape = np.array(group), (len(group), len(exponents), self.values.shape[1])
+        slopes, sizes = (np.array([column[i] for i in group]).reshape(shape) for column in (self.D, self.S))
+        steps = np.array([self.units[i] for i in group])[:, None] * np.array(found.powers)
+        rounding = self._rounding_of(sizes, steps)
+        grained = self._grained(sizes) if self.method.noise is None else None
+        if grained is not None and len(exponents) > 2:
+            rounding = self._with_grains(group, slopes, sizes, rounding, steps, grained)
+        estimate = self._estimate(found, slopes, rounding, steps)
         self.values[rows], self.errors[rows], self.sizes[rows] = estimate.value, estimate.error, sizes.max(axis=1)
         self.floors[rows], self.best[rows] = estimate.floor, estimate.first.max(axis=1, initial=0)
         left = [self.most - self.counts[i] for i in group]
         if max(left) < 2:
             return []
-        small = [bool(step < self.scales[i]) for i, step in zip(group, steps[:, 0])]
+        small = [bool(step < self.scales[i]) for i, step in zip(group, steps[:, 0].tolist())]
         bad = [self.bad[i] for i in group]
         chosen = decide(
             exponents, self.power, slopes, rounding, estimate, self.slack * self.epsilon, small, bad, left
         )  # fmt: skip
+        changes = slopes.any(axis=(1, 2)).tolist()
         following: list[tuple[int, int]] = []
-        for i, exponent, own, room in zip(group, chosen, slopes, left):
-            following.extend(self._following(i, exponent, exponents, room, bool(own.any())))
+        for n, (i, exponent) in enumerate(zip(group, chosen)):
+            if exponent is None and len(exponents) == 2 and grained is not None and changes[n] and self._rounded(n, sizes, grained):
+                exponent = exponents[-1] + ASIDE
+            following.extend(self._following(i, exponent, exponents, left[n], changes[n]))
         return following
+
+    def _grained(self, sizes: Array) -> Array | None:
+        """Which lines and outputs have values that may be rounded to some digits; None if there are none."""
+        found = may_be_rounded(sizes) if sizes.dtype == np.float64 else np.zeros(0, dtype=bool)
+        return found if found.any() else None
+
+    def _rounded(self, n: int, sizes: Array, grained: Array) -> bool:
+        return any(grain(sizes[n, :, k].tolist()) for k in np.flatnonzero(grained[n]).tolist())
+
+    def _with_grains(
+        self, group: list[int], slopes: Array, sizes: Array, rounding: Array, steps: Array, grained: Array
+    ) -> Array:
+        """Rounding errors as rounded values have them."""
+        for n, k in np.argwhere(grained).tolist():
+            values, errors = slopes[n, :, k].tolist(), rounding[n, :, k].tolist()
+            grains = self._grains((group[n], k), values, errors, sizes[n, :, k].tolist())
+            if grains:
+                rounding[n, :, k] = np.maximum(errors, self.gain * grains / steps[n] ** self.order)
+        return rounding
+
+    def _take_alone(self, i: int) -> None:
+        """The one slope that a line has is its derivative, of which nothing else is known."""
+        if self.few:
+            self.numbers[i] = Number(self.D[i][0], math.inf, 0.0, 0)
+        else:
+            self.values[i], self.sizes[i] = self.D[i][0], self.S[i][0]
 
     def _next_number(self, i: int) -> list[tuple[int, int]]:
         """As `_next`, for one line of an f with one output."""
@@ -378,7 +421,7 @@ class Sweep:
             return self._judge_number(i, exponents, windows(exponents, self.power, self.order))
         if not exponents:
             return []
-        self.values[i], self.sizes[i] = self.D[i][0], self.S[i][0]
+        self._take_alone(i)
         return [(i, exponents[0] - 1)] if self.counts[i] + 2 <= self.most else []
 
     def _judge_number(self, i: int, exponents: tuple[int, ...], found: Windows) -> list[tuple[int, int]]:
@@ -386,7 +429,7 @@ class Sweep:
         steps = [unit * power for power in found.powers]
         rounding = self._rounding(self.S[i], steps, self.order, self.gain)
         if len(slopes) > 2 and self.method.noise is None:
-            grains = self._grains(i, slopes, rounding)
+            grains = self._grains((i, 0), slopes, rounding, self.S[i])
             if grains:
                 rounding = [max(noise, self.gain * grains / step**self.order) for noise, step in zip(rounding, steps)]
         self.numbers[i] = estimate = found.number(slopes, rounding)
@@ -401,13 +444,21 @@ class Sweep:
             exponent = exponents[-1] + ASIDE  # rounded values may lie on a straight line by chance
         return self._following(i, exponent, exponents, left, any(slopes))
 
-    def _grains(self, i: int, slopes: Sequence[float], rounding: Sequence[float]) -> float:
-        """Half of what f's values are rounded to, if they are; a straight line is none that rounding can hide in."""
-        if i not in self.grain:
-            if all(abs(a - b) <= 8 * (c + d) for a, b, c, d in zip(slopes, slopes[1:], rounding, rounding[1:])):
+    def _grains(
+        self, key: tuple[int, int], slopes: Sequence[float], rounding: Sequence[float], sizes: Sequence[float]
+    ) -> float:
+        """Half of what f's values are rounded to, if they are; a straight line is none that rounding can hide in.
+
+        key: the line and the output.
+        """
+        if key not in self.grain:
+            for k in range(1, len(slopes)):
+                if abs(slopes[k - 1] - slopes[k]) > 8 * (rounding[k - 1] + rounding[k]):
+                    break
+            else:
                 return 0.0
-            self.grain[i] = 0.5 * grain(self.S[i])
-        return self.grain[i]
+            self.grain[key] = 0.5 * grain(sizes)
+        return self.grain[key]
 
     def _following(
         self, i: int, exponent: int | None, exponents: tuple[int, ...], left: int, changes: bool
@@ -430,18 +481,22 @@ class Sweep:
 
     def _rounding(self, sizes: Sequence[Any], steps: Sequence[Any], order: int, gain: float) -> list[Any]:
         """The rounding errors of slopes, by f's values and the steps."""
-        factor, least = 0.5 * gain * self.epsilon, 0.5 * gain * (self.method.absolute or 0.0)
+        factor = 0.5 * gain * self.epsilon
+        if order == 1 and self.method.absolute is None:
+            return [factor * size / (step or LEAST) for size, step in zip(sizes, steps)]
+        least = 0.5 * gain * (self.method.absolute or 0.0)
         return [max(factor * size, least) / (step**order or LEAST) for size, step in zip(sizes, steps)]
 
-    def _estimate(self, found: Any, slopes: Array, sizes: Array, steps: Array) -> tuple[Estimate, Array]:
-        """The slopes at no step, and the rounding errors of those that there are."""
-        lengths = steps[:, :, None] ** self.order
+    def _rounding_of(self, sizes: Array, steps: Array) -> Array:
+        """As `_rounding`, of (lines, steps, outputs)."""
         noise = 0.5 * self.gain * self.epsilon * sizes
         if self.method.absolute is not None:
             noise = np.maximum(noise, 0.5 * self.gain * self.method.absolute)
-        rounding = noise / lengths
-        estimate = extrapolate(found, slopes, rounding, lengths[:, -1:])
-        return estimate, rounding
+        return np.asarray(noise / (steps**self.order)[:, :, None])
+
+    def _estimate(self, found: Windows, slopes: Array, rounding: Array, steps: Array) -> Estimate:
+        """The slopes at no step."""
+        return extrapolate(found, slopes, rounding, (steps[:, -1:] ** self.order)[:, :, None])
 
     # the edge of the domain
 
@@ -482,7 +537,8 @@ class Sweep:
             slopes = np.array([[(found[e][1] - base) / found[e][0] for e in exponents]])
             sizes = np.array([[np.maximum(np.abs(found[e][1]), np.abs(base)) for e in exponents]])
             steps = self.units[i] * 2.0 ** np.array([exponents])
-            estimate, rounding = self._estimate(windows(exponents, 1, 1), slopes, 2 * sizes, steps)
+            rounding = self._rounding_of(2 * sizes, steps)
+            estimate = self._estimate(windows(exponents, 1, 1), slopes, rounding, steps)
             self.values[i], self.errors[i], self.sizes[i] = estimate.value[0], estimate.error[0], sizes[0].max(axis=0)
             self.floors[i] = estimate.floor[0]
             left = self.most - self.counts[i]

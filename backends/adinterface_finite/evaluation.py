@@ -20,6 +20,7 @@ from .levels import Level, aside, below
 
 _T = TypeVar("_T")
 Array = np.ndarray[Any, Any]
+DOUBLE = np.dtype(np.float64)
 
 #: A flat function.
 Evaluate = Callable[..., tuple[Arrays, Aux]]
@@ -140,7 +141,7 @@ class Evaluations:
         """How outputs become a vector; the first that are seen say."""
         if self._layout is None:
             check_precision(self.backend, self.leaves, outputs)
-            self._layout = Layout(self.backend, outputs)
+            self._layout = _layout(self.backend, outputs)
             if self._layout.traced:
                 raise TracedError
             if aux is not None:
@@ -222,8 +223,20 @@ class Layout:
         return library.asarray(np.asarray(real, order="C"), dtype=dtype, like=self.outputs[n])
 
 
+def _layout(backend: Backend, outputs: Arrays) -> Layout:
+    return _number_layout(backend) if len(outputs) == 1 and type(outputs[0]) is np.float64 else Layout(backend, outputs)
+
+
+@functools.lru_cache(maxsize=32)
+def _number_layout(backend: Backend) -> Layout:
+    """Of one number of NumPy's, which most functions return: to make it again in each call would take long."""
+    return Layout(backend, (np.float64(0.0),))
+
+
 def check_precision(backend: Backend, leaves: Arrays, outputs: Arrays) -> None:
     """Refuse a value with less precision than the arguments."""
+    if all([type(output) is np.float64 for output in outputs]) and all([type(x) is np.ndarray and x.dtype is DOUBLE for x in leaves]):
+        return
     finest = max([width(library_of(backend, leaf).dtype(leaf)) for leaf in leaves if size_of(backend, leaf)], default=0)
     for output in outputs:
         if not size_of(backend, output):

@@ -110,12 +110,15 @@ class Sweep:
         self.numbers: dict[int, Number] = {}
 
     def run(self) -> Slopes:
-        count = len(self.chosen)
-        one_sided = [i for i in range(count) if self._bound(i)]
-        both = [i for i in range(count) if i not in set(one_sided)]
+        both: Sequence[int] = range(len(self.chosen))
+        one_sided: list[int] = []
+        if self.lines.point.bounded:
+            one_sided = [i for i in both if self._bound(i)]
+            both = [i for i in both if i not in one_sided]
         if both or not self.allocated:
             self._march(both)
-        one_sided += [i for i in both if not self.exponents[i] and self.sides[i]]
+        if self.failures.count(0) < len(self.failures):
+            one_sided += [i for i in both if not self.exponents[i] and self.sides[i]]
         for i in one_sided:
             self._one_sided(i)
         if self.evaluations.raised is not None and np.isnan(self.values).all(axis=1).any():

@@ -24,6 +24,8 @@ Array = np.ndarray[Any, Any]
 FLOOR = 0.01
 #: A measured noise counts so many times: it is seen in one or two samples.
 CAUTION = 3.0
+#: How much larger than the least sample of noise the mean of the two least may be: the other one may show how f bends.
+TWICE = 8.0
 
 
 class Windows(NamedTuple):
@@ -92,7 +94,7 @@ class Windows(NamedTuple):
         window = self.wide[best - steps]
         if samples:
             samples.sort()
-            noise = math.sqrt(samples[0] * samples[1]) if len(samples) > 1 else samples[0]
+            noise = min(math.sqrt(samples[0] * samples[1]), TWICE * samples[0]) if len(samples) > 1 else samples[0]
             least = max(least, CAUTION * noise * window.amplified)
         return Number(values[best], least, floors[best], window.start)
 
@@ -199,7 +201,7 @@ def extrapolate(found: Windows, slopes: Array, rounding: Array, smallest: Array)
         samples = latest / found.difference
         if steps > 3:
             samples = np.sort(samples, axis=1)
-            noise = np.sqrt(samples[:, 0] * samples[:, 1]) * smallest[:, 0]
+            noise = np.minimum(np.sqrt(samples[:, 0] * samples[:, 1]), TWICE * samples[:, 0]) * smallest[:, 0]
         else:
             noise = samples[:, 0] * smallest[:, 0]
     else:

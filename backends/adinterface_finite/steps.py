@@ -27,6 +27,8 @@ RETREAT = 3
 DIGITS, BITS = 8, 42
 #: One coarse look back by at most this power of two; one leap out of the noise.
 LEAST, LEAP = -6, 14
+#: How much more noise than rounding is reckoned with where steps are chosen.
+UNSEEN = 8.0
 
 
 def grain(values: Sequence[float]) -> float:
@@ -85,8 +87,8 @@ def decide(
     sizes = _norms(slopes)
     noises = 2 * rounding.max(axis=2, initial=0.0)
     low_bends, high_bends = _norms(slopes[:, -2] - slopes[:, -1]), _norms(slopes[:, 0] - slopes[:, 1])
-    tops, errors = _norms(estimate.value), _norms(estimate.error)
-    lines: Any = zip(sizes.tolist(), noises.tolist(), low_bends.tolist(), high_bends.tolist(), tops.tolist(), errors.tolist())
+    of_lines = sizes, noises, low_bends, high_bends, _norms(estimate.value), _norms(estimate.error), _norms(estimate.floor)
+    lines: Any = zip(*[measure.tolist() for measure in of_lines])
     return [_next(exponents, power, epsilon, small[n], bad[n], left[n], *measures) for n, measures in enumerate(lines)]
 
 
@@ -104,8 +106,8 @@ def decide_number(
     """As `decide`, for one line of a function with one output."""
     sizes, noises = [abs(slope) for slope in slopes], [2 * noise for noise in rounding]
     low_bend, high_bend = abs(slopes[-2] - slopes[-1]), abs(slopes[0] - slopes[1])
-    top, error = abs(estimate.value), estimate.error
-    return _next(exponents, power, epsilon, small, bad, left, sizes, noises, low_bend, high_bend, top, error)
+    top, error, floor = abs(estimate.value), estimate.error, estimate.floor
+    return _next(exponents, power, epsilon, small, bad, left, sizes, noises, low_bend, high_bend, top, error, floor)
 
 
 def _norms(array: Array) -> Array:
@@ -126,6 +128,7 @@ def _next(
     high_bend: float,
     top: float,
     error: float,
+    floor: float,
 ) -> int | None:
     if not any(sizes):
         return None
@@ -134,15 +137,19 @@ def _next(
     low_bend, high_bend = low_bend / last, high_bend / last
     low_noise, high_noise = noises[-1] / last, noises[1] / last
     relative = error / top if top else 0.0
-    coarse = low_bend > 10 * GOOD and low_bend > 8 * low_noise
-    if coarse:
-        down = max(math.floor(math.log2(GOOD / low_bend) / power), LEAST) if low_bend < math.inf else LEAST
-        return low + (min(down, -2) if relative > LOST and steps > 2 else down)
+    rest = left // 2
+    #: What the smallest step lacks, if errors fall with a power of the step.
+    lacking = low_bend / (2.0 ** (power * (exponents[-2] - low)) - 1)
+    if low_bend > 10 * GOOD and low_bend > 8 * low_noise:
+        if rest > 2:
+            down = max(math.floor(math.log2(GOOD / low_bend) / power), LEAST) if low_bend < math.inf else LEAST
+            return low + (min(down, -2) if relative > LOST and steps > 2 else down)
+        return low - max(2, _gap(exponents, power, lacking, low_noise, rest))
     if steps == 2:
         enough = relative < min(LINEAR * epsilon, 0.05) and low_bend <= 4 * low_noise
     else:
         enough = relative < min(ENOUGH * epsilon, 0.01)
-    if enough or (left < 4 and relative < min(LATE * epsilon, 0.05)):
+    if enough or (rest < 2 and (relative < min(LATE * epsilon, 0.05) or error < NOISY * floor)):
         return None
     if high_bend < 4 * high_noise:
         # As far as noise must fall, but not so far that what bends unseen below it would matter.
@@ -151,6 +158,33 @@ def _next(
         for size in (outward, 3):
             if high + size < bad:
                 return high + size
-    elif high_bend < GOOD / 8 and high + 1 < bad:
+    elif high_bend < GOOD / 8 and high + 1 < bad and (rest > 1 or floor > error / 4):
         return high + 1
-    return low - (2 if relative > LOST and steps > 2 else 1)
+    if rest > 2:
+        return low - (2 if relative > LOST and steps > 2 else 1)
+    return low - _gap(exponents, power, lacking, low_noise, rest)
+
+
+def _gap(exponents: tuple[int, ...], power: int, lacking: float, noise: float, rest: int) -> int:
+    """How many powers of two lie between the last steps, so that what they lack and their noise are least together.
+
+    lacking, noise: relative, of the smallest step that there is. rest: how many steps there will be. What an extrapolated value
+    lacks is about the product of what its slopes lack.
+    """
+    low, product = exponents[-1], 1.0
+    for exponent in exponents:
+        lacks = lacking * 2.0 ** (power * (exponent - low))
+        if lacks < 0.3:
+            product *= lacks
+    lacking, noise = min(max(lacking, 1e-300), 1.0), max(noise, 1e-300) * UNSEEN
+    best, least = 1, math.inf
+    for gap in range(1, -LEAST + 3):
+        lacks = product
+        for k in range(1, rest + 1):
+            lacks *= lacking * 2.0 ** (-power * gap * k)
+        total = lacks + noise * 2.0 ** (gap * rest)
+        if total < least:
+            best, least = gap, total
+    return best
+
+NOISY = 0.0

@@ -25,6 +25,8 @@ from .method import Array, Method, Slopes
 MEMORY = 2**21
 #: No bound that is met yet.
 NEVER = 10**6
+#: How far below the only step the last one is.
+LAST = 4
 #: How far from the others one more step is taken along what looks like a straight line of rounded values.
 ASIDE = -3
 #: The first two steps.
@@ -153,10 +155,14 @@ class Sweep:
             ready = sorted({i for i, _ in wanted} - {i for i, _ in again})
             wanted = [*again, *self._next(ready)]
         if self.few:
-            nothing = Number(math.nan, math.inf, 0.0, 0)
-            found: Array = np.array([self.numbers.get(i, nothing) for i in range(len(self.chosen))])
-            self.values, self.errors, self.floors, self.best = found[:, :1], found[:, 1:2], found[:, 2:3], found[:, 3]
-            self.sizes = np.array([[max(sizes, default=0.0)] for sizes in self.S])
+            self._collect()
+
+    def _collect(self) -> None:
+        """The numbers of few lines as arrays."""
+        nothing = Number(math.nan, math.inf, 0.0, 0)
+        found: Array = np.array([self.numbers.get(i, nothing) for i in range(len(self.chosen))])
+        self.values, self.errors, self.floors, self.best = found[:, :1], found[:, 1:2], found[:, 2:3], found[:, 3]
+        self.sizes = np.array([[max(sizes, default=0.0)] for sizes in self.S])
 
     def _one_by_one(self, lines: Sequence[int]) -> Sequence[int]:
         """Each line to its end, if f has one real output; the lines if it has others, or more.
@@ -354,7 +360,7 @@ class Sweep:
                 self._take_alone(i)
                 if self.counts[i] + 2 <= self.most:
                     groups.setdefault((), []).append(i)
-        following = [(i, self.exponents[i][-1] - 1) for i in groups.pop((), [])]
+        following = [(i, self._second(i)) for i in groups.pop((), [])]
         self.epsilon = max(self.epsilon, self.evaluations.level.error)
         for exponents, group in groups.items():
             following.extend(self._judge(exponents, group))
@@ -425,7 +431,11 @@ class Sweep:
         if not exponents:
             return []
         self._take_alone(i)
-        return [(i, exponents[0] - 1)] if self.counts[i] + 2 <= self.most else []
+        return [(i, self._second(i))] if self.counts[i] + 2 <= self.most else []
+
+    def _second(self, i: int) -> int:
+        """The step beside the only one; farther away if it is the last, for what both lack is multiplied."""
+        return self.exponents[i][0] - (1 if self.counts[i] + 4 <= self.most else LAST)
 
     def _judge_number(self, i: int, exponents: tuple[int, ...], found: Windows) -> list[tuple[int, int]]:
         slopes, unit = self.D[i], self.units[i]
@@ -515,6 +525,8 @@ class Sweep:
         base = np.array(np.atleast_1d(layout.flat(outputs)), layout.dtype)
         if not self.allocated:
             self._allocate()
+            if self.few:
+                self._collect()
         if self.dead is None:
             self.dead = self._dead()
         base[self.dead] = 0.0

@@ -18,7 +18,7 @@ START, FACTOR = 2.0**-3.5, 107 / 128
 #: Steps at which two neighbouring slopes differ by this part extrapolate best.
 GOOD = 0.02
 #: Enough, in units of f's precision: at once; with two evaluations to spare; and for a function that looks linear.
-ENOUGH, LATE, LINEAR = 90.0, 4.5e4, 2e3
+ENOUGH, LATE, LINEAR = 90.0, 4.5e6, 2e3
 #: From this relative error on, steps shrink twice as fast.
 LOST = 0.1
 #: How much smaller a step is taken where f is not finite: by this power of two.
@@ -29,6 +29,9 @@ DIGITS, BITS = 8, 42
 LEAST, LEAP = -6, 14
 #: How much more noise than rounding is reckoned with where steps are chosen.
 UNSEEN = 8.0
+#: From this relative error on, if it is so many times what the steps lack and samples of noise are alike up to this factor,
+#: the last step is a test: how noisy it may be in parts of that error, and how far away at most.
+UNSURE, BEYOND, ALIKE, PART, FARTHEST = 1e-5, 3e4, 3.0, 1e-4, 24
 
 
 def grain(values: Sequence[float]) -> float:
@@ -88,7 +91,11 @@ def decide(
     noises = 2 * rounding.max(axis=2, initial=0.0)
     low_bends, high_bends = _norms(slopes[:, -2] - slopes[:, -1]), _norms(slopes[:, 0] - slopes[:, 1])
     of_lines = sizes, noises, low_bends, high_bends, _norms(estimate.value), _norms(estimate.error), _norms(estimate.floor)
-    lines: Any = zip(*[measure.tolist() for measure in of_lines])
+    alike = np.full(len(slopes), np.inf)
+    if estimate.alike is not None and slopes.shape[2]:
+        worst = estimate.error.argmax(axis=1)[:, None]
+        alike = np.take_along_axis(estimate.alike, worst, 1)[:, 0]
+    lines: Any = zip(*[measure.tolist() for measure in (*of_lines, alike)])
     return [_next(exponents, power, epsilon, small[n], bad[n], left[n], *measures) for n, measures in enumerate(lines)]
 
 
@@ -107,7 +114,8 @@ def decide_number(
     sizes, noises = [abs(slope) for slope in slopes], [2 * noise for noise in rounding]
     low_bend, high_bend = abs(slopes[-2] - slopes[-1]), abs(slopes[0] - slopes[1])
     top, error, floor = abs(estimate.value), estimate.error, estimate.floor
-    return _next(exponents, power, epsilon, small, bad, left, sizes, noises, low_bend, high_bend, top, error, floor)
+    measures = sizes, noises, low_bend, high_bend, top, error, floor, estimate.alike
+    return _next(exponents, power, epsilon, small, bad, left, *measures)
 
 
 def _norms(array: Array) -> Array:
@@ -129,6 +137,7 @@ def _next(
     top: float,
     error: float,
     floor: float,
+    alike: float,
 ) -> int | None:
     if not any(sizes):
         return None
@@ -144,7 +153,7 @@ def _next(
         if rest > 2:
             down = max(math.floor(math.log2(GOOD / low_bend) / power), LEAST) if low_bend < math.inf else LEAST
             return low + (min(down, -2) if relative > LOST and steps > 2 else down)
-        return low - max(2, _gap(exponents, power, lacking, low_noise, rest))
+        return low - max(2, _gap(exponents, power, lacking, low_noise, rest)[0])
     if steps == 2:
         enough = relative < min(LINEAR * epsilon, 0.05) and low_bend <= 4 * low_noise
     else:
@@ -162,11 +171,17 @@ def _next(
         return high + 1
     if rest > 2:
         return low - (2 if relative > LOST and steps > 2 else 1)
-    return low - _gap(exponents, power, lacking, low_noise, rest)
+    gap, lacks = _gap(exponents, power, lacking, low_noise, rest)
+    if rest < 2 and steps > 3 and max(UNSURE, BEYOND * lacks) < relative < math.inf and alike < ALIKE:
+        # A function that is noisy, or one that oscillates unseen between the steps: far below them this can be told.
+        gap = max(gap, min(math.floor(math.log2(PART * relative / max(UNSEEN * low_noise, 1e-300))), FARTHEST))
+    return low - gap
 
 
-def _gap(exponents: tuple[int, ...], power: int, lacking: float, noise: float, rest: int) -> int:
+def _gap(exponents: tuple[int, ...], power: int, lacking: float, noise: float, rest: int) -> tuple[int, float]:
     """How many powers of two lie between the last steps, so that what they lack and their noise are least together.
+
+    And what the value that there is lacks by itself.
 
     lacking, noise: relative, of the smallest step that there is. rest: how many steps there will be. What an extrapolated value
     lacks is about the product of what its slopes lack.
@@ -177,7 +192,7 @@ def _gap(exponents: tuple[int, ...], power: int, lacking: float, noise: float, r
         if lacks < 0.3:
             product *= lacks
     lacking, noise = min(max(lacking, 1e-300), 1.0), max(noise, 1e-300) * UNSEEN
-    best, least = 1, math.inf
+    known, best, least = product, 1, math.inf
     for gap in range(1, -LEAST + 3):
         lacks = product
         for k in range(1, rest + 1):
@@ -185,6 +200,6 @@ def _gap(exponents: tuple[int, ...], power: int, lacking: float, noise: float, r
         total = lacks + noise * 2.0 ** (gap * rest)
         if total < least:
             best, least = gap, total
-    return best
+    return best, known
 
 NOISY = 0.0

@@ -159,8 +159,8 @@ class Sweep:
 
     def _collect(self) -> None:
         """The numbers of few lines as arrays."""
-        nothing = Number(math.nan, math.inf, 0.0, 0)
-        found: Array = np.array([self.numbers.get(i, nothing) for i in range(len(self.chosen))])
+        nothing = Number(math.nan, math.inf, 0.0, 0, 0.0, math.inf)
+        found: Array = np.array([self.numbers.get(i, nothing)[:4] for i in range(len(self.chosen))])
         self.values, self.errors, self.floors, self.best = found[:, :1], found[:, 1:2], found[:, 2:3], found[:, 3]
         self.sizes = np.array([[max(sizes, default=0.0)] for sizes in self.S])
 
@@ -418,7 +418,7 @@ class Sweep:
     def _take_alone(self, i: int) -> None:
         """The one slope that a line has is its derivative, of which nothing else is known."""
         if self.few:
-            self.numbers[i] = Number(self.D[i][0], math.inf, 0.0, 0)
+            self.numbers[i] = Number(self.D[i][0], math.inf, 0.0, 0, 0.0, math.inf)
         else:
             self.values[i], self.sizes[i] = self.D[i][0], self.S[i][0]
 

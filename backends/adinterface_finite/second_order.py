@@ -25,7 +25,7 @@ from .points import Lines
 
 #: A second derivative is exact enough at this many times the error of a slope that is; and where it is small beside those
 #: along its two lines, at this part of them.
-SLACK, BESIDE = 11.0, 1e-12
+SLACK, BESIDE = 50.0, 1e-12
 
 
 class Bends(Sweep):

@@ -18,11 +18,11 @@ START, FACTOR = 2.0**-3.5, 107 / 128
 #: Steps at which two neighbouring slopes differ by this part extrapolate best.
 GOOD = 0.02
 #: Enough, in units of f's precision: at once; with two evaluations to spare; and for a function that looks linear.
-ENOUGH, LATE, LINEAR = 400.0, 4.5e6, 2e3
+ENOUGH, LATE, LINEAR = 90.0, 4.5e4, 2e3
 #: From this relative error on, steps shrink twice as fast.
 LOST = 0.1
 #: How much smaller a step is taken where f is not finite: by this power of two.
-RETREAT = 3
+RETREAT = 6
 #: Values of so few decimal digits are taken for rounded ones, unless they have no more than so many binary digits.
 DIGITS, BITS = 8, 42
 #: One coarse look back by at most this power of two; one leap out of the noise.

@@ -17,6 +17,7 @@ from adinterface.contract.backend import Arrays
 
 from ..evaluation import Evaluate, Evaluations
 from ..extrapolation import Estimate, Number, Windows, extrapolate, windows
+from ..levels import enclosing
 from ..points import Lines
 from ..steps import RETREAT, START, decide, decide_number, grain, may_be_rounded, unit
 from .method import Array, Method, Slopes
@@ -25,14 +26,16 @@ from .method import Array, Method, Slopes
 MEMORY = 2**21
 #: No bound that is met yet.
 NEVER = 10**6
-#: How far below the only step the last one is.
-LAST = 4
+#: How far below the only step at which f is finite the next one is: it is near an edge, and what both lack is multiplied.
+BELOW = 4
 #: How far from the others one more step is taken along what looks like a straight line of rounded values.
 ASIDE = -3
 #: The first two steps.
 BEGIN = (0, -1)
 #: Up to so many lines of an f with one real output are estimated by themselves: NumPy's arrays begin to pay from there on.
 FEW = 40
+#: For slopes of which no others are taken, the unit of errors that are small enough is at least so much.
+FINE = 2.2e-14
 #: In place of the power of a step that is too small for one.
 LEAST = 5e-324
 
@@ -263,7 +266,7 @@ class Sweep:
         """A smaller step than one at which f was not finite; None if there are no more evaluations to spend."""
         self.failures[i] += 1
         left = self.most - self.counts[i]
-        if left < 2 or (not self.exponents[i] and self.failures[i] > 2 and self._one_side(i) and left >= 2):
+        if left < 2 or (not self.exponents[i] and self.failures[i] > 1 and self._one_side(i)):
             return None
         if self.exponents[i]:
             return self.exponents[i][-1] - 1
@@ -333,6 +336,12 @@ class Sweep:
     def _size(self, up: Any, down: Any) -> Any:
         return max(abs(up), abs(down)) if self.single else np.maximum(np.abs(up), np.abs(down))
 
+    @property
+    def limit(self) -> float:
+        """In units of which an error is small enough: no more than rounding allows where others are taken of these derivatives."""
+        allowed = self.slack * self.epsilon
+        return max(allowed, FINE) if self.order == 1 and enclosing() is None else allowed
+
     def _allocate(self) -> None:
         self.allocated = True
         layout = self.evaluations.layout(())
@@ -360,7 +369,7 @@ class Sweep:
                 self._take_alone(i)
                 if self.counts[i] + 2 <= self.most:
                     groups.setdefault((), []).append(i)
-        following = [(i, self._second(i)) for i in groups.pop((), [])]
+        following = [(i, self.exponents[i][0] - BELOW) for i in groups.pop((), [])]
         self.epsilon = max(self.epsilon, self.evaluations.level.error)
         for exponents, group in groups.items():
             following.extend(self._judge(exponents, group))
@@ -386,7 +395,7 @@ class Sweep:
         small = [bool(step < self.scales[i]) for i, step in zip(group, steps[:, 0].tolist())]
         bad = [self.bad[i] for i in group]
         chosen = decide(
-            exponents, self.power, slopes, rounding, estimate, self.slack * self.epsilon, small, bad, left
+            exponents, self.power, slopes, rounding, estimate, self.limit, small, bad, left
         )  # fmt: skip
         changes = slopes.any(axis=(1, 2)).tolist()
         following: list[tuple[int, int]] = []
@@ -431,11 +440,7 @@ class Sweep:
         if not exponents:
             return []
         self._take_alone(i)
-        return [(i, self._second(i))] if self.counts[i] + 2 <= self.most else []
-
-    def _second(self, i: int) -> int:
-        """The step beside the only one; farther away if it is the last, for what both lack is multiplied."""
-        return self.exponents[i][0] - (1 if self.counts[i] + 4 <= self.most else LAST)
+        return [(i, exponents[0] - BELOW)] if self.counts[i] + 2 <= self.most else []
 
     def _judge_number(self, i: int, exponents: tuple[int, ...], found: Windows) -> list[tuple[int, int]]:
         slopes, unit = self.D[i], self.units[i]
@@ -449,7 +454,7 @@ class Sweep:
         left = self.most - self.counts[i]
         if left < 2:
             return []
-        small, limit = steps[0] < self.scales[i], self.slack * self.epsilon
+        small, limit = steps[0] < self.scales[i], self.limit
         exponent = decide_number(
             exponents, self.power, slopes, rounding, estimate, limit, small, self.bad[i], left
         )  # fmt: skip
@@ -557,7 +562,7 @@ class Sweep:
             self.values[i], self.errors[i], self.sizes[i] = estimate.value[0], estimate.error[0], sizes[0].max(axis=0)
             self.floors[i] = estimate.floor[0]
             left = self.most - self.counts[i]
-            (following,) = decide(exponents, 1, slopes, rounding, estimate, self.epsilon, [True], [1], [4 * left])
+            (following,) = decide(exponents, 1, slopes, rounding, estimate, self.epsilon, [True], [1], [2 * left])
             if following is not None and left > 0 and following not in found:
                 wanted = [following]
 

@@ -235,7 +235,7 @@ def _number_layout(backend: Backend) -> Layout:
 
 def check_precision(backend: Backend, leaves: Arrays, outputs: Arrays) -> None:
     """Refuse a value with less precision than the arguments."""
-    if all([type(output) is np.float64 for output in outputs]) and all([type(x) is np.ndarray and x.dtype is DOUBLE for x in leaves]):
+    if all(type(output) is np.float64 for output in outputs) and all(getattr(leaf, "dtype", None) is DOUBLE for leaf in leaves):
         return
     finest = max([width(library_of(backend, leaf).dtype(leaf)) for leaf in leaves if size_of(backend, leaf)], default=0)
     for output in outputs:

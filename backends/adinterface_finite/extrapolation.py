@@ -209,8 +209,8 @@ def extrapolate(found: Windows, slopes: Array, rounding: Array, smallest: Array)
     estimate = _extrapolate(found, slopes, rounding, smallest)
     if found.before is None:
         return estimate
-    bends, sizes = (np.abs(array).max(axis=1, keepdims=True, initial=0.0) for array in (slopes[:, -3] - slopes[:, -2], slopes[:, -2]))
-    calm = bends <= CALM * sizes
+    near, bend = slopes[:, -2], slopes[:, -3] - slopes[:, -2]
+    calm = _largest(bend) <= CALM * _largest(near)
     if not calm.any():
         return estimate
     before = _extrapolate(found.before, slopes[:, :-1], rounding[:, :-1], smallest * found.louder)
@@ -220,6 +220,11 @@ def extrapolate(found: Windows, slopes: Array, rounding: Array, smallest: Array)
     noisy = calm & told.any(axis=1, keepdims=True)  # by chance one of many outputs is as near as if it were not noisy
     parts = [np.where(noisy, old, new) for old, new in zip(before[:4], estimate[:4])]
     return Estimate(parts[0], parts[1], parts[2], parts[3], estimate.noise, estimate.alike)
+
+
+def _largest(array: Array) -> Array:
+    """By line."""
+    return np.asarray(np.abs(array).max(axis=1, keepdims=True, initial=0.0))
 
 
 def _extrapolate(found: Windows, slopes: Array, rounding: Array, smallest: Array) -> Estimate:

@@ -24,14 +24,14 @@ LOST = 0.1
 #: How much smaller a step is taken where f is not finite: by this power of two.
 RETREAT = 6
 #: Values of so few decimal digits are taken for rounded ones, unless they have no more than so many binary digits.
-DIGITS, BITS = 8, 42
+DIGITS, BITS = 9, 42
 #: One coarse look back by at most this power of two; one leap out of the noise.
 LEAST, LEAP = -6, 14
 #: How much more noise than rounding is reckoned with where steps are chosen.
 UNSEEN = 8.0
 #: From this relative error on, if it is so many times what the steps lack and samples of noise are alike up to this factor,
 #: the last step is a test: how noisy it may be in parts of that error, and how far away at most.
-UNSURE, BEYOND, ALIKE, PART, FARTHEST = 1e-5, 3e4, 3.0, 1e-4, 24
+UNSURE, BEYOND, ALIKE, PART, FARTHEST = 1e-5, 3e4, 10.0, 1e-4, 24
 
 
 def grain(values: Sequence[float]) -> float:

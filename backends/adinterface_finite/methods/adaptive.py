@@ -7,8 +7,8 @@ Where f is finite on one side alone, at the edge of its domain, slopes are one-s
 from __future__ import annotations
 
 import math
-from math import isfinite
 from collections.abc import Callable, Iterator, Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,8 @@ MEMORY = 2**21
 NEVER = 10**6
 #: How far below the only step at which f is finite the next one is: it is near an edge, and what both lack is multiplied.
 BELOW = 4
+#: By how many roundings a straight line must rise within the smallest step to be none of rounded values.
+MANY = 100.0
 #: How far from the others one more step is taken along what looks like a straight line of rounded values.
 ASIDE = -3
 #: The first two steps.
@@ -184,7 +186,8 @@ class Sweep:
                             return lines
                         down, behind = self._look(evaluate, i, -t)
                         if isfinite(up) and isfinite(down) and self.dead is None:
-                            self._take(i, exponent, self._slope((i, exponent), up, down, ahead, behind), max(abs(up), abs(down)))
+                            slope = self._slope((i, exponent), up, down, ahead, behind)
+                            self._take(i, exponent, slope, max(abs(up), abs(down)))
                         else:
                             self._seen([(i, exponent)], [up], [down], [(ahead, behind)], again, exponent - 1 in wanted)
                     following = [(i, e) for i, e in again if e not in self.exponents[i]] if again else self._next_number(i)
@@ -338,7 +341,7 @@ class Sweep:
 
     @property
     def limit(self) -> float:
-        """In units of which an error is small enough: no more than rounding allows where others are taken of these derivatives."""
+        """In units of which an error is small enough: as small as rounding allows, if others are taken of these derivatives."""
         allowed = self.slack * self.epsilon
         return max(allowed, FINE) if self.order == 1 and enclosing() is None else allowed
 
@@ -400,8 +403,9 @@ class Sweep:
         changes = slopes.any(axis=(1, 2)).tolist()
         following: list[tuple[int, int]] = []
         for n, (i, exponent) in enumerate(zip(group, chosen)):
-            if exponent is None and len(exponents) == 2 and grained is not None and changes[n] and self._rounded(n, sizes, grained):
-                exponent = exponents[-1] + ASIDE
+            straight = exponent is None and len(exponents) == 2 and changes[n]
+            if straight and grained is not None and self._rounded(n, sizes, grained):
+                exponent = exponents[-1] + ASIDE  # rounded values may lie on a straight line by chance
             following.extend(self._following(i, exponent, exponents, left[n], changes[n]))
         return following
 
@@ -419,7 +423,7 @@ class Sweep:
         """Rounding errors as rounded values have them."""
         for n, k in np.argwhere(grained).tolist():
             values, errors = slopes[n, :, k].tolist(), rounding[n, :, k].tolist()
-            grains = self._grains((group[n], k), values, errors, sizes[n, :, k].tolist())
+            grains = self._grains((group[n], k), values, errors, sizes[n, :, k].tolist(), steps[n, -1])
             if grains:
                 rounding[n, :, k] = np.maximum(errors, self.gain * grains / steps[n] ** self.order)
         return rounding
@@ -447,7 +451,7 @@ class Sweep:
         steps = [unit * power for power in found.powers]
         rounding = self._rounding(self.S[i], steps, self.order, self.gain)
         if len(slopes) > 2 and self.method.noise is None:
-            grains = self._grains((i, 0), slopes, rounding, self.S[i])
+            grains = self._grains((i, 0), slopes, rounding, self.S[i], steps[-1])
             if grains:
                 rounding = [max(noise, self.gain * grains / step**self.order) for noise, step in zip(rounding, steps)]
         self.numbers[i] = estimate = found.number(slopes, rounding)
@@ -463,20 +467,24 @@ class Sweep:
         return self._following(i, exponent, exponents, left, any(slopes))
 
     def _grains(
-        self, key: tuple[int, int], slopes: Sequence[float], rounding: Sequence[float], sizes: Sequence[float]
+        self,
+        key: tuple[int, int],
+        slopes: Sequence[float],
+        rounding: Sequence[float],
+        sizes: Sequence[float],
+        smallest: float,
     ) -> float:
-        """Half of what f's values are rounded to, if they are; a straight line is none that rounding can hide in.
+        """Half of what f's values are rounded to, if they are. A straight line is none that many roundings can hide in.
 
         key: the line and the output.
         """
         if key not in self.grain:
-            for k in range(1, len(slopes)):
-                if abs(slopes[k - 1] - slopes[k]) > 8 * (rounding[k - 1] + rounding[k]):
-                    break
-            else:
-                return 0.0
             self.grain[key] = 0.5 * grain(sizes)
-        return self.grain[key]
+        found = self.grain[key]
+        if not found or abs(slopes[-1]) * smallest < MANY * found:
+            return found
+        bends = [abs(a - b) > 8 * (c + d) for a, b, c, d in zip(slopes, slopes[1:], rounding, rounding[1:])]
+        return found if any(bends) else 0.0
 
     def _following(
         self, i: int, exponent: int | None, exponents: tuple[int, ...], left: int, changes: bool

@@ -5,9 +5,9 @@ K. Schittkowski, Test Examples for Nonlinear Programming Codes (1981), objective
 Andrei: N. Andrei, An unconstrained optimization test functions collection, Adv. Modeling and Optimization 10 (2008), p. 147,
 at the standard starts and beside them. Systems: K. Meintjes, A. Morgan, Chemical equilibrium systems as numerical test
 problems, ACM Trans. Math. Software 16 (1990), p. 143; J. Dennis, D. Gay, P. Vu, A new nonlinear equations test problem, Rice
-University (1983); the circuit of H. Ratschek, J. Rokne, J. Global Optimization 3 (1993), p. 501; B. Averick, R. Carter, J. More,
-G. Xue, The MINPACK-2 test problem collection, Argonne (1992). Functions: NIST Digital Library of Mathematical Functions
-(dlmf.nist.gov), each by a formula of that library. Flows: textbook differential equations by steps of Runge and Kutta.
+University (1983); the circuit of H. Ratschek, J. Rokne, J. Global Optimization 3 (1993), p. 501; B. Averick, R. Carter,
+J. More, G. Xue, The MINPACK-2 test problem collection, Argonne (1992). Functions: NIST Digital Library of Mathematical
+Functions (dlmf.nist.gov), each by a formula of that library. Flows: textbook differential equations by Runge and Kutta.
 """
 
 from __future__ import annotations
@@ -46,11 +46,9 @@ def discrete_integral(x: Numbers, m: Any) -> list[Any]:
     h = m.one / (len(x) + 1)
     ts = [i * h for i in range(1, len(x) + 1)]
     cubes = [(v + t + 1) ** 3 for v, t in zip(x, ts)]
-    return [
-        v + h / 2 * ((1 - t) * sum(s * c for s, c in zip(ts[: i + 1], cubes)) + t * sum((1 - s) * c for s, c in
-                                                                                       zip(ts[i + 1 :], cubes[i + 1 :])))
-        for i, (v, t) in enumerate(zip(x, ts))
-    ]  # fmt: skip
+    below = [sum(s * c for s, c in zip(ts[: i + 1], cubes)) for i in range(len(x))]
+    above = [sum((1 - s) * c for s, c in zip(ts[i + 1 :], cubes[i + 1 :])) for i in range(len(x))]
+    return [v + h / 2 * ((1 - t) * a + t * b) for v, t, a, b in zip(x, ts, below, above)]
 
 
 def broyden_banded(x: Numbers, m: Any) -> list[Any]:

@@ -400,7 +400,7 @@ class Sweep:
         chosen = decide(
             exponents, self.power, slopes, rounding, estimate, self.limit, small, bad, left
         )  # fmt: skip
-        changes = slopes.any(axis=(1, 2)).tolist()
+        changes: list[bool] = np.asarray(slopes.any(axis=(1, 2))).tolist()
         following: list[tuple[int, int]] = []
         for n, (i, exponent) in enumerate(zip(group, chosen)):
             straight = exponent is None and len(exponents) == 2 and changes[n]

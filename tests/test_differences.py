@@ -9,9 +9,13 @@ import numpy as np
 import pytest
 import torch
 from adinterface_conformance.__main__ import main
+from adinterface_conformance.differences.held_out import held_out
 from adinterface_conformance.differences.measure import hessians, jacobians, measured, ours, second_order
+from adinterface_conformance.differences.overhead import as_text, overheads
 from adinterface_conformance.differences.problems import problems
+from adinterface_conformance.differences.unseen import unseen
 from adinterface_finite.extrapolation import extrapolate, windows
+from adinterface_finite.methods import adaptive
 
 from adinterface import (
     AutoAutograd,
@@ -66,10 +70,37 @@ def test_jacobians_of_published_problems(points, method, median, most, mean):
     assert np.mean(row.holds) >= 0.99
 
 
-@pytest.mark.parametrize("noise", [1e-12, 1e-8, 1e-4])
-def test_the_estimate_holds_under_noise(points, noise):
-    row = measured("adaptive", ours()["adinterface, adaptive"], points, noise)
+@pytest.fixture(scope="module")
+def others():
+    return {"held out": jacobians(held_out()), "unseen": jacobians(unseen())}
+
+
+@pytest.mark.parametrize(("name", "median", "mean"), [("held out", 2.5e-14, 8.7), ("unseen", 2e-14, 8.5)])
+def test_jacobians_of_problems_that_were_written_afterwards(others, name, median, mean):
+    row = measured("adaptive", ours()["adinterface, adaptive"], others[name])
+    assert len(row.errors) >= 60
+    assert row.quantile(0.5) <= median
+    assert row.quantile(0.9) <= 5e-12
+    assert row.not_finite == row.worse_than(1e-6) == 0
+    assert np.mean(row.evaluations) <= mean
+    assert max(row.evaluations) <= 10
     assert np.mean(row.holds) >= 0.99
+
+
+def test_the_estimate_holds_under_noise(points, others):
+    """A few measurements of much noise are by chance more like one another than they should be."""
+    every, held = [*points, *others["held out"], *others["unseen"]], []
+    for noise, least in ((1e-12, 0.99), (1e-8, 0.99), (1e-4, 0.98)):
+        row = measured("adaptive", ours()["adinterface, adaptive"], every, noise)
+        assert np.mean(row.holds) >= least
+        held += row.holds
+    assert np.mean(held) >= 0.99
+
+
+def test_the_command_prints_what_gradients_cost_beyond_their_evaluations():
+    lines = as_text(overheads((1, 3), 0.001)).splitlines()
+    assert len(lines) == 2 + 2 * 2 * 2
+    assert re.fullmatch(r"\| adaptive \| one-shot \| 1 \| 10 \| -?[\d.]+ \| [\d.]+ \|", lines[2])
 
 
 def test_hessians_of_published_problems():
@@ -159,6 +190,39 @@ def test_oscillations():
     x = np.linspace(1.0, 2.0, 5)
     (found,) = jacobian(lambda x: np.sin(20 * x), FD, x)
     np.testing.assert_allclose(np.diagonal(found), 20 * np.cos(20 * x), rtol=1e-9, atol=1e-8)
+
+
+def test_what_oscillates_unseen_between_the_steps_is_told():
+    """Waves that are low and many look like noise until the last step, which lies far below the others."""
+    random, silent, right = np.random.default_rng(7), 0, 0
+    for height, rate in ((1e-2, 1e3), (1e-3, 1e3), (1e-3, 1e4), (1e-4, 1e3), (1e-4, 1e4)):
+        for x in random.uniform(0.3, 3, 20):
+            with recording() as record, warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                found = derivative(lambda x, a=height, w=rate: np.sin(x) + a * np.cos(w * x) + 2, FD, x)
+            off = abs(found - (np.cos(x) - height * rate * np.sin(rate * x)))
+            silent += not (off <= 10 * record.accuracies[0].relative * abs(found) or told)
+            right += off <= 1e-4 * abs(found)
+    assert silent <= 5
+    assert right >= 30
+
+
+@pytest.mark.parametrize("edge", [1.0, 1 - 1e-2, 1 - 1e-4, 1 - 1e-12])
+@pytest.mark.parametrize("raises", [False, True])
+def test_no_more_than_ten_evaluations_near_an_edge(edge, raises):
+    count = 0
+
+    def f(x):
+        nonlocal count
+        count += 1
+        if x < edge:
+            if raises:
+                raise ValueError("outside")
+            return math.nan
+        return math.exp(x)
+
+    assert derivative(f, FD, 1.0) == pytest.approx(math.e, rel=1e-7)
+    assert count <= 10
 
 
 def test_a_sum_of_ten_thousand_terms():
@@ -532,7 +596,7 @@ def test_plain_central_differences_tell_their_error_to_those_who_ask():
 # One number at a time ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("exponents", [(0, -1), (0, -1, -2), (3, 0, -1, -5), (4, 1, 0, -1, -3)])
+@pytest.mark.parametrize("exponents", [(0, -1), (0, -1, -2), (3, 0, -1, -5), (4, 1, 0, -1, -3), (1, 0, -1, -2, -14)])
 @pytest.mark.parametrize(("power", "order"), [(2, 1), (1, 1), (2, 2)])
 def test_numbers_are_extrapolated_as_arrays_are(exponents, power, order):
     random, found = np.random.default_rng(7), windows(exponents, power, order)
@@ -556,6 +620,18 @@ def test_one_output_has_the_derivatives_that_it_has_beside_others():
         np.testing.assert_allclose(np.stack([one, one]), two, rtol=1e-12)
 
 
+def test_few_lines_and_many_have_the_same_derivatives(monkeypatch):
+    x = np.linspace(0.3, 2.0, 60)
+    f = lambda x: np.sum(np.exp(np.sin(x)) * x[::-1])
+    (arrays,) = gradient(f, FD, x)
+    with concurrent.futures.ThreadPoolExecutor(2) as executor:
+        (spread,) = gradient(f, AutoFiniteDifferences(executor=executor), x)
+    monkeypatch.setattr(adaptive, "FEW", 1000)
+    (numbers,) = gradient(f, FD, x)
+    np.testing.assert_array_equal(arrays, spread)
+    np.testing.assert_allclose(arrays, numbers, rtol=1e-12)
+
+
 # Values that are rounded ---------------------------------------------------------------------------------------------
 
 
@@ -568,6 +644,28 @@ def test_the_estimate_holds_where_values_are_rounded_to_some_digits(digits):
                 found = derivative(lambda x, f=f: np.round(f(x), digits), FD, x)
             held.append(abs(found - slope(x)) <= 10 * record.accuracies[0].relative * abs(found))
     assert np.mean(held) >= 0.97
+
+
+@pytest.mark.parametrize("digits", [2, 3, 4, 6])
+@pytest.mark.parametrize("beside", [False, True])
+def test_values_of_few_digits_are_told(digits, beside):
+    """Unless they do not change at all: the estimate holds, or there is a warning; as one output and beside another."""
+    random, told_or_held = np.random.default_rng(3), []
+    for f, slope in ((np.sin, np.cos), (np.log, lambda x: 1 / x), (lambda x: 3 * x + 1, lambda x: 3.0)):
+        rounded = lambda x, f=f: np.stack([np.round(f(x), digits), 1.5 * x]) if beside else np.round(f(x), digits)
+        for x in random.uniform(0.1, 1.4, 20):
+            with recording() as record, warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                found = np.ravel(derivative(rounded, FD, x))
+            held = abs(found[0] - slope(x)) <= 10 * record.accuracies[0].relative * np.abs(found).max()
+            told_or_held.append(held or bool(told) or found[0] == 0.0)
+    assert np.mean(told_or_held) >= 0.98
+
+
+@pytest.mark.parametrize("factor", [0.1, 1.19, 3.3])
+@pytest.mark.parametrize("x", [3.0, 100.0, 1000.0, 1234.5, 20000.0])
+def test_decimal_factors_are_not_taken_for_rounded_values(factor, x):
+    assert derivative(lambda x: factor * x, FD, x) == pytest.approx(factor, rel=1e-12)
 
 
 def test_a_constant_beside_a_kink_is_not_taken_for_rounded_values():

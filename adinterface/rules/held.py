@@ -171,6 +171,10 @@ class Repeated:
     def __enter__(self) -> Callable[..., Any]:
         function, hold = self._function, self._hold
         self._token = _active.set(hold)
+        repeated = getattr(function, "repeated", None)
+        if repeated is not None:
+            found: Callable[..., Any] = repeated(hold)
+            return found
 
         def evaluate(*leaves: Any) -> Any:
             hold.place = 0

@@ -81,14 +81,14 @@ def _by_leaf(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int)
         values, errors, sizes = (array[start:stop] for array in (slopes.values, slopes.errors, slopes.sizes))
         coarse = max([epsilon, *(lines.point.exactness if leaf < 0 else [lines.point.exactness[leaf]])])
         bad = max(1e-4, 100 * coarse ** (2 / (order + 2)))
-        heights = np.abs(values)
-        top, known = float(heights.max(initial=0.0)), None
+        heights, known = np.abs(values), None
+        top = heights.item() if heights.size == 1 else float(heights.max(initial=0.0))
         if not math.isfinite(top):
             known = np.isfinite(values)
             if not known.any():
                 continue
             top, errors = float(heights.max(initial=0.0, where=known)), np.where(known, errors, 0.0)
-        error = float(errors.max(initial=0.0))
+        error = errors.item() if errors.size == 1 else float(errors.max(initial=0.0))
         doubtful = False
         if 0 < bad * top < error:
             weights = np.array([lines.scale(line)[0] ** order for line in range(start, stop)])[:, None]

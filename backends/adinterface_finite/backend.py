@@ -139,8 +139,15 @@ class FiniteDifferencesBackend(Backend):
         places = itertools.accumulate(layout.sizes, initial=0)
         for output, first, count, shape in zip(layout.outputs, places, layout.sizes, layout.shapes):
             stack = slopes.values[:, first : first + count]
-            complex_output = is_complex(self, output)
             row: list[Any] = []
+            if layout.alone and layout.number and not any(twice for _, _, twice in lines.spans):
+                column = slopes.values[:, 0]
+                blocks.append([
+                    self._block(column[start : start + size].copy().reshape(numbers.shape), output, leaf)
+                    for leaf, numbers, (start, size, _) in zip(lines.point.leaves, lines.point.numbers, lines.spans)
+                ])
+                continue
+            complex_output = is_complex(self, output)
             for leaf, numbers, (start, size, doubled) in zip(lines.point.leaves, lines.point.numbers, lines.spans):
                 part = stack[start : start + size]
                 if doubled and not complex_output:
@@ -154,6 +161,8 @@ class FiniteDifferencesBackend(Backend):
 
     def _block(self, block: Any, output: Any, leaf: Any) -> Any:
         """In the library of the output, or for a gradient of the leaf, and in the leaf's dtype."""
+        if type(leaf) is np.ndarray and type(output) is np.float64 and leaf.dtype is block.dtype:
+            return block
         dtype = block_dtype(self, output, leaf)
         if isinstance(leaf, (np.ndarray, np.generic)) and isinstance(output, (np.ndarray, np.generic)):
             return np.asarray(block, leaf.dtype if leaf.dtype.name == dtype else dtype, order="C")

@@ -20,6 +20,7 @@ from .levels import Level, aside, below
 
 _T = TypeVar("_T")
 Array = np.ndarray[Any, Any]
+DOUBLE = np.dtype(np.float64)
 
 #: A flat function.
 Evaluate = Callable[..., tuple[Arrays, Aux]]
@@ -65,14 +66,33 @@ class Evaluations:
                 self._base = kept_all(self.function(*kept(self.leaves)))
         return self._base
 
-    def vectors(self, points: Iterable[list[Any]]) -> list[Any]:
-        """The outputs at these points, in their order, each as one vector of NumPy's numbers (a number for a single one)."""
+    @property
+    def at_hand(self) -> bool:
+        """Whether f is known at the point itself."""
+        return self._base is not None
+
+    def vector(self, evaluate: Evaluate, leaves: Sequence[Any]) -> Any:
+        """The outputs at one point as `vectors` gives them, by what `near` gives."""
+        try:
+            outputs, aux = evaluate(*leaves)
+        except OUTSIDE as error:
+            return self._outside(error)
+        return (self._layout or self.layout(outputs, aux)).flat(outputs)
+
+    def vectors(self, points: Iterable[list[Any]], begun: Any = None) -> list[Any]:
+        """The outputs at these points, in their order, each as one vector of NumPy's numbers (a number for a single one).
+
+        begun: those at the first point, if they are known.
+        """
         if self.executor is not None:
             return [
                 self._outside(result.error) if type(result) is Outside else self._flat(*result)
                 for result in self.spread(points)
             ]
-        layout, found = self._layout, []
+        layout, found, points = self._layout, [], iter(points)
+        if begun is not None:
+            next(points)
+            found.append(begun)
         with self.near() as evaluate:
             for leaves in points:
                 try:
@@ -88,9 +108,8 @@ class Evaluations:
     def _outside(self, error: Exception) -> Any:
         """What stands for the outputs of an f that raised: it is not defined there, if it is at the point itself."""
         self.raised = error
-        outputs, _ = self.base()
-        layout = self.layout(outputs)
-        return np.nan if layout.number else np.full(layout.count, np.nan)
+        layout = self._layout or self.layout(self.base()[0])
+        return np.float64(np.nan) if layout.number else np.full(layout.count, np.nan)
 
     def spread(self, points: Iterable[list[Any]]) -> Iterator[tuple[Arrays, Aux] | Outside]:
         """As `displaced` at each of these points, on the workers of the executor."""
@@ -122,7 +141,7 @@ class Evaluations:
         """How outputs become a vector; the first that are seen say."""
         if self._layout is None:
             check_precision(self.backend, self.leaves, outputs)
-            self._layout = Layout(self.backend, outputs)
+            self._layout = _layout(self.backend, outputs)
             if self._layout.traced:
                 raise TracedError
             if aux is not None:
@@ -173,6 +192,8 @@ class Layout:
         numpys = (np.ndarray, np.generic)
         self.number = len(outputs) == 1 and self.sizes == [1] and isinstance(outputs[0], numpys)
         self.single = len(outputs) == 1 and isinstance(outputs[0], numpys)
+        #: One real number of double precision, whose arithmetic is that of Python's numbers.
+        self.alone = self.count == 1 and self.dtype is np.float64
         self.traced = any(library.traced(output) for library, output in zip(self.libraries, outputs))
 
     def flat(self, outputs: Arrays) -> Any:
@@ -202,8 +223,20 @@ class Layout:
         return library.asarray(np.asarray(real, order="C"), dtype=dtype, like=self.outputs[n])
 
 
+def _layout(backend: Backend, outputs: Arrays) -> Layout:
+    return _number_layout(backend) if len(outputs) == 1 and type(outputs[0]) is np.float64 else Layout(backend, outputs)
+
+
+@functools.lru_cache(maxsize=32)
+def _number_layout(backend: Backend) -> Layout:
+    """Of one number of NumPy's, which most functions return: to make it again in each call would take long."""
+    return Layout(backend, (np.float64(0.0),))
+
+
 def check_precision(backend: Backend, leaves: Arrays, outputs: Arrays) -> None:
     """Refuse a value with less precision than the arguments."""
+    if all(type(output) is np.float64 for output in outputs) and all(getattr(leaf, "dtype", None) is DOUBLE for leaf in leaves):
+        return
     finest = max([width(library_of(backend, leaf).dtype(leaf)) for leaf in leaves if size_of(backend, leaf)], default=0)
     for output in outputs:
         if not size_of(backend, output):

@@ -24,6 +24,14 @@ Array = np.ndarray[Any, Any]
 FLOOR = 0.01
 #: A measured noise counts so many times: it is seen in one or two samples.
 CAUTION = 3.0
+#: How much larger than the least sample of noise the mean of the two least may be: the other one may show how f bends.
+TWICE = 8.0
+
+
+#: From this power of two on a step lies far below the others: what is noise at those is much more there. Where the slopes at
+#: the others differ by at most this part, and that at the far step by more than this part of such noise, f is noisy. Where the
+#: far slope is much nearer than that, there is none, and what the others show is what f does between them.
+FAR, CALM, TOLD = 6, 0.2, 0.01
 
 
 class Windows(NamedTuple):
@@ -50,13 +58,28 @@ class Windows(NamedTuple):
     steps: int
     #: The same as Python's numbers, for each window of two steps or more.
     wide: tuple[Window, ...]
+    #: `2**exponent` of each step.
+    powers: tuple[float, ...]
+    #: The windows without the smallest step if that lies far below the others, and how much more noise that step has.
+    before: Windows | None
+    louder: float
 
     def number(self, slopes: Sequence[float], rounding: Sequence[float]) -> Number:
         """As `extrapolate`, for one line and one output.
 
         What NumPy would do with arrays of a few numbers, in a tenth of the time.
         """
-        values, floors, errors = list(slopes), list(rounding), [0.0] * self.steps
+        if self.before is not None and abs(slopes[-3] - slopes[-2]) <= CALM * abs(slopes[-2]):
+            found = self.before.number(slopes[:-1], rounding[:-1])
+            noise = found.noise * self.louder
+            if noise > 8 * rounding[-1] and TOLD * noise < abs(slopes[-1] - found.value):
+                return found
+        if self.steps == 2:
+            weight, (far, near), (more, noise) = self.wide[0].weight, slopes, rounding
+            change, floor = weight * (near - far), noise + weight * (noise + more)
+            return Number(near + change, floor + abs(change), floor, 0, 0.0, math.inf)
+        steps = self.steps
+        values, floors, errors = list(slopes), list(rounding), [0.0] * steps
         best, least, samples = -1, math.inf, []
         for _start, stop, shorter, other, weight, ratio, _, difference in self.wide:
             nearer, noise = values[shorter], floors[shorter]
@@ -69,9 +92,9 @@ class Windows(NamedTuple):
                 if gained < 1.0:
                     total = floor + error * (gained if gained > FLOOR else FLOOR)
                 samples.append(error / difference)
-            if stop < self.steps and self.steps > 2:
+            if stop < steps:
                 last = abs(slopes[stop - 1] - value)
-                for j in range(stop, self.steps):
+                for j in range(stop, steps):
                     off = abs(slopes[j] - value) - last - 8 * rounding[j]
                     if off > 0:
                         total += off
@@ -81,13 +104,16 @@ class Windows(NamedTuple):
             floors.append(floor)
             errors.append(error)
         if best < 0:
-            return Number(values[-1], math.inf, math.inf, 0)
-        window = self.wide[best - self.steps]
+            return Number(values[-1], math.inf, math.inf, 0, 0.0, math.inf)
+        window, noise, alike = self.wide[best - steps], 0.0, math.inf
         if samples:
             samples.sort()
-            noise = math.sqrt(samples[0] * samples[1]) if len(samples) > 1 else samples[0]
+            noise = samples[0]
+            if len(samples) > 1:
+                noise = min(math.sqrt(noise * samples[1]), TWICE * noise)
+                alike = samples[1] / samples[0] if samples[0] > 0 else math.inf
             least = max(least, CAUTION * noise * window.amplified)
-        return Number(values[best], least, floors[best], window.start)
+        return Number(values[best], least, floors[best], window.start, noise, alike)
 
 
 class Window(NamedTuple):
@@ -112,6 +138,9 @@ class Number(NamedTuple):
     error: float
     floor: float
     first: int
+    #: Of the slope at the smallest step; and how much larger the second sample of it is than the least.
+    noise: float
+    alike: float
 
 
 @functools.lru_cache(maxsize=4096)
@@ -147,9 +176,13 @@ def windows(exponents: tuple[int, ...], power: int, order: int) -> Windows:
     parts = [float(nodes[start + size - 1] / (nodes[start] - nodes[start + size - 1])) for start, size in wide]
     each = zip(wide, shorter.tolist(), others, parts, two + ratios.tolist(), amplified.tolist(), two + difference.tolist())
     singly = tuple([Window(start, start + size, *rest) for (start, size), *rest in each])
+    far = steps > 3 and exponents[-2] - exponents[-1] >= FAR
+    before = windows(exponents[:-1], power, order) if far else None
+    louder = 2.0 ** (order * (exponents[-2] - exponents[-1])) if far else 0.0
     return Windows(
         weights, np.abs(weights), shorter, ratios[:, None], amplified, difference[:, None], behind, gathered,
-        np.array([start for start, _ in wide], dtype=int), steps, singly,
+        np.array([start for start, _ in wide], dtype=int), steps, singly, tuple([2.0**e for e in exponents]),
+        before, louder,
     )  # fmt: skip
 
 
@@ -164,6 +197,8 @@ class Estimate(NamedTuple):
     first: Array
     #: The noise of f's values that the slopes show, its standard deviation.
     noise: Array | None
+    #: How much larger the second sample of it is than the least; None if there are not two.
+    alike: Array | None
 
 
 def extrapolate(found: Windows, slopes: Array, rounding: Array, smallest: Array) -> Estimate:
@@ -171,13 +206,35 @@ def extrapolate(found: Windows, slopes: Array, rounding: Array, smallest: Array)
 
     smallest: (lines, 1, 1), the smallest step to the power of the derivative's order.
     """
+    estimate = _extrapolate(found, slopes, rounding, smallest)
+    if found.before is None:
+        return estimate
+    near, bend = slopes[:, -2], slopes[:, -3] - slopes[:, -2]
+    calm = _largest(bend) <= CALM * _largest(near)
+    if not calm.any():
+        return estimate
+    before = _extrapolate(found.before, slopes[:, :-1], rounding[:, :-1], smallest * found.louder)
+    assert before.noise is not None
+    noise = before.noise / smallest[:, 0]
+    told = (noise > 8 * rounding[:, -1]) & (TOLD * noise < np.abs(slopes[:, -1] - before.value))
+    noisy = calm & told.any(axis=1, keepdims=True)  # by chance one of many outputs is as near as if it were not noisy
+    parts = [np.where(noisy, old, new) for old, new in zip(before[:4], estimate[:4])]
+    return Estimate(parts[0], parts[1], parts[2], parts[3], estimate.noise, estimate.alike)
+
+
+def _largest(array: Array) -> Array:
+    """By line."""
+    return np.asarray(np.abs(array).max(axis=1, keepdims=True, initial=0.0))
+
+
+def _extrapolate(found: Windows, slopes: Array, rounding: Array, smallest: Array) -> Estimate:
     steps = found.steps
     values = found.weights @ slopes
     wide = values[:, steps:]
     errors = np.abs(wide - values[:, found.shorter])
     floors = found.gains[steps:] @ rounding
     total = floors.copy()
-    noise = None
+    noise = alike = None
     if steps > 2:
         previous = errors[:, found.shorter[steps - 1 :] - steps]
         latest = errors[:, steps - 1 :]
@@ -192,7 +249,9 @@ def extrapolate(found: Windows, slopes: Array, rounding: Array, smallest: Array)
         samples = latest / found.difference
         if steps > 3:
             samples = np.sort(samples, axis=1)
-            noise = np.sqrt(samples[:, 0] * samples[:, 1]) * smallest[:, 0]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                alike = np.where(samples[:, 0] > 0, samples[:, 1] / samples[:, 0], np.inf)
+            noise = np.minimum(np.sqrt(samples[:, 0] * samples[:, 1]), TWICE * samples[:, 0]) * smallest[:, 0]
         else:
             noise = samples[:, 0] * smallest[:, 0]
     else:
@@ -202,4 +261,4 @@ def extrapolate(found: Windows, slopes: Array, rounding: Array, smallest: Array)
     value, error, floor = wide[lines, best, outputs], total[lines, best, outputs], floors[lines, best, outputs]
     if noise is not None:
         error = np.maximum(error, CAUTION * noise * found.amplified[best] / smallest[:, 0])
-    return Estimate(value, error, floor, found.first[best], noise)
+    return Estimate(value, error, floor, found.first[best], noise, alike)

@@ -35,6 +35,8 @@ class Point:
             (-math.inf if bounds is None or bounds[0] is None else bounds[0]),
             (math.inf if bounds is None or bounds[1] is None else bounds[1]),
         )
+        #: Whether there are bounds at all.
+        self.bounded = self.low > -math.inf or self.high < math.inf
         self.libraries: list[Library] = [library_of(backend, leaf) for leaf in leaves]
         self.exactness = [epsilon(library.dtype(leaf)) for library, leaf in zip(self.libraries, leaves)]
         #: NumPy's own are taken as they are.
@@ -52,7 +54,7 @@ class Point:
 
     def room(self, x: float, unit: complex) -> tuple[float, float]:
         """How far a number may go ahead and behind."""
-        if unit != 1 or (self.low == -math.inf and self.high == math.inf):
+        if unit != 1 or not self.bounded:
             return math.inf, math.inf
         return self.high - x, x - self.low
 
@@ -260,7 +262,7 @@ class Directions(Lines):
         return (float(np.median(every)), float(every.min())) if every.size else (1.0, 1.0)
 
     def room(self, line: int) -> tuple[float, float]:
-        if self.point.low == -math.inf and self.point.high == math.inf:
+        if not self.point.bounded:
             return math.inf, math.inf
         ahead = behind = math.inf
         for numbers, tangent in zip(self.point.numbers, self.tangents(line)):

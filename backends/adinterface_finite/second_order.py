@@ -32,7 +32,7 @@ class Bends(Sweep):
     """Second differences along lines in lockstep, with the slopes that the same evaluations give."""
 
     order, gain = 2, 4.0
-    slack, more = SLACK, 6
+    slack, more, joint = SLACK, 6, True
 
     def run(self) -> Slopes:
         outputs, _ = self.evaluations.base()
@@ -103,7 +103,7 @@ Move = Callable[[Arrays, int, float, int, float], list[Any]]
 class Mixed(Sweep):
     """Mixed derivatives of a scalar f along pairs of lines, in lockstep as the lines were."""
 
-    order, gain, slack, more = 2, 4.0, SLACK, 2
+    order, gain, slack, more, joint = 2, 4.0, SLACK, 2, True
 
     def __init__(self, bends: Bends, pairs: Sequence[tuple[int, int]], move: Move):
         self.bends, self.pairs, self.move = bends, pairs, move
@@ -152,7 +152,7 @@ class Mixed(Sweep):
 
     def _judge(self, exponents: tuple[int, ...], group: list[int]) -> list[tuple[int, int]]:
         following = super()._judge(exponents, group)
-        errors = {n: self.numbers[n].error if self.single else self.errors[n, 0] for n, _ in following}
+        errors = {n: self.numbers[n].error if self.few else self.errors[n, 0] for n, _ in following}
         return [(n, e) for n, e in following if not errors[n] <= self.beside[n]]
 
     def _one_side(self, i: int) -> int:

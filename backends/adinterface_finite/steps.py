@@ -22,11 +22,16 @@ ENOUGH, LATE, LINEAR = 90.0, 4.5e4, 2e3
 #: From this relative error on, steps shrink twice as fast.
 LOST = 0.1
 #: How much smaller a step is taken where f is not finite: by this power of two.
-RETREAT = 3
+RETREAT = 6
 #: Values of so few decimal digits are taken for rounded ones, unless they have no more than so many binary digits.
-DIGITS, BITS = 8, 42
+DIGITS, BITS = 9, 42
 #: One coarse look back by at most this power of two; one leap out of the noise.
 LEAST, LEAP = -6, 14
+#: How much more noise than rounding is reckoned with where steps are chosen.
+UNSEEN = 8.0
+#: From this relative error on, if it is so many times what the steps lack and samples of noise are alike up to this factor,
+#: the last step is a test: how noisy it may be in parts of that error, and how far away at most.
+UNSURE, BEYOND, ALIKE, PART, FARTHEST = 1e-5, 3e4, 10.0, 1e-4, 24
 
 
 def grain(values: Sequence[float]) -> float:
@@ -38,14 +43,25 @@ def grain(values: Sequence[float]) -> float:
     top = max(values)
     if not 1e-200 < top < 1e200 or len(set(values)) < min(3, len(values)):
         return 0.0
-    if sum([value.as_integer_ratio()[0].bit_length() > BITS for value in values]) * 2 < len(values):
-        return 0.0
     first = -math.floor(math.log10(top))
+    finest = values[0] * 10.0 ** (first + DIGITS - 1)
+    if abs(finest - round(finest)) > 2.0**-50 * finest:
+        return 0.0
     for digits in range(first, first + DIGITS):
         power = 10.0**digits
         if all(abs(value * power - round(value * power)) <= 2.0**-50 * value * power for value in values):
-            return 1 / power
+            many = sum([value.as_integer_ratio()[0].bit_length() > BITS for value in values])
+            return 1 / power if many * 2 >= len(values) else 0.0
     return 0.0
+
+
+def may_be_rounded(values: Array) -> Array:
+    """Where `grain` may find something. values: (lines, steps, outputs), not negative; gives (lines, outputs)."""
+    top = values.max(axis=1)
+    with np.errstate(all="ignore"):
+        finest = values * (10.0 ** (DIGITS - 1 - np.floor(np.log10(top))))[:, None]
+        found = (np.abs(finest - np.rint(finest)) <= 2.0**-50 * finest).all(axis=1)
+    return np.asarray(found & (top > 0))
 
 
 def unit(scale: float) -> float:
@@ -74,8 +90,12 @@ def decide(
     sizes = _norms(slopes)
     noises = 2 * rounding.max(axis=2, initial=0.0)
     low_bends, high_bends = _norms(slopes[:, -2] - slopes[:, -1]), _norms(slopes[:, 0] - slopes[:, 1])
-    tops, errors = _norms(estimate.value), _norms(estimate.error)
-    lines: Any = zip(sizes.tolist(), noises.tolist(), low_bends.tolist(), high_bends.tolist(), tops.tolist(), errors.tolist())
+    of_lines = sizes, noises, low_bends, high_bends, _norms(estimate.value), _norms(estimate.error), _norms(estimate.floor)
+    alike = np.full(len(slopes), np.inf)
+    if estimate.alike is not None and slopes.shape[2]:
+        worst = estimate.error.argmax(axis=1)[:, None]
+        alike = np.take_along_axis(estimate.alike, worst, 1)[:, 0]
+    lines: Any = zip(*[measure.tolist() for measure in (*of_lines, alike)])
     return [_next(exponents, power, epsilon, small[n], bad[n], left[n], *measures) for n, measures in enumerate(lines)]
 
 
@@ -93,8 +113,9 @@ def decide_number(
     """As `decide`, for one line of a function with one output."""
     sizes, noises = [abs(slope) for slope in slopes], [2 * noise for noise in rounding]
     low_bend, high_bend = abs(slopes[-2] - slopes[-1]), abs(slopes[0] - slopes[1])
-    top, error = abs(estimate.value), estimate.error
-    return _next(exponents, power, epsilon, small, bad, left, sizes, noises, low_bend, high_bend, top, error)
+    top, error, floor = abs(estimate.value), estimate.error, estimate.floor
+    measures = sizes, noises, low_bend, high_bend, top, error, floor, estimate.alike
+    return _next(exponents, power, epsilon, small, bad, left, *measures)
 
 
 def _norms(array: Array) -> Array:
@@ -115,6 +136,8 @@ def _next(
     high_bend: float,
     top: float,
     error: float,
+    floor: float,
+    alike: float,
 ) -> int | None:
     if not any(sizes):
         return None
@@ -123,15 +146,19 @@ def _next(
     low_bend, high_bend = low_bend / last, high_bend / last
     low_noise, high_noise = noises[-1] / last, noises[1] / last
     relative = error / top if top else 0.0
-    coarse = low_bend > 10 * GOOD and low_bend > 8 * low_noise
-    if coarse:
-        down = max(math.floor(math.log2(GOOD / low_bend) / power), LEAST) if low_bend < math.inf else LEAST
-        return low + (min(down, -2) if relative > LOST and steps > 2 else down)
+    rest = left // 2
+    #: What the smallest step lacks, if errors fall with a power of the step.
+    lacking = low_bend / (2.0 ** (power * (exponents[-2] - low)) - 1)
+    if low_bend > 10 * GOOD and low_bend > 8 * low_noise:
+        if rest > 2:
+            down = max(math.floor(math.log2(GOOD / low_bend) / power), LEAST) if low_bend < math.inf else LEAST
+            return low + (min(down, -2) if relative > LOST and steps > 2 else down)
+        return low - max(2, _gap(exponents, power, lacking, low_noise, rest)[0])
     if steps == 2:
         enough = relative < min(LINEAR * epsilon, 0.05) and low_bend <= 4 * low_noise
     else:
         enough = relative < min(ENOUGH * epsilon, 0.01)
-    if enough or (left < 4 and relative < min(LATE * epsilon, 0.05)):
+    if enough or (rest < 2 and (relative < min(LATE * epsilon, 0.05) or error < NOISY * floor)):
         return None
     if high_bend < 4 * high_noise:
         # As far as noise must fall, but not so far that what bends unseen below it would matter.
@@ -140,6 +167,39 @@ def _next(
         for size in (outward, 3):
             if high + size < bad:
                 return high + size
-    elif high_bend < GOOD / 8 and high + 1 < bad:
+    elif high_bend < GOOD / 8 and high + 1 < bad and (rest > 1 or floor > error / 4):
         return high + 1
-    return low - (2 if relative > LOST and steps > 2 else 1)
+    if rest > 2:
+        return low - (2 if relative > LOST and steps > 2 else 1)
+    gap, lacks = _gap(exponents, power, lacking, low_noise, rest)
+    if rest < 2 and steps > 3 and max(UNSURE, BEYOND * lacks) < relative < math.inf and alike < ALIKE:
+        # A function that is noisy, or one that oscillates unseen between the steps: far below them this can be told.
+        gap = max(gap, min(math.floor(math.log2(PART * relative / max(UNSEEN * low_noise, 1e-300))), FARTHEST))
+    return low - gap
+
+
+def _gap(exponents: tuple[int, ...], power: int, lacking: float, noise: float, rest: int) -> tuple[int, float]:
+    """How many powers of two lie between the last steps, so that what they lack and their noise are least together.
+
+    And what the value that there is lacks by itself.
+
+    lacking, noise: relative, of the smallest step that there is. rest: how many steps there will be. What an extrapolated value
+    lacks is about the product of what its slopes lack.
+    """
+    low, product = exponents[-1], 1.0
+    for exponent in exponents:
+        lacks = lacking * 2.0 ** (power * (exponent - low))
+        if lacks < 0.3:
+            product *= lacks
+    lacking, noise = min(max(lacking, 1e-300), 1.0), max(noise, 1e-300) * UNSEEN
+    known, best, least = product, 1, math.inf
+    for gap in range(1, -LEAST + 3):
+        lacks = product
+        for k in range(1, rest + 1):
+            lacks *= lacking * 2.0 ** (-power * gap * k)
+        total = lacks + noise * 2.0 ** (gap * rest)
+        if total < least:
+            best, least = gap, total
+    return best, known
+
+NOISY = 0.0

@@ -157,7 +157,9 @@ def _moved(leaves: Arrays, tangents: Arrays, step: Any) -> list[Any]:
 
 def _neighbours(leaf: Any, relative: float) -> tuple[Any, Any]:
     """Each number of a leaf moved ahead and behind, in its own precision."""
-    steps = (relative * np.fmax(1.0, abs(leaf.astype(np.float64)))).astype(leaf.dtype)
+    steps = relative * np.fmax(1.0, abs(leaf))
+    if leaf.dtype.char != "d":  # no less than double precision for what a step is relative to
+        steps = (relative * np.fmax(1.0, abs(leaf.astype(np.float64)))).astype(leaf.dtype)
     return leaf + steps, leaf - steps
 
 

@@ -1,0 +1,96 @@
+"""What a gradient by differences costs beyond its evaluations: `python -m adinterface_conformance differences --overhead`.
+
+Beside each gradient stands the least that anybody would write: f at a copy of the point with one number displaced, as often as
+the method evaluates f. The two run in turn, and the round of each that took the least processor time counts, which a busy
+machine disturbs least.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adinterface import AutoFiniteDifferences, gradient, prepare
+
+Array = np.ndarray[Any, Any]
+
+#: How many numbers a point has, and how long one measurement takes in seconds.
+SIZES, LONG = (1, 20, 1000), 0.6
+
+
+class Overhead(NamedTuple):
+    """Of one gradient. Times in seconds."""
+
+    method: str
+    way: str
+    size: int
+    evaluations: int
+    #: Of the gradient, and of its evaluations alone.
+    whole: float
+    bare: float
+
+    @property
+    def each(self) -> float:
+        """Beyond f and the copy of its array, by evaluation."""
+        return (self.whole - self.bare) / self.evaluations
+
+
+def cheap(x: Array) -> Any:
+    """A few microseconds, and as many evaluations as most functions take."""
+    return np.exp(np.sin(x)).sum()
+
+
+def overheads(sizes: tuple[int, ...] = SIZES, long: float = LONG) -> Iterator[Overhead]:
+    for method in ("adaptive", "central"):
+        for size in sizes:
+            for way in ("one-shot", "prepared"):
+                yield overhead(method, way, size, long)
+
+
+def overhead(method: str, way: str, size: int, long: float = LONG) -> Overhead:
+    """Measure one gradient beside its evaluations."""
+    backend, x = AutoFiniteDifferences(method=method), np.linspace(0.3, 2.0, size)  # type: ignore[arg-type]
+    count = 0
+
+    def counted(x: Array) -> Any:
+        nonlocal count
+        count += 1
+        return cheap(x)
+
+    gradient(counted, backend, x)
+    once = prepare(gradient, cheap, backend, x) if way == "prepared" else lambda x: gradient(cheap, backend, x)
+    places = [k % size for k in range(count)]
+
+    def bare(x: Array) -> None:
+        for place in places:
+            moved = x.copy()
+            moved[place] += 1e-3
+            cheap(moved)
+
+    whole, alone = _fastest(once, bare, x, long)
+    return Overhead(method, way, size, count, whole, alone)
+
+
+def _fastest(first: Callable[[Array], Any], second: Callable[[Array], Any], x: Array, long: float) -> tuple[float, float]:
+    first(x), second(x)
+    best = [float("inf")] * 2
+    end = time.process_time() + long
+    while time.process_time() < end:
+        for n, run in enumerate((first, second)):
+            start = time.process_time()
+            run(x)
+            best[n] = min(best[n], time.process_time() - start)
+    return best[0], best[1]
+
+
+def as_text(rows: Iterator[Overhead]) -> str:
+    """The rows as a Markdown table."""
+    lines = ["| method | call | numbers | evaluations | us beyond each | whole / evaluations |", "| --- " * 6 + "|"]
+    for row in rows:
+        lines.append(
+            f"| {row.method} | {row.way} | {row.size} | {row.evaluations} | {1e6 * row.each:.1f} | {row.whole / row.bare:.2f} |"
+        )
+    return "\n".join(lines)

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ...contract.decisions import active
 from ...contract.errors import NumpyCodeError
 from .. import making
-from ..array import NumpyArray
+from ..array import NumpyArray, decided
 from ..flags import base_of
 from ..made_array import made
 from ..writers import WRITERS
@@ -294,7 +295,24 @@ def looking_into_lists(real: Callable[..., Any], of: Of) -> Callable[..., Any]:
     return call
 
 
+#: What these give has as many elements as numbers say.
+_OF_TRUTH = frozenset([np.argwhere, np.flatnonzero, np.nonzero, np.where])
+_SIZED_BY_NUMBERS = _OF_TRUTH | {np.bincount, np.compress, np.delete, np.extract, np.insert, np.repeat, np.split, np.unique}
 _place: Callable[..., Any] = np.place
+
+
+def by_numbers(real: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose result has as many elements as numbers say: as this run goes on by, if it tells or assumes such."""
+
+    @functools.wraps(real)
+    def call(*args: Any, **keywords: Any) -> Any:
+        if active() is not None:
+            if real in _OF_TRUTH and is_followed(args[0]) and (real is not np.where or len(args) == 1):
+                args = (args[0] != 0,)
+            args, keywords = decided(args), {name: decided(value) for name, value in keywords.items()}
+        return ours(*args, **keywords)
+
+    return call
 
 
 def stand_ins(of: Of) -> dict[int, tuple[Any, Any]]:
@@ -318,4 +336,4 @@ def stand_ins(of: Of) -> dict[int, tuple[Any, Any]]:
             if hasattr(value, "_implementation") and id(value) not in known:
                 known.add(id(value))
                 pairs.append((value, looking_into_lists(value, of)))
-    return {id(real): (real, ours) for real, ours in pairs}
+    return {id(real): (real, by_numbers(real, ours) if real in _SIZED_BY_NUMBERS else ours) for real, ours in pairs}

@@ -16,6 +16,7 @@ from adinterface import AutoAutograd, AutoTorch
 def test_the_list_is_long_and_has_each_name_once():
     names = [example.name for example in examples()]
     assert len(names) == len(set(names)) >= 600
+    assert 300 <= len(examples(held_out=True)) < len(names)
 
 
 #: One of each kind that runs on each engine.

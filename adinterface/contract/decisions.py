@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Undecided(Exception):
-    """A number that even a run that is not compiled cannot tell, or that the compiled one does not ask for in the same place."""
+    """A number that not even an uncompiled run tells, or that the compiled one does not ask for in the same place."""
 
 
 class Decisions:

@@ -38,7 +38,7 @@ class Decided:
                 self._used(key)
                 return results
         with recording() as decisions:
-            results = self._compute(*[x if isinstance(x, jax.Array) else jnp.asarray(x) for x in arrays])
+            results = self._compute(*[x if isinstance(x, jax.Array) else jnp.array(x) for x in arrays])
         if len(self._forms) >= MANY_WAYS:
             return results
         key = tuple([(answer.dtype.str, answer.shape, answer.tobytes()) for answer in decisions.answers])

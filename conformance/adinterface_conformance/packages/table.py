@@ -26,7 +26,8 @@ def markdown(trials: Sequence[Trial]) -> str:
         elsewhere = {(trial.name, trial.backend) for trial in trials if trial.status != "right" and not trial.prepared}
         bad = [
             trial for trial in trials
-            if trial.status != "right" and trial.prepared == prepared and not (prepared and (trial.name, trial.backend) in elsewhere)
+            if trial.status != "right" and trial.prepared == prepared
+            and not (prepared and (trial.name, trial.backend) in elsewhere)
         ]  # fmt: skip
         if bad:
             lines += ["", title, "", "| why | where | functions |", "| --- | --- | --- |", *_reasons(bad)]
@@ -67,7 +68,11 @@ def _names(trials: Sequence[Trial]) -> str:
 
 
 #: What differs between errors that say the same: numbers, and the name of the engine whose arrays it was.
-_DIFFERENT = ((r"\[[^\]]*\]", "..."), (r"-?\d+\.\d+(e[+-]?\d+)?", "..."), (r"on (torch|jax|autograd) arrays", "on an engine's arrays"))
+_DIFFERENT = (
+    (r"\[[^\]]*\]", "..."),
+    (r"-?\d+\.\d+(e[+-]?\d+)?", "..."),
+    (r"on (torch|jax|autograd) arrays", "on an engine's arrays"),
+)
 
 
 def reason_of(trial: Trial) -> str:

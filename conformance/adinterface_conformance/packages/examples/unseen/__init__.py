@@ -1,4 +1,4 @@
-"""Examples that were written before any of them was run, to tell how much the others, and the code, had been tuned to each other.
+"""Examples that were written before any was run, to tell how much the others, and the code, had been tuned to each other.
 
 `scipy_parts` and `statistics` hold other functions, methods and arguments of the packages that the other lists know,
 `docstrings` calls of four packages as their own docstrings show them, drawn by lot, `sciences` functions of packages of single

@@ -50,7 +50,7 @@ viscosity.PPDS5(350.0, 470.008, 1.08003e-05, 0.19583, 0.811897)
 viscosity.Stiel_Thodos(300.0, 556.35, 4559600.0, 153.8)
 viscosity.dmu_Yaws_dT(300.0, -9.4406, 1117.6, 0.0137, -1.5465e-05)
 volume.TDE_VDNS_rho(400.0, 772.999, 320.037, 795.092, -169.132, 448.929, -102.931)
-"""
+"""  # noqa: E501
 
 _FLUIDS = """
 compressible.isentropic_efficiency(100000.0, 1000000.0, 1.4, eta_p=0.78)
@@ -93,7 +93,7 @@ separator.K_separator_Watkins(0.88, 985.4, 1.3, True)
 two_phase.two_phase_dP_dz_acceleration(1, 0.1, 0.372, 827.1, 3.919, -5e-12, -4e-07, -2e-07, 120.0, 0.0001)
 two_phase_voidage.Beattie_Whalley(0.4, 0.001, 1e-05, 850, 1.2)
 two_phase_voidage.Domanski_Didion(0.4, 800, 2.5, 0.001, 1e-05)
-"""
+"""  # noqa: E501
 
 _TRANSFORMS3D = """
 _gohlketransforms.orthogonalization_matrix([9.8, 12.0, 15.5], [87.2, 80.7, 69.7])
@@ -112,7 +112,7 @@ shears.mat2sadn([[1.0, 0.54630248, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
 taitbryan.euler2mat(1.3, -0.1, 0.2)
 zooms.zfdir2aff(-1.234)
 zooms.zfdir2mat(-1.234)
-"""
+"""  # noqa: E501
 
 _HT = """
 boiling_flow.Lazarek_Black(10, 0.3, 0.001, 0.6, 2000000.0, Te=100)
@@ -131,7 +131,7 @@ conv_supercritical.Nu_Krasnoshchekov(100000.0, 1.2)
 conv_supercritical.Nu_Yamagata(100000.0, 1.2, 1.5, 2080.845, 2048.621, 650, 700, 600.0)
 conv_two_phase.Ravipudi_Godbold(1, 0.9, 0.3, 1000, 2.5, 2300, 0.6, 1e-05, 0.001, 0.0012)
 hx.P_NTU_method(5.2, 1.45, 1860.0, 1900, 3041.75, 130, T2i=15, subtype='E', Ntp=4)
-"""
+"""  # noqa: E501
 
 
 def examples() -> list[Example]:

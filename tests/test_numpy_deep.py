@@ -16,12 +16,14 @@ import warnings
 import weakref
 
 import deep_helper
+import jax
 import numpy as np
 import pytest
 import scipy.optimize
 import scipy.special
 import scipy.stats
 from deep_helper import Layer, Shifted, counted, filled, layer, squares
+from scipy.sparse.linalg import svds
 
 from adinterface import (
     AutoAutograd,
@@ -561,7 +563,14 @@ def test_integers_of_compiled_code_have_no_derivative():
 def test_a_compiled_call_names_what_it_does_not_know():
     message = "goes on by the numbers of what is differentiated, which a compiled call does not know yet"
     with pytest.raises(NumpyCodeError, match=message):
-        prepare(gradient, deep(a_root), AutoJax(), X)(X)
+        jax.jit(lambda x: gradient(deep(a_root), AutoJax(), x)[0])(X)
+
+
+def test_a_root_is_compiled():
+    fast = prepare(gradient, deep(a_root), AutoJax(), X)
+    for n in range(4):
+        x = X * (1 + n / 10)
+        np.testing.assert_allclose(fast(x)[0], gradient(a_root, AutoFiniteDifferences(), x)[0], rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -591,3 +600,13 @@ def test_the_copies_are_one_for_all():
     assert COPIES.of(squares) is not squares
     assert COPIES.of(len) is len
     assert COPIES.of(inspect.signature) is inspect.signature
+
+
+def test_sparse_functions_take_arrays_that_code_has_made():
+    def f(x):
+        table = np.outer(np.arange(1.0, 5.0), [1.0, 0.5, 2.0]) + np.eye(4, 3)
+        _, values, rows = svds(table, 2, v0=np.ones(3), solver="arpack")
+        return np.sum((np.abs(rows) @ np.asarray(x)) * values)
+
+    for backend in ENGINES.values():
+        np.testing.assert_allclose(gradient(deep(f), backend, X)[0], gradient(f, AutoFiniteDifferences(), X)[0], rtol=1e-7)

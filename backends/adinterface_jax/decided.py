@@ -14,8 +14,8 @@ from adinterface.contract.decisions import Undecided, assuming, recording
 
 from . import unrolled
 
-#: For so many ways code is compiled; by others it runs as it is.
-MANY_WAYS = 8
+#: For so many ways code is compiled; by others it runs as it is. A way by numbers that are no integers rarely comes again.
+MANY_WAYS, FEW_WAYS = 8, 2
 
 
 class Decided:
@@ -39,7 +39,8 @@ class Decided:
                 return results
         with recording() as decisions:
             results = self._compute(*[x if isinstance(x, jax.Array) else jnp.array(x) for x in arrays])
-        if len(self._forms) >= MANY_WAYS:
+        broken = any(answer.dtype.kind in "fc" and np.any(answer != np.round(answer)) for answer in decisions.answers)
+        if len(self._forms) >= (FEW_WAYS if broken else MANY_WAYS):
             return results
         key = tuple([(answer.dtype.str, answer.shape, answer.tobytes()) for answer in decisions.answers])
         form = jax.jit(unrolled.warning(functools.partial(_assuming, self._compute, decisions.answers)))

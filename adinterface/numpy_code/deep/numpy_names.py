@@ -151,7 +151,7 @@ def nditer(op: Any, *args: Any, **keywords: Any) -> Any:
 def partition(a: Any, kth: Any, axis: Any = -1, *args: Any, **keywords: Any) -> Any:
     """np.partition, of which the order inside of the parts is what NumPy's happens to be."""
     a = assembled(a)
-    if type(a) is not NumpyArray or args or keywords or (known := known_numbers(a)) is None:
+    if type(a) is not NumpyArray or args or keywords or unknown(a) or (known := known_numbers(a)) is None:
         return np.partition(a, kth, axis, *args, **keywords)
     order = np.argpartition(known, kth, axis)
     same = np.array_equal(np.take_along_axis(known, order, axis) if axis is not None else known.ravel()[order],

@@ -73,7 +73,7 @@ def known_numbers(x: Any) -> np.ndarray[Any, Any] | None:
     """The numbers of an engine's array; None where it does not know them yet."""
     library = x._engine.library
     if (decisions := active()) is not None:
-        return decisions.numbers(x._array, library) if x.dtype.kind in "iub" else None
+        return decisions.numbers(x._array, library)
     found = library.value_under_trace(x._array) if x._traced() else x._array
     return None if found is None else np.array(library.to_numpy(found) if isinstance(found, library.types) else found)
 

@@ -97,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--backend", action="append", default=[], metavar="BACKEND", help="default: all installed")
     parser.add_argument("--prepared", action="store_true", help="prepared calls, too")
     parser.add_argument("--examples", type=Path, metavar="FILE", help="Python, in which EXAMPLES tells arguments by function")
-    parser.add_argument("--held-out", action="store_true", help="only what was written before it was run, see `examples.unseen`")
+    parser.add_argument("--held-out", action="store_true", help="only what was written before it was run: `examples.unseen`")
     parser.add_argument("--sample", type=int, metavar="COUNT", help="so many of them, drawn by lot, always the same")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table for the documentation")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every trial")

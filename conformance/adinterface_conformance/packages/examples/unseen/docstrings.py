@@ -50,7 +50,7 @@ viscosity.PPDS5(350.0, 470.008, 1.08003e-05, 0.19583, 0.811897)
 viscosity.Stiel_Thodos(300.0, 556.35, 4559600.0, 153.8)
 viscosity.dmu_Yaws_dT(300.0, -9.4406, 1117.6, 0.0137, -1.5465e-05)
 volume.TDE_VDNS_rho(400.0, 772.999, 320.037, 795.092, -169.132, 448.929, -102.931)
-"""  # noqa: E501
+"""
 
 _FLUIDS = """
 compressible.isentropic_efficiency(100000.0, 1000000.0, 1.4, eta_p=0.78)

@@ -1,4 +1,4 @@
-"""Packages of single sciences: control, robotics, finance, imaging, colours, astronomy, weather, adaptive filters, benchmarks."""
+"""Packages of single sciences: control, robotics, finance, images, colours, astronomy, weather, filters, benchmarks."""
 
 from __future__ import annotations
 

@@ -610,3 +610,9 @@ def test_sparse_functions_take_arrays_that_code_has_made():
 
     for backend in ENGINES.values():
         np.testing.assert_allclose(gradient(deep(f), backend, X)[0], gradient(f, AutoFiniteDifferences(), X)[0], rtol=1e-7)
+
+
+def test_properties_of_others_making():
+    for backend in ENGINES.values():
+        np.testing.assert_allclose(gradient(deep(lambda x: np.sum(deep_helper.Fitted(x).squares)), backend, X)[0], 2 * X)
+    assert deep_helper.Fitted(X).squares.tolist() == (X**2).tolist()

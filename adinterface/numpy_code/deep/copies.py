@@ -338,7 +338,9 @@ for _name in ("__delitem__", "__ior__", "__setitem__", "clear", "pop", "popitem"
 #: SciPy's own NumPy code, of which a copy takes more than what is offered for it.
 _BETTER_COPIED = frozenset({"log_softmax", "logsumexp", "softmax"})
 #: Kinds of functions that compilers of Python make.
-_COMPILED = frozenset({"cython_function_or_method", "fortran", "nb_func", "nb_method", "_ArrayFunctionDispatcher"})
+_COMPILED = frozenset({
+    "cython_function_or_method", "fused_cython_function", "fortran", "nb_func", "nb_method", "_ArrayFunctionDispatcher",
+})  # fmt: skip
 
 
 def _singledispatched(value: Any) -> bool:

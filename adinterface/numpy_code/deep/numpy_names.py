@@ -151,7 +151,7 @@ def nditer(op: Any, *args: Any, **keywords: Any) -> Any:
 def partition(a: Any, kth: Any, axis: Any = -1, *args: Any, **keywords: Any) -> Any:
     """np.partition, of which the order inside of the parts is what NumPy's happens to be."""
     a = assembled(a)
-    if type(a) is not NumpyArray or args or keywords or unknown(a) or (known := known_numbers(a)) is None:
+    if type(a) is not NumpyArray or args or keywords or (known := known_numbers(a)) is None:
         return np.partition(a, kth, axis, *args, **keywords)
     order = np.argpartition(known, kth, axis)
     same = np.array_equal(np.take_along_axis(known, order, axis) if axis is not None else known.ravel()[order],
@@ -256,6 +256,8 @@ _OF_SEQUENCES = frozenset(
     )
     if hasattr(np, name)
 )  # fmt: skip
+#: Keywords that say nothing of an engine's arrays, and change nothing for NumPy's own.
+_OF_NUMPY_ALONE = ("device", "subok")
 #: These take lists in lists as they are.
 _AS_THEY_ARE = frozenset([np.block, np.einsum, np.einsum_path])
 #: These cannot run as copies of NumPy's own code either, because they leave Python.
@@ -284,7 +286,7 @@ def looking_into_lists(real: Callable[..., Any], of: Of) -> Callable[..., Any]:
         if real not in _AS_THEY_ARE:
             args = tuple([taken(arg) for arg in args])
         if keywords:
-            keywords = {name: taken(value) for name, value in keywords.items() if name != "device"}
+            keywords = {name: taken(value) for name, value in keywords.items() if name not in _OF_NUMPY_ALONE}
         found = first_wrapped((args, keywords))
         if found is None:
             return made(real(*args, **keywords))

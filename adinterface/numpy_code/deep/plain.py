@@ -60,7 +60,8 @@ def settled_number(x: Any) -> Any:
         return x
     if type(x) is MadeArray:
         return x._array.copy()
-    found = known_numbers(x)
+    decisions = active()
+    found = known_numbers(x) if decisions is None else decisions.numbers(x._array, x._engine.library)
     if found is None:
         raise NumpyCodeError(
             f"numpy_function: {expression() or 'this'} goes on by the numbers of what is differentiated, which a compiled "
@@ -73,7 +74,7 @@ def known_numbers(x: Any) -> np.ndarray[Any, Any] | None:
     """The numbers of an engine's array; None where it does not know them yet."""
     library = x._engine.library
     if (decisions := active()) is not None:
-        return decisions.numbers(x._array, library)
+        return decisions.numbers(x._array, library) if x.dtype.kind in "iub" else None  # others rarely come again
     found = library.value_under_trace(x._array) if x._traced() else x._array
     return None if found is None else np.array(library.to_numpy(found) if isinstance(found, library.types) else found)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...example import Example
+from ...example import Example, found_at
 from ..numbers import LABELS, NOISE, OTHER_ROWS, POSITIVE, ROWS, SERIES, SHARES, SQUARE, SYMMETRIC, TABLE, UNIT, X, Y
 
 _ANGLES = np.array([0.4, -0.3, 0.9])
@@ -72,9 +72,7 @@ def _control() -> list[Example]:
 
 
 def _step(f: Any, a: Any, b: Any) -> Any:
-    import control
-
-    return f(control.ss(a, b, b.T, 0), np.linspace(0, 2, 5)).outputs
+    return f(found_at("control.ss")(a, b, b.T, 0), np.linspace(0, 2, 5)).outputs
 
 
 def _lagged(f: Any, zs: Any) -> Any:
@@ -101,9 +99,8 @@ def _extended(f: Any, x: Any, z: Any) -> Any:
 
 
 def _unscented(f: Any, x: Any, p: Any) -> Any:
-    from filterpy.kalman import MerweScaledSigmaPoints
-
-    made = f(3, 1, 0.2, lambda x: x[:1], lambda x, dt: x * (1 + dt), MerweScaledSigmaPoints(3, 0.5, 2.0, 0.3))
+    points = found_at("filterpy.kalman.MerweScaledSigmaPoints")(3, 0.5, 2.0, 0.3)
+    made = f(3, 1, 0.2, lambda x: x[:1], lambda x, dt: x * (1 + dt), points)
     made.x, made.P = x, p
     made.predict()
     made.update(np.array([0.4]))

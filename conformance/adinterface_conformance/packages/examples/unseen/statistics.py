@@ -8,7 +8,7 @@ import numpy as np
 
 from adinterface import Constant
 
-from ...example import Example
+from ...example import Example, found_at
 from ..numbers import (
     GUESSES,
     LABELS,
@@ -292,15 +292,11 @@ def _statsmodels() -> list[Example]:
 
 
 def _family(name: str) -> Any:
-    import statsmodels.api
-
-    return getattr(statsmodels.api.families, name)()
+    return found_at(f"statsmodels.api.families.{name}")()
 
 
 def _ols(y: Any, x: Any) -> Any:
-    import statsmodels.api
-
-    return statsmodels.api.OLS(y, x)
+    return found_at("statsmodels.api.OLS")(y, x)
 
 
 def _exchangeable(f: Any, share: Any, x: Any) -> Any:
@@ -310,9 +306,8 @@ def _exchangeable(f: Any, share: Any, x: Any) -> Any:
 
 
 def _mixed(f: Any, y: Any, groups: Any) -> Any:
-    from statsmodels.regression.mixed_linear_model import MixedLMParams
-
-    return MixedLMParams.from_components(fe_params=np.array([0.3, -0.2, 0.4]), cov_re=np.array([[0.6]]))
+    parameters = found_at("statsmodels.regression.mixed_linear_model.MixedLMParams")
+    return parameters.from_components(fe_params=np.array([0.3, -0.2, 0.4]), cov_re=np.array([[0.6]]))
 
 
 def _sklearn() -> list[Example]:

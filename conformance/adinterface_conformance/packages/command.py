@@ -37,7 +37,9 @@ def main(argv: Sequence[str]) -> int:
         )
         return 2
     if options.sample:
-        chosen = random.Random(2026).sample(chosen, min(options.sample, len(chosen)))
+        chosen.sort(key=lambda example: example.name)
+        random.Random(2026).shuffle(chosen)
+        chosen = chosen[: options.sample]
     trials, unusable = tried(chosen, backends, (False, True) if options.prepared else (False,), options.verbose)
     for trial in trials:
         if trial.status == "wrong":

@@ -23,11 +23,11 @@ def markdown(trials: Sequence[Trial]) -> str:
         cells = [_right(among, column, count if package is None else 0) for column in columns]
         lines.append(f"| {'all' if package is None else f'`{package}`'} | {count} | " + " | ".join(cells) + " |")
     for title, prepared in (("Not right on every engine, where it is called:", False), ("Prepared, besides:", True)):
-        elsewhere = {(trial.name, trial.backend) for trial in trials if trial.status != "right" and not trial.prepared}
+        elsewhere = {trial.name for trial in trials if trial.status != "right" and not trial.prepared}
         bad = [
             trial for trial in trials
             if trial.status != "right" and trial.prepared == prepared
-            and not (prepared and (trial.name, trial.backend) in elsewhere)
+            and not (prepared and trial.name in elsewhere)
         ]  # fmt: skip
         if bad:
             lines += ["", title, "", "| why | where | functions |", "| --- | --- | --- |", *_reasons(bad)]
@@ -80,7 +80,7 @@ def reason_of(trial: Trial) -> str:
     if trial.status == "wrong":
         return "another gradient than differences" if "gradient" in trial.reason else "another value than NumPy's"
     text = trial.reason.replace("\n", " ").replace("|", "\\|")
-    text = re.split(r"(?<=[a-z)\]])\. |, which would drop| and that would drop|, which takes plain", text)[0]
+    text = re.split(r" -{9,}|(?<=[a-z)\]])\. |, which would drop| and that would drop|, which takes plain", text)[0]
     for pattern, instead in _DIFFERENT:
         text = re.sub(pattern, instead, text)
     return text[:140] + ("..." if len(text) > 140 else "")

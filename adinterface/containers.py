@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 from .contract.nodes import NodeType, cached_names, exactly
 from .opaque import state_of
 
+_STRINGS = {str}
+
 
 def _indices(count: int) -> list[str]:
     return [f"[{i}]" for i in range(count)]
@@ -65,6 +67,19 @@ class _Dict(NodeType):
     def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
         factory = value.default_factory if type(value) is defaultdict else None
         return tuple(value.values()), (type(value), factory, tuple(value))
+
+    def reader(self, data: Any) -> Callable[[Any], Sequence[Any] | None]:
+        cls, _, keys = data
+        if cls is defaultdict or not {*map(type, keys)} <= _STRINGS:
+            return super().reader(data)
+        names = [*keys]
+
+        def read(value: Any) -> Sequence[Any] | None:
+            if type(value) is not cls or [*value] != names or not {*map(type, value)} <= _STRINGS:
+                return None
+            return [*value.values()]
+
+        return read
 
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         cls, factory, keys = data

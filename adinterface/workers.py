@@ -6,9 +6,14 @@ workers there are. A task holds f itself and its arguments, which is all that a 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from types import MappingProxyType
 from typing import Any, NamedTuple
+
+from .contract.errors import PrecisionError
+from .tree import Constant, Each
 
 #: What code in Python raises where arrays would be NaN: `math.log(-1.0)`, `1 / 0.0`, a matrix that has no Cholesky
 #: factor; NumPy's own warnings where they are errors.
@@ -36,23 +41,59 @@ def run_all(executor: Any, tasks: Sequence[Task]) -> Iterator[Any]:
     """The results, in the order of the tasks. What a task raises is raised, and what has not begun is cancelled."""
     size = max(1, -(-len(tasks) // PIECES))
     pieces = [tasks[start : start + size] for start in range(0, len(tasks), size)]
-    packed = [[(task.call, tuple(task.args), dict(task.kwargs)) for task in piece] for piece in pieces]
-    for results in _mapped(executor, packed):
+    stays = isinstance(executor, ThreadPoolExecutor)
+    for results, dtypes in _mapped(executor, [_Piece([Task(*task) for task in piece], stays) for piece in pieces]):
+        _require_dtypes(results, dtypes)
         yield from results
 
 
-def _run(piece: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]]) -> list[Any]:
-    """On a worker."""
-    results: list[Any] = []
-    for call, args, kwargs in piece:
-        try:
-            results.append(call(*args, **kwargs))
-        except OUTSIDE as error:
-            results.append(Outside(error))
-    return results
+class _Piece:
+    """Tasks that a worker does one after the other."""
+
+    def __init__(self, tasks: Sequence[Task], stays: bool):
+        self.tasks = [(task.call, tuple(task.args), dict(task.kwargs)) for task in tasks]
+        self.dtypes = None if stays else _dtypes(self.tasks)
+
+    def __call__(self) -> tuple[list[Any], list[str] | None]:
+        """On a worker: the results, and their dtypes if they leave the process."""
+        _require_dtypes(self.tasks, self.dtypes)
+        results: list[Any] = []
+        for call, args, kwargs in self.tasks:
+            try:
+                results.append(call(*args, **kwargs))
+            except OUTSIDE as error:
+                results.append(Outside(error))
+        return results, None if self.dtypes is None else _dtypes(results)
 
 
-def _mapped(executor: Any, packed: list[Any]) -> Iterator[list[Any]]:
+def _dtypes(x: Any) -> list[str]:
+    """Of all arrays in x, as far as can be seen without a plan."""
+    if isinstance(x, (tuple, list)):
+        return [dtype for part in x for dtype in _dtypes(part)]
+    if isinstance(x, dict):
+        return _dtypes([*x.values()])
+    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+        return _dtypes([getattr(x, field.name, None) for field in dataclasses.fields(x)])
+    if isinstance(x, (Constant, Each)):
+        return _dtypes(x.value)
+    return [str(x.dtype)] if hasattr(x, "dtype") and not isinstance(x, type) else []
+
+
+def _require_dtypes(x: Any, sent: list[str] | None) -> None:
+    """Refuse arrays that another process reads in another precision: JAX takes its own setting for theirs."""
+    if sent is not None and (read := _dtypes(x)) != sent:
+        before, after = next((pair for pair in zip(sent, read) if pair[0] != pair[1]), (sent, read))
+        raise PrecisionError(
+            f"An array of dtype {before} went to another process, or came from it, which reads it as {after}: so does JAX "
+            f"where jax_enable_x64 is not set. Set JAX_ENABLE_X64=1 for this process and the workers, or pass NumPy arrays."
+        )
+
+
+def _run(piece: _Piece) -> tuple[list[Any], list[str] | None]:
+    return piece()
+
+
+def _mapped(executor: Any, packed: list[_Piece]) -> Iterator[tuple[list[Any], list[str] | None]]:
     if hasattr(executor, "get_executor"):  # a dask client, whose own futures are remembered by what they compute
         executor = executor.get_executor(pure=False)
     if hasattr(executor, "submit"):

@@ -1,5 +1,6 @@
 """What tests JAX on many devices: of one process, and of two."""
 
+import os
 import traceback
 
 import jax
@@ -246,3 +247,18 @@ def program(member):
         for outcome in outcomes(AutoJax(), yardstick, SETTINGS[member.size]):
             found[f"the set: {outcome.setting}: {outcome.check}"] = outcome.error
     return found
+
+
+def dying(member):
+    """One process dies between two calls; JAX's own service then ends the others."""
+    with yardstick.group(member, 60):
+        model, data = spread(X, line(AxisType.Auto), "devices"), Constant(2.0)
+
+        def energy(x, scale):
+            return (scale * x**2).sum()
+
+        gradient(energy, AutoJax(), model, data)
+        if member.rank == 1:
+            os._exit(7)
+        while True:
+            jax.block_until_ready(gradient(energy, AutoJax(), model, data)[0])

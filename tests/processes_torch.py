@@ -10,7 +10,7 @@ from adinterface_conformance.benchmark.yardsticks import torch_processes as yard
 from adinterface_conformance.distributed.checks import outcomes
 from torch import distributed, nn
 from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+from torch.distributed.fsdp import FullyShardedDataParallel, MixedPrecisionPolicy, fully_shard
 from torch.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
 from torch.nn.parallel import DistributedDataParallel
 
@@ -195,6 +195,28 @@ def a_wrapper_with_frozen_parameters_and_a_batch_norm(here):
     close(parts(found), expected)
     close([*ours.buffers()], [*by_hand.buffers()])
     assert ours.module[1].num_batches_tracked == 1
+
+
+@test
+def compiled_wrappers_and_wrapped_compiled_modules(here):
+    whole, inside = torch.compile(here.wrapped(), backend="aot_eager"), here.model()
+    inside.compile(backend="aot_eager")
+    for model in (whole, DistributedDataParallel(inside)):
+        fast = prepare(value_and_gradient, loss, BACKEND, model, *here.mine)
+        for found in (gradient(loss, BACKEND, model, *here.mine), fast(model, *here.mine)[1], fast(model, *here.mine)[1]):
+            close(parts(found[0]), here.expected())
+        assert all(p.grad is None for p in model.parameters())
+    other = DistributedDataParallel(torch.compile(here.model(), backend="aot_eager"))
+    with pytest.raises(TypeError, match=r"module\.compile\(\) compiles in place"):
+        gradient(loss, BACKEND, other, *here.mine)
+
+
+@test
+def parameters_flattened_into_one_are_refused_by_name(here):
+    flattened = FullyShardedDataParallel(here.model(), device_id=torch.device("cpu"))
+    words = "FullyShardedDataParallel spreads its parameters .* Shard the model with torch.distributed.fsdp.fully_shard"
+    with pytest.raises(TypeError, match=words):
+        gradient(loss, BACKEND, flattened, *here.mine)
 
 
 @test

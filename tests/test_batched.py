@@ -3,6 +3,7 @@
 import copy
 import pickle
 import random
+import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -480,6 +481,17 @@ def test_numbers_drawn_outside_of_the_engine_are_refused(draw):
         assert np.all(got == got[0])
     (got,) = batched(gradient, f, AutoAutograd(), Each(X))
     assert len(np.unique(got)) == 4
+
+
+def test_what_another_thread_draws_is_not_of_f():
+    def f(x):
+        thread = threading.Thread(target=random.random)
+        thread.start()
+        thread.join()
+        return (x * x).sum()
+
+    for backend in (AutoJax(), AutoTorch()):
+        np.testing.assert_allclose(batched(gradient, f, backend, Each(X))[0], 2 * X)
 
 
 def test_what_vmap_cannot_do_has_a_remedy():

@@ -220,6 +220,12 @@ def test_the_table_of_conformance_is_of_all_checks_families_and_built_in_backend
                 assert known.link in table, known
 
 
+def test_the_home_page_shows_the_demo_and_the_benchmark() -> None:
+    text = (DOCS / "index.md").read_text()
+    assert "](_static/demo.png)" in text
+    assert "```{include} performance_table.md\n```" in text
+
+
 def test_api_page_is_complete() -> None:
     listed = set(re.findall(r"^\.\. auto\w+:: (?:adinterface\.)?(\w+)", (DOCS / "api.md").read_text(), re.M))
     missing = set(adinterface.__all__) - listed - {"__version__", "tree"}

@@ -64,6 +64,13 @@ def model():
     return Model(np.array([1.0, -2.0]), 0.5)
 
 
+@dataclass
+class Tied:
+    w: Any
+    a: Any
+    n: float
+
+
 X = np.array([[1.0, 2.0], [3.0, 4.0], [0.0, 1.0]])
 
 
@@ -275,6 +282,68 @@ def test_training_of_jax_arrays_is_one_program():
     assert values[-1] < values[0]
     apart = Training(counted, AutoJax(), optax(optax_library.adam(0.1)), start, compiled=False)
     np.testing.assert_allclose([float(apart(jnp.array(X, dtype="float32"))) for _ in range(3)], values, rtol=1e-6)
+
+
+@every
+@pytest.mark.parametrize("array", [np.ones, jnp.ones], ids=["numpy", "jax"])
+@pytest.mark.parametrize("cls", [dict, Tied], ids=["dict", "dataclass"])
+def test_a_compiled_step_keeps_one_array_one_parameter_and_all_types(cls, array, backend):
+    """Beside the same steps apart: tied weights move once, dicts keep their order, Python numbers stay such."""
+    def objective(m):
+        get = m.__getitem__ if cls is dict else lambda name: getattr(m, name)
+        return ((get("w") - 1) ** 2).sum() + ((get("a") - 3) ** 2).sum() + (get("n") - 2) ** 2
+
+    found = []
+    for compiled in (None, False):
+        shared = array(2, dtype="float32")
+        start = cls(w=shared, a=shared, n=0.5)
+        training = Training(objective, backend, optax(optax_library.adam(0.1)), start, compiled=compiled)
+        values = [float(training()) for _ in range(4)]
+        moved = training.model if cls is dict else vars(training.model)
+        assert [*moved] == ["w", "a", "n"]
+        assert moved["w"] is moved["a"]
+        assert (type(moved["n"]), type(moved["w"]), moved["w"].dtype) == (float, type(shared), "float32")
+        training.model = training.model if cls is dict else cls(**moved)  # another object, tied as well
+        values.append(float(training()))
+        other = cls(w=array(2, dtype="float32"), a=array(2, dtype="float32"), n=0.5)
+        free = Training(objective, backend, optax(optax_library.adam(0.1)), other, compiled=compiled)
+        free()
+        free.model = other  # which is not tied, and takes another program
+        moved = (free(), free.model)[1]
+        moved = moved if cls is dict else vars(moved)
+        assert not np.array_equal(moved["w"], moved["a"])
+        found.append((values, [*moved.values()]))
+    for ours, apart in zip(*found):
+        np.testing.assert_allclose(np.hstack(ours), np.hstack(apart), rtol=2e-4 if backend == BACKENDS[3] else 1e-5)
+
+
+def test_a_compiled_step_of_numpy_arrays_gives_arrays_that_may_be_written_to():
+    batch = {"x": X.astype("float32"), "y": [np.ones(3, "float32")]}
+    runs = []
+    for dtype in ("float32", "float64"):
+        traced = 0
+
+        def counted(m, batch):
+            nonlocal traced
+            traced += 1
+            return {"loss": ((batch["x"] @ m["w"] - batch["y"][0]) ** 2).mean(), "rest": batch["x"].sum()}
+
+        start = {"w": np.array([1.0, -2.0], dtype=dtype)}
+        training = Training(counted, AutoJax(), optax(optax_library.adam(0.1)), start)
+        values = [training(batch) for _ in range(3)]
+        assert traced == 1
+        assert start["w"].tolist() == [1.0, -2.0]
+        for array in (training.model["w"], training.state[0].mu["w"], values[-1]["loss"], values[-1]["rest"]):
+            assert type(array) is np.ndarray
+            assert array.flags.writeable
+        assert training.model["w"].dtype == training.state[0].mu["w"].dtype == values[-1]["loss"].dtype == dtype
+        training.model["w"][:] = 0.0  # the user's own: what was compiled sees it
+        assert float(training(batch)["loss"]) == 1.0
+        runs.append([float(value["loss"]) for value in values])
+    np.testing.assert_allclose(*runs, rtol=1e-5)
+    assert not jax.config.jax_enable_x64
+    wide = Training(lambda m, x: (x @ m["w"]).sum(), AutoJax(), optax(optax_library.sgd(0.1)), {"w": jnp.ones(2)})
+    assert (wide(X).dtype, wide.model["w"].dtype) == ("float64", "float32")
 
 
 def test_a_compiled_step_that_fails_while_it_runs_is_not_tried_again():

@@ -278,3 +278,10 @@ def test_import_adinterface_loads_little_beyond_numpy(record_property):
     others = [name for name in modules if name.partition(".")[0] != "adinterface"]
     assert len(modules) - len(others) <= 110
     assert len(others) <= 24, others
+
+
+def test_an_engine_of_jax_is_loaded_without_starting_jax():
+    """After it has started, `jax.distributed.initialize()` refuses to."""
+    program = "import adinterface_jax; from jax._src import xla_bridge; print(xla_bridge.backends_are_initialized())"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout == "False\n"

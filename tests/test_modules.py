@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import dataclasses
+import io
 import re
 import threading
 import warnings
@@ -27,16 +28,20 @@ from adinterface import (
     BackendError,
     Constant,
     ConversionError,
+    Duplicated,
+    Each,
     NotDifferentiableError,
     SecondOrder,
     Training,
     array_namespace,
+    batched,
     diagonal_hessian,
     gradient,
     hessian,
     hvp,
     jacobian,
     linearize,
+    minimize,
     prepare,
     pullback,
     pushforward,
@@ -537,10 +542,18 @@ def test_a_module_with_another_engine_is_an_error_that_names_the_backends_that_t
         gradient(_loss, backend, place(_make("linear")))
 
 
-def _scripted():
+def _as_script(module, how="script"):
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "`torch.jit.script")
-        return torch.jit.script(nn.Linear(2, 2))
+        warnings.simplefilter("ignore")  # torch has deprecated them
+        if how == "trace":
+            return torch.jit.trace(module, torch.ones(2, 2, dtype=torch.float64), check_trace=False)
+        scripted = torch.jit.script(module)
+        if how == "script":
+            return scripted
+        file = io.BytesIO()
+        torch.jit.save(scripted, file)
+        file.seek(0)
+        return torch.jit.load(file)
 
 
 _WRAPS = (
@@ -548,11 +561,6 @@ _WRAPS = (
     "model.{}, and call the wrapper inside f if you need it."
 )
 WRAPPERS = {
-    "ScriptModule": (
-        _scripted,
-        "RecursiveScriptModule: a ScriptModule cannot be rebuilt around gradients. Pass the module it was made from; "
-        "torch.compile it inside f if you need the speed.",
-    ),
     "DataParallel": (lambda: nn.DataParallel(nn.Linear(2, 2)), _WRAPS.format("DataParallel", "module")),
 }
 
@@ -564,6 +572,75 @@ def test_a_wrapper_that_cannot_be_rebuilt_is_an_error_that_names_the_inner_modul
     make, message = WRAPPERS[name]
     with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
         gradient(_loss, backend, place(make()))
+
+
+def test_a_scripted_part_is_an_error_that_says_what_to_script():
+    message = (
+        "RecursiveScriptModule: a ScriptModule inside another module cannot be rebuilt around gradients. Script the whole, or "
+        "put the module it was made from in its place; torch.compile it inside f if you need the speed."
+    )
+    for place in (nn.Sequential, lambda m: [nn.Sequential(m)]):
+        with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
+            gradient(_loss, AutoTorch(), place(_as_script(nn.Linear(2, 2))))
+
+
+SCRIPTED_CALLS = {
+    "one-shot": lambda f, backend, m: gradient(f, backend, m)[0],
+    "prepared": lambda f, backend, m: prepare(gradient, f, backend, m)(m)[0],
+    "in a tree": lambda f, backend, m: gradient(lambda d: f(d["net"]), backend, {"net": m})[0]["net"],
+    "by a pullback": lambda f, backend, m: pullback(f, backend, m).back(1.0)[0],
+    "a product with the Hessian": lambda f, backend, m: hvp(f, backend, m, m),
+    "the diagonal of the Hessian": lambda f, backend, m: diagonal_hessian(f, backend, m)[0],
+    "a step": lambda f, backend, m: update(m, gradient(f, backend, m), 0.1),
+    "in buffers": lambda f, backend, m: gradient(f, backend, Duplicated(m))[0],
+}
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")  # of a BatchNorm in TorchScript, under vmap
+@pytest.mark.parametrize(
+    "backend", [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences()], ids=["reverse", "forward", "finite"]
+)
+@pytest.mark.parametrize("call", SCRIPTED_CALLS.values(), ids=SCRIPTED_CALLS)
+@pytest.mark.parametrize("how", ["script", "trace", "loaded"])
+def test_scripted_modules_are_modules(how, call, backend):
+    torch.manual_seed(0)
+    plain = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Tanh(), nn.Linear(3, 2), nn.Linear(2, 2)).double()
+    plain[4].bias = plain[3].bias  # tied
+    plain[0].bias.requires_grad_(False)
+    if call is not SCRIPTED_CALLS["one-shot"] or backend != AutoTorch():
+        plain.eval()
+    model = _as_script(copy.deepcopy(plain), how)
+    plain.load_state_dict(model.state_dict())  # tracing has called it
+    loss = lambda m: (m(DATA) ** 3).sum()
+    found, expected = call(loss, backend, model), call(loss, backend, plain)
+    assert type(found) is type(model)
+    assert [name for name, _ in found.named_parameters()] == [name for name, _ in plain.named_parameters()]
+    for ours, theirs in zip(found.parameters(), expected.parameters(), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-6)
+        assert ours.requires_grad == theirs.requires_grad
+    for ours, theirs in zip(model.buffers(), plain.buffers(), strict=True):
+        torch.testing.assert_close(ours, theirs)  # updated once
+    assert found(DATA).shape == (DATA.shape[0], 2)
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")  # of a BatchNorm in TorchScript, under vmap
+def test_scripted_modules_are_trained_and_have_all_but_dense_hessians():
+    plain = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 2)).double()
+    models, losses = (_as_script(copy.deepcopy(plain)), plain), []
+    for model in models:
+        training = Training(lambda m, x: (m(x) ** 2).mean(), AutoTorch(), torch_optim(torch.optim.Adam, model, lr=0.05))
+        losses.append([float(training(DATA)) for _ in range(5)])
+        assert training.model is model
+    np.testing.assert_allclose(*losses, rtol=1e-12)
+    model = models[0].eval()
+    rows = jacobian(lambda m: m(DATA), AutoTorch(), model)[0]
+    assert dict(rows.named_parameters())["2.bias"].shape == (DATA.shape[0], 2, 2)
+    each, _ = batched(gradient, lambda m, x: m(x[None]).sum(), AutoTorch(), model, Each(DATA))
+    assert dict(each.named_parameters())["2.bias"].shape == (DATA.shape[0], 2)
+    start = float(_loss(model).detach())
+    assert minimize(_loss, AutoTorch(), model, options={"maxiter": 3}).fun < start
+    with pytest.raises(ConversionError, match=r"holds tensors alone, and cannot hold the rows of a Hessian\. Pass the module"):
+        hessian(_loss, AutoTorch(), model)
 
 
 def compiled(module):

@@ -34,6 +34,7 @@ from adinterface import (
     NumpyCodeError,
     gradient,
     hessian,
+    hvp,
     numpy_function,
     prepare,
     value_and_gradient,
@@ -118,6 +119,32 @@ def copied_code_of_numpy(x):
 def folds(x):
     y = np.minimum.accumulate(np.sin(3 * x)) + np.maximum.accumulate(x)
     return np.sum(y * x) + np.logaddexp.reduce(x) + np.sum(np.vecdot(np.stack([x, x**2]), np.stack([x, x]), axis=0))
+
+
+@program
+def one_limit(x):
+    """Where np.clip wants both limits, its method does not."""
+    plain = np.asarray([0.2, 2.0, -1.0]).clip(0.5)
+    return np.sum(x.clip(0.5) * plain + x.clip(max=1.5) + x.clip(min=0.6) + np.clip(x, min=0.5, max=2.0) + plain.clip(max=1.0))
+
+
+@program
+def elements_in_order(x):
+    assert not np.any(np.isnan(x.flat))
+    out = np.zeros(3)
+    for a, b, place in np.nditer([x, x[::-1], out[:0].sum()]):
+        out[0] += a * b + place
+    made = np.nditer([x, 2.0, None])
+    for a, b, place in made:
+        place[...] = a**b
+    with np.nditer(x) as elements:
+        total = sum(elements)
+    return np.sum(np.sqrt(x.flat)) + np.sum(x.flat) + np.sum(made.operands[-1]) * out[0] + total
+
+
+@program
+def matrices_in_a_list(x):
+    return np.sum(np.linalg.multi_dot([x[None], np.ones((3, 2)) * x[:, None], np.ones((2, 4))]))
 
 
 @program
@@ -327,6 +354,101 @@ def test_the_root_has_second_derivatives():
     np.testing.assert_allclose(hessian(deep(a_root), AutoTorch(), X), wanted, rtol=1e-4, atol=1e-5)
 
 
+COVARIANCES = {
+    "multivariate_normal": lambda x, c: scipy.stats.multivariate_normal.logpdf(x, 0.3 * x[::-1], c),
+    "multivariate_t": lambda x, c: scipy.stats.multivariate_t.logpdf(x, 0.3 * x[::-1], c, df=3.5),
+    "matrix_normal": lambda x, c: scipy.stats.matrix_normal.logpdf(np.outer(x, x + 1), None, c, 2 * c),
+    "allow_singular": lambda x, c: scipy.stats.multivariate_normal.logpdf(x, None, c, allow_singular=True),
+    "entropy": lambda x, c: scipy.stats.multivariate_normal.entropy(None, c) * x[0],
+}
+
+
+@pytest.mark.parametrize("name", COVARIANCES)
+def test_equal_eigenvalues_of_a_covariance(name):
+    f = lambda x, c: COVARIANCES[name](x, (c + c.T) / 2)
+    point = X, np.diag([1.0, 1.0, 2.0])
+    wanted = gradient(f, AutoFiniteDifferences(), *point)
+    direction = (np.ones(3), np.ones((3, 3)))
+    curved = hvp(lambda args: f(*args), AutoFiniteDifferences(), point, direction)
+    for backend in (*ENGINES.values(), AutoAutograd(mode="forward")):
+        for found, by_differences in zip(gradient(deep(f), backend, *point), wanted):
+            np.testing.assert_allclose(found, by_differences, rtol=1e-7, atol=1e-8)
+    for found, by_differences in zip(hvp(deep(lambda args: f(*args)), AutoTorch(), point, direction), curved):
+        np.testing.assert_allclose(found, by_differences, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of autograd, which computes with NumPy
+def test_a_covariance_of_lower_rank_is_scipys_own():
+    covariance = np.diag([1.0, 2.0, 0.0])
+    f = lambda x, s: scipy.stats.multivariate_normal.logpdf(x * [1, 1, 0], None, s * covariance, allow_singular=True)
+    wanted = gradient(f, AutoFiniteDifferences(), X, 1.3)
+    for backend in ENGINES.values():
+        value, found = value_and_gradient(deep(f), backend, X, 1.3)
+        assert value == pytest.approx(f(X, 1.3))
+        for a, b in zip(found, wanted):
+            np.testing.assert_allclose(a, b, rtol=1e-7, atol=1e-9)
+    with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
+        gradient(deep(lambda s: scipy.stats.multivariate_normal.logpdf(X, None, s * covariance)), AutoTorch(), 1.0)
+
+
+def test_a_compiled_covariance():
+    f = deep(lambda x, c: scipy.stats.multivariate_normal.logpdf(x, None, c, allow_singular=True))
+    fast = prepare(gradient, f, AutoJax(), X, np.eye(3))
+    for a, b in zip(fast(X, np.eye(3)), gradient(f, AutoTorch(), X, np.eye(3))):
+        np.testing.assert_allclose(a, b, rtol=1e-10)
+    assert np.all(np.isnan(fast(X, np.diag([1.0, 1.0, 0.0]))[0]))  # of which SciPy would take another rank
+
+
+@pytest.mark.parametrize("name", ["norm", "expon", "gumbel_r"])
+@pytest.mark.parametrize("method", ["ppf", "isf"])
+def test_the_ends_of_an_infinite_support_when_compiled(name, method):
+    quantile = getattr(getattr(scipy.stats, name), method)
+    f = lambda q, loc, scale: np.sum(quantile(q, loc, scale) * [1.0, 2.0])
+    args = np.array([0.2, 0.7]), 0.3, 1.4
+    for a, b in zip(prepare(gradient, deep(f), AutoJax(), *args)(*args), gradient(f, AutoFiniteDifferences(), *args)):
+        np.testing.assert_allclose(a, b, rtol=1e-7)
+
+
+@each_engine
+@pytest.mark.parametrize("weights", [None, np.array([1.0, 2.0, 0.5, 1.5])], ids=["alone", "weighted"])
+def test_a_scaler_of_scikit_learn(backend, weights):
+    preprocessing = pytest.importorskip("sklearn.preprocessing")
+    table = np.array([[0.3, 1.0], [1.2, -0.4], [-0.5, 0.8], [0.9, 2.0]])
+    factors = np.cos(np.arange(8.0)).reshape(4, 2)
+
+    def f(x):
+        return np.sum(preprocessing.StandardScaler().fit(x, sample_weight=weights).transform(x) * factors)
+
+    wanted = gradient(f, AutoFiniteDifferences(), table)[0]
+    np.testing.assert_allclose(gradient(deep(f), backend, table)[0], wanted, rtol=1e-7, atol=1e-9)
+
+
+@each_engine
+def test_compiled_densities_of_scipy(backend):
+    stats = scipy.stats
+    for f, args in (
+        (lambda x, k: np.sum(stats.vonmises.cdf(x - 1, k) * X), (X, 2.5)),
+        (lambda x, p, a, b: np.sum(stats.genhyperbolic.logpdf(x, p, a, b)), (X, 0.7, 1.5, -0.3)),
+        (lambda x, p, b: np.sum(stats.geninvgauss.pdf(x, p, b)), (X, 0.7, 1.5)),
+        (lambda x, a: np.sum(stats.skewnorm.logcdf(x, a)), (X, 1.3)),
+        (lambda x, df, nc: np.sum(stats.ncx2.logsf(x, df, nc) + stats.nct.logcdf(x, df, nc)), (X, 2.7, 1.2)),
+        (lambda x, n, d, nc: np.sum(stats.ncf.sf(x, n, d, nc) + stats.ncf.pdf(x, n, d, nc)), (X, 2.7, 4.0, 1.2)),
+        (lambda x, lam: np.sum(stats.tukeylambda.logpdf(x / 3, lam)), (X, 0.4)),
+        (lambda a: np.sum(stats.zipf.logpmf([1, 2, 5], a)), (2.5,)),
+        (lambda a, b: np.sum(stats.skellam.logpmf([1, -2, 5], a, b)), (2.5, 1.3)),
+        (lambda data, x: np.sum(stats.gaussian_kde(data)(x) + stats.gaussian_kde(data).logpdf(x)), (X, X + 0.3)),
+    ):
+        for a, b in zip(gradient(deep(f), backend, *args), gradient(f, AutoFiniteDifferences(), *args)):
+            np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)
+
+
+def test_the_statistic_of_kolmogorov_and_smirnov():
+    x = np.array([0.4, -1.3, 2.2, 0.1, -0.6])
+    f = lambda x: scipy.stats.kstest(x, "norm").pvalue
+    wanted = gradient(f, AutoFiniteDifferences(), x)[0]
+    np.testing.assert_allclose(gradient(deep(f), AutoAutograd(), x)[0], wanted, rtol=1e-6, atol=1e-9)
+
+
 def test_it_decorates_with_options():
     @numpy_function(deep=True)
     def f(x):
@@ -524,15 +646,16 @@ REFUSED = {
         "the function.",
     ),
     "compiled code": (
-        lambda x: np.sum(scipy.stats._stats.von_mises_cdf(x, x)),
-        "numpy_function: scipy.stats._stats.von_mises_cdf is compiled code, which takes plain NumPy arrays, and that would "
-        "drop the gradient. Write it with np, give it a derivative with adinterface.differentiate_with, or use "
+        lambda x: scipy.stats._stats._studentized_range_pdf_logconst(x[0], x[1]),
+        "numpy_function: scipy.stats._stats._studentized_range_pdf_logconst is compiled code, which takes plain NumPy arrays, "
+        "and that would drop the gradient. Write it with np, give it a derivative with adinterface.differentiate_with, or use "
         "AutoFiniteDifferences().",
     ),
     "a method of an enumeration": (lambda x: Color.RED.value_of(x), "numpy_function: np.asarray(x) makes a plain NumPy array"),
     "nditer with options": (
         lambda x: sum(np.nditer(x, order="F")),
-        "numpy_function: np.nditer of what is differentiated takes one array here, and no options. Write a loop.",
+        "numpy_function: np.nditer of what is differentiated takes arrays, and None for one that it makes, and no options that "
+        "change the loop. Write a loop.",
     ),
     "a captured array": (
         lambda x: deep_helper.SCALE.__setitem__(0, x[0]),

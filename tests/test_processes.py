@@ -2,7 +2,9 @@
 
 import contextlib
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -86,6 +88,14 @@ def test_a_process_that_dies_in_the_middle_is_an_error_of_the_others():
     assert gone.error == "The process ended by itself, with exit code 7."
 
 
+def test_a_process_of_jax_that_dies_in_the_middle_ends_the_others(compiled_before, capfd):
+    left, gone = launch.together(processes_jax.dying, 2, seconds=60)
+    assert gone.error == "The process ended by itself, with exit code 7."
+    assert left.error.startswith(("The process ended by itself", "Traceback"))
+    assert "was killed" not in left.error
+    assert re.search("unhealthy|heartbeat|Connection closed|peer", capfd.readouterr().err + left.error)
+
+
 # The set of the conformance package -----------------------------------------------------------------------------------
 
 
@@ -93,6 +103,40 @@ def test_the_set_for_four_processes_of_torch(capsys):
     chosen = ["--setting", "fully_shard on*", "--setting", "fully_shard, *", "--setting", "DistributedDataParallel"]
     assert main(["--distributed", "--backend", "AutoTorch", "--processes", "4", *chosen]) == 0
     assert capsys.readouterr().out.count("\n  ok ") == 15
+
+
+def _ended(*commands, **settings):
+    """What programs print, which are started side by side."""
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-m", *command], env={**os.environ, **settings, **own}, stdout=subprocess.PIPE, text=True
+        )
+        for command, own in commands
+    ]
+    try:
+        return [process.communicate(timeout=300)[0] for process in started]
+    finally:
+        for process in started:
+            process.kill()
+            process.communicate()
+
+
+def test_members_of_a_group_that_torchrun_has_started():
+    run = ["torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "adinterface_conformance", "--distributed"]
+    (printed,) = _ended(([*run, "--backend", "AutoTorch", "--setting", "DistributedDataParallel"], {}))
+    assert printed.count("  ok ") == 10
+    assert "FAILED" not in printed
+
+
+def test_members_of_a_group_of_jax(compiled_before):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    run = ["adinterface_conformance", "--distributed", "--member", "--backend", "AutoJax", "--setting", "data-parallel, Auto*"]
+    group = {"JAX_PLATFORMS": "cpu", "JAX_COORDINATOR_ADDRESS": address, "JAX_NUM_PROCESSES": "2"}
+    for printed in _ended(*[(run, {"JAX_PROCESS_ID": str(rank)}) for rank in range(2)], **group):
+        assert printed.count("  ok ") == 5
+        assert "FAILED" not in printed
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,6 @@ from adinterface import (
     BackendError,
     Colouring,
     Constant,
-    DenseJacobianWarning,
     NotDifferentiableError,
     OutputError,
     PrecisionError,
@@ -627,19 +626,6 @@ def test_explain_says_how_the_pattern_was_found(capsys):
     (step,) = [step for step in report.steps if "pattern" in step]
     assert step.startswith("AutoTorch: pattern: probed, because tracing met TypeError: sum(): argument 'input'")
     capsys.readouterr()
-
-
-def test_a_wasteful_dense_jacobian_is_told_once():
-    x = np.ones(3300)
-    with pytest.warns(DenseJacobianWarning) as told:
-        jacobian(lambda x: x * x, AutoTorch(), x)
-    assert len(told) == 1
-    assert told[0].filename == __file__
-    assert str(told[0].message) == (
-        "jacobian: of a dense Jacobian with 10,890,000 entries, 99.9 % of a sample are zero. AutoSparse(backend) computes the "
-        "others alone, in a few products: jacobian(f, AutoSparse(backend), *args)."
-    )
-    jacobian(lambda x: torch.ones(3300, dtype=torch.float64) * x.sum(), AutoTorch(), x)  # dense
 
 
 # Values ----------------------------------------------------------------------------------------------------------------

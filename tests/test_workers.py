@@ -6,12 +6,21 @@ import multiprocessing
 import pickle
 import threading
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from adinterface import (
+    AutoAutograd,
     AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
     Constant,
+    Each,
+    PrecisionError,
+    array_namespace,
+    batched,
     derivative,
     gradient,
     hessian,
@@ -20,6 +29,7 @@ from adinterface import (
     pullback,
     pushforward,
     value_and_gradient,
+    workers,
 )
 
 X = np.array([0.3, 1.7, -2.2, 0.0])
@@ -32,6 +42,15 @@ def wave(x):
 
 def waves(x):
     return np.outer(np.sin(x), np.cos(2 * x))
+
+
+def neutral_waves(x):
+    xp = array_namespace(x)
+    return xp.sin(x)[:, None] * xp.cos(2 * x)[None, :]
+
+
+def neutral_wave(x):
+    return array_namespace(x).sum(neutral_waves(x))
 
 
 def of_tree(p, c, power=2):
@@ -167,3 +186,25 @@ def test_a_cluster_of_processes_gives_the_same_bits():
         assert_same_bits(found, gradient(lambda x: captured * wave(x), PLAIN, X))
         with pytest.raises(KeyError, match="f's own"):
             gradient(raises, backend, X)
+        with concurrent.futures.ThreadPoolExecutor(1) as here:
+            for engine in (AutoAutograd, AutoJax, AutoTorch):  # columns, rows and entries, each on a process of its own
+                there, alone = engine(executor=client), engine(executor=here)
+                for f in (neutral_waves, lambda x: neutral_waves(x)[:2, 0] * captured):
+                    assert_same_bits(jacobian(f, there, X), jacobian(f, alone, X))
+                stack = Each(np.stack([X, 2 * X, X + 1]))
+                assert_same_bits(batched(hessian, neutral_wave, there, stack), batched(hessian, neutral_wave, alone, stack))
+
+
+def test_a_worker_that_would_read_another_precision_is_an_error():
+    with jax.enable_x64(True):
+        there = pickle.dumps(workers._Piece([workers.Task(len, ([Constant({"w": jnp.ones(3)}), 2.0, "x"],))], stays=False))
+        with pytest.raises(PrecisionError) as caught:
+            workers._require_dtypes([jnp.ones(3)], ["float32"])
+    assert str(caught.value) == (
+        "An array of dtype float32 went to another process, or came from it, which reads it as float64: so does JAX where "
+        "jax_enable_x64 is not set. Set JAX_ENABLE_X64=1 for this process and the workers, or pass NumPy arrays."
+    )
+    with pytest.raises(PrecisionError, match=r"An array of dtype float64 went to another process, .* reads it as float32"):
+        pickle.loads(there)()
+    same = pickle.loads(pickle.dumps(workers._Piece([workers.Task(np.sum, (X,))], stays=False)))
+    assert same() == ([pytest.approx(-0.2)], ["float64"])

@@ -11,10 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..contract.backend import Accuracy, Arrays
-from ..contract.library import Library, kind
+from ..contract.library import Leave, Library, kind
 from ..tree import HANDLERS, Structure, build_gradient, handler_of
 from .messages import Place, places_of, warn_disconnected, warn_imprecise
-from .passages import enter_all
 from .plan import Plan
 
 
@@ -51,8 +50,8 @@ class Call:
     def enter(self) -> Arrays:
         """The active leaves as arrays of the engine (or of their own library, if the engine takes any)."""
         plan, values, taken = self.plan, self.values, self.taken
-        active = [values[n] for n in plan.active] if plan.carried else values
-        self.native = enter_all(plan.enter, active, taken)
+        active = plan.pick(values)
+        self.native = active if plan.enter is None else plan.enter(active, taken)
         return self.native
 
     def enter_carried(self) -> Sequence[Any]:
@@ -77,11 +76,16 @@ class Call:
         plan, taken = self.plan, self.taken
         results: Sequence[Any] = native
         if plan.leave is not None:
-            results = [*map(call, plan.leave, native, repeat(taken))]
-            for n, result in enumerate(results):
-                if result is None:
-                    results[n] = self._restore(n, native[n])
+            at_once = None if plan.leave_all is None else plan.leave_all(native, taken)
+            results = self._one_by_one(plan.leave, native) if at_once is None else at_once
         return tuple(results) if plan.bare else plan.gradients(results, self.values)
+
+    def _one_by_one(self, leave: Sequence[Leave], native: Sequence[Any]) -> Sequence[Any]:
+        results = [*map(call, leave, native, repeat(self.taken))]
+        for n, result in enumerate(results):
+            if result is None:
+                results[n] = self._restore(n, native[n])
+        return results
 
     def _restore(self, active: int, gradient: Any) -> Any:
         n = self.plan.active[active]

@@ -15,7 +15,6 @@ from ..derive.basis import full_like, library_of
 from ..tree import Constant, Frozen, LeafSpec, Node, Static, Structure, children_of, handler_of, stood_for
 from .call import Call
 from .messages import describe
-from .passages import enter_all
 from .plan import Plan
 
 
@@ -30,7 +29,7 @@ def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False, 
     if plan.recognize_tangents is not None and not stacked:
         values = plan.recognize_tangents(tangents, {})
         if values is not None:
-            return enter_all(plan.enter, values, taken)
+            return tuple(values) if plan.enter is None else plan.enter(values, taken)
     require_one_each(plan, tangents)
     match = Match(plan.backend, call.native, "the tangent", stacked)
     for i, (structure, tangent) in enumerate(zip(plan.structures, tangents)):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -56,8 +55,7 @@ def for_each(
             )
         return _joined(backend, [compute(*[x[n] if stacked else x for x, stacked in zip(arrays, each)]) for n in range(count)])
     note_step(backend, f"{count} entries in one evaluation" if chunk >= count else f"{count} entries, {chunk} at a time")
-    with _watched_generators(randomness):
-        return vectorized(*arrays)
+    return _without_draws(lambda: vectorized(*arrays)) if randomness != "same" else vectorized(*arrays)
 
 
 def _chunk(backend: Backend, stacks: Sequence[Any], count: int, numbers: int) -> int:
@@ -135,19 +133,39 @@ def _mapped(results: Results, change: Callable[[Any], Any]) -> Results:
     return change(results)
 
 
-@contextmanager
-def _watched_generators(randomness: Randomness) -> Iterator[None]:
+def _without_draws(evaluate: Callable[[], Results]) -> Results:
     """Refuse numbers that f draws outside of the engine, which would be the same for every entry."""
-    before = _generators() if randomness != "same" else None
-    yield
-    if before is not None and before != _generators():
+    numpy_before, python_before = _numpy_state(), _python_state()
+    found = evaluate()
+    if _numpy_state() != numpy_before or (_python_state() != python_before and _draws(evaluate)):
         raise BackendError(
             "batched: f draws from the generator of NumPy or of Python, once for all entries, where a loop draws for each. "
             "Pass the numbers as an argument, Constant(Each(numbers)), or write randomness='same' if they are to be the same."
         )
+    return found
 
 
-def _generators() -> Any:
+def _numpy_state() -> Any:
     name, keys, *rest = np.random.get_state()  # noqa: NPY002 - whether f used the old one is the question
+    return name, np.asarray(keys).tobytes(), rest
+
+
+def _python_state() -> Any:
     own = sys.modules.get("random")  # which takes long to import, for those who do not use it
-    return name, np.asarray(keys).tobytes(), rest, None if own is None else own.getstate()
+    return None if own is None else own.getstate()
+
+
+def _draws(evaluate: Callable[[], Any]) -> bool:
+    """Whether this very thread draws from Python's generator, as those of a dask worker do for themselves."""
+    generator, before, seen = getattr(sys.modules["random"], "_inst"), sys.getprofile(), []  # noqa: B009 - not a public name
+
+    def look(frame: Any, event: str, called: Any) -> None:
+        if event == "c_call" and getattr(called, "__self__", None) is generator:
+            seen.append(called)
+
+    sys.setprofile(look)
+    try:
+        evaluate()
+    finally:
+        sys.setprofile(before)
+    return bool(seen)

@@ -278,8 +278,7 @@ class _Leaf:
 
 
 def _node(structure: Node, slots: Iterator[tuple[Any, Any]]) -> Part:
-    node_type, flatten, key_of = structure.type, structure.type.flatten, structure.type.key
-    key, handlers = key_of(structure.data), HANDLERS
+    node_type, handlers, read = structure.type, HANDLERS, structure.type.reader(structure.data)
     count = len(structure.children)
     parts = [_part(child, slots) for child in structure.children]
     leaves = [part for part in parts if isinstance(part, _Leaf)]
@@ -291,10 +290,8 @@ def _node(structure: Node, slots: Iterator[tuple[Any, Any]]) -> Part:
         def of_leaves(value: Any, values: list[Any]) -> bool:
             if handlers.get(type(value)) is not node_type:
                 return False
-            children, data = flatten(value)
-            if len(children) != count or key_of(data) != key:
-                return False
-            if [*map(type, children)] != classes or [*map(likeness, children)] != expected:
+            children = read(value)
+            if children is None or [*map(type, children)] != classes or [*map(likeness, children)] != expected:
                 return False
             values.extend(children)
             return True
@@ -304,8 +301,8 @@ def _node(structure: Node, slots: Iterator[tuple[Any, Any]]) -> Part:
     def of_trees(value: Any, values: list[Any]) -> bool:
         if handlers.get(type(value)) is not node_type:
             return False
-        children, data = flatten(value)
-        if len(children) != count or key_of(data) != key:
+        children = read(value)
+        if children is None or len(children) != count:
             return False
         for part, child in zip(parts, children):  # noqa: SIM110 - a generator costs more
             if not part(child, values):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import repeat
 from operator import call
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ import numpy as np
 from ..contract.auto import BUILT_IN
 from ..contract.backend import Backend
 from ..contract.errors import ConversionError
-from ..contract.library import NUMPY, PYTHON, Enter, Leave, Library, as_it_is
+from ..contract.library import NUMPY, PYTHON, Enter, Leave, LeaveAll, Library, as_it_is
 
 # The array dtypes that every compiling engine takes from NumPy as they are.
 _PLAIN = frozenset(
@@ -107,18 +107,41 @@ def leaving(backend: Backend, slot: Slot, example: Any, dtype: str) -> Leave:
     return lambda result, taken: shortest(result, taken) if own.owns(result) else None
 
 
+def leaving_all(backend: Backend, slots: Sequence[Slot], examples: Sequence[Any], dtypes: Sequence[str]) -> LeaveAll | None:
+    """As `leaving`, for the gradients of all leaves, if there is a way for all of them at once."""
+    library = backend.library
+    if library is None or backend.device is not None:
+        return None
+    if any(slot.library is not library or slot.dtype != dtype for slot, dtype in zip(slots, dtypes)):
+        return None
+    return library.leave_all(examples)
+
+
 def _the_long_way(result: Any, taken: set[int]) -> None:
     return None
 
 
-def enter_all(enters: Sequence[Enter] | None, values: Sequence[Any], taken: set[int]) -> tuple[Any, ...]:
-    """Values through their ways in; None where each goes in as it is."""
-    return tuple(values) if enters is None else tuple(map(call, enters, values, repeat(taken)))
+#: The ways in of all leaves of a plan, at once.
+Entrance = Callable[[Sequence[Any], set[int]], tuple[Any, ...]]
 
 
-def unless_as_they_are(passages: Sequence[Any]) -> tuple[Any, ...] | None:
-    """The passages of a plan; None if they do nothing."""
-    return None if all(passage is as_it_is for passage in passages) else tuple(passages)
+def entrance_of(library: Library | None, enters: Sequence[Enter]) -> Entrance | None:
+    """The ways in of a plan as one; None if they do nothing."""
+    if all(enter is as_it_is for enter in enters):
+        return None
+
+    def one_by_one(values: Sequence[Any], taken: set[int]) -> tuple[Any, ...]:
+        return tuple(map(call, enters, values, repeat(taken)))
+
+    at_once = library.enter_all(enters[0]) if library is not None and len({*enters}) == 1 else None
+    if at_once is None:
+        return one_by_one
+    return lambda values, taken: tuple(values) if at_once(values, taken) else one_by_one(values, taken)
+
+
+def unless_as_they_are(leaves: Sequence[Leave]) -> tuple[Leave, ...] | None:
+    """The ways back of a plan; None if they do nothing."""
+    return None if all(leave is as_it_is for leave in leaves) else tuple(leaves)
 
 
 # Into compiled code --------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from ..tree import (
     EACH,
     Constant,
     Frozen,
+    GradientBuilder,
     Leaf,
     LeafSpec,
     Node,
@@ -27,13 +28,14 @@ from ..tree import (
     builder,
     flatten,
     gradient_builder,
+    gradients_builder,
     handler_of,
     paths_of,
     refuse_endless,
 )
 from .likeness import Recognizer, Signature, is_promoted, recognizer, tangent_recognizer
 from .messages import nothing_differentiable
-from .passages import Slot, entering, entering_compiled, leaving, unless_as_they_are
+from .passages import Entrance, Slot, entering, entering_compiled, entrance_of, leaving, leaving_all, unless_as_they_are
 
 
 class Plan:
@@ -66,6 +68,8 @@ class Plan:
         #: The differentiated slots, and the others.
         self.active = tuple([n for n, slot in enumerate(slots) if slot.differentiated])
         self.carried = tuple([n for n, slot in enumerate(slots) if not slot.differentiated])
+        #: From the values of all slots to a tuple of the active ones.
+        self.pick: Callable[[Sequence[Any]], tuple[Any, ...]] = _picker(self.active) if self.carried else tuple
         self._choose_dtypes()
         #: The library of f's arrays, and that of results without a leaf's shape: of the first differentiated array.
         self.library: Library = backend.library or NUMPY
@@ -185,9 +189,13 @@ class Plan:
         for n, dtype in zip(self.active, self.dtypes):
             enters.append(entering(backend, slots[n], values[n], dtype, copy=copy))
             leaves.append(leaving(backend, slots[n], values[n], dtype))
-        #: How the active leaves go in, how those carried along do (None for what is no leaf), how gradients come back.
-        self.enter, self.leave = unless_as_they_are(enters), unless_as_they_are(leaves)
+        #: How the active leaves go in, and those carried along, None for what is no leaf.
+        self.enter = entrance_of(backend.library, enters)
         self.enter_carried = tuple([self._entering_carried(n, values[n]) for n in self.carried])
+        #: How gradients come back, one by one, or all at once.
+        self.leave = unless_as_they_are(leaves)
+        active = [slots[n] for n in self.active], [values[n] for n in self.active]
+        self.leave_all = None if self.leave is None else leaving_all(backend, *active, self.dtypes)
         #: What is made of the leaves is known to this call alone.
         self.fresh = not copy and self.library.adopts_new and all(slots[n].library in (NUMPY, PYTHON) for n in self.active)
 
@@ -197,7 +205,7 @@ class Plan:
 
     def compiled_passages(
         self, values: Sequence[Any], *, copy: bool
-    ) -> tuple[tuple[Enter, ...] | None, tuple[Enter | None, ...]]:
+    ) -> tuple[Entrance | None, tuple[Enter | None, ...]]:
         """As `enter` and `enter_carried`, for compiled code."""
         narrow = not any_wide(self.all_dtypes)
 
@@ -205,7 +213,7 @@ class Plan:
             narrowed = narrow and self.slots[n].dtype in ("int64", "uint64")
             return entering_compiled(self.backend, self.slots[n], values[n], dtype, copy=copy, narrowed=narrowed)
 
-        active = unless_as_they_are([way(n, dtype) for n, dtype in zip(self.active, self.dtypes)])
+        active = entrance_of(self.backend.library, [way(n, dtype) for n, dtype in zip(self.active, self.dtypes)])
         return active, tuple([None if self.slots[n].library is None else way(n, None) for n in self.carried])
 
     def _choose_builders(self) -> None:
@@ -219,11 +227,13 @@ class Plan:
         self._keywords: dict[str, Callable[[Sequence[Any]], Any]] = {}
         for name, structure in self.keywords.items():
             self._keywords[name], first = builder(structure, first)
-        self._gradients: list[Callable[[Sequence[Any], Sequence[Any]], Any]] = []
+        makes: list[GradientBuilder] = []
         first, slot = 0, 0
         for structure in self.structures:
             make_gradient, first, slot = gradient_builder(structure, first, slot)
-            self._gradients.append(make_gradient)
+            makes.append(make_gradient)
+        #: From all gradients, and the values of all slots, to one tree for each argument.
+        self.gradients = gradients_builder(makes)
         places = {n: k for k, n in enumerate([*self.active, *self.carried])}
         #: Where each slot stands in a list of the active values with the carried ones behind; None where that is its order.
         order = [places[n] for n in range(len(self.slots))]
@@ -238,12 +248,6 @@ class Plan:
             return both, {}
         words = {name: make(both) for name, make in self._keywords.items()} if self._keywords else {}
         return [make(both) for make in self._args], words
-
-    def gradients(self, results: Sequence[Any], values: Sequence[Any]) -> tuple[Any, ...]:
-        """One tree of gradients for each argument; `values` are those of the slots."""
-        if self.bare:
-            return tuple(results)
-        return tuple([make(results, values) for make in self._gradients])
 
     def keep(self) -> None:
         """Spend what pays with the second call, and forget the first arguments, which must not outlive their call."""
@@ -289,6 +293,13 @@ class Plan:
         self.require_real(
             "A holomorphic derivative is a jacobian; otherwise pass the real and imaginary parts as two real arguments."
         )
+
+
+def _picker(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    if len(places) > 1:
+        return itemgetter(*places)
+    (place,) = places
+    return lambda values: (values[place],)
 
 
 def _is_marked(structure: Structure, marker: NodeType) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from operator import attrgetter
 from types import ModuleType
@@ -26,6 +26,10 @@ Kind = Literal["real", "complex", "integer", "bool", "other"]
 Enter = Callable[[Any, set[int]], Any]
 #: From a native result to the caller's own, noted in the set; None for a result that needs more.
 Leave = Callable[[Any, set[int]], Any]
+#: As `Enter` of values that go in as they are: notes the memory of all; False where each needs its own way.
+EnterAll = Callable[[Sequence[Any], set[int]], bool]
+#: As `Leave`, for all results of a call; None where one of them needs more.
+LeaveAll = Callable[[Sequence[Any], set[int]], "Sequence[Any] | None"]
 #: The scope that a call needs where it stands; None where it needs none.
 Scoping = Callable[[], "AbstractContextManager[Any] | None"]
 
@@ -131,6 +135,14 @@ class LibraryShortcuts:
         """
         return None
 
+    def enter_all(self, enter: Enter) -> EnterAll | None:
+        """As a way in that this library has given, for several arrays at once."""
+        return None
+
+    def leave_all(self, examples: Sequence[Any]) -> LeaveAll | None:
+        """As `leave`, for results like these arrays of this library, at once."""
+        return None
+
     def present(self, target: Library) -> Leave | None:
         """As `leave`, for results of any shape and dtype, to arrays of the library `target`."""
         return None
@@ -192,6 +204,10 @@ class Library(LibraryShortcuts, ABC):
         """x in a form that another library can adopt: a NumPy array, or an object with `__dlpack__`."""
         return self.to_numpy(x)
 
+    def sent(self, x: Any) -> Any:
+        """x as a worker gets it, perhaps in another process: in a form that is read there as what it is here."""
+        return x
+
     def foreign(self, x: Any, source: Library) -> Any:
         """An array of another library in the form that `asarray` takes."""
         source.require_together(x)
@@ -251,8 +267,12 @@ class Library(LibraryShortcuts, ABC):
         return None
 
     def take(self, x: Any, places: np.ndarray[Any, Any]) -> Any:
-        """The elements of a vector at these places, all of which are inside."""
-        return x[self.asarray(places, like=x)]
+        """The elements of an array at these places, counted row by row, all of which are inside."""
+        return self.namespace(x).reshape(x, (-1,))[self.asarray(places, like=x)]
+
+    def sample(self, x: Any, index: tuple[np.ndarray[Any, Any], ...]) -> np.ndarray[Any, Any]:
+        """The numbers of x at a few places, an array of indices for each axis, without a copy of all of x."""
+        return self.to_numpy(x[tuple([self.asarray(part, like=x) for part in index])])
 
     def precision(self, dtypes: tuple[str, ...]) -> Scoping | None:
         """How to enter the scope in which arrays of these dtypes keep them; None if they do everywhere.

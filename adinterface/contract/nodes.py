@@ -78,8 +78,14 @@ class NodeType(ABC):
         return children, self.paths(own, len(children))
 
     def reader(self, data: Any) -> Callable[[Any], Sequence[Any] | None]:
-        """For a type that is held: from another object to its children, or None if its data would differ."""
-        raise NotImplementedError
+        """From another object of the type to its children, or None if its data would tell another signature."""
+        key = self.key(data)
+
+        def read(value: Any) -> Sequence[Any] | None:
+            children, found = self.flatten(value)
+            return children if self.key(found) == key else None
+
+        return read
 
     def state(self, value: Any) -> tuple[Any, ...]:
         """For a type that is held: what differs after f has changed what the object holds beside the children."""

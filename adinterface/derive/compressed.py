@@ -14,8 +14,10 @@ from .primitives import back_stacked, linearize, pullback, push_stacked, transpo
 from .record import note_step
 from .second_order import GradientFunction, hessian_map
 
-#: Compiled code holds seeds of at most this many bytes; it makes larger ones on the way.
-FOLDED_BYTES = 16 * 2**20
+#: Compiled code holds seeds of at most this many bytes; it makes larger ones on the way. A compiler that knows them folds them
+#: into f, which is faster, but takes long where they are large. Into a gradient it folds them once for each place where f's
+#: tangents meet, and to read all those again takes longer than to make the seeds.
+FOLDED_BYTES, FOLDED_BYTES_OF_GRADIENTS = 16 * 2**20, 0
 
 
 class Compressed(NamedTuple):
@@ -69,29 +71,41 @@ def compressed_hessian(
     """As `compressed_jacobian`, of the gradient, whose Jacobian is symmetric."""
     linear: Linearized = hessian_map(outer, function, leaves)
     note_step(outer, f"{colouring.passes} products with the Hessian: {colouring}")
-    coloured = _stacks(outer, push_stacked(outer, linear), leaves, colouring.colours, colouring.count, scales)
+    push = push_stacked(outer, linear)
+    coloured = _stacks(outer, push, leaves, colouring.colours, colouring.count, scales, FOLDED_BYTES_OF_GRADIENTS)
     return Compressed(linear.outputs, linear.aux, coloured, ())
 
 
 def _stacks(
-    backend: Backend, apply: Stacked, arrays: Arrays, colours: Indices, count: int, scales: Sequence[Any] | None
+    backend: Backend,
+    apply: Stacked,
+    arrays: Arrays,
+    colours: Indices,
+    count: int,
+    scales: Sequence[Any] | None,
+    folded: int = FOLDED_BYTES,
 ) -> list[Any]:
-    """The products with the sum of the basis vectors of each colour; none if there is no colour."""
+    """The products with the sum of the basis vectors of each colour; none if there is no colour.
+
+    folded: how many bytes of seeds compiled code may hold.
+    """
+    known = 8 * count * colours.size <= folded
     step = backend.chunk_size
     if step is None:
         step = max(1, SEED_BYTES // max(8, 8 * colours.size))
     parts = []
     for start in range(0, count, step):
-        seeds = _seeds(backend, arrays, colours, (start, min(start + step, count), count), scales)
+        seeds = _seeds(backend, arrays, colours, (start, min(start + step, count)), scales, known)
         parts.append(apply(seeds))
     return [concatenated(backend, column) for column in zip(*parts)]
 
 
 def _seeds(
-    backend: Backend, arrays: Arrays, colours: Indices, chunk: tuple[int, int, int], scales: Sequence[Any] | None
+    backend: Backend, arrays: Arrays, colours: Indices, chunk: tuple[int, int], scales: Sequence[Any] | None, known: bool
 ) -> Arrays:
-    """The sums of the basis vectors of each colour from the first of `chunk` to the second, of as many as the third."""
-    start, stop, count = chunk
+    """The sums of the basis vectors of each colour from the first of `chunk` to the second; where a compiler is not to know
+    them, made while it runs."""
+    start, stop = chunk
     seeds: list[Any] = []
     offset = 0
     for n, array in enumerate(arrays):
@@ -101,9 +115,7 @@ def _seeds(
         own = colours[offset : offset + size]
         offset += size
         xp = library.namespace(array)
-        # A compiler that knows them computes faster than one that makes them, but takes long to fold large ones into f.
-        large = 8 * count * colours.size > FOLDED_BYTES
-        if large and library.traced(array) and scales is None and hasattr(xp, "arange") and hasattr(xp, "asarray"):
+        if not known and library.traced(array) and scales is None and hasattr(xp, "arange") and hasattr(xp, "asarray"):
             stack = xp.reshape(xp.asarray(own)[None, :] == xp.arange(start, stop)[:, None], (stop - start, *shape))
             seeds.append(library.asarray(stack, dtype=dtype, like=array))
             continue
@@ -117,6 +129,7 @@ def _seeds(
 def gathered(backend: Backend, stores: Sequence[Any], places: Indices) -> Any:
     """The entries at these places of stacks that lie flat, one behind the other, by the engine itself."""
     library = library_of(backend, stores[0])
+    if len(stores) == 1:
+        return library.take(stores[0], places)
     xp = library.namespace(stores[0])
-    flat = concatenated(backend, [xp.reshape(store, (-1,)) for store in stores])
-    return library.take(flat, places)
+    return library.take(concatenated(backend, [xp.reshape(store, (-1,)) for store in stores]), places)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..contract.auto import AutoBackend
@@ -11,9 +12,10 @@ from ..operators.gradient import value_and_gradient
 from ..operators.prepare import Prepared, prepare
 from ..operators.second_order import first_order
 from ..tree.algebra import like
-from ..tree.mapping import apart, map
+from ..tree.mapping import apart, map, rebuild, require_leaf
 from ..tree.structures import Constant
 from .evaluate import TrainingStep
+from .parameters import Parameters
 from .update import update
 
 
@@ -66,10 +68,13 @@ class Training:
                 f"Training: {backend!r} cannot compile a step with {optimiser!r} in it. Leave compiled out, or take the "
                 f"optimiser of the same engine."
             )
-        self._whole = Prepared(TrainingStep, backend, self._stepped) if whole and compiled is not False else None
+        #: The whole step compiled, for each way in which arrays of a model are one parameter (None: none are); None where it
+        #: is not compiled.
+        self._whole: dict[_Ties | None, Prepared] | None = {} if whole and compiled is not False else None
+        self._ties, self._moved = None, None
         native = getattr(optimiser, "native_step", None) if compiled is not False else None
         #: The engine's own way for what its users have: a step of the model, the state, the data and the keywords, or None.
-        self._native = None if native is None else native(self._stepped, loss, backend)
+        self._native = None if native is None else native(partial(self._stepped, None), loss, backend)
         self._gradient: Prepared | None = None
         self._restores: tuple[Any, bool] | None = None
 
@@ -82,9 +87,7 @@ class Training:
                 return value
         constants = [Constant(part) for part in data]
         if self._whole is not None:
-            value, moved, self.state = self._whole(self.model, Constant(self.state), *constants, **kwargs)
-            self.model = self._restored(moved)
-            return value
+            return self._taken(self._whole, constants, kwargs)
         if self._gradient is None:
             self._gradient = prepare(value_and_gradient, self.loss, self.backend, self.model, *constants, **kwargs)
         value, gradient = self._gradient(self.model, *constants, **kwargs)
@@ -96,8 +99,19 @@ class Training:
             self.model, self.state = self.optimiser.step(gradient[0], self.state, self.model)
         return value
 
-    def _stepped(self, model: Any, state: Any, *data: Any, **kwargs: Any) -> tuple[Any, Any, Any]:
+    def _taken(self, wholes: dict[_Ties | None, Prepared], constants: list[Any], kwargs: dict[str, Any]) -> Any:
+        if self.model is not self._moved:
+            self._ties = _ties_of(self.model)
+        whole = wholes.get(self._ties)
+        if whole is None:
+            whole = wholes[self._ties] = Prepared(TrainingStep, self.backend, partial(self._stepped, self._ties))
+        value, moved, self.state = whole(self.model, Constant(self.state), *constants, **kwargs)
+        self.model = self._moved = _tied(self._restored(moved), self._ties)
+        return value
+
+    def _stepped(self, ties: _Ties | None, model: Any, state: Any, *data: Any, **kwargs: Any) -> tuple[Any, Any, Any]:
         constants = [Constant(part) for part in data]
+        model = _tied(model, ties)  # compiled code has an array of its own for each place
         value, gradient = value_and_gradient(self.loss, self.backend, model, *constants, **kwargs)
         return value, *self.optimiser.step(gradient[0], state, model)
 
@@ -106,11 +120,40 @@ class Training:
         if self._restores is None or self._restores[0] is not type(moved):
             libraries = {leaf.library for leaf in apart(self.model)[1] if leaf.differentiated}
             self._restores = type(moved), PYTHON in libraries or len(libraries) > 1
-        return map(lambda old, new: like(new, old), self.model, moved) if self._restores[1] else moved
+        return map(_restored, self.model, moved) if self._restores[1] else moved
 
     def __repr__(self) -> str:
         name = getattr(self.loss, "__name__", self.loss)
         return f"<training of a {type(self.model).__name__} for {name} on {self.backend!r} with {self.optimiser!r}>"
+
+
+def _restored(old: Any, new: Any) -> Any:
+    library = require_leaf(new, "the moved model")
+    number = isinstance(old, (float, complex)) and not library.traced(new)
+    return like(library.to_numpy(new) if number else new, old)
+
+
+#: For each leaf, the parameter that stands there; None for what is not moved.
+_Ties = tuple["int | None", ...]
+
+
+def _ties_of(model: Any) -> _Ties | None:
+    """Which places of a model hold one array; None if each has its own."""
+    places = Parameters(model).places
+    several = len({*places} - {None}) < sum(place is not None for place in places)
+    return tuple(places) if several else None
+
+
+def _tied(model: Any, ties: _Ties | None) -> Any:
+    """The model with one array at the places of one parameter."""
+    if ties is None:
+        return model
+    structure, leaves = apart(model)
+    firsts: dict[int, Any] = {}
+    return rebuild(
+        structure,
+        iter([leaf.value if n is None else firsts.setdefault(n, leaf.value) for n, leaf in zip(ties, leaves, strict=True)]),
+    )
 
 
 def _is_number(x: Any) -> bool:

@@ -393,6 +393,9 @@ class NumpyArray(Storage):
     def compress(self, condition: Any, axis: int | None = None) -> Any:
         return np.compress(condition, self, axis)
 
+    def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Any:
+        return self._apply(np.clip, min, max, **({} if out is None else {"out": out}))  # which wants both limits
+
     def conj(self) -> Any:
         return np.conjugate(self) if self.dtype.kind == "c" else self  # as NumPy: real ones are not copied
 

@@ -43,8 +43,9 @@ def names(function: Any) -> tuple[str, ...]:
 def _special(function: Any) -> bool:
     if not isinstance(function, np.ufunc):
         return False
-    module = sys.modules.get("scipy.special")  # whoever has one of its functions has imported it
-    return getattr(module, function.__name__, None) is function
+    # Whoever has one of its functions has imported it. Some are for scipy.stats alone.
+    modules = (sys.modules.get("scipy.special"), sys.modules.get("scipy.special._ufuncs"))
+    return any(getattr(module, function.__name__, None) is function for module in modules)
 
 
 def spelled(function: Any) -> str:
@@ -101,7 +102,6 @@ METHODS = [
     "argpartition",
     "argsort",
     "choose",
-    "clip",
     "cumprod",
     "cumsum",
     "diagonal",

@@ -128,6 +128,12 @@ class Flat:
     def __iter__(self) -> Iterator[Any]:
         return iter(np.ravel(self.base))
 
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
+        return getattr(ufunc, method)(*map(_flattened, inputs), **keywords)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, keywords: Any) -> Any:
+        return function(*map(_flattened, args), **{name: _flattened(value) for name, value in keywords.items()})
+
     def __getitem__(self, index: Any) -> Any:
         found = np.ravel(self.base)[index]
         return found.copy() if np.ndim(found) else found
@@ -147,3 +153,8 @@ class Flat:
             x[np.unravel_index(places, x.shape)] = values
         elif np.size(places):
             x[...] = values[-1] if np.ndim(values) else values
+
+
+def _flattened(value: Any) -> Any:
+    """The array of its elements for `x.flat`, as NumPy's functions take it."""
+    return np.ravel(value.base) if isinstance(value, Flat) else value

@@ -1,4 +1,4 @@
-"""A word to those who compute a dense Jacobian that is almost all zeros."""
+"""A word to those who compute a dense Jacobian, or Hessian, that is almost all zeros."""
 
 from __future__ import annotations
 
@@ -9,40 +9,50 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.errors import DenseJacobianWarning, levels_to_the_user
+from ..contract.errors import ConversionError, DenseJacobianWarning, levels_to_the_user
 from ..contract.library import Library
 from ..tree import handler_of
 
-#: From so many entries on a dense Jacobian is looked at.
+#: From so many entries on a dense derivative is looked at.
 _ENTRIES = 10**7
-#: So many of them, at random places; and which part of them is to be other than zero for a dense one to pay.
-_LOOKS, _PART = 4096, 0.01
+#: At so many random places, those of one draw in one block; and which part of them is to be other than zero for a dense
+#: derivative to pay.
+_DRAWS, _PLACES, _PART = 256, 16, 0.01
 
 
-def warn_if_wasteful(name: str, blocks: Sequence[Sequence[Any]]) -> None:
-    """Warn with DenseJacobianWarning where one block has more than 10^7 entries, of which a sample shows less than 1 % to be
-    other than zero."""
-    for row in blocks:
-        for block in row:
-            shape = block.shape
-            if math.prod(shape) > _ENTRIES:
-                _look(name, block, tuple(shape))
+def warn_if_wasteful(name: str, blocks: Sequence[Sequence[Any]], matrix: str = "Jacobian") -> None:
+    """Warn with DenseJacobianWarning where the blocks have more than 10^7 entries together, of which a sample shows less than
+    1 % to be other than zero."""
+    sizes = [math.prod(block.shape) for row in blocks for block in row]
+    if sum(sizes) > _ENTRIES:
+        _look(name, matrix, [block for row in blocks for block in row], sizes)
 
 
-def _look(name: str, block: Any, shape: tuple[int, ...]) -> None:
-    library = handler_of(block)
-    if not isinstance(library, Library) or library.traced(block):
-        return
+def _look(name: str, matrix: str, blocks: Sequence[Any], sizes: Sequence[int]) -> None:
     rng = np.random.default_rng(0)
-    # A few slices along the first axis, so that no engine has to move all of a large array.
-    rows = np.unique(rng.integers(0, shape[0], 16))
-    places = rng.integers(0, math.prod(shape[1:]), (rows.size, _LOOKS // 16))
-    some = np.concatenate([library.to_numpy(block[int(row)]).ravel()[at] for row, at in zip(rows, places)])
-    part = np.count_nonzero(some) / some.size
-    if part < _PART:
+    drawn = np.searchsorted(np.cumsum(sizes), rng.integers(0, sum(sizes), _DRAWS), side="right")
+    found = 0
+    for n, draws in zip(*np.unique(drawn, return_counts=True)):
+        some = _some(blocks[n], rng.integers(0, sizes[n], _PLACES * draws))
+        if some is None:
+            return
+        found += int(np.count_nonzero(some))
+    if found < _PART * _DRAWS * _PLACES:
+        # Of the same words whatever the numbers are, so that Python shows it once for each line of the user's.
         warnings.warn(
-            f"{name}: of a dense Jacobian with {math.prod(shape):,} entries, {100 * (1 - part):.1f} % of a sample are zero. "
-            f"AutoSparse(backend) computes the others alone, in a few products: {name}(f, AutoSparse(backend), *args).",
+            f"{name}: of a dense {matrix} with {sum(sizes):,} entries, less than {100 * _PART:.0f} % of a sample are other "
+            f"than zero. AutoSparse(backend) computes these alone, in a few products: {name}(f, AutoSparse(backend), *args).",
             DenseJacobianWarning,
             stacklevel=levels_to_the_user(),
         )
+
+
+def _some(block: Any, places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    """The entries at these places; None where nobody can look at them. An engine moves them alone, not the whole block."""
+    library = handler_of(block)
+    if not isinstance(library, Library) or library.traced(block):
+        return None
+    try:
+        return library.sample(block, np.unravel_index(places, block.shape))
+    except ConversionError:  # it lies in parts on the devices of several processes
+        return None

@@ -11,6 +11,7 @@ from ..call.cotangents import native_tangents
 from ..call.output import Function
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
+from .dense import warn_if_wasteful
 from .operation import OPERATIONS, PartForm, Results, SecondOrderOperation, run
 from .typed import as_gradient, as_gradient_and_hvp, as_hessian, as_hvp, as_value_gradient_and_hessian
 
@@ -165,6 +166,7 @@ class ValueGradientHessian(SecondOrderOperation):
 
     def finish(self, call: Call, results: Results) -> Any:
         gradients, aux, blocks = results
+        warn_if_wasteful(self.name, blocks, "Hessian")
         value = aux.form.assemble(aux.arrays[:1], aux.arrays[1:], call.present)
         return ValueGradientAndHessian(value, call.gradients(gradients)[0], call.square(blocks))
 
@@ -179,6 +181,7 @@ class Hessian(ValueGradientHessian):
         return derive.hessian(self.outer, self.inner, function, leaves, value=False).blocks
 
     def finish(self, call: Call, results: Results) -> Any:
+        warn_if_wasteful(self.name, results, "Hessian")
         return call.square(results)
 
 

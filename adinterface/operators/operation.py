@@ -82,6 +82,8 @@ class Operation(ABC):
         self.backend: Backend = self.carrier(auto)
         #: Some engine of this operator estimates its errors.
         self.estimates = self.backend.estimates
+        #: There is something that it decides once.
+        self.specializes = type(self).specialized is not Operation.specialized
         #: One-shot and prepared calls have their plans in common.
         self.plans = Plans(self._plan)
 
@@ -302,7 +304,7 @@ def evaluate(
 
 def specialized(operation: Operation, plan: Plan, values: Sequence[Any], f: Callable[..., Any]) -> Operation:
     """The operation with what it decides once, by these values, for a specialization of a prepared call."""
-    if type(operation).specialized is Operation.specialized:
+    if not operation.specializes:
         return operation
     call = Call(plan, values, f)
     with call.scope():
@@ -318,7 +320,8 @@ def _evaluated(
     leaves = call.enter()
     tangents = operation.tangents(call, directions) if directions is not None else ()
     function = Function(plan, f, call.enter_carried() if plan.carried else (), operation.output)
-    operation = operation.specialized(call, leaves, function)
+    if operation.specializes:
+        operation = operation.specialized(call, leaves, function)
     if not operation.estimates:
         return operation.finish(call, operation.compute(function, leaves, tangents))
     with estimating() as found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -12,13 +13,12 @@ import numpy as np
 from ..call.likeness import Recognizer, Signature
 from ..call.messages import require_function
 from ..call.output import Function, annotate
-from ..call.passages import enter_all
 from ..call.plan import Plan
 from ..call.state import Changing
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
 from ..contract.decisions import Undecided, take_wish
-from ..contract.library import NUMPY, PYTHON
+from ..contract.library import NUMPY, PYTHON, as_it_is
 from ..contract.nodes import Unkeyed, contents, exactly
 from ..tree import Duplicated
 from .batched import batched, batched_kind
@@ -228,7 +228,9 @@ class CompiledSpecialization(Specialization):
         #: Whether the engine must not read the caller's own arrays.
         self.copies = operation.outlives or not _waits(operation, plan)
         self.enter, carried = plan.compiled_passages(values, copy=self.copies)
-        self.dynamic = [(n, enter) for n, enter, (compiled_in, _) in zip(plan.carried, carried, self.places) if not compiled_in]
+        #: The others, and how they go in; None as they are.
+        ways = [None if enter is as_it_is else enter for enter in carried]
+        self.dynamic = [(n, enter) for n, enter, (compiled_in, _) in zip(plan.carried, ways, self.places) if not compiled_in]
         self.compute = operation.compile(self._compiled)
         #: f goes on by numbers, and is compiled for each way that it takes; None: nobody has tried.
         self._deciding: bool | None = None
@@ -261,8 +263,13 @@ class CompiledSpecialization(Specialization):
         return flat
 
     def __call__(self, values: Sequence[Any], tangents: tuple[Any, ...] | None) -> Any:
+        scoping = self.plan.scope
+        scope = None if scoping is None else scoping()
         try:
-            return self._scoped(values, tangents)
+            if scope is None:
+                return self._evaluated(values, tangents)
+            with scope:
+                return self._evaluated(values, tangents)
         except Exception as error:
             if isinstance(error, RuntimeError):  # the engine's own, of the arguments
                 annotate(self.plan, error)
@@ -278,27 +285,21 @@ class CompiledSpecialization(Specialization):
                 first = self._deciding is None
                 if first:
                     self.compute, self._deciding = self.operation.compile(self._compiled_deciding), True
-            return self._scoped(values, tangents)
+            scoping = self.plan.scope
+            with (None if scoping is None else scoping()) or contextlib.nullcontext():
+                return self._evaluated(values, tangents)
         except Exception:  # nor does f run so: it is what the first error said
             if first:
                 self.compute, self._deciding = before, False
             take_wish()
             raise error from None
 
-    def _scoped(self, values: Sequence[Any], tangents: tuple[Any, ...] | None) -> Any:
-        scoping = self.plan.scope
-        scope = None if scoping is None else scoping()
-        if scope is None:
-            return self._evaluated(values, tangents)
-        with scope:
-            return self._evaluated(values, tangents)
-
     def _evaluated(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
         plan, operation = self.plan, self.operation
         call = operation.call_type(plan, values, self.f)
         taken = call.taken
-        active = [values[n] for n in plan.active] if plan.carried else values
-        native = call.native = enter_all(self.enter, active, taken)
+        active = plan.pick(values)
+        native = call.native = active if self.enter is None else self.enter(active, taken)
         if directions is None and not self.dynamic:
             return operation.finish(call, self.compute(*native))
         carried = [values[n] if enter is None else enter(values[n], taken) for n, enter in self.dynamic]
@@ -306,7 +307,7 @@ class CompiledSpecialization(Specialization):
         if directions is not None:
             like = plan.recognize_tangents(directions, {}) if plan.recognize_tangents is not None else None
             if like is not None:
-                tangents = enter_all(self.enter, like, taken)
+                tangents = tuple(like) if self.enter is None else self.enter(like, taken)
             else:
                 tangents = operation.tangents(call, directions)
                 if self.copies:

@@ -7,7 +7,7 @@ prepared one; what an engine compiles is the bound one's `compute`, and `finish`
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,8 +26,8 @@ from ..sparse.scipy_door import scipy_sparse
 from ..tree import build_gradient
 from .hessian import Hessian, ValueGradientAndHessian, ValueGradientHessian
 from .jacobian import Jacobian, ValueAndJacobian, ValueJacobian
-from .operation import Operation, PartForm, Results
-from .sparse_check import verify
+from .operation import Compiled, Compute, Operation, PartForm, Results
+from .sparse_check import split, verify
 from .sparse_pattern import Structure, found_pattern, given_pattern
 
 _SCIPY_DTYPES = ("float32", "float64", "complex64", "complex128", np.dtype(np.longdouble).name, np.dtype(np.clongdouble).name)
@@ -96,6 +96,26 @@ class SparseOperation(Operation):
             return derive.pushforward(self.outermost, function, leaves, vector, value=False).tangents
         return derive.pullback(self.outermost, function, leaves).back(vector)
 
+    def compile(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
+        matrices = compiled(self.compute)
+        if self.sparse.check != "always" or not derive.directions(self.outermost)[0]:
+            return matrices
+        product = compiled(self.product)
+        direction: Arrays = ()
+
+        def checked(*arrays: Any) -> Results:
+            nonlocal direction
+            results = matrices(*arrays)
+            assert self.layout is not None
+            leaves = arrays[: len(self.layout.leaves)]
+            if any(library_of(self.outermost, leaf).traced(leaf) for leaf in leaves):
+                return results
+            if not direction:
+                direction = split(self.outermost, self.layout.direction(transposed=False), leaves)
+            return (*results, product(*arrays, *direction))
+
+        return checked
+
     # the products
 
     def compressed(self, function: Any, leaves: Arrays, scales: Sequence[Any] | None) -> derive.Compressed:
@@ -162,7 +182,7 @@ class SparseOperation(Operation):
     # the matrices
 
     def matrices(self, call: Call, results: Results) -> list[list[Any]]:
-        _, _, coloured, singles = results
+        _, _, coloured, singles, *_ = results
         layout, backend = self.layout, self.outermost
         assert layout is not None
         if singles is None:
@@ -213,12 +233,13 @@ class SparseOperation(Operation):
             make = self.makers[k, n] = library.sparse_matrices(block.rows, block.columns, block.shape)
         return make(library.asarray(np.zeros(0), dtype=self.dtypes[k][n]) if entries is None else entries)
 
-    def checked(self, call: Call, matrices: list[list[Any]]) -> list[list[Any]]:
-        structure = self.structure
+    def checked(self, call: Call, results: Results) -> list[list[Any]]:
+        """The matrices, after they were compared with the engine where that is due; a fifth result is what it has computed."""
+        structure, matrices = self.structure, self.matrices(call, results)
         assert structure is not None
         if self.unchecked:
             assert self.layout is not None
-            verify(self, self.layout, structure, call, matrices)
+            verify(self, self.layout, structure, call, matrices, results[4] if len(results) > 4 else None)
             self.unchecked = structure.local or self.sparse.check == "always"
         return matrices
 
@@ -263,7 +284,7 @@ class SparseValueJacobian(SparseOperation, ValueJacobian):
 
     def finish(self, call: Call, results: Results) -> Any:
         outputs, aux, *_ = results
-        matrices = self.checked(call, self.matrices(call, results))
+        matrices = self.checked(call, results)
         return ValueAndJacobian(aux.form.assemble(outputs, aux.arrays, call.present), _assembled(call, aux.form, matrices))
 
 
@@ -277,7 +298,7 @@ class SparseJacobian(SparseValueJacobian):
         return (), Aux((), aux.form), coloured, singles
 
     def finish(self, call: Call, results: Results) -> Any:
-        return _assembled(call, results[1].form, self.checked(call, self.matrices(call, results)))
+        return _assembled(call, results[1].form, self.checked(call, results))
 
 
 def _assembled(call: Call, form: Form, matrices: list[list[Any]]) -> Any:
@@ -310,7 +331,7 @@ class SparseValueGradientHessian(SparseOperation, ValueGradientHessian):
 
     def finish(self, call: Call, results: Results) -> Any:
         gradients, aux, *_ = results
-        matrices = self.checked(call, self.matrices(call, results))
+        matrices = self.checked(call, results)
         value = aux.form.assemble(aux.arrays[:1], aux.arrays[1:], call.present)
         return ValueGradientAndHessian(value, call.gradients(gradients)[0], _square(call, matrices))
 
@@ -325,7 +346,7 @@ class SparseHessian(SparseValueGradientHessian):
         return (), Aux(), coloured, singles
 
     def finish(self, call: Call, results: Results) -> Any:
-        return _square(call, self.checked(call, self.matrices(call, results)))
+        return _square(call, self.checked(call, results))
 
 
 def _square(call: Call, matrices: list[list[Any]]) -> Any:

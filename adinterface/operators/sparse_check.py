@@ -14,29 +14,34 @@ from ..contract.errors import SparsityError
 from ..contract.library import epsilon
 from ..derive.basis import library_of, size_of
 from ..sparse.layout import Layout
+from ..sparse.scipy_door import scipy_sparse
 from .sparse_pattern import Derivative, Structure
 
 Array = np.ndarray[Any, Any]
 
 
-def verify(operation: Derivative, layout: Layout, structure: Structure, call: Call, matrices: list[list[Any]]) -> None:
+def verify(
+    operation: Derivative, layout: Layout, structure: Structure, call: Call, matrices: list[list[Any]], product: Arrays | None
+) -> None:
     """Raises SparsityError, which names rows, if the matrices times a random vector is not what the engine gives for it.
 
+    product: what the engine gives for `layout.direction`, where compiled code has computed it.
     Under a transformation of the engine there are no numbers to compare. Rows that are not finite are passed over.
     """
-    again = Call(call.plan, call.values, call.f)
-    with again.scope():
-        leaves = again.enter()
-        backend = operation.outermost
-        if any(library_of(backend, leaf).traced(leaf) for leaf in leaves) or _traced(backend, matrices):
-            return
-        function = Function(call.plan, call.f, again.enter_carried(), operation.output)
-        transposed = not operation.second and not derive.directions(backend)[0]
-        sizes = layout.outputs if transposed else layout.leaves
-        vector = np.random.default_rng(sum(sizes)).uniform(0.5, 1.5, sum(sizes))
-        vector *= np.random.default_rng(1).choice([-1.0, 1.0], vector.size)
-        expected = _by_engine(operation, function, leaves, vector, transposed)
-        noise = _noise(operation, call, function, leaves)
+    backend = operation.outermost
+    transposed = not operation.second and not derive.directions(backend)[0]
+    vector, noise = layout.direction(transposed=transposed), 0.0
+    if product is not None:
+        expected = _joined(backend, product)
+    else:
+        again = Call(call.plan, call.values, call.f)
+        with again.scope():
+            leaves = again.enter()
+            if any(library_of(backend, leaf).traced(leaf) for leaf in leaves) or _traced(backend, matrices):
+                return
+            function = Function(call.plan, call.f, again.enter_carried(), operation.output)
+            expected = _by_engine(operation, function, leaves, vector, transposed)
+            noise = _noise(operation, call, function, leaves)
     found, size = _by_matrices(backend, matrices, layout, vector, transposed)
     tolerance = _tolerance(operation, call)
     with np.errstate(all="ignore"):
@@ -55,10 +60,11 @@ def _traced(backend: Backend, matrices: list[list[Any]]) -> bool:
 def _by_engine(operation: Derivative, function: Function, leaves: Arrays, vector: Array, transposed: bool) -> Array:
     backend = operation.outermost
     likes = function(*leaves)[0] if transposed else leaves
-    return _joined(backend, operation.product(function, leaves, _split(backend, vector, likes)))
+    return _joined(backend, operation.product(function, leaves, split(backend, vector, likes)))
 
 
-def _split(backend: Backend, vector: Array, likes: Arrays) -> Arrays:
+def split(backend: Backend, vector: Array, likes: Arrays) -> Arrays:
+    """A vector of all numbers as native arrays like these."""
     parts: list[Any] = []
     offset = 0
     for like in likes:
@@ -75,37 +81,32 @@ def _joined(backend: Backend, arrays: Arrays) -> Array:
 
 
 def _by_matrices(
-    backend: Backend, matrices: list[list[Any]], layout: Any, vector: Array, transposed: bool
+    backend: Backend, matrices: list[list[Any]], layout: Layout, vector: Array, transposed: bool
 ) -> tuple[Array, Array]:
     """The product, and that of absolute values, by which rounding is measured."""
-    numbers = []
-    for row, blocks in zip(matrices, layout.blocks):
-        numbers.append([(_entries(backend, matrix, block), block) for matrix, block in zip(row, blocks)])
-    starts = (
-        np.concatenate([[0], np.cumsum(layout.outputs, dtype=np.int64)]),
-        np.concatenate([[0], np.cumsum(layout.leaves, dtype=np.int64)]),
-    )
-    height = int(starts[transposed][-1])
-    found, size = np.zeros(height, complex), np.zeros(height)
-    for k, parts in enumerate(numbers):
-        for n, (entries, block) in enumerate(parts):
-            rows, columns = block.rows + starts[0][k], block.columns + starts[1][n]
-            to, of = (columns, rows) if transposed else (rows, columns)
+    rows, columns = [np.cumsum([0, *sizes]) for sizes in (layout.outputs, layout.leaves)]
+    found, size = [np.zeros(int((columns if transposed else rows)[-1]), dtype) for dtype in (complex, float)]
+    for k, (row, blocks) in enumerate(zip(matrices, layout.blocks)):
+        for n, (matrix, block) in enumerate(zip(row, blocks)):
+            entries = _entries(backend, matrix, block)
+            to, of = slice(rows[k], rows[k + 1]), slice(columns[n], columns[n + 1])
+            if transposed:
+                to, of = of, to
             with np.errstate(all="ignore"):
-                terms = entries * vector[of]
-                found += np.bincount(to, terms.real, height) + 1j * np.bincount(to, terms.imag, height)
-                size += np.bincount(to, np.abs(terms), height)
+                for total, numbers, factors in ((found, entries, vector), (size, np.abs(entries), np.abs(vector))):
+                    whole = scipy_sparse().csr_array((numbers, block.columns, block.pointers), shape=block.shape)
+                    total[to] += (whole.T if transposed else whole) @ factors[of]
     return found, size
 
 
 def _entries(backend: Backend, matrix: Any, block: Any) -> Array:
-    """The entries of a block in the order of its rows, whatever form it has."""
+    """The entries of a block in the order of its rows, whatever form it has, in double precision at least."""
     if hasattr(matrix, "tocsr"):
-        return np.asarray(matrix.tocsr().data)
-    values = matrix.values() if callable(getattr(matrix, "values", None)) else matrix.data
-    library = library_of(backend, values)
-    found = library.to_numpy(values)
-    return found if found.dtype.kind in "fc" else found.astype("float64")
+        found = np.asarray(matrix.tocsr().data)
+    else:
+        values = matrix.values() if callable(getattr(matrix, "values", None)) else matrix.data
+        found = library_of(backend, values).to_numpy(values)
+    return found.astype(np.result_type(found, "float64") if found.dtype.kind in "fc" else "float64", copy=False)
 
 
 def _tolerance(operation: Derivative, call: Call) -> float:
@@ -168,4 +169,4 @@ def _short(number: Any) -> str:
     return f"{number:.6g}" if number.imag else f"{number.real:.6g}"
 
 
-__all__ = ["verify"]
+__all__ = ["split", "verify"]

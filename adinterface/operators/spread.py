@@ -119,7 +119,12 @@ def _part(
     operation = operation_of(_PartOfColumns if columns else _PartOfRows, auto)
     plan, values, _ = operation.plans.find(args, kwargs)
     stacks: Arrays = evaluate(operation, plan, values, f, ends)
-    return stacks
+    return tuple([_sent(stack) for stack in stacks])
+
+
+def _sent(x: Any) -> Any:
+    library = handler_of(x)
+    return library.sent(x) if isinstance(library, Library) else x
 
 
 class _InParts(Operation):
@@ -132,7 +137,7 @@ class _InParts(Operation):
         backend, plan = self.backend, function.plan
         if any(library_of(backend, leaf).traced(leaf) for leaf in leaves):
             return None
-        values = dict(zip((*plan.active, *plan.carried), (*leaves, *function.carried)))
+        values = dict(zip((*plan.active, *plan.carried), map(_sent, (*leaves, *function.carried))))
         args, kwargs = _arguments(plan, [values[n] for n in range(len(values))])
         with library_of(backend, leaves[0]).evaluation(leaves) or nullcontext():
             outputs, aux = function(*leaves)
@@ -163,7 +168,7 @@ class _SpreadJacobian(_InParts, Jacobian):
 
 def _home(stack: Any, like: Any) -> Any:
     """A stack from another device, or another process, beside what it belongs to."""
-    library = handler_of(stack)
+    library = handler_of(like)
     assert isinstance(library, Library)
     return library.asarray(stack, like=like)
 

@@ -13,6 +13,9 @@ from .rule import Rule, rule
 
 P = ParamSpec("P")
 T = TypeVar("T")
+#: From a cotangent or tangent, a partial derivative, and what computes that anew where something stands for the value and the
+#: arguments, to the product of the two.
+Product = Callable[[Any, Any, Callable[[Callable[[Any], Any]], Any]], Any]
 
 
 def scalar_rule(f: Callable[P, T], partials: Callable[..., Any], /, *, host: bool | Callable[..., Any] = False) -> Rule[P, T]:
@@ -32,6 +35,13 @@ def scalar_rule(f: Callable[P, T], partials: Callable[..., Any], /, *, host: boo
     >>> [round(slope, 6) for slope in gradient(hypotenuse, AutoFiniteDifferences(), 3.0, 4.0)]
     [0.6, 0.8]
     """
+    return from_partials(f, partials, host, lambda seed, partial, anew: seed * partial)
+
+
+def from_partials(
+    f: Callable[P, T], partials: Callable[..., Any], host: bool | Callable[..., Any], product: Product
+) -> Rule[P, T]:
+    """As `scalar_rule`, with a product of another's."""
     made = rule(host=host or isinstance(f, np.ufunc))(f)
     name = made._definition.name
     if not callable(partials):
@@ -49,14 +59,24 @@ def scalar_rule(f: Callable[P, T], partials: Callable[..., Any], /, *, host: boo
             raise RuleError(f"{name}: it returns {len(value)} values, so there must be as many tuples of partial derivatives.")
         return [_row(name, row, len(args)) for row in given]
 
+    def entry(k: int, i: int, value: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Callable[..., Any]:
+        """The i-th partial derivative of the k-th output, computed anew."""
+
+        def anew(stand_in: Callable[[Any], Any]) -> Any:
+            found = tuple(map(stand_in, value)) if type(value) is tuple else stand_in(value)
+            return rows(found, tuple(map(stand_in, args)), keywords)[k][i]
+
+        return anew
+
     @made.pullback
     def back(cotangent: Any, value: Any, *args: Any, **keywords: Any) -> tuple[Any, ...]:
         cotangents = cotangent if type(value) is tuple else (cotangent,)
         totals: list[Any] = [None] * len(args)
-        for seed, row in zip(cotangents, rows(value, args, keywords)):
+        for k, (seed, row) in enumerate(zip(cotangents, rows(value, args, keywords))):
             for i, (partial, arg) in enumerate(zip(row, args)):
                 if partial is not None and not isinstance(arg, (int, str)) and not _is_exact(arg):
-                    term = _like(seed * _conj(partial), arg)
+                    anew = entry(k, i, value, args, keywords)
+                    term = _like(product(seed, _conj(partial), lambda stand_in, anew=anew: _conj(anew(stand_in))), arg)
                     totals[i] = term if totals[i] is None else totals[i] + term
         return tuple(totals)
 
@@ -64,8 +84,12 @@ def scalar_rule(f: Callable[P, T], partials: Callable[..., Any], /, *, host: boo
     def push(tangents: tuple[Any, ...], value: Any, *args: Any, **keywords: Any) -> Any:
         values = value if type(value) is tuple else (value,)
         found: list[Any] = []
-        for one, row in zip(values, rows(value, args, keywords)):
-            terms = [partial * t for partial, t in zip(row, tangents) if partial is not None and t is not None]
+        for k, (one, row) in enumerate(zip(values, rows(value, args, keywords))):
+            terms = [
+                product(t, partial, entry(k, i, value, args, keywords))
+                for i, (partial, t) in enumerate(zip(row, tangents))
+                if partial is not None and t is not None
+            ]
             found.append(_spread(sum(terms[1:], terms[0]), one) if terms else None)
         return tuple(found) if type(value) is tuple else found[0]
 
@@ -114,4 +138,4 @@ def _spread(tangent: Any, value: Any) -> Any:
     return tangent if _shape(tangent) == _shape(value) else array_namespace(tangent).broadcast_to(tangent, _shape(value))
 
 
-__all__ = ["scalar_rule"]
+__all__ = ["from_partials", "scalar_rule"]

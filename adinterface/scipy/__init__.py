@@ -42,8 +42,8 @@ def ours(function: Any) -> Callable[..., Any] | None:
     module: Any = getattr(function, "__module__", None)
     if not isinstance(module, str) or not module.startswith("scipy.") or not callable(function):
         return None
-    package = module.split(".")[1]
-    if package not in _MODULES or function.__hash__ is None:
+    package = "densities" if module == "scipy.stats._stats" else module.split(".")[1]
+    if package not in (*_MODULES, "densities") or function.__hash__ is None:
         return None
     importlib.import_module(f"{__name__}.{package}")
     from .dispatch import OURS

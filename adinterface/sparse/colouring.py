@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,125 +22,146 @@ from .scipy_door import scipy_sparse
 _PATHS = 4 * 10**8
 
 
+class _Lines(NamedTuple):
+    """The lines of one direction: where each begins in the list of the lines of the other that cross it."""
+
+    pointers: Indices
+    crossing: Indices
+    #: How many lines of the other direction there are.
+    across: int
+
+    @property
+    def number(self) -> int:
+        return self.pointers.size - 1
+
+    @property
+    def degrees(self) -> Indices:
+        degrees: Indices = np.diff(self.pointers)
+        return degrees
+
+
+def _rows_of(rows: Indices, columns: Indices, shape: tuple[int, int]) -> _Lines:
+    """The rows of entries that are sorted by rows."""
+    narrow = np.int32 if max(*shape, rows.size) < 2**31 else np.int64
+    pointers = np.zeros(shape[0] + 1, narrow)
+    np.cumsum(np.bincount(rows, minlength=shape[0]), out=pointers[1:])
+    return _Lines(pointers, columns.astype(narrow, copy=False), shape[1])
+
+
+def _turned(lines: _Lines) -> _Lines:
+    """The lines of the other direction, which takes no sorting."""
+    marks = np.ones(lines.crossing.size, np.int8)
+    matrix = scipy_sparse().csr_array((marks, lines.crossing, lines.pointers), shape=(lines.number, lines.across))
+    turned = matrix.tocsc()
+    return _Lines(turned.indptr, turned.indices, lines.number)
+
+
+def _same(a: _Lines, b: _Lines) -> bool:
+    return np.array_equal(a.pointers, b.pointers) and np.array_equal(a.crossing, b.crossing)
+
+
 def choose(pattern: SparsityPattern, *, pushes: bool, pulls: bool) -> Colouring:
     """The colouring of a Jacobian that takes the fewest passes: by columns where pushforwards are to be had, by rows where
     pullbacks are; both where it takes out lines."""
     singles = pushes and pulls
-    best = by_columns(pattern, singles=singles) if pushes else None
-    if pulls and (best is None or _rows_may_take_fewer(pattern, best.passes, singles)):
-        other = by_rows(pattern, singles=singles)
+    rows = _rows_of(pattern.rows, pattern.columns, pattern.shape)
+    columns = _turned(rows)
+    best = _one_sided("columns", columns, rows, singles) if pushes else None
+    if pulls and (best is None or _rows_may_take_fewer(columns, rows, best.passes, singles)):
+        other = _one_sided("rows", rows, columns, singles)
         best = other if best is None or other.passes < best.passes else best
     assert best is not None
     return best
 
 
-def _rows_may_take_fewer(pattern: SparsityPattern, passes: int, singles: bool) -> bool:
-    """Not if a column has more entries than that, each of which asks for a colour of its row, unless it is taken out."""
-    degrees = np.bincount(pattern.columns, minlength=pattern.shape[1])
-    fewest = _costs(np.sort(degrees)[::-1]).min() if singles else degrees.max(initial=0)
-    return passes > max(1, int(fewest)) and not _mirrored(pattern)
+def _rows_may_take_fewer(columns: _Lines, rows: _Lines, passes: int, singles: bool) -> bool:
+    """Not if a column has more entries than that, each of which asks for a colour of its row, unless it is taken out; nor if
+    rows and columns are the same, so that they take the same colours."""
+    fewest = int(_costs(columns.degrees).min()) if singles else int(columns.degrees.max(initial=0))
+    return passes > max(1, fewest) and not _same(columns, rows)
 
 
-def _mirrored(pattern: SparsityPattern) -> bool:
-    """Whether rows and columns are the same, so that they take the same colours."""
-    if pattern.shape[0] != pattern.shape[1]:
-        return False
-    matrix = scipy_sparse().csr_array((np.ones(pattern.nnz, np.int8), (pattern.rows, pattern.columns)), shape=pattern.shape)
-    turned = matrix.T.tocsr()
-    return np.array_equal(matrix.indptr, turned.indptr) and np.array_equal(matrix.indices, turned.indices)
+def _one_sided(by: Any, lines: _Lines, others: _Lines, singles: bool) -> Colouring:
+    """A colouring of `lines`, full ones of the `others` taken out."""
+    full = _full_lines(others.degrees) if singles else np.zeros(0, np.intp)
+    if full.size:
+        stays = np.ones(others.number, bool)
+        stays[full] = False
+        kept = np.repeat(stays, others.degrees)
+        pointers = np.concatenate([[0], np.cumsum(np.where(stays, others.degrees, 0))]).astype(others.pointers.dtype)
+        lines = _turned(_Lines(pointers, others.crossing[kept], others.across))
+    return Colouring(by, _renumbered(np.where(lines.degrees > 0, _grouped(lines), -1)), full)
 
 
 def _costs(degrees: Indices) -> Indices:
-    """How many passes it takes at least if so many of the fullest lines are taken out; these are their degrees, falling."""
-    costs: Indices = np.arange(degrees.size + 1) + np.append(degrees, 0)
+    """By the degree of the fullest line that stays, how many passes it takes at least: as many, and one for each fuller one."""
+    counts = np.bincount(degrees, minlength=1)
+    costs: Indices = np.cumsum(counts[::-1])[::-1] - counts + np.arange(counts.size)
     return costs
 
 
-def by_columns(pattern: SparsityPattern, *, singles: bool) -> Colouring:
-    return _one_sided("columns", pattern.rows, pattern.columns, pattern.shape, singles)
-
-
-def by_rows(pattern: SparsityPattern, *, singles: bool) -> Colouring:
-    return _one_sided("rows", pattern.columns, pattern.rows, (pattern.shape[1], pattern.shape[0]), singles)
-
-
-def _one_sided(by: Any, rows: Indices, columns: Indices, shape: tuple[int, int], singles: bool) -> Colouring:
-    degrees = np.bincount(rows, minlength=shape[0])
-    full = _full_lines(degrees) if singles else np.zeros(0, np.intp)
-    if full.size:
-        kept = ~np.isin(rows, full)
-        rows, columns = rows[kept], columns[kept]
-    colours = grouped(rows, columns, shape)
-    used = np.zeros(shape[1], bool)
-    used[columns] = True
-    return Colouring(by, _renumbered(np.where(used, colours, -1)), full)
-
-
 def _full_lines(degrees: Indices) -> Indices:
-    """The fullest rows, of which to take out one saves more colours than it costs: the least k + degree of the next fullest."""
-    order = np.argsort(-degrees, kind="stable")
-    costs = _costs(degrees[order])
-    if not degrees.size or costs.min() >= costs[0]:
-        return np.zeros(0, np.intp)
-    return np.sort(order[: int(np.argmin(costs))])
+    """The fullest lines, as few as save most, where to take one out saves more colours than it costs."""
+    costs = _costs(degrees)
+    fullest = costs.size - 1 - int(np.argmin(costs[::-1]))
+    return np.flatnonzero(degrees > fullest)
 
 
 def _renumbered(colours: Indices) -> Indices:
     """The colours that are used, from 0 on."""
-    _, numbers = np.unique(colours[colours >= 0], return_inverse=True)
-    found = np.full(colours.size, -1, np.int32)
-    found[colours >= 0] = numbers
+    used = np.zeros(int(colours.max(initial=-1)) + 2, bool)
+    used[colours] = True  # the last place stands for -1, which is no colour
+    used[-1] = False
+    numbers = np.cumsum(used, dtype=np.int32) - 1
+    numbers[-1] = -1
+    found: Indices = numbers[colours]
     return found
 
 
 def grouped(rows: Indices, columns: Indices, shape: tuple[int, int]) -> Indices:
     """A colour for each column, such that no two of one colour share a row."""
-    if not rows.size:
-        return np.zeros(shape[1], np.int32)
+    if (np.diff(rows) < 0).any():
+        order = np.argsort(rows, kind="stable")
+        rows, columns = rows[order], columns[order]
+    return _grouped(_turned(_rows_of(rows, columns, shape)))
+
+
+def _grouped(lines: _Lines) -> Indices:
+    """A colour for each line, such that no two of one colour cross the same line of the other direction."""
+    if not lines.crossing.size:
+        return np.zeros(lines.number, np.int32)
     compiled = _compiled()
-    if compiled is None:
-        return first_fit(rows, columns, shape)
-    return compiled(rows, columns, shape)
+    return _first_fit(lines) if compiled is None else compiled(lines)
 
 
-def _compiled() -> Callable[[Indices, Indices, tuple[int, int]], Indices] | None:
-    """SciPy's own `group_columns`, which is private and may be gone in another version."""
+def _compiled() -> Callable[[_Lines], Indices] | None:
+    """SciPy's own grouping, which is private and may be gone in another version."""
     try:
-        from scipy.optimize._numdiff import group_columns
+        from scipy.optimize._numdiff import group_sparse  # what `group_columns` calls for a sparse matrix, in its own order
     except ImportError:
         return None
 
-    def compiled(rows: Indices, columns: Indices, shape: tuple[int, int]) -> Indices:
-        marks = np.ones(rows.size, np.int8)
-        narrow = np.int32 if max(*shape, rows.size) < 2**31 else np.int64
-        if (np.diff(rows) < 0).any():
-            matrix = scipy_sparse().coo_array((marks, (rows, columns)), shape=shape)
-        else:  # by rows, so that to order it by columns takes no sorting
-            pointers = np.zeros(shape[0] + 1, narrow)
-            np.cumsum(np.bincount(rows, minlength=shape[0]), out=pointers[1:])
-            matrix = scipy_sparse().csr_array((marks, columns.astype(narrow), pointers), shape=shape)
-        found: Indices = group_columns(matrix.tocsc(), order=np.arange(shape[1]))  # without an order it takes a random one
+    def compiled(lines: _Lines) -> Indices:
+        found: Indices = group_sparse(lines.across, lines.number, lines.crossing, lines.pointers)
         return found
 
     return compiled
 
 
-def first_fit(rows: Indices, columns: Indices, shape: tuple[int, int]) -> Indices:
-    """As `grouped`, column after column: the least colour that none of the column's rows has seen."""
-    order = np.argsort(columns, kind="stable")
-    ends = np.searchsorted(columns[order], np.arange(shape[1] + 1))
-    places = rows[order].tolist()
-    seen: list[set[int]] = [set() for _ in range(shape[0])]
-    colours = np.zeros(shape[1], np.int32)
-    for column in range(shape[1]):
-        mine = places[ends[column] : ends[column + 1]]
-        taken: set[int] = set().union(*[seen[row] for row in mine]) if mine else set()
+def _first_fit(lines: _Lines) -> Indices:
+    """As `_grouped`, line after line: the least colour that none of those which it crosses has seen."""
+    pointers, crossing = lines.pointers.tolist(), lines.crossing.tolist()
+    seen: list[set[int]] = [set() for _ in range(lines.across)]
+    colours = np.zeros(lines.number, np.int32)
+    for n, (begin, end) in enumerate(itertools.pairwise(pointers)):
+        mine = crossing[begin:end]
+        taken: set[int] = set().union(*[seen[other] for other in mine])
         colour = 0
         while colour in taken:
             colour += 1
-        colours[column] = colour
-        for row in mine:
-            seen[row].add(colour)
+        colours[n] = colour
+        for other in mine:
+            seen[other].add(colour)
     return colours
 
 
@@ -152,9 +173,11 @@ def symmetric(pattern: SparsityPattern) -> SparsityPattern:
     height, width = pattern.shape
     if height != width:
         raise SparsityError(f"AutoSparse: a Hessian is square, but its pattern has shape {pattern.shape}.")
+    lines = _rows_of(pattern.rows, pattern.columns, pattern.shape)
+    if _same(lines, _turned(lines)):
+        return pattern
     rows, columns = np.concatenate([pattern.rows, pattern.columns]), np.concatenate([pattern.columns, pattern.rows])
-    both = SparsityPattern.of_entries(rows, columns, pattern.shape)
-    return pattern if both.nnz == pattern.nnz else both
+    return SparsityPattern.of_entries(rows, columns, pattern.shape)
 
 
 def by_symmetry(pattern: SparsityPattern) -> Colouring:
@@ -163,8 +186,12 @@ def by_symmetry(pattern: SparsityPattern) -> Colouring:
     rows, columns = pattern.rows, pattern.columns
     degrees = np.bincount(rows, minlength=n)
     full = _full_lines(degrees)
-    inside = ~(np.isin(rows, full) | np.isin(columns, full))
-    r, c = rows[inside], columns[inside]
+    r, c = rows, columns
+    if full.size:
+        stays = np.ones(n, bool)
+        stays[full] = False
+        inside = stays[rows] & stays[columns]
+        r, c = rows[inside], columns[inside]
     rest = np.bincount(r, minlength=n).astype(np.int64)
     plain = _renumbered(np.where(rest > 0, grouped(r, c, (n, n)), -1))
     colours = plain
@@ -233,7 +260,8 @@ def require_valid(pattern: SparsityPattern, colouring: Colouring) -> None:
         colours = colouring.colours[along].astype(np.int64)
         if colouring.by != "symmetric":
             key = across[kept] * np.int64(colouring.count) + colours[kept]
-            wrong = bool((colours[kept] < 0).any()) or np.unique(key).size != key.size
+            key.sort()
+            wrong = bool((colours[kept] < 0).any()) or bool((key[1:] == key[:-1]).any())
         else:
             own, mirror = alone(pattern, colouring)
             wrong = not bool((own | mirror).all())
@@ -256,4 +284,4 @@ def alone(pattern: SparsityPattern, colouring: Colouring) -> tuple[Any, Any]:
     return single[key], single[mirror]
 
 
-__all__ = ["by_columns", "by_rows", "by_symmetry", "choose", "first_fit", "fits", "require_valid", "symmetric"]
+__all__ = ["by_symmetry", "choose", "fits", "grouped", "require_valid", "symmetric"]

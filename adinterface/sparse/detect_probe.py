@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.pattern import SparsityPattern
+from ..contract.pattern import SparsityPattern, distinct
 from .colouring import grouped
 from .scipy_door import scipy_sparse
 
@@ -67,7 +67,7 @@ def _split(
     inputs, count = shape[1], edges.size - 1
     colours = grouped(rows, blocks, (shape[0], count))
     starts, lengths = edges[:-1], np.diff(edges)
-    cuts = np.unique(np.concatenate([starts + lengths * k // _CUTS for k in range(_CUTS)] + [edges[-1:]]))
+    cuts = distinct(np.concatenate([starts + lengths * k // _CUTS for k in range(_CUTS)] + [edges[-1:]]))
     parents = np.searchsorted(edges, cuts[:-1], side="right") - 1
     first = np.searchsorted(parents, np.arange(count))
     children = np.arange(parents.size) - first[parents]
@@ -75,7 +75,7 @@ def _split(
     probes = colours[parents].astype(np.int64) * _CUTS + children
     touched = np.zeros(count, bool)
     touched[blocks] = True
-    wanted = np.unique(probes[touched[parents]])
+    wanted = distinct(probes[touched[parents]])
     probe_of_column = np.repeat(probes, np.diff(cuts))
     tangent = rng.uniform(0.5, 1.5, inputs) * rng.choice([-1.0, 1.0], inputs)
     step = max(1, _STACK // max(shape))

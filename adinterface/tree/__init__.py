@@ -28,6 +28,9 @@ from .building import (
 from .building import (
     gradient_builder as gradient_builder,
 )
+from .building import (
+    gradients_builder as gradients_builder,
+)
 from .duplicated import (
     DUPLICATED as DUPLICATED,
 )

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ..contract.nodes import NodeType
 from .structures import Frozen, LeafSpec, Node, Static, Structure, count_slots
 
 
@@ -52,7 +53,9 @@ def gradient_builder(structure: Structure, first: int = 0, slot: int = 0) -> tup
         return _no_gradient, first, slot + count_slots(structure)
     if isinstance(structure, Static):
         return _no_gradient, first, slot
-    make, data, last = structure.type.gradient, structure.data, first + len(structure.children)
+    kind, data, last = structure.type, structure.data, first + len(structure.children)
+    own = type(kind).gradient is not NodeType.gradient
+    make = kind.gradient if own else kind.unflatten
     if structure.children and all(isinstance(child, LeafSpec) and child.differentiated for child in structure.children):
         return lambda gradients, values: make(data, gradients[first:last]), last, slot + len(structure.children)
     parts: list[GradientBuilder] = []
@@ -70,6 +73,15 @@ def gradient_builder(structure: Structure, first: int = 0, slot: int = 0) -> tup
         return make(data, [values[held], *[part(gradients, values) for part in parts]])
 
     return around, last, slot
+
+
+def gradients_builder(makes: Sequence[GradientBuilder]) -> Callable[[Sequence[Any], Sequence[Any]], tuple[Any, ...]]:
+    """From the same to a tuple of trees, by the builder of each; most often there is one."""
+    if len(makes) == 1:
+        (make,) = makes
+        return lambda gradients, values: (make(gradients, values),)
+    own = [None if make is _no_gradient else make for make in makes]
+    return lambda gradients, values: tuple([None if make is None else make(gradients, values) for make in own])
 
 
 def _no_gradient(gradients: Sequence[Any], values: Sequence[Any]) -> None:

@@ -151,15 +151,21 @@ def _repeats_no_index(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
 RULES[anp.einsum] = _unless(_repeats_no_index, anp.einsum, _traced(rules.einsum))
 
 
+def _as_autograd_takes(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """autograd makes integers of a list of booleans, and adds gradients to the elements of arrays, not to a number."""
+    x, index = args
+    return x.shape != () and (type(index) is not list or not index or type(index[0]) is not bool)
+
+
 def _taken(x: Any, index: Any) -> Any:
-    return x[np.asarray(index)]
+    if x.shape != ():
+        return x[np.asarray(index)]
+    found = np.zeros(())[index]
+    return anp.reshape(x, found.shape) if found.size else anp.zeros(found.shape, x.dtype)
 
 
 _getitem = func(ArrayBox.__getitem__)
-#: autograd makes integers of a list of booleans.
-RULES[_getitem] = _unless(
-    lambda args, kwargs: type(args[1]) is not list or not args[1] or type(args[1][0]) is not bool, _getitem, _traced(_taken)
-)
+RULES[_getitem] = _unless(_as_autograd_takes, _getitem, _traced(_taken))
 
 
 def _partitioned(x: Any, kth: Any, axis: int | None = -1, *unused: Any, **options: Any) -> Any:

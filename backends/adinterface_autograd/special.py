@@ -16,8 +16,6 @@ import scipy.special
 from autograd.extend import defvjp, primitive
 from autograd.scipy.special import erf as erf
 from autograd.scipy.special import erfc as erfc
-from autograd.scipy.special import erfcinv as erfcinv
-from autograd.scipy.special import erfinv as erfinv
 from autograd.scipy.special import expit as expit
 from autograd.scipy.special import gamma as gamma
 from autograd.scipy.special import gammaln as gammaln
@@ -25,12 +23,10 @@ from autograd.scipy.special import i0 as i0
 from autograd.scipy.special import i1 as i1
 from autograd.scipy.special import j0 as j0
 from autograd.scipy.special import j1 as j1
-from autograd.scipy.special import logit as logit
 from autograd.scipy.special import psi as psi
 from autograd.scipy.special import y0 as y0
 from autograd.scipy.special import y1 as y1
 
-from adinterface.contract.errors import NumpyCodeError
 from adinterface.numpy_code.compositions import far_out
 
 from . import namespace
@@ -38,22 +34,37 @@ from .rules import broadcast_to, is_box, shape_of, value
 
 
 def _of_order(function: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """A function of (order, x), with its derivative by x; autograd's rule is silent about the order, forgets that orders are
+    """A function of (order, x), with its derivatives; autograd's rule is silent about the order, forgets that orders are
     broadcast, and divides by x."""
     name, own = function.__name__, primitive(function)
 
     def call(v: Any, z: Any) -> Any:
         if is_box(v):
-            raise NumpyCodeError(
-                f"numpy_function: autograd has no derivative of scipy.special.{name} with respect to its order. Pass the order "
-                f"in Constant(...), or use AutoFiniteDifferences()."
-            )
+            from adinterface.scipy.special.own import with_partials  # here, because it needs SciPy
+
+            return with_partials(name, function)(v, z)
         shape = np.broadcast_shapes(np.shape(v), shape_of(z))
         return own(v, z if shape_of(z) == shape else broadcast_to(z, shape))
 
     return call, own
 
 
+def _inverse(function: Any) -> Callable[..., Any]:
+    """A function whose derivative is nan outside of its domain: nothing is to come of that where it is multiplied by zero."""
+
+    def call(x: Any) -> Any:
+        if not is_box(x):
+            return function(x)
+        from adinterface.scipy.special.own import with_partials  # here, because it needs SciPy
+
+        return with_partials(function.__name__, function)(x)
+
+    return call
+
+
+erfinv, erfcinv, logit, ndtri = map(
+    _inverse, (scipy.special.erfinv, scipy.special.erfcinv, scipy.special.logit, scipy.special.ndtri)
+)
 iv, _iv = _of_order(scipy.special.iv)
 ive, _ive = _of_order(scipy.special.ive)
 
@@ -72,13 +83,11 @@ _ROOT_TWO_PI = np.sqrt(2 * np.pi)
 
 _erfcx = primitive(scipy.special.erfcx)
 ndtr = primitive(scipy.special.ndtr)
-ndtri = primitive(scipy.special.ndtri)
 _i0e = primitive(scipy.special.i0e)
 _i1e = primitive(scipy.special.i1e)
 
 defvjp(_erfcx, lambda ans, x: lambda g: g * (2 * x * ans - 2 / np.sqrt(np.pi)))
 defvjp(ndtr, lambda ans, x: lambda g: g * anp.exp(-x * x / 2) / _ROOT_TWO_PI)
-defvjp(ndtri, lambda ans, x: lambda g: g * anp.exp(ans * ans / 2) * _ROOT_TWO_PI)
 defvjp(_i0e, lambda ans, x: lambda g: g * (_i1e(x) - anp.sign(x) * ans))
 defvjp(_i1e, lambda ans, x: lambda g: g * ((_i0e(x) + ive(2, x)) / 2 - anp.sign(x) * ans))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from operator import attrgetter
 from types import ModuleType
@@ -18,6 +18,7 @@ from adinterface.contract.library import (
     NUMPY,
     Enter,
     Leave,
+    LeaveAll,
     Library,
     Scoping,
     any_wide,
@@ -32,14 +33,14 @@ from adinterface.contract.rules import Arrays, FlatRule
 from . import namespace
 from .custom import custom
 from .outside import outside
-from .private import ArrayImpl, untraced
+from .private import SHARDING, ArrayImpl, untraced
 from .sharding import as_traced, sharding_of
 
 _LACKING = ("longdouble", "clongdouble", np.dtype(np.longdouble).name, np.dtype(np.clongdouble).name)
 _SUPPORTED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 
 
-_AVAL_AND_SHARDING = attrgetter("aval", "sharding")
+_AVAL_AND_SHARDING, _sharding = attrgetter("aval", SHARDING), attrgetter(SHARDING)
 
 
 class JaxLibrary(Library):
@@ -59,7 +60,18 @@ class JaxLibrary(Library):
         return lambda entries: BCOO((entries, indices), shape=shape, indices_sorted=True, unique_indices=True)
 
     def take(self, x: Any, places: np.ndarray[Any, Any]) -> Any:
-        return x.at[jnp.asarray(places)].get(mode="promise_in_bounds")
+        # The compiler computes what is gathered element by element: with two indices it divides once less. They come as one
+        # constant, for it takes seconds to put two large ones together.
+        x = x.reshape(x.shape[0], -1) if x.ndim > 1 else x.reshape(1, -1)
+        index = np.stack(np.divmod(places, x.shape[1]), axis=1)
+        numbers = jax.lax.GatherDimensionNumbers(offset_dims=(), collapsed_slice_dims=(0, 1), start_index_map=(0, 1))
+        return jax.lax.gather(x, jnp.asarray(index), numbers, slice_sizes=(1, 1), mode="promise_in_bounds")
+
+    def sample(self, x: Any, index: tuple[np.ndarray[Any, Any], ...]) -> np.ndarray[Any, Any]:
+        devices = x.devices()
+        if len(devices) == 1 and next(iter(devices)).platform == "cpu":  # NumPy reads it where it lies, and compiles nothing
+            return self.to_numpy(x)[index]
+        return super().sample(x, index)
 
     def traced(self, x: Any) -> bool:
         return isinstance(x, jax.core.Tracer)
@@ -97,6 +109,9 @@ class JaxLibrary(Library):
             )
         # DLPack, without a copy; empty arrays have no memory to share, and those on several devices have it several times.
         return x if x.size and type(x.sharding) is SingleDeviceSharding else np.asarray(x)
+
+    def sent(self, x: Any) -> Any:
+        return np.asarray(x)  # JAX would read its own array with 32 bits where jax_enable_x64 is not set
 
     def asarray(self, x: Any, *, dtype: str | None = None, like: Any = None, copy: bool = False) -> Any:
         if isinstance(x, jax.Array):
@@ -178,6 +193,9 @@ class JaxLibrary(Library):
             return _own_array(example)
         return None
 
+    def leave_all(self, examples: Sequence[Any]) -> LeaveAll | None:
+        return None if any(isinstance(x, jax.core.Tracer) for x in examples) else _own_arrays(examples)
+
     def present(self, target: Library) -> Leave | None:
         return _untraced if target is self else _own_numbers_of_any_dtype if target is NUMPY else None
 
@@ -226,9 +244,10 @@ def _widening() -> AbstractContextManager[Any] | None:
 def _own_numbers(dtype: np.dtype[Any]) -> Leave:
     def leave(result: Any, taken: set[int]) -> Any:
         # Inside a trace of the user's, it may have been computed in the precision of that.
-        if type(result) is not ArrayImpl or result.dtype != dtype:  # type: ignore[attr-defined]
+        if type(result) is not ArrayImpl:
             return None
-        return np.asarray(result).copy()  # faster than np.array(result)
+        numbers: np.ndarray[Any, Any] = np.asarray(result)
+        return numbers.copy() if numbers.dtype == dtype else None  # faster than np.array(result)
 
     return leave
 
@@ -258,6 +277,22 @@ def _own_array(example: Any) -> Leave:
                 return None
             known = found  # compiled code gives the same object again, and to compare two takes longer
         return result
+
+    return leave
+
+
+def _own_arrays(examples: Sequence[Any]) -> LeaveAll:
+    classes, known = [ArrayImpl] * len(examples), [*map(_sharding, examples)]
+
+    def leave(results: Sequence[Any], taken: set[int]) -> Sequence[Any] | None:
+        nonlocal known
+        if [*map(type, results)] != classes:
+            return None
+        found = [*map(_sharding, results)]
+        if found != known:
+            return None
+        known = found  # as in `_own_array`
+        return results
 
     return leave
 

@@ -11,7 +11,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from adinterface.call.state import stateful
 from adinterface.contract.auto import AutoJax
 from adinterface.contract.library import NUMPY, PYTHON, Library, complex_of, widest
 from adinterface.fit.parameters import Parameters, one_gradient
@@ -20,9 +19,9 @@ from adinterface.tree.algebra import like
 
 from .library import JAX
 from .nodes import Pytree
-from .private import ArrayImpl
+from .private import untraced
+from .whole_step import WholeStep
 
-_WIDE = (np.dtype("float64"), np.dtype("complex128"))
 _NUMBERS = (float, complex, np.ndarray, jax.Array)
 
 
@@ -80,39 +79,11 @@ class Optax:
             return leaves.restored(moved), leaves.kept(state)
 
     def native_step(self, whole: Callable[..., Any], loss: Callable[..., Any], backend: Any) -> Callable[..., Any] | None:
-        """A whole step on JAX's own arrays in trees that JAX knows: `whole(model, state, *data)`, compiled.
-
-        None if the backend is not this engine's; the step answers None for arguments that ask for more than `jax.jit` does.
-        """
+        """`whole(model, state, *data)` compiled, for arrays in trees that JAX knows (see `WholeStep`); None if the backend is
+        not this engine's."""
         if not isinstance(backend, AutoJax) or not backend.jit or backend.device is not None:
             return None
-        compiled = jax.jit(whole)
-        #: What the last step returned need not be looked at again.
-        made: tuple[Any, Any] = (None, None)
-
-        def step(model: Any, state: Any, data: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-            nonlocal made
-            if kwargs:
-                return None
-            known = model is made[0] and state is made[1]
-            leaves: Sequence[Any] = data if known else jax.tree.leaves((model, state, data))
-            wide = jax.config.jax_enable_x64  # type: ignore[attr-defined]
-            for leaf in leaves:
-                if type(leaf) is not ArrayImpl or not (wide or leaf.dtype not in _WIDE):  # type: ignore[attr-defined]
-                    return None
-            trees = [part for part in (data if known else (model, *data)) if type(part) is not ArrayImpl]
-            if next(stateful(trees, {}), None) is not None:
-                return None
-            try:
-                value, *following = compiled(model, state, *data)
-            except jax.errors.JaxRuntimeError:  # of the device, such as too little memory: not of f's code
-                raise
-            except Exception:  # f, or the transformation, cannot be traced so: the general road makes the step, or says why not
-                return None
-            made = following[0], following[1]
-            return value, *following
-
-        return step
+        return WholeStep(whole)
 
     def _stepped(self, gradients: Any, state: Any, values: Any, **extra: Any) -> tuple[Any, Any]:
         updates, state = self._update(gradients, state, values, **extra)
@@ -129,9 +100,11 @@ class Optax:
                 dynamic[name] = leaves.pytree(leaves.natives(leaves.parameters.gradients(value, required=True)))
             else:
                 dynamic[name] = value
+        plain = self._stepped if step is self._compiled else self._update
+        if not untraced():  # part of a program, with the rest of which XLA does not fuse what is compiled apart
+            return plain(gradients, state, values, **dynamic, **functions)
         if not functions:
             return self._eagerly_or(step)(gradients, state, values, **dynamic)
-        plain = self._stepped if step is self._compiled else self._update
         known = (plain, tuple(extra[name] for name in functions), structure(leaves.parameters.model))
         if self._known is None or self._known[0] != known:
             self._known = (

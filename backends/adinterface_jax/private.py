@@ -5,8 +5,14 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-#: The class of arrays that are no tracers.
-ArrayImpl: type = type(jnp.zeros(0, dtype="int8"))
+try:
+    # The class of arrays that are no tracers.
+    from jax._src.array import ArrayImpl
+except ImportError:  # to make an array starts JAX, after which jax.distributed.initialize() refuses to
+    ArrayImpl = type(jnp.zeros(0, dtype="int8"))  # type: ignore[misc, assignment]
+
+#: The attribute that holds where an array lies; `sharding` is a function of Python's around it.
+SHARDING = "_sharding" if hasattr(ArrayImpl, "_sharding") else "sharding"
 
 try:
     from jax._src.core import eval_trace, trace_state_strong_ref
@@ -22,4 +28,4 @@ except ImportError:  # private names, which another release of JAX may not have
         return not isinstance(jnp.zeros(()), jax.core.Tracer)  # which is traced wherever code is compiled
 
 
-__all__ = ["ArrayImpl", "untraced"]
+__all__ = ["SHARDING", "ArrayImpl", "untraced"]

@@ -134,22 +134,15 @@ def betainc(a: Any, b: Any, x: Any) -> Any:  # type: ignore[no-redef]
     return far_out.require(namespace, valid, found, (a, b, x), "betainc", "a and b from 1e-4 on")
 
 
-def _of_integers_too(function: Callable[..., Any]) -> Callable[..., Any]:
-    """JAX refuses integers and booleans in some functions; the rules of others fail where one of several arguments is such."""
-
-    @functools.wraps(function)
-    def call(*args: Any) -> Any:
-        return function(*_inexact(*args))
-
-    return call
+def _inverse(name: str, own: Callable[..., Any]) -> Callable[..., Any]:
+    """JAX's own; its derivatives are nan outside of the domain, also where nothing is to come of them. It refuses integers."""
+    return lambda x: _with_partials(name, own)(*_inexact(x))
 
 
-ndtr, ndtri = (
-    _of_integers_too(function)
-    for function in (
-        special.ndtr, special.ndtri,
-    )
-)  # fmt: skip
+ndtr = functools.wraps(special.ndtr)(lambda x: special.ndtr(*_inexact(x)))
+erfinv = _inverse("erfinv", special.erfinv)  # type: ignore[assignment]
+logit = _inverse("logit", special.logit)  # type: ignore[assignment]
+ndtri = _inverse("ndtri", special.ndtri)  # type: ignore[assignment]
 
 
 def hyp1f1(a: Any, b: Any, x: Any) -> Any:  # type: ignore[no-redef]

@@ -37,7 +37,7 @@ from .state import kept, unchanged
 # torch keeps the level of forward mode for the whole process: two threads inside it at once would end each other's.
 _forward_mode = threading.RLock()
 
-_DETACH = torch.Tensor.detach
+_DETACH, _new = torch.Tensor.detach, tuple.__new__
 _peek = torch._C._functorch.peek_interpreter_stack
 
 # torch.func carries it along, as a tree of its own kind.
@@ -80,9 +80,10 @@ class TorchBackend(Backend):
             nesting.depth = 0
         connected = output.requires_grad
         gradients = _filled(backward((output,), inputs), inputs) if connected else _zeros(inputs)
+        # Without the function of Python's that a named tuple has for this.
         if not value:
-            return Gradient((), aux, gradients, connected)
-        return Gradient((output.detach(),), aux.map(_apart), gradients, connected)
+            return _new(Gradient, ((), aux, gradients, connected))
+        return _new(Gradient, ((output.detach(),), aux.map(_apart), gradients, connected))
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
         """Two backward passes through the graph of one evaluation."""
@@ -400,12 +401,12 @@ def _detached(tensors: Sequence[torch.Tensor]) -> Arrays:
 
 def _inputs(function: FlatFunction, leaves: Arrays) -> Arrays:
     """Leaves of torch's on the same memory: what f captured of the same array is not differentiated along with it."""
-    inputs, held = leaves, function.held
-    if held:  # a module's parameters are leaves of torch's already
-        if len(held) < len(leaves):
-            inputs = tuple([x if n in held else x.detach() for n, x in enumerate(leaves)])
-    elif not function.fresh:
-        inputs = tuple(map(_DETACH, leaves))
+    held = function.held
+    if held:  # a module's parameters are leaves of torch's already, which require gradients
+        if len(held) == len(leaves):
+            return leaves
+        return tuple([x if n in held else x.detach().requires_grad_() for n, x in enumerate(leaves)])
+    inputs = leaves if function.fresh else tuple(map(_DETACH, leaves))
     for x in inputs:
         x.requires_grad_()
     return inputs

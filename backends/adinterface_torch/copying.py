@@ -10,7 +10,7 @@ import copy
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from operator import itemgetter
+from operator import attrgetter, call, itemgetter
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
@@ -33,7 +33,7 @@ _HOOKS = frozenset(name for name, value in vars(nn.Module()).items() if type(val
 #: What `nn.Module.__getstate__` leaves out: it would call the original.
 _COMPILED = "_compiled_call_impl"
 
-_set = object.__setattr__
+_set, _state = object.__setattr__, attrgetter("__dict__")
 
 #: Where a value still stands that deepcopy must copy: the dict, the name in it, the value.
 Pending = list[tuple[dict[str, Any], str, Any]]
@@ -68,14 +68,14 @@ class Layout:
     It holds names and types, never a value.
     """
 
-    __slots__ = ("_common", "_deep", "_drops", "_mappings", "_mutable", "_row_values")
+    __slots__ = ("_deep", "_drops", "_fresh", "_more", "_mutable", "hooks", "mappings", "names", "rows", "typed", "types")
 
     def __init__(self, state: dict[str, Any]):
-        hooks: list[tuple[str, Any]] = []  # the empty ones, with their types
+        empty: list[tuple[str, Any]] = []  # hooks, with their types
         rows: list[str] = []
         #: Containers that can change and hold what is shared alone, with their types; the mappings among them.
         self._mutable: list[tuple[str, Any]] = []
-        self._mappings: list[str] = []
+        self.mappings: list[str] = []
         #: What deepcopy copies.
         self._deep: list[str] = []
         for name, value in state.items():
@@ -83,44 +83,34 @@ class Layout:
             if name in _REGISTERS or kind in _SHARED:
                 continue
             if name in _HOOKS and not value:
-                hooks.append((name, kind))
+                empty.append((name, kind))
             elif (kind is tuple or kind in _MUTABLE) and _is_plain(value):
-                (self._mappings if kind in _MAPPINGS else rows).append(name)
+                (self.mappings if kind in _MAPPINGS else rows).append(name)
                 if kind is not tuple:
                     self._mutable.append((name, kind))
             else:
                 self._deep.append(name)
-        self._row_values = _values_of(rows)
+        #: What makes each of the empty ones anew: to copy one is faster than to call its class.
+        self._fresh = [(name, kind().copy) for name, kind in empty]
         self._drops = _COMPILED in state
+        self._more = bool(self._mutable or self._deep) or self._drops
         # What nn.Module itself made keeps its type, unless there is something in it.
-        filled = {*self._mappings, *self._deep, *rows}
+        filled = {*self.mappings, *self._deep, *rows}
         typed = [name for name in state if name not in _OWN or name in filled]
-        types = [type(state[name]) for name in typed]
-        hook_values = _values_of([name for name, _ in hooks])
-        self._common = [*state], _values_of(typed), types, hook_values, hooks, bool(filled) or self._drops
+        #: What a state that it fits has: these names, of which some have these types, some are empty, some hold what is shared.
+        self.names, self.types = [*state], [type(state[name]) for name in typed]
+        self.typed, self.hooks, self.rows = _values_of(typed), _values_of([name for name, _ in empty]), _values_of(rows)
 
-    def copy(self, state: dict[str, Any], memo: dict[int, Any], pending: Pending) -> dict[str, Any] | None:
-        """A copy of the attributes but for parameters, submodules and what it adds to `pending`; None for a state that
-        this layout does not fit."""
-        names, values_of, types, hook_values, hooks, more = self._common
-        if [*state] != names or [*map(type, values_of(state))] != types or any(hook_values(state)):
-            return None
-        if more and not self._fits(state):
-            return None
+    def copy(self, state: dict[str, Any], memo: dict[int, Any], pending: Pending) -> dict[str, Any]:
+        """A copy of the attributes but for parameters, submodules and what it adds to `pending`, of a state that it fits."""
         new = state.copy()
-        for name, kind in hooks:
-            new[name] = kind()
+        for name, fresh in self._fresh:
+            new[name] = fresh()
         buffers = state["_buffers"]
         new["_buffers"] = _buffers(buffers, memo, pending) if buffers else {}
-        if more:
+        if self._more:
             self._copy_more(state, new, memo, pending)
         return new
-
-    def _fits(self, state: dict[str, Any]) -> bool:
-        """Whether what held nothing but shared values still does."""
-        if not _is_plain(chain.from_iterable(self._row_values(state))):
-            return False
-        return not self._mappings or all(_is_plain(state[name]) for name in self._mappings)
 
     def _copy_more(self, state: dict[str, Any], new: dict[str, Any], memo: dict[int, Any], pending: Pending) -> None:
         for name, kind in self._mutable:
@@ -199,11 +189,52 @@ def _buffers(buffers: dict[str, Any], memo: dict[int, Any], pending: Pending) ->
     return new
 
 
+class Layouts:
+    """The layouts of the submodules of a module, of which one look at all their states tells whether they fit."""
+
+    def __init__(self, layouts: Sequence[Layout | Shell | Spread]):
+        self._known = _Expected(layouts)
+
+    def of(self, states: Sequence[dict[str, Any]]) -> Sequence[Layout | Shell | Spread]:
+        """A layout that fits for each state; those that do not fit any more are made anew."""
+        known = self._known  # once, for another thread may set it
+        if not known.fit(states):
+            pairs = zip(known.layouts, states)
+            known = self._known = _Expected([x if _Expected([x]).fit([state]) else Layout(state) for x, state in pairs])
+        return known.layouts
+
+
+class _Expected:
+    """What the states have that some layouts fit, as lists for all of them."""
+
+    def __init__(self, layouts: Sequence[Layout | Shell | Spread]):
+        self.layouts = layouts
+        own = [(n, layout) for n, layout in enumerate(layouts) if isinstance(layout, Layout)]  # the others fit any state
+        self._places = None if len(own) == len(layouts) else [n for n, _ in own]
+        plain = [layout for _, layout in own]
+        self._names, self._types = [x.names for x in plain], [*chain.from_iterable(x.types for x in plain)]
+        self._typed, self._hooks = [x.typed for x in plain], [x.hooks for x in plain]
+        self._rows = [(n, x.rows) for n, x in enumerate(plain) if x.rows is not _nothing]
+        self._mappings = [(n, name) for n, x in enumerate(plain) for name in x.mappings]
+
+    def fit(self, states: Sequence[dict[str, Any]]) -> bool:
+        if self._places is not None:
+            states = [states[n] for n in self._places]
+        every = chain.from_iterable
+        if [*map(list, states)] != self._names or [*map(type, every(map(call, self._typed, states)))] != self._types:
+            return False
+        if any(every(map(call, self._hooks, states))):
+            return False
+        if self._rows and not _is_plain(every(every([row(states[n]) for n, row in self._rows]))):
+            return False
+        return not self._mappings or all(_is_plain(states[n][name]) for n, name in self._mappings)
+
+
 def fill(
     modules: Sequence[nn.Module],
     copies: Sequence[nn.Module],
-    layouts: list[Layout | Shell | Spread],
-    names: Iterable[tuple[list[str], list[str]]],
+    layouts: Layouts,
+    names: Iterable[tuple[Sequence[str], Sequence[str]]],
     values: Iterator[Any],
     children: Iterator[nn.Module | None],
     replaced: Iterable[tuple[Any, Any]],
@@ -211,19 +242,20 @@ def fill(
     """Give each copy, made without `__init__`, the state of its module around other values.
 
     names: of each module's parameters and children, which take as many of `values` and `children`. replaced: pairs of
-    parameter and value. A layout that does not fit any more is made anew, in place.
+    parameter and value.
     """
     memo: dict[int, Any] = {}
     pending: Pending = []
-    for inner, copied, layout, (own, below) in zip(modules, copies, layouts, names):
-        state = inner.__dict__
+    states = [*map(_state, modules)]
+    for state, copied, layout, (own, below) in zip(states, copies, layouts.of(states), names):
         new = layout.copy(state, memo, pending)
-        while new is None:
-            changed = layouts[[*map(id, modules)].index(id(inner))] = Layout(state)
-            new = changed.copy(state, memo, pending)
-        # `zip` asks for a name first, so it takes no value that belongs to the next module.
-        new["_parameters"] = dict(zip(own, values)) if own else {}
-        new["_modules"] = dict(zip(below, children)) if below else {}
+        parameters: dict[str, Any] = {}
+        for name in own:
+            parameters[name] = next(values)
+        inner: dict[str, Any] = {}
+        for name in below:
+            inner[name] = next(children)
+        new["_parameters"], new["_modules"] = parameters, inner
         _set(copied, "__dict__", new)
     if pending:
         memo.update((id(old), new) for old, new in chain(zip(modules, copies), replaced))

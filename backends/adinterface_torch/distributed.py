@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -19,8 +20,18 @@ _TENSORS, _SHARDING = "torch.distributed.tensor", "torch.distributed.fsdp"
 _STATES = "torch.distributed._composable_state"
 
 
+def _membership() -> Callable[[], object]:
+    """`distributed.is_initialized` by the dict of all groups, if torch keeps one: it asks three functions in a row."""
+    if not _AVAILABLE:
+        return bool
+    module = distributed.distributed_c10d
+    groups: Any = getattr(module, "_pg_map", None)
+    known = type(groups) is dict and getattr(getattr(module, "_world", None), "pg_map", None) is groups
+    return groups.__len__ if known else distributed.is_initialized  # type: ignore[no-any-return]
+
+
 #: Whether this process belongs to a group: the one question that a call without any must answer.
-in_use = distributed.is_initialized if _AVAILABLE else bool
+in_use = _membership()
 
 
 def is_distributed(x: object) -> bool:

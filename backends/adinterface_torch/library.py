@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from operator import attrgetter
 from types import ModuleType
@@ -21,7 +21,9 @@ from adinterface.contract.library import (
     NUMPY,
     PYTHON,
     Enter,
+    EnterAll,
     Leave,
+    LeaveAll,
     Library,
     Scoping,
     as_it_is,
@@ -33,6 +35,7 @@ from adinterface.contract.loops import Loops
 from adinterface.contract.nodes import Unkeyed
 from adinterface.contract.rules import Arrays, FlatRule
 
+from .alike import alike
 from .custom import custom
 from .distributed import is_distributed, is_dtensor, spread_like
 from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED
@@ -60,6 +63,7 @@ def is_wrapped(x: torch.Tensor) -> bool:
 
 
 _DTYPE_AND_SHAPE = attrgetter("dtype", "shape")
+_storage, _address = torch.Tensor.untyped_storage, torch.UntypedStorage.data_ptr
 
 
 class TorchLibrary(Library):
@@ -189,6 +193,14 @@ class TorchLibrary(Library):
             return self._on_its_memory
         return None
 
+    def enter_all(self, enter: Enter) -> EnterAll | None:
+        return _all_as_they_are if enter is _as_it_is or enter is _dense_as_it_is else None
+
+    def leave_all(self, examples: Sequence[Any]) -> LeaveAll | None:
+        if not all(_has_memory(x) and not _is_wrapped(x) and x.is_contiguous() for x in examples):
+            return None
+        return _own_tensors([x.detach() for x in examples])
+
     def _on_its_memory(self, x: Any, taken: set[int]) -> torch.Tensor:
         flags = x.flags
         if flags.writeable and flags.c_contiguous:
@@ -198,17 +210,19 @@ class TorchLibrary(Library):
                 tensor = torch.from_numpy(np.array(x, order="C"))
         else:
             tensor = self._adopted(x, None, False)
-        if not _is_wrapped(tensor):  # as every new tensor is inside torch.func.vmap and the like
+        try:  # noqa: SIM105 - suppress takes longer
             taken.add(tensor.untyped_storage().data_ptr())
+        except RuntimeError:  # inside torch.func.vmap and the like every new tensor is wrapped, and has no memory
+            pass
         return tensor
 
     def leave(self, example: Any, source: Library) -> Leave | None:
         if source is self:
-            return _own_tensor if _has_memory(example) else None
+            return _own_tensor_like(example.detach()) if _has_memory(example) else None
         if type(example) is float:
             return _to_float
         if type(example) is np.ndarray and example.dtype in SHARED and example.dtype.isnative:
-            return _own_numbers
+            return _own_numbers_like(example)
         return None
 
     def present(self, target: Library) -> Leave | None:
@@ -287,6 +301,29 @@ def _dense_as_it_is(x: Any, taken: set[int]) -> Any:
     return x
 
 
+def _all_as_they_are(values: Sequence[Any], taken: set[int]) -> bool:
+    try:
+        taken.update(map(_address, map(_storage, values)))
+    except RuntimeError:  # one has no memory: it is not strided, or belongs to a transformation
+        return False
+    return True
+
+
+def _own_tensors(examples: Sequence[torch.Tensor]) -> LeaveAll:
+    are_dense = alike(examples)
+
+    def leave(results: Sequence[Any], taken: set[int]) -> Sequence[Any] | None:
+        if not are_dense(*results):
+            return None
+        keys = {*map(_address, map(_storage, results))}
+        if len(keys) != len(results) or not keys.isdisjoint(taken):
+            return None
+        taken |= keys
+        return results
+
+    return leave
+
+
 def _own_tensor(result: Any, taken: set[int]) -> Any:
     """A tensor that is the caller's own already; None for any other."""
     if result.requires_grad or result.layout is not torch.strided or not result.is_contiguous() or _is_wrapped(result):
@@ -300,6 +337,36 @@ def _own_tensor(result: Any, taken: set[int]) -> Any:
         return None
     taken.add(key)
     return result
+
+
+def _own_tensor_like(example: torch.Tensor) -> Leave:
+    """`_own_tensor`, at once for what is like the example, which is most often as dense as a result must be."""
+    if _is_wrapped(example) or not example.is_contiguous():
+        return _own_tensor
+    is_dense = alike([example])
+
+    def leave(result: Any, taken: set[int]) -> Any:
+        if not is_dense(result):
+            return _own_tensor(result, taken)
+        key = result.untyped_storage().data_ptr()
+        if key in taken and key:
+            return None
+        taken.add(key)
+        return result
+
+    return leave
+
+
+def _own_numbers_like(example: np.ndarray[Any, Any]) -> Leave:
+    if not (example.flags.writeable and example.flags.c_contiguous and min(example.strides, default=0) >= 0):
+        return _own_numbers
+    own = _own_tensor_like(torch.from_numpy(example))
+
+    def leave(result: Any, taken: set[int]) -> Any:
+        tensor = own(result, taken) if result.is_cpu else None
+        return None if tensor is None else tensor.numpy()
+
+    return leave
 
 
 def _own_numbers(result: Any, taken: set[int]) -> Any:

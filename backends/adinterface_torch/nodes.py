@@ -17,6 +17,7 @@ from adinterface.tree import Constant
 
 from .distributed import reshard
 from .exchange import note_given
+from .scripted import Scripted, is_scripted
 from .skeleton import Skeleton, signature_of
 from .state import note_copy
 
@@ -108,8 +109,10 @@ _skeletons: dict[Hashable, Skeleton] = {}
 _changing = threading.Lock()
 
 
-def skeleton_of(module: nn.Module) -> Skeleton:
+def skeleton_of(module: nn.Module) -> Skeleton | Scripted:
     """The skeleton of a module: made once for all that are alike."""
+    if is_scripted(module):
+        return Scripted(module)
     key = signature_of(module)
     known = _skeletons.get(key)
     if known is None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Sequence
-from operator import attrgetter, itemgetter
-from typing import Any
+from itertools import chain
+from operator import attrgetter, itemgetter, methodcaller
+from typing import Any, NamedTuple
 from weakref import ref
 
 import torch
@@ -20,7 +21,8 @@ from torch.nn.parameter import UninitializedParameter
 
 from adinterface.contract.errors import ConversionError
 
-from .copying import Layout, Shell, Spread, copies_by_state, deep_copy, fill, layout_of
+from .alike import alike
+from .copying import Layouts, copies_by_state, deep_copy, fill, layout_of
 from .distributed import refuse_copies, refuse_unknown
 
 # Wrappers keep the module that the user wrote in one of these; their hooks do not run under torch.autograd.grad,
@@ -29,6 +31,8 @@ _INNER = ("_orig_mod", "module", "_fsdp_wrapped_module")
 
 _specification = attrgetter("shape", "dtype", "device", "requires_grad")
 _requires_grad = attrgetter("requires_grad")
+_state, _values = attrgetter("__dict__"), methodcaller("values")
+_own_parameters, _own_children = itemgetter("_parameters"), itemgetter("_modules")
 
 #: What stands at one place of the walk: the class, the names of parameters and of children, and the place where this
 #: object stood first, if it did; None, which has nothing to walk into, gives its own place there. The class is held weakly,
@@ -54,6 +58,33 @@ def _survey(module: nn.Module) -> tuple[tuple[_Part, ...], list[Any], list[Any]]
         parameters += own.values()
         modules += children.values()
     return tuple(parts), modules, parameters
+
+
+class _Row(NamedTuple):
+    """What is planned of the submodules at one depth, as lists of all of them: to compare such is faster than to walk."""
+
+    classes: list[ref[type]]
+    #: The places of objects that stood at an earlier one, with that.
+    repeats: list[tuple[int, int]]
+    #: Those to look into; None for all.
+    pick: Callable[[Sequence[Any]], Sequence[Any]] | None
+    #: The names of the parameters of each of these, and those of its children.
+    names: list[list[str]]
+    children: list[list[str]]
+
+
+def _rows(parts: Sequence[_Part]) -> list[_Row]:
+    rows: list[_Row] = []
+    first, last = 0, 1
+    while first < last:
+        row = parts[first:last]
+        inside = [n for n, part in enumerate(row) if part[3] is None]
+        names, children = [list(row[n][1]) for n in inside], [list(row[n][2]) for n in inside]
+        repeats = [(first + n, part[3]) for n, part in enumerate(row) if part[3] is not None and part[3] != first + n]
+        pick = None if len(inside) == len(row) else _picker(inside)
+        rows.append(_Row([part[0] for part in row], repeats, pick, names, children))
+        first, last = last, last + sum(map(len, children))
+    return rows
 
 
 def _ties(parameters: Sequence[Any]) -> tuple[tuple[int, ...], list[Any]]:
@@ -99,12 +130,14 @@ class Skeleton:
         _refuse_lazy(once)
         self.key = _key(parts, ties, once)
         self._hash = hash(self.key)
-        self._parts = [(cls, list(own), list(children), first) for cls, own, children, first in parts]
+        self._rows = _rows(parts)
         #: The name of each parameter, as `named_parameters()` gives it.
         self.names, places = _depth_first(parts, ties)
         numbers = [ties[place] for place in places]
         self._types = [type(once[number]) for number in numbers]
         self._specifications = [_specification(once[number]) for number in numbers]
+        #: Whether parameters are like these; what it says no to may be so all the same.
+        self._alike = alike([once[number] for number in numbers])
         self._pick_parameters = _picker(places)
         # From values to what stands at every place; None stands behind the values.
         order = {number: n for n, number in enumerate(numbers)} | {-1: len(numbers)}
@@ -119,11 +152,11 @@ class Skeleton:
             [copies.get(place if part[3] is None else part[3], len(own)) for place, part in enumerate(parts)]
         )
         self._objects = len({*map(id, modules)})
-        self._registered = [self._parts[place][1:3] for place in own]
+        self._registered = [parts[place][1:3] for place in own]
         #: How each submodule is copied; None if all must go through deepcopy.
-        self._layouts: list[Layout | Shell | Spread] | None = None
+        self._layouts: Layouts | None = None
         if all(copies_by_state(modules[place]) for place in own):
-            self._layouts = [layout_of(modules[place]) for place in own]
+            self._layouts = Layouts([layout_of(modules[place]) for place in own])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Skeleton) and (self is other or (self._hash == other._hash and self.key == other.key))
@@ -138,34 +171,42 @@ class Skeleton:
             return None
         places = walked[1]
         parameters = tuple(self._pick_parameters(places))
-        if [*map(type, parameters)] != self._types or len({*map(id, parameters)}) != len(parameters):
+        if not self._alike(*parameters) and not self._resemble(parameters):
             return None
         if self._repeats:
             expected = (*parameters, None)
             for parameter, number in zip(places, self._values):
                 if parameter is not expected[number]:
                     return None
-        return parameters if [*map(_specification, parameters)] == self._specifications else None
+        return parameters
+
+    def _resemble(self, parameters: tuple[Any, ...]) -> bool:
+        """Whether parameters have the planned types and specifications; their strides may be others now."""
+        if [*map(type, parameters)] != self._types or len({*map(id, parameters)}) != len(parameters):
+            return False
+        if [*map(_specification, parameters)] != self._specifications:
+            return False
+        self._alike = alike(parameters)
+        return True
 
     def _walk(self, module: nn.Module) -> tuple[list[Any], list[Any]] | None:
         """The submodules and the parameters at every place, if the classes and names there are the planned ones."""
         modules: list[Any] = [module]
         parameters: list[Any] = []
-        for (cls, names, children, first), inner in zip(self._parts, modules):
-            if ref(type(inner)) is not cls:
+        inside: Sequence[Any] = modules
+        for classes, repeats, pick, names, children in self._rows:
+            if [*map(ref, map(type, inside))] != classes:
                 return None
-            if first is not None:
-                if inner is not modules[first]:
+            for place, first in repeats:
+                if modules[place] is not modules[first]:
                     return None
-                continue
-            state = inner.__dict__
-            own, below = state["_parameters"], state["_modules"]
-            if [*own] != names or [*below] != children:
+            states = [*map(_state, inside if pick is None else pick(inside))]
+            own, below = [*map(_own_parameters, states)], [*map(_own_children, states)]
+            if [*map(list, own)] != names or [*map(list, below)] != children:
                 return None
-            if names:
-                parameters += own.values()
-            if children:
-                modules += below.values()
+            parameters += chain.from_iterable(map(_values, own))
+            inside = [*chain.from_iterable(map(_values, below))]
+            modules += inside
         return None if len({*map(id, modules)}) != self._objects else (modules, parameters)
 
     def gradient(self, module: nn.Module, gradients: Sequence[Any]) -> nn.Module:
@@ -353,8 +394,8 @@ def refuse_wrappers(module: nn.Module) -> None:
         refuse_unknown(inner)
         if isinstance(inner, torch.jit.ScriptModule):
             raise ConversionError(
-                f"{kind.__name__}: a ScriptModule cannot be rebuilt around gradients. Pass the module it was made from; "
-                f"torch.compile it inside f if you need the speed."
+                f"{kind.__name__}: a ScriptModule inside another module cannot be rebuilt around gradients. Script the whole, "
+                f"or put the module it was made from in its place; torch.compile it inside f if you need the speed."
             )
         if "keras" in {base.__module__.partition(".")[0] for base in kind.__mro__} and hasattr(inner, "stateless_call"):
             raise ConversionError(

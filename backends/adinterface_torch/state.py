@@ -75,13 +75,14 @@ def unchanged() -> Iterator[None]:
 @torch.no_grad()
 def _write(module: nn.Module, copied: nn.Module) -> None:
     for inner, other in zip(module.modules(), copied.modules()):
+        known = dict(inner._buffers.items())  # a ScriptModule has no dict there
         for name, changed in other._buffers.items():
-            buffer = inner._buffers.get(name)
+            buffer = known.get(name)
             if buffer is None or changed is None:
                 continue
             new = _plain(changed)
             if new.shape != buffer.shape:
-                inner._buffers[name] = new.clone()
+                setattr(inner, name, new.clone())
             elif not torch.equal(buffer, new):
                 buffer.copy_(new)
 

@@ -1,7 +1,7 @@
 """`python -m adinterface_conformance`: run the table; with `functions` that of functions.
 
-`fuzz` tries random programs, `views` such as write to arrays; `benchmark`, `batched`, `in-place`, `overhead` and
-`differences` measure.
+`programs` runs small ones of plain NumPy, `fuzz` random ones, `views` such as write to arrays; `benchmark`, `batched`,
+`in-place`, `overhead` and `differences` measure.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ def main(argv: list[str] | None = None) -> int:
         return int(importlib.import_module("adinterface_conformance.fuzz.command").main(argv[1:]))
     if argv[:1] == ["in-place"]:
         return int(importlib.import_module("adinterface_conformance.in_place.command").main(argv[1:]))
+    if argv[:1] == ["programs"]:
+        return int(importlib.import_module("adinterface_conformance.programs.command").main(argv[1:]))
     if argv[:1] == ["views"]:
         return int(importlib.import_module("adinterface_conformance.views.command").main(argv[1:]))
     if argv[:1] == ["differences"]:

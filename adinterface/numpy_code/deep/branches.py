@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dis
 import functools
+import sys
 from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
 
+from ..array import NumpyArray
 from .plain import unknown
 
 #: Methods of SciPy's distributions, which write by a mask what they compute where it is true anywhere.
@@ -106,10 +108,24 @@ def argsreduce(real: Callable[..., Any]) -> Callable[..., Any]:
         if not unknown(cond):
             return real(cond, *args)
         mask = np.atleast_1d(cond)
-        arrays = [np.broadcast_to(np.atleast_1d(arg), mask.shape) for arg in args]
+        caller = sys._getframe(1)
+        arrays = [np.broadcast_to(np.atleast_1d(_end_of_support(arg, caller)), mask.shape) for arg in args]
         return [np.ravel(a) for a in _safely(mask, arrays)]
 
     return call
+
+
+def _end_of_support(x: Any, caller: FrameType) -> Any:
+    """x, without a derivative where it is an end of the support that a distribution computes as `_a * scale + loc` at infinity:
+    it is masked where it is not asked for, but zero times infinity is nan."""
+    names = caller.f_locals
+    for bound, standard in (("lower_bound", "_a"), ("upper_bound", "_b")):
+        if type(x) is not NumpyArray or x is not names.get(bound):
+            continue
+        end = names.get(standard)
+        if end is not None and not isinstance(end, NumpyArray) and np.all(np.isinf(end)):
+            return NumpyArray(x._engine.library.stopped(x._array), x._engine)
+    return x
 
 
 def apply_where(real: Callable[..., Any]) -> Callable[..., Any]:
@@ -132,6 +148,24 @@ def contains_nan(real: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(real)
     def call(a: Any, nan_policy: str = "propagate", **keywords: Any) -> Any:
         return False if nan_policy == "propagate" and unknown(a) else real(a, nan_policy, **keywords)
+
+    return call
+
+
+def first_moments(real: Callable[..., Any]) -> Callable[..., Any]:
+    """scikit-learn's mean and variance of what came before and what comes now; of the latter alone where nothing came before.
+
+    There scikit-learn divides zero by zero, and writes another number over the result.
+    """
+
+    @functools.wraps(real)
+    def call(X: Any, last_mean: Any, last_variance: Any, last_sample_count: Any, sample_weight: Any = None) -> Any:
+        mean, variance, count = real(X, last_mean, last_variance, last_sample_count, sample_weight)
+        if variance is None or not isinstance(X, NumpyArray) or unknown(last_sample_count) or np.any(last_sample_count != 0):
+            return mean, variance, count
+        weights = np.ones(len(X)) if sample_weight is None else sample_weight
+        distances = np.where(np.isnan(X), 0.0, X - mean)
+        return mean, (weights @ distances**2 - (weights @ distances) ** 2 / count) / count, count
 
     return call
 

@@ -245,7 +245,7 @@ class Copies:
             return self._kept_function(function, names)
         if not self._is_reached(function) and not function.__closure__:
             return function
-        return self._copy(function).function
+        return scipy_names.method_for(function, self._copy(function).function)
 
     def _object(self, value: Any, cls: type) -> Any:
         if callable(value) and hasattr(value, "__name__") and (offered := self._offered(value)) is not None:

@@ -137,15 +137,51 @@ def ndenumerate(a: Any) -> Any:
     return ((place, a[place]) for place in np.ndindex(*a.shape))
 
 
-def nditer(op: Any, *args: Any, **keywords: Any) -> Any:
-    """Of one array the elements in C's order; anything else is NumPy's own."""
+class Nditer:
+    """np.nditer of what is differentiated: the elements of one array, or those of several together, in C's order.
+
+    None among them stands for an array that is made, of which the loop gets a view of no axes, to write to.
+    """
+
+    def __init__(self, op: Any, op_dtypes: Any = None):
+        self._alone = not isinstance(op, (list, tuple))
+        given = [op] if self._alone else list(op)
+        self.shape = np.broadcast_shapes(*[np.shape(x) for x in given if x is not None])
+        dtypes = [real_of(dtype) for dtype in op_dtypes or [None] * len(given)]
+        zeros = making.MAKERS[np.zeros]
+        self.operands = tuple([
+            zeros(self.shape, dtype or np.float64) if x is None else asarray(x) for x, dtype in zip(given, dtypes)
+        ])
+        self._written = [x is None for x in given]
+
+    def __iter__(self) -> Any:
+        arrays = [x if made else np.broadcast_to(x, self.shape) for x, made in zip(self.operands, self._written)]
+        for place in np.ndindex(*self.shape):
+            parts = tuple([x[(*place, ...)] if made else x[place] for x, made in zip(arrays, self._written)])
+            yield parts[0] if self._alone else parts
+
+    def __enter__(self) -> Nditer:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        pass
+
+
+#: Flags of np.nditer that change nothing here.
+_NDITER_FLAGS = frozenset({"refs_ok", "reduce_ok", "zerosize_ok", "copy_if_overlap"})
+
+
+def nditer(op: Any, flags: Any = None, op_flags: Any = None, op_dtypes: Any = None, *args: Any, **keywords: Any) -> Any:
+    """np.nditer, without its buffers."""
     if first_wrapped((op, args, keywords)) is None:
-        return np.nditer(plain(op), *plain(args), **plain(keywords))
-    if args or keywords or not isinstance(op, NumpyArray):
+        return np.nditer(plain(op), flags, op_flags, op_dtypes, *plain(args), **plain(keywords))
+    modes = {word for words in op_flags or () for word in ([words] if isinstance(words, str) else words)}
+    if args or keywords or set(flags or ()) - _NDITER_FLAGS or modes & {"readwrite", "updateifcopy"}:
         raise NumpyCodeError(
-            "numpy_function: np.nditer of what is differentiated takes one array here, and no options. Write a loop."
+            "numpy_function: np.nditer of what is differentiated takes arrays, and None for one that it makes, and no options "
+            "that change the loop. Write a loop."
         )
-    return iter(np.ravel(op))
+    return Nditer(op, op_dtypes)
 
 
 def partition(a: Any, kth: Any, axis: Any = -1, *args: Any, **keywords: Any) -> Any:
@@ -255,7 +291,7 @@ _OF_SEQUENCES = frozenset(
         "row_stack", "select", "stack", "vstack", "broadcast_arrays",
     )
     if hasattr(np, name)
-)  # fmt: skip
+) | {np.linalg.multi_dot}  # fmt: skip
 #: Keywords that say nothing of an engine's arrays, and change nothing for NumPy's own.
 _OF_NUMPY_ALONE = ("device", "subok")
 #: These take lists in lists as they are.

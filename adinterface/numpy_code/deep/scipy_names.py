@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from ..array import NumpyArray
+from ..made_array import made
 from . import branches
 from .globals import Of
-from .plain import first_wrapped, settled_number
+from .plain import first_wrapped, is_followed, known_numbers, plain, settled_number
 
 Function = Callable[..., Any]
 
@@ -129,9 +131,87 @@ def _slope(f: Function, x: float) -> float:
     return float(rows[2][2])
 
 
+# Covariances ----------------------------------------------------------------------------------------------------------
+
+
+def factor_of_covariance(real: Function) -> Function:
+    """What scipy.stats' distributions keep of a covariance M: a U with U U^T = M^-1, and log det M.
+
+    SciPy's U is made of eigenvectors, which have no derivative where two eigenvalues are the same, as in the identity. Nobody
+    uses it but in that product, so of full rank it is made of Cholesky's factor here. Of a lower rank it is SciPy's own; in a
+    compiled call, which does not know the rank, it is nan then.
+    """
+
+    @functools.wraps(real)
+    def call(self: Any, M: Any, cond: Any = None, rcond: Any = None, lower: bool = True, *args: Any, **keywords: Any) -> None:
+        if not is_followed(M) or np.ndim(M) != 2 or not lower:
+            return real(self, M, cond, rcond, lower, *args, **keywords)
+        known = known_numbers(M)
+        still = NumpyArray(M._engine.library.stopped(M._array), M._engine)
+        spectrum = np.linalg.eigvalsh(still if known is None else known)
+        least = real.__globals__["_eigvalsh_to_eps"](spectrum, cond, rcond)
+        whole = np.min(spectrum) > least
+        if known is not None and not whole:
+            return real(self, M, cond, rcond, lower, *args, **keywords)
+        factor = np.linalg.cholesky(M)
+        if known is None:
+            factor = np.where(whole, factor, np.nan)
+        self._M, self.U, self._pinv = M, np.conj(np.linalg.inv(factor).T), None
+        self.log_pdet = 2 * np.sum(np.log(np.real(np.diagonal(factor))))
+        self.rank, self.V, self.eps = len(M), np.zeros((len(M), 0), M.dtype), 1e3 * least
+
+    return call
+
+
+#: By module and qualified name: takes the copy of a method.
+METHODS: dict[tuple[str, str], Callable[[Function], Function]] = {
+    ("scipy.stats._multivariate", "_PSD.__init__"): factor_of_covariance,
+}
+
+
+def method_for(real: Any, copy: Function) -> Function:
+    """What stands for a method of a class of SciPy's: its copy, or what that is made into."""
+    make = METHODS.get((real.__module__ or "", real.__qualname__))
+    return copy if make is None else make(copy)
+
+
+# Kernel densities -----------------------------------------------------------------------------------------------------
+
+
+class KernelEstimate:
+    """scipy.stats' sums of Gaussian densities around points, at others; `estimate[spec]` is itself."""
+
+    def __init__(self, real: Any, log: bool):
+        self.__wrapped__, self._log = real, log
+
+    def __getitem__(self, spec: str) -> Function:
+        real = self.__wrapped__[spec]
+
+        def call(points: Any, values: Any, xi: Any, cho_cov: Any, dtype: Any) -> Any:
+            if first_wrapped((points, values, xi, cho_cov)) is None:
+                return made(real(*plain((points, values, xi, cho_cov)), dtype))
+            return self._estimate(points, values, xi, cho_cov)
+
+        return call
+
+    def _estimate(self, points: Any, values: Any, xi: Any, cho_cov: Any) -> Any:
+        """(m, p) for n points (n, d) with values (n, p), at m others (m, d)."""
+        inverse = np.linalg.inv(np.tril(cho_cov)).T
+        distances = (points @ inverse)[:, None] - (xi @ inverse)[None]
+        d = np.shape(points)[1]
+        logs = -0.5 * np.sum(distances**2, -1) - np.sum(np.log(np.diagonal(cho_cov))) - 0.5 * d * np.log(2 * np.pi)
+        if self._log:
+            terms = logs[:, :, None] + np.log(values)[:, None]
+            top = np.max(terms, axis=0)
+            return top + np.log(np.sum(np.exp(terms - top), axis=0))
+        return np.exp(logs).T @ values
+
+
 #: By module and name: takes the function itself and what stands for values.
-FUNCTIONS: dict[tuple[str, str], Callable[[Function, Of], Function]] = {
-    ("scipy.optimize._zeros_py", name): root for name in ("brentq", "brenth", "bisect", "ridder", "toms748")
+FUNCTIONS: dict[tuple[str, str], Callable[[Function, Of], Any]] = {
+    **{("scipy.optimize._zeros_py", name): root for name in ("brentq", "brenth", "bisect", "ridder", "toms748")},
+    ("scipy.stats._stats", "gaussian_kernel_estimate"): lambda real, of: KernelEstimate(real, False),
+    ("scipy.stats._stats", "gaussian_kernel_estimate_log"): lambda real, of: KernelEstimate(real, True),
 }
 
 
@@ -141,6 +221,7 @@ _CHOOSING = {
     ("_apply_where", "array_api_extra._lib._funcs"): branches.apply_where,
     ("_contains_nan", "scipy._lib._util"): branches.contains_nan,
     ("_assert_all_finite", "sklearn.utils.validation"): branches.all_finite,
+    ("_incremental_mean_and_var", "sklearn.utils.extmath"): branches.first_moments,
 }
 
 

@@ -9,7 +9,7 @@ import scipy.special
 
 from ...numpy_code import numpy_function
 from ..dispatch import is_engines, rest_of
-from . import bessel, elliptic, error_functions, hypergeometric, polynomials, probability  # noqa: F401
+from . import bessel, elliptic, error_functions, hypergeometric, noncentral, polynomials, probability  # noqa: F401
 from .functions import (
     comb,
     diric,

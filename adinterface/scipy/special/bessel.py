@@ -1,4 +1,7 @@
-"""Bessel functions and their relatives. Source: NIST Digital Library of Mathematical Functions, 9.2, 10.6, 10.29, 11.4."""
+"""Bessel functions and their relatives.
+
+Source: NIST Digital Library of Mathematical Functions, 9.2, 10.2, 10.6, 10.25, 10.29, 10.32, 11.4.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +11,57 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from .ruled import enter
+from . import jets
+from .hypergeometric import by_parameters, limit_by
+from .ruled import enter, require_real
 
-# Of an order.
-enter("jv", lambda y, v, z: (special.jv(v - 1, z) - special.jv(v + 1, z)) / 2, orders=1)
+# Of an order. By that, from the power series, or an integral; for positive arguments.
+
+
+def _by_order(y: Any, v: Any, z: Any, sign: float) -> Any:
+    """Of (z/2)^v / gamma(v + 1) 0F1(v + 1, sign z^2 / 4)."""
+    require_real(z)
+    power = np.exp(special.xlogy(v, z / 2) - special.gammaln(v + 1))
+    return y * (np.log(z / 2) - special.psi(v + 1)) + power * limit_by[0](v + 1, sign * z * z / 4)
+
+
+def _scaled_by_order(y: Any, v: Any, z: Any) -> Any:
+    require_real(z)
+    square = z * z / 4
+    return y * (np.log(z / 2) - special.psi(v + 1) + limit_by[0](v + 1, square) / special.hyp0f1(v + 1, square))
+
+
+enter("jv", lambda y, v, z: (lambda: _by_order(y, v, z, -1.0), lambda: (special.jv(v - 1, z) - special.jv(v + 1, z)) / 2))
 enter("yv", lambda y, v, z: (special.yv(v - 1, z) - special.yv(v + 1, z)) / 2, orders=1)
 enter("yn", lambda y, n, z: (special.yv(n - 1.0, z) - special.yv(n + 1.0, z)) / 2, orders=1)
 enter("jve", lambda y, v, z: (special.jve(v - 1, z) - special.jve(v + 1, z)) / 2, orders=1)
 enter("yve", lambda y, v, z: (special.yve(v - 1, z) - special.yve(v + 1, z)) / 2, orders=1)
-enter("iv", lambda y, v, z: (special.iv(v - 1, z) + special.iv(v + 1, z)) / 2, orders=1)
-enter("kv", lambda y, v, z: -(special.kv(v - 1, z) + special.kv(v + 1, z)) / 2, orders=1)
+enter("iv", lambda y, v, z: (lambda: _by_order(y, v, z, 1.0), lambda: (special.iv(v - 1, z) + special.iv(v + 1, z)) / 2))
+(_scaled_second_by_order,) = by_parameters(
+    "kve",
+    jets.kve,
+    1,
+    lambda i, v, z: _scaled_second_by_order(v, z) - (_scaled_second_by_order(v - 1, z) + _scaled_second_by_order(v + 1, z)) / 2,
+)
+enter(
+    "kv",
+    lambda y, v, z: (
+        lambda: np.exp(-z) * _scaled_second_by_order(v, z), lambda: -(special.kv(v - 1, z) + special.kv(v + 1, z)) / 2
+    ),
+)  # fmt: skip
 enter("kn", lambda y, n, z: -(special.kv(n - 1.0, z) + special.kv(n + 1.0, z)) / 2, orders=1)
-enter("ive", lambda y, v, z: (special.ive(v - 1, z) + special.ive(v + 1, z)) / 2 - np.sign(z) * y, orders=1)
-enter("kve", lambda y, v, z: y - (special.kve(v - 1, z) + special.kve(v + 1, z)) / 2, orders=1)
+enter(
+    "ive",
+    lambda y, v, z: (
+        lambda: _scaled_by_order(y, v, z), lambda: (special.ive(v - 1, z) + special.ive(v + 1, z)) / 2 - np.sign(z) * y
+    ),
+)  # fmt: skip
+enter(
+    "kve",
+    lambda y, v, z: (
+        lambda: _scaled_second_by_order(v, z), lambda: y - (special.kve(v - 1, z) + special.kve(v + 1, z)) / 2
+    ),
+)  # fmt: skip
 
 # Of order 0 and 1.
 enter("j0", lambda y, z: -special.j1(z))

@@ -34,6 +34,7 @@ def asymptotic(x: Any, terms: int = 12) -> Any:
 
 enter("erfi", lambda y, x: _TWO_OVER_ROOT_PI * np.exp(x * x))
 enter("erfinv", lambda y, x: np.exp(y * y) / _TWO_OVER_ROOT_PI)
+enter("logit", lambda y, p: 1 / (p * (1 - p)))
 enter("erfcinv", lambda y, x: -np.exp(y * y) / _TWO_OVER_ROOT_PI)
 enter("ndtri_exp", lambda y, x: np.exp(x + y * y / 2) * math.sqrt(2 * math.pi))
 enter(

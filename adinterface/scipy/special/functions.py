@@ -11,7 +11,9 @@ from scipy import special
 
 from ..arrays import Array, inexact
 from ..dispatch import of_scipy, unsupported
-from .ruled import ruled
+from . import jets
+from .hypergeometric import by_parameters, later
+from .ruled import RULED, enter, ruled
 
 # Sums of exponentials ------------------------------------------------------------------------------------------------
 
@@ -60,9 +62,15 @@ def log_softmax(x: Any, axis: Any = None) -> Array:
 # Gamma ---------------------------------------------------------------------------------------------------------------
 
 _polygamma: Callable[..., Any] = ruled("polygamma", special.polygamma, lambda y, n, x: _polygamma(n + 1, x), orders=1)
-_zeta: Callable[..., Any] = ruled(
-    "zeta", special.zeta, lambda y, s, q: -s * _zeta(s + 1, q), orders=1, what="first argument"
+(_zeta_by_exponent,) = by_parameters(
+    "zeta", jets.zeta, 1, lambda i, s, q: -_zeta(s + 1, q) - s * _zeta_by_exponent(s + 1, q)
 )
+_zeta: Callable[..., Any] = ruled(
+    "zeta", special.zeta, lambda y, s, q: (*later([_zeta_by_exponent], s, q), -s * _zeta(s + 1, q))
+)
+_riemann = ruled("zeta", special.zeta, lambda y, s: _zeta_by_exponent(s, 1.0))
+RULED["_zeta"], RULED["_riemann_zeta"] = _zeta, _riemann
+enter("zetac", lambda y, s: _zeta_by_exponent(s, 1.0))
 
 
 @of_scipy(special.polygamma)
@@ -74,9 +82,7 @@ def polygamma(n: Any, x: Any) -> Array:
 
 @of_scipy(special.zeta)
 def zeta(x: Any, q: Any = None) -> Array:
-    if q is None:
-        raise unsupported("scipy.special.zeta", "a derivative of Riemann's function", "Write scipy.special.zeta(x, q).")
-    return _zeta(x, inexact(q))
+    return _riemann(inexact(x)) if q is None else _zeta(inexact(x), inexact(q))
 
 
 @of_scipy(special.multigammaln)

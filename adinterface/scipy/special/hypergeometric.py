@@ -11,7 +11,6 @@ from scipy import special
 from . import jets
 from .ruled import enter, in_double, ruled
 
-enter("hyp0f1", lambda y, v, z: special.hyp0f1(v + 1, z) / v, orders=1, what="parameter")
 enter("hyperu", lambda y, a, b, x: -a * special.hyperu(a + 1, b + 1, x), orders=2, what="first two arguments")
 
 
@@ -48,6 +47,15 @@ def by_parameters(
         return ruled(f"{name}, differentiated by argument {i},", from_jet(jet, i), partials)
 
     return [first(i) for i in range(count)]
+
+
+def _limit(i: int, v: Any, z: Any) -> Any:
+    raised = special.hyp0f1(v + 1, z)
+    return limit_by[i](v + 1, z) / v - raised / v**2
+
+
+limit_by = by_parameters("hyp0f1", jets.hyp0f1, 1, _limit)
+enter("hyp0f1", lambda y, v, z: (*later(limit_by, v, z), special.hyp0f1(v + 1, z) / v))
 
 
 def _kummer(i: int, a: Any, b: Any, x: Any) -> Any:

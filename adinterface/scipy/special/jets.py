@@ -2,12 +2,13 @@
 
 Each term is differentiated along with the sum. Where too little would be left of it, there is NaN. Sources: Moore, Algorithm AS
 187: Derivatives of the incomplete gamma integral, Applied Statistics, 1982; Boik and Robison-Cox, Derivatives of the incomplete
-beta function, Journal of Statistical Software, 1998; NIST Digital Library of Mathematical Functions, 8.7, 8.9, 8.17, 13.2 and
-15.2.
+beta function, Journal of Statistical Software, 1998; NIST Digital Library of Mathematical Functions, 8.7, 8.9, 8.17, 10.32,
+13.2, 15.2 and 25.11.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -192,7 +193,90 @@ def _beta_by_fraction(a: Numbers, b: Numbers, x: Numbers, log_of_rest: Numbers) 
     return front * _fraction(one, step, 2)
 
 
+# Mixtures ------------------------------------------------------------------------------------------------------------
+
+
+def _poisson(rate: Numbers) -> tuple[Numbers, Numbers]:
+    """Counts along a new first axis, and how probable each is; all but 1e-16 of them. NaN where there are too many."""
+    known = rate[np.isfinite(rate)]
+    size = min(int(np.max(known + 12 * np.sqrt(np.abs(known)), initial=0.0)) + 40, _TERMS)
+    counts = np.arange(size).reshape(-1, *[1] * rate.ndim)
+    weights = np.exp(special.xlogy(counts, rate) - rate - special.gammaln(counts + 1))
+    return counts, np.where(rate + 12 * np.sqrt(np.abs(rate)) + 40 > size + 1, np.nan, weights)
+
+
+def noncentral_gamma(a: Numbers, rate: Numbers, x: Numbers) -> Jet:
+    """The derivatives by a of the mixture of incomplete gamma functions P(a + j, x), where j is a Poisson count."""
+    a, rate, x = np.broadcast_arrays(a, rate, x)
+    counts, weights = _poisson(rate)
+    found = gammainc(a + counts, x)
+    return Jet(found.value[0], np.sum(weights * found.first, axis=1), np.sum(weights * found.second, axis=2))
+
+
+def noncentral_beta(a: Numbers, b: Numbers, rate: Numbers, x: Numbers) -> Jet:
+    """The derivatives by a and b of the mixture of incomplete beta functions I(a + j, b, x), where j is a Poisson count."""
+    a, b, rate, x = np.broadcast_arrays(a, b, rate, x)
+    counts, weights = _poisson(rate)
+    found = betainc(a + counts, b, x)
+    return Jet(found.value[0], np.sum(weights * found.first, axis=1), np.sum(weights * found.second, axis=2))
+
+
+# Zeta ----------------------------------------------------------------------------------------------------------------
+
+#: B(2n) / (2n)! for n > 0.
+_BERNOULLI = [float(b) / math.factorial(2 * n) for n, b in enumerate(special.bernoulli(24)[::2])][1:]
+
+
+def zeta(s: Numbers, q: Numbers) -> Jet:
+    """Hurwitz's function and its derivatives by s, for s > -3; the rest of its sum by the formula of Euler and Maclaurin."""
+    s, q = np.broadcast_arrays(s, q)
+    variable, first = Jet.variable(s, 0, 1), 12
+
+    def power(base: Numbers, shift: float) -> Jet:
+        log = np.log(base)
+        return exponential(-(s + shift) * log, -log[None], np.zeros((1, 1, *s.shape)))
+
+    total = Jet.constant(np.zeros(s.shape), 1)
+    for n in range(first):
+        total = total + power(q + n, 0.0)
+    rest = q + first
+    total = total + power(rest, -1.0) * (variable + -1.0).inverse() + power(rest, 0.0) * 0.5
+    rising = variable
+    for n, factor in enumerate(_BERNOULLI):
+        total = total + rising * power(rest, 2 * n + 1.0) * factor
+        rising = rising * (variable + (2 * n + 1.0)) * (variable + (2 * n + 2.0))
+    outside = ~((s > -3) & (q > 0))
+    return Jet(*[np.where(outside, np.nan, part) for part in _of(total)])
+
+
+# Bessel --------------------------------------------------------------------------------------------------------------
+
+
+def kve(v: Numbers, z: Numbers) -> Jet:
+    """The scaled modified function of the second kind, and its derivatives by the order, for z > 0.
+
+    An integral of exp(z (1 - cosh t)) cosh(v t), for which the trapezoidal rule converges geometrically.
+    """
+    v, z = np.broadcast_arrays(v, z)
+    known = np.where(z > 0, z, np.nan)
+    end = np.arccosh(1 + 40 / known)
+    for _ in range(8):  # where the first factor has made up for the second
+        end = np.arccosh(1 + (40 + np.abs(v) * end) / known)
+    share = np.linspace(0.0, 1.0, 1001).reshape(-1, *[1] * v.ndim)
+    t = share * end
+    weights = np.exp(known * (1 - np.cosh(t))) * end / 1000
+    weights[0] /= 2
+    even, odd = weights * np.cosh(v * t), weights * np.sinh(v * t)
+    return Jet(np.sum(even, axis=0), np.sum(t * odd, axis=0)[None], np.sum(t * t * even, axis=0)[None, None])
+
+
 # Hypergeometric ------------------------------------------------------------------------------------------------------
+
+
+def hyp0f1(v: Numbers, x: Numbers) -> Jet:
+    """The limit function 0F1 and its derivatives by v."""
+    v, x = np.broadcast_arrays(v, x)
+    return _sum(lambda n: Jet.variable(v + (n - 1), 0, 1).inverse() * (x / n), v, 1)
 
 
 def hyp1f1(a: Numbers, b: Numbers, x: Numbers) -> Jet:

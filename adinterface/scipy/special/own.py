@@ -9,7 +9,7 @@ from ...contract.library import Library
 from ...numpy_code.array import NumpyArray, unwrap, wrap
 from ...numpy_code.engine import engine_of
 from ...tree import handler_of
-from . import hypergeometric, probability  # noqa: F401 - they enter the partial derivatives
+from . import error_functions, hypergeometric, probability  # noqa: F401 - they enter the partial derivatives
 from .ruled import PARTIALS, natively, ruled
 
 

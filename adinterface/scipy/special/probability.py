@@ -22,7 +22,7 @@ def _density(name: str, own: Callable[..., Any], log_slopes: Callable[..., Any])
     return ruled(name, in_double(own), lambda y, *args: tuple([y * slope for slope in log_slopes(*args)]))
 
 
-_gamma_density = _density(
+gamma_density = _density(
     "the gamma density",
     lambda a, x: np.exp(special.xlogy(a - 1, x) - x - special.gammaln(a)),
     lambda a, x: (np.log(x) - special.psi(a), (a - 1) / x - 1),
@@ -44,13 +44,13 @@ def _beta_slope(i: int, a: Any, b: Any, x: Any) -> Any:
 
 
 (_gamma_by_shape,) = by_parameters(
-    "gammainc", jets.gammainc, 1, lambda i, a, x: _gamma_density(a, x) * (np.log(x) - special.psi(a))
+    "gammainc", jets.gammainc, 1, lambda i, a, x: gamma_density(a, x) * (np.log(x) - special.psi(a))
 )
 _beta_by = by_parameters("betainc", jets.betainc, 2, _beta_slope)
 
 
 def _gamma(sign: int) -> Callable[..., Any]:
-    return lambda y, a, x: (*later([_gamma_by_shape], a, x, factor=sign), sign * _gamma_density(a, x))
+    return lambda y, a, x: (*later([_gamma_by_shape], a, x, factor=sign), sign * gamma_density(a, x))
 
 
 def _beta(sign: int) -> Callable[..., Any]:
@@ -74,8 +74,8 @@ def _inverse(sign: int, slopes: Sequence[Callable[..., Any]], density: Callable[
     return partials
 
 
-enter("gammaincinv", _inverse(1, [_gamma_by_shape], _gamma_density))
-enter("gammainccinv", _inverse(-1, [_gamma_by_shape], _gamma_density))
+enter("gammaincinv", _inverse(1, [_gamma_by_shape], gamma_density))
+enter("gammainccinv", _inverse(-1, [_gamma_by_shape], gamma_density))
 enter("betaincinv", _inverse(1, _beta_by, _beta_density))
 enter("betainccinv", _inverse(-1, _beta_by, _beta_density))
 
@@ -120,7 +120,7 @@ def _next(k: Any) -> Any:
     return _whole(k) + 1.0
 
 
-def _ratio(n: Any, d: Any, x: Any) -> Any:
+def ratio(n: Any, d: Any, x: Any) -> Any:
     return n * x / (d + n * x)
 
 
@@ -131,7 +131,7 @@ RULED |= {
     "gdtr": lambda a, b, x: special.gammainc(b, a * x),
     "gdtrc": lambda a, b, x: special.gammaincc(b, a * x),
     "gdtrix": lambda a, b, p: special.gammaincinv(b, p) / a,
-    "fdtr": lambda n, d, x: special.betainc(n / 2, d / 2, _ratio(n, d, x)),
+    "fdtr": lambda n, d, x: special.betainc(n / 2, d / 2, ratio(n, d, x)),
     "fdtrc": lambda n, d, x: special.betainc(d / 2, n / 2, d / (d + n * x)),
     "fdtri": lambda n, d, p: d / n * (lambda w: w / (1 - w))(special.betaincinv(n / 2, d / 2, p)),
     "pdtr": lambda k, m: special.gammaincc(_next(k), m),

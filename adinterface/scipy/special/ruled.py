@@ -11,8 +11,9 @@ from ...contract.errors import NumpyCodeError
 from ...numpy_code.array import NumpyArray, unwrap, wrap
 from ...numpy_code.engine import Engine
 from ...rules.rule import Rule
-from ...rules.scalar import scalar_rule
+from ...rules.scalar import from_partials
 from ..arrays import cast
+from .products import product
 
 #: By the name of the ufunc: takes and gives what NumPy code meets.
 RULED: dict[str, Callable[..., Any]] = {}
@@ -45,12 +46,13 @@ def ruled(
     def derivatives(found: Any, *variables: Any, constants: tuple[Any, ...], places: tuple[int, ...]) -> Any:
         if partials is None:
             raise NumpyCodeError(f"numpy_function: scipy.special.{name} has no further derivative here. {_INSTEAD}")
-        rows = partials(found, *whole(variables, constants, places))
-        if type(found) is tuple:
-            return tuple([_chosen(row, places, orders) for row in rows])
-        return _chosen(rows, places, orders)
+        with np.errstate(all="ignore"):  # where the function is not defined, and nobody may want its derivative
+            rows = partials(found, *whole(variables, constants, places))
+            if type(found) is tuple:
+                return tuple([_chosen(row, places, orders) for row in rows])
+            return _chosen(rows, places, orders)
 
-    rule: Rule[..., Any] = scalar_rule(value, derivatives, host=host)
+    rule: Rule[..., Any] = from_partials(value, derivatives, host, product)
     definition = rule._definition
     definition.name = f"scipy.special.{name}"
     definition.refusal = NumpyCodeError(
@@ -102,12 +104,17 @@ def _chosen(given: Any, places: tuple[int, ...], orders: int) -> tuple[Any, ...]
 
 def enter(name: str, partials: Callable[..., Any], *, orders: int = 0, what: str = "order") -> None:
     """Give a ufunc of scipy.special its derivatives; nothing where the installed SciPy does not have it."""
-    from scipy import special
-
-    own = getattr(special, name, None)
+    own = own_ufunc(name)
     if own is not None:
         RULED[name] = ruled(name, own, partials, orders=orders, what=what)
         PARTIALS[name] = partials
+
+
+def own_ufunc(name: str) -> Any:
+    """A ufunc of scipy.special, or one that SciPy keeps to itself; None where the installed SciPy does not have it."""
+    from scipy import special
+
+    return getattr(special, name, None) or getattr(special._ufuncs, name, None)
 
 
 def on_engine(name: str, engine: Engine) -> Callable[..., Any] | None:
@@ -132,10 +139,17 @@ def alike(*args: Any) -> np.dtype[Any]:
     return dtype if dtype.kind in "fc" else np.dtype(float)
 
 
+def require_real(*args: Any) -> None:
+    """Raises NumpyCodeError for complex arguments, of which a derivative by a parameter is not known."""
+    if any(getattr(x, "dtype", np.dtype(type(x))).kind == "c" for x in args):
+        raise NumpyCodeError(f"numpy_function: a derivative by a parameter is known here for real arguments alone. {_INSTEAD}")
+
+
 def in_double(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of NumPy's arrays, computed in float64 and rounded once to the dtype of the arguments."""
 
     def call(*args: Any) -> Any:
+        require_real(*args)
         with np.errstate(all="ignore"):
             return np.asarray(function(*[np.asarray(x, float) for x in args]), alike(*args))
 

@@ -11,6 +11,7 @@ from torch import special as torch_special
 
 from adinterface.numpy_code.compositions import far_out
 
+from ..nested_forward import is_nested_forward
 from .composed import inexact, tensors
 
 Function = Callable[..., Any]
@@ -59,15 +60,12 @@ _erfcx = _composed(far_out.erfcx, torch_special.erfcx)
 erf = _one(torch.erf)
 erfc = _one(torch.erfc)
 erfcx = _one(_erfcx)
-erfinv = _one(torch.erfinv)
 gammaln = loggamma = _one(torch.lgamma)
 digamma = psi = _one(torch.digamma)
 expit = _one(torch.sigmoid)
 log_expit = _one(torch.nn.functional.logsigmoid)
-logit = _one(torch.logit)
 ndtr = _one(_composed(far_out.ndtr, torch.erfc))
 log_ndtr = _one(_composed(far_out.log_ndtr, torch.erfc, _erfcx))
-ndtri = _one(torch_special.ndtri)
 entr = _one(torch_special.entr)
 i0 = _one(torch_special.i0)
 i0e = _one(_composed(far_out.scaled_bessel, 0, torch_special.i0e))
@@ -87,16 +85,28 @@ def _gammaincc(a: Any, x: Any) -> Any:
 
 @functools.cache
 def _with_partials(name: str) -> Function:
-    """torch's own, which has no derivative by the first argument, and none at all in forward mode."""
+    """torch's own. Of incomplete gamma functions it has no derivative by the first argument, and none at all in forward mode;
+    the derivatives of inverse functions are nan outside of their domains, also where nothing is to come of them."""
     from adinterface.scipy.special.own import with_partials  # here, because it needs SciPy
 
-    own = {"gammainc": torch_special.gammainc, "gammaincc": _gammaincc}[name]
-    return with_partials(name, _in_double(own))
+    own = {
+        "gammainc": torch_special.gammainc, "gammaincc": _gammaincc, "erfinv": torch.erfinv, "logit": torch.logit,
+        "ndtri": torch_special.ndtri,
+    }[name]  # fmt: skip
+    return with_partials(name, _in_double(own) if name.startswith("gamma") else own)
 
 
 gammainc, gammaincc = (
     _several(lambda a, x, name=name: _with_partials(name)(a, x)) for name in ("gammainc", "gammaincc")
 )
+
+
+def _inverse(own: Function) -> Function:
+    """Inside a forward derivative of a forward derivative, where torch leaves rules out, torch's own rule has to do."""
+    return lambda x: own(x) if is_nested_forward((x,)) else _with_partials(own.__name__.removeprefix("special_"))(x)
+
+
+erfinv, logit, ndtri = (_one(_inverse(own)) for own in (torch.erfinv, torch.logit, torch_special.ndtri))
 rgamma = _one(_composed(far_out.rgamma, torch.lgamma))
 beta = _several(_composed(far_out.beta, *_gammas))
 betaln = _several(_composed(far_out.betaln, *_gammas))

@@ -83,8 +83,9 @@ EXPRESSIONS = {
         linalg.khatri_rao(m, m[:2])
     """,
     "special": """
-        special.jv(1.5, p); special.yv(0.5, p); special.iv(0.5, p); special.kv(0.5, p); special.kn(0, p); special.yn(1, p);
-        special.ive(2, v); special.kve(0.3, p); special.jve(1, p); special.yve(1, p); special.j0(p); special.j1(p);
+        special.jv(q, p); special.yv(0.5, p); special.iv(q, p); special.kv(v, p); special.kn(0, p); special.yn(1, p);
+        special.ive(2, v); special.ive(q, p); special.kve(v, p); special.jve(1, p); special.yve(1, p); special.j0(p);
+        special.j1(p);
         special.y0(p); special.y1(p); special.k0(p); special.k1(p); special.k0e(p); special.k1e(p); special.exp1(p);
         special.expi(p); special.expn(n, p); special.spence(p); special.dawsn(p); special.erfi(p); special.erfcinv(u);
         special.wrightomega(p); special.exprel(p); special.kolmogorov(p); special.kolmogi(u); special.sindg(v);
@@ -94,19 +95,22 @@ EXPRESSIONS = {
         special.ellipk(u); special.ellipk(u / 9); special.ellipkm1(p); special.ellipe(u); special.ellipe(u / 9);
         special.ellipkinc(v, u); special.ellipkinc(v * 5, u / 20); special.ellipeinc(v, u); special.ellipeinc(v * 5, u / 20);
         special.ellipj(v, u); special.elliprf(p, q, q[::-1]); special.elliprd(p, q, 1 + q[::-1]); special.elliprc(p, q);
-        special.agm(p, q); special.hyp0f1(1.5, v); special.hyp1f1(q, p, v); special.hyp2f1(q / 2, p, q[::-1] + 1, v / 4);
+        special.agm(p, q); special.hyp0f1(q, v); special.hyp1f1(q, p, v); special.hyp2f1(q / 2, p, q[::-1] + 1, v / 4);
         special.hyperu(1.5, 0.5, p); special.gammainc(q, p); special.gammaincc(p, q); special.gammaincinv(q, u);
         special.gammainccinv(q, u); special.betainc(q, p, u); special.betaincc(q, p, u); special.betaincinv(q, p + 0.3, u);
         special.betainccinv(q, p + 0.3, u); special.stdtr(q, v); special.stdtrit(q, u); special.chdtr(q, p);
         special.chdtrc(q, p); special.chdtri(q, u); special.gdtr(p, q, p); special.gdtrc(p, q, p); special.gdtrix(p, q, u);
         special.fdtr(p, q, p); special.fdtrc(p, q, p); special.fdtri(q + 1, q[::-1], u); special.pdtr(2, p);
+        special.chndtr(p, q, p + 1); special.chndtrix(u, q, p); special.ncfdtr(q, p + 1, p, q); special.ncfdtri(q, p + 1, p, u);
+        special.nctdtr(q, v, p); special.nctdtrit(q, v, u); special.tklmbda(v / 3, p); special.zetac(q + 1);
         special.pdtrc(2, p); special.bdtr(2, 5, u); special.bdtrc(2, 5, u); special.nbdtr(2, 5, u); special.nbdtrc(2, 5, u);
         special.eval_legendre(n, v / 3); special.eval_chebyt(n, v / 3); special.eval_chebyu(n, v / 3);
         special.eval_hermite(n, v); special.eval_hermitenorm(n, v); special.eval_laguerre(n, v);
         special.eval_sh_legendre(n, v / 3); special.eval_sh_chebyt(n, v / 3); special.eval_jacobi(3, 0.5, 1.5, v);
         special.eval_gegenbauer(3, 0.5, v); special.eval_genlaguerre(3, 0.5, v); special.powm1(p, v); special.gammasgn(v) * v;
         functions.logsumexp(x); functions.logsumexp(m, axis=1, b=q, keepdims=True); functions.softmax(m, axis=0);
-        functions.log_softmax(m, axis=1); functions.polygamma(1, p); functions.zeta(2.5, q); functions.multigammaln(q + 1, 3);
+        functions.log_softmax(m, axis=1); functions.polygamma(1, p); functions.zeta(q + 1, p); functions.zeta(q + 1);
+        functions.multigammaln(q + 1, 3);
         functions.comb(q + 3, p); functions.perm(q + 5, p); functions.factorial(p); functions.lambertw(p).real;
         functions.diric(x, 5); functions.spherical_jn(n, p); functions.spherical_jn(2, p, derivative=True);
         functions.spherical_yn(1, p); functions.spherical_in(1, p); functions.spherical_kn(1, p)

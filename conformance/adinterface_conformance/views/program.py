@@ -253,7 +253,7 @@ class _Making(dict[str, str]):
             self["a"], self["new"] = self.known(), f"a{len(self.statements)}"
             line = self[kind]
             found = self.run(line)
-            if found is not None:
+            if found is not None and not self.reads_what_it_has_written(line, found):
                 self.arrays = found
                 self.statements.append(line)
                 return
@@ -277,6 +277,18 @@ class _Making(dict[str, str]):
             if array.size > _LIMIT or not np.isfinite(array).all() or np.abs(array).max(initial=0) > 1e3:
                 return None
         return arrays
+
+    def reads_what_it_has_written(self, line: str, found: dict[str, Any]) -> bool:
+        """Whether NumPy computes anything else for the same statement with a copy on its right.
+
+        It looks for overlaps, but not where both sides have one axis that runs the same way: in `a[::2] = a[:6]` it reads
+        elements that it wrote just before. Here such a statement is what it would be without the overlap.
+        """
+        left, equals, right = line.partition("] = ")
+        if not equals or not left.startswith(f"{self['a']}["):
+            return False
+        alone = self.run(f"{left}{equals}np.array({right})")
+        return alone is not None and any(not np.array_equal(found[name], alone[name]) for name in found)
 
     # What stands in braces
 

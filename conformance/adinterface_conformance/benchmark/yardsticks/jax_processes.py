@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -19,10 +20,18 @@ ALONE, EACH = 8, 2
 
 @contextmanager
 def group(member: Any, seconds: float) -> Iterator[None]:
-    """Membership in a group of processes: the one that this process was started for, or the one that JAX finds."""
+    """Membership in a group of processes: the one that this process was started for, or one of the environment's.
+
+    JAX itself finds groups of Slurm, MPI, Kubernetes and TPU pods. Elsewhere it reads JAX_COORDINATOR_ADDRESS alone.
+    """
     jax.config.update("jax_enable_x64", True)  # type: ignore[no-untyped-call]
     if member is None:
-        jax.distributed.initialize(initialization_timeout=int(seconds))
+        count, rank = (os.environ.get(name) for name in ("JAX_NUM_PROCESSES", "JAX_PROCESS_ID"))
+        jax.distributed.initialize(
+            num_processes=None if count is None else int(count),
+            process_id=None if rank is None else int(rank),
+            initialization_timeout=int(seconds),
+        )
     else:
         jax.config.update("jax_platforms", "cpu")  # type: ignore[no-untyped-call]
         jax.config.update("jax_num_cpu_devices", ALONE if member.size == 1 else EACH)  # type: ignore[no-untyped-call]

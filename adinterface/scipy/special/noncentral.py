@@ -1,0 +1,300 @@
+"""Noncentral distributions: of chi squared, of Fisher's F, and of Student's t; and others whose ufuncs SciPy keeps to itself.
+
+The first two are mixtures of central ones whose number of degrees of freedom is raised by a Poisson count, so a derivative by
+the noncentrality is a difference of two of them. Sources: NIST Digital Library of Mathematical Functions, 8.8, 10.25, 13.6;
+Johnson, Kotz and Balakrishnan, Continuous univariate distributions 2, 1995, chapters 29 to 31. Inverses by the implicit
+function theorem.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from . import jets
+from .hypergeometric import from_jet, kummer_by, limit_by
+from .probability import RULED, gamma_density, in_double, ratio
+from .ruled import enter, own_ufunc, ruled
+
+# Chi squared ---------------------------------------------------------------------------------------------------------
+
+
+def _gamma_mixture_density(a: Any, rate: Any, x: Any) -> Any:
+    """By a Bessel function, and without the exponentials that would overflow."""
+    among = (rate > 0) & (x > 0)
+    known, at = np.where(among, rate, 1.0), np.where(among, x, 1.0)
+    root = np.sqrt(known * at)
+    found = np.exp(-((np.sqrt(known) - np.sqrt(at)) ** 2) + (a - 1) / 2 * np.log(at / known)) * special.ive(a - 1, 2 * root)
+    return np.where(among, found, np.exp(-rate) * gamma_density(a, x))
+
+
+_density = ruled(
+    "the density of noncentral chi squared",
+    in_double(_gamma_mixture_density),
+    lambda y, a, rate, x: (
+        lambda: _density_by_shape(a, rate, x),
+        lambda: _density(a + 1, rate, x) - y,
+        lambda: ((a - 1) / x - 1) * y + rate / x * _density(a + 1, rate, x),
+    ),
+)  # fmt: skip
+
+
+def _density_by_shape(a: Any, rate: Any, x: Any) -> Any:
+    z = rate * x
+    return _density(a, rate, x) * (np.log(x) - special.psi(a) + limit_by[0](a, z) / special.hyp0f1(a, z))
+
+
+_by_shape_twice = ruled("chndtr, differentiated twice,", from_jet(jets.noncentral_gamma, 0, 0), None)
+_by_shape = ruled(
+    "chndtr, differentiated by its degrees of freedom,",
+    from_jet(jets.noncentral_gamma, 0),
+    lambda y, a, rate, x: (
+        lambda: _by_shape_twice(a, rate, x),
+        lambda: _by_shape(a + 1, rate, x) - y,
+        lambda: _density_by_shape(a, rate, x),
+    ),
+)
+
+
+def _mixture(sign: int, own: Callable[..., Any]) -> Callable[..., Any]:
+    return ruled(
+        "chndtr",
+        lambda a, rate, x: own(2 * x, 2 * a, 2 * rate),
+        lambda y, a, rate, x: (
+            lambda: sign * _by_shape(a, rate, x),
+            lambda: -sign * _density(a + 1, rate, x),
+            lambda: sign * _density(a, rate, x),
+        ),
+    )
+
+
+_lower = _mixture(1, special.chndtr)
+RULED["chndtr"] = lambda x, df, nc: _lower(df / 2, nc / 2, x / 2)
+if (_own := own_ufunc("_ncx2_sf")) is not None:
+    _upper = _mixture(-1, _own)
+    RULED["_ncx2_sf"] = lambda x, df, nc: _upper(df / 2, nc / 2, x / 2)
+RULED["_ncx2_pdf"] = lambda x, df, nc: _density(df / 2, nc / 2, x / 2) / 2
+
+
+def _chi_squared_inverse(sign: int) -> Callable[..., Any]:
+    def partials(x: Any, p: Any, df: Any, nc: Any) -> Any:
+        a, rate, at = df / 2, nc / 2, x / 2
+        front = _density(a, rate, at)
+        return (
+            lambda: 2 * sign / front,
+            lambda: -_by_shape(a, rate, at) / front,
+            lambda: _density(a + 1, rate, at) / front,
+        )
+
+    return partials
+
+
+enter("chndtrix", _chi_squared_inverse(1))
+enter("_ncx2_isf", _chi_squared_inverse(-1))
+
+# Fisher's F ----------------------------------------------------------------------------------------------------------
+
+
+def _beta_mixture_density(a: Any, b: Any, rate: Any, x: Any) -> Any:
+    logs = special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x) - special.betaln(a, b) - rate
+    return np.exp(logs) * special.hyp1f1(a + b, a, rate * x)
+
+
+_f_density = ruled(
+    "the density of the noncentral beta distribution",
+    in_double(_beta_mixture_density),
+    lambda y, a, b, rate, x: (
+        lambda: _f_density_by(0, a, b, rate, x),
+        lambda: _f_density_by(1, a, b, rate, x),
+        lambda: _f_density(a + 1, b, rate, x) - y,
+        lambda: ((a - 1) / x - (b - 1) / (1 - x)) * y + rate / x * _f_density(a + 1, b, rate, x),
+    ),
+)
+
+
+def _f_density_by(i: int, a: Any, b: Any, rate: Any, x: Any) -> Any:
+    z = rate * x
+    slope = kummer_by[0](a + b, a, z) + (kummer_by[1](a + b, a, z) if i == 0 else 0.0)
+    log = np.log(x) - special.psi(a) if i == 0 else np.log1p(-x) - special.psi(b)
+    return _f_density(a, b, rate, x) * (log + special.psi(a + b) + slope / special.hyp1f1(a + b, a, z))
+
+
+def _by_f_shape(i: int) -> Callable[..., Any]:
+    twice = [
+        ruled("ncfdtr, differentiated twice,", from_jet(jets.noncentral_beta, min(i, j), max(i, j)), None) for j in (0, 1)
+    ]
+    first: Callable[..., Any] = ruled(
+        f"ncfdtr, differentiated by argument {i},",
+        from_jet(jets.noncentral_beta, i),
+        lambda y, a, b, rate, x: (
+            lambda: twice[0](a, b, rate, x),
+            lambda: twice[1](a, b, rate, x),
+            lambda: first(a + 1, b, rate, x) - y,
+            lambda: _f_density_by(i, a, b, rate, x),
+        ),
+    )
+    return first
+
+
+_by_f = [_by_f_shape(0), _by_f_shape(1)]
+
+
+def _beta_mixture(sign: int, own: Callable[..., Any]) -> Callable[..., Any]:
+    value: Callable[..., Any] = ruled(
+        "ncfdtr",
+        lambda a, b, rate, x: own(a, b, rate, x),
+        lambda y, a, b, rate, x: (
+            lambda: sign * _by_f[0](a, b, rate, x),
+            lambda: sign * _by_f[1](a, b, rate, x),
+            lambda: value(a + 1, b, rate, x) - y,
+            lambda: sign * _f_density(a, b, rate, x),
+        ),
+    )
+    return value
+
+
+_f_lower = _beta_mixture(1, lambda a, b, rate, x: special.ncfdtr(2 * a, 2 * b, 2 * rate, b * x / (a * (1 - x))))
+RULED["ncfdtr"] = lambda n, d, nc, x: _f_lower(n / 2, d / 2, nc / 2, ratio(n, d, x))
+if (_f_own := own_ufunc("_ncf_sf")) is not None:
+    _f_upper = _beta_mixture(-1, lambda a, b, rate, x: _f_own(b * x / (a * (1 - x)), 2 * a, 2 * b, 2 * rate))
+    RULED["_ncf_sf"] = lambda x, n, d, nc: _f_upper(n / 2, d / 2, nc / 2, ratio(n, d, x))
+RULED["_ncf_pdf"] = lambda x, n, d, nc: _f_density(n / 2, d / 2, nc / 2, ratio(n, d, x)) * n * d / (d + n * x) ** 2
+
+
+def _f_inverse(x: Any, n: Any, d: Any, nc: Any, p: Any) -> Any:
+    a, b, rate, y = n / 2, d / 2, nc / 2, ratio(n, d, x)
+    front, scale = _f_density(a, b, rate, y), n * d / (d + n * x) ** 2
+    return (
+        lambda: -_by_f[0](a, b, rate, y) / (2 * front * scale) - x / n,
+        lambda: -_by_f[1](a, b, rate, y) / (2 * front * scale) + x / d,
+        lambda: (_f_lower(a, b, rate, y) - _f_lower(a + 1, b, rate, y)) / (2 * front * scale),
+        lambda: 1 / (front * scale),
+    )
+
+
+enter("ncfdtri", _f_inverse)
+
+# Student's t ---------------------------------------------------------------------------------------------------------
+
+
+def _over_chi(inner: Callable[..., Any], order: int) -> Callable[..., Any]:
+    """The mean of a function of t, the noncentrality and S, where S^2 is chi squared over its degrees of freedom; or the first
+    or second derivative of that by those.
+
+    An integral over log(S), for which the trapezoidal rule converges geometrically.
+    """
+
+    def mean(df: Any, nc: Any, t: Any) -> Any:
+        df, nc, t = np.broadcast_arrays(df, nc, t)
+        low = -40 / df - 10 / np.sqrt(df)
+        high = np.log1p(12 / np.sqrt(df) + 80 / df) / 2
+        share = np.linspace(0.0, 1.0, 4001).reshape(-1, *[1] * df.ndim)
+        log = low + share * (high - low)
+        s = np.exp(log)
+        normal = df / 2 * np.log(df / 2) - special.gammaln(df / 2) + math.log(2)
+        weights = np.exp(normal + df * log - df * s * s / 2) * (high - low) / 4000
+        slope = (np.log(df / 2) + 1 - special.psi(df / 2)) / 2 + log - s * s / 2
+        bend = 0.5 / df - special.polygamma(1, df / 2) / 4
+        factor = (1.0, slope, slope * slope + bend)[order]
+        return np.sum(weights * factor * inner(s, nc, t), axis=0)
+
+    return in_double(mean)
+
+
+_MOMENTS: dict[tuple[int, int], Callable[..., Any]] = {}
+
+
+def _moment(m: int, order: int) -> Callable[..., Any]:
+    """The mean of S^m phi(t S - nc), differentiated so often by the degrees of freedom."""
+    if (m, order) not in _MOMENTS:
+        _MOMENTS[m, order] = ruled(
+            "the density of noncentral t",
+            _over_chi(lambda s, nc, t: s**m * np.exp(-((t * s - nc) ** 2) / 2) / math.sqrt(2 * math.pi), order),
+            lambda y, df, nc, t: (
+                _by_df(m, order, df, nc, t),
+                lambda: t * _moment(m + 1, order)(df, nc, t) - nc * y,
+                lambda: nc * _moment(m + 1, order)(df, nc, t) - t * _moment(m + 2, order)(df, nc, t),
+            ),
+        )
+    return _MOMENTS[m, order]
+
+
+def _by_df(m: int, order: int, df: Any, nc: Any, t: Any) -> Callable[[], Any]:
+    return lambda: (_moment(m, order + 1) if order < 2 else _NO_MORE)(df, nc, t)
+
+
+_NO_MORE = ruled("nctdtr, differentiated twice,", lambda df, nc, t: np.nan * t, None)
+
+
+def _t_partials(sign: int, order: int) -> Callable[..., Any]:
+    return lambda y, df, nc, t: (
+        lambda: sign * _t_by_df[order](df, nc, t) if order < 2 else _NO_MORE(df, nc, t),
+        lambda: -sign * _moment(0, order)(df, nc, t),
+        lambda: sign * _moment(1, order)(df, nc, t),
+    )
+
+
+_t_by_df = [
+    ruled("nctdtr, differentiated,", _over_chi(lambda s, nc, t: special.ndtr(t * s - nc), order), _t_partials(1, order))
+    for order in (1, 2)
+]
+enter("nctdtr", _t_partials(1, 0))
+RULED["_nct_pdf"] = lambda x, df, nc: _moment(1, 0)(df, nc, x)
+if (_t_own := own_ufunc("_nct_sf")) is not None:
+    _t_upper = ruled("nctdtr", lambda df, nc, t: _t_own(t, df, nc), _t_partials(-1, 0))
+    RULED["_nct_sf"] = lambda x, df, nc: _t_upper(df, nc, x)
+
+
+def _t_inverse(t: Any, df: Any, nc: Any, p: Any) -> Any:
+    front = _moment(1, 0)(df, nc, t)
+    return (
+        lambda: -_t_by_df[0](df, nc, t) / front,
+        lambda: _moment(0, 0)(df, nc, t) / front,
+        lambda: 1 / front,
+    )
+
+
+enter("nctdtrit", _t_inverse)
+
+# Others --------------------------------------------------------------------------------------------------------------
+
+
+def _skew_normal_inverse(sign: int) -> Callable[..., Any]:
+    def partials(x: Any, p: Any, loc: Any, scale: Any, a: Any) -> Any:
+        z = (x - loc) / scale
+        front = 2 * np.exp(-z * z / 2) / math.sqrt(2 * math.pi) * special.ndtr(a * z) / scale
+        by_shape = np.exp(-z * z * (1 + a * a) / 2) / (math.pi * (1 + a * a))
+        return sign / front, np.ones_like(x), z, by_shape / front
+
+    return partials
+
+
+enter("_skewnorm_ppf", _skew_normal_inverse(1))
+enter("_skewnorm_isf", _skew_normal_inverse(-1))
+
+
+def _box_cox_slope(power: Any, log: Any) -> Any:
+    """The derivative by the power of expm1(power * log) / power."""
+    t = power * log
+    near = np.abs(t) < 0.3
+    inside, outside = np.where(near, t, 0.0), np.where(near, 1.0, t)
+    total: Any = 0.0
+    for n in range(14, -1, -1):
+        total = total * inside + (n + 1) / math.factorial(n + 2)
+    return log * log * np.where(near, total, (np.exp(outside) * (outside - 1) + 1) / outside**2)
+
+
+def _tukey_lambda(p: Any, x: Any, power: Any) -> Any:
+    """Of the distribution whose quantiles are (p^power - (1 - p)^power) / power; zero beside its support."""
+    inside = (p > 0) & (p < 1)
+    at = np.where(inside, p, 0.5)
+    slope = at ** (power - 1) + (1 - at) ** (power - 1)
+    by_power = _box_cox_slope(power, np.log(at)) - _box_cox_slope(power, np.log1p(-at))
+    return np.where(inside, 1 / slope, 0.0), np.where(inside, -by_power / slope, 0.0)
+
+
+enter("tklmbda", _tukey_lambda)

@@ -210,9 +210,9 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **keywords: A
 
 def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
     """Whether two arrays are views of one."""
-    if not isinstance(a, NumpyArray) or not isinstance(b, NumpyArray):
-        return bool(np.may_share_memory(plain(a), plain(b))) if first_wrapped((a, b)) is None else False
-    return _root(a) is _root(b)
+    if first_wrapped((a, b)) is None:  # NumPy's own, of which there may be several with the same memory
+        return bool(np.may_share_memory(plain(a), plain(b)))
+    return isinstance(a, NumpyArray) and isinstance(b, NumpyArray) and _root(a) is _root(b)
 
 
 def _root(x: Any) -> Any:

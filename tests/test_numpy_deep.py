@@ -741,18 +741,18 @@ def test_properties_of_others_making():
     assert deep_helper.Fitted(X).squares.tolist() == (X**2).tolist()
 
 
-TABLE = np.arange(6.0).reshape(3, 2)
+KEPT_ROWS = np.arange(6.0).reshape(3, 2)
 
 
 def test_arrays_of_a_module_share_their_memory_as_numpy_s_do():
     """As scikit-learn asks before it writes to what may be the caller's."""
 
     def f(x):
-        table = np.asarray(TABLE)
-        if np.may_share_memory(table, TABLE):
+        table = np.asarray(KEPT_ROWS)
+        if np.may_share_memory(table, KEPT_ROWS):
             table = np.array(table)
         table -= 1.0
         return np.sum(table @ np.asarray(x)[:2])
 
     np.testing.assert_allclose(gradient(deep(f), AutoTorch(), X)[0], gradient(f, AutoFiniteDifferences(), X)[0], rtol=1e-6)
-    np.testing.assert_array_equal(TABLE, np.arange(6.0).reshape(3, 2))
+    np.testing.assert_array_equal(KEPT_ROWS, np.arange(6.0).reshape(3, 2))

@@ -65,3 +65,26 @@ class Shifted(Layer):
 
 
 layer = Shifted(2.0, 0.5)
+
+
+class Remembered:
+    """A property of another's making."""
+
+    def __init__(self, func):
+        self.func = func
+        self.name = func.__name__
+
+    def __get__(self, instance, owner):
+        found = instance.__dict__.get("_" + self.name)
+        if found is None:
+            found = instance.__dict__["_" + self.name] = self.func(instance)
+        return found
+
+
+class Fitted:
+    def __init__(self, x):
+        self.x = x
+
+    @Remembered
+    def squares(self):
+        return np.asarray(self.x) ** 2

@@ -23,6 +23,7 @@ import scipy.optimize
 import scipy.special
 import scipy.stats
 from deep_helper import Layer, Shifted, counted, filled, layer, squares
+from scipy.sparse.linalg import svds
 
 from adinterface import (
     AutoAutograd,
@@ -330,15 +331,15 @@ def test_compiled(f):
     np.testing.assert_allclose(found, gradient(f, AutoFiniteDifferences(), X)[0], rtol=1e-6)
 
 
-def test_a_branch_of_values_is_an_error_when_compiled():
+def test_a_branch_of_values_is_compiled_for_each_way():
     def f(x):
         if x[0] > 1:
             return np.sum(np.asarray(x))
         return np.sum(np.asarray(x) ** 2)
 
-    with pytest.raises(jax.errors.TracerBoolConversionError):
-        prepare(gradient, deep(f), AutoJax(), X)(X)
-    np.testing.assert_allclose(gradient(deep(f), AutoJax(), X)[0], 2 * X)
+    fast = prepare(gradient, deep(f), AutoJax(), X)
+    for x in X, X + 2, X:
+        np.testing.assert_allclose(fast(x)[0], np.ones(3) if x[0] > 1 else 2 * x)
 
 
 def test_a_compiled_distribution_is_that_of_scipy_outside_of_its_support():
@@ -685,7 +686,14 @@ def test_integers_of_compiled_code_have_no_derivative():
 def test_a_compiled_call_names_what_it_does_not_know():
     message = "goes on by the numbers of what is differentiated, which a compiled call does not know yet"
     with pytest.raises(NumpyCodeError, match=message):
-        prepare(gradient, deep(a_root), AutoJax(), X)(X)
+        jax.jit(lambda x: gradient(deep(a_root), AutoJax(), x)[0])(X)
+
+
+def test_a_root_is_compiled():
+    fast = prepare(gradient, deep(a_root), AutoJax(), X)
+    for n in range(4):
+        x = X * (1 + n / 10)
+        np.testing.assert_allclose(fast(x)[0], gradient(a_root, AutoFiniteDifferences(), x)[0], rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -715,3 +723,36 @@ def test_the_copies_are_one_for_all():
     assert COPIES.of(squares) is not squares
     assert COPIES.of(len) is len
     assert COPIES.of(inspect.signature) is inspect.signature
+
+
+def test_sparse_functions_take_arrays_that_code_has_made():
+    def f(x):
+        table = np.outer(np.arange(1.0, 5.0), [1.0, 0.5, 2.0]) + np.eye(4, 3)
+        _, values, rows = svds(table, 2, v0=np.ones(3), solver="arpack")
+        return np.sum((np.abs(rows) @ np.asarray(x)) * values)
+
+    for backend in ENGINES.values():
+        np.testing.assert_allclose(gradient(deep(f), backend, X)[0], gradient(f, AutoFiniteDifferences(), X)[0], rtol=1e-7)
+
+
+def test_properties_of_others_making():
+    for backend in ENGINES.values():
+        np.testing.assert_allclose(gradient(deep(lambda x: np.sum(deep_helper.Fitted(x).squares)), backend, X)[0], 2 * X)
+    assert deep_helper.Fitted(X).squares.tolist() == (X**2).tolist()
+
+
+KEPT_ROWS = np.arange(6.0).reshape(3, 2)
+
+
+def test_arrays_of_a_module_share_their_memory_as_numpy_s_do():
+    """As scikit-learn asks before it writes to what may be the caller's."""
+
+    def f(x):
+        table = np.asarray(KEPT_ROWS)
+        if np.may_share_memory(table, KEPT_ROWS):
+            table = np.array(table)
+        table -= 1.0
+        return np.sum(table @ np.asarray(x)[:2])
+
+    np.testing.assert_allclose(gradient(deep(f), AutoTorch(), X)[0], gradient(f, AutoFiniteDifferences(), X)[0], rtol=1e-6)
+    np.testing.assert_array_equal(KEPT_ROWS, np.arange(6.0).reshape(3, 2))

@@ -5,10 +5,11 @@ import sys
 import numpy as np
 import pytest
 from adinterface_conformance.__main__ import main
+from adinterface_conformance.packages import command
 from adinterface_conformance.packages.example import Example
 from adinterface_conformance.packages.examples import examples
 from adinterface_conformance.packages.table import markdown
-from adinterface_conformance.packages.trial import Unusable, reference, run
+from adinterface_conformance.packages.trial import Trial, Unusable, reference, run
 
 from adinterface import AutoAutograd, AutoTorch
 
@@ -16,6 +17,7 @@ from adinterface import AutoAutograd, AutoTorch
 def test_the_list_is_long_and_has_each_name_once():
     names = [example.name for example in examples()]
     assert len(names) == len(set(names)) >= 600
+    assert 300 <= len(examples(held_out=True)) < len(names)
 
 
 #: One of each kind that runs on each engine.
@@ -60,10 +62,34 @@ def test_a_module_of_ones_own(tmp_path, monkeypatch, capsys):
     (tmp_path / "mymodule.py").write_text("import numpy as np\ndef f(x): return np.sum(np.asarray(x) ** 2)\n")
     (tmp_path / "arguments.py").write_text("import numpy as np\nEXAMPLES = {'mymodule.f': (np.ones(3),)}\n")
     monkeypatch.syspath_prepend(tmp_path)
-    command = ["packages", "--examples", str(tmp_path / "arguments.py"), "--backend", "AutoTorch"]
-    assert main([*command, "--markdown", str(tmp_path / "table.md"), "--json", str(tmp_path / "trials.json")]) == 0
+    words = ["packages", "--examples", str(tmp_path / "arguments.py"), "--backend", "AutoTorch"]
+    assert main([*words, "--markdown", str(tmp_path / "table.md"), "--json", str(tmp_path / "trials.json")]) == 0
     assert "AutoTorch: 1 right (100.0% right)" in capsys.readouterr().out
     assert "`mymodule`" in (tmp_path / "table.md").read_text()
+
+
+def test_a_sample_is_always_the_same(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(command, "tried", lambda chosen, *options: drawn.append([each.name for each in chosen]) or ([], {}))
+    for _ in range(2):
+        assert main(["packages", "--held-out", "--sample", "5", "--backend", "AutoTorch"]) == 0
+    assert drawn[0] == drawn[1]
+    assert len(set(drawn[0])) == 5
+    assert set(drawn[0]) <= {example.name for example in examples(held_out=True)}
+
+
+def test_reasons_are_told_once(monkeypatch):
+    make = lambda name, backend, reason: Trial(name, "mine", backend, False, "refused", reason)
+    where = "numpy_function: mine.g does not work on {} arrays. The table lists what does."
+    trials = [
+        make("mine.f", "AutoTorch", where.format("torch")),
+        make("mine.f", "AutoJax", where.format("jax")),
+        make("mine.h two", "AutoTorch", where.format("torch")),
+        Trial("mine.k", "mine", "AutoTorch", True, "wrong", "the gradient is [1. 2.], by differences [3. 4.]"),
+    ]
+    text = markdown(trials)
+    assert "| refused: numpy_function: mine.g does not work on an engine's arrays | Torch, Jax | `mine`: f, h two |" in text
+    assert "| wrong: another gradient than differences | Torch | `mine`: k |" in text
 
 
 def test_wrong_command_lines(tmp_path, capsys):

@@ -252,6 +252,13 @@ class Shortcuts:
         """
         return None
 
+    def compile_deciding(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
+        """As `compile`, for code that goes on by numbers which a compiled call does not know: see `decisions`.
+
+        It compiles a form for each way that the code takes, and compares the numbers in each call. None if the engine cannot.
+        """
+        return None
+
     def compile_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """f as a prepared `gradient` or `value_and_gradient` should call it, for an engine that compiles f alone."""
         return f

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 from weakref import ref
 
 import numpy as np
 
+from ..contract.decisions import active
 from ..contract.errors import NumpyCodeError
 from ..contract.library import NUMPY
 from . import folds
@@ -250,7 +252,7 @@ class NumpyArray(Storage):
         elif cls is not int and cls is not slice:
             basic = False
         if not basic:
-            index = unwrap(index, None, None)
+            index = unwrap(index if active() is None else decided(index), None, None)
         found = _new(NumpyArray)
         found._array = array = engine.getitem(self._array, index)
         found._engine = engine
@@ -306,15 +308,22 @@ class NumpyArray(Storage):
             raise NumpyCodeError(LAST.refused)
 
     def __bool__(self) -> bool:
+        if (decisions := active()) is not None:
+            chosen = self._passing(sys._getframe(1))
+            return bool(decisions.numbers(self._array, self._engine.library) if chosen is None else chosen)
         try:
             return bool(self._array)
         except (TypeError, RuntimeError):  # of an engine that compiles or batches, where nobody knows
-            frame = sys._getframe(1)
-            names: Any = frame.f_globals
-            chosen = names.passing(frame) if getattr(names, "deep", False) and self.size == 1 else None
+            chosen = self._passing(sys._getframe(1))
             if chosen is None:
                 raise
             return bool(chosen)
+
+    def _passing(self, frame: FrameType) -> bool | None:
+        """What a condition must be for code that runs as a copy to go on; None where both ways do."""
+        names: Any = frame.f_globals
+        found: bool | None = names.passing(frame) if getattr(names, "deep", False) and self.size == 1 else None
+        return found
 
     def __int__(self) -> int:
         return int(self._concrete())
@@ -333,6 +342,9 @@ class NumpyArray(Storage):
 
     def _concrete(self) -> Any:
         """The number as Python sees it: an integer of it has no derivative, so nothing is lost."""
+        if (decisions := active()) is not None:
+            whole: Any = self if self.dtype.kind in "iub" else np.trunc(self)
+            return decisions.numbers(whole._array, self._engine.library)
         value = self._engine.library.value_under_trace(self._array) if self._traced() else None
         return self._array if value is None else value
 
@@ -489,6 +501,17 @@ def unwrap(
     if function is not None and isinstance(value, np.integer) and counts(function, place):
         return int(value)
     return value
+
+
+def decided(x: Any) -> Any:
+    """Masks and integers of an engine as the numbers that this run goes on by, if it tells or assumes such."""
+    cls = type(x)
+    if cls is tuple or cls is list:
+        return cls([decided(part) for part in x])
+    decisions = active() if cls is NumpyArray else None
+    if decisions is None or x.dtype.kind not in "iub":
+        return x
+    return decisions.numbers(x._array, x._engine.library)[()]
 
 
 def _may_view(index: Any, shape: Any) -> bool:

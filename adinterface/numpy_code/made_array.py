@@ -98,6 +98,9 @@ class MadeArray(NumpyArray):
     def _traced(self) -> bool:
         return False
 
+    def __bool__(self) -> bool:
+        return bool(self._array)
+
     def _concrete(self) -> Any:
         return self._array
 

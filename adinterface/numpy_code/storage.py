@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..contract.decisions import active
 from ..contract.errors import NumpyCodeError
 from .refusals import into_unknown_memory
 
@@ -270,6 +271,8 @@ def known(index: Any, engine: Any) -> Any:
     if not isinstance(index, engine.types):
         return index
     library = engine.library
+    if (decisions := active()) is not None:
+        return decisions.numbers(index, library)
     numbers = library.value_under_trace(index) if library.traced(index) else library.to_numpy(index)
     if numbers is None:
         raise Unknown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +17,7 @@ from ..call.plan import Plan
 from ..call.state import Changing
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
+from ..contract.decisions import Undecided, take_wish
 from ..contract.library import NUMPY, PYTHON, as_it_is
 from ..contract.nodes import Unkeyed, contents, exactly
 from ..tree import Duplicated
@@ -230,8 +232,23 @@ class CompiledSpecialization(Specialization):
         ways = [None if enter is as_it_is else enter for enter in carried]
         self.dynamic = [(n, enter) for n, enter, (compiled_in, _) in zip(plan.carried, ways, self.places) if not compiled_in]
         self.compute = operation.compile(self._compiled)
+        #: f goes on by numbers, and is compiled for each way that it takes; None: nobody has tried.
+        self._deciding: bool | None = None
+        self._lock = threading.Lock()
 
     def _compiled(self, compute: Compute) -> Compiled:
+        flat = self._flat(compute)
+        compiled = self.operation.backend.compile(flat)
+        assert compiled is not None
+        return compiled
+
+    def _compiled_deciding(self, compute: Compute) -> Compiled:
+        compiled = self.operation.backend.compile_deciding(self._flat(compute))
+        if compiled is None:
+            raise Undecided
+        return compiled
+
+    def _flat(self, compute: Compute) -> Compiled:
         plan, f, output, places = self.plan, self.f, self.operation.output, self.places
 
         count, behind = len(plan.active), len(plan.active) + len(self.dynamic)
@@ -243,9 +260,7 @@ class CompiledSpecialization(Specialization):
             function.fresh = False
             return compute(function, arrays[:count], arrays[behind:])
 
-        compiled = self.operation.backend.compile(flat)
-        assert compiled is not None
-        return compiled
+        return flat
 
     def __call__(self, values: Sequence[Any], tangents: tuple[Any, ...] | None) -> Any:
         scoping = self.plan.scope
@@ -255,9 +270,29 @@ class CompiledSpecialization(Specialization):
                 return self._evaluated(values, tangents)
             with scope:
                 return self._evaluated(values, tangents)
-        except RuntimeError as error:  # the engine's own, of the arguments
-            annotate(self.plan, error)
-            raise
+        except Exception as error:
+            if isinstance(error, RuntimeError):  # the engine's own, of the arguments
+                annotate(self.plan, error)
+            if not take_wish() or self._deciding is False:
+                raise
+            return self._decided(error, values, tangents)
+
+    def _decided(self, error: Exception, values: Sequence[Any], tangents: tuple[Any, ...] | None) -> Any:
+        """What f gives, if it is that numbers decide which way it goes; else the error that compiling it ended with."""
+        before = self.compute
+        try:
+            with self._lock:  # of several threads that come here the first makes it
+                first = self._deciding is None
+                if first:
+                    self.compute, self._deciding = self.operation.compile(self._compiled_deciding), True
+            scoping = self.plan.scope
+            with (None if scoping is None else scoping()) or contextlib.nullcontext():
+                return self._evaluated(values, tangents)
+        except Exception:  # nor does f run so: it is what the first error said
+            if first:
+                self.compute, self._deciding = before, False
+            take_wish()
+            raise error from None
 
     def _evaluated(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
         plan, operation = self.plan, self.operation

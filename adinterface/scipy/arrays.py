@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..contract.decisions import active
 from ..contract.errors import NumpyCodeError
 from ..numpy_code.array import NumpyArray
 
@@ -106,6 +107,8 @@ def numbers(x: Any, name: str) -> np.ndarray[Any, Any]:
     if not isinstance(x, NumpyArray):
         return np.asarray(x)
     library = x._engine.library
+    if (decisions := active()) is not None:
+        return decisions.numbers(x._array, library)
     found = library.value_under_trace(x._array) if library.traced(x._array) else library.to_numpy(x._array)
     if found is None:
         raise NumpyCodeError(

@@ -15,6 +15,7 @@ from adinterface.contract.errors import BackendError
 
 from . import unrolled
 from .batches import vectorized
+from .decided import Decided
 from .known_failures import KNOWN_FAILURES
 from .library import JAX
 from .nodes import EquinoxModule, NnxObject, Pytree
@@ -86,6 +87,9 @@ class JaxBackend(Backend):
 
     def compile(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
         return jax.jit(unrolled.warning(compute)) if self.jit else None
+
+    def compile_deciding(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
+        return Decided(compute) if self.jit else None
 
     def note(self, error: Exception) -> str | None:
         if isinstance(error, jax.errors.TracerArrayConversionError):

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...contract.decisions import wish
 from .classes import landed
 from .copies import Copies
 
@@ -25,7 +26,11 @@ def with_deep_names(f: Callable[..., Any]) -> Callable[[], Callable[..., Any]]:
     of = COPIES.of
 
     def call(*args: Any, **keywords: Any) -> Any:
-        return _leaving(of(f)(*map(of, args), **{name: of(value) for name, value in keywords.items()}))
+        try:
+            return _leaving(of(f)(*map(of, args), **{name: of(value) for name, value in keywords.items()}))
+        except Exception:
+            wish()  # it may be that a compiled call did not know a number
+            raise
 
     return lambda: call
 

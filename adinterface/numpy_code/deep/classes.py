@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import contextlib
+import copy
 import dataclasses
 import functools
 import types
@@ -91,7 +92,7 @@ def can_stand_for(cls: type) -> bool:
         and bool(cls.__flags__ & (1 << 9))  # made by a class statement
         and bool(cls.__flags__ & (1 << 10))  # may have subclasses
         and not issubclass(cls, _UNLIKE)
-        and any(isinstance(member, _CODE) for base in cls.__mro__ for name, member in vars(base).items() if name not in _USUAL)
+        and any(_is_code(member) for base in cls.__mro__ for name, member in vars(base).items() if name not in _USUAL)
     )
 
 
@@ -145,12 +146,38 @@ def fill(made: Any, cls: type, copy: Copy) -> None:
             own.__set_name__(made, name)
         elif kind is functools.partialmethod:
             own = functools.partialmethod(again(member.func), *member.args, **member.keywords)
-        else:
+        elif (own := _descriptor(member, again)) is None:
             continue
         type.__setattr__(made, name, own)
     abstract = getattr(cls, "__abstractmethods__", None)
     if abstract is not None:
         type.__setattr__(made, "__abstractmethods__", frozenset(abstract))
+
+
+#: Where a property of another's making keeps its function: pandas' and others that remember what they have computed.
+_FUNCTIONS = ("func", "fget", "function", "fn")
+
+
+def _is_code(member: Any) -> bool:
+    """Whether code of its own runs for a member of a class."""
+    return isinstance(member, _CODE) or _descriptor(member, lambda function: function) is not None
+
+
+def _descriptor(member: Any, again: Callable[[Any], Any]) -> Any:
+    """The same property with the copy of its function; None for what is none."""
+    kind = type(member)
+    if not hasattr(kind, "__get__") or isinstance(member, type):
+        return None
+    for name in _FUNCTIONS:
+        function = getattr(member, name, None)
+        if type(function) is types.FunctionType:
+            with contextlib.suppress(TypeError, AttributeError):  # a compiled class may let nobody copy it, or write to it
+                made = copy.copy(member)
+                setattr(made, name, again(function))
+                return made
+            with contextlib.suppress(TypeError):  # which takes more than the function
+                return kind(again(function))
+    return None
 
 
 def _reading(of: Callable[[Any], Any]) -> Callable[[Any, str], Any]:

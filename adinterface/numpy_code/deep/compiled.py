@@ -61,6 +61,22 @@ class Offered:
         return made(self._ours(*lent(args), **lent(keywords)))
 
 
+class Left:
+    """A Python function that is not copied: of arrays that copied code has made it gets NumPy's own."""
+
+    def __init__(self, real: Callable[..., Any]):
+        self.__wrapped__ = real
+        self.__doc__ = real.__doc__
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__wrapped__, name)
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        if first_wrapped((args, keywords)) is None:
+            return made(self.__wrapped__(*plain(args), **plain(keywords)))
+        return self.__wrapped__(*args, **keywords)
+
+
 class _Unknown(Exception):
     """Numbers that an engine does not know yet."""
 

@@ -19,7 +19,7 @@ from ...contract.errors import NumpyCodeError
 from ..engine import OFFERS
 from ..made_array import captured
 from . import builtin_names, classes, math_names, numpy_names, scipy_names
-from .compiled import Compiled, Offered, settled
+from .compiled import Compiled, Left, Offered, settled
 from .functions import FunctionCopy, assigned_globals, copied
 from .globals import Globals, ModuleView
 from .plain import PLAIN, first_wrapped
@@ -97,7 +97,7 @@ class Copies:
         if (offered := self._offered(value)) is not None:
             return offered
         if not self._is_reached(value):
-            return value
+            return self._keep(value, Left(value)) if str(value.__module__).startswith("scipy.sparse") else value
         if names := assigned_globals(value.__code__):
             return self._kept_function(value, names)
         with self._lock:
@@ -338,7 +338,9 @@ for _name in ("__delitem__", "__ior__", "__setitem__", "clear", "pop", "popitem"
 #: SciPy's own NumPy code, of which a copy takes more than what is offered for it.
 _BETTER_COPIED = frozenset({"log_softmax", "logsumexp", "softmax"})
 #: Kinds of functions that compilers of Python make.
-_COMPILED = frozenset({"cython_function_or_method", "fortran", "nb_func", "nb_method", "_ArrayFunctionDispatcher"})
+_COMPILED = frozenset({
+    "cython_function_or_method", "fused_cython_function", "fortran", "nb_func", "nb_method", "_ArrayFunctionDispatcher",
+})  # fmt: skip
 
 
 def _singledispatched(value: Any) -> bool:

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ...contract.decisions import active
 from ...contract.errors import NumpyCodeError
 from .. import making
-from ..array import NumpyArray
+from ..array import NumpyArray, decided
 from ..flags import base_of
 from ..made_array import made
 from ..writers import WRITERS
@@ -209,9 +210,9 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **keywords: A
 
 def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
     """Whether two arrays are views of one."""
-    if not isinstance(a, NumpyArray) or not isinstance(b, NumpyArray):
-        return bool(np.may_share_memory(plain(a), plain(b))) if first_wrapped((a, b)) is None else False
-    return _root(a) is _root(b)
+    if first_wrapped((a, b)) is None:  # NumPy's own, of which there may be several with the same memory
+        return bool(np.may_share_memory(plain(a), plain(b)))
+    return isinstance(a, NumpyArray) and isinstance(b, NumpyArray) and _root(a) is _root(b)
 
 
 def _root(x: Any) -> Any:
@@ -291,6 +292,8 @@ _OF_SEQUENCES = frozenset(
     )
     if hasattr(np, name)
 ) | {np.linalg.multi_dot}  # fmt: skip
+#: Keywords that say nothing of an engine's arrays, and change nothing for NumPy's own.
+_OF_NUMPY_ALONE = ("device", "subok")
 #: These take lists in lists as they are.
 _AS_THEY_ARE = frozenset([np.block, np.einsum, np.einsum_path])
 #: These cannot run as copies of NumPy's own code either, because they leave Python.
@@ -319,7 +322,7 @@ def looking_into_lists(real: Callable[..., Any], of: Of) -> Callable[..., Any]:
         if real not in _AS_THEY_ARE:
             args = tuple([taken(arg) for arg in args])
         if keywords:
-            keywords = {name: taken(value) for name, value in keywords.items() if name != "device"}
+            keywords = {name: taken(value) for name, value in keywords.items() if name not in _OF_NUMPY_ALONE}
         found = first_wrapped((args, keywords))
         if found is None:
             return made(real(*args, **keywords))
@@ -330,7 +333,24 @@ def looking_into_lists(real: Callable[..., Any], of: Of) -> Callable[..., Any]:
     return call
 
 
+#: What these give has as many elements as numbers say.
+_OF_TRUTH = frozenset([np.argwhere, np.flatnonzero, np.nonzero, np.where])
+_SIZED_BY_NUMBERS = _OF_TRUTH | {np.bincount, np.compress, np.delete, np.extract, np.insert, np.repeat, np.split, np.unique}
 _place: Callable[..., Any] = np.place
+
+
+def by_numbers(real: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose result has as many elements as numbers say: as this run goes on by, if it tells or assumes such."""
+
+    @functools.wraps(real)
+    def call(*args: Any, **keywords: Any) -> Any:
+        if active() is not None:
+            if real in _OF_TRUTH and is_followed(args[0]) and (real is not np.where or len(args) == 1):
+                args = (args[0] != 0,)
+            args, keywords = decided(args), {name: decided(value) for name, value in keywords.items()}
+        return ours(*args, **keywords)
+
+    return call
 
 
 def stand_ins(of: Of) -> dict[int, tuple[Any, Any]]:
@@ -354,4 +374,4 @@ def stand_ins(of: Of) -> dict[int, tuple[Any, Any]]:
             if hasattr(value, "_implementation") and id(value) not in known:
                 known.add(id(value))
                 pairs.append((value, looking_into_lists(value, of)))
-    return {id(real): (real, ours) for real, ours in pairs}
+    return {id(real): (real, by_numbers(real, ours) if real in _SIZED_BY_NUMBERS else ours) for real, ours in pairs}

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...contract.decisions import active
 from ...contract.errors import NumpyCodeError
 from ..array import NumpyArray
 from ..made_array import MadeArray, array_of_engine, plain
@@ -42,7 +43,11 @@ def is_followed(x: Any) -> bool:
 
 def unknown(x: Any) -> bool:
     """Whether these are numbers that the engine itself does not know yet, as when it compiles."""
-    if type(x) is not NumpyArray or not x._traced():
+    if type(x) is not NumpyArray:
+        return False
+    if active() is not None:  # a run that tells what the compiled one assumes takes the same ways
+        return True
+    if not x._traced():
         return False
     return x._engine.library.value_under_trace(x._array) is None
 
@@ -55,7 +60,8 @@ def settled_number(x: Any) -> Any:
         return x
     if type(x) is MadeArray:
         return x._array.copy()
-    found = known_numbers(x)
+    decisions = active()
+    found = known_numbers(x) if decisions is None else decisions.numbers(x._array, x._engine.library)
     if found is None:
         raise NumpyCodeError(
             f"numpy_function: {expression() or 'this'} goes on by the numbers of what is differentiated, which a compiled "
@@ -67,6 +73,8 @@ def settled_number(x: Any) -> Any:
 def known_numbers(x: Any) -> np.ndarray[Any, Any] | None:
     """The numbers of an engine's array; None where it does not know them yet."""
     library = x._engine.library
+    if (decisions := active()) is not None:
+        return decisions.numbers(x._array, library) if x.dtype.kind in "iub" else None  # others rarely come again
     found = library.value_under_trace(x._array) if x._traced() else x._array
     return None if found is None else np.array(library.to_numpy(found) if isinstance(found, library.types) else found)
 

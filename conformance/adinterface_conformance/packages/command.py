@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import random
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ def main(argv: Sequence[str]) -> int:
     options = _parser().parse_args(argv)
     try:
         backends = [backend_from(text) for text in options.backend] or installed_backends()
-        known: Sequence[Example] = read(options.examples) if options.examples else examples()
+        known: Sequence[Example] = read(options.examples) if options.examples else examples(options.held_out)
     except (ValueError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
@@ -35,6 +36,10 @@ def main(argv: Sequence[str]) -> int:
             file=sys.stderr,
         )
         return 2
+    if options.sample:
+        chosen.sort(key=lambda example: example.name)
+        random.Random(2026).shuffle(chosen)
+        chosen = chosen[: options.sample]
     trials, unusable = tried(chosen, backends, (False, True) if options.prepared else (False,), options.verbose)
     for trial in trials:
         if trial.status == "wrong":
@@ -94,6 +99,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--backend", action="append", default=[], metavar="BACKEND", help="default: all installed")
     parser.add_argument("--prepared", action="store_true", help="prepared calls, too")
     parser.add_argument("--examples", type=Path, metavar="FILE", help="Python, in which EXAMPLES tells arguments by function")
+    parser.add_argument("--held-out", action="store_true", help="only what was written before it was run: `examples.unseen`")
+    parser.add_argument("--sample", type=int, metavar="COUNT", help="so many of them, drawn by lot, always the same")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table for the documentation")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every trial")
     parser.add_argument("--verbose", "-v", action="count", default=0, help="each function; twice: why it is not right")

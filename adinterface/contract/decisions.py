@@ -1,0 +1,102 @@
+"""Numbers that code goes on by while an engine compiles it: a branch, a mask, a count of steps.
+
+The engine does not know them then. So a run that is not compiled tells them first (`recording`), the compiled one takes them as
+they were (`assuming`), and computes them besides: where they are others in a later call, its results count for nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .library import Library
+
+
+class Undecided(Exception):
+    """A number that not even an uncompiled run tells, or that the compiled one does not ask for in the same place."""
+
+
+class Decisions:
+    """What one run of a function goes on by, in order."""
+
+    __slots__ = ("answers", "asked", "recording")
+
+    def __init__(self, answers: Sequence[np.ndarray[Any, Any]] | None = None):
+        self.recording = answers is None
+        #: What the numbers are, or are assumed to be.
+        self.answers: list[np.ndarray[Any, Any]] = list(answers or ())
+        #: The engine's own arrays for them.
+        self.asked: list[Any] = []
+
+    def numbers(self, x: Any, library: Library) -> np.ndarray[Any, Any]:
+        """The numbers of an engine's array. Raises Undecided."""
+        if self.recording:
+            found = library.value_under_trace(x) if library.traced(x) else library.to_numpy(x)
+            if found is None:
+                raise Undecided
+            self.answers.append(np.array(found))
+            return self.answers[-1].copy()
+        place = len(self.asked)
+        if place >= len(self.answers) or self.answers[place].shape != tuple(x.shape):
+            raise Undecided
+        self.asked.append(library.stopped(x))
+        return self.answers[place].copy()
+
+
+_active: ContextVar[Decisions | None] = ContextVar("decisions", default=None)
+
+
+def active() -> Decisions | None:
+    """What this run goes on by, if that is told or assumed: it must then ask at the same places, known or not."""
+    return _active.get()
+
+
+@contextlib.contextmanager
+def recording() -> Iterator[Decisions]:
+    """Notes the numbers that code goes on by."""
+    with _during(Decisions()) as decisions:
+        yield decisions
+
+
+@contextlib.contextmanager
+def assuming(answers: Sequence[np.ndarray[Any, Any]]) -> Iterator[Decisions]:
+    """Gives code the numbers that it went on by before, and notes what it asks."""
+    with _during(Decisions(answers)) as decisions:
+        yield decisions
+    if len(decisions.asked) != len(answers):
+        raise Undecided
+
+
+@contextlib.contextmanager
+def _during(decisions: Decisions) -> Iterator[Decisions]:
+    token = _active.set(decisions)
+    try:
+        yield decisions
+    finally:
+        _active.reset(token)
+
+
+class _Wish(threading.local):
+    """Whether code has ended with an error that might not be one if its numbers were known."""
+
+    noted = False
+
+
+_wish = _Wish()
+
+
+def wish() -> None:
+    """Told by code that asks for numbers, and has ended with an error."""
+    _wish.noted = True
+
+
+def take_wish() -> bool:
+    """Whether some was told since this was asked last."""
+    noted, _wish.noted = _wish.noted, False
+    return noted

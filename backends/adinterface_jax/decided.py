@@ -1,0 +1,69 @@
+"""Code that goes on by numbers, compiled for each way that it takes."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from adinterface.contract.decisions import Undecided, assuming, recording
+
+from . import unrolled
+
+#: For so many ways code is compiled; by others it runs as it is. A way by numbers that are no integers rarely comes again.
+MANY_WAYS, FEW_WAYS = 8, 2
+
+
+class Decided:
+    """`compute` for a prepared call: a compiled form for each way that its arguments have made it take.
+
+    Each form computes, with the results, whether the numbers are still what was assumed. Where they are not for any form, the
+    call runs as it is, which tells the way, and that is compiled, too. Raises Undecided where there is no telling.
+    """
+
+    def __init__(self, compute: Callable[..., Any]):
+        self._compute = compute
+        self._forms: dict[Any, Callable[..., Any]] = {}
+
+    def __call__(self, *arrays: Any) -> Any:
+        if any(isinstance(x, jax.core.Tracer) for x in arrays):  # in the user's own compiled code: JAX says what it lacks
+            return self._compute(*arrays)
+        for key, form in reversed(list(self._forms.items())):
+            results, holds = form(*arrays)
+            if holds:
+                self._used(key)
+                return results
+        with recording() as decisions:
+            results = self._compute(*[x if isinstance(x, jax.Array) else jnp.array(x) for x in arrays])
+        broken = any(answer.dtype.kind in "fc" and np.any(answer != np.round(answer)) for answer in decisions.answers)
+        if len(self._forms) >= (FEW_WAYS if broken else MANY_WAYS):
+            return results
+        key = tuple([(answer.dtype.str, answer.shape, answer.tobytes()) for answer in decisions.answers])
+        form = jax.jit(unrolled.warning(functools.partial(_assuming, self._compute, decisions.answers)))
+        try:
+            compiled, holds = form(*arrays)
+        except Undecided:
+            if not self._forms:
+                raise
+            return results
+        if not holds:  # what is compiled rounds in another way, and one of the numbers is at an edge
+            return results
+        self._forms[key] = form
+        return compiled
+
+    def _used(self, key: Any) -> None:
+        """The form that was used last is tried first."""
+        form = self._forms.pop(key, None)
+        if form is not None:  # another thread may be here, too
+            self._forms[key] = form
+
+
+def _assuming(compute: Callable[..., Any], answers: Sequence[np.ndarray[Any, Any]], *arrays: Any) -> Any:
+    with assuming(answers) as decisions:
+        results = compute(*arrays)
+    others = [jnp.ravel(jnp.asarray(asked) != answer) for asked, answer in zip(decisions.asked, answers)]
+    return results, ~jnp.any(jnp.concatenate(others)) if others else jnp.asarray(True)

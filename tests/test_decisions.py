@@ -1,0 +1,173 @@
+"""Prepared calls of code that goes on by numbers which a compiled call does not know: a form for each way that it takes."""
+
+import threading
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from adinterface_jax.decided import MANY_WAYS, Decided
+
+from adinterface import (
+    AutoJax,
+    AutoTorch,
+    Constant,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    numpy_function,
+    prepare,
+    pullback,
+    pushforward,
+    value_and_gradient,
+)
+
+X = np.array([3.0, 1.0, 2.0])
+WAYS = [[3.0, 1.0, 2.0], [0.1, 0.2, -0.3], [0.1, 0.2, 0.3], [10.0, 2.0, 3.0], [0.1, -0.2, 0.3]]
+
+
+@numpy_function(deep=True)
+def branching(x):
+    """A loop until a number is small, a branch, a mask, and a count."""
+    halvings = 0
+    while np.sum(np.asarray(x) ** 2) > 1:
+        x = x / 2
+        halvings += 1
+    if x[0] > 0.3:
+        return np.sum(np.sin(x)) + halvings
+    positive = x[x > 0]
+    return np.sum(positive**2) * float(x[0]) + len(positive)
+
+
+def _as_torch(operator, *args):
+    return operator(branching, AutoTorch(), *args)
+
+
+@pytest.mark.parametrize("operator", [gradient, value_and_gradient, hessian, jacobian])
+def test_every_way_is_right_and_compiled_once(operator):
+    fast = prepare(operator, branching, AutoJax(), X)
+    for way in [*WAYS, *WAYS]:
+        for found, wanted in zip(_flat(fast(np.array(way))), _flat(_as_torch(operator, np.array(way))), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+    assert fast.specializations == 1
+    assert len(fast._last.compute._forms) == len(WAYS)
+
+
+def _flat(results):
+    return [np.asarray(leaf) for leaf in jax.tree.leaves(results)]
+
+
+def test_along_tangents_and_back():
+    v = np.array([0.3, -0.2, 0.9])
+    for way in WAYS[:3]:
+        x = np.array(way)
+        np.testing.assert_allclose(prepare(hvp, branching, AutoJax(), X, v)(x, v), _as_torch(hvp, x, v), atol=1e-12)
+        fast = prepare(pushforward, branching, AutoJax(), (X,), (v,))
+        np.testing.assert_allclose(fast((x,), (v,)), _as_torch(pushforward, (x,), (v,)), rtol=1e-12)
+        value, back = prepare(pullback, branching, AutoJax(), X)(x)
+        wanted, back_of_torch = _as_torch(pullback, x)
+        np.testing.assert_allclose(value, wanted)
+        np.testing.assert_allclose(back(2.0)[0], back_of_torch(2.0)[0], atol=1e-12)
+
+
+def test_constants_decide_too():
+    @numpy_function(deep=True)
+    def f(x, limit, counts):
+        y = np.where(x > limit, x**2, x)
+        if limit > 1:
+            y = y * 3
+        return np.sum(np.repeat(y, counts)) + np.sum(y[np.nonzero(counts - 1)])
+
+    fast = prepare(gradient, f, AutoJax(), X, Constant(0.5), Constant(np.array([1, 2, 1])))
+    for limit, counts in ((0.5, [1, 2, 1]), (1.5, [1, 2, 1]), (0.7, [0, 3, 1])):
+        constants = Constant(limit), Constant(np.array(counts))
+        np.testing.assert_allclose(fast(X, *constants)[0], gradient(f, AutoTorch(), X, *constants)[0])
+
+
+def test_many_ways_run_uncompiled():
+    @numpy_function(deep=True)
+    def f(x):
+        order = [int(10 * part) for part in x]
+        return np.sum(x ** (order[0] % 7 + 1))
+
+    fast = prepare(gradient, f, AutoJax(), X)
+    for n in range(MANY_WAYS + 3):
+        x = X + n / 10
+        np.testing.assert_allclose(fast(x)[0], gradient(f, AutoTorch(), x)[0], rtol=1e-12)
+
+
+def test_a_number_at_an_edge_counts_as_it_is():
+    """A compiled form whose numbers are others than those of the run is not used."""
+    calls = []
+
+    def compute(x):
+        from adinterface.contract import decisions
+
+        asked = decisions.active()
+        known = asked.numbers(x > (0 if asked.recording else 5), _Jax())
+        calls.append(bool(known))
+        return (x * 2,)
+
+    decided = Decided(compute)
+    assert decided(np.array(1.0)) == (2.0,)
+    assert not decided._forms
+
+
+class _Jax:
+    """What decisions ask of a library."""
+
+    traced = staticmethod(lambda x: isinstance(x, jax.core.Tracer))
+    value_under_trace = staticmethod(lambda x: None)
+    to_numpy = staticmethod(np.asarray)
+    stopped = staticmethod(jax.lax.stop_gradient)
+
+
+def test_what_is_not_known_uncompiled_either_is_the_first_error():
+    @numpy_function(deep=True)
+    def f(x):
+        return jax.vmap(lambda y: y if bool(y > 1) else 2 * y)(x._array).sum()
+
+    with pytest.raises(jax.errors.TracerBoolConversionError):
+        prepare(gradient, f, AutoJax(), X)(X)
+
+    @numpy_function(deep=True)
+    def g(x):
+        raise KeyError("of f itself")
+
+    with pytest.raises(KeyError, match="of f itself"):
+        prepare(gradient, g, AutoJax(), X)(X)
+
+
+def test_inside_compiled_code_of_the_user():
+    fast = prepare(gradient, branching, AutoJax(), X)
+    fast(X)
+    with pytest.raises(jax.errors.TracerBoolConversionError):
+        jax.jit(lambda x: fast(x)[0])(jnp.asarray(X))
+
+
+def test_without_deep_a_branch_is_the_engine_s_error():
+    @numpy_function
+    def f(x):
+        return np.sum(x) if x[0] > 1 else np.sum(x**2)
+
+    with pytest.raises(jax.errors.TracerBoolConversionError):
+        prepare(gradient, f, AutoJax(), X)(X)
+
+
+def test_threads_share_the_forms():
+    fast = prepare(gradient, branching, AutoJax(), X)
+    wanted = {n: _as_torch(gradient, np.array(way))[0] for n, way in enumerate(WAYS)}
+    wrong = []
+
+    def run(first):
+        for n in range(first, first + 10):
+            if not np.allclose(fast(np.array(WAYS[n % 5]))[0], wanted[n % 5]):
+                wrong.append(n)
+
+    threads = [threading.Thread(target=run, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong

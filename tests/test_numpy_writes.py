@@ -238,7 +238,7 @@ def test_a_view_that_is_a_number_gets_its_gradient_from_several_places():
     x = np.array([0.3, 1.9])
     for backend in (AutoAutograd(), AutoAutograd(mode="forward")):
         np.testing.assert_allclose(gradient(f, backend, x)[0], [0, 2 * 1.9 + 5])
-        np.testing.assert_allclose(hessian(f, backend, x)[0][0], [[0, 0], [0, 2]])
+        np.testing.assert_allclose(hessian(f, backend, x), [[0, 0], [0, 2]])
     assert judge(random_program(1_024_015), AutoAutograd(), 1_024_015).kind == "right"
 
 

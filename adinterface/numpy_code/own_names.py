@@ -69,14 +69,16 @@ class _Globals(dict[str, Any]):
         self["__builtins__"] = _builtins()
 
     def __missing__(self, name: str) -> Any:
-        if name in self.original:
-            ours = _ours(self.original[name], self.original, {})
-            if ours is _names():
-                self[name] = ours  # kept, because it is asked for so often
-            return ours
-        if hasattr(builtins, name):
-            return getattr(builtins, name)
-        raise KeyError(name)  # of which Python makes a NameError
+        try:
+            value = self.original[name]  # which may be the globals of a copy, too, where f was made in one
+        except KeyError:
+            if hasattr(builtins, name):
+                return getattr(builtins, name)
+            raise  # Python makes a NameError of it
+        ours = _ours(value, self.original, {})
+        if ours is _names():
+            self[name] = ours  # kept, because it is asked for so often
+        return ours
 
 
 @functools.cache

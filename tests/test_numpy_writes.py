@@ -255,6 +255,23 @@ def test_an_element_of_a_part_of_complex_numbers_is_a_view(backend):
     np.testing.assert_allclose(gradient(numpy_function(f), backend, np.array([2.0, 3.0]))[0], [7, 4])
 
 
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd(), AutoJax(), AutoFiniteDifferences()], ids=str)
+def test_a_row_by_a_computed_number_is_a_view(backend):
+    def f(x):
+        rows = np.full((6, 2), x[1])
+        row = rows[np.argmax(x)]
+        row[:] = x[:2] * 10
+        pairs = (x * 1.0).reshape(3, 2)
+        pair = pairs[np.argmax(x) // 3, ...]
+        pairs *= 2
+        return np.sum(rows * table) + np.sum(pair * x[:2])
+
+    table, x = np.arange(12.0).reshape(6, 2), np.array([1.0, 2, 6, 4, 5, 3])
+    found = value_and_gradient(numpy_function(f), backend, x)
+    assert found.value == pytest.approx(f(x))
+    np.testing.assert_allclose(found.gradient[0], gradient(f, AutoFiniteDifferences(), x)[0], rtol=1e-9)
+
+
 def test_random_programs_on_jax():
     for seed in (3, 8, 14):
         verdict = judge(random_program(seed), AutoJax(), seed)

@@ -272,11 +272,11 @@ def known(index: Any, engine: Any) -> Any:
         return index
     library = engine.library
     if (decisions := active()) is not None:
-        return decisions.numbers(index, library)
+        return decisions.numbers(index, library)[()]
     numbers = library.value_under_trace(index) if library.traced(index) else library.to_numpy(index)
     if numbers is None:
         raise Unknown
-    return np.asarray(numbers)
+    return np.asarray(numbers)[()]  # a number, as of np.argmax(x), takes a view; an array without axes would take a copy
 
 
 def _known_slice(index: slice, engine: Any) -> slice:

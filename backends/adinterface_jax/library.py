@@ -70,7 +70,7 @@ class JaxLibrary(Library):
     def sample(self, x: Any, index: tuple[np.ndarray[Any, Any], ...]) -> np.ndarray[Any, Any]:
         devices = x.devices()
         if len(devices) == 1 and next(iter(devices)).platform == "cpu":  # NumPy reads it where it lies, and compiles nothing
-            return self.to_numpy(x)[index]
+            return np.asarray(self.to_numpy(x)[index])
         return super().sample(x, index)
 
     def traced(self, x: Any) -> bool:
@@ -271,7 +271,7 @@ def _own_array(example: Any) -> Leave:
         nonlocal known
         if type(result) is not ArrayImpl:
             return None
-        found: Any = result.sharding  # type: ignore[attr-defined]
+        found: Any = result.sharding
         if found is not known:
             if found != sharding:
                 return None

@@ -46,6 +46,10 @@ def either(xp: ModuleType, far: Array, x: Array, there: Own, here: Own, stand_in
     return xp.where(far, there(beyond), here(xp.where(far, instead, x)))
 
 
+def _is_narrow(x: Array) -> bool:
+    return str(x.dtype).endswith("float32")
+
+
 def polynomial(x: Array, coefficients: Sequence[float]) -> Array:
     """Of the powers from the lowest."""
     total: Any = coefficients[-1]
@@ -61,10 +65,12 @@ _DAWSON = [math.prod(range(1, 2 * n, 2)) / 2.0**n for n in range(10)]
 
 
 def erfcx(xp: ModuleType, own: Own, x: Array) -> Array:
+    """The derivative of an engine's own is the difference of two numbers near 1, of which a narrow dtype loses more."""
+
     def series(x: Array) -> Array:
         return polynomial((1 / x) ** 2, _ERFCX) / x / math.sqrt(math.pi)
 
-    return either(xp, x > 50, x, series, own)
+    return either(xp, x > (12 if _is_narrow(x) else 50), x, series, own)
 
 
 def dawsn(xp: ModuleType, own: Own, x: Array) -> Array:
@@ -157,7 +163,7 @@ def digamma(xp: ModuleType, own: Own, x: Array) -> Array:
 
 def log_rise(xp: ModuleType, gammaln: Own, polygamma: Own, a: Array, b: Array) -> Array:
     """log(gamma(a + b) / gamma(a)) for positive a and a + b, also where b is so much smaller than a that they are alike."""
-    small = xp.abs(b) < 0.01 * a
+    small = xp.abs(b) < (0.05 if _is_narrow(a) else 0.01) * a  # the series has six terms
     step = xp.where(small, b, xp.zeros_like(b))
     series = step * polynomial(step, [polygamma(n, a) / math.factorial(n + 1) for n in range(6)])
     other = xp.where(small, xp.ones_like(b), b)
@@ -219,7 +225,9 @@ def poch(xp: ModuleType, gammaln: Own, polygamma: Own, z: Array, m: Array) -> Ar
     arguments = (z, m)
     valid = (((z > 0) & (z + m > 0)) | ((z == 0) & (m > 0))) | xp.isnan(z + m)
     z, m = _where_valid(xp, valid, z, m)
-    result = z / (z + m) * xp.exp(log_rise(xp, gammaln, polygamma, z + 1, m))
+    near = xp.abs(m) < z / 2  # where the quotient's derivative by z would be a difference of equal numbers
+    quotient = xp.where(near, 1 - m / (z + m), z / (z + m))
+    result = quotient * xp.exp(log_rise(xp, gammaln, polygamma, z + 1, m))
     return require(xp, valid, result, arguments, "poch", "z >= 0 and z + m > 0")
 
 

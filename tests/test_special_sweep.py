@@ -195,8 +195,25 @@ def test_jax_has_the_confluent_function_by_each_argument():
     slopes = gradient(f, AutoJax(), 0.3, 2.5, -2.0)
     wanted = [float(derivative[0]) for derivative in sweep.references("special.hyp1f1", (0.3, 2.5, -2.0))[1:]]
     assert slopes == pytest.approx(wanted, rel=1e-12)
-    with pytest.raises(NumpyCodeError, match=r"hyp1f1 has a derivative here for b that is no negative integer alone"):
-        gradient(f, AutoJax(), Constant(-2.0), Constant(-2.0), -1.0)
+    value, slope = value_and_gradient(f, AutoJax(), Constant(0.3), Constant(-7.3), -33.3)  # where JAX's own is 149,871
+    assert (value, slope[2]) == pytest.approx((0.8393592580250825, 0.010417411867636), rel=1e-12)
+    assert value_and_gradient(f, AutoJax(), Constant(-2.0), Constant(-2.0), -1.0) == (0.5, (None, None, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("f", "args", "domain"),
+    [
+        (special.gammainc, (100.5, 90.0), "a up to 100"),
+        (special.gammaincc, (1000.0, 990.0), "a up to 100"),
+        (special.betainc, (10.0, 291.0, 0.03), r"a and b from 0\.0001 on and a \+ b up to 300"),
+    ],
+    ids=["gammainc", "gammaincc", "betainc"],
+)
+def test_jax_refuses_what_float32_leaves_too_little_of(f, args, domain):
+    narrow = [np.float32(x) for x in args]
+    with pytest.raises(NumpyCodeError, match=f"has a derivative here for {domain} alone"):
+        gradient(numpy_function(f), AutoJax(), *map(Constant, narrow[:-1]), np.asarray(narrow[-1]))
+    assert np.isfinite(gradient(numpy_function(f), AutoJax(), *map(Constant, args[:-1]), args[-1])[-1])
 
 
 def test_jax_has_the_exponential_integral_at_zero():

@@ -80,12 +80,12 @@ def _dtypes(x: Any) -> list[str]:
 
 
 def _require_dtypes(x: Any, sent: list[str] | None) -> None:
-    """Refuse arrays that another process reads in another precision: JAX takes its own setting for theirs."""
+    """Refuse arrays that another process reads in another precision, by their own setting of an engine."""
     if sent is not None and (read := _dtypes(x)) != sent:
         before, after = next((pair for pair in zip(sent, read) if pair[0] != pair[1]), (sent, read))
         raise PrecisionError(
-            f"An array of dtype {before} went to another process, or came from it, which reads it as {after}: so does JAX "
-            f"where jax_enable_x64 is not set. Set JAX_ENABLE_X64=1 for this process and the workers, or pass NumPy arrays."
+            f"An array of dtype {before} went to another process, or came from it, which reads it as {after}, as an "
+            f"engine does whose 64 bits are switched off there. Switch them on, here and for the workers, or pass NumPy arrays."
         )
 
 

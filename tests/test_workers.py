@@ -201,8 +201,8 @@ def test_a_worker_that_would_read_another_precision_is_an_error():
         with pytest.raises(PrecisionError) as caught:
             workers._require_dtypes([jnp.ones(3)], ["float32"])
     assert str(caught.value) == (
-        "An array of dtype float32 went to another process, or came from it, which reads it as float64: so does JAX where "
-        "jax_enable_x64 is not set. Set JAX_ENABLE_X64=1 for this process and the workers, or pass NumPy arrays."
+        "An array of dtype float32 went to another process, or came from it, which reads it as float64, as an engine does "
+        "whose 64 bits are switched off there. Switch them on, here and for the workers, or pass NumPy arrays."
     )
     with pytest.raises(PrecisionError, match=r"An array of dtype float64 went to another process, .* reads it as float32"):
         pickle.loads(there)()

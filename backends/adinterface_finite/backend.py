@@ -143,7 +143,7 @@ class FiniteDifferencesBackend(Backend):
             if layout.alone and layout.number and not any(twice for _, _, twice in lines.spans):
                 column = slopes.values[:, 0]
                 blocks.append([
-                    self._block(column[start : start + size].copy().reshape(numbers.shape), output, leaf)
+                    self._block(column[start : start + size].copy().reshape((*shape, *numbers.shape)), output, leaf)
                     for leaf, numbers, (start, size, _) in zip(lines.point.leaves, lines.point.numbers, lines.spans)
                 ])
                 continue

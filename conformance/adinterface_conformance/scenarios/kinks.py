@@ -20,7 +20,8 @@ from .building import Operator, array, scalar, scenario
 from .numbers import elementary
 
 #: What the steps that finite differences take at 0 make of a jump of 2, of a jump of the slope by 2, and of roots.
-_JUMP, _BEND, _ROOT, _ROOT_BESIDE, _POWER = 19876.0964271, 20353106.83591, 1135.8912960784, 50.01330922715, 7.917257739385e-4
+_JUMP, _BEND = 1254390.4313600496, 1284495801.4337087
+_ROOT, _ROOT_BESIDE, _POWER = 8993.109564672945, 395.98095432232134, 7.425884382410932e-05
 
 _nan, _inf, _half = float("nan"), float("inf"), (0.5,)
 _ORIGIN, _TIES, _ROWS_TIED = np.zeros(2), array(2, 3, 3), array([1, 1], [2, 1])

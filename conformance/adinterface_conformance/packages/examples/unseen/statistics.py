@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -425,13 +426,10 @@ def _sklearn() -> list[Example]:
 
 
 def _two_kernels() -> Any:
-    from sklearn.gaussian_process.kernels import RBF, DotProduct
-
-    return RBF(0.8), DotProduct(0.6)
+    kernels = importlib.import_module("sklearn.gaussian_process.kernels")
+    return kernels.RBF(0.8), kernels.DotProduct(0.6)
 
 
 def _pipeline(f: Any, x: Any) -> Any:
-    from sklearn.linear_model import Ridge
-    from sklearn.preprocessing import StandardScaler
-
-    return f(StandardScaler(), Ridge(0.3)).fit(TABLE, TARGETS).predict(x)
+    linear, scaled = map(importlib.import_module, ("sklearn.linear_model", "sklearn.preprocessing"))
+    return f(scaled.StandardScaler(), linear.Ridge(0.3)).fit(TABLE, TARGETS).predict(x)

@@ -1,6 +1,7 @@
 """In-place NumPy code under `numpy_function`: classical programs, random ones, and each way to write, beside NumPy itself."""
 
 import functools
+import random
 import threading
 import tracemalloc
 import types
@@ -10,7 +11,7 @@ import pytest
 from adinterface_conformance.in_place.command import main as in_place
 from adinterface_conformance.in_place.programs import ARGUMENTS, PROGRAMS
 from adinterface_conformance.views.command import judge, main, shrunk
-from adinterface_conformance.views.program import Program, random_program
+from adinterface_conformance.views.program import Program, _Making, random_program
 
 from adinterface import (
     AutoAutograd,
@@ -276,6 +277,16 @@ def test_random_programs_on_jax():
     for seed in (3, 8, 14):
         verdict = judge(random_program(seed), AutoJax(), seed)
         assert verdict.good, (seed, verdict)
+
+
+def test_no_program_takes_a_diagonal_of_what_is_empty():
+    """Which NumPy gives, of other memory than the array's: a program that writes to it breaks the process."""
+    making = _Making(random.Random(0))
+    making.arrays = {"a0": np.zeros((0, 4)), "a1": np.zeros((2, 2))}
+    making["a"] = "a0"
+    assert making["filled"] == "a1"
+    del making.arrays["a1"]
+    assert making["filled"] == "x"
 
 
 def test_the_command_tells_how_many_were_right(capsys):

@@ -140,7 +140,7 @@ np.split({a}, 2)[1]
 np.array_split({a}, 2, axis=-1)[-1]
 {a}.view()
 np.diagonal({a})
-np.einsum('ii->i', {a})
+np.einsum('ii->i', {filled})
 np.einsum('ij->ji', {a})
 np.broadcast_to({a}, (2, *{a}.shape))
 {a}.flatten()
@@ -304,6 +304,10 @@ class _Making(dict[str, str]):
         return names[min(int(self.rng.triangular(0, len(names), len(names))), len(names) - 1)]
 
     other = another = known
+
+    def filled(self) -> str:
+        """An array that is not empty: of a shape such as (0, 4) NumPy's einsum gives a diagonal of four, in nobody's memory."""
+        return next((name for name in (self["a"], self.known(), *self.arrays) if self.arrays.get(name, self.x).size), "x")
 
     def shape_of(self, name: str) -> tuple[int, ...]:
         return np.shape(self.arrays.get(name, self.x))

@@ -126,9 +126,10 @@ def _evaluated(name: str, backend: AutoBackend, columns: Sequence[Array], by: Se
     """The engine's values and its derivatives by these arguments."""
     if prepared:
         count = len(columns[0])
-        columns = [np.resize(column, _SIZE) for column in columns]
+        size = -(-count // _PADDED) * _PADDED
+        columns = [np.resize(column, size) for column in columns]
         args = _marked(columns, by)
-        (_, values), gradient = _compiled(name, backend, columns[0].dtype.name, tuple(by))(*args)
+        (_, values), gradient = _compiled(name, backend, columns[0].dtype.name, tuple(by), size)(*args)
         return [part[:count] for part in (np.asarray(values), *[gradient[n] for n in by])]
     args = _marked(columns, by)
     (_, values), gradient = value_and_gradient(numpy_function(_summed(name)), backend, *args)
@@ -149,14 +150,14 @@ def _marked(columns: Sequence[Array], by: Sequence[int]) -> list[Any]:
     return [column if n in by else Constant(column) for n, column in enumerate(columns)]
 
 
-#: How many numbers a call has whose time is taken; a compiled call has always so many, so that it is compiled once.
-_SIZE = 10_000
+#: A compiled call has a multiple of so many numbers, so that it is compiled once for all that is asked of a function.
+_PADDED = 256
 
 
 @functools.lru_cache(4)
-def _compiled(name: str, backend: AutoBackend, dtype: str, by: tuple[int, ...]) -> Callable[..., Any]:
-    """The engine's program of a function and a dtype, for its points and its cost."""
-    columns = [np.ones(_SIZE, dtype) for _ in FUNCTIONS[name].axes]
+def _compiled(name: str, backend: AutoBackend, dtype: str, by: tuple[int, ...], size: int) -> Callable[..., Any]:
+    """The engine's program of a function and a dtype for so many numbers."""
+    columns = [np.ones(size, dtype) for _ in FUNCTIONS[name].axes]
     call: Callable[..., Any] = prepare(value_and_gradient, numpy_function(_summed(name)), backend, *_marked(columns, by))
     return call
 
@@ -273,44 +274,60 @@ def run(
     return findings
 
 
-#: How often the time of a call is taken.
-_ROUNDS = 7
+#: How often the time of a call is taken, and of how many numbers.
+_ROUNDS, _SIZE = 7, 10_000
+
+#: No function is timed for longer than about so many seconds.
+_LONGEST = 3.0
 
 
 def cost(name: str, backend: AutoBackend) -> float | None:
     """How long a prepared value and gradient takes for ordinary numbers, in times of SciPy's value alone.
 
-    The fastest of interleaved rounds. None where the engine has no derivative by any argument.
+    The fastest of interleaved rounds; of fewer numbers where these would take too long. None where the engine has no derivative
+    by any argument.
     """
     f = numpy_code(name)
     columns = points(name, FUNCTIONS[name].axes, 1_000)
     ordinary = np.logical_and.reduce([(np.abs(column) > 0.01) & (np.abs(column) < 50) for column in columns])
     with np.errstate(all="ignore"):
         ordinary &= np.isfinite(f(*columns))
-    by = [n for n, slope in enumerate(FUNCTIONS[name].slopes) if slope is not None]
-    on_engine = numpy_function(lambda *args: np.sum(f(*args)))
-    chosen = [np.resize(column[ordinary], _SIZE) for column in columns]
+    by = tuple([n for n, slope in enumerate(FUNCTIONS[name].slopes) if slope is not None])
+    chosen = [column[ordinary] for column in columns]
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        args = _marked(chosen, by)
-        call: Callable[..., Any]
-        try:
-            if hasattr(backend, "jit"):
-                call = _compiled(name, backend, "float64", tuple(by))
-            else:
-                call = prepare(value_and_gradient, on_engine, backend, *args)
-            call(*args)
-        except (NumpyCodeError, NotImplementedError, ValueError):  # by one of the arguments, or for some of the numbers
+        found = _timed(name, backend, chosen, by, _PADDED)
+        if found is None:
             return None
-        ours: list[float] = []
-        plain: list[float] = []
-        both: list[tuple[list[float], Callable[[], Any]]] = [(ours, lambda: call(*args)), (plain, lambda: f(*chosen))]
-        for _ in range(_ROUNDS):
-            for times, timed in both:
-                start = time.perf_counter()
-                timed()
-                times.append(time.perf_counter() - start)
-    return min(ours) / min(plain)
+        ratio, once = found
+        if once * _SIZE / _PADDED < _LONGEST / 2:
+            ratio, _ = _timed(name, backend, chosen, by, _SIZE) or found
+    return ratio
+
+
+def _timed(
+    name: str, backend: AutoBackend, columns: Sequence[Array], by: tuple[int, ...], size: int
+) -> tuple[float, float] | None:
+    """The cost of so many numbers, and the seconds of one call; None where the engine refuses."""
+    f = numpy_code(name)
+    chosen = [np.resize(column, size) for column in columns]
+    args = _marked(chosen, by)
+    try:
+        call = _compiled(name, backend, "float64", by, size)
+        call(*args)
+    except (NumpyCodeError, NotImplementedError, ValueError):  # by one of the arguments, or for some of the numbers
+        return None
+    both: list[Callable[[], Any]] = [lambda: call(*args), lambda: f(*chosen)]
+    fastest = [np.inf, np.inf]
+    begun = time.perf_counter()
+    for _ in range(_ROUNDS):
+        for n, timed in enumerate(both):
+            start = time.perf_counter()
+            timed()
+            fastest[n] = min(fastest[n], time.perf_counter() - start)
+        if time.perf_counter() - begun > _LONGEST:
+            break
+    return fastest[0] / fastest[1], fastest[0]
 
 
 # The table -----------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..call.call import Call
 from ..call.likeness import Recognizer, Signature
 from ..call.messages import require_function
 from ..call.output import Function, annotate
@@ -232,6 +233,8 @@ class CompiledSpecialization(Specialization):
         ways = [None if enter is as_it_is else enter for enter in carried]
         self.dynamic = [(n, enter) for n, enter, (compiled_in, _) in zip(plan.carried, ways, self.places) if not compiled_in]
         self.compute = operation.compile(self._compiled)
+        #: All of a call without directions for which nothing is carried along, which is most of them.
+        self._straight = None if self.dynamic else self._straight_on(operation.call_type)
         #: f goes on by numbers, and is compiled for each way that it takes; None: nobody has tried.
         self._deciding: bool | None = None
         self._lock = threading.Lock()
@@ -262,11 +265,24 @@ class CompiledSpecialization(Specialization):
 
         return flat
 
+    def _straight_on(self, call_type: type[Call]) -> Callable[[Sequence[Any]], Any]:
+        plan, f, finish, pick, enter = self.plan, self.f, self.operation.finish, self.plan.pick, self.enter
+
+        def straight(values: Sequence[Any]) -> Any:
+            call = call_type(plan, values, f)
+            active = pick(values)
+            native = call.native = active if enter is None else enter(active, call.taken)
+            return finish(call, self.compute(*native))
+
+        return straight
+
     def __call__(self, values: Sequence[Any], tangents: tuple[Any, ...] | None) -> Any:
         scoping = self.plan.scope
         scope = None if scoping is None else scoping()
         try:
             if scope is None:
+                if tangents is None and self._straight is not None:
+                    return self._straight(values)
                 return self._evaluated(values, tangents)
             with scope:
                 return self._evaluated(values, tangents)

@@ -19,8 +19,11 @@ from adinterface_conformance.checks import checks_for
 from test_mutations_of_calls import CAUGHT as CALLS_CAUGHT
 
 from adinterface import (
+    AutoAutograd,
     AutoBackend,
+    AutoJax,
     AutoSparse,
+    AutoTorch,
     Constant,
     array_namespace,
     derivative,
@@ -559,10 +562,32 @@ def test_a_wrong_batched_result_is_caught(wrong, monkeypatch):
     assert set(caught(fresh(CUBES), AutoMutant())) == {"batched"}
 
 
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda m, workers: m[::-1], "jacobian"),
+        (lambda m, workers: 1.5 * m, "jacobian"),
+        (lambda m, workers: m * (1 + 1e-15 * workers), "by three workers"),
+    ],
+    ids=["turned", "factor", "by the number of workers"],
+)
+@pytest.mark.parametrize("backend", [AutoAutograd(), AutoTorch(), AutoJax(jit=False)], ids=lambda backend: backend.name)
+def test_a_wrong_result_of_workers_is_caught(backend, wrong, words):
+    def changed(f, backend, *args):
+        found = jacobian(f, backend, *args)
+        return found if backend.executor is None else tuple(wrong(m, backend.executor._max_workers) for m in found)
+
+    changed.__name__ = "jacobian"
+    scenario, check = named("waves-in-parts", jacobian, waves, X), CHECKS["spread"].function
+    check(fresh(scenario), backend)
+    with pytest.raises(AssertionError, match=words):
+        check(replace(fresh(scenario), operator=changed), backend)
+
+
 def test_every_check_catches_something():
     checks = {row[-1] for row in (*ENGINE_CAUGHT, *RESULT_CAUGHT)}
     checks |= {"prepared", "stacks", "picklable", "refuses_what_is_no_scalar", "documented", "formula", "runs", "sparse"}
-    checks |= {"batched"}
+    checks |= {"batched", "spread"}
     assert checks | {row[-1] for row in CALLS_CAUGHT} == set(CHECKS)
 
 

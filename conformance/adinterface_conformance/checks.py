@@ -7,6 +7,7 @@ the check, by which known failures refer to it; its first line is what the table
 from __future__ import annotations
 
 import contextvars
+import dataclasses
 import functools
 import gc
 import itertools
@@ -38,6 +39,7 @@ from adinterface.contract.library import Library, kind, width
 from adinterface.operators.facts import operator_of, parts_of, plain_of
 from adinterface.operators.operation import Operation, PartForm
 from adinterface.operators.sparse import SPARSE
+from adinterface.registry import find
 from adinterface.tree import handler_of
 
 from . import laws
@@ -728,6 +730,26 @@ def threads(case: Case) -> None:
     for n, result in enumerate(results):
         for part, got in result.items():
             assert_close(got, expected[part], f"thread {n}: {part}", 0.0)
+
+
+@check(with_parts("gradient", "jacobian", order=1), share=8, condition=lambda scenario, backend: _spreads(scenario, backend))
+def spread(case: Case) -> None:
+    """In parts, on workers, it is what it is in one piece, and to the bit the same however many workers there are."""
+    results = []
+    for workers in (1, 3):
+        with ThreadPoolExecutor(workers) as pool:
+            results.append(case.again(dataclasses.replace(case.backend, executor=pool)))  # type: ignore[call-arg]
+    expected = case.run()
+    for part, got in results[0].items():
+        assert_close(got, expected[part], part, case.rtol(), case.scale(expected))
+        assert_close(results[1][part], got, f"{part}, by three workers", 0.0)
+
+
+def _spreads(scenario: Scenario, backend: AutoBackend) -> bool:
+    """Whether the work of the operator can be handed to workers: Jacobians can, and every evaluation that is a difference's."""
+    if getattr(backend, "executor", ...) is not None:
+        return False
+    return "jacobian" in parts_of(operation_of(scenario)) or find(backend).takes_executor
 
 
 @check(share=8)

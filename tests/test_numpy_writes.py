@@ -229,6 +229,27 @@ def test_a_write_from_what_it_overlaps_is_as_from_a_copy(backend):
     assert "a0[::2] = a1.T" not in random_program(1_008_082).source  # where NumPy's result is no judge
 
 
+@each_eager
+def test_nothing_written_by_numbers_that_there_are_not_is_nothing(backend):
+    def f(x):
+        a = x * 1.0
+        a.flat[[9, 0]] = x[4:] ** 2
+        a.flat[[1, 2]] = x[:2] ** 2
+        return np.sum(a**2)
+
+    found = value_and_gradient(numpy_function(f), backend, X)
+    assert found.value == f(X)
+    np.testing.assert_allclose(found.gradient[0], [4 * X[0] ** 3 + 2 * X[0], 4 * X[1] ** 3, 0, 2 * X[3]])
+    with pytest.raises(IndexError, match="out of bounds"):
+        value_and_gradient(numpy_function(lambda x: _written(x, 9)), backend, X)
+
+
+def _written(x, place):
+    a = x * 1.0
+    a.flat[place] = x[0]
+    return np.sum(a)
+
+
 def test_a_view_that_is_a_number_gets_its_gradient_from_several_places():
     """autograd's own rule adds to the elements of an array, where sums of arrays without axes are numbers."""
 

@@ -142,8 +142,10 @@ class Flat:
         x = self.base
         if not x.size:
             return  # as NumPy
-        places = np.arange(x.size)[known(index, x._engine)]
-        values = stacked(value)
+        values, index = stacked(value), known(index, x._engine)
+        if not np.size(values) and np.ndim(index):
+            return  # as NumPy, which does not look at where they would have gone
+        places = np.arange(x.size)[index]
         if np.ndim(values) and np.ndim(places):
             values = _vector(values)
             if not np.shape(values)[0]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from operator import call
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -58,9 +59,9 @@ class _Piece:
         """On a worker: the results, and their dtypes if they leave the process."""
         _require_dtypes(self.tasks, self.dtypes)
         results: list[Any] = []
-        for call, args, kwargs in self.tasks:
+        for function, args, kwargs in self.tasks:
             try:
-                results.append(call(*args, **kwargs))
+                results.append(function(*args, **kwargs))
             except OUTSIDE as error:
                 results.append(Outside(error))
         return results, None if self.dtypes is None else _dtypes(results)
@@ -89,15 +90,11 @@ def _require_dtypes(x: Any, sent: list[str] | None) -> None:
         )
 
 
-def _run(piece: _Piece) -> tuple[list[Any], list[str] | None]:
-    return piece()
-
-
 def _mapped(executor: Any, packed: list[_Piece]) -> Iterator[tuple[list[Any], list[str] | None]]:
     if hasattr(executor, "get_executor"):  # a dask client, whose own futures are remembered by what they compute
         executor = executor.get_executor(pure=False)
     if hasattr(executor, "submit"):
-        futures = [executor.submit(_run, piece) for piece in packed]
+        futures = [executor.submit(call, piece) for piece in packed]
         try:
             for future in futures:
                 yield future.result()
@@ -105,7 +102,7 @@ def _mapped(executor: Any, packed: list[_Piece]) -> Iterator[tuple[list[Any], li
             for future in futures:
                 future.cancel()
     elif hasattr(executor, "n_jobs"):  # joblib's Parallel takes functions with their arguments
-        yield from executor((_run, (piece,), {}) for piece in packed)
+        yield from executor((call, (piece,), {}) for piece in packed)
     else:
         mapping = executor.map if hasattr(executor, "map") else executor
-        yield from mapping(_run, packed)
+        yield from mapping(call, packed)

@@ -13,12 +13,8 @@ from ..made_array import lent, made
 from .plain import first_wrapped, known_numbers, plain
 
 
-class Compiled:
-    """A compiled function.
-
-    What it gives of an engine's numbers is right where it is an integer, a bool or a string, of which nothing has a derivative:
-    a test, an order, a count. So it is asked, with copies, and refused if it has written to one.
-    """
+class _Around:
+    """What stands in copied code for a function that is itself not copied."""
 
     def __init__(self, real: Callable[..., Any]):
         self.__wrapped__ = real
@@ -27,9 +23,21 @@ class Compiled:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__wrapped__, name)
 
+    def _plainly(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """With NumPy's own arrays in place of those that copied code has made."""
+        return made(self.__wrapped__(*plain(args), **plain(keywords)))
+
+
+class Compiled(_Around):
+    """A compiled function.
+
+    What it gives of an engine's numbers is right where it is an integer, a bool or a string, of which nothing has a derivative:
+    a test, an order, a count. So it is asked, with copies, and refused if it has written to one.
+    """
+
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         if first_wrapped((args, keywords)) is None:
-            return made(self.__wrapped__(*plain(args), **plain(keywords)))
+            return self._plainly(args, keywords)
         lent_out: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = []
         try:
             result = self.__wrapped__(*_numbers(args, lent_out), **_numbers(keywords, lent_out))
@@ -45,35 +53,25 @@ class Compiled:
         return Compiled(self.__wrapped__[key])  # type: ignore[index]
 
 
-class Offered:
+class Offered(_Around):
     """A function for which another knows a form that takes an engine's arrays, too."""
 
     def __init__(self, real: Callable[..., Any], ours: Callable[..., Any]):
-        self.__wrapped__, self._ours = real, ours
-        self.__doc__ = real.__doc__
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.__wrapped__, name)
+        super().__init__(real)
+        self._ours = ours
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         if first_wrapped((args, keywords)) is None and not any(map(callable, (*args, *keywords.values()))):
-            return made(self.__wrapped__(*plain(args), **plain(keywords)))
+            return self._plainly(args, keywords)
         return made(self._ours(*lent(args), **lent(keywords)))
 
 
-class Left:
+class Left(_Around):
     """A Python function that is not copied: of arrays that copied code has made it gets NumPy's own."""
-
-    def __init__(self, real: Callable[..., Any]):
-        self.__wrapped__ = real
-        self.__doc__ = real.__doc__
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.__wrapped__, name)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         if first_wrapped((args, keywords)) is None:
-            return made(self.__wrapped__(*plain(args), **plain(keywords)))
+            return self._plainly(args, keywords)
         return self.__wrapped__(*args, **keywords)
 
 

@@ -12,10 +12,10 @@ from adinterface import AutoAutograd, AutoJax, AutoTorch, Constant, NumpyCodeErr
 ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
 # Each is a program to compile: all are what the command is for.
 ON_JAX = ["np.logaddexp", "special.betaln", "special.erfcx", "special.i0e", "special.log_ndtr", "special.psi", "special.rgamma"]
-#: Some of the points of one function, of each of its ways one: for the exact numbers at others mpmath takes up to seven seconds.
+#: Points of one function, of each of its ways one: at others the exact numbers take mpmath seconds each.
 CHOSEN = {
     "special.hyp2f1": [
-        (-2.0, -2.0, -7.3, -80.3), (-2.0, -0.5, 0.3, 0.9), (0.0, -2.0, 6.0, -1.0), (0.0, 1.0, 31.2, 0.2),
+        (-2.0, -2.0, -7.3, -7.2), (-2.0, -0.5, 0.3, 0.9), (0.0, -2.0, 6.0, -1.0), (0.0, 1.0, 31.2, 0.2),
         (2.5, 0.3, 1.0, 0.55), (2.5, 0.3, 6.0, -0.6), (0.3, 2.5, 1.0, -2.0), (6.0, 31.2, -2.0, 0.9999),
     ],
 }  # fmt: skip

@@ -1,6 +1,6 @@
 """What holds for every test: JAX compiles cheaply, one thread per engine, and an engine's global state is as it was before.
 
-Three quarters of the suite's time would be JAX compiling small functions. Three things save most of it, and give way to a
+Three quarters of the suite's time would be JAX compiling small functions. Four things save most of it, and give way to a
 variable that is set already: `XLA_FLAGS= make check` compiles as users do, `JAX_ENABLE_COMPILATION_CACHE=0 make check` anew.
 """
 

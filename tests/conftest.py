@@ -1,6 +1,6 @@
 """What holds for every test: JAX compiles cheaply, one thread per engine, and an engine's global state is as it was before.
 
-Three quarters of the suite's time would be JAX compiling small functions. Three things save most of it, and give way to a
+Three quarters of the suite's time would be JAX compiling small functions. Four things save most of it, and give way to a
 variable that is set already: `XLA_FLAGS= make check` compiles as users do, `JAX_ENABLE_COMPILATION_CACHE=0 make check` anew.
 """
 
@@ -14,6 +14,8 @@ from xla_flags import CHEAP, COMPILED
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("XLA_FLAGS", CHEAP)
+# A program that can raise calls back to Python, for which JAX compiles it anew each time: Equinox and Diffrax give NaN instead.
+os.environ.setdefault("EQX_ON_ERROR", "nan")
 # One small kernel does not need a pool of compilers, each of which imports torch, and the next run finds it made.
 os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
 os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(Path(__file__).parent.parent / ".cache" / "torch"))

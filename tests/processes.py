@@ -1,5 +1,7 @@
 """Programs for a group of processes, which import no engine."""
 
+import contextlib
+import io
 import os
 import time
 
@@ -24,3 +26,12 @@ def leaves(member):
     if member.rank:
         os._exit(3)
     time.sleep(60)
+
+
+def member(arguments):
+    """What the command prints in a process that somebody else has started, whose environment says to which group it belongs."""
+    from adinterface_conformance.__main__ import main
+
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        assert main(arguments) == 0
+    return printed.getvalue()

@@ -6,11 +6,13 @@ import traceback
 import jax
 import jax.numpy as jnp
 import numpy as np
+import processes
 import pytest
 from adinterface_conformance.benchmark.yardsticks import jax_processes as yardstick
 from adinterface_conformance.distributed.checks import outcomes
 from jax import P
 from jax.sharding import AxisType, NamedSharding
+from xla_flags import COMPILED
 
 from adinterface import (
     AutoAutograd,
@@ -234,8 +236,16 @@ ON_PROCESSES = {
 SETTINGS = {1: ["fully sharded, Auto*", "data and parts, Exp*", "shard_map*"], 2: ["data-parallel, Auto*"]}
 
 
+def _find_what_is_compiled():
+    """What other processes, and earlier ones, have compiled."""
+    jax.config.update("jax_compilation_cache_dir", str(COMPILED))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
 def program(member):
     """The error of every test, by its name."""
+    _find_what_is_compiled()
     found = {}
     with yardstick.group(member, 60):
         for name, function in (ON_DEVICES if member.size == 1 else ON_PROCESSES).items():
@@ -249,8 +259,18 @@ def program(member):
     return found
 
 
-def dying(member):
-    """One process dies between two calls; JAX's own service then ends the others."""
+def member(member, address, arguments):
+    """The command in a process whose group is in the environment, as JAX reads it there."""
+    _find_what_is_compiled()
+    os.environ |= {"JAX_COORDINATOR_ADDRESS": address, "JAX_NUM_PROCESSES": "2", "JAX_PROCESS_ID": str(member.rank)}
+    return processes.member(arguments)
+
+
+def dying(member, folder):
+    """One process dies between two calls; JAX's own service then ends the others, and says why in a file for each."""
+    _find_what_is_compiled()
+    with open(folder / str(member.rank), "w") as said:
+        os.dup2(said.fileno(), 2)
     with yardstick.group(member, 60):
         model, data = spread(X, line(AxisType.Auto), "devices"), Constant(2.0)
 

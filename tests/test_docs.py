@@ -135,11 +135,11 @@ def _without_numbers(text: str) -> str:
 
 
 def _run_tests(folder: Path) -> None:
-    """The test files of a page, by pytest with the plugin, on two engines that load quickly."""
+    """The test files of a page, by pytest with the plugin, on the two backends that load quickly."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     path = os.pathsep.join([str(folder), *sys.path])
     done = subprocess.run(
-        [*command, "--adinterface-backends=AutoAutograd,AutoTorch", str(folder)],
+        [*command, "--adinterface-backends=AutoAutograd,AutoFiniteDifferences", str(folder)],
         cwd=folder, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr

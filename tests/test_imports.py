@@ -1,6 +1,7 @@
 """The import rule: tests -> conformance -> adinterface <- backends/X -> engine X, and no engine before it is used."""
 
 import ast
+import functools
 import json
 import subprocess
 import sys
@@ -31,12 +32,23 @@ def _files(folder):
     return sorted(folder.rglob("*.py"))
 
 
+@functools.cache
+def _nodes(path):
+    """All nodes of a file's code, for every question about it."""
+    return [*ast.walk(ast.parse(path.read_text(), str(path)))]
+
+
+@functools.cache
+def _imports_of(path):
+    return [node for node in _nodes(path) if isinstance(node, (ast.Import, ast.ImportFrom))]
+
+
 def _imported(path, package):
     """The top-level packages that a file imports, wherever in the file; relative imports count as its own package."""
-    for node in ast.walk(ast.parse(path.read_text(), str(path))):
+    for node in _imports_of(path):
         if isinstance(node, ast.Import):
             yield from ((alias.name.partition(".")[0], node.lineno) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             yield (package if node.level else node.module.partition(".")[0]), node.lineno
 
 
@@ -50,8 +62,8 @@ def _foreign(folder, allowed, but=None):
     ]
 
 
-def _docstrings(tree):
-    for node in ast.walk(tree):
+def _docstrings(nodes):
+    for node in nodes:
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             first = node.body[0] if node.body else None
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
@@ -60,9 +72,9 @@ def _docstrings(tree):
 
 def _names_an_engine(path):
     """Where the code of a file (docstrings and comments excepted) has an engine's name, or that of its backend value."""
-    tree = ast.parse(path.read_text(), str(path))
-    documentation = {id(node) for node in _docstrings(tree)}
-    for node in ast.walk(tree):
+    nodes = _nodes(path)
+    documentation = {id(node) for node in _docstrings(nodes)}
+    for node in nodes:
         words = []
         if isinstance(node, ast.Name):
             words = [node.id]
@@ -152,10 +164,10 @@ def test_the_conformance_package_names_no_engine():
 def _modules(path, folder):
     """The full names of what a file imports, wherever in it: modules, and whatever is taken from one."""
     place = [folder.name, *path.relative_to(folder).with_suffix("").parts]
-    for node in ast.walk(ast.parse(path.read_text(), str(path))):
+    for node in _imports_of(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             start = ".".join(place[: -node.level] if node.level else [])
             module = ".".join(part for part in (start, node.module) if part)
             yield from (f"{module}.{alias.name}" for alias in node.names)
@@ -217,43 +229,83 @@ def _loaded(program):
     return set(json.loads(_run(textwrap.dedent(_LOADED).format(program=program)).splitlines()[-1]))
 
 
-def test_import_adinterface_imports_no_engine_and_no_backend():
-    loaded = _loaded("import adinterface")
+@pytest.fixture(scope="module")
+def stages():
+    """What is loaded, one after the other, by what needs no engine."""
+    return json.loads(_run(_STAGES))
+
+
+_STAGES = """
+    import json, pickle, sys, time
+    import numpy
+    before, start = set(sys.modules), time.process_time()
+    import adinterface
+    seconds, found = time.process_time() - start, [sorted(sys.modules)]
+    from adinterface import *
+    for value in (AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences(native=AutoJax())):
+        assert pickle.loads(pickle.dumps(value)) == value and hash(value) is not None and repr(value)
+    found.append(sorted(sys.modules))
+    import adinterface_conformance
+    found.append(sorted(sys.modules))
+    gradient(lambda m: m["x"] * m["x"], AutoFiniteDifferences(), {"x": 2.0, "s": "text"})
+    found.append(sorted(sys.modules))
+    print(json.dumps([seconds, sorted(before), *found]))
+"""
+
+
+def _packages(modules):
+    return {name.partition(".")[0] for name in modules}
+
+
+def test_import_adinterface_imports_no_engine_and_no_backend(stages):
+    loaded = _packages(stages[2])
     assert "adinterface" in loaded
     assert not loaded & {*ENGINES, *BACKENDS, "ml_dtypes", "equinox", "attr", "scipy", "array_api_compat"}
 
 
-def test_importing_the_conformance_package_imports_no_engine_and_no_backend():
-    loaded = _loaded("import adinterface_conformance")
-    assert not loaded & {*ENGINES, *BACKENDS}
+def test_making_comparing_and_pickling_a_backend_value_imports_no_engine(stages):
+    assert not _packages(stages[3]) & {*ENGINES, *BACKENDS}
+
+
+def test_importing_the_conformance_package_imports_no_engine_and_no_backend(stages):
+    assert not _packages(stages[4]) & {*ENGINES, *BACKENDS}
+
+
+def test_a_call_with_differences_imports_their_backend_alone(stages):
+    assert _packages(stages[5]) & {*ENGINES, *BACKENDS} == {"adinterface_finite"}
+
+
+def test_import_adinterface_loads_little_beyond_numpy(stages, record_property):
+    seconds, before, after, *_ = stages
+    record_property("import_milliseconds", round(1000 * seconds, 1))
+    modules = set(after) - set(before)
+    others = [name for name in modules if name.partition(".")[0] != "adinterface"]
+    assert len(modules) - len(others) <= 110
+    assert len(others) <= 24, others
+
+
+#: After it has started, `jax.distributed.initialize()` refuses to; and what torch compiles with takes as long to load as torch.
+_AFTER_THE_IMPORT = {
+    "AutoJax": "from jax._src import xla_bridge; assert not xla_bridge.backends_are_initialized()",
+    "AutoTorch": "import sys; assert not {'torch._dynamo', 'torch._inductor', 'sympy'} & set(sys.modules)",
+    "AutoAutograd": "pass",
+}
 
 
 @pytest.mark.parametrize(
-    ("auto", "backend", "engines"),
+    ("auto", "backend", "engine"),
     [
-        ("AutoJax", "adinterface_jax", {"jax"}),
-        ("AutoTorch", "adinterface_torch", {"torch"}),
-        ("AutoAutograd", "adinterface_autograd", {"autograd"}),
-        ("AutoFiniteDifferences", "adinterface_finite", set()),
+        ("AutoJax", "adinterface_jax", "jax"),
+        ("AutoTorch", "adinterface_torch", "torch"),
+        ("AutoAutograd", "adinterface_autograd", "autograd"),
     ],
 )
-def test_a_call_imports_its_own_backend_and_engine_alone(auto, backend, engines):
+def test_a_call_imports_its_own_backend_and_engine_alone(auto, backend, engine):
+    """And loading the backend starts nothing."""
     call = f"adinterface.gradient(lambda m: m['x'] * m['x'], adinterface.{auto}(), {{'x': 2.0, 's': 'text'}})"
-    loaded = _loaded(f"import adinterface; {call}")
+    loaded = _loaded(f"import adinterface, {backend}; {_AFTER_THE_IMPORT[auto]}; {call}")
     assert loaded & set(BACKENDS) == {backend}
-    assert loaded & set(ENGINES) == engines
-
-
-def test_making_comparing_and_pickling_a_backend_value_imports_no_engine():
-    loaded = _loaded(
-        """
-    import pickle
-    from adinterface import *
-    for value in (AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences(native=AutoJax())):
-        assert pickle.loads(pickle.dumps(value)) == value and hash(value) is not None and repr(value)
-    """.replace("\n    ", "\n")
-    )
-    assert not loaded & {*ENGINES, *BACKENDS}
+    assert loaded & set(ENGINES) == {engine}
 
 
 def test_arrays_of_an_engine_that_is_already_loaded_are_recognised_whatever_the_backend():
@@ -261,27 +313,3 @@ def test_arrays_of_an_engine_that_is_already_loaded_are_recognised_whatever_the_
                      "g, = adinterface.gradient(lambda x: (x * x).sum(), adinterface.AutoFiniteDifferences(), torch.ones(2)); "
                      "assert type(g) is torch.Tensor")  # fmt: skip
     assert "jax" not in loaded
-
-
-_BEYOND = """
-    import json, sys, time
-    import numpy
-    before, start = set(sys.modules), time.process_time()
-    import adinterface
-    print(json.dumps([time.process_time() - start, sorted(set(sys.modules) - before)]))
-"""
-
-
-def test_import_adinterface_loads_little_beyond_numpy(record_property):
-    seconds, modules = json.loads(_run(_BEYOND))
-    record_property("import_milliseconds", round(1000 * seconds, 1))
-    others = [name for name in modules if name.partition(".")[0] != "adinterface"]
-    assert len(modules) - len(others) <= 110
-    assert len(others) <= 24, others
-
-
-def test_an_engine_of_jax_is_loaded_without_starting_jax():
-    """After it has started, `jax.distributed.initialize()` refuses to."""
-    program = "import adinterface_jax; from jax._src import xla_bridge; print(xla_bridge.backends_are_initialized())"
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert found.stdout == "False\n"

@@ -22,6 +22,7 @@ from adinterface_conformance.functions.numpy_code import (
 from adinterface_torch import TorchLibrary
 from autograd.core import VJPNode
 from autograd.tracer import new_box
+from cells import Cells
 
 from adinterface import (
     AutoAutograd,
@@ -118,15 +119,26 @@ def assert_same(result, expected):
         assert result == expected
 
 
-# Thousands of expressions, of which pytest's own work for a test would take half of the time: a theme is a test.
+# Thousands of expressions, of which pytest's own work for a test, or a subtest, would take half of the time: a theme is a test.
+
+
+def test_cells_that_are_wrong_are_named():
+    cells = Cells()
+    for number in range(3):
+        with cells.cell(f"cell {number}"):
+            assert number == 1
+    with pytest.raises(AssertionError, match=r"^2 of 3 are wrong: cell 0, cell 2\ncell 0:\nTraceback [^$]* assert number == 1"):
+        cells.all_right()
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("theme", [*SMOOTH, *SPECIAL, *VALUES])
-def test_value_shape_and_dtype_are_numpys(theme, engine, subtests):
+def test_value_shape_and_dtype_are_numpys(theme, engine):
+    cells = Cells()
     for expression in expressions((SMOOTH | SPECIAL | VALUES)[theme]):
-        with subtests.test(expression):
+        with cells.cell(expression):
             _value_shape_and_dtype_are_numpys(expression, *ENGINES[engine])
+    cells.all_right()
 
 
 def _value_shape_and_dtype_are_numpys(expression, engine, array):
@@ -186,10 +198,12 @@ def dotted(trees, others):
 
 @disconnected
 @pytest.mark.parametrize("theme", [*SMOOTH, *SPECIAL])
-def test_derivatives_of_both_orders_in_both_modes(theme, backend, subtests):
+def test_derivatives_of_both_orders_in_both_modes(theme, backend):
+    cells = Cells()
     for expression in expressions((SMOOTH | SPECIAL)[theme]):
-        with subtests.test(expression):
+        with cells.cell(expression):
             _derivatives_of_both_orders_in_both_modes(expression, backend)
+    cells.all_right()
 
 
 def _derivatives_of_both_orders_in_both_modes(expression, backend):
@@ -239,14 +253,16 @@ def test_jax_compiles_a_theme_and_has_numpys_values_and_gradients(theme):
 
 @disconnected
 @pytest.mark.parametrize("theme", [*SMOOTH, *SPECIAL])
-def test_batched_jacobians_agree(theme, subtests):
+def test_batched_jacobians_agree(theme):
+    cells = Cells()
     for expression in expressions((SMOOTH | SPECIAL)[theme]):
         args = [VARIABLES[name] for name in variables_in(expression)]
         f = numpy_function(function_of(expression))
-        with subtests.test(expression):
+        with cells.cell(expression):
             rows, columns = [jacobian(f, AutoTorch(mode=mode), *args) for mode in ("reverse", "forward")]
             for row, column in zip(rows, columns):
                 np.testing.assert_allclose(row, column, rtol=1e-9, atol=1e-10)
+    cells.all_right()
 
 
 NUMBERS = ("bool", "int8", "uint8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128")

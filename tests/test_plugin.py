@@ -1,5 +1,6 @@
 """The pytest plugin and `assert_backends_agree`, as the owner of another project uses them."""
 
+import contextlib
 import json
 import re
 import shutil
@@ -15,6 +16,7 @@ import pytest
 from adinterface_conformance import installed
 from adinterface_conformance.testing import KinkWarning, assert_backends_agree, installed_backends
 from backends_table import BACKENDS
+from forked import Forker
 
 from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, Constant, hessian, value_and_gradient
 from adinterface.contract.errors import BackendError
@@ -25,14 +27,22 @@ STRANGER = Path(__file__).parent / "stranger"
 QUICK = "--adinterface-backends=AutoAutograd,AutoFiniteDifferences"
 
 
+@pytest.fixture(scope="module")
+def forked():
+    """Processes that have imported what takes long before the plugin is loaded, and no engine."""
+    with contextlib.closing(Forker("pytest", "numpy", "adinterface_conformance.testing")) as forker:
+        yield forker
+
+
 @pytest.fixture
-def run(pytester, monkeypatch):
+def run(pytester, monkeypatch, forked):
     """Runs pytest in a process of its own on one test file, without the plugins of others."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
 
     def program(text, *options):
         pytester.makepyfile(textwrap.dedent(text))
-        return pytester.runpytest_subprocess("-p", "adinterface_conformance.plugin", "-p", "no:cacheprovider", *options)
+        done = forked(pytester.path, "pytest", "-p", "adinterface_conformance.plugin", "-p", "no:cacheprovider", *options)
+        return pytest.RunResult(done.status, done.output.splitlines(), done.errors.splitlines(), 0.0)
 
     return program
 

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import processes
 import processes_jax
@@ -15,15 +16,27 @@ import processes_torch
 import pytest
 from adinterface_conformance.__main__ import main
 from adinterface_conformance.distributed import command, launch
-from xla_flags import COMPILED
+from torch.distributed.launcher import LaunchConfig, elastic_launch
 
-#: What every process of a group needs, from one import.
-TORCH = [command.__name__, "adinterface_conformance.benchmark.yardsticks.torch_processes"]
+#: What the processes of all groups need, from one import for all of them: engines take longer to load than most tests here.
+#: JAX, too, may be forked before it has started.
+IMPORTED = [command.__name__, processes_torch.__name__, processes_jax.__name__]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _found_by_who_forks():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]))
+        yield
+
+
+def of(program, count, *args):
+    return launch.together(program, count, *args, seconds=60, imported=IMPORTED)
 
 
 @pytest.fixture(scope="module")
 def of_torch():
-    return launch.together(processes_torch.program, 2, seconds=60, imported=TORCH)
+    return of(processes_torch.program, 2)
 
 
 def _assert_set(reports, count):
@@ -51,22 +64,8 @@ def test_torch(of_torch, name):
 
 
 @pytest.fixture(scope="module")
-def compiled_before():
-    """Processes of JAX find what others have compiled."""
-    settings = {
-        "JAX_COMPILATION_CACHE_DIR": str(COMPILED),
-        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
-        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
-    }
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in settings.items():
-            patch.setenv(name, value)
-        yield
-
-
-@pytest.fixture(scope="module")
-def of_jax(compiled_before):
-    return {count: launch.together(processes_jax.program, count, seconds=60) for count in (1, 2)}
+def of_jax():
+    return {count: of(processes_jax.program, count) for count in (1, 2)}
 
 
 @pytest.mark.parametrize(
@@ -79,7 +78,7 @@ def test_jax(of_jax, count, name):
 
 
 def test_a_process_that_dies_in_the_middle_is_an_error_of_the_others():
-    left, gone = launch.together(processes_torch.dying, 2, seconds=60, imported=TORCH)
+    left, gone = of(processes_torch.dying, 2)
     assert left.result == [
         "A process of the group is gone, or does not take part in this exchange: it died, or took another path through f. Look "
         "at what it printed, and start all of them again, as torchrun --max-restarts=N does by itself; "
@@ -88,12 +87,12 @@ def test_a_process_that_dies_in_the_middle_is_an_error_of_the_others():
     assert gone.error == "The process ended by itself, with exit code 7."
 
 
-def test_a_process_of_jax_that_dies_in_the_middle_ends_the_others(compiled_before, capfd):
-    left, gone = launch.together(processes_jax.dying, 2, seconds=60)
+def test_a_process_of_jax_that_dies_in_the_middle_ends_the_others(tmp_path):
+    left, gone = of(processes_jax.dying, 2, tmp_path)
     assert gone.error == "The process ended by itself, with exit code 7."
     assert left.error.startswith(("The process ended by itself", "Traceback"))
     assert "was killed" not in left.error
-    assert re.search("unhealthy|heartbeat|Connection closed|peer", capfd.readouterr().err + left.error)
+    assert re.search("unhealthy|heartbeat|Connection closed|peer", (tmp_path / str(left.rank)).read_text() + left.error)
 
 
 # The set of the conformance package -----------------------------------------------------------------------------------
@@ -105,38 +104,36 @@ def test_the_set_for_four_processes_of_torch(capsys):
     assert capsys.readouterr().out.count("\n  ok ") == 15
 
 
-def _ended(*commands, **settings):
-    """What programs print, which are started side by side."""
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-m", *command], env={**os.environ, **settings, **own}, stdout=subprocess.PIPE, text=True
-        )
-        for command, own in commands
-    ]
-    try:
-        return [process.communicate(timeout=300)[0] for process in started]
-    finally:
-        for process in started:
-            process.kill()
-            process.communicate()
+@pytest.fixture
+def _signals_are_as_before():
+    """The agent of torchrun ends its processes when it is told to end, and leaves its handlers."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)}
+    yield
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
+@pytest.mark.usefixtures("_signals_are_as_before")
 def test_members_of_a_group_that_torchrun_has_started():
-    run = ["torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "adinterface_conformance", "--distributed"]
-    (printed,) = _ended(([*run, "--backend", "AutoTorch", "--setting", "DistributedDataParallel"], {}))
-    assert printed.count("  ok ") == 10
-    assert "FAILED" not in printed
+    """By the agent behind that command, which here forks them."""
+    group = LaunchConfig(
+        min_nodes=1, max_nodes=1, nproc_per_node=2, rdzv_backend="c10d", rdzv_endpoint="localhost:0", start_method="forkserver"
+    )
+    chosen = ["--backend", "AutoTorch", "--setting", "DistributedDataParallel"]
+    for printed in elastic_launch(group, processes.member)(["--distributed", *chosen]).values():
+        assert printed.count("  ok ") == 5
+        assert "FAILED" not in printed
 
 
-def test_members_of_a_group_of_jax(compiled_before):
+def test_members_of_a_group_of_jax():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{free.getsockname()[1]}"
-    run = ["adinterface_conformance", "--distributed", "--member", "--backend", "AutoJax", "--setting", "data-parallel, Auto*"]
-    group = {"JAX_PLATFORMS": "cpu", "JAX_COORDINATOR_ADDRESS": address, "JAX_NUM_PROCESSES": "2"}
-    for printed in _ended(*[(run, {"JAX_PROCESS_ID": str(rank)}) for rank in range(2)], **group):
-        assert printed.count("  ok ") == 5
-        assert "FAILED" not in printed
+    chosen = ["--distributed", "--member", "--backend", "AutoJax", "--setting", "data-parallel, Auto*"]
+    for report in of(processes_jax.member, 2, address, chosen):
+        assert not report.error
+        assert report.result.count("  ok ") == 5
+        assert "FAILED" not in report.result
 
 
 @pytest.mark.parametrize(

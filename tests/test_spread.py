@@ -2,12 +2,12 @@
 
 import concurrent.futures
 import copy
-import multiprocessing
 import pickle
 import threading
 
 import numpy as np
 import pytest
+from forked import forkserver
 
 from adinterface import (
     AutoAutograd,
@@ -121,8 +121,7 @@ def test_parts_go_to_the_workers_by_chunk_size(engine):
 
 
 def test_processes_give_the_same_bits_and_raise_what_f_raises():
-    context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as executor:
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=forkserver()) as executor:
         backend, here = AutoAutograd(executor=executor), AutoAutograd(executor=map)
         for call in ("columns", "of a tree", "batched", "batched Hessians"):
             for found, expected in zip(flat(CALLS[call](backend)), flat(CALLS[call](here)), strict=True):

@@ -26,8 +26,15 @@ from adinterface import (
 from adinterface.tree import handler_of
 
 #: Each number in x gives so many results; of the entries one in X.size is other than zero.
-EACH = 70
-X = np.linspace(0.5, 1.5, 400)
+EACH = 3
+X = np.linspace(0.5, 1.5, 200)
+
+
+@pytest.fixture(autouse=True)
+def _a_hundredth_of_the_limit(request, monkeypatch):
+    """So that what is warned of takes a hundredth of the time, and of 80 MB."""
+    if "at_the_limit_itself" not in request.node.name:
+        monkeypatch.setattr("adinterface.operators.dense._ENTRIES", 10**5)
 
 
 def spread(x):
@@ -56,7 +63,7 @@ def test_a_wasteful_jacobian_is_told_once(operator, backend):
         assert warning.category is DenseJacobianWarning
         assert warning.filename == __file__
         assert str(warning.message) == (
-            f"{operator.__name__}: of a dense Jacobian with 11,200,000 entries, less than 1 % of a sample are other than zero. "
+            f"{operator.__name__}: of a dense Jacobian with 120,000 entries, less than 1 % of a sample are other than zero. "
             f"AutoSparse(backend) computes these alone, in a few products: {operator.__name__}(f, AutoSparse(backend), *args)."
         )
 
@@ -92,21 +99,21 @@ def test_blocks_count_together_and_are_told_of_once(backend):
     def f(tree):
         return {name: spread(leaf) for name, leaf in tree.items()}
 
-    tree = {"a": X[:100], "b": X[100:200], "c": X[200:300], "d": X[300:]}
+    tree = {"a": X[:50], "b": X[50:100], "c": X[100:150], "d": X[150:]}
     (warning,) = told(jacobian, f, backend, tree)
-    assert "of a dense Jacobian with 11,200,000 entries" in str(warning.message)
-    tree = {name: leaf[:90] for name, leaf in tree.items()}  # 9,072,000
+    assert "of a dense Jacobian with 120,000 entries" in str(warning.message)
+    tree = {name: leaf[:45] for name, leaf in tree.items()}  # 97,200
     assert not told(jacobian, f, backend, tree)
 
 
 @pytest.mark.parametrize("operator", [hessian, value_gradient_and_hessian], ids=lambda operator: operator.__name__)
 @pytest.mark.parametrize("backend", [AutoJax(), AutoTorch()], ids=str)
 def test_a_wasteful_hessian_is_told_once(operator, backend):
-    x = np.linspace(0.5, 1.5, 3200)
+    x = np.linspace(0.5, 1.5, 320)
     fast = prepare(operator, lambda x: array_namespace(x).sum(x**3), backend, x)
     (warning,) = told(fast, x)
     assert str(warning.message) == (
-        f"{operator.__name__}: of a dense Hessian with 10,240,000 entries, less than 1 % of a sample are other than zero. "
+        f"{operator.__name__}: of a dense Hessian with 102,400 entries, less than 1 % of a sample are other than zero. "
         f"AutoSparse(backend) computes these alone, in a few products: {operator.__name__}(f, AutoSparse(backend), *args)."
     )
     assert not told(prepare(operator, lambda x: array_namespace(x).sum(x**2) ** 2, backend, x), x)
@@ -127,4 +134,14 @@ def test_what_lies_on_many_machines_is_not_looked_at():
 
 def test_a_small_one_is_not_looked_at():
     with mock.patch("adinterface.operators.dense._look", side_effect=AssertionError):
-        assert not told(jacobian, spread, AutoAutograd(), X[:370])  # 9,583,000
+        assert not told(jacobian, spread, AutoAutograd(), X[:180])  # 97,200
+
+
+def test_ten_million_entries_are_at_the_limit_itself():
+    def wide(x):
+        xp = array_namespace(x)
+        return xp.concat([x, xp.zeros(100_000 - x.shape[0], dtype=x.dtype)])
+
+    assert not told(jacobian, wide, AutoAutograd(mode="forward"), np.ones(100, "float32"))
+    (warning,) = told(jacobian, wide, AutoAutograd(mode="forward"), np.ones(101, "float32"))
+    assert "of a dense Jacobian with 10,100,000 entries" in str(warning.message)

@@ -2,7 +2,6 @@
 
 import concurrent.futures
 import math
-import multiprocessing
 import pickle
 import threading
 
@@ -10,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from forked import forkserver
 
 from adinterface import (
     AutoAutograd,
@@ -127,8 +127,7 @@ def test_every_method_takes_workers():
 
 
 def test_processes_give_the_same_bits_and_raise_what_f_raises():
-    context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as executor:
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=forkserver()) as executor:
         backend = AutoFiniteDifferences(executor=executor)
         for call in CALLS.values():
             assert_same_bits(call(backend), call(PLAIN))
@@ -173,11 +172,15 @@ def test_an_executor_belongs_to_a_backend_by_identity_and_stays_at_home():
 
 
 def test_a_cluster_of_processes_gives_the_same_bits():
-    distributed = pytest.importorskip("distributed")
-    cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, scheduler_port=0, silence_logs=50
-    )
-    with cluster, distributed.Client(cluster) as client:
+    dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
+    forkserver()
+    with (
+        dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, scheduler_port=0, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
         backend = AutoFiniteDifferences(executor=client)
         for name in ("gradient", "jacobian", "hessian"):
             assert_same_bits(CALLS[name](backend), CALLS[name](PLAIN))

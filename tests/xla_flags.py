@@ -22,5 +22,6 @@ def flags_that_xla_knows(flags: dict[str, str]) -> str:
 
 #: Code that runs once need not be fast: without LLVM's optimizer and XLA's fusion emitters, compiling takes 0.4 of the time.
 CHEAP = flags_that_xla_knows({"xla_backend_optimization_level": "0", "xla_cpu_use_fusion_emitters": "false"})
-#: What XLA compiled in earlier runs. The key is the program, the flags and the versions: what changed is compiled anew.
-COMPILED = Path(__file__).parent.parent / ".cache" / "jax"
+#: What XLA compiled in earlier runs. The key is the program, the flags, the versions and the name of this folder (the same one
+#: through a link): what changed is compiled anew.
+COMPILED = Path(__file__).parent.parent.joinpath(".cache", "jax").resolve()

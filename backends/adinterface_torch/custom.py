@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch._compile import _disable_dynamo
 from torch.autograd import forward_ad
 
 from adinterface.contract.errors import BackendError
@@ -18,9 +19,10 @@ from adinterface.rules.application import apply
 from .backward import backward
 from .nested_forward import is_nested_forward, refusal
 
-# Compiled, a Function would lose its forward rule (https://github.com/pytorch/pytorch/issues/192985).
+# Compiled, a Function would lose its forward rule (https://github.com/pytorch/pytorch/issues/192985). What is public,
+# `torch.compiler.disable`, imports the compiler at once, which takes as long as torch itself.
 _is_compiling: Callable[[], bool] = torch.compiler.is_compiling
-while_compiling.append((_is_compiling, torch.compiler.disable(apply)))  # type: ignore[no-untyped-call]
+while_compiling.append((_is_compiling, _disable_dynamo(apply)))
 
 _peek, _stack = torch._C._functorch.peek_interpreter_stack, torch._C._functorch.get_interpreter_stack
 _record = torch._C._set_grad_enabled  # the context manager around it takes longer than a small function

@@ -244,6 +244,65 @@ def test_nothing_written_by_numbers_that_there_are_not_is_nothing(backend):
         value_and_gradient(numpy_function(lambda x: _written(x, 9)), backend, X)
 
 
+#: What NumPy has of no axes, and whether that is an array, which `+=` changes for all who have it, or a number.
+OF_NO_AXES = {
+    "np.full_like(x[..., 0], 0.75)": True,
+    "np.zeros_like(x[0])": True,
+    "np.ones_like(np.sum(x))": True,
+    "np.empty_like(x[0]) * 0 + x[0]": False,
+    "np.array(x[0])": True,
+    "np.array(x[0], dtype=float)": True,
+    "np.asarray(x[0] * 1)": True,
+    "np.copy(x[0])": True,
+    "x[0].copy()": False,
+    "x[..., 0].copy()": True,
+    "x[0].astype(float)": False,
+    "x[..., 0].astype(float)": True,
+    "np.where(x[0] > 0, x[0], 0.0)": True,
+    "np.select([x[0] > 0], [x[0]])": True,
+    "np.piecewise(x[..., 0], [x[..., 0] > 0], [lambda t: 2 * t])": True,
+    "np.tensordot(x, x, 1)": True,
+    "np.cov(x)": True,
+    "np.einsum('i,i->', x, x)": False,
+    "np.nan_to_num(x[..., 0])": False,
+    "np.real(x[0])": False,
+    "x[0].real": False,
+    "x[0].T": False,
+    "np.squeeze(x[0])": False,
+    "np.reshape(x[0], ())": False,
+    "np.squeeze((1 * x)[:1])": True,
+    "(1 * x)[:1].reshape(())": True,
+    "np.expand_dims(x[0], ())": True,
+    "np.broadcast_to(x[0], ()).copy()": True,
+    "np.full((), x[0])": True,
+    "np.zeros(())": True,
+    "x[..., 0] * 1.0": False,
+    "np.dot(x, x)": False,
+    "np.sum(x)": False,
+    "np.take(x, 0)": False,
+    "np.clip(x[..., 0], 0, 1)": False,
+    "np.linalg.norm(x)": False,
+    "np.cumsum(x)[-1]": False,
+}
+
+
+@each_eager
+@pytest.mark.parametrize("made", OF_NO_AXES)
+def test_what_has_no_axes_is_an_array_or_a_number_as_in_numpy(made, backend):
+    lines = ["def f(x):", f"    a = {made}", "    b = a", "    a += x[1]", "    return a + 10 * b"]
+    names = {"np": np}
+    exec("\n".join(lines), names)
+    f = names["f"]
+    wanted = f(X.copy())
+    a = eval(made, {"np": np, "x": X})
+    assert isinstance(a, np.ndarray) == OF_NO_AXES[made]
+    assert wanted == pytest.approx((11 if OF_NO_AXES[made] else 1) * (a + X[1]) + (0 if OF_NO_AXES[made] else 10 * a))
+    found = value_and_gradient(numpy_function(f), backend, X)
+    assert found.value == pytest.approx(wanted)
+    (expected,) = gradient(f, AutoFiniteDifferences(), X)
+    np.testing.assert_allclose(found.gradient[0], expected, rtol=1e-8, atol=1e-8)
+
+
 def _written(x, place):
     a = x * 1.0
     a.flat[place] = x[0]

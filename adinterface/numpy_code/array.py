@@ -16,13 +16,15 @@ from ..contract.library import NUMPY
 from . import folds
 from .engine import Engine
 from .flags import base_of, flags_of
-from .names import ACCUMULATE, METHODS, REDUCE, VIEWS, WRITING, counts, place_of_out, spelled
+from .names import ACCUMULATE, METHODS, NOTED, NUMBERS, OF_NO_AXES, REDUCE, WRITING, counts, place_of_out, spelled
 from .refusals import LAST, NO_NUMBER, expression, instead_of_leaving, into_plain, where_deep_helps
-from .storage import ARGUMENT, Storage, in_order, prune, refresh, replace_root, view_of
+from .storage import Storage, in_order, is_number, prune, refresh, replace_root, view_of
 from .writers import WRITERS, WRITING_METHODS, Flat
 from .writes import accumulate_at, into, put, stacked, writable, write
 
 _PIECEWISE = np.piecewise
+#: Of the functions that may give views, those that make an array of a number.
+_MAKING_ARRAYS = frozenset({np.broadcast_to, np.expand_dims})
 #: Where every tenth of a microsecond counts, a wrapper is made without the call of `__init__`.
 _new = object.__new__
 #: The parts of an index that take no element by an array, and always give a view where they do not give a number.
@@ -109,9 +111,11 @@ class NumpyArray(Storage):
             wrapped._parent = wrapped._views = None
         else:
             wrapped = wrap(result, engine)
-        if function in VIEWS:
-            if kwargs or type(args[0]) is not NumpyArray or type(wrapped) is not NumpyArray:
+        if function in NOTED:
+            if kwargs or type(args[0]) is not NumpyArray or type(wrapped) is not NumpyArray or not wrapped._array.shape:
                 return _viewing(wrapped, function, args, kwargs)
+            if function in OF_NO_AXES:
+                return wrapped
             source = args[0]  # what `view_of` does, without a call
             wrapped._parent = (source, function, args)
             views = source._views
@@ -140,9 +144,11 @@ class NumpyArray(Storage):
             wrapped._array = result
             wrapped._engine = engine
             wrapped._parent = wrapped._views = None
-        if function in VIEWS:
-            if type(wrapped) is not NumpyArray:
+        if function in NOTED:
+            if type(wrapped) is not NumpyArray or not wrapped._array.shape:
                 return _viewing(wrapped, function, (self,), {})
+            if function in OF_NO_AXES:
+                return wrapped
             wrapped._parent = (self, function, (self,))
             views = self._views
             if views is None:
@@ -290,7 +296,9 @@ class NumpyArray(Storage):
 
     def copy(self, order: str = "C") -> NumpyArray:
         copied = self.__copy__()
-        if order in ("C", "F"):
+        if self._parent is None and not self._array.shape:
+            return copied  # a number
+        if order in ("C", "F") or not self._array.shape:
             axes = in_order(len(self._array.shape))
             copied._parent = axes if order == "C" else axes[::-1]
         return copied
@@ -371,7 +379,8 @@ class NumpyArray(Storage):
         self._engine.require_numbers(target)
         if not copy and target == self.dtype:
             return self  # as NumPy: what is written to one, `x += y`, the other has too
-        return wrap(self._engine.functions[np.astype](self._array, target.name), self._engine)
+        found = wrap(self._engine.functions[np.astype](self._array, target.name), self._engine)
+        return found if self._array.shape or is_number(self) else of_no_axes(found)
 
     def reshape(self, *shape: Any, order: Any = "C", copy: Any = None) -> Any:
         lengths = shape[0] if len(shape) == 1 else shape
@@ -528,8 +537,12 @@ def _may_view(index: Any, shape: Any) -> bool:
 
 def _viewing(result: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The result of a function that may give views, noted as such: one of the first array, several of one or of one each."""
+    if function in OF_NO_AXES:
+        return of_no_axes(result)
     places = [n for n, value in enumerate(args) if isinstance(value, Storage)]
     if type(result) is NumpyArray:
+        if not result._array.shape and (function in NUMBERS or (places and is_number(args[places[0]]))):
+            return of_no_axes(result) if function in _MAKING_ARRAYS else result
         if places and result is not args[places[0]]:
             view_of(result, function, args, places[0], kwargs, None)
     elif isinstance(result, (list, tuple)):
@@ -538,6 +551,15 @@ def _viewing(result: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str
                 place = part if len(args) == len(result) and part in places else places[0]
                 view_of(found, function, args, place, kwargs, part)
     return result
+
+
+def of_no_axes(x: Any) -> Any:
+    """An array, where NumPy would take what has no axes for a number."""
+    if type(x) is not NumpyArray or not is_number(x):
+        return x
+    found = NumpyArray(x._array, x._engine)
+    found._parent = ""
+    return found
 
 
 _AS_THEY_ARE = frozenset({int, float, bool, complex, str, slice, type(None), type(Ellipsis)})
@@ -664,7 +686,7 @@ def _in_place(ufunc: np.ufunc, symbol: str) -> Callable[[NumpyArray, Any], Any]:
 
     def operate(self: NumpyArray, other: Any) -> Any:
         shape = self._array.shape
-        if not shape and (self._parent is None or self._parent is ARGUMENT):
+        if not shape and is_number(self):
             return operator(self, other)  # NumPy's reductions and indexing give a number, which it does not change either
         root, numbers = writable(self)
         result = operator(self, other)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .array import NumpyArray
+from .array import NumpyArray, of_no_axes
 from .made_array import array_of_engine, captured, made, plain
 from .storage import Storage
 from .writes import holds_storage, stacked
@@ -59,7 +59,9 @@ def array(
         found = found.copy(order if order in ("C", "F") else "K") if copy and found is object else found
     elif type(found) is np.ndarray or found is object:
         found = made(np.array(plain(found), copy=copy, order=order))
-    return found if np.ndim(found) >= ndmin else np.reshape(found, (1,) * (ndmin - np.ndim(found)) + np.shape(found))
+    if np.ndim(found) >= ndmin:
+        return of_no_axes(found)
+    return np.reshape(found, (1,) * (ndmin - np.ndim(found)) + np.shape(found))
 
 
 @_maker(np.asarray, np.asanyarray)
@@ -67,7 +69,7 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, **kwargs: Any) -> Any:
     if kwargs.get("copy"):
         return array(a, dtype, order=order or "K")
     found = _as_array(a, dtype, order or "K")
-    return captured(found) if type(found) is np.ndarray else found
+    return captured(found) if type(found) is np.ndarray else of_no_axes(found)
 
 
 @_maker(np.ascontiguousarray)

@@ -206,3 +206,18 @@ VIEWS: frozenset[Any] = frozenset(
     )
     if hasattr(np, name)  # a function is new in one release of NumPy and gone in another
 ) | {np.linalg.diagonal, np.linalg.matrix_transpose}  # fmt: skip
+
+#: Of those, what gives a number, and no view, where it has no axes.
+NUMBERS = frozenset({np.einsum, np.nan_to_num})
+
+#: NumPy's functions whose result is an array also where it has no axes. Almost all others then give a number.
+OF_NO_AXES: frozenset[Any] = frozenset(
+    getattr(np, name)
+    for name in (
+        "block", "copy", "cov", "cross", "diff", "empty_like", "full_like", "i0", "ones_like", "piecewise", "polyint",
+        "require", "resize", "roll", "select", "tensordot", "tile", "where", "zeros_like",
+    )
+) | {np.linalg.tensordot}  # fmt: skip
+
+#: What is noted of the results of functions: what they are views of, or that they are no numbers.
+NOTED = VIEWS | OF_NO_AXES

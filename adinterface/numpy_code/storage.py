@@ -52,6 +52,11 @@ ARGUMENT, CAPTURED = "an argument", "captured"
 MADE = object()
 
 
+def is_number(x: Storage) -> bool:
+    """Whether NumPy would have a number here: what it computes of no axes is one, unless an array was asked for."""
+    return not x._array.shape and (x._parent is None or x._parent is ARGUMENT)
+
+
 class Link:
     """How a view comes from its parent, and where its elements lie in the root."""
 

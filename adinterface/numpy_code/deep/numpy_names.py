@@ -13,30 +13,21 @@ import numpy as np
 from ...contract.decisions import active
 from ...contract.errors import NumpyCodeError
 from .. import making
-from ..array import NumpyArray, decided
+from ..array import NumpyArray, decided, of_no_axes
 from ..flags import base_of
 from ..made_array import made
 from ..writers import WRITERS
 from . import branches
 from .globals import Of
 from .plain import assembled, first_wrapped, is_followed, known_numbers, plain, settled_number, unknown
-from .standing import is_number, pretended, real_of, standing
+from .standing import pretended, real_of, standing
 
 
 def asarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None) -> Any:
     """np.asarray, for which an engine's array is one."""
     if type(a) is NumpyArray and dtype is None and not copies(copy):
-        return _of_no_axes(a)
-    return _of_no_axes(making.asarray(assembled(a), real_of(dtype), order, **({"copy": True} if copies(copy) else {})))
-
-
-def _of_no_axes(a: Any) -> Any:
-    """An array, where NumPy would take what has no axes for a number."""
-    if type(a) is not NumpyArray or a._array.shape or not is_number(a):
-        return a
-    found = NumpyArray(a._array, a._engine)
-    found._parent = ""
-    return found
+        return of_no_axes(a)
+    return making.asarray(assembled(a), real_of(dtype), order, **({"copy": True} if copies(copy) else {}))
 
 
 def copies(copy: Any) -> bool:
@@ -48,8 +39,7 @@ def copies(copy: Any) -> bool:
 def array(
     object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0, like: Any = None
 ) -> Any:
-    a = making.array(assembled(object), real_of(dtype), copy=copies(copy), order=order, ndmin=ndmin)
-    return _of_no_axes(a)
+    return making.array(assembled(object), real_of(dtype), copy=copies(copy), order=order, ndmin=ndmin)
 
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:

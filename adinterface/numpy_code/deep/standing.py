@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..array import NumpyArray
-from ..storage import ARGUMENT
+from ..storage import is_number
 from .classes import real_of as own_class
 
 
@@ -49,11 +49,6 @@ def _meta_of(real: type) -> type:
 def real_of(value: Any) -> Any:
     """What a class stands for; anything else is itself."""
     return vars(value).get("_real", value) if isinstance(type(value), type) and issubclass(type(value), Standing) else value
-
-
-def is_number(x: NumpyArray) -> bool:
-    """Whether NumPy would have a number here: what it computes of no axes is one, unless an array was asked for."""
-    return type(x) is NumpyArray and not x._array.shape and (x._parent is None or x._parent is ARGUMENT)
 
 
 def pretended(x: NumpyArray) -> type:

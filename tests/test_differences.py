@@ -15,8 +15,8 @@ from adinterface_conformance.differences.measure import hessians, jacobians, mea
 from adinterface_conformance.differences.overhead import as_text, overheads
 from adinterface_conformance.differences.problems import problems
 from adinterface_conformance.differences.unseen import unseen
-from adinterface_finite.extrapolation import extrapolate, windows
-from adinterface_finite.methods import adaptive
+from adinterface_finite.extrapolation import Table, extrapolate, windows
+from adinterface_finite.methods import sweep
 
 from adinterface import (
     AutoAutograd,
@@ -606,7 +606,13 @@ def test_numbers_are_extrapolated_as_arrays_are(exponents, power, order):
     for noise in (1e-9, 1e-6, 1e-3):
         slopes = 3 + 5 * steps**power + 40 * steps ** (2 * power) + noise * random.standard_normal(len(steps)) / steps**order
         rounding = 1e-16 / steps**order
-        number = found.number(slopes.tolist(), rounding.tolist())
+        table, outward = Table(power, order), Table(power, order)
+        for n in range(len(steps)):
+            table.add_last(exponents[: n + 1], slopes[n].item(), rounding[n].item())
+            outward.add_first(exponents[-n - 1 :], slopes[-n - 1].item(), rounding[-n - 1].item())
+        number = table.estimate()
+        if exponents[-2] - exponents[-1] < 6:
+            assert outward.estimate() == number
         array = extrapolate(found, slopes[None, :, None], rounding[None, :, None], steps[None, -1:, None] ** order)
         assert number.first == array.first.item()
         wanted = [array.value.item(), array.error.item(), array.floor.item()]
@@ -628,10 +634,38 @@ def test_few_lines_and_many_have_the_same_derivatives(monkeypatch):
     (arrays,) = gradient(f, FD, x)
     with concurrent.futures.ThreadPoolExecutor(2) as executor:
         (spread,) = gradient(f, AutoFiniteDifferences(executor=executor), x)
-    monkeypatch.setattr(adaptive, "FEW", 1000)
+    monkeypatch.setattr(sweep, "FEW", 1000)
     (numbers,) = gradient(f, FD, x)
     np.testing.assert_array_equal(arrays, spread)
     np.testing.assert_allclose(arrays, numbers, rtol=1e-12)
+
+
+def test_lines_that_leave_their_group_go_on_by_themselves(monkeypatch):
+    """Along some of many lines f is not finite at the first steps, or at a later one, or does not change close to zero."""
+    x = np.concatenate((np.linspace(0.3, 2.0, 50), [0.3 + 1e-9, 1e-7]))
+    f = lambda x: np.sum(np.sqrt(x[:51] - 0.2999999)) + np.sum(x[20:30] ** 3) + np.round(x[51])
+    with np.errstate(invalid="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrecisionWarning)
+        (together,) = gradient(f, FD, x)
+        monkeypatch.setattr(sweep, "FEW", 1000)
+        (one_by_one,) = gradient(f, FD, x)
+    np.testing.assert_allclose(together, one_by_one, rtol=1e-12)
+    np.testing.assert_allclose(together[1:20], 0.5 / np.sqrt(x[1:20] - 0.2999999), rtol=1e-7)
+
+
+@pytest.mark.parametrize("method", ["adaptive", "central"])
+@pytest.mark.parametrize("n", [1, 3, 60])
+def test_points_that_f_keeps_stay_as_they_were(method, n):
+    seen = []
+
+    def f(x):
+        seen.append((x, x.copy()))
+        return np.sum(np.sin(x) * x[::-1])
+
+    gradient(f, AutoFiniteDifferences(method=method), np.linspace(0.3, 2.0, n))
+    assert len({x.__array_interface__["data"][0] for x, _ in seen}) == len(seen) >= 2 * n
+    for x, then in seen:
+        np.testing.assert_array_equal(x, then)
 
 
 # Values that are rounded ---------------------------------------------------------------------------------------------

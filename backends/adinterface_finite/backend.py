@@ -237,7 +237,7 @@ class FiniteDifferencesBackend(Backend):
 
     def hessian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian | None:
         def matrix_of(lines: Coordinates, bends: Bends, fresh: Callable[[], Arrays]) -> tuple[Array, Array]:
-            matrix, errors = np.diag(bends.values[:, 0]), np.diag(bends.errors[:, 0])
+            matrix, errors = np.diag(bends.found.values[:, 0]), np.diag(bends.found.errors[:, 0])
             rows, columns = np.tril_indices(lines.count, -1)
             chosen = list(zip(rows.tolist(), columns.tolist()))
             if chosen:
@@ -249,7 +249,7 @@ class FiniteDifferencesBackend(Backend):
         return self._second(function, leaves, matrix_of, value)
 
     def hessian_diagonal(self, function: FlatFunction, leaves: Arrays) -> Arrays | None:
-        alone: Second = lambda lines, bends, fresh: (bends.values, bends.errors)
+        alone: Second = lambda lines, bends, fresh: (bends.found.values, bends.found.errors)
         found = self._second(function, leaves, alone, False, diagonal=True)
         return None if found is None else tuple([row[0] for row in found.blocks])
 
@@ -278,10 +278,10 @@ class FiniteDifferencesBackend(Backend):
         if not np.isfinite(matrix).all():
             return None  # at the edge of its domain, where one gradient after another knows what to do
         note_step(self, "one joint stencil of second differences")
-        found = Slopes(matrix, errors, errors, np.broadcast_to(bends.sizes, matrix.shape), np.array(bends.counts))
+        found = Slopes(matrix, errors, errors, np.broadcast_to(bends.found.sizes, matrix.shape), bends.found.counts)
         self._report(evaluations, lines, found, 2)
         outputs, aux = evaluations.base()
-        first = bends.slopes().values
+        first = bends.first()
         gradients = tuple([self._part(first[:, 0], lines, n) for n in range(len(leaves))])
         blocks = [
             [self._part(matrix[start : start + size], lines, n) if not diagonal else self._part(matrix[:, 0], lines, k)
@@ -319,7 +319,7 @@ class FiniteDifferencesBackend(Backend):
             return None
         note_step(self, "one joint stencil of second differences")
         self._report(evaluations, lines, mixed, 2)
-        first = bends.slopes().values[:-1, 0]
+        first = bends.first()[:-1, 0]
         count = range(len(leaves))
         gradients, products = (tuple([self._part(part, lines, n) for n in count]) for part in (first, mixed.values[:, 0]))
         return Pushforward(gradients, products, Aux())
@@ -342,15 +342,15 @@ class FiniteDifferencesBackend(Backend):
                 bends = apart(self, leaves, differences)
         except TracedError:
             return None
-        if not np.isfinite(bends.values).all():
+        if not np.isfinite(bends.found.values).all():
             return None
         note_step(self, "second differences")
-        found = Slopes(bends.values, bends.errors, bends.errors, bends.sizes, np.array(bends.counts))
+        found = Slopes(bends.found.values, bends.found.errors, bends.found.errors, bends.found.sizes, bends.found.counts)
         self._report(evaluations, lines, found, 2)
         layout = evaluations.layout(())
         first, second = (
             tuple([layout.native(n, stack[0]) for n, stack in enumerate(layout.split(values))])
-            for values in (bends.slopes().values, bends.values)
+            for values in (bends.first(), bends.found.values)
         )
         return Pushforward(first, second, Aux((*outputs, *aux.arrays) if value else (), aux.form))
 

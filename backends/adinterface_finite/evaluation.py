@@ -79,6 +79,20 @@ class Evaluations:
             return self._outside(error)
         return (self._layout or self.layout(outputs, aux)).flat(outputs)
 
+    def number(self, evaluate: Evaluate, leaves: Sequence[Any]) -> float:
+        """As `vector`, where the layout is known to be one real number of double precision."""
+        try:
+            outputs, _ = evaluate(*leaves)
+        except OUTSIDE as error:
+            self._outside(error)
+            return math.nan
+        (output,) = outputs
+        if type(output) is np.float64:
+            return output.item()
+        assert self._layout is not None
+        found: float = self._layout.flat(outputs).item()
+        return found
+
     def vectors(self, points: Iterable[list[Any]], begun: Any = None) -> list[Any]:
         """The outputs at these points, in their order, each as one vector of NumPy's numbers (a number for a single one).
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,9 @@ TINY = 1e-150
 
 #: The lowest and the highest value that a number may take.
 Bounds = tuple[float | None, float | None]
+
+#: From a distance along a line to the leaves there, and the distance that it really is.
+Move = Callable[[float], tuple[list[Any], Any]]
 
 
 class Point:
@@ -104,6 +107,10 @@ class Lines(ABC):
     def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
         """The leaves at the distance t, which these stand for where they do not move; and the distance that it really is."""
 
+    def mover(self, line: int, fresh: Callable[[], Arrays]) -> Move:
+        """From a distance to what `at` gives there, with what `fresh` gives for leaves that do not move."""
+        return lambda t: self.at(fresh(), line, t)
+
 
 class Coordinates(Lines):
     """Along each real number of the leaves, in their order; a complex leaf that is doubled first along 1, then along i."""
@@ -166,15 +173,29 @@ class Coordinates(Lines):
         moved[index] = moved[index] + t
         return {n: moved}
 
+    def mover(self, line: int, fresh: Callable[[], Arrays]) -> Move:
+        n, index, _ = self.places[line]
+        if not self.doubles[n]:
+            return super().mover(line, fresh)
+        copy, at = self.point.numbers[n].copy, self.point.numbers[n].item(index)
+
+        def moved_alone(t: float) -> tuple[list[Any], Any]:
+            moved = copy("K")
+            moved[index] = now = at + t
+            return [moved], now - at
+
+        def moved_among(t: float) -> tuple[list[Any], Any]:
+            there = list(fresh())
+            there[n] = moved = copy("K")
+            moved[index] = now = at + t
+            return there, now - at
+
+        return moved_alone if len(self.point.leaves) == 1 else moved_among
+
     def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
         n, index, unit = self.places[line]
         point, there = self.point, list(leaves)
         numbers = point.numbers[n]
-        if self.doubles[n]:
-            there[n] = moved = numbers.copy("K")
-            at = numbers.item(index)
-            moved[index] = now = at + t
-            return there, now - at
         step = t if unit == 1.0 else t * unit
         if type(numbers) is np.ndarray:
             moved = numbers.copy("K")
@@ -332,6 +353,9 @@ class Some(Lines):
     def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
         return self.lines.at(leaves, self.chosen[line], t)
 
+    def mover(self, line: int, fresh: Callable[[], Arrays]) -> Move:
+        return self.lines.mover(self.chosen[line], fresh)
+
 
 class Together(Lines):
     """Some lines, and others behind them."""
@@ -359,3 +383,7 @@ class Together(Lines):
     def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
         group, own = self.places[line]
         return group.at(leaves, own, t)
+
+    def mover(self, line: int, fresh: Callable[[], Arrays]) -> Move:
+        group, own = self.places[line]
+        return group.mover(own, fresh)

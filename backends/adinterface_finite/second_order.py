@@ -18,10 +18,14 @@ import numpy as np
 from adinterface.contract.backend import Arrays
 
 from .evaluation import Evaluations
-from .extrapolation import extrapolate, windows
-from .methods.adaptive import LEAST, Adaptive, Sweep, Values
-from .methods.method import Slopes
+from .extrapolation import Table, extrapolate, windows
+from .methods.adaptive import Adaptive
+from .methods.looks import Step, Values
+from .methods.method import Array, Slopes
+from .methods.sweep import Sweep
+from .methods.track import Track
 from .points import Lines
+from .steps import SMALLEST
 
 #: A second derivative is exact enough at this many times the error of a slope that is; and where it is small beside those
 #: along its two lines, at this part of them.
@@ -37,63 +41,74 @@ class Bends(Sweep):
     def run(self) -> Slopes:
         outputs, _ = self.evaluations.base()
         layout = self.evaluations.layout(outputs)
+        here = np.array(np.atleast_1d(layout.flat(outputs)), layout.dtype)
         #: f at the point.
-        self.middle: Any
-        self.here = self.middle = np.array(np.atleast_1d(layout.flat(outputs)), layout.dtype)
+        self.middle: Any = here.item() if layout.alone else here
         #: By line and exponent: f ahead and behind, and the two distances.
         self.seen: dict[tuple[int, int], tuple[Any, Any, float, float]] = {}
-        self._march(range(len(self.chosen)))
-        return Slopes(self.values, self.errors, self.floors, self.sizes, np.array(self.counts))
+        self.march(self.tracks)
+        self.found = self.allocated().slopes()
+        return self.found
 
-    def _values(self, wanted: Sequence[tuple[int, int]]) -> tuple[Values, Values, list[tuple[Any, Any]]]:
-        up, down, apart = super()._values(wanted)
-        for key, above, below, (ahead, behind) in zip(wanted, up, down, apart):
-            self.seen[key] = above, below, float(ahead), float(behind)
-        if self.single:
-            self.middle = self.here.item()
+    def values_at(self, wanted: Sequence[Step]) -> tuple[Values, Values, list[tuple[Any, Any]]]:
+        up, down, apart = super().values_at(wanted)
+        for (track, exponent), above, below, (ahead, behind) in zip(wanted, up, down, apart):
+            self.seen[track.line, exponent] = above, below, float(ahead), float(behind)
         return up, down, apart
 
-    def _slope(self, key: tuple[int, int], up: Any, down: Any, ahead: Any, behind: Any) -> Any:
+    def derivatives(self, steps: Sequence[Step], up: Values, down: Values, apart: Sequence[tuple[Any, Any]]) -> Sequence[Any]:
+        with np.errstate(all="ignore"):
+            return [self._bend(*each) for each in zip(up, down, apart)]
+
+    def _bend(self, up: Any, down: Any, apart: tuple[Any, Any]) -> Any:
+        ahead, behind = apart
         if ahead == behind:
             return 0.0 * up
         ahead, behind = float(ahead), float(behind)
         moved = ahead - behind
         tilt = (up - down) / moved * (ahead + behind)  # what a slope makes of distances that rounding left unequal
-        return (up - 2 * self.middle + down - tilt) / ((moved / 2) ** 2 or LEAST)
+        return (up - 2 * self.middle + down - tilt) / ((moved / 2) ** 2 or SMALLEST)
 
-    def slopes(self) -> Slopes:
-        """The first derivatives."""
-        values, errors, floors = self.values.copy(), self.errors.copy(), self.errors.copy()
-        for i, exponents in enumerate(self.exponents):
-            if len(exponents) < 2:
-                continue
-            parts = [self.seen[i, e] for e in exponents]
-            slopes = [(up - down) / (a - b) if a != b else 0 * up for up, down, a, b in parts]
-            sizes = [self._size(up, down) for up, down, _, _ in parts]
-            steps = [self.units[i] * 2.0**e for e in exponents]
-            found = windows(tuple(exponents), 2, 1)
-            if self.single:
-                number = found.number(slopes, self._rounding(sizes, steps, 1, 1.0))
-                values[i], errors[i], floors[i] = number.value, number.error, number.floor
-                continue
-            lengths = np.array(steps)[None, :, None]
-            estimate = extrapolate(found, np.array([slopes]), 0.5 * self.epsilon * np.array([sizes]) / lengths, lengths[:, -1:])
-            values[i], errors[i], floors[i] = estimate.value[0], estimate.error[0], estimate.floor[0]
-        return Slopes(values, errors, floors, self.sizes, np.array(self.counts))
+    def first(self) -> Array:
+        """The first derivatives: (lines, outputs)."""
+        values = self.found.values.copy()
+        for track in self.tracks:
+            exponents = tuple(track.exponents)
+            if len(exponents) > 1:
+                values[track.line] = self._first(track, exponents)
+        return values
 
-    def top(self, i: int) -> int:
+    def _first(self, track: Track, exponents: tuple[int, ...]) -> Any:
+        parts = [self.seen[track.line, e] for e in exponents]
+        slopes = [(up - down) / (a - b) if a != b else 0 * up for up, down, a, b in parts]
+        sizes = [max(abs(up), abs(down)) if self.single else np.maximum(abs(up), abs(down)) for up, down, _, _ in parts]
+        epsilon = self.allocated().epsilon
+        steps = [track.unit * 2.0**e for e in exponents]
+        if self.single:
+            table = Table(2, 1)
+            least = 0.5 * (self.options.absolute or 0.0)
+            for n, step in enumerate(steps):
+                table.add_last(exponents[: n + 1], slopes[n], max(0.5 * epsilon * sizes[n], least) / (step or SMALLEST))
+            return table.estimate().value
+        lengths = np.array(steps)[None, :, None]
+        rounding = 0.5 * epsilon * np.array([sizes]) / lengths
+        return extrapolate(windows(exponents, 2, 1), np.array([slopes]), rounding, lengths[:, -1:]).value[0]
+
+    def top(self, track: Track) -> int:
         """The exponent from which on steps are good for mixed derivatives: the largest that served, but not beyond the first.
 
         Where f is a square along the line, any step serves there.
         """
-        exponents = self.exponents[i]
-        return min(exponents[int(self.best[i])], 0) if len(exponents) > 1 else exponents[0] if exponents else 0
+        exponents = track.exponents
+        if len(exponents) < 2:
+            return exponents[0] if exponents else 0
+        return min(exponents[self.allocated().served(track)], 0)
 
     def at(self, keys: Sequence[tuple[int, int]]) -> None:
         """See that f is known at these lines and exponents."""
         missing = [key for key in dict.fromkeys(keys) if key not in self.seen]
         if missing:
-            self._values(missing)
+            self.values_at([(self.tracks[line], exponent) for line, exponent in missing])
 
 
 #: From the leaves that stand still to those moved along one line by a distance, and along another by another.
@@ -107,56 +122,62 @@ class Mixed(Sweep):
 
     def __init__(self, bends: Bends, pairs: Sequence[tuple[int, int]], move: Move):
         self.bends, self.pairs, self.move = bends, pairs, move
-        super().__init__(bends.method, bends.evaluations, PairsOf(bends, pairs), range(len(pairs)), bends.fresh)
-        tops = self.tops = [bends.top(i) for i in range(len(bends.chosen))]
-        units = np.array(bends.units) * 2.0 ** np.array(tops)
+        super().__init__(bends.options, bends.evaluations, PairsOf(bends, pairs), range(len(pairs)), bends.fresh)
+        tops = self.tops = [bends.top(track) for track in bends.tracks]
+        units = np.array([track.unit for track in bends.tracks]) * 2.0 ** np.array(tops)
         first, second = np.array([i for i, _ in pairs], int), np.array([j for _, j in pairs], int)
-        self.units = (np.sqrt(units[first]) * np.sqrt(units[second])).tolist()
-        limits = np.array(bends.bad) - np.array(tops)
-        self.bad = np.minimum(limits[first], limits[second]).tolist()
-        curved = np.abs(bends.values[:, 0])
-        self.beside = (BESIDE * np.sqrt(curved[first]) * np.sqrt(curved[second])).tolist()
+        limits = np.array([track.bad for track in bends.tracks]) - np.array(tops)
+        curved = np.abs(bends.found.values[:, 0])
+        self.beside: list[float] = (BESIDE * np.sqrt(curved[first]) * np.sqrt(curved[second])).tolist()
+        lengths, limits = np.sqrt(units[first]) * np.sqrt(units[second]), np.minimum(limits[first], limits[second])
+        for track, length, limit in zip(self.tracks, lengths.tolist(), limits.tolist()):
+            track.unit, track.bad = length, limit
 
     def run(self) -> Slopes:
-        self._march(range(len(self.pairs)))
-        return Slopes(self.values, self.errors, self.floors, self.sizes, np.array(self.counts))
+        self.march(self.tracks)
+        return self.allocated().slopes()
 
     def _keys(self, n: int, exponent: int) -> tuple[tuple[int, int], tuple[int, int]]:
         i, j = self.pairs[n]
         return (i, self.tops[i] + exponent), (j, self.tops[j] + exponent)
 
-    def _values(self, wanted: Sequence[tuple[int, int]]) -> tuple[Values, Values, list[tuple[Any, Any]]]:
+    def values_at(self, wanted: Sequence[Step]) -> tuple[Values, Values, list[tuple[Any, Any]]]:
         bends = self.bends
-        bends.at([key for n, exponent in wanted for key in self._keys(n, exponent)])
+        bends.at([key for track, exponent in wanted for key in self._keys(track.line, exponent)])
 
         def points() -> Iterator[list[Any]]:
-            for n, exponent in wanted:
-                (i, a), (j, b) = self._keys(n, exponent)
-                u, v = bends.units[i] * 2.0**a, bends.units[j] * 2.0**b
+            for track, exponent in wanted:
+                (i, a), (j, b) = self._keys(track.line, exponent)
+                u, v = bends.tracks[i].unit * 2.0**a, bends.tracks[j].unit * 2.0**b
                 for sign in (1, -1):
                     yield self.move(self.fresh(), i, sign * u, j, sign * v)
 
-        up, down = self._split(self.evaluations.vectors(points()))
+        up, down = self.split(self.evaluations.vectors(points()))
         # Where a line itself is not finite, the corners beside it are no use.
-        for n, (m, exponent) in enumerate(wanted):
-            if not all(np.isfinite(value).all() for key in self._keys(m, exponent) for value in bends.seen[key][:2]):
+        for n, (track, exponent) in enumerate(wanted):
+            keys = self._keys(track.line, exponent)
+            if not all(np.isfinite(value).all() for key in keys for value in bends.seen[key][:2]):
                 up[n] = down[n] = np.nan
         return up, down, [(1.0, -1.0)] * len(wanted)
 
-    def _slope(self, key: tuple[int, int], up: Any, down: Any, ahead: Any, behind: Any) -> Any:
-        here = self.bends.middle
-        (up_i, down_i, a_i, b_i), (up_j, down_j, a_j, b_j) = (self.bends.seen[key] for key in self._keys(*key))
+    def derivatives(self, steps: Sequence[Step], up: Values, down: Values, apart: Sequence[tuple[Any, Any]]) -> Sequence[Any]:
+        with np.errstate(all="ignore"):
+            return [self._mixed(*each) for each in zip(steps, up, down)]
+
+    def _mixed(self, step: Step, up: Any, down: Any) -> Any:
+        here, (track, exponent) = self.bends.middle, step
+        (up_i, down_i, a_i, b_i), (up_j, down_j, a_j, b_j) = (self.bends.seen[key] for key in self._keys(track.line, exponent))
         change = (up - up_i - up_j + here) + (down - down_i - down_j + here)
         area = a_i * a_j + b_i * b_j
         return change / area if area else 0.0 * up
 
-    def _judge(self, exponents: tuple[int, ...], group: list[int]) -> list[tuple[int, int]]:
-        following = super()._judge(exponents, group)
-        errors = {n: self.numbers[n].error if self.few else self.errors[n, 0] for n, _ in following}
-        return [(n, e) for n, e in following if not errors[n] <= self.beside[n]]
+    def following(
+        self, track: Track, exponent: int | None, exponents: tuple[int, ...], changes: bool, error: float
+    ) -> Sequence[int]:
+        return () if error <= self.beside[track.line] else super().following(track, exponent, exponents, changes, error)
 
-    def _one_side(self, i: int) -> int:
-        return 0
+    def one_sided(self, track: Track) -> bool:
+        return False
 
 
 class PairsOf(Lines):
@@ -168,7 +189,7 @@ class PairsOf(Lines):
 
     def scale(self, line: int) -> tuple[float, float]:
         i, j = self.pairs[line]
-        size = float(np.sqrt(self.bends.scales[i] * self.bends.scales[j]))
+        size = float(np.sqrt(self.bends.tracks[i].scale * self.bends.tracks[j].scale))
         return size, size
 
     def reach(self, line: int) -> float:
@@ -183,4 +204,4 @@ class PairsOf(Lines):
 
 def bends_of(method: Adaptive, evaluations: Evaluations, lines: Lines, fresh: Callable[[], Arrays]) -> Bends:
     """Second differences along all of these lines."""
-    return Bends(method, evaluations, lines, range(lines.count), fresh)
+    return Bends(method.options, evaluations, lines, range(lines.count), fresh)

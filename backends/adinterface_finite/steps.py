@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .extrapolation import Estimate, Number
+from .extrapolation import Estimate
 
 Array = np.ndarray[Any, Any]
 
@@ -25,6 +25,19 @@ LOST = 0.1
 RETREAT = 6
 #: Values of so few decimal digits are taken for rounded ones, unless they have no more than so many binary digits.
 DIGITS, BITS = 9, 42
+#: In place of an exponent: there are steps enough.
+NONE = -(10**6)
+#: The first two steps.
+BEGIN = (0, -1)
+#: How far below the only step at which f is finite the next one is: it is near an edge, and what both lack is multiplied.
+BELOW = 4
+#: How far from the others one more step is taken along what looks like a straight line of rounded values; by how many roundings
+#: it must rise within the smallest step to be none of such.
+ASIDE, MANY = -3, 100.0
+#: For slopes of which no others are taken, the unit of errors that are small enough is at least so much.
+FINE = 2.2e-14
+#: In place of the power of a step that is too small for one.
+SMALLEST = 5e-324
 #: One coarse look back by at most this power of two; one leap out of the noise.
 LEAST, LEAP = -6, 14
 #: How much more noise than rounding is reckoned with where steps are chosen.
@@ -55,6 +68,19 @@ def grain(values: Sequence[float]) -> float:
     return 0.0
 
 
+def coarse(
+    grain: float, slopes: Sequence[float], rounding: Sequence[float], smallest: float
+) -> float:
+    """This, half of what f's values are rounded to, or 0 along a straight line that rises by so many of it that it is none.
+
+    smallest: the smallest step.
+    """
+    if not grain or abs(slopes[-1]) * smallest < MANY * grain:
+        return grain
+    bends = [abs(a - b) > 8 * (c + d) for a, b, c, d in zip(slopes, slopes[1:], rounding, rounding[1:])]
+    return grain if any(bends) else 0.0
+
+
 def may_be_rounded(values: Array) -> Array:
     """Where `grain` may find something. values: (lines, steps, outputs), not negative; gives (lines, outputs)."""
     top = values.max(axis=1)
@@ -77,45 +103,73 @@ def decide(
     slopes: Array,
     rounding: Array,
     estimate: Estimate,
-    epsilon: float,
-    small: Sequence[bool],
-    bad: Sequence[int],
-    left: Sequence[int],
-) -> list[int | None]:
-    """The exponent of the next step of each of some lines that have the same; None for those that have enough.
+    limit: float,
+    small: Sequence[bool] | Array,
+    bad: Sequence[int] | Array,
+    left: Sequence[int] | Array,
+) -> Array:
+    """The exponent of the next step of each of some lines that have the same; NONE for those that have enough.
 
-    slopes, rounding: (lines, steps, outputs). small: whether the largest step is less than x itself. bad: the least exponent
-    at which f was not finite. left: how many evaluations each line may still take.
+    slopes, rounding: (lines, steps, outputs). The rest is as for `next_step`, which decides where it is not usual.
     """
-    sizes = _norms(slopes)
-    noises = 2 * rounding.max(axis=2, initial=0.0)
-    low_bends, high_bends = _norms(slopes[:, -2] - slopes[:, -1]), _norms(slopes[:, 0] - slopes[:, 1])
-    of_lines = sizes, noises, low_bends, high_bends, _norms(estimate.value), _norms(estimate.error), _norms(estimate.floor)
+    sizes, noises = _norms(slopes), 2 * rounding.max(axis=2, initial=0.0)
     alike = np.full(len(slopes), np.inf)
     if estimate.alike is not None and slopes.shape[2]:
         worst = estimate.error.argmax(axis=1)[:, None]
         alike = np.take_along_axis(estimate.alike, worst, 1)[:, 0]
-    lines: Any = zip(*[measure.tolist() for measure in (*of_lines, alike)])
-    return [_next(exponents, power, epsilon, small[n], bad[n], left[n], *measures) for n, measures in enumerate(lines)]
+    small, bad, left = np.asarray(small), np.asarray(bad), np.asarray(left)
+    measures = (
+        small, bad, left, sizes[:, -1], _norms(slopes[:, -2] - slopes[:, -1]), _norms(slopes[:, 0] - slopes[:, 1]),
+        noises[:, -1], noises[:, 1], _norms(estimate.value), _norms(estimate.error), _norms(estimate.floor), alike,
+    )  # fmt: skip
+    last, low_bend, high_bend, low_noise, high_noise, top, error, floor = measures[3:-1]
+    steps, high, low, rest = len(exponents), exponents[0], exponents[-1], left // 2
+    chosen = np.full(len(slopes), NONE)
+    with np.errstate(all="ignore"):
+        last = np.where(last == 0, 1.0, last)
+        low_bend, high_bend, low_noise, high_noise = low_bend / last, high_bend / last, low_noise / last, high_noise / last
+        relative = np.where(top > 0, error / top, 0.0)
+        open_ = sizes.any(axis=1)
+        unusual = open_ & (low_bend > 10 * GOOD) & (low_bend > 8 * low_noise)
+        open_ = open_ & ~unusual & ~((rest < 2) & (relative < min(LATE * limit, 0.05)))
+        if steps == 2:
+            open_ &= ~((relative < min(LINEAR * limit, 0.05)) & (low_bend <= 4 * low_noise))
+        else:
+            open_ &= ~(relative < min(ENOUGH * limit, 0.01))
+        unusual |= open_ & (high_bend < 4 * high_noise)
+        open_ &= ~unusual
+        outward = open_ & (high_bend < GOOD / 8) & (high + 1 < bad) & ((rest > 1) | (floor > error / 4))
+        chosen[outward] = high + 1
+        open_ &= ~outward
+        inward = open_ & (rest > 2)
+        chosen[inward] = low - np.where((relative > LOST) & (steps > 2), 2, 1)[inward]
+        open_ &= ~inward
+        if open_.any():
+            gaps, lacks = _gaps(exponents, power, low_bend, low_noise, rest)
+            if steps > 3:
+                unusual |= open_ & (rest < 2) & (np.maximum(UNSURE, BEYOND * lacks) < relative) & (alike < ALIKE)
+            chosen[open_] = low - gaps[open_]
+    for n in np.flatnonzero(unusual).tolist():
+        exponent = next_step(exponents, power, limit, *[measure[n].item() for measure in measures])
+        chosen[n] = NONE if exponent is None else exponent
+    return chosen
 
 
-def decide_number(
-    exponents: tuple[int, ...],
-    power: int,
-    slopes: Sequence[float],
-    rounding: Sequence[float],
-    estimate: Number,
-    epsilon: float,
-    small: bool,
-    bad: int,
-    left: int,
-) -> int | None:
-    """As `decide`, for one line of a function with one output."""
-    sizes, noises = [abs(slope) for slope in slopes], [2 * noise for noise in rounding]
-    low_bend, high_bend = abs(slopes[-2] - slopes[-1]), abs(slopes[0] - slopes[1])
-    top, error, floor = abs(estimate.value), estimate.error, estimate.floor
-    measures = sizes, noises, low_bend, high_bend, top, error, floor, estimate.alike
-    return _next(exponents, power, epsilon, small, bad, left, *measures)
+def _gaps(exponents: tuple[int, ...], power: int, bend: Array, noise: Array, rest: Array) -> tuple[Array, Array]:
+    """As `_gap`, of some lines."""
+    low = exponents[-1]
+    lacking = bend / (2.0 ** (power * (exponents[-2] - low)) - 1)
+    known = np.ones(len(bend))
+    for exponent in exponents:
+        lacks = lacking * 2.0 ** (power * (exponent - low))
+        known = np.where(lacks < 0.3, known * lacks, known)
+    product, lacking = known, np.clip(lacking, 1e-300, 1.0)
+    for k in range(int(rest.max(initial=0))):
+        product = np.where(rest > k, product * lacking, product)
+    gaps = np.arange(1, -LEAST + 3)[:, None]
+    falls, rises = 2.0 ** (-power * gaps * (rest * (rest + 1) // 2)), 2.0 ** (gaps * rest)
+    total = product * falls + np.maximum(noise, 1e-300) * UNSEEN * rises
+    return total.argmin(axis=0) + 1, known
 
 
 def _norms(array: Array) -> Array:
@@ -123,46 +177,51 @@ def _norms(array: Array) -> Array:
     return norms
 
 
-def _next(
+def next_step(
     exponents: tuple[int, ...],
     power: int,
-    epsilon: float,
+    limit: float,
     small: bool,
     bad: int,
     left: int,
-    sizes: Sequence[float],
-    noises: Sequence[float],
+    last: float,
     low_bend: float,
     high_bend: float,
+    low_noise: float,
+    high_noise: float,
     top: float,
     error: float,
     floor: float,
     alike: float,
 ) -> int | None:
-    if not any(sizes):
-        return None
+    """The exponent of the next step of a line along which f changes; None if it has enough.
+
+    limit: the unit of relative errors that are small enough. small: whether the largest step is less than x itself. bad: the
+    least exponent at which f was not finite. left: how many evaluations the line may still take. last: the slope at the
+    smallest step. low_bend, high_bend: how far the slopes at the two smallest steps are apart, and at the two largest.
+    low_noise, high_noise: twice the rounding in the slopes at the smallest step and at the second. top, error, floor, alike:
+    the estimate. All in absolute value, and where f has many outputs the largest of all.
+    """
     steps, high, low = len(exponents), exponents[0], exponents[-1]
-    last = sizes[-1] or 1.0
+    last = last or 1.0
     low_bend, high_bend = low_bend / last, high_bend / last
-    low_noise, high_noise = noises[-1] / last, noises[1] / last
+    low_noise, high_noise = low_noise / last, high_noise / last
     relative = error / top if top else 0.0
     rest = left // 2
-    #: What the smallest step lacks, if errors fall with a power of the step.
-    lacking = low_bend / (2.0 ** (power * (exponents[-2] - low)) - 1)
     if low_bend > 10 * GOOD and low_bend > 8 * low_noise:
         if rest > 2:
             down = max(math.floor(math.log2(GOOD / low_bend) / power), LEAST) if low_bend < math.inf else LEAST
             return low + (min(down, -2) if relative > LOST and steps > 2 else down)
-        return low - max(2, _gap(exponents, power, lacking, low_noise, rest)[0])
+        return low - max(2, _gap(exponents, power, low_bend, low_noise, rest)[0])
     if steps == 2:
-        enough = relative < min(LINEAR * epsilon, 0.05) and low_bend <= 4 * low_noise
+        enough = relative < min(LINEAR * limit, 0.05) and low_bend <= 4 * low_noise
     else:
-        enough = relative < min(ENOUGH * epsilon, 0.01)
-    if enough or (rest < 2 and (relative < min(LATE * epsilon, 0.05) or error < NOISY * floor)):
+        enough = relative < min(ENOUGH * limit, 0.01)
+    if enough or (rest < 2 and relative < min(LATE * limit, 0.05)):
         return None
     if high_bend < 4 * high_noise:
         # As far as noise must fall, but not so far that what bends unseen below it would matter.
-        leap = min(math.log2(high_noise / (8 * epsilon)), math.log2(GOOD / (4 * high_noise)) / power)
+        leap = min(math.log2(high_noise / (8 * limit)), math.log2(GOOD / (4 * high_noise)) / power)
         outward = min(max(math.floor(leap), 3), LEAP) if steps > 2 or small else 1
         for size in (outward, 3):
             if high + size < bad:
@@ -171,35 +230,38 @@ def _next(
         return high + 1
     if rest > 2:
         return low - (2 if relative > LOST and steps > 2 else 1)
-    gap, lacks = _gap(exponents, power, lacking, low_noise, rest)
+    gap, lacks = _gap(exponents, power, low_bend, low_noise, rest)
     if rest < 2 and steps > 3 and max(UNSURE, BEYOND * lacks) < relative < math.inf and alike < ALIKE:
         # A function that is noisy, or one that oscillates unseen between the steps: far below them this can be told.
         gap = max(gap, min(math.floor(math.log2(PART * relative / max(UNSEEN * low_noise, 1e-300))), FARTHEST))
     return low - gap
 
 
-def _gap(exponents: tuple[int, ...], power: int, lacking: float, noise: float, rest: int) -> tuple[int, float]:
+def _gap(exponents: tuple[int, ...], power: int, bend: float, noise: float, rest: int) -> tuple[int, float]:
     """How many powers of two lie between the last steps, so that what they lack and their noise are least together.
 
     And what the value that there is lacks by itself.
 
-    lacking, noise: relative, of the smallest step that there is. rest: how many steps there will be. What an extrapolated value
+    bend, noise: relative, of the smallest step that there is. rest: how many steps there will be. What an extrapolated value
     lacks is about the product of what its slopes lack.
     """
-    low, product = exponents[-1], 1.0
+    low = exponents[-1]
+    #: What the smallest step lacks, if errors fall with a power of the step.
+    lacking = bend / (2.0 ** (power * (exponents[-2] - low)) - 1)
+    known = 1.0
     for exponent in exponents:
         lacks = lacking * 2.0 ** (power * (exponent - low))
         if lacks < 0.3:
-            product *= lacks
-    lacking, noise = min(max(lacking, 1e-300), 1.0), max(noise, 1e-300) * UNSEEN
-    known, best, least = product, 1, math.inf
+            known *= lacks
+    product, lacking, noise = known, min(max(lacking, 1e-300), 1.0), max(noise, 1e-300) * UNSEEN
+    for _ in range(rest):
+        product *= lacking
+    falls, rises = 2.0 ** (-power * (rest * (rest + 1) // 2)), 2.0**rest
+    best, least = 1, math.inf
     for gap in range(1, -LEAST + 3):
-        lacks = product
-        for k in range(1, rest + 1):
-            lacks *= lacking * 2.0 ** (-power * gap * k)
-        total = lacks + noise * 2.0 ** (gap * rest)
-        if total < least:
-            best, least = gap, total
+        product, noise = product * falls, noise * rises
+        total = product + noise
+        if not total < least:  # from the least one on they rise
+            break
+        best, least = gap, total
     return best, known
-
-NOISY = 0.0

@@ -1,0 +1,132 @@
+"""What the steps alone decide about windows of neighbouring ones: weights, and how noise is amplified."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+#: A window's error is at least this part of that of the window without its largest step.
+FLOOR = 0.01
+#: A measured noise counts so many times: it is seen in one or two samples.
+CAUTION = 3.0
+#: How much larger than the least sample of noise the mean of the two least may be: the other one may show how f bends.
+TWICE = 8.0
+#: From this power of two on a step lies far below the others: what is noise at those is much more there. Where the slopes at
+#: the others differ by at most this part, and that at the far step by more than this part of such noise, f is noisy. Where the
+#: far slope is much nearer than that, there is none, and what the others show is what f does between them.
+FAR, CALM, TOLD = 6, 0.2, 0.01
+
+
+class Windows(NamedTuple):
+    """All windows of neighbouring steps: first those of one step, then those of two, ..."""
+
+    #: (windows, steps): the weights of the slopes in a window's value.
+    weights: Array
+    #: Their absolute values.
+    gains: Array
+    #: The window without the largest step, for each of two steps or more.
+    shorter: Array
+    #: For each window of three steps or more, how much faster it converges than the shorter one if all goes well.
+    ratios: Array
+    #: How much independent noise of f is amplified in the value, and in the difference of a window and its shorter one; in
+    #: units of the smallest step.
+    amplified: Array
+    difference: Array
+    #: Steps behind a window, which may contradict it: for each such pair the window, its last step, the smaller step; and
+    #: what sums the pairs of a window.
+    behind: tuple[Array, Array, Array]
+    gathered: Array
+    #: The place of the first step of each window of two steps or more.
+    first: Array
+    steps: int
+    #: `2**exponent` of each step.
+    powers: Array
+    #: The windows without the smallest step if that lies far below the others, and how much more noise that step has.
+    before: Windows | None
+    louder: float
+
+
+@functools.lru_cache(maxsize=4096)
+def windows(exponents: tuple[int, ...], power: int, order: int) -> Windows:
+    """Of steps `2**exponents`, from the largest to the smallest, where errors are a series in `h**power`.
+
+    order: of the derivative; the noise of f's values is divided by that power of the step.
+    """
+    steps = len(exponents)
+    sizes = np.array([2.0 ** (e - exponents[-1]) for e in exponents])
+    nodes = sizes**power
+    spans = [(start, size) for size in range(1, steps + 1) for start in range(steps - size + 1)]
+    number = {span: n for n, span in enumerate(spans)}
+    weights = np.zeros((len(spans), steps))
+    for n, (start, size) in enumerate(spans):
+        inside = range(start, start + size)
+        for j in inside:
+            weights[n, j] = np.prod([nodes[k] / (nodes[k] - nodes[j]) for k in inside if k != j])
+    wide = spans[steps:]
+    shorter = np.array([number[start + 1, size - 1] for start, size in wide], dtype=int)
+    ratios = np.array([nodes[start] / nodes[start + 1] for start, size in wide if size > 2])
+    rounding = (weights / sizes**order) ** 2
+    apart = ((weights[steps:] - weights[shorter]) / sizes**order) ** 2
+    pairs = [(n, start + size - 1, j) for n, (start, size) in enumerate(wide) for j in range(start + size, steps)]
+    gathered = np.zeros((len(wide), len(pairs)))
+    for k, (n, _, _) in enumerate(pairs):
+        gathered[n, k] = 1.0
+    columns = np.array(pairs, dtype=int).reshape(-1, 3)
+    behind = (columns[:, 0], columns[:, 1], columns[:, 2])
+    amplified, difference = np.sqrt(rounding.sum(axis=1))[steps:], np.sqrt(apart.sum(axis=1))[steps - 1 :]
+    far = is_far(exponents)
+    return Windows(
+        weights, np.abs(weights), shorter, ratios[:, None], amplified, difference[:, None], behind, gathered,
+        np.array([start for start, _ in wide], dtype=int), steps, np.array([2.0**e for e in exponents]),
+        windows(exponents[:-1], power, order) if far else None, louder(exponents, order) if far else 0.0,
+    )  # fmt: skip
+
+
+def is_far(exponents: tuple[int, ...]) -> bool:
+    """Whether the smallest step lies far below the others."""
+    return len(exponents) > 3 and exponents[-2] - exponents[-1] >= FAR
+
+
+def louder(exponents: tuple[int, ...], order: int) -> float:
+    """How much more noise the smallest step has than the one before it."""
+    return float(2.0 ** (order * (exponents[-2] - exponents[-1])))
+
+
+class Joined(NamedTuple):
+    """One window of two steps or more, as Neville makes it of two shorter ones."""
+
+    #: What the difference of the windows without the largest and without the smallest step counts.
+    weight: float
+    #: As in `Windows`, 0 for two steps; noise in units of the step `2**0`.
+    ratio: float
+    amplified: float
+    difference: float
+    #: What comes first of windows that are equally good: the shorter, then that of larger steps.
+    rank: tuple[int, int]
+
+
+@functools.lru_cache(maxsize=4096)
+def windows_of_last(exponents: tuple[int, ...], power: int, order: int) -> tuple[Joined, ...]:
+    """The windows of two steps, of three, ... that the smallest of these steps ends."""
+    steps = len(exponents)
+    return tuple([_joined(exponents, power, order, steps - size, size) for size in range(2, steps + 1)])
+
+
+@functools.lru_cache(maxsize=4096)
+def windows_of_first(exponents: tuple[int, ...], power: int, order: int) -> tuple[Joined, ...]:
+    """The windows of two steps, of three, ... that the largest of these steps begins."""
+    return tuple([_joined(exponents, power, order, 0, size) for size in range(2, len(exponents) + 1)])
+
+
+def _joined(exponents: tuple[int, ...], power: int, order: int, start: int, size: int) -> Joined:
+    inside = exponents[start : start + size]
+    found, smallest = windows(inside, power, order), 2.0 ** (order * inside[-1])
+    nodes = [2.0 ** (power * (exponent - inside[-1])) for exponent in inside]
+    weight, amplified = nodes[-1] / (nodes[0] - nodes[-1]), float(found.amplified[-1]) / smallest
+    if size == 2:
+        return Joined(weight, 0.0, amplified, 0.0, (size, -inside[0]))
+    return Joined(weight, nodes[0] / nodes[1], amplified, float(found.difference[-1, 0]) / smallest, (size, -inside[0]))

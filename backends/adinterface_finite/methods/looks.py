@@ -1,0 +1,264 @@
+"""Evaluations along some lines: which points, what they say of derivatives, and what to do where f is not finite."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adinterface.contract.backend import Arrays
+
+from ..evaluation import Evaluations
+from ..extrapolation import Estimate, Table, Windows, extrapolate
+from ..levels import enclosing
+from ..points import Lines
+from ..steps import FINE, RETREAT, START, unit
+from .method import Array
+from .track import Track
+
+#: What f gave at some points: numbers, or a stack of vectors.
+Values = list[float] | Array
+#: A line, and the exponent of a step along it.
+Step = tuple[Track, int]
+#: How far points ahead and behind really are.
+Apart = Sequence[tuple[Any, Any]]
+
+_ANYWHERE = (math.inf, math.inf)
+
+
+class Options(NamedTuple):
+    """most: evaluations of each line. noise: of f's values, relative; None takes the rounding of their dtype. absolute: their
+    absolute noise, if that is known. step: the first step relative to a number's scale; None takes the usual one."""
+
+    most: int
+    noise: float | None
+    absolute: float | None
+    step: float | None
+
+
+class Looks:
+    """f along some lines: its values, what they say of derivatives, and where it is not finite."""
+
+    #: Of the derivative; and the power of h in whose series the errors are.
+    order, power = 1, 2
+    #: How much of the rounding of f's values its differences have, and how much larger an error is small enough.
+    gain, slack = 1.0, 1.0
+    #: How many evaluations a line may take beyond the usual ones.
+    more = 0
+
+    def __init__(self, options: Options, evaluations: Evaluations, lines: Lines, chosen: range, fresh: Callable[[], Arrays]):
+        self.options, self.evaluations, self.lines, self.chosen, self.fresh = options, evaluations, lines, chosen, fresh
+        self.level, self.most = evaluations.level, options.most + self.more
+        factor = 1.0 if options.step is None else options.step / START
+        bounded, scale = lines.point.bounded, lines.scale
+        self.tracks: list[Track] = []
+        for line in chosen:
+            usual, worst = scale(line)
+            room = lines.room(line) if bounded else _ANYWHERE
+            table, move = Table(self.power, self.order), lines.mover(line, fresh)
+            self.tracks.append(Track(line, unit(usual * factor), usual, worst, room, table, move))
+        #: Outputs that are not finite at the point itself.
+        self.dead: Array | None = None
+        #: f is not known at the point itself.
+        self.owes = not evaluations.at_hand
+        #: f at the first point of all, if a round begins behind it.
+        self.begun: Any = None
+        #: f has one real output.
+        self.single = False
+
+    def see(
+        self,
+        steps: Sequence[Step],
+        up: Values,
+        down: Values,
+        apart: Apart,
+        again: list[Step],
+        smaller: bool | None = None,
+    ) -> None:
+        """Keep what was found at these steps; `again` gets the steps to take instead where f was not finite.
+
+        apart: how far the points ahead and behind really are. smaller: whether the step below is taken too; None to look for
+        it among these.
+        """
+        if self.dead is None and self.all_finite(up) and self.all_finite(down):
+            found = self.derivatives(steps, up, down, apart)
+            for (track, exponent), slope, size in zip(steps, found, self.sizes(up, down)):
+                track.take(exponent, slope, size)
+            return
+        if self.dead is not None:
+            up, down = self._without_dead(up), self._without_dead(down)
+        finite_up, finite_down = self._finite(up), self._finite(down)
+        if not (all(finite_up) and all(finite_down)) and self.dead is None and not self._alive(up, down):
+            self.dead = self.find_dead()
+            up, down = self._without_dead(up), self._without_dead(down)
+            finite_up, finite_down = self._finite(up), self._finite(down)
+        found, sizes = self.derivatives(steps, up, down, apart), self.sizes(up, down)
+        for n, (track, exponent) in enumerate(steps):
+            if finite_up[n] and finite_down[n]:
+                track.take(exponent, found[n], sizes[n])
+                continue
+            track.count += 2 + self.owed()
+            track.bad = min(track.bad, exponent)
+            for sign, good, values in ((1, finite_up[n], up[n]), (-1, finite_down[n], down[n])):
+                if good:
+                    track.sides.append((exponent, sign, apart[n][0 if sign == 1 else 1], np.array(values, ndmin=1)))
+            if smaller or (smaller is None and (track, exponent - 1) in steps) or (again and again[-1][0] is track):
+                continue  # the smaller of two steps of the first round says where to go
+            lower = self._retreat(track, exponent)
+            if lower is not None:
+                again.append((track, lower))
+
+    def owed(self) -> int:
+        """One evaluation if f was evaluated at the point itself because of this line."""
+        owed = self.owes and self.evaluations.at_hand
+        self.owes = self.owes and not owed
+        return int(owed)
+
+    def _retreat(self, track: Track, exponent: int) -> int | None:
+        """A smaller step than one at which f was not finite; None if there are no more evaluations to spend."""
+        track.failures += 1
+        left = self.most - track.count
+        if left < 2 or (not track.exponents and track.failures > 1 and self.one_sided(track)):
+            return None
+        if track.exponents:
+            return track.exponents[-1] - 1
+        jump = RETREAT if track.failures == 1 else 2 * RETREAT
+        return min(exponent - jump, track.caution) if track.failures == 1 else exponent - jump
+
+    def one_sided(self, track: Track) -> bool:
+        """Whether f is finite on one side of this line alone."""
+        return track.one_side() != 0
+
+    def _alive(self, up: Values, down: Values) -> bool:
+        """Whether each output was finite somewhere, so that f need not be evaluated at the point itself to know of it."""
+        if any(track.exponents for track in self.tracks):
+            return True
+        return bool((np.isfinite(up) | np.isfinite(down)).reshape(len(up), -1).any(axis=0).all())
+
+    def find_dead(self) -> Array:
+        """Outputs that are not finite at the point itself have no slope, and the others have theirs."""
+        outputs, _ = self.evaluations.base()
+        vector = np.atleast_1d(self.evaluations.layout(outputs).flat(outputs))
+        return np.asarray(~np.isfinite(vector))
+
+    def _points(self, wanted: Sequence[Step], distances: list[Any]) -> Iterator[list[Any]]:
+        for track, exponent in wanted:
+            t, move = track.unit * 2.0**exponent, track.move
+            leaves, distance = move(t)
+            distances.append(distance)
+            yield leaves
+            leaves, distance = move(-t)
+            distances.append(distance)
+            yield leaves
+
+    def values_at(self, wanted: Sequence[Step]) -> tuple[Values, Values, list[tuple[Any, Any]]]:
+        """f ahead and behind, and how far the point has moved."""
+        distances: list[Any] = []
+        begun, self.begun = self.begun, None
+        if self.single and self.evaluations.executor is None:
+            return self._numbers_at(wanted, begun)
+        ahead, behind = self.split(self.evaluations.vectors(self._points(wanted, distances), begun))
+        return ahead, behind, list(zip(distances[0::2], distances[1::2]))
+
+    def _numbers_at(self, wanted: Sequence[Step], begun: Any) -> tuple[Values, Values, list[tuple[Any, Any]]]:
+        """As `values_at`, where f has one real output. begun: f at the first point, if it is known."""
+        up: list[float] = []
+        down: list[float] = []
+        apart: list[tuple[Any, Any]] = []
+        number = self.evaluations.number
+        with self.evaluations.near() as evaluate:
+            for track, exponent in wanted:
+                t, move = track.unit * 2.0**exponent, track.move
+                leaves, ahead = move(t)
+                up.append(number(evaluate, leaves) if begun is None else begun.item())
+                begun = None
+                leaves.clear()  # so that the next point may lie in the same memory, which is near
+                leaves, behind = move(-t)
+                down.append(number(evaluate, leaves))
+                leaves.clear()
+                apart.append((ahead, behind))
+        return up, down, apart
+
+    def split(self, vectors: list[Any]) -> tuple[Values, Values]:
+        """Every other one: numbers, or stacks (rounds, outputs)."""
+        layout = self.evaluations.layout(())
+        if layout.alone:
+            numbers = [float(value) if layout.number else value.item() for value in vectors]
+            return numbers[0::2], numbers[1::2]
+        array = np.array(vectors, layout.dtype).reshape(len(vectors), layout.count)
+        return array[0::2].copy(), array[1::2].copy()
+
+    def all_finite(self, values: Values) -> bool:
+        return all(map(math.isfinite, values)) if self.single else bool(np.isfinite(values).all())
+
+    def _finite(self, values: Values) -> list[bool]:
+        """Whether each of these is finite in all of its numbers."""
+        if self.single:
+            return [math.isfinite(value) for value in values]
+        finite: Any = np.isfinite(values)
+        found: list[bool] = finite.all(axis=1).tolist()
+        return found
+
+    def _without_dead(self, values: Values) -> Values:
+        assert self.dead is not None
+        if self.single:
+            return [0.0] * len(values) if self.dead[0] else values
+        values[:, self.dead] = 0.0  # type: ignore[call-overload]
+        return values
+
+    def derivatives(self, steps: Sequence[Step], up: Values, down: Values, apart: Apart) -> Sequence[Any]:
+        """Between the two points of each step: numbers or vectors."""
+        with np.errstate(all="ignore"):  # of what is not finite, at which nobody looks
+            between = zip(up, down, apart)
+            return [(a - b) / (ahead - behind) if ahead != behind else 0.0 * a for a, b, (ahead, behind) in between]
+
+    def sizes(self, up: Values, down: Values) -> Sequence[Any]:
+        """How large f's values are at both points."""
+        if self.single:
+            return [max(abs(a), abs(b)) for a, b in zip(up, down)]
+        found: Any = np.maximum(np.abs(up), np.abs(down))
+        return found  # type: ignore[no-any-return]
+
+    # what estimates ask
+
+    def epsilon(self) -> float:
+        """The precision of f's values, relative."""
+        own = self.evaluations.layout(()).epsilon if self.options.noise is None else self.options.noise
+        return max(own, self.level.error)
+
+    def limit(self, epsilon: float) -> float:
+        """In units of which an error is small enough: as small as rounding allows, if others are taken of these derivatives."""
+        allowed = self.slack * epsilon
+        return max(allowed, FINE) if self.order == 1 and enclosing() is None else allowed
+
+    def rounding(self, sizes: Array, steps: Array, epsilon: float) -> Array:
+        """The rounding errors of slopes (lines, steps, outputs), by f's values and the steps."""
+        noise = 0.5 * self.gain * epsilon * sizes
+        if self.options.absolute is not None:
+            noise = np.maximum(noise, 0.5 * self.gain * self.options.absolute)
+        return np.asarray(noise / (steps**self.order)[:, :, None])
+
+    def extrapolated(self, found: Windows, slopes: Array, rounding: Array, steps: Array) -> Estimate:
+        """The slopes at no step."""
+        return extrapolate(found, slopes, rounding, (steps[:, -1:] ** self.order)[:, :, None])
+
+    def following(
+        self, track: Track, exponent: int | None, exponents: tuple[int, ...], changes: bool, error: float
+    ) -> Sequence[int]:
+        """The next steps of a line for which this was decided; its estimated error is known."""
+        if exponent is None:
+            return self._look_further(track) if len(exponents) == 2 and not changes else ()
+        return (exponent,) if exponent not in exponents else ()
+
+    def _look_further(self, track: Track) -> Sequence[int]:
+        """Where f did not change at all around a number that is close to zero, it may change at a distance of about 1."""
+        if track.scale >= 2.0**-10 or self.most < 8 or self.lines.point.scale is not None:
+            return ()
+        exponent = round(math.log2(unit(1.0) / track.unit))
+        if exponent >= track.bad:
+            return ()
+        track.forget()
+        track.scale = 1.0
+        return exponent, exponent - 1

@@ -1,0 +1,144 @@
+"""Estimates of an f with one real output, line by line in Python's numbers: NumPy's take longer than many an f."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from ..evaluation import Evaluate
+from ..extrapolation import Number
+from ..steps import ASIDE, BEGIN, BELOW, SMALLEST, coarse, grain, next_step
+from .looks import Looks
+from .method import Slopes
+from .track import Track
+
+_NOTHING = Number(math.nan, math.inf, 0.0, 0, 0.0, math.inf)
+
+
+class Numbers:
+    """What is estimated along the lines of a sweep."""
+
+    #: f has one real output.
+    single = True
+
+    def __init__(self, sweep: Looks):
+        self.sweep, self.epsilon = sweep, -1.0
+        self._reckon_with(sweep.epsilon())
+
+    def _reckon_with(self, epsilon: float) -> None:
+        """The precision of f's values is known better."""
+        self.epsilon, self.limit = epsilon, self.sweep.limit(epsilon)
+        self.part = 0.5 * self.sweep.gain * epsilon
+
+    def to_the_end(self, track: Track, evaluate: Evaluate, begun: tuple[float, Any] | None) -> None:
+        """Evaluate f along one line until there is enough. begun: f at the first point, and how far that is, if known."""
+        sweep, move, unit = self.sweep, track.move, track.unit
+        number = sweep.evaluations.number
+        wanted: Sequence[int] = BEGIN
+        while wanted:
+            again: list[tuple[Track, int]] = []
+            for exponent in wanted:
+                t = unit * 2.0**exponent
+                if begun is None:
+                    leaves, ahead = move(t)
+                    up = number(evaluate, leaves)
+                else:
+                    (up, ahead), begun = begun, None
+                leaves, behind = move(-t)
+                down = number(evaluate, leaves)
+                if isfinite(up) and isfinite(down) and sweep.dead is None:
+                    slope = (up - down) / (ahead - behind) if ahead != behind else 0.0 * up
+                    track.take(exponent, slope, max(abs(up), abs(down)))
+                else:
+                    sweep.see([(track, exponent)], [up], [down], [(ahead, behind)], again, exponent - 1 in wanted)
+            wanted = [e for _, e in again if e not in track.exponents] if again else self.judge(track)
+
+    def slopes(self) -> Slopes:
+        """Of all lines."""
+        tracks = self.sweep.tracks
+        found = [track.number or _NOTHING for track in tracks]
+        values, errors, floors = (np.array(column)[:, None] for column in (
+            [number.value for number in found], [number.error for number in found], [number.floor for number in found],
+        ))  # fmt: skip
+        sizes = np.array([[max(track.sizes, default=0.0)] for track in tracks])
+        return Slopes(values, errors, floors, sizes, np.array([track.count for track in tracks]))
+
+    def served(self, track: Track) -> int:
+        """The place of the largest step that served."""
+        return 0 if track.number is None else track.number.first
+
+    def next(self, ready: Sequence[Track]) -> list[tuple[Track, int]]:
+        """The steps of the next round, for the lines that were evaluated."""
+        return [(track, exponent) for track in ready for exponent in self.judge(track)]
+
+    def judge(self, track: Track) -> Sequence[int]:
+        """Estimate the derivative along one line, and choose the steps to take next."""
+        exponents, slopes, sweep = tuple(track.exponents), track.slopes, self.sweep
+        steps, left = len(exponents), sweep.most - track.count
+        if steps < 2:
+            if not steps:
+                return ()
+            # The one slope is the derivative, of which nothing else is known.
+            track.number = _NOTHING._replace(value=slopes[0])
+            return (exponents[0] - BELOW,) if left >= 2 else ()
+        if sweep.level.error > self.epsilon:
+            self._reckon_with(sweep.level.error)
+        track.number = found = self._estimate(track, exponents)
+        if left < 2:
+            return ()
+        exponent, rounding = None, track.table.rounding
+        changes = slopes[-1] != 0.0 or any(slopes)
+        if changes:
+            exponent = next_step(
+                exponents, sweep.power, self.limit, track.unit * 2.0 ** exponents[0] < track.scale, track.bad, left,
+                abs(slopes[-1]), abs(slopes[-2] - slopes[-1]), abs(slopes[0] - slopes[1]), 2 * rounding[-1], 2 * rounding[1],
+                abs(found.value), found.error, found.floor, found.alike,
+            )  # fmt: skip
+            if exponent is None and steps == 2 and sweep.options.noise is None and grain(track.sizes):
+                exponent = exponents[-1] + ASIDE  # rounded values may lie on a straight line by chance
+        return sweep.following(track, exponent, exponents, changes, found.error)
+
+    def _estimate(self, track: Track, exponents: tuple[int, ...]) -> Number:
+        table, slopes, steps = track.table, track.slopes, len(exponents)
+        if steps > 2 and track.grain is None:
+            track.grain = 0.5 * grain(track.sizes) if self.sweep.options.noise is None else 0.0
+        if track.grain and steps > 2:
+            return self._grained(track, exponents)
+        known = table.exponents
+        if table.epsilon == self.epsilon and len(known) == steps - 1:
+            if known == exponents[:-1]:
+                table.add_last(exponents, slopes[-1], self._rounding(track, -1))
+                return table.estimate()
+            if known == exponents[1:]:
+                table.add_first(exponents, slopes[0], self._rounding(track, 0))
+                return table.estimate()
+        return self._anew(track, exponents, [self._rounding(track, n) for n in range(steps)])
+
+    def _anew(self, track: Track, exponents: tuple[int, ...], rounding: Sequence[float]) -> Number:
+        table = track.table
+        table.clear()
+        table.epsilon = self.epsilon
+        for n, (slope, noise) in enumerate(zip(track.slopes, rounding), 1):
+            table.add_last(exponents[:n], slope, noise)
+        return table.estimate()
+
+    def _grained(self, track: Track, exponents: tuple[int, ...]) -> Number:
+        """Of values that are rounded to some digits."""
+        rounding = [self._rounding(track, n) for n in range(len(exponents))]
+        steps = [track.unit * 2.0**exponent for exponent in exponents]
+        found = self.sweep.gain * coarse(track.grain or 0.0, track.slopes, rounding, steps[-1])
+        if found:
+            rounding = [max(noise, found / step**self.sweep.order) for noise, step in zip(rounding, steps)]
+        return self._anew(track, exponents, rounding)
+
+    def _rounding(self, track: Track, n: int) -> float:
+        """The rounding error of a slope, by f's values and the step."""
+        step, absolute = track.unit * 2.0 ** track.exponents[n], self.sweep.options.absolute
+        noise: float = self.part * track.sizes[n]
+        if absolute is not None:
+            noise = max(noise, 0.5 * self.sweep.gain * absolute)
+        return noise / (step**self.sweep.order or SMALLEST)

@@ -2,8 +2,8 @@
 
 Each term is differentiated along with the sum. Where too little would be left of it, there is NaN. Sources: Moore, Algorithm AS
 187: Derivatives of the incomplete gamma integral, Applied Statistics, 1982; Boik and Robison-Cox, Derivatives of the incomplete
-beta function, Journal of Statistical Software, 1998; NIST Digital Library of Mathematical Functions, 8.7, 8.9, 8.17, 10.32,
-13.2, 15.2 and 25.11.
+beta function, Journal of Statistical Software, 1998; NIST Digital Library of Mathematical Functions, 8.7, 8.9, 8.17, 10.32
+and 25.11.
 """
 
 from __future__ import annotations
@@ -268,42 +268,6 @@ def kve(v: Numbers, z: Numbers) -> Jet:
     weights[0] /= 2
     even, odd = weights * np.cosh(v * t), weights * np.sinh(v * t)
     return Jet(np.sum(even, axis=0), np.sum(t * odd, axis=0)[None], np.sum(t * t * even, axis=0)[None, None])
-
-
-# Hypergeometric ------------------------------------------------------------------------------------------------------
-
-
-def hyp0f1(v: Numbers, x: Numbers) -> Jet:
-    """The limit function 0F1 and its derivatives by v."""
-    v, x = np.broadcast_arrays(v, x)
-    return _sum(lambda n: Jet.variable(v + (n - 1), 0, 1).inverse() * (x / n), v, 1)
-
-
-def hyp1f1(a: Numbers, b: Numbers, x: Numbers) -> Jet:
-    """Kummer's function and its derivatives by a and b; by his transformation for negative x."""
-    a, b, x = np.broadcast_arrays(a, b, x)
-    of_a, of_b = Jet.variable(a, 0, 2), Jet.variable(b, 1, 2)
-    negative = x < 0
-    upper = Jet(*[np.where(negative, y, z) for y, z in zip(_of(of_b + of_a * -1.0), _of(of_a))])
-    size = np.abs(x)
-    series = _sum(lambda n: (upper + (n - 1)) * (of_b + (n - 1)).inverse() * (size / n), a, 2)
-    return series * np.where(negative, np.exp(x), 1.0)
-
-
-def hyp2f1(a: Numbers, b: Numbers, c: Numbers, x: Numbers) -> Jet:
-    """Gauss's function and its derivatives by a, b and c; by Pfaff's transformation for negative x. NaN from 1 on."""
-    a, b, c, x = np.broadcast_arrays(a, b, c, x)
-    of_a, of_b, of_c = [Jet.variable(y, n, 3) for n, y in enumerate((a, b, c))]
-    negative = x < 0
-    inside = np.where(negative, x / (x - 1), np.where(x < 1, x, np.nan))
-    upper = Jet(*[np.where(negative, y, z) for y, z in zip(_of(of_c + of_b * -1.0), _of(of_b))])
-    known = np.where(np.isnan(inside), 0.0, inside)
-    series = _sum(lambda n: (of_a + (n - 1)) * (upper + (n - 1)) * (of_c + (n - 1)).inverse() * (known / n), a, 3)
-    log = np.where(negative, np.log1p(-np.minimum(x, 0.0)), 0.0)
-    slope = np.stack([-log, np.zeros_like(log), np.zeros_like(log)])
-    found = series * exponential(-a * log, slope, np.zeros((3, 3, *a.shape)))
-    lost = np.isnan(inside)
-    return Jet(*[np.where(lost, np.nan, part) for part in _of(found)])
 
 
 def _of(jet: Jet) -> tuple[Numbers, Numbers, Numbers]:

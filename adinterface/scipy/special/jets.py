@@ -151,28 +151,44 @@ def _gamma_by_fraction(a: Numbers, x: Numbers) -> Jet:
 
 
 def betainc(a: Numbers, b: Numbers, x: Numbers) -> Jet:
-    """The derivatives by a and b; its value is not to be used."""
+    """The derivatives by a and b, nan where rounding leaves nothing of the first ones; its value is not to be used."""
     a, b, x = np.broadcast_arrays(a, b, x)
     inside = (a > 0) & (b > 0) & (x > 0) & (x < 1)
     swapped = inside & (x > (a + 1) / (a + b + 2))
     straight = inside & ~swapped
     found = Jet.constant(np.zeros(a.shape), 2)
+    error = np.zeros_like(found.first)
     if np.any(straight):
-        own = _beta_by_fraction(a[straight], b[straight], x[straight], np.log1p(-x[straight]))
+        own, error[:, straight] = _beta_by_fraction(a[straight], b[straight], x[straight], np.log1p(-x[straight]))
         found.first[:, straight], found.second[:, :, straight] = own.first, own.second
     if np.any(swapped):
         y = 1 - x[swapped]
-        own = _beta_by_fraction(b[swapped], a[swapped], y, np.log(x[swapped]))
+        own, lost = _beta_by_fraction(b[swapped], a[swapped], y, np.log(x[swapped]))
+        error[:, swapped] = lost[::-1]
         found.first[:, swapped], found.second[:, :, swapped] = -own.first[::-1], -own.second[::-1, ::-1]
+    share = 16 * _EPSILON * special.betainc(a, b, x) / np.maximum(1.0, np.stack([a, b]))
+    found.first[error > np.maximum(4 * _LOSS * np.abs(found.first), share)] = np.nan
     undefined = ~((a > 0) & (b > 0) & (x >= 0) & (x <= 1))
     found.first[:, undefined] = np.nan
     found.second[:, :, undefined] = np.nan
     return found
 
 
-def _beta_by_fraction(a: Numbers, b: Numbers, x: Numbers, log_of_rest: Numbers) -> Jet:
+def _rise_of_psi(b: Numbers, a: Numbers) -> tuple[Numbers, Numbers]:
+    """psi(a + b) - psi(b), and what it is the difference of; by Taylor's series for a small a."""
+    found, size = special.psi(a + b) - special.psi(b), np.abs(special.psi(a + b)) + np.abs(special.psi(b))
+    near = a < 0.01 * b
+    step, origin = a[near], b[near]
+    found[near] = size[near] = sum(special.polygamma(n, origin) * step**n / math.factorial(n) for n in range(1, 8))
+    return found, size
+
+
+def _beta_by_fraction(a: Numbers, b: Numbers, x: Numbers, log_of_rest: Numbers) -> tuple[Jet, Numbers]:
+    """The function up to its second derivatives, and how much of the first ones may be rounding."""
     log, whole = np.log(x), a + b
-    first = np.stack([log - special.psi(a + 1) + special.psi(whole), log_of_rest - special.psi(b) + special.psi(whole)])
+    rise, size = _rise_of_psi(b, a)
+    first = np.stack([log - special.psi(a + 1) + special.psi(whole), log_of_rest + rise])
+    sizes = np.stack([np.abs(log) + np.abs(special.psi(a + 1)) + np.abs(special.psi(whole)), np.abs(log_of_rest) + size])
     together = special.polygamma(1, whole)
     second = np.stack([
         np.stack([together - special.polygamma(1, a + 1), together]),
@@ -190,7 +206,8 @@ def _beta_by_fraction(a: Numbers, b: Numbers, x: Numbers, log_of_rest: Numbers) 
         top = (of_b + -m) * (x * m)
         return top * ((of_a + (2 * m - 1)) * (of_a + 2 * m)).inverse(), one
 
-    return front * _fraction(one, step, 2)
+    fraction = _fraction(one, step, 2)
+    return front * fraction, 4 * _EPSILON * front.value * (sizes * np.abs(fraction.value) + np.abs(fraction.first))
 
 
 # Mixtures ------------------------------------------------------------------------------------------------------------

@@ -29,9 +29,11 @@ _TERMS, _CHUNK, _BLOCK = 6_000, 32, 1_024
 _FAR, _STEPS = 0.7, 60
 
 
-def _parts_of(row: int) -> list[tuple[int, int]]:
-    """What a row of a product of hyper-dual numbers is made of, beside the product with the first one's value."""
-    return [(part, row ^ part) for part in range(1, row + 1) if part & row == part]
+#: Of a product of hyper-dual numbers: a row, and two whose product belongs to it, beside those with the first one's value.
+_PAIRS = {
+    rows: [(row, part, row ^ part) for row in range(rows) for part in range(1, row + 1) if part & row == part]
+    for rows in (1, 2, 4)
+}
 
 
 def _times(rows: Numbers, factor: Numbers, shift: Any) -> Numbers:
@@ -57,9 +59,8 @@ def _over(rows: Numbers, divisor: Numbers, shift: Any) -> Numbers:
 
 def _product(one: Numbers, other: Numbers) -> Numbers:
     result = one[0] * other
-    for row in range(1, len(one)):
-        for part, beside in _parts_of(row):
-            result[row] += one[part] * other[beside]
+    for row, part, beside in _PAIRS[len(one)]:
+        result[row] += one[part] * other[beside]
     return result
 
 
@@ -105,7 +106,10 @@ def series(uppers: Sequence[Numbers], lower: Numbers, z: Numbers) -> Sum:
         terms = np.empty((rows, _CHUNK + 1, z.size))
         terms[:, 0] = term
         for n in range(_CHUNK):
-            terms[:, n + 1] = _product(ratio[:, n], terms[:, n])
+            before, after = terms[:, n], terms[:, n + 1]
+            np.multiply(ratio[0, n], before, out=after)
+            for row, part, beside in _PAIRS[rows]:
+                after[row] += ratio[part, n] * before[beside]
         term = terms[:, -1]
         for total, more in zip(sums, _moments(terms[:, 1:], numbers)):
             total += more
@@ -164,7 +168,7 @@ def _step(
     bend[0] -= at
     sums = _moments(np.stack([value, slope * length], axis=1), np.arange(2.0))
     known = 8 + np.max(np.abs([part[0] for part in (a, b, c)]), axis=0)
-    terms = np.empty((rows, _CHUNK + 2, 2, count))
+    terms, other = np.empty((rows, _CHUNK + 2, 2, count)), np.empty((rows, 2, count))
     terms[:, 0], terms[:, 1] = value, slope * length
     for first in range(0, _TERMS, _CHUNK):
         numbers = np.arange(first, first + _CHUNK, dtype=float)[:, None]
@@ -172,7 +176,12 @@ def _step(
         low = _times(_times(_ones(rows, _CHUNK, count) * (scale * length), a, numbers), b, numbers)[:, :, None]
         high = _times(_ones(rows, _CHUNK, count) * (scale * (numbers + 1)), bend, (1 - 2 * at) * numbers)[:, :, None]
         for k in range(_CHUNK):
-            terms[:, k + 2] = _product(low[:, k], terms[:, k]) - _product(high[:, k], terms[:, k + 1])
+            one, two, after = terms[:, k], terms[:, k + 1], terms[:, k + 2]
+            np.multiply(low[0, k], one, out=after)
+            np.multiply(high[0, k], two, out=other)
+            after -= other
+            for row, part, beside in _PAIRS[rows]:
+                after[row] += low[part, k] * one[beside] - high[part, k] * two[beside]
         for total, more in zip(sums, _moments(terms[:, 2:], numbers[:, 0] + 2)):
             total += more
         terms[:, :2] = terms[:, -2:]

@@ -339,16 +339,18 @@ def cost(name: str, backend: AutoBackend) -> float | None:
     with np.errstate(all="ignore"):
         ordinary &= np.isfinite(f(*columns))
     by = tuple([n for n, slope in enumerate(FUNCTIONS[name].slopes) if slope is not None])
-    chosen = [column[ordinary] for column in columns]
+    positive = np.logical_and.reduce([ordinary, *[column > 0 for column in columns]])
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = _timed(name, backend, chosen, by, _PADDED)
-        if found is None:
-            return None
-        ratio, once = found
-        if once * _SIZE / _PADDED < _LONGEST / 2:
-            ratio, _ = _timed(name, backend, chosen, by, _SIZE) or found
-    return ratio
+        for there in (ordinary, positive):  # where some of the numbers are refused, of those that are everywhere defined
+            chosen = [column[there] for column in columns]
+            found = _timed(name, backend, chosen, by, _PADDED)
+            if found is not None:
+                ratio, once = found
+                if once * _SIZE / _PADDED < _LONGEST / 2:
+                    ratio, _ = _timed(name, backend, chosen, by, _SIZE) or found
+                return ratio
+    return None
 
 
 def _timed(

@@ -280,7 +280,7 @@ def test_a_sweep_keeps_what_it_found_and_goes_on(capsys, tmp_path, monkeypatch):
     assert looked_at == [("special.erf", "float32"), ("special.erf", "float64"), ("special.erfc", "float32")]
     assert "2 functions" in capsys.readouterr().out.splitlines()[-1]
     rows = [line for line in table.read_text().splitlines() if "special" in line]
-    assert [row.split("|")[1].strip() for row in rows] == ["`special.erf`"] * 2 + ["`special.erfc`"] * 2
+    assert [row.split("|")[1].strip() for row in rows] == ["`special.erf`", "`special.erfc`"]
     assert all("; " in row for row in rows)
     assert sweep.load(kept)["special.erfc", "AutoTorch", "float32"] == own("special.erfc", AutoTorch(), 4, "float32")
 
@@ -292,4 +292,6 @@ def test_the_command_sweeps(capsys, tmp_path):
     chosen = ["--sweep", "--points", "8", "--function", "special.erf*", "--backend", "AutoTorch", "--markdown", str(table)]
     assert main(chosen) == 0
     assert "6 functions" in capsys.readouterr().out
-    assert "| `special.erfcx` | derivative |" in table.read_text()
+    page = table.read_text()
+    assert page.startswith("**Error functions**\n\n| function | AutoTorch |\n| --- | --- |\n| `special.erf` | ✓ |\n")
+    assert "| `special.erfcx` |" in page

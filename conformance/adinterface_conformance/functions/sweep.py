@@ -27,7 +27,7 @@ from adinterface import AutoBackend, Constant, NumpyCodeError, numpy_function, p
 from adinterface.registry import find
 
 from .cell import Array
-from .exact import DIGITS, FUNCTIONS, Undefined
+from .exact import DIGITS, FUNCTIONS, GROUPS, Undefined
 from .points import points
 
 TOLERANCE = 1e-9
@@ -382,27 +382,49 @@ def _timed(
 
 
 def markdown(findings: Sequence[Finding]) -> str:
-    """A row for each function and what is asked of it, a column for each backend."""
+    """A table for each group of functions: a row for each of them, a column for each backend."""
     backends = list(dict.fromkeys(finding.backend for finding in findings))
-    rows = dict.fromkeys((finding.name, finding.by) for finding in findings)
-    cells: dict[tuple[str, int, str], str] = {}
+    cells: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
-        key = finding.name, finding.by, finding.backend
-        cells[key] = f"{cells[key]}; {_cell(finding)}" if key in cells else _cell(finding)
-    for finding in findings:
-        if finding.cost is not None:
-            cells[finding.name, finding.by, finding.backend] += f"; {finding.cost:.1f}x"
-    lines = ["| function | | " + " | ".join(backends) + " |", "| --- | --- |" + " --- |" * len(backends)]
-    for name, by in rows:
-        what = "value" if by < 0 else "derivative" if len(FUNCTIONS[name].slopes) == 1 else f"by argument {by}"
-        lines.append(f"| `{name}` | {what} | " + " | ".join(cells.get((name, by, b), "") for b in backends) + " |")
-    return "\n".join(lines) + "\n"
+        cells.setdefault((finding.name, finding.backend), []).append(finding)
+    groups: dict[str, list[str]] = {}
+    title = ""
+    for name in FUNCTIONS:
+        title = GROUPS.get(name, title)
+        if any((name, backend) in cells for backend in backends):
+            groups.setdefault(title, []).append(name)
+    parts = []
+    for title, names in groups.items():
+        lines = [f"**{title}**", "", "| function | " + " | ".join(backends) + " |", "| --- |" + " --- |" * len(backends)]
+        for name in names:
+            row = [_cell(cells[name, backend]) if (name, backend) in cells else "" for backend in backends]
+            lines.append(f"| `{name}` | " + " | ".join(row) + " |")
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
 
 
-def _cell(finding: Finding) -> str:
-    if finding.wrong:
-        return f"wrong at {len(finding.wrong)}"
-    if not finding.right:
+def _cell(findings: Sequence[Finding]) -> str:
+    """What a backend makes of a function: in each dtype, and what it costs."""
+    of_dtypes: dict[str, list[Finding]] = {}
+    for finding in findings:
+        of_dtypes.setdefault(finding.dtype, []).append(finding)
+    words = [_in_words(dtype, own) for dtype, own in of_dtypes.items()]
+    return "; ".join([*words, *[f"{_short(finding.cost)}x" for finding in findings if finding.cost is not None]])
+
+
+def _in_words(dtype: str, findings: Sequence[Finding]) -> str:
+    """The largest error of the value and the derivatives, and how much is refused."""
+    wrong, right = sum(len(finding.wrong) for finding in findings), sum(finding.right for finding in findings)
+    if wrong:
+        return f"wrong at {wrong}"
+    if not right:
         return "refused"
-    digits = "exact" if finding.worst < 1e-15 else f"{finding.worst:.0e}"
-    return digits + (f", refused at {finding.refused} of {finding.right + finding.refused}" if finding.refused else "")
+    worst = max(finding.worst for finding in findings)
+    refused = sum(finding.refused for finding in findings) / (right + sum(finding.refused for finding in findings))
+    size = "✓" if worst < PRECISIONS[dtype].epsilon else f"{worst:.0e}"
+    return size + (f" ({max(refused, 0.01):.0%} refused)" if refused else "")
+
+
+def _short(ratio: float) -> str:
+    """Two digits."""
+    return f"{ratio:.1f}" if ratio < 9.95 else f"{float(f'{ratio:.1e}'):.0f}"

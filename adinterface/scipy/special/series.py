@@ -25,8 +25,8 @@ _LOSS, _SHARE = 4e-10, 16 * _EPSILON
 _ROUNDING = 4 * _EPSILON
 #: The most terms of a series, how many are taken at once, and for how many numbers.
 _TERMS, _CHUNK, _BLOCK = 6_000, 32, 1_024
-#: How far a series is summed before steps begin, and the most of these.
-_FAR, _STEPS = 0.7, 60
+#: How far a series is summed before steps begin, the most of these, and from which parameters on there are none.
+_FAR, _STEPS, _LARGE = 0.7, 60, 1_000.0
 
 
 #: Of a product of hyper-dual numbers: a row, and two whose product belongs to it, beside those with the first one's value.
@@ -58,7 +58,7 @@ def _over(rows: Numbers, divisor: Numbers, shift: Any) -> Numbers:
 
 
 def _product(one: Numbers, other: Numbers) -> Numbers:
-    result = one[0] * other
+    result: Numbers = one[0] * other
     for row, part, beside in _PAIRS[len(one)]:
         result[row] += one[part] * other[beside]
     return result
@@ -93,8 +93,7 @@ def series(uppers: Sequence[Numbers], lower: Numbers, z: Numbers) -> Sum:
     """The sum of (uppers)_n / (lower)_n z^n / n! for arrays of one axis; NaN where it does not converge."""
     rows = 1 << (len(lower) - 1)
     found, places = Sum.unknown(rows, z.size), np.arange(z.size)
-    known = np.max(np.abs([part[0] for part in (*uppers, lower)]), axis=0)
-    limit = np.abs(z) if len(uppers) == 2 else np.zeros_like(z)
+    negative = -np.min([part[0] for part in (*uppers, lower)], axis=0)
     term = _ones(rows, z.size)
     sums = _moments(term[:, None], np.zeros(1))
     for first in range(1, _TERMS, _CHUNK):
@@ -108,14 +107,14 @@ def series(uppers: Sequence[Numbers], lower: Numbers, z: Numbers) -> Sum:
         for n in range(_CHUNK):
             before, after = terms[:, n], terms[:, n + 1]
             np.multiply(ratio[0, n], before, out=after)
-            for row, part, beside in _PAIRS[rows]:
-                after[row] += ratio[part, n] * before[beside]
+            for row, one, other in _PAIRS[rows]:
+                after[row] += ratio[one, n] * before[other]
         term = terms[:, -1]
         for total, more in zip(sums, _moments(terms[:, 1:], numbers)):
             total += more
-        last = np.minimum(np.maximum(np.abs(ratio[0, -1]), limit), 1.0)
+        last = np.minimum(_largest_ratio(uppers, lower, z, numbers[-1]), 1.0)
         bound = (1 - last) * _EPSILON / 4 * (np.abs(sums[0]) + _SHARE * np.abs(sums[0][0]))
-        done = np.all(numbers[-1] * np.abs(term) * last <= bound, axis=0) & (numbers[-1] > known)
+        done = np.all(numbers[-1] * np.abs(term) * last <= bound, axis=0) & (numbers[-1] > negative)
         done |= ~np.isfinite(sums[2][0])
         if np.any(done):
             for into, total in zip(found, sums):
@@ -123,9 +122,16 @@ def series(uppers: Sequence[Numbers], lower: Numbers, z: Numbers) -> Sum:
             if np.all(done):
                 break
             on = ~done
-            places, known, limit, z, term, lower = places[on], known[on], limit[on], z[on], term[:, on], lower[:, on]
+            places, negative, z, term, lower = places[on], negative[on], z[on], term[:, on], lower[:, on]
             sums, uppers = [total[:, on] for total in sums], [part[:, on] for part in uppers]
     return Sum(found.value, found.slope, _ROUNDING * found.error, _ROUNDING * found.error_of_slope)
+
+
+def _largest_ratio(uppers: Sequence[Numbers], lower: Numbers, z: Numbers, n: float) -> Numbers:
+    """What no ratio of two terms behind the n-th one exceeds: (u + n) / (l + n) goes to one, from above or from below."""
+    lowers = [np.abs(lower[0] + n), np.full_like(z, n + 1)]
+    quotients = [np.maximum(np.abs(part[0] + n) / low, 1.0) for part, low in zip(uppers, lowers)]
+    return np.abs(z) * np.prod([*quotients, *[1 / low for low in lowers[len(uppers) :]]], axis=0)
 
 
 # Gauss's function ----------------------------------------------------------------------------------------------------
@@ -206,8 +212,9 @@ def _ways(a: Numbers, b: Numbers, c: Numbers, x: Numbers) -> tuple[Numbers, Numb
 
 def _ends(part: Numbers) -> Numbers:
     """Whether the terms of a series come to an end because of this parameter; those of its derivatives too."""
-    whole = (part[..., 0, :] <= 0) & (part[..., 0, :] == np.floor(part[..., 0, :]))
-    return whole & ~np.any(part[..., 1:, :], axis=-2)
+    value = part[..., 0, :]
+    ends: Numbers = (value <= 0) & (value == np.floor(value)) & ~np.any(part[..., 1:, :], axis=-2)
+    return ends
 
 
 def _risk(a: Numbers, b: Numbers, z: Numbers) -> Numbers:
@@ -255,7 +262,9 @@ def _gauss(a: Numbers, b: Numbers, c: Numbers, x: Numbers) -> Numbers:
 def _summed(a: Numbers, b: Numbers, c: Numbers, z: Numbers, rest: Numbers) -> tuple[Numbers, Numbers]:
     """The function of z and its error; by steps where the series takes too many terms."""
     found = Sum.unknown(1 << (len(c) - 1), z.size)
-    near = (z <= _FAR) | _ends(a) | _ends(b)
+    # The terms of a step rise for as many as the parameters are large.
+    large = np.max(np.abs([part[0] for part in (a, b, c)]), axis=0) > _LARGE
+    near = (z <= _FAR) | large | _ends(a) | _ends(b)
     for part, by, where in ((near, _near, z), (~near, _stepped, rest)):
         if np.any(part):
             for into, own in zip(found, by(a[:, part], b[:, part], c[:, part], where[part])):
@@ -331,6 +340,6 @@ def hyp2f1(a: Numbers, b: Numbers, c: Numbers, x: Numbers, directions: Sequence[
 
 def risk_of_hyp2f1(a: Numbers, b: Numbers, c: Numbers, x: Numbers) -> Numbers:
     """How much cancels, roughly, in what is left of all that the function can be computed by; for arrays of one shape."""
-    flat = [np.ravel(y) for y in (a, b, c, x)]
-    ways = _ways(*[y[None] for y in flat[:3]], flat[3])
-    return np.min(_risk(*ways[:3]), axis=0).reshape(np.shape(x))
+    a, b, c = [np.ravel(y)[None] for y in (a, b, c)]
+    risks: Numbers = np.min(_risk(*_ways(a, b, c, np.ravel(x))[:3]), axis=0)
+    return risks.reshape(np.shape(x))

@@ -212,6 +212,17 @@ def test_what_scipy_has_wrong_is_summed_or_nan(backend):
     assert np.isnan(slope[1])
 
 
+@each_engine
+def test_a_slope_of_the_second_kind_is_right_where_scipy_is_off(backend):
+    """hyperu(1.3, 2, 11.3) is off by 2e-7, hyperu(32.2, 2, 2.2) is nan, hyperu(3.5, 7, 1e-8) too."""
+    from mpmath import mp
+
+    a, b, x = np.array([(0.3, 1.0, 11.3), (31.2, 1.0, 2.2), (2.5, 6.0, 1e-8), (-2.5, 0.3, 1.7)]).T
+    slopes = gradient(numpy_function(lambda x: np.sum(special.hyperu(a, b, x))), backend, x)[0]
+    wanted = [float(-mpf(p) * mp.hyperu(mpf(p) + 1, mpf(q) + 1, mpf(z))) for p, q, z in zip(a, b, x)]
+    np.testing.assert_allclose(slopes, wanted, rtol=1e-10)
+
+
 def test_what_nothing_is_left_of_is_nan():
     assert np.isnan(gradient(numpy_function(special.betainc), AutoTorch(), 0.02, 1e-100, 0.75)[0])
     assert np.isnan(gradient(numpy_function(special.hyp1f1), AutoTorch(), 32.2, 2.0, -33.3)[0])

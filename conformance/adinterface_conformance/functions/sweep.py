@@ -347,7 +347,7 @@ def cost(name: str, backend: AutoBackend) -> float | None:
             found = _timed(name, backend, chosen, by, _PADDED)
             if found is not None:
                 ratio, once = found
-                if once * _SIZE / _PADDED < _LONGEST / 2:
+                if once * _SIZE / _PADDED < _LONGEST / 2 or once < 0.1:  # much of which does not grow with the numbers
                     ratio, _ = _timed(name, backend, chosen, by, _SIZE) or found
                 return ratio
     return None

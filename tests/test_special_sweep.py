@@ -160,6 +160,8 @@ def test_what_counts_as_wrong():
     assert sweep.error(2.0 + 2e-8, reference, slack=3e-8) == 0.0
     assert sweep.error(np.inf, (mpf(10) ** 400, mpf(0))) == 0.0
     assert sweep.error(5.0, (mpf(10) ** 400, mpf(0))) == np.inf
+    assert sweep.error(5.0, (mpf(5), mpf(10) ** 400)) == 0.0  # right, where a rounding of the arguments changes everything
+    assert sweep.error(6.0, (mpf(5), mpf(10) ** 400)) == np.inf
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from typing import NamedTuple
 import pytest
 from adinterface_conformance import CHECKS
 from adinterface_conformance.__main__ import main as conformance
+from adinterface_conformance.functions.exact import FUNCTIONS, GROUPS
 from adinterface_conformance.outcome import known_failures
 from adinterface_conformance.scenarios import SCENARIOS
 
@@ -218,6 +219,24 @@ def test_the_table_of_conformance_is_of_all_checks_families_and_built_in_backend
         for known in known_failures(auto()):
             if any(fnmatchcase(scenario.name, known.scenario) for scenario in SCENARIOS):  # the functions have their own
                 assert known.link in table, known
+
+
+def test_the_table_of_special_functions_has_every_one_and_nothing_wrong() -> None:
+    page = (DOCS / "special_table.md").read_text()
+    assert re.findall(r"^\| `(.*?)` \|", page, re.M) == [name for title in GROUPS for name in _group(title)]
+    assert re.findall(r"^\*\*(.*)\*\*$", page, re.M) == list(GROUPS.values())
+    assert "wrong" not in page
+    for row in re.findall(r"^\| `.*?` \|(.*)\|$", page, re.M):
+        for cell in row.split("|"):
+            assert re.fullmatch(r" *((✓|\de-\d\d)( \(\d+% refused\))?; ){2}[\d.]+x *", cell), row
+
+
+def _group(first: str) -> list[str]:
+    """The functions from this one to the first of the next group."""
+    names = list(FUNCTIONS)
+    begins = [names.index(name) for name in GROUPS]
+    at = names.index(first)
+    return names[at : min([place for place in begins if place > at], default=len(names))]
 
 
 def test_the_home_page_shows_the_demo_and_the_benchmark() -> None:

@@ -434,3 +434,21 @@ def test_every_composition_is_a_function_of_numpy():
 def test_a_warning_says_when_nothing_depends_on_the_argument():
     with pytest.warns(DisconnectedWarning):
         gradient(numpy_function(lambda x: np.sum(np.zeros_like(x))), AutoTorch(), np.ones(2))
+
+
+@pytest.mark.parametrize("backend", [AutoJax(), AutoTorch(), AutoAutograd()], ids=["jax", "torch", "autograd"])
+@pytest.mark.parametrize("f", [np.maximum, np.fmax, lambda x, low: np.clip(x, low, None)], ids=["maximum", "fmax", "clip"])
+def test_what_is_not_chosen_has_no_derivative_even_of_an_infinite_one(f, backend):
+    x = np.array([-1.0, 2.0, 3.0])
+    value = lambda x: np.sum(np.where(x > 0, 1 / f(x, 2.3e-308), 0.0)) - np.sum(1 / -np.minimum(-x, -2.3e-308) * (x > 0))
+    (slope,) = gradient(numpy_function(lambda x: 2 * np.sum((x > 0) / f(x, 2.3e-308)) - value(x)), backend, x)
+    np.testing.assert_allclose(slope, [0.0, -1 / 2, -2 / 9])
+
+
+@pytest.mark.parametrize("backend", [AutoJax(), AutoTorch(), AutoAutograd()], ids=["jax", "torch", "autograd"])
+def test_what_is_alike_shares_the_derivative_and_keeps_the_dtype(backend):
+    x, y = np.array([1.0, 2.0, 3.0], np.float32), np.array([[2.0], [3.0]], np.float32)
+    slopes = gradient(numpy_function(lambda x, y: np.sum(np.maximum(x, y) + 3 * np.minimum(x, 2.0))), backend, x, y)
+    assert [slope.dtype for slope in slopes] == [np.float32, np.float32]
+    np.testing.assert_allclose(slopes[0], [6.0, 3.5, 1.5])
+    np.testing.assert_allclose(slopes[1], [[1.5], [2.5]])

@@ -349,6 +349,17 @@ def test_a_compiled_distribution_is_that_of_scipy_outside_of_its_support():
     np.testing.assert_allclose(found, gradient(f, AutoFiniteDifferences(), x)[0], atol=1e-8)
 
 
+@pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
+@pytest.mark.parametrize("method", ["isf", "ppf"])
+def test_the_end_of_a_support_has_a_derivative_where_it_is_not_chosen(method, backend):
+    """The lower end of an extreme value distribution is np.where(c < 0, 1 / np.minimum(c, -tiny), -np.inf)."""
+    f = lambda q, c: np.sum(getattr(scipy.stats.genextreme, method)(q, c))
+    args = np.array([0.2, 0.7]), 0.3
+    wanted = gradient(f, AutoFiniteDifferences(), *args)
+    for found, by_differences in zip(prepare(gradient, deep(f), backend, *args)(*args), wanted):
+        np.testing.assert_allclose(found, by_differences, rtol=1e-8)
+
+
 def test_the_root_has_second_derivatives():
     wanted = hessian(a_root, AutoFiniteDifferences(), X)
     np.testing.assert_allclose(hessian(deep(a_root), AutoTorch(), X), wanted, rtol=1e-4, atol=1e-5)

@@ -72,6 +72,10 @@ WRONG_ONCE = [
     ("special.kl_div", (1.0, 1.000001)),
     ("special.pseudo_huber", (1e150, 1e150)),
     ("special.binom", (0.02, 1e14 + 1)),
+    ("special.betainc", (1e-6, 20000.0, 1e-9)),
+    ("special.hyp2f1", (6.0, 0.0, 1.0, -80.3)),
+    ("special.hyp2f1", (0.3, 2.5, 1.0, 0.9999)),
+    ("special.hyp2f1", (1.0, 1.0, 2.0, -1e5)),
 ]
 # JAX compiles each of their many steps by itself, so it has one of a kind.
 ONCE_ON_JAX = {("special.log_ndtr", (7.7,)), ("special.psi", (-22.3,)), ("special.binom", (180.0, 3.0)), ("np.i0", (1e-7,))}
@@ -112,6 +116,7 @@ def test_what_was_wrong_once_in_single_precision(name, args, backend):
 def test_what_a_prepared_call_costs_is_measured():
     assert 0.1 < sweep.cost("special.erf", AutoTorch()) < 1e4
     assert sweep.cost("special.iv", AutoAutograd()) > 0.1
+    assert sweep.cost("special.binom", AutoTorch()) > 0.1  # which refuses some numbers
 
 
 def test_points_that_a_dtype_cannot_hold_are_left_out():
@@ -164,6 +169,8 @@ def test_what_counts_as_wrong():
     assert sweep.error(2.0 + 2e-8, reference, slack=3e-8) == 0.0
     assert sweep.error(np.inf, (mpf(10) ** 400, mpf(0))) == 0.0
     assert sweep.error(5.0, (mpf(10) ** 400, mpf(0))) == np.inf
+    assert sweep.error(5.0, (mpf(5), mpf(10) ** 400)) == 0.0  # right, where a rounding of the arguments changes everything
+    assert sweep.error(6.0, (mpf(5), mpf(10) ** 400)) == np.inf
 
 
 @pytest.mark.parametrize(
@@ -193,9 +200,55 @@ def test_a_wrong_function_is_found(wrong, by, monkeypatch):
 
 def test_what_jax_has_wrong_is_computed_by_scipy():
     value, slopes = value_and_gradient(numpy_function(special.hyp2f1), AutoJax(), 31.2, 31.2, 1.0, -2.0)
-    assert value == pytest.approx(float(hyp2f1(31.2, 31.2, 1, -2)), rel=1e-9)
-    assert slopes[3] == pytest.approx(float(31.2**2 * hyp2f1(32.2, 32.2, 2, -2)), rel=1e-9)  # DLMF 15.5.1
-    assert np.isnan(slopes[:3]).all()  # of the series for the parameters nothing is left here: no wrong number
+    wanted = sweep.references("special.hyp2f1", (31.2, 31.2, 1.0, -2.0))[0]
+    assert value == pytest.approx(float(wanted[0]), rel=1e-5, abs=0)
+    assert np.isnan(slopes).all()  # of each series nothing is left here: no wrong number
+
+
+@each_engine
+@pytest.mark.parametrize("args", [(-7.3, 2.5, 31.2, -80.3), (31.2, 6.0, 2.5, -80.3)])
+def test_a_slope_is_right_where_scipy_has_the_value_wrong(args, backend):
+    columns = [np.array([x]) for x in args]
+    slopes = gradient(numpy_function(lambda *p: np.sum(special.hyp2f1(*p))), backend, *columns)
+    for slope, exact in zip(slopes, sweep.references("special.hyp2f1", args)[1:]):
+        assert sweep.error(float(slope[0]), exact) < sweep.TOLERANCE
+
+
+@each_engine
+def test_what_scipy_has_wrong_is_summed_or_nan(backend):
+    """hyp2f1(32.2, 0.5, -6.3, -80.3) is off in the ninth digit, and hyp2f1(32.2, 32.2, 2, -7.2) in the first."""
+    a, b, c, x = np.array([(31.2, -0.5, -7.3, -80.3), (31.2, 31.2, 1.0, -7.2)]).T
+    slope = gradient(numpy_function(lambda x: np.sum(special.hyp2f1(a, b, c, x))), backend, x)[0]
+    assert sweep.error(float(slope[0]), sweep.references("special.hyp2f1", (31.2, -0.5, -7.3, -80.3))[4]) < sweep.TOLERANCE
+    assert np.isnan(slope[1])
+
+
+@each_engine
+def test_a_slope_of_the_second_kind_is_right_where_scipy_is_off(backend):
+    """hyperu(1.3, 2, 11.3) is off by 2e-7, hyperu(32.2, 2, 2.2) is nan, hyperu(3.5, 7, 1e-8) too."""
+    from mpmath import mp
+
+    a, b, x = np.array([(0.3, 1.0, 11.3), (31.2, 1.0, 2.2), (2.5, 6.0, 1e-8), (-2.5, 0.3, 1.7)]).T
+    slopes = gradient(numpy_function(lambda x: np.sum(special.hyperu(a, b, x))), backend, x)[0]
+    wanted = [float(-mpf(p) * mp.hyperu(mpf(p) + 1, mpf(q) + 1, mpf(z))) for p, q, z in zip(a, b, x)]
+    np.testing.assert_allclose(slopes, wanted, rtol=1e-10)
+
+
+def test_what_nothing_is_left_of_is_nan():
+    assert np.isnan(gradient(numpy_function(special.betainc), AutoTorch(), 0.02, 1e-100, 0.75)[0])
+    assert np.isnan(gradient(numpy_function(special.hyp1f1), AutoTorch(), 32.2, 2.0, -33.3)[0])
+
+
+@pytest.mark.parametrize(("i", "j"), [(0, 0), (0, 1), (1, 2), (2, 2)])
+def test_second_derivatives_by_parameters_of_gauss_function(i, j):
+    from mpmath import mp
+
+    args = (1.7, -2.3, 0.6, 0.93)
+    with mp.workdps(60):
+        orders = tuple((place == i) + (place == j) for place in range(4))
+        wanted = float(mp.diff(mp.hyp2f1, tuple(map(mpf, args)), orders))
+    found = gradient(lambda *p: gradient(numpy_function(special.hyp2f1), AutoTorch(), *p)[i], AutoTorch(), *map(np.array, args))
+    assert float(found[j]) == pytest.approx(wanted, rel=1e-9)
 
 
 def test_jax_has_the_confluent_function_by_each_argument():
@@ -219,9 +272,13 @@ def test_jax_has_the_confluent_function_by_each_argument():
 )
 def test_jax_refuses_what_float32_leaves_too_little_of(f, args, domain):
     narrow = [np.float32(x) for x in args]
-    with pytest.raises(NumpyCodeError, match=f"has a derivative here for {domain} alone"):
+    words = rf"has a derivative here for {domain} alone\. In float32, that is: pass float64 arguments"
+    with pytest.raises(NumpyCodeError, match=words):
         gradient(numpy_function(f), AutoJax(), *map(Constant, narrow[:-1]), np.asarray(narrow[-1]))
-    assert np.isfinite(gradient(numpy_function(f), AutoJax(), *map(Constant, args[:-1]), args[-1])[-1])
+    wide = [np.float64(x) for x in narrow]  # the remedy
+    slope = gradient(numpy_function(f), AutoJax(), *map(Constant, wide[:-1]), np.asarray(wide[-1]))[-1]
+    exact = sweep.references(f"special.{f.__name__}", tuple(float(x) for x in wide))[-1]
+    assert sweep.error(float(slope), exact) < sweep.TOLERANCE
 
 
 def test_jax_has_the_exponential_integral_at_zero():
@@ -231,6 +288,25 @@ def test_jax_has_the_exponential_integral_at_zero():
     np.testing.assert_allclose(slope, [-np.inf, -1.0])
 
 
+def test_a_sweep_keeps_what_it_found_and_goes_on(capsys, tmp_path, monkeypatch):
+    from adinterface_conformance.functions.command import main
+
+    kept, table = tmp_path / "kept.json", tmp_path / "table.md"
+    common = ["--sweep", "--points", "4", "--backend", "AutoTorch", "--json", str(kept), "--markdown", str(table)]
+    assert main([*common, "--function", "special.erfc"]) == 0
+    looked_at = []
+    own = sweep.sweep
+    monkeypatch.setattr(sweep, "sweep", lambda name, *rest: looked_at.append((name, *rest[2:])) or own(name, *rest))
+    again = [*common, "--resume", "--function", "special.erf", "--function", "special.erfc", "--dtype", "float32"]
+    assert main([*again, "--dtype", "float64"]) == 0
+    assert looked_at == [("special.erf", "float32"), ("special.erf", "float64"), ("special.erfc", "float32")]
+    assert "2 functions" in capsys.readouterr().out.splitlines()[-1]
+    rows = [line for line in table.read_text().splitlines() if "special" in line]
+    assert [row.split("|")[1].strip() for row in rows] == ["`special.erf`", "`special.erfc`"]
+    assert all("; " in row for row in rows)
+    assert sweep.load(kept)["special.erfc", "AutoTorch", "float32"] == own("special.erfc", AutoTorch(), 4, "float32")
+
+
 def test_the_command_sweeps(capsys, tmp_path):
     from adinterface_conformance.functions.command import main
 
@@ -238,4 +314,6 @@ def test_the_command_sweeps(capsys, tmp_path):
     chosen = ["--sweep", "--points", "8", "--function", "special.erf*", "--backend", "AutoTorch", "--markdown", str(table)]
     assert main(chosen) == 0
     assert "6 functions" in capsys.readouterr().out
-    assert "| `special.erfcx` | derivative |" in table.read_text()
+    page = table.read_text()
+    assert page.startswith("**Error functions**\n\n| function | AutoTorch |\n| --- | --- |\n| `special.erf` | ✓ |\n")
+    assert "| `special.erfcx` |" in page

@@ -541,7 +541,8 @@ def _viewing(result: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str
         return of_no_axes(result)
     places = [n for n, value in enumerate(args) if isinstance(value, Storage)]
     if type(result) is NumpyArray:
-        if not result._array.shape and (function in NUMBERS or (places and is_number(args[places[0]]))):
+        source = args[places[0]] if places else None
+        if not result._array.shape and (function in NUMBERS or (type(source) is NumpyArray and is_number(source))):
             return of_no_axes(result) if function in _MAKING_ARRAYS else result
         if places and result is not args[places[0]]:
             view_of(result, function, args, places[0], kwargs, None)

@@ -214,6 +214,20 @@ def _divide(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
 RULES[anp.true_divide] = RULES[anp.divide] = _divide
 
 
+def _choose(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
+    """autograd's own multiplies by zero what is not chosen, which is nan where that is infinite."""
+
+    def share(n: int) -> Any:
+        mine, other = value(args[n]) == value(answer), value(args[1 - n]) == value(answer)
+        return unbroadcast_f(args[n], lambda g: anp.where(mine, anp.where(other, g / 2, g), np.zeros_like(value(g))))
+
+    backs = [share(n) for n in argnums]
+    return lambda g: [back(g) for back in backs]
+
+
+RULES[anp.maximum] = RULES[anp.minimum] = RULES[anp.fmax] = RULES[anp.fmin] = _choose
+
+
 # Matrices ------------------------------------------------------------------------------------------------------------
 
 

@@ -179,7 +179,11 @@ def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
 
 @_taking_lists
 def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
-    return jnp.clip(a, min=a_min if min is None else min, max=a_max if max is None else max)
+    low, high = a_min if min is None else min, a_max if max is None else max
+    if not jnp.issubdtype(jnp.result_type(a), jnp.floating):
+        return jnp.clip(a, min=low, max=high)
+    a = a if low is None else namespace.maximum(a, low)
+    return a if high is None else namespace.minimum(a, high)
 
 
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:

@@ -118,7 +118,10 @@ def _incomplete(name: str, own: Callable[..., Any], *arguments: Any, least: floa
     names = " and ".join("ab"[: len(parameters)])
     domain = [f"{names} from {least:g} on"] * (least > 0) + [f"{' + '.join('ab'[: len(parameters)])} up to {most:g}"] * narrow
     found = _with_partials(name, own)(*arguments)
-    return far_out.require(namespace, valid, found, arguments, name, " and ".join(domain)) if domain else found
+    if not domain:
+        return found
+    remedy = "In float32, that is: pass float64 arguments, for which there is no bound above. Or: " * narrow
+    return far_out.require(namespace, valid, found, arguments, name, " and ".join(domain), remedy)
 
 
 def gammainc(a: Any, x: Any) -> Any:  # type: ignore[no-redef]

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax.lax import stop_gradient
 
-__all__ = ["from_dlpack", "hypot", "logaddexp", "nextafter", "pow", "power", "std"]
+__all__ = ["from_dlpack", "hypot", "logaddexp", "maximum", "minimum", "nextafter", "pow", "power", "std"]
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
@@ -52,6 +53,33 @@ def logaddexp(x: Any, y: Any, /) -> Any:
     alike = (x == y) & jnp.isinf(x)
     distance = jnp.where(alike, 0, smaller) - jnp.where(alike, 0, larger)
     return jnp.where(alike, (x + y) / 2, larger + jnp.log1p(jnp.exp(distance)))
+
+
+def _larger(own: Callable[..., Any], before: Callable[..., Any]) -> Callable[..., Any]:
+    """A choice of two numbers whose derivative chooses too.
+
+    JAX multiplies by zero what is not chosen, which is nan where that is infinite: in 1 / maximum(x, 1e-308) at x = -1.
+    """
+    chosen = jax.custom_jvp(own)
+
+    @chosen.defjvp
+    def slope(primals: Any, tangents: Any) -> Any:
+        (x, y), (dx, dy) = primals, tangents
+        alike = jnp.where(x == y, (dx + dy) / 2, 0)
+        return chosen(x, y), jnp.where(before(x, y), dx, jnp.where(before(y, x), dy, alike))
+
+    def call(x: Any, y: Any, /) -> Any:
+        dtype = jnp.result_type(x, y)
+        weak = all(not hasattr(z, "dtype") or getattr(z, "weak_type", False) for z in (x, y))
+        if weak or not jnp.issubdtype(dtype, jnp.floating):
+            return own(x, y)
+        return chosen(*jnp.broadcast_arrays(jnp.asarray(x, dtype), jnp.asarray(y, dtype)))
+
+    return call
+
+
+maximum = _larger(jnp.maximum, jnp.greater)
+minimum = _larger(jnp.minimum, jnp.less)
 
 
 def pow(x: Any, y: Any, /) -> Any:

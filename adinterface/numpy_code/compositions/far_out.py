@@ -21,9 +21,14 @@ from .composing import Array
 Own = Callable[..., Array]
 
 
-def require(xp: ModuleType, valid: Array, found: Array, arguments: Sequence[Array], function: str, domain: str) -> Array:
+def require(
+    xp: ModuleType, valid: Array, found: Array, arguments: Sequence[Array], function: str, domain: str, remedy: str = ""
+) -> Array:
     """`found`, if all is valid; an error if not. NaN, and so are the derivatives, in the places that are not valid where the
-    engine does not know the numbers yet."""
+    engine does not know the numbers yet.
+
+    remedy: a sentence of the error on what helps, before those that always do.
+    """
     try:
         right = bool(xp.all(valid))
     except (TypeError, RuntimeError):  # under jax.jit and torch.func.vmap
@@ -33,8 +38,8 @@ def require(xp: ModuleType, valid: Array, found: Array, arguments: Sequence[Arra
         return found
     if not right:
         raise NumpyCodeError(
-            f"numpy_function: scipy.special.{function} has a derivative here for {domain} alone. Keep the arguments there, "
-            f"with np.where on the arguments, or use AutoFiniteDifferences()."
+            f"numpy_function: scipy.special.{function} has a derivative here for {domain} alone. {remedy}Keep the arguments "
+            f"there, with np.where on the arguments, or use AutoFiniteDifferences()."
         )
     return found
 

@@ -53,7 +53,7 @@ def real_of(value: Any) -> Any:
 
 def pretended(x: NumpyArray) -> type:
     """The class that NumPy's own array, or number, would have here."""
-    found: type = x.dtype.type if is_number(x) else np.ndarray
+    found: type = x.dtype.type if type(x) is NumpyArray and is_number(x) else np.ndarray
     return found
 
 

@@ -5,6 +5,7 @@ Source: NIST Digital Library of Mathematical Functions, 9.2, 10.2, 10.6, 10.25, 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 from scipy import special
 
 from . import jets
-from .hypergeometric import by_parameters, limit_by
+from .hypergeometric import by_parameters, from_jet, limit_by
 from .ruled import enter, require_real
 
 # Of an order. By that, from the power series, or an integral; for positive arguments.
@@ -41,7 +42,7 @@ enter("iv", lambda y, v, z: (lambda: _by_order(y, v, z, 1.0), lambda: (special.i
 _scaled_second_by_order: Callable[..., Any]
 (_scaled_second_by_order,) = by_parameters(
     "kve",
-    jets.kve,
+    functools.partial(from_jet, jets.kve),
     1,
     lambda i, v, z: _scaled_second_by_order(v, z) - (_scaled_second_by_order(v - 1, z) + _scaled_second_by_order(v + 1, z)) / 2,
 )

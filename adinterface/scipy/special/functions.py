@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,7 @@ from scipy import special
 from ..arrays import Array, inexact
 from ..dispatch import of_scipy, unsupported
 from . import jets
-from .hypergeometric import by_parameters, later
+from .hypergeometric import by_parameters, from_jet, later
 from .ruled import RULED, enter, ruled
 
 # Sums of exponentials ------------------------------------------------------------------------------------------------
@@ -64,7 +65,7 @@ def log_softmax(x: Any, axis: Any = None) -> Array:
 _polygamma: Callable[..., Any] = ruled("polygamma", special.polygamma, lambda y, n, x: _polygamma(n + 1, x), orders=1)
 _zeta_by_exponent: Callable[..., Any]
 (_zeta_by_exponent,) = by_parameters(
-    "zeta", jets.zeta, 1, lambda i, s, q: -_zeta(s + 1, q) - s * _zeta_by_exponent(s + 1, q)
+    "zeta", functools.partial(from_jet, jets.zeta), 1, lambda i, s, q: -_zeta(s + 1, q) - s * _zeta_by_exponent(s + 1, q)
 )
 _zeta: Callable[..., Any] = ruled(
     "zeta", special.zeta, lambda y, s, q: (*later([_zeta_by_exponent], s, q), -s * _zeta(s + 1, q))

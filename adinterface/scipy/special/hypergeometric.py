@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from scipy import special
 
-from . import jets
-from .ruled import enter, in_double, ruled
+from . import jets, series
+from .ruled import alike, enter, in_double, ruled
 
-enter("hyperu", lambda y, a, b, x: -a * special.hyperu(a + 1, b + 1, x), orders=2, what="first two arguments")
+
+def _right_hyperu(a: Any, b: Any, x: Any) -> Any:
+    """The integral, of this or as Kummer's transformation has it (DLMF 13.2.40): SciPy's hyperu(1.3, 2, 11.3) is off by 2e-7.
+
+    SciPy's, where neither converges and a transformation of it gives the same; NaN elsewhere.
+    """
+    a, b, x = np.broadcast_arrays(a, b, x)
+    power, mirrored = np.exp((1 - b) * np.log(x)), (a - b + 1, 2 - b, x)
+    own, plain = series.hyperu(a, b, x), special.hyperu(a, b, x)
+    own = np.where(np.isnan(own), power * series.hyperu(*mirrored), own)
+    alike = np.abs(plain - power * special.hyperu(*mirrored)) <= 1e-10 * np.abs(plain)
+    ends = (a <= 0) & (a == np.floor(a))  # a polynomial
+    return np.where(np.isnan(own), np.where(alike | ends, plain, np.nan), own)
+
+
+_hyperu_checked: Callable[..., Any] = ruled(
+    "hyperu", in_double(_right_hyperu), lambda y, a, b, x: -a * _hyperu_checked(a + 1, b + 1, x), orders=2,
+    what="first two arguments",
+)  # fmt: skip
+enter("hyperu", lambda y, a, b, x: -a * _hyperu_checked(a + 1, b + 1, x), orders=2, what="first two arguments")
 
 
 def from_jet(jet: Callable[..., jets.Jet], *places: int) -> Callable[..., Any]:
@@ -24,27 +45,33 @@ def from_jet(jet: Callable[..., jets.Jet], *places: int) -> Callable[..., Any]:
     return in_double(derivative)
 
 
+def from_rows(rows: Callable[..., Any], *places: int) -> Callable[..., Any]:
+    """As `from_jet`, from a function of `series`."""
+    return in_double(lambda *args: rows(*args, places)[-1])
+
+
 def later(functions: Sequence[Callable[..., Any]], *args: Any, factor: float = 1.0) -> list[Callable[[], Any]]:
     """Partial derivatives that are dear, to be computed if they are wanted."""
     return [lambda f=f: factor * f(*args) for f in functions]  # type: ignore[misc]
 
 
 def by_parameters(
-    name: str, jet: Callable[..., jets.Jet], count: int, by_variable: Callable[..., Any]
+    name: str, derived: Callable[..., Callable[..., Any]], count: int, by_variable: Callable[..., Any]
 ) -> list[Callable[..., Any]]:
     """The derivatives of a function by its first `count` arguments, which have derivatives themselves.
 
+    derived: from one place or two to the derivative by these, a function of NumPy's arrays.
     by_variable: the derivative by the last argument of that by a parameter: `(place, *args)`.
     """
     second: dict[tuple[int, int], Callable[..., Any]] = {}
     for i, j in itertools.combinations_with_replacement(range(count), 2):
-        second[i, j] = ruled(f"{name}, differentiated twice,", from_jet(jet, i, j), None)
+        second[i, j] = ruled(f"{name}, differentiated twice,", derived(i, j), None)
 
     def first(i: int) -> Callable[..., Any]:
         def partials(y: Any, *args: Any) -> Any:
             return *later([second[min(i, j), max(i, j)] for j in range(count)], *args), by_variable(i, *args)
 
-        return ruled(f"{name}, differentiated by argument {i},", from_jet(jet, i), partials)
+        return ruled(f"{name}, differentiated by argument {i},", derived(i), partials)
 
     return [first(i) for i in range(count)]
 
@@ -54,7 +81,7 @@ def _limit(i: int, v: Any, z: Any) -> Any:
     return limit_by[i](v + 1, z) / v - raised / v**2
 
 
-limit_by = by_parameters("hyp0f1", jets.hyp0f1, 1, _limit)
+limit_by = by_parameters("hyp0f1", functools.partial(from_rows, series.hyp0f1), 1, _limit)
 enter("hyp0f1", lambda y, v, z: (*later(limit_by, v, z), special.hyp0f1(v + 1, z) / v))
 
 
@@ -64,18 +91,46 @@ def _kummer(i: int, a: Any, b: Any, x: Any) -> Any:
     return own + a / b * kummer_by[i](a + 1, b + 1, x)
 
 
-kummer_by = by_parameters("hyp1f1", jets.hyp1f1, 2, _kummer)
+kummer_by = by_parameters("hyp1f1", functools.partial(from_rows, series.hyp1f1), 2, _kummer)
 enter("hyp1f1", lambda y, a, b, x: (*later(kummer_by, a, b, x), a / b * special.hyp1f1(a + 1, b + 1, x)))
 
 
 def _gauss(i: int, a: Any, b: Any, c: Any, x: Any) -> Any:
-    raised = special.hyp2f1(a + 1, b + 1, c + 1, x)
+    raised = _gauss_checked(a + 1, b + 1, c + 1, x)
     own = (b / c * raised, a / c * raised, -a * b / c**2 * raised)[i]
     return own + a * b / c * gauss_by[i](a + 1, b + 1, c + 1, x)
 
 
-gauss_by = by_parameters("hyp2f1", jets.hyp2f1, 3, _gauss)
-enter(
-    "hyp2f1",
-    lambda y, a, b, c, x: (*later(gauss_by, a, b, c, x), a * b / c * special.hyp2f1(a + 1, b + 1, c + 1, x)),
-)
+gauss_by = by_parameters("hyp2f1", functools.partial(from_rows, series.hyp2f1), 3, _gauss)
+
+
+def _gauss_partials(y: Any, a: Any, b: Any, c: Any, x: Any) -> tuple[Any, ...]:
+    return *later(gauss_by, a, b, c, x), lambda: a * b / c * _gauss_checked(a + 1, b + 1, c + 1, x)
+
+
+def _right_gauss(a: Any, b: Any, c: Any, x: Any) -> Any:
+    """SciPy's function, or the series where that is off, as hyp2f1(32.2, 32.2, 2, -7.2) is; NaN where both are.
+
+    SciPy is taken at its word where little can cancel and Pfaff's or Euler's transformation gives the same (DLMF 15.8.1).
+    """
+    if any(np.asarray(part).dtype.kind == "c" for part in (a, b, c, x)):
+        return special.hyp2f1(a, b, c, x)
+    dtype = alike(a, b, c, x)
+    a, b, c, x = np.broadcast_arrays(*[np.asarray(part, float) for part in (a, b, c, x)])
+    with np.errstate(all="ignore"):
+        found = special.hyp2f1(a, b, c, x)
+        below = x < 0
+        other = special.hyp2f1(np.where(below, a, c - a), c - b, c, np.where(below, x / (x - 1), x))
+        other = other * np.exp(np.where(below, -a, c - a - b) * np.log1p(-x))
+        unsure = ~((np.abs(found - other) <= 1e-10 * np.abs(found)) & (series.risk_of_hyp2f1(a, b, c, x) <= _RISK))
+        unsure &= np.isfinite(found) & (x < 1)
+        if np.any(unsure):
+            found = np.array(found)
+            found[unsure] = series.hyp2f1(a[unsure], b[unsure], c[unsure], x[unsure], ())[0]
+    return np.asarray(found, dtype)
+
+
+#: Up to here, of `series.risk_of_hyp2f1`, two ways to compute the function that agree are right.
+_RISK = 8.0
+_gauss_checked: Callable[..., Any] = ruled("hyp2f1", _right_gauss, _gauss_partials)
+enter("hyp2f1", _gauss_partials)

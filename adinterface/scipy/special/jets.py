@@ -2,8 +2,8 @@
 
 Each term is differentiated along with the sum. Where too little would be left of it, there is NaN. Sources: Moore, Algorithm AS
 187: Derivatives of the incomplete gamma integral, Applied Statistics, 1982; Boik and Robison-Cox, Derivatives of the incomplete
-beta function, Journal of Statistical Software, 1998; NIST Digital Library of Mathematical Functions, 8.7, 8.9, 8.17, 10.32,
-13.2, 15.2 and 25.11.
+beta function, Journal of Statistical Software, 1998; NIST Digital Library of Mathematical Functions, 8.7, 8.9, 8.17, 10.32
+and 25.11.
 """
 
 from __future__ import annotations
@@ -60,6 +60,9 @@ class Jet:
         first = -self.first * found**2
         return Jet(found, first, -self.second * found**2 + 2 * self.first[:, None] * self.first[None] * found**3)
 
+    def sizes(self) -> Jet:
+        return Jet(np.abs(self.value), np.abs(self.first), np.abs(self.second))
+
     def parts(self) -> Numbers:
         """All numbers, one derivative a row."""
         shape = self.value.shape
@@ -103,7 +106,8 @@ def _fraction(first: Jet, step: Callable[[int], tuple[Jet, Jet]], count: int) ->
         change = c * d
         total = total * change
         moved = (change + -1.0).parts()
-        if n % 8 == 0 and not np.any(np.abs(moved) > 4 * _EPSILON):
+        # What is left of the derivatives' change is rounding: of the size of its parts, which cancel.
+        if n % 8 == 0 and not np.any(np.abs(moved) > 4 * _EPSILON * (c.sizes() * d.sizes()).parts()):
             return total
     slow = np.any(np.abs(moved) > 1e-12, axis=0)
     return Jet(*[np.where(slow, np.nan, part) for part in (total.value, total.first, total.second)])
@@ -151,28 +155,44 @@ def _gamma_by_fraction(a: Numbers, x: Numbers) -> Jet:
 
 
 def betainc(a: Numbers, b: Numbers, x: Numbers) -> Jet:
-    """The derivatives by a and b; its value is not to be used."""
+    """The derivatives by a and b, nan where rounding leaves nothing of the first ones; its value is not to be used."""
     a, b, x = np.broadcast_arrays(a, b, x)
     inside = (a > 0) & (b > 0) & (x > 0) & (x < 1)
     swapped = inside & (x > (a + 1) / (a + b + 2))
     straight = inside & ~swapped
     found = Jet.constant(np.zeros(a.shape), 2)
+    error = np.zeros_like(found.first)
     if np.any(straight):
-        own = _beta_by_fraction(a[straight], b[straight], x[straight], np.log1p(-x[straight]))
+        own, error[:, straight] = _beta_by_fraction(a[straight], b[straight], x[straight], np.log1p(-x[straight]))
         found.first[:, straight], found.second[:, :, straight] = own.first, own.second
     if np.any(swapped):
         y = 1 - x[swapped]
-        own = _beta_by_fraction(b[swapped], a[swapped], y, np.log(x[swapped]))
+        own, lost = _beta_by_fraction(b[swapped], a[swapped], y, np.log(x[swapped]))
+        error[:, swapped] = lost[::-1]
         found.first[:, swapped], found.second[:, :, swapped] = -own.first[::-1], -own.second[::-1, ::-1]
+    share = 16 * _EPSILON * special.betainc(a, b, x) / np.maximum(1.0, np.stack([a, b]))
+    found.first[error > np.maximum(4 * _LOSS * np.abs(found.first), share)] = np.nan
     undefined = ~((a > 0) & (b > 0) & (x >= 0) & (x <= 1))
     found.first[:, undefined] = np.nan
     found.second[:, :, undefined] = np.nan
     return found
 
 
-def _beta_by_fraction(a: Numbers, b: Numbers, x: Numbers, log_of_rest: Numbers) -> Jet:
+def _rise_of_psi(b: Numbers, a: Numbers) -> tuple[Numbers, Numbers]:
+    """psi(a + b) - psi(b), and what it is the difference of; by Taylor's series for a small a."""
+    found, size = special.psi(a + b) - special.psi(b), np.abs(special.psi(a + b)) + np.abs(special.psi(b))
+    near = a < 0.01 * b
+    step, origin = a[near], b[near]
+    found[near] = size[near] = sum(special.polygamma(n, origin) * step**n / math.factorial(n) for n in range(1, 8))
+    return found, size
+
+
+def _beta_by_fraction(a: Numbers, b: Numbers, x: Numbers, log_of_rest: Numbers) -> tuple[Jet, Numbers]:
+    """The function up to its second derivatives, and how much of the first ones may be rounding."""
     log, whole = np.log(x), a + b
-    first = np.stack([log - special.psi(a + 1) + special.psi(whole), log_of_rest - special.psi(b) + special.psi(whole)])
+    rise, size = _rise_of_psi(b, a)
+    first = np.stack([log - special.psi(a + 1) + special.psi(whole), log_of_rest + rise])
+    sizes = np.stack([np.abs(log) + np.abs(special.psi(a + 1)) + np.abs(special.psi(whole)), np.abs(log_of_rest) + size])
     together = special.polygamma(1, whole)
     second = np.stack([
         np.stack([together - special.polygamma(1, a + 1), together]),
@@ -190,7 +210,8 @@ def _beta_by_fraction(a: Numbers, b: Numbers, x: Numbers, log_of_rest: Numbers) 
         top = (of_b + -m) * (x * m)
         return top * ((of_a + (2 * m - 1)) * (of_a + 2 * m)).inverse(), one
 
-    return front * _fraction(one, step, 2)
+    fraction = _fraction(one, step, 2)
+    return front * fraction, 4 * _EPSILON * front.value * (sizes * np.abs(fraction.value) + np.abs(fraction.first))
 
 
 # Mixtures ------------------------------------------------------------------------------------------------------------
@@ -268,42 +289,6 @@ def kve(v: Numbers, z: Numbers) -> Jet:
     weights[0] /= 2
     even, odd = weights * np.cosh(v * t), weights * np.sinh(v * t)
     return Jet(np.sum(even, axis=0), np.sum(t * odd, axis=0)[None], np.sum(t * t * even, axis=0)[None, None])
-
-
-# Hypergeometric ------------------------------------------------------------------------------------------------------
-
-
-def hyp0f1(v: Numbers, x: Numbers) -> Jet:
-    """The limit function 0F1 and its derivatives by v."""
-    v, x = np.broadcast_arrays(v, x)
-    return _sum(lambda n: Jet.variable(v + (n - 1), 0, 1).inverse() * (x / n), v, 1)
-
-
-def hyp1f1(a: Numbers, b: Numbers, x: Numbers) -> Jet:
-    """Kummer's function and its derivatives by a and b; by his transformation for negative x."""
-    a, b, x = np.broadcast_arrays(a, b, x)
-    of_a, of_b = Jet.variable(a, 0, 2), Jet.variable(b, 1, 2)
-    negative = x < 0
-    upper = Jet(*[np.where(negative, y, z) for y, z in zip(_of(of_b + of_a * -1.0), _of(of_a))])
-    size = np.abs(x)
-    series = _sum(lambda n: (upper + (n - 1)) * (of_b + (n - 1)).inverse() * (size / n), a, 2)
-    return series * np.where(negative, np.exp(x), 1.0)
-
-
-def hyp2f1(a: Numbers, b: Numbers, c: Numbers, x: Numbers) -> Jet:
-    """Gauss's function and its derivatives by a, b and c; by Pfaff's transformation for negative x. NaN from 1 on."""
-    a, b, c, x = np.broadcast_arrays(a, b, c, x)
-    of_a, of_b, of_c = [Jet.variable(y, n, 3) for n, y in enumerate((a, b, c))]
-    negative = x < 0
-    inside = np.where(negative, x / (x - 1), np.where(x < 1, x, np.nan))
-    upper = Jet(*[np.where(negative, y, z) for y, z in zip(_of(of_c + of_b * -1.0), _of(of_b))])
-    known = np.where(np.isnan(inside), 0.0, inside)
-    series = _sum(lambda n: (of_a + (n - 1)) * (upper + (n - 1)) * (of_c + (n - 1)).inverse() * (known / n), a, 3)
-    log = np.where(negative, np.log1p(-np.minimum(x, 0.0)), 0.0)
-    slope = np.stack([-log, np.zeros_like(log), np.zeros_like(log)])
-    found = series * exponential(-a * log, slope, np.zeros((3, 3, *a.shape)))
-    lost = np.isnan(inside)
-    return Jet(*[np.where(lost, np.nan, part) for part in _of(found)])
 
 
 def _of(jet: Jet) -> tuple[Numbers, Numbers, Numbers]:

@@ -5,6 +5,7 @@ Source: NIST Digital Library of Mathematical Functions, 8.7, 8.8, 8.17, 26; of i
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 from scipy import special
 
 from . import jets
-from .hypergeometric import by_parameters, later
+from .hypergeometric import by_parameters, from_jet, later
 from .ruled import RULED, enter, in_double, ruled
 
 
@@ -44,9 +45,12 @@ def _beta_slope(i: int, a: Any, b: Any, x: Any) -> Any:
 
 
 (_gamma_by_shape,) = by_parameters(
-    "gammainc", jets.gammainc, 1, lambda i, a, x: gamma_density(a, x) * (np.log(x) - special.psi(a))
+    "gammainc",
+    functools.partial(from_jet, jets.gammainc),
+    1,
+    lambda i, a, x: gamma_density(a, x) * (np.log(x) - special.psi(a)),
 )
-_beta_by = by_parameters("betainc", jets.betainc, 2, _beta_slope)
+_beta_by = by_parameters("betainc", functools.partial(from_jet, jets.betainc), 2, _beta_slope)
 
 
 def _gamma(sign: int) -> Callable[..., Any]:
@@ -98,9 +102,7 @@ def _student_by_df(df: Any, t: Any) -> Any:
     square, half = t * t, 0.5 + 0 * df
     near = square < df  # where 1 - df / (df + t^2) has lost t
     inner, outer = np.where(near, square, 0.5 * df), np.where(near, 2.0 * df, square)
-    by_shape = np.where(
-        near, _beta_by[1](half, df / 2, inner / (df + inner)), -_beta_by[0](df / 2, half, df / (df + outer))
-    )
+    by_shape = np.where(near, _beta_by[1](half, df / 2, inner / (df + inner)), -_beta_by[0](df / 2, half, df / (df + outer)))
     return np.sign(t) * by_shape / 4 - t / (2 * df) * _student_density(df, t)
 
 

@@ -55,10 +55,7 @@ def main(argv: Sequence[str]) -> int:
             own = table.run(uses, backend, modes=options.mode or None, progress=bar(name, len(uses)))
             trials += own
             if len(uses) == len(all_uses) and not options.mode:
-                stale += [
-                    f"{name}: {known.scenario} is right now"
-                    for known in table.unexpected(own, backend, prefix)
-                ]
+                stale += [f"{name}: {known.scenario} is right now" for known in table.unexpected(own, backend, prefix)]
     for trial in trials:
         if not trial.good:
             print(trial)
@@ -87,11 +84,15 @@ def _swept(options: argparse.Namespace, backends: Sequence[AutoBackend]) -> int:
     with _progress() as bar:
         advance = bar("special functions", len(chosen))
         dtypes = options.dtype or ["float64"]
-        findings = sweep.run(chosen, engines, options.points, dtypes=dtypes, costs=options.costs, progress=advance)
+        findings = sweep.run(
+            chosen, engines, options.points, dtypes=dtypes, costs=options.costs, progress=advance,
+            kept=Path(options.json) if options.json else None, resume=options.resume,
+        )  # fmt: skip
     for finding in findings:
         if finding.wrong:
             print(finding)
-    print(f"{len(chosen)} functions, {sum(finding.right for finding in findings)} numbers right")
+    names = {finding.name for finding in findings}
+    print(f"{len(names)} functions, {sum(finding.right for finding in findings)} numbers right")
     if options.markdown:
         Path(options.markdown).write_text(sweep.markdown(findings), encoding="utf-8")
     return 1 if any(finding.wrong for finding in findings) else 0
@@ -124,5 +125,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--function", action="append", default=[], metavar="PATTERN", help="a name, with * for any part")
     parser.add_argument("--mode", action="append", default=[], choices=MODES, help="default: all")
     parser.add_argument("--markdown", metavar="FILE", help="write the table for the documentation")
-    parser.add_argument("--json", metavar="FILE", help="write every trial")
+    parser.add_argument("--json", metavar="FILE", help="write every trial; with --sweep, keep what was found there")
+    parser.add_argument("--resume", action="store_true", help="with --sweep and --json: only what the file has not yet")
     return parser

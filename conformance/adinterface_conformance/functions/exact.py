@@ -899,3 +899,15 @@ def _student_slope(df: Number, t: Number) -> Number:
 
 
 enter("special.stdtr", "few moderate", _student, by_difference(_student, 0), _student_slope)
+
+#: The groups of functions: what each is called, by the first of it.
+GROUPS = {
+    "np.absolute": "NumPy, of one argument",
+    "np.add": "NumPy, of two arguments",
+    "special.erf": "Error functions",
+    "special.gamma": "Gamma and what is made of it",
+    "special.i0": "Bessel functions",
+    "special.expit": "Exponentials, logarithms and their integrals",
+    "special.hyp1f1": "Hypergeometric functions",
+    "special.jv": "Bessel functions, elliptic integrals and Student's distribution, by rules on SciPy's own",
+}

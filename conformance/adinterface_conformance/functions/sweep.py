@@ -8,12 +8,16 @@ not the exact one, SciPy's is right: it is what NumPy code means. In float32 the
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import importlib
+import json
+import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +27,7 @@ from adinterface import AutoBackend, Constant, NumpyCodeError, numpy_function, p
 from adinterface.registry import find
 
 from .cell import Array
-from .exact import DIGITS, FUNCTIONS, Undefined
+from .exact import DIGITS, FUNCTIONS, GROUPS, Undefined
 from .points import points
 
 TOLERANCE = 1e-9
@@ -107,7 +111,10 @@ def error(got: float, reference: Reference, slack: float = 0.0, precision: Preci
         return 0.0
     wanted, spread = reference
     if abs(wanted) + 8 * spread > precision.huge:
-        return 0.0 if not np.isfinite(got) or abs(got) > precision.enough else np.inf
+        if not np.isfinite(got) or abs(got) > precision.enough:
+            return 0.0
+        distance = abs(mpf(float(got)) / wanted - 1) if wanted else mpf(abs(got))
+        return float(distance) if distance <= precision.tolerance else np.inf
     if not np.isfinite(got):
         return np.inf
     distance = abs(mpf(float(got)) - wanted) - 8 * spread - slack
@@ -258,20 +265,62 @@ def run(
     dtypes: Sequence[str] = ("float64",),
     costs: bool = False,
     progress: Callable[[str], None] = lambda name: None,
+    kept: Path | None = None,
+    resume: bool = False,
 ) -> list[Finding]:
-    """Every function on every backend that offers it; with what it costs, if that is asked for."""
+    """Every function on every backend that offers it; with what it costs, if that is asked for.
+
+    kept: a file of what was found, by this sweep and by earlier ones, which is written after each function. What is found now
+    stands in place of what it has on the same function, backend and dtype; with `resume`, that is not looked at again.
+    Returns all that the file has then; without one, what was found.
+    """
     backends = list(backends)
-    findings: list[Finding] = []
+    found = load(kept) if kept is not None else {}
     for name in names:
         for backend in backends:
-            if not offered(name, backend):
-                continue
             for dtype in dtypes:
-                findings += (own := sweep(name, backend, limit, dtype))
+                key = name, type(backend).__name__, dtype
+                if not offered(name, backend) or (resume and key in found):
+                    continue
+                found[key] = sweep(name, backend, limit, dtype)
                 if costs and dtype == "float64":
-                    own[0].cost = cost(name, backend)
+                    found[key][0].cost = cost(name, backend)
+        if kept is not None:
+            save(kept, found)
         progress(name)
-    return findings
+    return _in_order(found)
+
+
+# What is kept --------------------------------------------------------------------------------------------------------
+
+#: The findings on a function, a backend, a dtype.
+Kept = dict[tuple[str, str, str], list[Finding]]
+
+
+def load(kept: Path) -> Kept:
+    """What a file has; nothing where there is none."""
+    found: Kept = {}
+    if kept.exists():
+        for row in json.loads(kept.read_text(encoding="utf-8")):
+            finding = Finding(**row)
+            found.setdefault((finding.name, finding.backend, finding.dtype), []).append(finding)
+    return found
+
+
+def save(kept: Path, found: Kept) -> None:
+    """Write what was found; whoever is interrupted leaves the old file or the new one, never a part of it."""
+    text = json.dumps([dataclasses.asdict(finding) for finding in _in_order(found)], indent=1)
+    beside = kept.with_name(kept.name + ".new")
+    beside.write_text(text + "\n", encoding="utf-8")
+    os.replace(beside, kept)
+
+
+def _in_order(found: Kept) -> list[Finding]:
+    """By function, as `exact` has them; by backend; by dtype, the wide one first."""
+    places = {name: place for place, name in enumerate(FUNCTIONS)}
+    keys = [key for key in found if key[0] in places]
+    keys.sort(key=lambda key: (places[key[0]], key[1], list(PRECISIONS).index(key[2])))
+    return [finding for key in keys for finding in found[key]]
 
 
 #: How often the time of a call is taken, and of how many numbers.
@@ -293,16 +342,18 @@ def cost(name: str, backend: AutoBackend) -> float | None:
     with np.errstate(all="ignore"):
         ordinary &= np.isfinite(f(*columns))
     by = tuple([n for n, slope in enumerate(FUNCTIONS[name].slopes) if slope is not None])
-    chosen = [column[ordinary] for column in columns]
+    positive = np.logical_and.reduce([ordinary, *[column > 0 for column in columns]])
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = _timed(name, backend, chosen, by, _PADDED)
-        if found is None:
-            return None
-        ratio, once = found
-        if once * _SIZE / _PADDED < _LONGEST / 2:
-            ratio, _ = _timed(name, backend, chosen, by, _SIZE) or found
-    return ratio
+        for there in (ordinary, positive):  # where some of the numbers are refused, of those that are everywhere defined
+            chosen = [column[there] for column in columns]
+            found = _timed(name, backend, chosen, by, _PADDED)
+            if found is not None:
+                ratio, once = found
+                if once * _SIZE / _PADDED < _LONGEST / 2 or once < 0.1:  # much of which does not grow with the numbers
+                    ratio, _ = _timed(name, backend, chosen, by, _SIZE) or found
+                return ratio
+    return None
 
 
 def _timed(
@@ -322,9 +373,9 @@ def _timed(
     begun = time.perf_counter()
     for _ in range(_ROUNDS):
         for n, timed in enumerate(both):
-            start = time.perf_counter()
+            start = time.process_time()  # others may use the machine, too, and stop a long call more than a short one
             timed()
-            fastest[n] = min(fastest[n], time.perf_counter() - start)
+            fastest[n] = min(fastest[n], time.process_time() - start)
         if time.perf_counter() - begun > _LONGEST:
             break
     return fastest[0] / fastest[1], fastest[0]
@@ -334,27 +385,49 @@ def _timed(
 
 
 def markdown(findings: Sequence[Finding]) -> str:
-    """A row for each function and what is asked of it, a column for each backend."""
+    """A table for each group of functions: a row for each of them, a column for each backend."""
     backends = list(dict.fromkeys(finding.backend for finding in findings))
-    rows = dict.fromkeys((finding.name, finding.by) for finding in findings)
-    cells: dict[tuple[str, int, str], str] = {}
+    cells: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
-        key = finding.name, finding.by, finding.backend
-        cells[key] = f"{cells[key]}; {_cell(finding)}" if key in cells else _cell(finding)
-    for finding in findings:
-        if finding.cost is not None:
-            cells[finding.name, finding.by, finding.backend] += f"; {finding.cost:.1f}x"
-    lines = ["| function | | " + " | ".join(backends) + " |", "| --- | --- |" + " --- |" * len(backends)]
-    for name, by in rows:
-        what = "value" if by < 0 else "derivative" if len(FUNCTIONS[name].slopes) == 1 else f"by argument {by}"
-        lines.append(f"| `{name}` | {what} | " + " | ".join(cells.get((name, by, b), "") for b in backends) + " |")
-    return "\n".join(lines) + "\n"
+        cells.setdefault((finding.name, finding.backend), []).append(finding)
+    groups: dict[str, list[str]] = {}
+    title = ""
+    for name in FUNCTIONS:
+        title = GROUPS.get(name, title)
+        if any((name, backend) in cells for backend in backends):
+            groups.setdefault(title, []).append(name)
+    parts = []
+    for title, names in groups.items():
+        lines = [f"**{title}**", "", "| function | " + " | ".join(backends) + " |", "| --- |" + " --- |" * len(backends)]
+        for name in names:
+            row = [_cell(cells[name, backend]) if (name, backend) in cells else "" for backend in backends]
+            lines.append(f"| `{name}` | " + " | ".join(row) + " |")
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
 
 
-def _cell(finding: Finding) -> str:
-    if finding.wrong:
-        return f"wrong at {len(finding.wrong)}"
-    if not finding.right:
+def _cell(findings: Sequence[Finding]) -> str:
+    """What a backend makes of a function: in each dtype, and what it costs."""
+    of_dtypes: dict[str, list[Finding]] = {}
+    for finding in findings:
+        of_dtypes.setdefault(finding.dtype, []).append(finding)
+    words = [_in_words(dtype, own) for dtype, own in of_dtypes.items()]
+    return "; ".join([*words, *[f"{_short(finding.cost)}x" for finding in findings if finding.cost is not None]])
+
+
+def _in_words(dtype: str, findings: Sequence[Finding]) -> str:
+    """The largest error of the value and the derivatives, and how much is refused."""
+    wrong, right = sum(len(finding.wrong) for finding in findings), sum(finding.right for finding in findings)
+    if wrong:
+        return f"wrong at {wrong}"
+    if not right:
         return "refused"
-    digits = "exact" if finding.worst < 1e-15 else f"{finding.worst:.0e}"
-    return digits + (f", refused at {finding.refused} of {finding.right + finding.refused}" if finding.refused else "")
+    worst = max(finding.worst for finding in findings)
+    refused = sum(finding.refused for finding in findings) / (right + sum(finding.refused for finding in findings))
+    size = "✓" if worst < PRECISIONS[dtype].epsilon else f"{worst:.0e}"
+    return size + (f" ({max(refused, 0.01):.0%} refused)" if refused else "")
+
+
+def _short(ratio: float) -> str:
+    """Two digits."""
+    return f"{ratio:.1f}" if ratio < 9.95 else f"{float(f'{ratio:.1e}'):.0f}"

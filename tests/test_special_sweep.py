@@ -5,7 +5,7 @@ import pytest
 import scipy.special as special
 from adinterface_conformance.functions import sweep
 from adinterface_conformance.functions.exact import FUNCTIONS
-from mpmath import hyp2f1, mpf
+from mpmath import mpf
 
 from adinterface import AutoAutograd, AutoJax, AutoTorch, Constant, NumpyCodeError, gradient, numpy_function, value_and_gradient
 

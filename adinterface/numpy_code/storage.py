@@ -53,7 +53,7 @@ MADE = object()
 
 
 def is_number(x: Storage) -> bool:
-    """Whether NumPy would have a number for this array of an engine's: what it computes of no axes, unless it shall be an array."""
+    """Whether NumPy would have a number for this engine's array: what it computes of no axes, unless it shall be an array."""
     return not x._array.shape and (x._parent is None or x._parent is ARGUMENT)
 
 

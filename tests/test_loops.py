@@ -440,7 +440,9 @@ def test_arrays_of_any_library_of_the_standard_go_round():
 # Inside an engine's own transformations --------------------------------------------------------------------------------------
 
 
-def test_inside_jaxs_transformations():
+def test_inside_jaxs_transformations(monkeypatch):
+    # Once code compiled with 64 bits has captured an array of NumPy's, JAX 0.10.2 takes that very array for 64 bits ever after.
+    monkeypatch.setitem(globals(), "XS", XS.copy())
     f = functools.partial(recurrence, checkpoint=2)
     theta = jnp.asarray(THETA, dtype="float32")
     expected = np.asarray(gradient(recurrence_by_hand, AutoAutograd(), THETA)[0], dtype="float32")

@@ -177,7 +177,7 @@ def test_a_cluster_of_processes_gives_the_same_bits():
     with (
         dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}),
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, scheduler_port=0, silence_logs=50
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", scheduler_port=0, silence_logs=50
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

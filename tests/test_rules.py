@@ -482,6 +482,7 @@ def test_torch_refuses_forward_over_forward_which_it_gets_wrong(f):
 
 
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")  # of what Dynamo looks at
+@pytest.mark.filterwarnings("ignore:Dynamo detected a call to a `functools.lru_cache`")  # once a process
 def test_a_rule_runs_uncompiled_inside_torch_compile():
     f = GIVEN["pullback"]
     compiled = torch.compile(energy(f), backend="eager")

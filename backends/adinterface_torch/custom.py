@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch._compile import _disable_dynamo
 from torch.autograd import forward_ad
 
 from adinterface.contract.errors import BackendError
@@ -19,10 +18,14 @@ from adinterface.rules.application import apply
 from .backward import backward
 from .nested_forward import is_nested_forward, refusal
 
-# Compiled, a Function would lose its forward rule (https://github.com/pytorch/pytorch/issues/192985). What is public,
-# `torch.compiler.disable`, imports the compiler at once, which takes as long as torch itself.
+try:
+    from torch._compile import _disable_dynamo as disable
+except ImportError:  # a private name, which another release of torch may not have
+    from torch.compiler import disable  # type: ignore[no-redef]  # imports the compiler at once, which takes as long as torch itself
+
+# Compiled, a Function would lose its forward rule (https://github.com/pytorch/pytorch/issues/192985).
 _is_compiling: Callable[[], bool] = torch.compiler.is_compiling
-while_compiling.append((_is_compiling, _disable_dynamo(apply)))
+while_compiling.append((_is_compiling, disable(apply)))
 
 _peek, _stack = torch._C._functorch.peek_interpreter_stack, torch._C._functorch.get_interpreter_stack
 _record = torch._C._set_grad_enabled  # the context manager around it takes longer than a small function

@@ -281,8 +281,6 @@ class CompiledSpecialization(Specialization):
         scope = None if scoping is None else scoping()
         try:
             if scope is None:
-                if tangents is None and self._straight is not None:
-                    return self._straight(values)
                 return self._evaluated(values, tangents)
             with scope:
                 return self._evaluated(values, tangents)
@@ -311,13 +309,13 @@ class CompiledSpecialization(Specialization):
             raise error from None
 
     def _evaluated(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
+        if directions is None and self._straight is not None:
+            return self._straight(values)
         plan, operation = self.plan, self.operation
         call = operation.call_type(plan, values, self.f)
         taken = call.taken
         active = plan.pick(values)
         native = call.native = active if self.enter is None else self.enter(active, taken)
-        if directions is None and not self.dynamic:
-            return operation.finish(call, self.compute(*native))
         carried = [values[n] if enter is None else enter(values[n], taken) for n, enter in self.dynamic]
         tangents: Arrays = ()
         if directions is not None:

@@ -286,7 +286,7 @@ OF_NO_AXES = {
 }
 
 
-@each_eager
+@each_engine
 @pytest.mark.parametrize("made", OF_NO_AXES)
 def test_what_has_no_axes_is_an_array_or_a_number_as_in_numpy(made, backend):
     lines = ["def f(x):", f"    a = {made}", "    b = a", "    a += x[1]", "    return a + 10 * b"]

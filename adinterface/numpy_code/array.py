@@ -16,7 +16,7 @@ from ..contract.library import NUMPY
 from . import folds
 from .engine import Engine
 from .flags import base_of, flags_of
-from .names import ACCUMULATE, METHODS, NOTED, NUMBERS, OF_NO_AXES, REDUCE, WRITING, counts, place_of_out, spelled
+from .names import ACCUMULATE, METHODS, NOTED, NUMBERS, OF_NO_AXES, REDUCE, WRITING, counts, for_numpy, place_of_out, spelled
 from .refusals import LAST, NO_NUMBER, expression, instead_of_leaving, into_plain, where_deep_helps
 from .storage import Storage, in_order, is_number, prune, refresh, replace_root, view_of
 from .writers import WRITERS, WRITING_METHODS, Flat
@@ -387,7 +387,7 @@ class NumpyArray(Storage):
         return self._apply(np.reshape, lengths) if order == "C" else self._apply(np.reshape, lengths, order=order)
 
     def transpose(self, *axes: Any) -> Any:
-        if not axes or axes == (None,):
+        if not axes or axes[0] is None:
             return np.transpose(self)
         return np.transpose(self, axes[0] if len(axes) == 1 else axes)
 
@@ -498,11 +498,19 @@ def unwrap(
                 parts.append(part._array)
             else:
                 parts.append(part if cls_of_part in _AS_THEY_ARE else unwrap(part, engine, beside, function, place))
-        return parts if cls is list else tuple(parts)
+        if cls is tuple:
+            return tuple(parts)
+        return parts if function is None else for_numpy(function, place, parts) or parts
     if cls is NumpyArray:
         return value._array
     if cls in _AS_THEY_ARE:
         return value
+    if cls is range or cls is np.ndarray:
+        plain = None if function is None else for_numpy(function, place, value)
+        if plain is not None:
+            return plain
+        if cls is range:
+            value = np.asarray(value) if engine is not None else list(value)
     if isinstance(value, Storage):  # a plain array that f has made
         value = value._operand()
     if engine is not None and isinstance(value, (np.ndarray, np.inexact)):

@@ -144,7 +144,7 @@ class Engine:
             value = value._operand()
         if isinstance(value, (np.ndarray, np.generic)):
             return self.lift(value, beside)
-        if isinstance(value, (list, tuple)):
+        if isinstance(value, (list, tuple, range)):
             if holds_storage(value):
                 return stacked(value)._array
             return self.lift(np.asarray(value), beside)  # of which NumPy itself makes an array, matrix or not

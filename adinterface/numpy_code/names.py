@@ -70,16 +70,36 @@ COUNTS = frozenset({
 })  # fmt: skip
 
 
+#: Those of them that are some axes or lengths, in whatever sequence NumPy takes: engines ask for a tuple.
+TUPLES = frozenset({"axes", "axis", "destination", "indices_or_sections", "new_shape", "reps", "s", "shape", "source"})
+
+#: What moves elements, in arrays of integers: they stay NumPy's, which is asked where each element goes.
+PLAIN = frozenset({"obj", "pad_width", "repeats", "shift"})
+
+
 @functools.cache
-def counts(function: Callable[..., Any], place: int | str) -> bool:
-    """Whether the argument at this position, or of this name, counts or chooses axes."""
+def _parameter(function: Callable[..., Any], place: int | str) -> str:
+    """The name of the parameter at this position, "" where it is not known."""
     if isinstance(place, str):
-        return place in COUNTS
+        return place
     try:
         parameters = list(inspect.signature(function).parameters)
     except ValueError:  # older versions of NumPy do not tell the parameters of functions written in C
-        return False
-    return place < len(parameters) and parameters[place] in COUNTS
+        return ""
+    return parameters[place] if place < len(parameters) else ""
+
+
+def counts(function: Callable[..., Any], place: int | str) -> bool:
+    """Whether the argument at this position, or of this name, counts or chooses axes."""
+    return _parameter(function, place) in COUNTS
+
+
+def for_numpy(function: Callable[..., Any], place: int | str, value: Any) -> Any:
+    """A sequence, or an array of integers, as NumPy's answer and the engines' functions take it in such a place; else None."""
+    name = _parameter(function, place)
+    if name in TUPLES:
+        return tuple(value) if isinstance(value, (list, range)) else tuple(value.tolist()) if value.ndim else value.tolist()
+    return np.asarray(value) if name in PLAIN and not isinstance(value, list) and np.asarray(value).dtype.kind == "i" else None
 
 
 @functools.cache

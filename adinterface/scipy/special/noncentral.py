@@ -77,6 +77,8 @@ RULED["chndtr"] = lambda x, df, nc: _lower(df / 2, nc / 2, x / 2)
 if (_own := own_ufunc("_ncx2_sf")) is not None:
     _upper = _mixture(-1, _own)
     RULED["_ncx2_sf"] = lambda x, df, nc: _upper(df / 2, nc / 2, x / 2)
+if own_ufunc("_ncx2_cdf") is not None:  # of older versions of SciPy, as _ncx2_ppf and _nct_ppf
+    RULED["_ncx2_cdf"] = RULED["chndtr"]
 RULED["_ncx2_pdf"] = lambda x, df, nc: _density(df / 2, nc / 2, x / 2) / 2
 
 
@@ -93,7 +95,18 @@ def _chi_squared_inverse(sign: int) -> Callable[..., Any]:
     return partials
 
 
+def _level_first(sign: int, inverse: Callable[..., Any]) -> Callable[..., Any]:
+    """The partials of an inverse whose level stands last, for one where it stands first; of the upper tail with sign = -1."""
+
+    def partials(x: Any, level: Any, *shapes: Any) -> Any:
+        *by_shapes, by_level = inverse(x, *shapes, level)
+        return lambda: sign * by_level(), *by_shapes
+
+    return partials
+
+
 enter("chndtrix", _chi_squared_inverse(1))
+enter("_ncx2_ppf", _chi_squared_inverse(1))
 enter("_ncx2_isf", _chi_squared_inverse(-1))
 
 # Fisher's F ----------------------------------------------------------------------------------------------------------
@@ -177,6 +190,7 @@ def _f_inverse(x: Any, n: Any, d: Any, nc: Any, p: Any) -> Any:
 
 
 enter("ncfdtri", _f_inverse)
+enter("_ncf_isf", _level_first(-1, _f_inverse))
 
 # Student's t ---------------------------------------------------------------------------------------------------------
 
@@ -259,6 +273,8 @@ def _t_inverse(t: Any, df: Any, nc: Any, p: Any) -> Any:
 
 
 enter("nctdtrit", _t_inverse)
+enter("_nct_ppf", _level_first(1, _t_inverse))
+enter("_nct_isf", _level_first(-1, _t_inverse))
 
 # Others --------------------------------------------------------------------------------------------------------------
 

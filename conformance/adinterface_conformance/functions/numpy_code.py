@@ -41,13 +41,22 @@ CAPTURED: dict[str, Any] = {
 }
 
 
+#: What NumPy does not take before a version; `np.count_nonzero` gave Python's int.
+NOT_BEFORE = {
+    "np.pad(m, {0: 1, -1: (1, 2)})": "2.4",
+    "np.count_nonzero(x > 0)": "2.3",
+}
+
+
 def expressions(*texts: str) -> list[str]:
-    """The expressions of a text, less those with a function that the installed NumPy or SciPy does not have."""
+    """The expressions of a text, less those that the installed NumPy or SciPy does not have."""
     return [row.strip() for text in texts for row in text.split(";") if row.strip() and is_there(row.strip())]
 
 
 def is_there(expression: str) -> bool:
-    """Whether NumPy and SciPy have every name that the expression takes from them: `np.unstack` is of 2.1."""
+    """Whether NumPy and SciPy have what the expression takes from them: `np.unstack` is of 2.1."""
+    if np.lib.NumpyVersion(np.__version__) < NOT_BEFORE.get(expression, "2.0") + ".0":
+        return False
     for node in ast.walk(ast.parse(expression)):
         name = ast.unparse(node) if isinstance(node, ast.Attribute) else ""
         module, _, path = name.partition(".")
@@ -235,6 +244,27 @@ SMOOTH = {
         np.roll(x, 2); np.roll(m, -1, axis=1); np.roll(m, (1, 2), axis=(0, 1)); np.roll(m, 3); np.rot90(m); np.rot90(m, 2);
         np.rot90(t, -1, axes=(1, 2)); np.flip(x); np.flip(m, 0); np.flip(m, axis=(0, 1)); np.fliplr(m); np.flipud(m);
         np.resize(x, (2, 5))
+    """,
+    "sequences_of_axes": """
+        np.moveaxis(t, (0, 1), range(-2, 0)); np.moveaxis(t, np.array([0, 1]), np.array([-2, -1])); np.moveaxis(t, [0], [-1]);
+        np.moveaxis(t, source=range(2), destination=[-2, -1]); np.transpose(t, range(2, -1, -1)); t.transpose(range(2, -1, -1));
+        t.transpose(np.array([2, 1, 0])); np.reshape(t, range(2, 5)); t.reshape(range(2, 5)); t.reshape(np.array([6, 4]));
+        np.flip(t, range(2)); np.roll(t, range(1, 3), axis=range(2)); np.roll(t, 1, axis=[0, 2]); np.rot90(t, 1, [0, 2]);
+        np.rot90(t, 1, range(2)); np.tensordot(t, t, axes=(range(2), range(2))); np.tensordot(t, t, axes=[[0, 1], [0, 1]]);
+        np.abs(np.fft.fftn(t, axes=range(2))); np.fft.fftshift(t, axes=range(2)); np.broadcast_to(t, range(2, 5));
+        np.tile(t, range(1, 3)); np.tile(t, np.array([1, 2])); np.resize(x, range(2, 4)); np.split(t, range(1, 3), axis=1)[1];
+        np.array_split(t, np.array([1, 2]), axis=1)[1]; np.median(t, axis=[0, 1]); np.median(t, axis=range(2));
+        np.gradient(t, axis=range(2))[0]; np.pad(t, range(1, 3)); np.expand_dims(t, [0, 2]);
+        np.repeat(m, np.array([1, 0, 2]), axis=0); np.roll(m, np.array([1, 2]), axis=np.array([0, 1]));
+        np.insert(x, np.array([1, 3]), y[:2]); np.delete(m, np.array([0, 2]), axis=1); np.pad(m, np.array([[1, 0], [2, 3]]))
+    """,
+    "ranges": """
+        t[range(2)]; t[range(2), range(2)]; np.take(t, range(2), axis=1); t.take(range(2), axis=1);
+        np.insert(t, range(2), 1.0, axis=1); np.delete(t, range(2), axis=1); np.repeat(m, range(1, 4), axis=0);
+        np.interp(x, range(-3, 4), np.arange(7.0) ** 2); np.polyval(range(3), x); np.dot(m, range(4)); m @ range(4);
+        np.where(m > 0, range(4), m); np.concatenate([x, range(4)]); np.stack([x, range(6)]); m + range(4);
+        np.multiply(range(4), m); np.average(m, axis=1, weights=range(1, 5)); np.convolve(x, range(1, 4));
+        np.trapezoid(m, range(4)); np.diff(x, prepend=range(2)); np.einsum("ij,j", m, range(4))
     """,
     "padding": """
         np.pad(x, 2); np.pad(m, ((1, 0), (2, 3)), constant_values=1.5); np.pad(x, (2, 3), mode='edge');

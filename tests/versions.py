@@ -3,12 +3,14 @@
 The lowest versions (constraints-lowest.txt) on the oldest Python that is here, the newest that the package index offers on
 the newest one. What was found becomes a row of docs/versions_table.md, what the newest environment holds is written to
 constraints-newest.txt.
-Needs nothing but Python and pip; each environment takes some gigabytes while it is tested, and is removed afterwards.
+Needs nothing but Python and pip; each environment takes some gigabytes while it is tested, and is removed afterwards unless
+`--keep` says where it shall stay.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import datetime
 import json
 import os
@@ -96,12 +98,19 @@ def replaced(table: str, rows: Iterable[Sequence[str]]) -> str:
 
 
 class Environment:
-    """A fresh environment, with one end of the versions."""
+    """An environment with one end of the versions: fresh, unless the folder has one that was made whole."""
 
     def __init__(self, end: str, python: Path, folder: Path) -> None:
         self.end, self.folder = end, folder
-        subprocess.run([python, "-m", "venv", "--clear", folder], check=True)
         self.python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
+        ready = folder / "ready"
+        if not ready.exists():
+            self._install(python)
+            ready.touch()
+
+    def _install(self, python: Path) -> None:
+        end = self.end
+        subprocess.run([python, "-m", "venv", "--clear", self.folder], check=True)
         pip = [self.python, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
         limits = ["-c", LOWEST] if end == "lowest" else []
         subprocess.run([*pip, "--upgrade", "pip"], check=True)
@@ -152,9 +161,10 @@ class Environment:
 
 def tested(end: str, python: Path, options: argparse.Namespace) -> bool:
     """Test one end, and write what was found if everything was tested. Whether all is well."""
-    with tempfile.TemporaryDirectory(prefix="adinterface-versions-") as temporary:
+    with contextlib.ExitStack() as stack:
         print(f"{end} versions on {python}", flush=True)
-        environment = Environment(end, python, Path(temporary) / "environment")
+        place = options.keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="adinterface-versions-")))
+        environment = Environment(end, python, place.resolve() / end)
         installed = environment.installed()
         versions = [installed.get(name, "-").partition("+")[0] for name in COLUMNS.values()]
         print(", ".join(f"{title} {version}" for title, version in zip(COLUMNS, versions)), flush=True)
@@ -175,6 +185,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="make versions", description=__doc__)
     parser.add_argument("--end", choices=ENDS, action="append", default=[], help="default: both")
     parser.add_argument("--python", type=Path, help="in place of the oldest and the newest that are here")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="the environments stay there, and are used again")
     parser.add_argument("--jobs", type=int, default=2, help="that many processes")
     parser.add_argument("--scenario", action="append", default=[], help="only these of the table; nothing is written then")
     parser.add_argument("--test", action="append", default=[], help="only these files of the tests; nothing is written then")

@@ -16,11 +16,11 @@ from ..contract.library import NUMPY
 from . import folds
 from .engine import Engine
 from .flags import base_of, flags_of
-from .names import ACCUMULATE, METHODS, NOTED, NUMBERS, OF_NO_AXES, REDUCE, WRITING, counts, for_numpy, place_of_out, spelled
+from .names import ACCUMULATE, METHODS, NESTED, NOTED, NUMBERS, OF_NO_AXES, REDUCE, WRITING, counts, for_numpy, place_of_out, spelled, takes_several
 from .refusals import LAST, NO_NUMBER, expression, instead_of_leaving, into_plain, where_deep_helps
 from .storage import Storage, in_order, is_number, prune, refresh, replace_root, view_of
 from .writers import WRITERS, WRITING_METHODS, Flat
-from .writes import accumulate_at, into, put, stacked, writable, write
+from .writes import accumulate_at, holds_storage, into, put, stacked, writable, write
 
 _PIECEWISE = np.piecewise
 #: Of the functions that may give views, those that make an array of a number.
@@ -96,12 +96,14 @@ class NumpyArray(Storage):
             result = _called_in_full(function, engine, array, args, kwargs)
         elif len(args) == 1:
             (value,) = args
-            result = engine.functions[function](value._array if type(value) is NumpyArray else unwrap(value, engine, array))
+            result = engine.functions[function](
+                value._array if type(value) is NumpyArray else unwrap(value, engine, array, function)
+            )
         else:
             first, second = args
             if function not in engine.functions and function in WRITERS:
                 return WRITERS[function](first, second)
-            first = first._array if type(first) is NumpyArray else unwrap(first, engine, array)
+            first = first._array if type(first) is NumpyArray else unwrap(first, engine, array, function)
             second = second._array if type(second) is NumpyArray else unwrap(second, engine, array, function, 1)
             result = engine.functions[function](first, second)
         if type(result) in engine.classes:
@@ -491,13 +493,20 @@ def unwrap(
     where this function counts with what stands in this place."""
     cls = type(value)
     if cls is tuple or cls is list:  # first, because callers look for the other two themselves where time counts
+        several = function is None or takes_several(function, place)
+        if not several and holds_storage(value):
+            return unwrap(stacked(value), engine, beside, function, place)
         parts = []
         for part in value:
             cls_of_part = type(part)
             if cls_of_part is NumpyArray:
                 parts.append(part._array)
+            elif cls_of_part in _AS_THEY_ARE:
+                parts.append(part)
+            elif several and function not in NESTED and cls_of_part in (list, tuple) and holds_storage(part):
+                parts.append(unwrap(stacked(part), engine, beside, function, place))
             else:
-                parts.append(part if cls_of_part in _AS_THEY_ARE else unwrap(part, engine, beside, function, place))
+                parts.append(unwrap(part, engine, beside, function, place))
         if cls is tuple:
             return tuple(parts)
         return parts if function is None else for_numpy(function, place, parts) or parts

@@ -94,6 +94,21 @@ def counts(function: Callable[..., Any], place: int | str) -> bool:
     return _parameter(function, place) in COUNTS
 
 
+#: Who takes several arrays in a sequence, which is itself none, and where; and the names of such parameters.
+_SEVERAL: dict[Any, tuple[int | str, ...]] = {
+    np.concatenate: (0, "arrays"), np.stack: (0, "arrays"), np.vstack: (0, "tup"), np.hstack: (0, "tup"), np.dstack: (0, "tup"),
+    np.column_stack: (0, "tup"), np.block: (0, "arrays"), np.linalg.multi_dot: (0, "arrays"), np.lexsort: (0, "keys"),
+    np.select: (0, 1, "condlist", "choicelist"), np.choose: (1, "choices"),
+}  # fmt: skip
+#: Those of them in which sequences of sequences are no arrays either.
+NESTED = frozenset({np.block})
+
+
+def takes_several(function: Callable[..., Any], place: int | str) -> bool:
+    """Whether a sequence at this position, or of this name, is of several arrays: elsewhere it stands for one array."""
+    return place in _SEVERAL.get(function, ())
+
+
 def for_numpy(function: Callable[..., Any], place: int | str, value: Any) -> Any:
     """A sequence, or an array of integers, as NumPy's answer and the engines' functions take it in such a place; else None."""
     name = _parameter(function, place)

@@ -18,6 +18,7 @@ import numpy as np
 from ..contract.errors import NumpyCodeError
 from ..contract.library import NUMPY
 from ..numpy_code.names import names as names_of
+from ..numpy_code.names import takes_several
 from .families import (
     APART,
     FLAT,
@@ -108,11 +109,14 @@ def apply(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, 
 def apply_numpy(function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     if kwargs.get("out") is not None:
         raise Untraceable("out= writes into an array that is there")
+    args = [x if takes_several(function, n) else as_array(x) for n, x in enumerate(args)]
+    kwargs = {key: x if takes_several(function, key) else as_array(x) for key, x in kwargs.items()}
     known = names_of(function) or (getattr(function, "__name__", ""),)
     return apply(next((name for name in known if name in RULES), known[0]), function, args, kwargs)
 
 
 def apply_ufunc(ufunc: np.ufunc, method: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    args = [as_array(x) for x in args]
     if method == "__call__":
         if kwargs.get("where", True) is not True:
             raise Untraceable("where= leaves elements as they are")
@@ -280,6 +284,13 @@ def _nested(parts: Any, dtype: Any) -> Any:
     return both if dtype is None else convert("astype", np.astype, (both, dtype), {})
 
 
+def as_array(part: Any) -> Any:
+    """A list of traced numbers as a traced array, a range as a tuple, anything else as it is."""
+    if isinstance(part, range):
+        return tuple(part)
+    return _nested(part, None) if isinstance(part, (list, tuple)) and any(True for _ in traced_in(part)) else part
+
+
 def like(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Of one array: its shape alone."""
     x = next(traced_in(args, kwargs))
@@ -316,7 +327,7 @@ def move(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, A
 
 
 def join(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    parts = [part if isinstance(part, Traced) else np.asarray(part) for part in args[0]]
+    parts = [part if isinstance(part, Traced) else np.asarray(part) for part in map(as_array, args[0])]
     kwargs, rest = settled(kwargs), args[1:]
     trace = next(traced_in(parts)).tracing
     value = function([raw(part) for part in parts], *rest, **kwargs)

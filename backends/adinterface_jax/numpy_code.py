@@ -187,7 +187,9 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: 
 
 
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
-    """Widths by axis too."""
+    """Widths by axis too, and ramps to what is differentiated."""
+    if mode == "linear_ramp":
+        return COMPOSITIONS["pad"](namespace, array, pad_width, mode, **kwargs)
     if isinstance(pad_width, dict):
         widths: list[Any] = [(0, 0)] * array.ndim
         for axis, width in pad_width.items():

@@ -39,11 +39,8 @@ def pad(xp: ModuleType, array: Array, pad_width: Any, mode: Any = "constant", **
     if mode not in ("constant", "empty", "linear_ramp", *_STATISTICS):
         raise NumpyCodeError(f"numpy_function: np.pad does not take mode={mode!r} here.")
     values = kwargs.get("constant_values" if mode == "constant" else "end_values", 0)
-    given = (
-        np.broadcast_to(np.asarray(values), (ndim, 2))
-        if not hasattr(values, "shape") or isinstance(values, np.ndarray)
-        else None
-    )
+    plain = not hasattr(values, "shape") or isinstance(values, np.ndarray)
+    table = np.broadcast_to(np.asarray(values), (ndim, 2)) if plain else xp.broadcast_to(values, (ndim, 2))
     lengths_ = np.broadcast_to(np.asarray(kwargs.get("stat_length"), dtype=object), (ndim, 2))
     for n, (before, after) in enumerate(widths):
         moved = xp.moveaxis(array, n, -1)
@@ -51,7 +48,7 @@ def pad(xp: ModuleType, array: Array, pad_width: Any, mode: Any = "constant", **
         for end, width in ((0, before), (1, after)):
             if not width:
                 continue
-            value = values if given is None else given[n, end].item()
+            value = table[n, end].item() if plain else table[n, end]
             part = _padding(xp, moved, mode, width, end, value, lengths_[n, end])
             parts = parts + [part] if end else [part] + parts
         array = xp.moveaxis(xp.concat(parts, axis=-1), -1, n)

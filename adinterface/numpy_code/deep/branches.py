@@ -133,12 +133,18 @@ def apply_where(real: Callable[..., Any]) -> Callable[..., Any]:
     """array_api_extra's choice between two functions: both are asked, where the mask is not known."""
 
     @functools.wraps(real)
-    def call(cond: Any, f1: Any, f2: Any, fill_value: Any, *args: Any, xp: Any) -> Any:
+    def call(cond: Any, f1: Any, f2: Any, fill_value: Any, *args: Any, **more: Any) -> Any:
         if not unknown(cond):
-            return real(cond, f1, f2, fill_value, *args, xp=xp)
+            return real(cond, f1, f2, fill_value, *args, **more)
+        names = more.get("kwkeys", ())  # of the last of the arguments, from SciPy 1.18 on
+        first = len(args) - len(names)
         arrays = [np.broadcast_to(a, np.shape(cond)) for a in args]
-        other = fill_value if f2 is None else f2(*_safely(~cond, arrays))
-        return np.where(cond, f1(*_safely(cond, arrays)), other)
+
+        def asked(f: Any, where: Any) -> Any:
+            safe = _safely(where, arrays)
+            return f(*safe[:first], **dict(zip(names, safe[first:])))
+
+        return np.where(cond, asked(f1, cond), fill_value if f2 is None else asked(f2, ~cond))
 
     return call
 

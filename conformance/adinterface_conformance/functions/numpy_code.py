@@ -245,27 +245,6 @@ SMOOTH = {
         np.rot90(t, -1, axes=(1, 2)); np.flip(x); np.flip(m, 0); np.flip(m, axis=(0, 1)); np.fliplr(m); np.flipud(m);
         np.resize(x, (2, 5))
     """,
-    "sequences_of_axes": """
-        np.moveaxis(t, (0, 1), range(-2, 0)); np.moveaxis(t, np.array([0, 1]), np.array([-2, -1])); np.moveaxis(t, [0], [-1]);
-        np.moveaxis(t, source=range(2), destination=[-2, -1]); np.transpose(t, range(2, -1, -1)); t.transpose(range(2, -1, -1));
-        t.transpose(np.array([2, 1, 0])); np.reshape(t, range(2, 5)); t.reshape(range(2, 5)); t.reshape(np.array([6, 4]));
-        np.flip(t, range(2)); np.roll(t, range(1, 3), axis=range(2)); np.roll(t, 1, axis=[0, 2]); np.rot90(t, 1, [0, 2]);
-        np.rot90(t, 1, range(2)); np.tensordot(t, t, axes=(range(2), range(2))); np.tensordot(t, t, axes=[[0, 1], [0, 1]]);
-        np.abs(np.fft.fftn(t, axes=range(2))); np.fft.fftshift(t, axes=range(2)); np.broadcast_to(t, range(2, 5));
-        np.tile(t, range(1, 3)); np.tile(t, np.array([1, 2])); np.resize(x, range(2, 4)); np.split(t, range(1, 3), axis=1)[1];
-        np.array_split(t, np.array([1, 2]), axis=1)[1]; np.median(t, axis=[0, 1]); np.median(t, axis=range(2));
-        np.gradient(t, axis=range(2))[0]; np.pad(t, range(1, 3)); np.expand_dims(t, [0, 2]);
-        np.repeat(m, np.array([1, 0, 2]), axis=0); np.roll(m, np.array([1, 2]), axis=np.array([0, 1]));
-        np.insert(x, np.array([1, 3]), y[:2]); np.delete(m, np.array([0, 2]), axis=1); np.pad(m, np.array([[1, 0], [2, 3]]))
-    """,
-    "ranges": """
-        t[range(2)]; t[range(2), range(2)]; np.take(t, range(2), axis=1); t.take(range(2), axis=1);
-        np.insert(t, range(2), 1.0, axis=1); np.delete(t, range(2), axis=1); np.repeat(m, range(1, 4), axis=0);
-        np.interp(x, range(-3, 4), np.arange(7.0) ** 2); np.polyval(range(3), x); np.dot(m, range(4)); m @ range(4);
-        np.where(m > 0, range(4), m); np.concatenate([x, range(4)]); np.stack([x, range(6)]); m + range(4);
-        np.multiply(range(4), m); np.average(m, axis=1, weights=range(1, 5)); np.convolve(x, range(1, 4));
-        np.trapezoid(m, range(4)); np.diff(x, prepend=range(2)); np.einsum("ij,j", m, range(4))
-    """,
     "padding": """
         np.pad(x, 2); np.pad(m, ((1, 0), (2, 3)), constant_values=1.5); np.pad(x, (2, 3), mode='edge');
         np.pad(x, (2, 3), mode='reflect'); np.pad(x, (2, 8), mode='symmetric'); np.pad(m, 2, mode='wrap');
@@ -375,6 +354,40 @@ SMOOTH = {
     "iteration": """
         np.nanmax(np.where(b, x, np.nan), keepdims=True); np.add.outer(x, y); np.multiply.outer(x, m); np.subtract.outer(x, y);
         sum(x); list(x)[2]; np.array([v for v in captured[0]]) * x; x.T; m.real; [a for a in m][1]; max(x); min(x[0], x[1])
+    """,
+    "sequences_of_axes": """
+        np.moveaxis(t, (0, 1), range(-2, 0)); np.moveaxis(t, np.array([0, 1]), np.array([-2, -1])); np.moveaxis(t, [0], [-1]);
+        np.moveaxis(t, source=range(2), destination=[-2, -1]); np.transpose(t, range(2, -1, -1)); t.transpose(range(2, -1, -1));
+        t.transpose(np.array([2, 1, 0])); np.reshape(t, range(2, 5)); t.reshape(range(2, 5)); t.reshape(np.array([6, 4]));
+        np.flip(t, range(2)); np.roll(t, range(1, 3), axis=range(2)); np.roll(t, 1, axis=[0, 2]); np.rot90(t, 1, [0, 2]);
+        np.rot90(t, 1, range(2)); np.tensordot(t, t, axes=(range(2), range(2))); np.tensordot(t, t, axes=[[0, 1], [0, 1]]);
+        np.abs(np.fft.fftn(t, axes=range(2))); np.fft.fftshift(t, axes=range(2)); np.broadcast_to(t, range(2, 5));
+        np.tile(t, range(1, 3)); np.tile(t, np.array([1, 2])); np.resize(x, range(2, 4)); np.split(t, range(1, 3), axis=1)[1];
+        np.array_split(t, np.array([1, 2]), axis=1)[1]; np.median(t, axis=[0, 1]); np.median(t, axis=range(2));
+        np.gradient(t, axis=range(2))[0]; np.pad(t, range(1, 3)); np.expand_dims(t, [0, 2]);
+        np.repeat(m, np.array([1, 0, 2]), axis=0); np.roll(m, np.array([1, 2]), axis=np.array([0, 1]));
+        np.insert(x, np.array([1, 3]), y[:2]); np.delete(m, np.array([0, 2]), axis=1); np.pad(m, np.array([[1, 0], [2, 3]]))
+    """,
+    "lists_for_arrays": """
+        np.concatenate([[x[0]], y]); np.concatenate([[x[0], 2.0], [y[1]], x[:2], [3.0, 4.0]]); np.hstack([[x[0]], y]);
+        np.where(b, [x[0], 1.0, x[2], x[3], x[1], 2.0], y); np.where(b[:2], (x[0], x[1]), y[:2]); np.append([x[0]], y);
+        np.stack([[x[0], x[1]], y[:2]]); np.vstack([(x[0], 1.0, 2.0), m[:, 0]]); np.column_stack([[x[0], x[1], 1.0], m]);
+        np.dot([x[0], 1.0, x[1]], m); np.outer([x[0], 1.0], y); np.kron([x[0], 1.0], y); np.einsum("i,ij", [x[0], x[1], 1.0], m);
+        np.insert(y, [1, 2], [x[0], x[1]]); np.diff(y, prepend=[x[0]]); np.pad(y, 1, constant_values=[x[0], 1.0]);
+        np.pad(m, 1, constant_values=((x[0], 1.0), (2.0, x[1]))); np.pad(y, 2, "linear_ramp", end_values=(x[0], x[1]));
+        np.average(m, axis=0, weights=[p[0], 1.0, p[1]]); np.trapezoid(m, [x[0], 1.0, x[2], 5.0]); np.polyval([x[0], 1.0, x[1]], y);
+        np.convolve(y, [x[0], 1.0]); np.clip(y[:2], [x[1], -1.0], None); np.select([y > 0, y <= 0], [[x[0]] * 6, y]);
+        np.linalg.solve(s, [x[0], 1.0, x[1]]); np.block([[y, x[0]], [1.0, y]]); np.choose([0, 1, 0], [x[:3], [y[0], 1.0, y[2]]]);
+        np.linspace(y[:2], [x[0], 1.0], 4); np.meshgrid([x[0], 1.0], y)[0]; np.linalg.multi_dot([[x[0], 1.0, x[1]], s, [1.0, 2.0, y[0]]]);
+        y[:2] * [x[0], x[1]]; [x[0], x[1], 1.0] @ m; np.maximum(y[:2], [x[0], x[1]])
+    """,
+    "ranges": """
+        t[range(2)]; t[range(2), range(2)]; np.take(t, range(2), axis=1); t.take(range(2), axis=1);
+        np.insert(t, range(2), 1.0, axis=1); np.delete(t, range(2), axis=1); np.repeat(m, range(1, 4), axis=0);
+        np.interp(x, range(-3, 4), np.arange(7.0) ** 2); np.polyval(range(3), x); np.dot(m, range(4)); m @ range(4);
+        np.where(m > 0, range(4), m); np.concatenate([x, range(4)]); np.stack([x, range(6)]); m + range(4);
+        np.multiply(range(4), m); np.average(m, axis=1, weights=range(1, 5)); np.convolve(x, range(1, 4));
+        np.trapezoid(m, range(4)); np.diff(x, prepend=range(2)); np.einsum("ij,j", m, range(4))
     """,
 }
 

@@ -8,7 +8,16 @@ import pytest
 from autograd.core import primitive_vjps
 from autograd.differential_operators import make_jvp
 
-from adinterface import AutoAutograd, array_namespace, gradient, hvp, jacobian, pullback, pushforward
+from adinterface import (
+    AutoAutograd,
+    NotDifferentiableError,
+    array_namespace,
+    gradient,
+    hvp,
+    jacobian,
+    pullback,
+    pushforward,
+)
 
 FORWARD, REVERSE = AutoAutograd(mode="forward"), AutoAutograd(mode="reverse")
 CASES = {}
@@ -195,3 +204,30 @@ def test_the_namespace_works_under_autograds_own_forward_mode(f):
 
     _, tangent = make_jvp(total)(x)(v)
     np.testing.assert_allclose(tangent, pushforward(total, FORWARD, (x,), (v,)).tangent, rtol=1e-6)
+
+
+@pytest.mark.parametrize("backend", [AutoAutograd(), FORWARD, REVERSE], ids=["reverse", "forward", "told"])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda a, x: anp.sum(anp.where(x > 0, [a, a], x)),
+        lambda a, x: anp.sum(anp.concatenate([[a], x])),
+        lambda a, x: anp.sum(anp.maximum([2 * a, 2 * a], x)),
+        lambda a, x: (anp.sum(x), anp.vstack([x, [a, 1.0]]))[0] + anp.sum(anp.vstack([x, [a, 1.0]])),
+    ],
+    ids=["where", "concatenate", "maximum", "vstack"],
+)
+def test_a_list_of_what_is_differentiated_is_refused_where_its_gradient_would_be_lost(f, backend):
+    with pytest.raises(NotDifferentiableError) as caught:
+        gradient(f, backend, 0.7, np.ones(2))
+    assert str(caught.value) == (
+        "A list of what is differentiated stands where one of autograd's functions takes an array, and its gradient would be "
+        "lost. Write xp.stack([...]) for the list (xp = adinterface.array_namespace(x)), or decorate f with "
+        "adinterface.numpy_function, for NumPy's own functions."
+    )
+
+
+def test_a_list_of_what_is_differentiated_is_followed_where_autograd_makes_an_array_of_it():
+    for f in (lambda a, x: anp.sum(anp.stack([[a, a], x])), lambda a, x: anp.sum(2 * anp.array([a, 3.0]) * x)):
+        for backend in (FORWARD, REVERSE):
+            assert gradient(f, backend, 0.7, np.ones(2))[0] == 2.0

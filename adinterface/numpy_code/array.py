@@ -16,7 +16,21 @@ from ..contract.library import NUMPY
 from . import folds
 from .engine import Engine
 from .flags import base_of, flags_of
-from .names import ACCUMULATE, METHODS, NESTED, NOTED, NUMBERS, OF_NO_AXES, REDUCE, WRITING, counts, for_numpy, place_of_out, spelled, takes_several
+from .names import (
+    ACCUMULATE,
+    METHODS,
+    NESTED,
+    NOTED,
+    NUMBERS,
+    OF_NO_AXES,
+    REDUCE,
+    WRITING,
+    counts,
+    for_numpy,
+    place_of_out,
+    spelled,
+    takes_several,
+)  # fmt: skip
 from .refusals import LAST, NO_NUMBER, expression, instead_of_leaving, into_plain, where_deep_helps
 from .storage import Storage, in_order, is_number, prune, refresh, replace_root, view_of
 from .writers import WRITERS, WRITING_METHODS, Flat

@@ -10,6 +10,8 @@ from autograd.core import add_outgrads
 from autograd.tracer import isbox, trace_stack
 from autograd.util import toposort
 
+from adinterface.contract.errors import NotDifferentiableError
+
 # autograd numbers its traces by a global depth that is not safe between threads and is left too high if f raises.
 # While any of ours is open the depth only grows, so an inner trace always has the larger number; the last to close
 # puts it back where the first found it.
@@ -48,7 +50,24 @@ def node_of(x: Any, trace: int) -> Any:
 
 
 def unboxed(x: Any, trace: int) -> Any:
-    return x._value if isbox(x) and x._trace == trace else x
+    """The value of a box of this trace, anything else as it is.
+
+    Raises NotDifferentiableError if the value is made of boxes: autograd follows the arrays that its functions get, not what
+    stands in a list, of which NumPy makes an array of objects.
+    """
+    if not isbox(x) or x._trace != trace:
+        return x
+    value = x._value
+    if (isbox(value) and value._trace == trace) or getattr(getattr(value, "dtype", None), "kind", "") == "O":
+        raise NotDifferentiableError(_A_LIST)
+    return value
+
+
+_A_LIST = (
+    "A list of what is differentiated stands where one of autograd's functions takes an array, and its gradient would be lost. "
+    "Write xp.stack([...]) for the list (xp = adinterface.array_namespace(x)), or decorate f with adinterface.numpy_function, "
+    "for NumPy's own functions."
+)
 
 
 class _Sink:

@@ -372,13 +372,17 @@ SMOOTH = {
         np.concatenate([[x[0]], y]); np.concatenate([[x[0], 2.0], [y[1]], x[:2], [3.0, 4.0]]); np.hstack([[x[0]], y]);
         np.where(b, [x[0], 1.0, x[2], x[3], x[1], 2.0], y); np.where(b[:2], (x[0], x[1]), y[:2]); np.append([x[0]], y);
         np.stack([[x[0], x[1]], y[:2]]); np.vstack([(x[0], 1.0, 2.0), m[:, 0]]); np.column_stack([[x[0], x[1], 1.0], m]);
-        np.dot([x[0], 1.0, x[1]], m); np.outer([x[0], 1.0], y); np.kron([x[0], 1.0], y); np.einsum("i,ij", [x[0], x[1], 1.0], m);
+        np.dot([x[0], 1.0, x[1]], m); np.outer([x[0], 1.0], y); np.kron([x[0], 1.0], y);
+        np.einsum("i,ij", [x[0], x[1], 1.0], m);
         np.insert(y, [1, 2], [x[0], x[1]]); np.diff(y, prepend=[x[0]]); np.pad(y, 1, constant_values=[x[0], 1.0]);
         np.pad(m, 1, constant_values=((x[0], 1.0), (2.0, x[1]))); np.pad(y, 2, "linear_ramp", end_values=(x[0], x[1]));
-        np.average(m, axis=0, weights=[p[0], 1.0, p[1]]); np.trapezoid(m, [x[0], 1.0, x[2], 5.0]); np.polyval([x[0], 1.0, x[1]], y);
+        np.average(m, axis=0, weights=[p[0], 1.0, p[1]]); np.trapezoid(m, [x[0], 1.0, x[2], 5.0]);
+        np.polyval([x[0], 1.0, x[1]], y);
         np.convolve(y, [x[0], 1.0]); np.clip(y[:2], [x[1], -1.0], None); np.select([y > 0, y <= 0], [[x[0]] * 6, y]);
-        np.linalg.solve(s, [x[0], 1.0, x[1]]); np.block([[y, x[0]], [1.0, y]]); np.choose([0, 1, 0], [x[:3], [y[0], 1.0, y[2]]]);
-        np.linspace(y[:2], [x[0], 1.0], 4); np.meshgrid([x[0], 1.0], y)[0]; np.linalg.multi_dot([[x[0], 1.0, x[1]], s, [1.0, 2.0, y[0]]]);
+        np.linalg.solve(s, [x[0], 1.0, x[1]]); np.block([[y, x[0]], [1.0, y]]);
+        np.choose([0, 1, 0], [x[:3], [y[0], 1.0, y[2]]]);
+        np.linspace(y[:2], [x[0], 1.0], 4); np.meshgrid([x[0], 1.0], y)[0];
+        np.linalg.multi_dot([[x[0], 1.0, x[1]], s, [1.0, 2.0, y[0]]]);
         y[:2] * [x[0], x[1]]; [x[0], x[1], 1.0] @ m; np.maximum(y[:2], [x[0], x[1]])
     """,
     "ranges": """

@@ -94,6 +94,15 @@ def _(tangents: Any, value: Any, a: Any, b: Any, q: Any, r: Any) -> Any:
     return -sylvester(adjoint(closed), closed, source)
 
 
+@_continuous_riccati.pullback
+def _(cotangent: Any, value: Any, a: Any, b: Any, q: Any, r: Any) -> Any:
+    gain = np.linalg.solve(r, adjoint(b) @ value)
+    closed = a - b @ gain
+    weights = -sylvester(closed, adjoint(closed), cotangent)
+    by_a = value @ (weights + adjoint(weights))
+    return by_a, -by_a @ adjoint(gain), weights, gain @ weights @ adjoint(gain)
+
+
 _continuous_riccati._definition.name = "scipy.linalg.solve_continuous_are"
 
 
@@ -116,6 +125,15 @@ def _(tangents: Any, value: Any, a: Any, b: Any, q: Any, r: Any) -> Any:
     closed = a - b @ gain
     moved = adjoint(da - db @ gain) @ value @ closed
     return _discrete(adjoint(closed), moved + adjoint(moved) + adjoint(gain) @ dr @ gain + dq)
+
+
+@_discrete_riccati.pullback
+def _(cotangent: Any, value: Any, a: Any, b: Any, q: Any, r: Any) -> Any:
+    gain = np.linalg.solve(r + adjoint(b) @ value @ b, adjoint(b) @ value @ a)
+    closed = a - b @ gain
+    weights = _discrete(closed, cotangent)
+    by_a = value @ closed @ (weights + adjoint(weights))
+    return by_a, -by_a @ adjoint(gain), weights, gain @ weights @ adjoint(gain)
 
 
 _discrete_riccati._definition.name = "scipy.linalg.solve_discrete_are"

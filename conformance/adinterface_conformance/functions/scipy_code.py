@@ -208,9 +208,13 @@ def variables_in(expression: str) -> list[str]:
 
 
 def function_of(expression: str) -> Any:
-    """The expression as a function of the variables in it."""
+    """The expression as a function of the variables in it.
+
+    Each has arrays of its own: JAX 0.10 takes one that code compiled for 64 bits has captured for 64 bits in single precision too.
+    """
     names = variables_in(expression)
-    return eval(f"lambda {', '.join(names)}: {expression}", dict(CAPTURED))
+    captured = CAPTURED | {name: value.copy() for name, value in CAPTURED.items() if type(value) is np.ndarray}
+    return eval(f"lambda {', '.join(names)}: {expression}", captured)
 
 
 def name_of(expression: str) -> str:

@@ -10,6 +10,7 @@ import warnings
 from collections import OrderedDict
 from typing import Any
 
+import adinterface_torch.distributed
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -787,6 +788,8 @@ def test_an_array_that_such_an_object_holds_beside_its_entries_is_an_error():
 @pytest.fixture
 def one_process(tmp_path):
     """A process group of this process alone."""
+    import torch.distributed.tensor  # slow to import, and not loaded with torch
+
     torch.distributed.init_process_group("gloo", init_method=f"file://{tmp_path / 'store'}", rank=0, world_size=1)
     yield torch.distributed.init_device_mesh("cpu", (1,))
     torch.distributed.destroy_process_group()
@@ -835,6 +838,23 @@ def test_a_tensor_that_is_spread_over_processes_may_be_a_constant(backend, one_p
     result, none = gradient(lambda x, c: (c.full_tensor() * x).sum(), backend, torch.ones(4), Constant(spread))
     assert none is None
     torch.testing.assert_close(result, torch.ones(4), rtol=1e-2, atol=0)
+
+
+@pytest.mark.filterwarnings("ignore:DTensor random operators:UserWarning")  # of PyTorch 2.6
+def test_derivatives_by_a_dtensor_are_refused_where_torchs_own_are_wrong(one_process, monkeypatch):
+    monkeypatch.setattr(adinterface_torch.distributed, "DTENSORS_ARE_RIGHT", False)
+    spread = torch.distributed.tensor.distribute_tensor(torch.ones(4), one_process, [torch.distributed.tensor.Shard(0)])
+    model = nn.Linear(4, 1)
+    model.weight = nn.Parameter(torch.distributed.tensor.distribute_tensor(model.weight.detach(), one_process))
+    for f, x in ((lambda x: (x * x).sum(), spread), (lambda m: m.weight.sum(), model), (lambda t: t["x"].sum(), {"x": spread})):
+        for operator in (gradient, jacobian, pullback):
+            with pytest.raises(ConversionError) as caught:
+                operator(f, AutoTorch(), x)
+            assert str(caught.value) == (
+                f"Some derivatives of DTensors are wrong in PyTorch {torch.__version__}, so they are differentiated from "
+                f"PyTorch 2.12 on. Install a newer one; or gather them first, x.full_tensor(), or wrap the model with "
+                f"DistributedDataParallel."
+            )
 
 
 def test_a_wrapper_that_f_calls_is_taken_where_no_gradient_of_its_own_is_lost(one_process):

@@ -16,6 +16,7 @@ import processes_torch
 import pytest
 from adinterface_conformance.__main__ import main
 from adinterface_conformance.distributed import command, launch
+from adinterface_torch.distributed import DTENSORS_ARE_RIGHT
 from torch.distributed.launcher import LaunchConfig, elastic_launch
 
 #: What the processes of all groups need, from one import for all of them: engines take longer to load than most tests here.
@@ -48,7 +49,7 @@ def _assert_set(reports, count):
 
 
 def test_the_set_for_two_processes_of_torch(of_torch):
-    _assert_set(of_torch, 30)
+    _assert_set(of_torch, 30 if DTENSORS_ARE_RIGHT else 20)
 
 
 @pytest.mark.parametrize(("count", "checks"), [(1, 15), (2, 5)])
@@ -60,6 +61,8 @@ def test_the_set_for_devices_and_processes_of_jax(of_jax, count, checks):
 def test_torch(of_torch, name):
     for report in of_torch:
         assert not report.error
+        if not DTENSORS_ARE_RIGHT and ("from PyTorch 2.12 on" in report.result[name] or "record_event" in report.result[name]):
+            pytest.skip("This PyTorch has no derivatives of DTensors, or shards nothing on CPUs.")
         assert not report.result[name]
 
 
@@ -101,7 +104,7 @@ def test_a_process_of_jax_that_dies_in_the_middle_ends_the_others(tmp_path):
 def test_the_set_for_four_processes_of_torch(capsys):
     chosen = ["--setting", "fully_shard on*", "--setting", "fully_shard, *", "--setting", "DistributedDataParallel"]
     assert main(["--distributed", "--backend", "AutoTorch", "--processes", "4", *chosen]) == 0
-    assert capsys.readouterr().out.count("\n  ok ") == 15
+    assert capsys.readouterr().out.count("\n  ok ") == (15 if DTENSORS_ARE_RIGHT else 5)
 
 
 @pytest.fixture

@@ -99,7 +99,7 @@ SAME = [
     lambda: types.SimpleNamespace(n=[1, 2]),
     lambda: np.array([1, float("nan")], dtype=object),
     lambda: np.array(["NaT", "2020"], dtype="M8[D]"),
-    lambda: np.datetime64("NaT"),
+    lambda: np.datetime64("NaT", "D"),
     lambda: np.array(["a", "bb"], dtype=np.dtypes.StringDType()),
     lambda: collections.deque([1]),
     lambda: {"a", 1},

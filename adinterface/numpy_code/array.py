@@ -528,14 +528,15 @@ def unwrap(
         return value._array
     if cls in _AS_THEY_ARE:
         return value
+    if isinstance(value, Storage):  # a plain array that f has made
+        value = value._operand()
+        cls = type(value)
     if cls is range or cls is np.ndarray:
         plain = None if function is None else for_numpy(function, place, value)
         if plain is not None:
             return plain
         if cls is range:
             value = np.asarray(value) if engine is not None else list(value)
-    if isinstance(value, Storage):  # a plain array that f has made
-        value = value._operand()
     if engine is not None and isinstance(value, (np.ndarray, np.inexact)):
         return engine.lift(value, beside)
     if function is not None and isinstance(value, np.integer) and counts(function, place):

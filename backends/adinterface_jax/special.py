@@ -71,7 +71,8 @@ def _digammas(n: int, x: Any) -> Any:
 
 
 _gammas = (special.gammaln, _digammas)
-_erfcx = _composed(far_out.erfcx, special.erfcx)
+# Number by number: the second derivative of JAX 0.12.0 is not for arrays (its `select` gets a threshold without axes).
+_erfcx = _composed(far_out.erfcx, jnp.vectorize(special.erfcx))
 
 loggamma = special.gammaln
 digamma = psi = _composed(far_out.digamma, special.digamma)

@@ -30,6 +30,9 @@ def _membership() -> Callable[[], object]:
     return groups.__len__ if known else distributed.is_initialized
 
 
+#: Whether torch's derivatives of DTensors are right: up to 2.8 some gradients are not, up to 2.11 some second derivatives.
+DTENSORS_ARE_RIGHT = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 12)
+
 #: Whether this process belongs to a group: the one question that a call without any must answer.
 in_use = _membership()
 
@@ -43,6 +46,16 @@ def is_dtensor(x: object) -> bool:
     """Whether x is one array over a mesh of processes, of which this one has its part."""
     tensors = sys.modules.get(_TENSORS)
     return tensors is not None and isinstance(x, tensors.DTensor)
+
+
+def require_right(x: object) -> None:
+    """Refuse to differentiate by a DTensor where torch's own derivatives are wrong."""
+    if not DTENSORS_ARE_RIGHT and is_dtensor(x):
+        raise ConversionError(
+            f"Some derivatives of DTensors are wrong in PyTorch {torch.__version__}, so they are differentiated from PyTorch "
+            f"2.12 on. Install a newer one; or gather them first, x.full_tensor(), or wrap the model with "
+            f"DistributedDataParallel."
+        )
 
 
 def is_sharded(module: object) -> bool:
@@ -79,6 +92,9 @@ def refuse_unknown(module: torch.nn.Module) -> None:
             f"with torch.distributed.fsdp.fully_shard, or with DTensor, whose gradients are global here, or wrap it in "
             f"Constant(...)."
         )
+    if not DTENSORS_ARE_RIGHT:
+        for parameter in module._parameters.values():
+            require_right(parameter)
 
 
 def refuse_copies(module: torch.nn.Module) -> None:

@@ -37,7 +37,7 @@ from adinterface.contract.rules import Arrays, FlatRule
 
 from .alike import alike
 from .custom import custom
-from .distributed import is_distributed, is_dtensor, spread_like
+from .distributed import is_distributed, is_dtensor, require_right, spread_like
 from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED
 from .outside import outside
 from .precision import precision
@@ -415,6 +415,7 @@ def _require_dense(x: torch.Tensor) -> None:
             "A torch tensor is nested, so it has no shape. Pass the list of its parts, list(x.unbind()), or "
             "torch.nested.to_padded_tensor(x, 0.0), or wrap it in Constant(...)."
         )
+    require_right(x)
     if is_distributed(x) and not is_dtensor(x):
         raise ConversionError(
             f"A torch tensor is spread over processes ({type(x).__name__}) in a way that is not known here. Pass a DTensor "

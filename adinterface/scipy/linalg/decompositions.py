@@ -24,10 +24,16 @@ def cholesky(a: Any, lower: bool = False) -> Array:
     return np.linalg.cholesky(inexact(a), upper=not lower)
 
 
+#: From this version on SciPy leaves zeros in the other triangle.
+_CLEANED = np.lib.NumpyVersion(scipy.__version__) >= "1.18.0"
+
+
 @of_scipy(scipy.linalg.cho_factor)
 def cho_factor(a: Any, lower: bool = False) -> tuple[Array, bool]:
     a = inexact(a)
     factor = np.linalg.cholesky(a, upper=not lower)
+    if _CLEANED:
+        return factor, lower
     return factor + (np.triu(a, 1) if lower else np.tril(a, -1)), lower  # as SciPy leaves it there
 
 

@@ -210,7 +210,7 @@ def variables_in(expression: str) -> list[str]:
 def function_of(expression: str) -> Any:
     """The expression as a function of the variables in it.
 
-    Each has arrays of its own: JAX 0.10 takes one that code compiled for 64 bits has captured for 64 bits in single precision too.
+    Each has arrays of its own: JAX 0.10 takes one that code compiled for 64 bits has captured for 64 bits ever after.
     """
     names = variables_in(expression)
     captured = CAPTURED | {name: value.copy() for name, value in CAPTURED.items() if type(value) is np.ndarray}

@@ -447,7 +447,7 @@ def masked(mask):
 @pytest.mark.parametrize(
     ("example", "change", "number"),
     [
-        (np.array(["2020-01-01"], dtype="datetime64[D]"), lambda t: t.__iadd__(DAY), lambda t: float(t[0].astype(float)) - 18261),
+        (np.array(["2020-01-01"], dtype="M8[D]"), lambda t: t.__iadd__(DAY), lambda t: float(t[0].astype(float)) - 18261),
         (np.array([1.0, "a"], dtype=object), lambda a: a.__setitem__(0, 2.0), lambda a: a[0]),
         (types.SimpleNamespace(k=1.0), lambda s: setattr(s, "k", 2.0), lambda s: s.k),
         ({1}, lambda s: s.add(2), lambda s: float(len(s))),

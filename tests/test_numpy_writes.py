@@ -303,6 +303,84 @@ def test_what_has_no_axes_is_an_array_or_a_number_as_in_numpy(made, backend):
     np.testing.assert_allclose(found.gradient[0], expected, rtol=1e-8, atol=1e-8)
 
 
+#: What NumPy makes of a number is an array of its own, which shares nothing with the number.
+OF_A_NUMBER = [
+    "np.reshape(s, (1,))", "s.reshape(1)", "np.atleast_1d(s)", "np.ravel(s)", "np.ravel(s)[:1]", "np.expand_dims(s, 0)",
+    "s[None]", "np.reshape(s, (1, 1)).T[0]",
+]  # fmt: skip
+
+
+@each_engine
+@pytest.mark.parametrize("made", OF_A_NUMBER)
+def test_an_array_that_is_made_of_a_number_is_no_view_of_it(made, backend):
+    for number in ("x[0] * 2", "x.sum()", "x[1]"):
+        lines = ["def f(x):", f"    s = {number}", f"    y = {made}", "    y += x[2]", "    y[0] *= 3", "    return s * y[0]"]
+        names = {"np": np}
+        exec("\n".join(lines), names)
+        found = value_and_gradient(numpy_function(names["f"]), backend, X)
+        assert found.value == pytest.approx(names["f"](X.copy()))
+        (expected,) = gradient(names["f"], AutoFiniteDifferences(), X)
+        np.testing.assert_allclose(found.gradient[0], expected, rtol=1e-8, atol=1e-8)
+
+
+def _added_in_place(x):
+    y = x
+    y += 1
+    return x * y
+
+
+def _reshaped_and_written(x):
+    y = np.reshape(x, (1,))
+    y[0] = 5.0
+    return x * y[0]
+
+
+def _added_to_a_view(x):
+    y = x[...]
+    y += 1
+    return x * y
+
+
+@each_engine
+@pytest.mark.parametrize("prepared", [False, True], ids=["one-shot", "prepared"])
+def test_an_argument_of_no_axes_is_an_array_or_a_number_as_it_came(prepared, backend):
+    def derivative_of(f, backend, x):
+        return (prepare(gradient, f, backend, x) if prepared else functools.partial(gradient, f, backend))(x)[0]
+
+    for x in (2.0, np.float64(2.0)):
+        for engine in (backend, AutoFiniteDifferences()):
+            found = [
+                derivative_of(numpy_function(f), engine, x) for f in (_added_in_place, _reshaped_and_written, _added_to_a_view)
+            ]
+            assert found == pytest.approx([5.0, 5.0, 5.0])
+    for f in (_added_in_place, _reshaped_and_written, _added_to_a_view):
+        with pytest.raises(NumpyCodeError, match=r"writes into an argument of f, [\w ]*\. Write x = x\.copy\(\) first"):
+            derivative_of(numpy_function(f), backend, np.array(2.0))
+        with pytest.raises(NumpyCodeError, match="writes into an argument of f"):
+            gradient(numpy_function(lambda d, f=f: f(d["a"]) + np.sum(d["b"])), backend, {"a": np.array(2.0), "b": X})
+    for f in (_added_in_place, _added_to_a_view):
+        copied = numpy_function(lambda x, f=f: f(x.copy()))
+        assert derivative_of(copied, backend, np.array(2.0)) == pytest.approx(
+            derivative_of(copied, AutoFiniteDifferences(), np.array(2.0))
+        )
+
+
+@each_engine
+def test_a_number_is_not_written_to(backend):
+    def f(x):
+        x[()] = 3.0
+        return x
+
+    def g(x):
+        s = x * 2
+        s[()] = 3.0
+        return s
+
+    for function in (f, g):
+        with pytest.raises(TypeError, match="object does not support item assignment"):
+            gradient(numpy_function(function), backend, 2.0)
+
+
 def _written(x, place):
     a = x * 1.0
     a.flat[place] = x[0]

@@ -10,6 +10,7 @@ import numpy as np
 from ..contract.backend import Arrays, Aux
 from ..contract.errors import OutputError
 from ..contract.library import NUMPY, PYTHON, Library, kind
+from ..contract.no_axes import standing_for_arrays
 from ..tree import (
     CARRIED,
     DIFFERENTIATED,
@@ -95,12 +96,18 @@ class Function:
                 result = self.f(*active)
             else:
                 args, kwargs = plan.arguments(active, self.carried)
-                result = self.f(*args, **kwargs)
+                result = self.f(*args, **kwargs) if not plan.of_no_axes else self._told(active, args, kwargs)
         except Exception as error:  # raised again as it is; a note says what the user may not know
             require_function(plan.operator, self.f)
             annotate(plan, error)
             raise
         return self.taken_apart(result)
+
+    def _told(self, active: Sequence[Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """f, told which of its arguments are arrays although they have no axes."""
+        both = (*active, *self.carried)
+        with standing_for_arrays([both[n] for n in self.plan.of_no_axes]):
+            return self.f(*args, **kwargs)
 
     def repeated(self, marker: Any) -> Callable[..., tuple[Arrays, Aux]]:
         """The same for many evaluations one after another, in one frame each: two more take longer than many an f.

@@ -8,6 +8,8 @@ from contextlib import AbstractContextManager
 from operator import itemgetter
 from typing import Any
 
+import numpy as np
+
 from ..contract.backend import Backend
 from ..contract.errors import AdinterfaceError, NotDifferentiableError
 from ..contract.library import NUMPY, PYTHON, Enter, Leave, Library, Scoping, any_wide, complex_of, kind, widest
@@ -85,6 +87,8 @@ class Plan:
         #: The active leaves that f reaches through their holder. One that stands in two places is two variables, so the
         #: second place gets a copy.
         self.held = frozenset(_held_once([values[n] if slots[n].holder is not None else None for n in self.active]))
+        #: NumPy's arrays without axes, by their places among the active values with the carried ones behind.
+        self.of_no_axes = tuple([k for k, n in enumerate([*self.active, *self.carried]) if _is_of_no_axes(values[n])])
         self._choose_passages(values)
         self._choose_builders()
         self.scope = self._scope()
@@ -218,7 +222,7 @@ class Plan:
 
     def _choose_builders(self) -> None:
         #: The usual case: each argument is one differentiated array, and there are no keywords.
-        self.bare = not self.keywords and all(place is DIFFERENTIATED for place in self.structures)
+        self.bare = not self.keywords and not self.of_no_axes and all(place is DIFFERENTIATED for place in self.structures)
         first = 0
         self._args: list[Callable[[Sequence[Any]], Any]] = []
         for structure in self.structures:
@@ -293,6 +297,10 @@ class Plan:
         self.require_real(
             "A holomorphic derivative is a jacobian; otherwise pass the real and imaginary parts as two real arguments."
         )
+
+
+def _is_of_no_axes(value: Any) -> bool:
+    return type(value) is np.ndarray and not value.ndim
 
 
 def _picker(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:

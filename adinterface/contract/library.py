@@ -383,7 +383,7 @@ class NumpyLibrary(Library):
         if target is not None and target.kind != "c" and np.iscomplexobj(x):
             x = np.real(x)
         array = np.array(x, dtype=target, copy=True) if copy else np.asarray(x, dtype=target)
-        return array[()] if isinstance(like, np.generic) and array.ndim == 0 else array
+        return array[()] if array.ndim == 0 and isinstance(x if like is None else like, np.generic) else array
 
     def own(self, x: Any, taken: set[int]) -> Any:
         if isinstance(x, np.generic):

@@ -11,6 +11,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 from ..contract.errors import NumpyCodeError
 from ..contract.library import NUMPY
+from ..contract.no_axes import stands_for_array
 from ..tree import Constant, Frozen, Leaf, Node, Structure, build, flatten, register_stand_in
 from .array import NumpyArray, wrap
 from .engine import Engine, engine_of
@@ -105,7 +106,8 @@ def _wrapped(leaf: Leaf, writing: bool) -> Any:
     if leaf.library is NUMPY:
         return leaf.value
     array = NumpyArray(leaf.value, engine_of(leaf.library))
-    array._parent = ARGUMENT
+    if array._array.shape or stands_for_array(leaf.value):
+        array._parent = ARGUMENT
     return array
 
 

@@ -54,7 +54,7 @@ MADE = object()
 
 def is_number(x: Storage) -> bool:
     """Whether NumPy would have a number for this engine's array: what it computes of no axes, unless it shall be an array."""
-    return not x._array.shape and (x._parent is None or x._parent is ARGUMENT)
+    return not x._array.shape and x._parent is None
 
 
 class Link:
@@ -188,9 +188,9 @@ def locate(x: Storage) -> tuple[Storage, Numbers, list[Numbers]]:
     if link.root is None:
         root, numbers, others = locate(link.source)
         mine = link.of(numbers)
-        shares = np.may_share_memory(mine, numbers)
+        shares = np.may_share_memory(mine, numbers) and not is_number(root)
         alternatives = [link.of(other) for other in others]
-        if any(np.may_share_memory(a, b) != shares for a, b in zip(alternatives, others)):
+        if any(np.may_share_memory(a, b) != shares for a, b in zip(alternatives, others)):  # a number has no others
             raise NumpyCodeError(into_unknown_memory())
         if not shares:
             _detach(x, link.source, layout_of(mine))

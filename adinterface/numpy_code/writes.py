@@ -12,7 +12,7 @@ import numpy as np
 
 from ..contract.errors import NumpyCodeError
 from .refusals import into_argument, into_captured, into_unknown_elements
-from .storage import ARGUMENT, CAPTURED, Numbers, Storage, Unknown, known, locate, replace_root
+from .storage import ARGUMENT, CAPTURED, Numbers, Storage, Unknown, is_number, known, locate, replace_root
 
 
 def write(x: Storage, index: Any, value: Any) -> None:
@@ -49,6 +49,8 @@ def writable(x: Storage) -> tuple[Storage, Numbers]:
         root, numbers, _ = locate(x)
     except Unknown:
         raise NumpyCodeError(into_unknown_elements()) from None
+    if is_number(root):
+        raise TypeError("'numpy.float64' object does not support item assignment")  # as NumPy has it
     if root._parent is ARGUMENT:
         raise NumpyCodeError(into_argument())
     if root._parent is CAPTURED:

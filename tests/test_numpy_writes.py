@@ -365,6 +365,21 @@ def test_an_argument_of_no_axes_is_an_array_or_a_number_as_it_came(prepared, bac
         )
 
 
+@pytest.mark.parametrize("backend", [*EAGER.values(), AutoJax(jit=False)], ids=[*EAGER, "jax"])
+def test_axes_and_lengths_that_f_computes_may_stand_in_sequences(backend):
+    """And are no array of what is differentiated."""
+    for f in (
+        lambda x: np.tile(x, (np.argmin(x) - 1, 2)),
+        lambda x: np.broadcast_to(x, (np.argmin(x) - 1, 4)),
+        lambda x: np.sum(np.outer(x, x), axis=(np.argmin(x) - 3, 1)),
+        lambda x: np.reshape(x, [np.argmin(x) - 1, 2]),
+        lambda x: np.moveaxis(np.outer(x, x), (np.argmin(x) - 3,), (1,)),
+    ):
+        value, found = value_and_gradient(numpy_function(lambda x, f=f: np.sum(np.sin(f(x)))), backend, X)
+        assert value == pytest.approx(np.sum(np.sin(f(X))))
+        np.testing.assert_allclose(found[0], gradient(lambda x, f=f: np.sum(np.sin(f(x))), AutoFiniteDifferences(), X)[0], 1e-7)
+
+
 @each_engine
 def test_a_number_is_not_written_to(backend):
     def f(x):

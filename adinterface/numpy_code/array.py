@@ -29,6 +29,7 @@ from .names import (
     for_numpy,
     place_of_out,
     spelled,
+    takes_axes,
     takes_several,
 )  # fmt: skip
 from .refusals import LAST, NO_NUMBER, expression, instead_of_leaving, into_plain, where_deep_helps
@@ -507,7 +508,7 @@ def unwrap(
     where this function counts with what stands in this place."""
     cls = type(value)
     if cls is tuple or cls is list:  # first, because callers look for the other two themselves where time counts
-        several = function is None or takes_several(function, place)
+        several = function is None or takes_several(function, place) or takes_axes(function, place)
         if not several and holds_storage(value):
             return unwrap(stacked(value), engine, beside, function, place)
         parts = []

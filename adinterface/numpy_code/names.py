@@ -109,12 +109,18 @@ def takes_several(function: Callable[..., Any], place: int | str) -> bool:
     return place in _SEVERAL.get(function, ())
 
 
+def takes_axes(function: Callable[..., Any], place: int | str) -> bool:
+    """Whether the argument at this position, or of this name, is some axes or lengths, of which f may have computed one."""
+    return _parameter(function, place) in TUPLES
+
+
 def for_numpy(function: Callable[..., Any], place: int | str, value: Any) -> Any:
     """A sequence, or an array of integers, as NumPy's answer and the engines' functions take it in such a place; else None."""
     name = _parameter(function, place)
     if name in TUPLES:
         return tuple(value) if isinstance(value, (list, range)) else tuple(value.tolist()) if value.ndim else value.tolist()
-    return np.asarray(value) if name in PLAIN and not isinstance(value, list) and np.asarray(value).dtype.kind == "i" else None
+    plain = name in PLAIN and not isinstance(value, list) and np.asarray(value).dtype.kind in "iub"
+    return np.asarray(value) if plain else None
 
 
 @functools.cache

@@ -366,6 +366,7 @@ SMOOTH = {
         np.array_split(t, np.array([1, 2]), axis=1)[1]; np.median(t, axis=[0, 1]); np.median(t, axis=range(2));
         np.gradient(t, axis=range(2))[0]; np.pad(t, range(1, 3)); np.expand_dims(t, [0, 2]);
         np.repeat(m, np.array([1, 0, 2]), axis=0); np.roll(m, np.array([1, 2]), axis=np.array([0, 1]));
+        np.repeat(m, np.array([1, 0, 2], dtype=np.uint8), axis=0); np.delete(x, n > 1);
         np.insert(x, np.array([1, 3]), y[:2]); np.delete(m, np.array([0, 2]), axis=1); np.pad(m, np.array([[1, 0], [2, 3]]))
     """,
     "lists_for_arrays": """

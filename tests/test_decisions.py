@@ -12,6 +12,7 @@ from adinterface import (
     AutoJax,
     AutoTorch,
     Constant,
+    UnrolledWarning,
     gradient,
     hessian,
     hvp,
@@ -95,6 +96,26 @@ def test_many_ways_run_uncompiled():
     for n in range(MANY_WAYS + 3):
         x = X + n / 10
         np.testing.assert_allclose(fast(x)[0], gradient(f, AutoTorch(), x)[0], rtol=1e-12)
+
+
+def test_a_long_way_runs_uncompiled(monkeypatch):
+    """XLA would compile it for minutes, and a loop until an error is small has another way for each count of steps."""
+
+    @numpy_function(deep=True)
+    def root(x):
+        y, error = x, np.inf
+        while error > 1e-12:
+            y, before = (y + x / y) / 2, y
+            error = np.max(np.abs(y - before))
+        return np.sum(y)
+
+    monkeypatch.setattr("adinterface_jax.decided.LONG", 30)
+    fast = prepare(gradient, root, AutoJax(), X)
+    with pytest.warns(UnrolledWarning, match=r"goes on by numbers, and the way that it has taken is \d+ operations") as caught:
+        found = fast(X)[0]
+    assert caught[0].filename == __file__
+    np.testing.assert_allclose(found, 0.5 / np.sqrt(X), rtol=1e-8)
+    np.testing.assert_allclose(fast(X + 1)[0], 0.5 / np.sqrt(X + 1), rtol=1e-8)  # and says it once
 
 
 def test_a_number_at_an_edge_counts_as_it_is():

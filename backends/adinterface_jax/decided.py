@@ -16,6 +16,9 @@ from . import unrolled
 
 #: For so many ways code is compiled; by others it runs as it is. A way by numbers that are no integers rarely comes again.
 MANY_WAYS, FEW_WAYS = 8, 2
+#: A way of so many operations is not compiled: a loop until an error is small has as many ways as counts of steps, and of 2,300
+#: operations XLA took 30 s for one, of 4,600 125 s, where a call as it is took less than one.
+LONG = 4_000
 
 
 class Decided:
@@ -28,6 +31,8 @@ class Decided:
     def __init__(self, compute: Callable[..., Any]):
         self._compute = compute
         self._forms: dict[Any, Callable[..., Any]] = {}
+        #: A way was too long.
+        self._long = False
 
     def __call__(self, *arrays: Any) -> Any:
         if any(isinstance(x, jax.core.Tracer) for x in arrays):  # in the user's own compiled code: JAX says what it lacks
@@ -40,12 +45,17 @@ class Decided:
         with recording() as decisions:
             results = self._compute(*[x if isinstance(x, jax.Array) else jnp.array(x) for x in arrays])
         broken = any(answer.dtype.kind in "fc" and np.any(answer != np.round(answer)) for answer in decisions.answers)
-        if len(self._forms) >= (FEW_WAYS if broken else MANY_WAYS):
+        if self._long or len(self._forms) >= (FEW_WAYS if broken else MANY_WAYS):
             return results
         key = tuple([(answer.dtype.str, answer.shape, answer.tobytes()) for answer in decisions.answers])
-        form = jax.jit(unrolled.warning(functools.partial(_assuming, self._compute, decisions.answers)))
+        form = jax.jit(functools.partial(_assuming, self._compute, decisions.answers))
         try:
-            compiled, holds = form(*arrays)
+            count = unrolled.operations(form.trace(*arrays).jaxpr.jaxpr)
+            if count >= LONG:
+                self._long = True
+                unrolled.warn_left(count)
+                return results
+            compiled, holds = form(*arrays)  # JAX has kept what it traced
         except Undecided:
             if not self._forms:
                 raise

@@ -36,6 +36,17 @@ def warning(compute: Callable[..., Any]) -> Callable[..., Any]:
     return counted
 
 
+def warn_left(count: int) -> None:
+    """Of code that goes on by numbers, and is left uncompiled."""
+    warnings.warn(
+        f"f goes on by numbers, and the way that it has taken is {count:,} operations long, which XLA would take minutes to "
+        f"compile, for this way alone: its calls run uncompiled, and give the same. If its loop is yours, write it with "
+        f"adinterface.while_loop or scan, which are compiled once; AutoJax(jit=False) compiles nothing and says nothing.",
+        UnrolledWarning,
+        stacklevel=levels_to_the_user("adinterface_jax", "jax"),
+    )
+
+
 def operations(jaxpr: Any) -> int:
     """How many operations a program has, with those of the programs inside it."""
     known: dict[int, int] = {}
@@ -58,4 +69,4 @@ def _programs(values: list[Any]) -> Iterator[Any]:
                 yield program
 
 
-__all__ = ["MANY", "operations", "warning"]
+__all__ = ["MANY", "operations", "warn_left", "warning"]

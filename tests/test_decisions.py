@@ -6,12 +6,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.sparse
+import scipy.stats
 from adinterface_jax.decided import MANY_WAYS, Decided
 
 from adinterface import (
     AutoJax,
     AutoTorch,
     Constant,
+    NumpyCodeError,
     UnrolledWarning,
     gradient,
     hessian,
@@ -116,6 +119,42 @@ def test_a_long_way_runs_uncompiled(monkeypatch):
     assert caught[0].filename == __file__
     np.testing.assert_allclose(found, 0.5 / np.sqrt(X), rtol=1e-8)
     np.testing.assert_allclose(fast(X + 1)[0], 0.5 / np.sqrt(X + 1), rtol=1e-8)  # and says it once
+
+
+def test_code_that_takes_plain_arrays_of_its_numbers_runs_uncompiled():
+    """The numbers have no derivative, so an uncompiled run may hand them on to code that is compiled already."""
+
+    @numpy_function(deep=True)
+    def f(x):
+        taken = scipy.sparse.csr_matrix((np.ones(2), (x > 1.5).nonzero()[0][:2], np.array([0, 1, 2])), shape=(2, 3))
+        return np.sum((taken @ x) ** 2)
+
+    fast = prepare(gradient, f, AutoJax(), X)
+    for x in (X, X[::-1].copy(), np.array([2.0, 3.0, 1.0])):
+        np.testing.assert_allclose(fast(x)[0], gradient(f, AutoTorch(), x)[0])
+
+
+def test_what_a_call_is_refused_for_is_said_of_a_prepared_one():
+    """Not that a number is unknown while it is compiled, which is what it meets first."""
+
+    @numpy_function(deep=True)
+    def f(x):
+        x[np.nonzero(x < 0)] = 0
+        return np.sum(x)
+
+    fast = prepare(gradient, f, AutoJax(), X)
+    for _ in range(2):
+        with pytest.raises(NumpyCodeError, match=r"writes into an argument of f"):
+            fast(X)
+
+
+def test_distributions_of_no_points():
+    @numpy_function(deep=True)
+    def f(x, skew):
+        return np.sum(scipy.stats.pearson3.logcdf(x, skew))
+
+    found = prepare(gradient, f, AutoJax(), X, 0.3)(X, 0.3)
+    np.testing.assert_allclose(found[0], gradient(f, AutoTorch(), X, 0.3)[0], rtol=1e-8)
 
 
 def test_a_number_at_an_edge_counts_as_it_is():

@@ -292,7 +292,7 @@ class CompiledSpecialization(Specialization):
             return self._decided(error, values, tangents)
 
     def _decided(self, error: Exception, values: Sequence[Any], tangents: tuple[Any, ...] | None) -> Any:
-        """What f gives, if it is that numbers decide which way it goes; else the error that compiling it ended with."""
+        """What f gives, if it is that numbers decide which way it goes; else what an uncompiled call of it ends with."""
         before = self.compute
         try:
             with self._lock:  # of several threads that come here the first makes it
@@ -302,11 +302,14 @@ class CompiledSpecialization(Specialization):
             scoping = self.plan.scope
             with (None if scoping is None else scoping()) or contextlib.nullcontext():
                 return self._evaluated(values, tangents)
-        except Exception:  # nor does f run so: it is what the first error said
+        except Undecided:  # not even that run knows the numbers
             if first:
                 self.compute, self._deciding = before, False
             take_wish()
             raise error from None
+        except Exception as ended:
+            take_wish()
+            raise ended from None  # and not by what compiling it met first
 
     def _evaluated(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
         if directions is None and self._straight is not None:

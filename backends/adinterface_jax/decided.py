@@ -10,7 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from adinterface.contract.decisions import Undecided, assuming, recording
+from adinterface.contract.decisions import Undecided, assuming, recording, take_wish
+from adinterface.contract.errors import NumpyCodeError
 
 from . import unrolled
 
@@ -20,19 +21,23 @@ MANY_WAYS, FEW_WAYS = 8, 2
 #: operations XLA took 30 s for one, of 4,600 125 s, where a call as it is took less than one.
 LONG = 4_000
 
+#: What code that runs ends with where numbers are not known.
+_NOT_COMPILED = (Undecided, NumpyCodeError, jax.errors.JAXTypeError, jax.errors.JAXIndexError)
+
 
 class Decided:
     """`compute` for a prepared call: a compiled form for each way that its arguments have made it take.
 
     Each form computes, with the results, whether the numbers are still what was assumed. Where they are not for any form, the
-    call runs as it is, which tells the way, and that is compiled, too. Raises Undecided where there is no telling.
+    call runs as it is, which tells the way, and that is compiled, too. Where it cannot be, calls run as they are. Raises what
+    such a run raises, Undecided where even that does not know the numbers.
     """
 
     def __init__(self, compute: Callable[..., Any]):
         self._compute = compute
         self._forms: dict[Any, Callable[..., Any]] = {}
-        #: A way was too long.
-        self._long = False
+        #: A way was too long, or its code cannot be compiled: it passes numbers on to code that takes plain arrays.
+        self._left = False
 
     def __call__(self, *arrays: Any) -> Any:
         if any(isinstance(x, jax.core.Tracer) for x in arrays):  # in the user's own compiled code: JAX says what it lacks
@@ -45,20 +50,20 @@ class Decided:
         with recording() as decisions:
             results = self._compute(*[x if isinstance(x, jax.Array) else jnp.array(x) for x in arrays])
         broken = any(answer.dtype.kind in "fc" and np.any(answer != np.round(answer)) for answer in decisions.answers)
-        if self._long or len(self._forms) >= (FEW_WAYS if broken else MANY_WAYS):
+        if self._left or len(self._forms) >= (FEW_WAYS if broken else MANY_WAYS):
             return results
         key = tuple([(answer.dtype.str, answer.shape, answer.tobytes()) for answer in decisions.answers])
         form = jax.jit(functools.partial(_assuming, self._compute, decisions.answers))
         try:
             count = unrolled.operations(form.trace(*arrays).jaxpr.jaxpr)
             if count >= LONG:
-                self._long = True
+                self._left = True
                 unrolled.warn_left(count)
                 return results
             compiled, holds = form(*arrays)  # JAX has kept what it traced
-        except Undecided:
-            if not self._forms:
-                raise
+        except _NOT_COMPILED:
+            take_wish()  # it has been heard
+            self._left = True
             return results
         if not holds:  # what is compiled rounds in another way, and one of the numbers is at an edge
             return results

@@ -95,6 +95,8 @@ def _warns(block: list[dis.Instruction], rest: list[dis.Instruction]) -> bool:
 def _safely(mask: Any, arrays: Any) -> list[Any]:
     """Each array with the first of its elements that the mask picks in place of those that it does not."""
     flat = np.ravel(mask)
+    if not flat.size:
+        return list(arrays)
     first = np.arange(flat.size) == np.argmax(flat)
     lines = [np.ravel(a) for a in arrays]
     return [np.reshape(np.where(flat, x, np.sum(np.where(first, x, 0))), np.shape(a)) for x, a in zip(lines, arrays)]

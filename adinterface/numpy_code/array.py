@@ -33,7 +33,7 @@ from .names import (
     takes_several,
 )  # fmt: skip
 from .refusals import LAST, NO_NUMBER, expression, instead_of_leaving, into_plain, where_deep_helps
-from .storage import Storage, in_order, is_number, prune, refresh, replace_root, view_of
+from .storage import Storage, in_order, is_number, refresh, register, replace_root, view_of
 from .writers import WRITERS, WRITING_METHODS, Flat
 from .writes import accumulate_at, holds_storage, into, put, stacked, writable, write
 
@@ -134,14 +134,12 @@ class NumpyArray(Storage):
             if function in OF_NO_AXES:
                 return wrapped
             source = args[0]  # what `view_of` does, without a call
-            wrapped._parent = (source, function, args)
+            wrapped._parent, wrapped._how = function, args
             views = source._views
-            if views is None:
-                source._views = [ref(wrapped)]
+            if views is None or (type(views) is ref and views() is None):
+                source._views = ref(wrapped)
             else:
-                views.append(ref(wrapped))
-                if not len(views) & 127:
-                    prune(source)
+                register(wrapped, source)
         return wrapped
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
@@ -166,14 +164,12 @@ class NumpyArray(Storage):
                 return _viewing(wrapped, function, (self,), {})
             if function in OF_NO_AXES:
                 return wrapped
-            wrapped._parent = (self, function, (self,))
+            wrapped._parent, wrapped._how = function, (self,)
             views = self._views
-            if views is None:
-                self._views = [ref(wrapped)]
+            if views is None or (type(views) is ref and views() is None):
+                self._views = ref(wrapped)
             else:
-                views.append(ref(wrapped))
-                if not len(views) & 127:
-                    prune(self)
+                register(wrapped, self)
         return wrapped
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -281,14 +277,12 @@ class NumpyArray(Storage):
         found._engine = engine
         found._views = None
         if cls is slice or (array.shape if basic else _may_view(index, array.shape)):
-            found._parent = (self, index)
+            found._parent, found._how = self, index
             views = self._views
-            if views is None:
-                self._views = [ref(found)]
+            if views is None or (type(views) is ref and views() is None):
+                self._views = ref(found)
             else:
-                views.append(ref(found))
-                if not len(views) & 127:
-                    prune(self)
+                register(found, self)
         else:
             found._parent = None
         return found

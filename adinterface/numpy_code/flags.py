@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from .storage import ARGUMENT, CAPTURED, Link, Storage
+from .storage import ARGUMENT, CAPTURED, Storage, source_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,8 +38,4 @@ def flags_of(x: Storage) -> Flags:
 
 def base_of(x: Storage) -> Storage | None:
     """What x is a view of; None of an array that owns its memory."""
-    parent = x._parent
-    if type(parent) is tuple:
-        source: Storage = parent[0]
-        return source
-    return parent.source if type(parent) is Link else None
+    return source_of(x)

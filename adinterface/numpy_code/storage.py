@@ -28,18 +28,23 @@ Numbers: TypeAlias = np.ndarray[Any, Any]
 class Storage:
     """An engine's array as a root, or as a view of another such.
 
-    _parent: of a view, what it was made by: (source, index) or (source, function, args), with (place, kwargs, part) where these
-        are not (0, {}, None); from the first write on its `Link`. Of a root, how its elements follow one another in memory, the
-        axes from the slowest on ("01" is C's order, "10" Fortran's), None where that is not known, or one of the two below.
-    _views: weak references to the views that were made of it.
+    _parent: of a view by an index, its source; of one by a function, that function, or (source, function, args, place, kwargs,
+        part) where the source is not the first of its positional arguments alone; from the first write on its `Link`. Of a root,
+        how its elements follow one another in memory, the axes from the slowest on ("01" is C's order, "10" Fortran's), None
+        where that is not known, or one of the two below.
+    _how: of a view by an index, that index; of one by a function, its arguments; not set otherwise.
+    _views: weak references to the views that were made of it: one, or a list of them.
     """
 
-    __slots__ = ("__weakref__", "_array", "_engine", "_parent", "_views")
+    # Every view pays for what it notes here, and few are ever written to, so what it notes is no object of its own.
+
+    __slots__ = ("__weakref__", "_array", "_engine", "_how", "_parent", "_views")
 
     _array: Any
     _engine: Any
     _parent: Any
-    _views: list[weakref.ref[Storage]] | None
+    _how: Any
+    _views: weakref.ref[Storage] | list[weakref.ref[Storage]] | None
 
     def _operand(self) -> Any:
         """The engine's array as an operand, which no later write may change."""
@@ -86,12 +91,13 @@ def _linked(x: Storage) -> Link:
     parent = x._parent
     if type(parent) is Link:
         return parent
-    source = parent[0]
-    if len(parent) == 2:
-        index = parent[1]
-        link = Link(source, operator.itemgetter(known(index, source._engine)), lambda: source[index], None)
+    if isinstance(parent, Storage):
+        source, index = parent, x._how
+        link = Link(source, operator.itemgetter(known(index, source._engine)), lambda: source[index], None)  # type: ignore[index]
     else:
-        _, function, args, place, kwargs, part = parent if len(parent) > 3 else (*parent, 0, {}, None)
+        source, function, args, place, kwargs, part = (
+            parent if type(parent) is tuple else (x._how[0], parent, x._how, 0, {}, None)
+        )
         before, after = args[:place], args[place + 1 :]
         link = Link(
             source,
@@ -100,7 +106,21 @@ def _linked(x: Storage) -> Link:
             part,
         )
     x._parent = link
+    x._how = None
     return link
+
+
+def source_of(x: Storage) -> Storage | None:
+    """What x was made of as a view; None of a root."""
+    parent = x._parent
+    if parent is None or type(parent) is str:
+        return None
+    if type(parent) is Link:
+        return parent.source
+    if isinstance(parent, Storage):
+        return parent
+    source: Storage = parent[0] if type(parent) is tuple else x._how[0]
+    return source
 
 
 def view_of(found: Storage, function: Any, args: Any, place: int, kwargs: Any, part: int | None) -> None:
@@ -111,25 +131,28 @@ def view_of(found: Storage, function: Any, args: Any, place: int, kwargs: Any, p
 
 
 def register(found: Storage, source: Storage) -> None:
+    """Notes a view of a source."""
     views = source._views
+    if type(views) is list:
+        views.append(weakref.ref(found))
+        if not len(views) & 127:
+            views[:] = [view for view in views if view() is not None]  # a loop makes many
+    elif views is None or views() is None:  # type: ignore[operator]
+        source._views = weakref.ref(found)
+    else:
+        source._views = [views, weakref.ref(found)]  # type: ignore[list-item]
+
+
+def _references(x: Storage) -> list[weakref.ref[Storage]]:
+    views = x._views
     if views is None:
-        source._views = [weakref.ref(found)]
-        return
-    views.append(weakref.ref(found))
-    if not len(views) & 127:
-        prune(source)
-
-
-def prune(source: Storage) -> None:
-    """Forgets the views that are gone: a loop makes many."""
-    views = source._views or []
-    kept: list[Any] = [view for view in views if view() is not None]
-    views[:] = kept
+        return []
+    return views if type(views) is list else [views]  # type: ignore[list-item]
 
 
 def views_of(x: Storage) -> Iterator[Storage]:
     """All that is left of the views of x, and of their views."""
-    for reference in x._views or ():
+    for reference in _references(x):
         view = reference()
         if view is not None:
             yield view
@@ -216,8 +239,7 @@ def _detach(x: Storage, source: Storage, layout: str | None) -> None:
     """x is no view, as it turns out, but a root."""
     x._array = x._array  # which is there: no write has passed yet
     x._parent = layout
-    if source._views is not None:
-        source._views[:] = [view for view in source._views if view() is not x]
+    source._views = [view for view in _references(source) if view() is not x]
 
 
 # What a write changes ------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from ..contract.backend import Arrays
 from ..contract.decisions import Undecided, take_wish
 from ..contract.library import NUMPY, PYTHON, as_it_is
 from ..contract.nodes import Unkeyed, contents, exactly
-from ..tree import Duplicated
+from ..tree import Duplicated, builder
 from .batched import batched, batched_kind
 from .operation import (
     Compiled,
@@ -38,6 +38,7 @@ from .operation import (
     stored,
 )
 from .typed import as_prepare
+from .whole import Finished, lie_together, may_be_whole
 
 
 @as_prepare
@@ -114,7 +115,7 @@ class Prepared:
         if last is not None and last.recognize is not None:
             values = last.recognize(args, kwargs)
             if values is not None:
-                return last(values, tangents)
+                return last.call(values, tangents)
         if self._operation.stores and any(type(arg) is Duplicated for arg in args):
             require_apart(self._operation, args)
             results = self(*[arg.value if type(arg) is Duplicated else arg for arg in args], **kwargs)
@@ -124,7 +125,7 @@ class Prepared:
             return self._follow(args, kwargs, tangents)
         if specialization is None:
             return evaluate(self._operation, plan, values, self._f, tangents)
-        return specialization(values, tangents)
+        return specialization.call(values, tangents)
 
     def _specialization(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -158,7 +159,7 @@ class Prepared:
         if specialization is None:
             result = evaluate(inner._operation, plan, values, inner._f, tangents)
         else:
-            result = specialization(values, tangents)
+            result = specialization.call(values, tangents)
         return write(result, args, kwargs)
 
     def _key(self, signature: Signature) -> Any:
@@ -211,8 +212,10 @@ class Specialization:
         #: What it is kept under.
         self.key: Any = None
         self.recognize = plan.recognize
+        #: From the values of a call, and the directions that the operator takes, to its results.
+        self.call: Callable[[Sequence[Any], tuple[Any, ...] | None], Any] = self._called
 
-    def __call__(self, values: Sequence[Any], tangents: tuple[Any, ...] | None) -> Any:
+    def _called(self, values: Sequence[Any], tangents: tuple[Any, ...] | None) -> Any:
         return evaluate(self.operation, self.plan, values, self.f, tangents)
 
 
@@ -238,6 +241,8 @@ class CompiledSpecialization(Specialization):
         #: f goes on by numbers, and is compiled for each way that it takes; None: nobody has tried.
         self._deciding: bool | None = None
         self._lock = threading.Lock()
+        if may_be_whole(operation, plan, self.enter):
+            self.call = self._called_first
 
     def _compiled(self, compute: Compute) -> Compiled:
         flat = self._flat(compute)
@@ -276,7 +281,62 @@ class CompiledSpecialization(Specialization):
 
         return straight
 
-    def __call__(self, values: Sequence[Any], tangents: tuple[Any, ...] | None) -> Any:
+    def _called_first(self, values: Sequence[Any], tangents: tuple[Any, ...] | None) -> Any:
+        """A call that tells whether compiled code can finish the results, which later calls then rely on."""
+        operation, plan, self.call = self.operation, self.plan, self._called
+        arrays = self._arrays(values, tangents)
+        if arrays is None:
+            return self._called(values, tangents)
+        finished = Finished(operation, plan, self.f, self._flat(operation.compute))
+        whole = operation.backend.compile(finished)
+        library = operation.backend.library
+        assert whole is not None
+        assert library is not None
+        scope = None if plan.scope is None else plan.scope()
+        try:
+            with scope or contextlib.nullcontext():
+                found = whole(*arrays)
+        except Exception:  # which the call raises again, if it is f's or the engine's
+            take_wish()
+            return self._called(values, tangents)
+        if finished.structure is None or not lie_together(library, arrays, found):
+            return self._called(values, tangents)
+        build, _ = builder(finished.structure)
+        self.call = self._calling(whole, build)
+        return build(found)
+
+    def _calling(self, whole: Callable[..., Any], build: Callable[[Arrays], Any]) -> Callable[..., Any]:
+        plan, scoping, in_steps = self.plan, self.plan.scope, self._called
+        straight = not plan.carried and self.operation.directions is None
+
+        def call(values: Sequence[Any], tangents: tuple[Any, ...] | None) -> Any:
+            arrays = values if straight else self._arrays(values, tangents)
+            if arrays is None:
+                return in_steps(values, tangents)
+            scope = None if scoping is None else scoping()
+            try:
+                if scope is None:
+                    return build(whole(*arrays))
+                with scope:
+                    return build(whole(*arrays))
+            except RuntimeError as error:
+                annotate(plan, error)
+                raise
+
+        return call
+
+    def _arrays(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Sequence[Any] | None:
+        """All that compiled code takes where leaves go in as they are; None for directions of another kind than the leaves."""
+        plan, arrays = self.plan, self.plan.pick(values)
+        if self.dynamic:
+            taken: set[int] = set()
+            arrays = (*arrays, *[values[n] if enter is None else enter(values[n], taken) for n, enter in self.dynamic])
+        if directions is None:
+            return arrays
+        tangents = None if plan.recognize_tangents is None else plan.recognize_tangents(directions, {})
+        return None if tangents is None else (*arrays, *tangents)
+
+    def _called(self, values: Sequence[Any], tangents: tuple[Any, ...] | None) -> Any:
         scoping = self.plan.scope
         scope = None if scoping is None else scoping()
         try:

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.sparse
 import scipy.stats
 from adinterface_jax.decided import MANY_WAYS, Decided
@@ -132,6 +133,41 @@ def test_code_that_takes_plain_arrays_of_its_numbers_runs_uncompiled():
     fast = prepare(gradient, f, AutoJax(), X)
     for x in (X, X[::-1].copy(), np.array([2.0, 3.0, 1.0])):
         np.testing.assert_allclose(fast(x)[0], gradient(f, AutoTorch(), x)[0])
+
+
+def test_integers_of_compiled_code_are_known_to_an_uncompiled_run():
+    @numpy_function(deep=True)
+    def f(x):
+        lower, upper = scipy.linalg.bandwidth(np.outer(x, x) - np.diag(x**2))
+        return lower * np.sum(x**2) + upper
+
+    fast = prepare(gradient, f, AutoJax(), X)
+    for x in (X, np.array([3.0, 1.0, 0.0])):
+        np.testing.assert_allclose(fast(x)[0], gradient(f, AutoTorch(), x)[0])
+
+
+def test_a_truth_value_picks_all_or_nothing():
+    @numpy_function(deep=True)
+    def f(x):
+        far = np.abs(1 - x.sum()) > 0.5
+        y = x.copy()
+        y[far, -1] = (1 - x[:-1].sum())[far]
+        return np.sum(y**2)
+
+    fast = prepare(gradient, f, AutoJax(), X)
+    for x in (X, np.array([0.25, 0.5, 0.25])):
+        np.testing.assert_allclose(fast(x)[0], gradient(f, AutoTorch(), x)[0])
+
+
+def test_a_branch_that_takes_nothing_has_no_slope():
+    """Nothing of it is asked for, and where it would be computed all the same it may be nan."""
+
+    @numpy_function(deep=True)
+    def f(x):
+        return np.sum(scipy.stats.crystalball.logsf(x, 2.0, 3.0))
+
+    found = prepare(gradient, f, AutoJax(), X)(X)[0]
+    np.testing.assert_allclose(found, gradient(f, AutoTorch(), X)[0], rtol=1e-9)
 
 
 def test_what_a_call_is_refused_for_is_said_of_a_prepared_one():

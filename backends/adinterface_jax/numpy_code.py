@@ -101,6 +101,8 @@ def getitem(x: Any, index: Any) -> Any:
     for n, part in enumerate(parts):
         if type(part) is list:
             parts[n] = part = _list(part)
+        elif type(part) is np.bool_:  # which JAX's indexing does not take for a bool
+            parts[n] = part = bool(part)
         if part is Ellipsis and not after_ellipsis:
             axis, after_ellipsis = axis + x.ndim - taken, True
             continue

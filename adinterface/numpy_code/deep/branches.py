@@ -97,7 +97,7 @@ def _safely(mask: Any, arrays: Any) -> list[Any]:
     flat = np.ravel(mask)
     if not flat.size:
         return list(arrays)
-    first = np.arange(flat.size) == np.argmax(flat)
+    first = (np.arange(flat.size) == np.argmax(flat)) & flat  # nothing, where the mask picks nothing: no element is safe
     lines = [np.ravel(a) for a in arrays]
     return [np.reshape(np.where(flat, x, np.sum(np.where(first, x, 0))), np.shape(a)) for x, a in zip(lines, arrays)]
 

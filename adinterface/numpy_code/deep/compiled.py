@@ -94,7 +94,7 @@ def _numbers(value: Any, lent_out: list[tuple[np.ndarray[Any, Any], np.ndarray[A
     if cls is dict:
         return {name: _numbers(part, lent_out) for name, part in value.items()}
     if isinstance(value, NumpyArray):
-        value = known_numbers(value) if cls is NumpyArray else value._array
+        value = known_numbers(value, uncompiled=True) if cls is NumpyArray else value._array
         if value is None:
             raise _Unknown
     if isinstance(value, np.ndarray):

@@ -70,11 +70,17 @@ def settled_number(x: Any) -> Any:
     return found if found.ndim else found[()]
 
 
-def known_numbers(x: Any) -> np.ndarray[Any, Any] | None:
-    """The numbers of an engine's array; None where it does not know them yet."""
+def known_numbers(x: Any, *, uncompiled: bool = False) -> np.ndarray[Any, Any] | None:
+    """The numbers of an engine's array; None where it does not know them yet.
+
+    uncompiled: what is made of them cannot be compiled anyway, so a run that is not may know any.
+    """
     library = x._engine.library
-    if (decisions := active()) is not None:
-        return decisions.numbers(x._array, library) if x.dtype.kind in "iub" else None  # others rarely come again
+    decisions = active()
+    if decisions is not None and x.dtype.kind in "iub":
+        return decisions.numbers(x._array, library)
+    if decisions is not None and not (uncompiled and decisions.recording):
+        return None  # others rarely come again
     found = library.value_under_trace(x._array) if x._traced() else x._array
     return None if found is None else np.array(library.to_numpy(found) if isinstance(found, library.types) else found)
 

@@ -1,5 +1,6 @@
 """`python -m adinterface_conformance packages`: the scan of functions of installed packages."""
 
+import json
 import sys
 
 import numpy as np
@@ -10,6 +11,7 @@ from adinterface_conformance.packages.example import Example
 from adinterface_conformance.packages.examples import examples
 from adinterface_conformance.packages.table import markdown
 from adinterface_conformance.packages.trial import Trial, Unusable, reference, run
+from adinterface_conformance.steps import steps
 
 from adinterface import AutoAutograd, AutoTorch
 
@@ -68,11 +70,80 @@ def test_a_module_of_ones_own(tmp_path, monkeypatch, capsys):
     assert "`mymodule`" in (tmp_path / "table.md").read_text()
 
 
+def test_a_scan_goes_on_where_it_was_interrupted(tmp_path, monkeypatch, capsys):
+    (tmp_path / "interrupted.py").write_text("import numpy as np\ndef f(x): return np.sum(x ** 2)\ndef g(x): return f(x) * 2\n")
+    text = "import numpy as np\nEXAMPLES = {'interrupted.f': (np.ones(3),), 'interrupted.none': (1.0,), "
+    text += "'interrupted.g': (np.ones(2),)}\n"
+    (tmp_path / "arguments.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    file = tmp_path / "trials.json"
+    words = [
+        "packages",
+        "--examples",
+        str(tmp_path / "arguments.py"),
+        "--backend",
+        "AutoTorch",
+        "--json",
+        str(file),
+        "--resume",
+    ]
+    tries = []
+    real = command.run
+
+    def run(example, *others):
+        tries.append(example.name)
+        if len(tries) == 2:
+            raise KeyboardInterrupt
+        return real(example, *others)
+
+    monkeypatch.setattr(command, "run", run)
+    with pytest.raises(KeyboardInterrupt):
+        main(words)
+    assert main([*words, "--markdown", str(tmp_path / "table.md")]) == 0
+    assert tries == ["interrupted.f", "interrupted.g", "interrupted.g"]
+    assert "AutoTorch: 2 right" in capsys.readouterr().out
+    assert [trial["name"] for trial in json.loads(file.read_text())["trials"]] == ["interrupted.f", "interrupted.g"]
+    assert main([word for word in words if word not in ("--json", str(file))]) == 2
+    assert "--resume goes on with the trials of an earlier scan" in capsys.readouterr().err
+
+
+def test_engines_that_compile_are_asked_for_prepared_calls(tmp_path, monkeypatch, capsys):
+    (tmp_path / "compiling.py").write_text("import numpy as np\ndef f(x): return np.sum(x ** 2)\n")
+    (tmp_path / "arguments.py").write_text("import numpy as np\nEXAMPLES = {'compiling.f': (np.ones(3),)}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    words = ["packages", "--examples", str(tmp_path / "arguments.py"), "--backend", "AutoTorch", "--backend", "AutoJax"]
+    assert main([*words, "--prepared"]) == 0
+    assert "AutoTorch: 1 right (100.0% right)\nAutoJax prepared: 1 right" in capsys.readouterr().out
+
+
+def test_the_lists_have_nothing_in_common(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(command, "tried", lambda chosen, *options: drawn.append({each.name for each in chosen}) or ([], {}))
+    for words in ([], ["--list", "first"], ["--list", "held-out"]):
+        assert main(["packages", "--backend", "AutoTorch", *words]) == 0
+    everything, first, held_out = drawn
+    assert first | held_out == everything
+    assert not first & held_out
+    assert len(first) > 1500
+    assert len(held_out) > 1100
+
+
+@pytest.mark.parametrize("seen", [False, True])
+def test_long_work_says_how_far_it_is(monkeypatch, capsys, seen):
+    monkeypatch.setattr("adinterface_conformance.steps.EVERY", 0.0)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: seen, raising=False)
+    with steps(2, "functions") as advance:
+        advance("1 right")
+        advance("2 right")
+    said = capsys.readouterr().err
+    assert "2/2" in said if seen else "2 of 2 functions, 2 right" in said
+
+
 def test_a_sample_is_always_the_same(monkeypatch):
     drawn = []
     monkeypatch.setattr(command, "tried", lambda chosen, *options: drawn.append([each.name for each in chosen]) or ([], {}))
     for _ in range(2):
-        assert main(["packages", "--held-out", "--sample", "5", "--backend", "AutoTorch"]) == 0
+        assert main(["packages", "--list", "held-out", "--sample", "5", "--backend", "AutoTorch"]) == 0
     assert drawn[0] == drawn[1]
     assert len(set(drawn[0])) == 5
     assert set(drawn[0]) <= {example.name for example in examples(held_out=True)}

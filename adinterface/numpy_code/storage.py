@@ -29,9 +29,9 @@ class Storage:
     """An engine's array as a root, or as a view of another such.
 
     _parent: of a view by an index, its source; of one by a function, that function, or (source, function, args, place, kwargs,
-        part) where the source is not the first of its positional arguments alone; from the first write on its `Link`. Of a root,
-        how its elements follow one another in memory, the axes from the slowest on ("01" is C's order, "10" Fortran's), None
-        where that is not known, or one of the two below.
+        part) where the source is not the first of its positional arguments alone; from the first write on its `Link`. Of a
+        root, how its elements follow one another in memory, the axes from the slowest on ("01" is C's order, "10" Fortran's),
+        None where that is not known, or one of the two below.
     _how: of a view by an index, that index; of one by a function, its arguments; not set otherwise.
     _views: weak references to the views that were made of it: one, or a list of them.
     """

@@ -11,12 +11,18 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from adinterface import AutoBackend
+
 from ..installed import installed_backends
 from ..runner import backend_from
+from ..steps import steps
 from . import table
 from .example import Example, read
 from .examples import examples
 from .trial import Trial, Unusable, reference, run
+
+#: The trials of a scan, and why examples were of no use, by name.
+Kept = tuple[list[Trial], dict[str, str]]
 
 
 def main(argv: Sequence[str]) -> int:
@@ -24,7 +30,7 @@ def main(argv: Sequence[str]) -> int:
     options = _parser().parse_args(argv)
     try:
         backends = [backend_from(text) for text in options.backend] or installed_backends()
-        known: Sequence[Example] = read(options.examples) if options.examples else examples(options.held_out)
+        known: Sequence[Example] = read(options.examples) if options.examples else _of_list(options.list)
     except (ValueError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
@@ -40,7 +46,11 @@ def main(argv: Sequence[str]) -> int:
         chosen.sort(key=lambda example: example.name)
         random.Random(2026).shuffle(chosen)
         chosen = chosen[: options.sample]
-    trials, unusable = tried(chosen, backends, (False, True) if options.prepared else (False,), options.verbose)
+    if options.resume and not options.json:
+        print("--resume goes on with the trials of an earlier scan, which --json FILE names.", file=sys.stderr)
+        return 2
+    kept = _kept(options.json) if options.resume and options.json.exists() else None
+    trials, unusable = tried(chosen, backends, options.prepared, options.verbose, options.json, kept)
     for trial in trials:
         if trial.status == "wrong":
             print(trial)
@@ -51,31 +61,83 @@ def main(argv: Sequence[str]) -> int:
     print(f"{len({trial.name for trial in trials})} functions")
     if options.markdown:
         options.markdown.write_text(table.markdown(trials), encoding="utf-8")
-    if options.json:
-        options.json.write_text(json.dumps([dataclasses.asdict(trial) for trial in trials], indent=1), encoding="utf-8")
     return 1 if any(trial.status == "wrong" for trial in trials) else 0
 
 
 def tried(
-    chosen: Sequence[Example], backends: Sequence[object], prepared: Sequence[bool], verbose: int = 0
-) -> tuple[list[Trial], dict[str, str]]:
-    """What becomes of each function, and why an example is of no use."""
-    trials: list[Trial] = []
-    unusable: dict[str, str] = {}
-    for example in chosen:
-        try:
-            wanted = reference(example)
-        except Unusable as error:
-            unusable[example.name] = str(error)
-            continue
-        trials += run(example, wanted, backends, prepared)  # type: ignore[arg-type]
-        if verbose:
-            own = [trial for trial in trials if trial.name == example.name]
-            print(example.name, *[f"{trial.backend[4:]}:{trial.status}" for trial in own], flush=True)
-            for trial in own if verbose > 1 else ():
-                if trial.status != "right":
-                    print(trial, flush=True)
-    return trials, unusable
+    chosen: Sequence[Example],
+    backends: Sequence[AutoBackend],
+    prepared: bool = False,
+    verbose: int = 0,
+    file: Path | None = None,
+    kept: Kept | None = None,
+) -> Kept:
+    """What becomes of each function, and why an example is of no use.
+
+    prepared: engines that compile are asked for prepared calls, which are what they are made for. file: where all of it is
+    written after each function. kept: what an earlier scan has found, which is not looked at again.
+    """
+    trials, unusable = kept or ([], {})
+    done = {trial.name for trial in trials} | set(unusable)
+    names = {example.name for example in chosen}
+    with steps(len(chosen), "functions") as advance:
+        for example in chosen:
+            if example.name not in done:
+                _try(example, backends, prepared, verbose, trials, unusable)
+                if file is not None:
+                    _keep(file, trials, unusable)
+            advance(_line(trials))
+    return [trial for trial in trials if trial.name in names], {name: why for name, why in unusable.items() if name in names}
+
+
+def _try(
+    example: Example,
+    backends: Sequence[AutoBackend],
+    prepared: bool,
+    verbose: int,
+    trials: list[Trial],
+    unusable: dict[str, str],
+) -> None:
+    try:
+        wanted = reference(example)
+    except Unusable as error:
+        unusable[example.name] = str(error)
+        return
+    own = [trial for backend in backends for trial in run(example, wanted, [backend], [prepared and compiles(backend)])]
+    trials += own
+    if verbose:
+        print(example.name, *[f"{trial.backend[4:]}:{trial.status}" for trial in own], flush=True)
+        for trial in own if verbose > 1 else ():
+            if trial.status != "right":
+                print(trial, flush=True)
+
+
+def compiles(backend: AutoBackend) -> bool:
+    """Whether a prepared call of it is compiled."""
+    return bool(getattr(backend, "jit", False) or getattr(backend, "compile", False))
+
+
+def _of_list(name: str) -> list[Example]:
+    if name != "first":
+        return examples(held_out=name == "held-out")
+    held_out = {example.name for example in examples(held_out=True)}
+    return [example for example in examples() if example.name not in held_out]
+
+
+def _keep(file: Path, trials: Sequence[Trial], unusable: dict[str, str]) -> None:
+    found = {"trials": [dataclasses.asdict(trial) for trial in trials], "unusable": unusable}
+    beside = file.with_suffix(".part")
+    beside.write_text(json.dumps(found, indent=1), encoding="utf-8")
+    beside.replace(file)  # whole at any time, as the scan may be interrupted
+
+
+def _kept(file: Path) -> Kept:
+    found = json.loads(file.read_text(encoding="utf-8"))
+    return [Trial(**trial) for trial in found["trials"]], found["unusable"]
+
+
+def _line(trials: Sequence[Trial]) -> str:
+    return ", ".join(f"{count} {status}" for status, count in Counter(trial.status for trial in trials).most_common())
 
 
 def summary(trials: Sequence[Trial]) -> list[str]:
@@ -97,11 +159,15 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m adinterface_conformance packages", description=__doc__)
     parser.add_argument("package", nargs="*", help="such as scipy.stats; default: all that examples are known for")
     parser.add_argument("--backend", action="append", default=[], metavar="BACKEND", help="default: all installed")
-    parser.add_argument("--prepared", action="store_true", help="prepared calls, too")
+    parser.add_argument("--prepared", action="store_true", help="prepared calls of the engines that compile")
     parser.add_argument("--examples", type=Path, metavar="FILE", help="Python, in which EXAMPLES tells arguments by function")
-    parser.add_argument("--held-out", action="store_true", help="only what was written before it was run: `examples.unseen`")
+    parser.add_argument(
+        "--list", choices=("all", "first", "held-out"), default="all",
+        help="held-out: what was written before it was run (`examples.unseen`); first: the others",
+    )  # fmt: skip
     parser.add_argument("--sample", type=int, metavar="COUNT", help="so many of them, drawn by lot, always the same")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the table for the documentation")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every trial")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every trial, after each function")
+    parser.add_argument("--resume", action="store_true", help="with --json: only what the file has not yet")
     parser.add_argument("--verbose", "-v", action="count", default=0, help="each function; twice: why it is not right")
     return parser

@@ -170,6 +170,16 @@ def test_a_branch_that_takes_nothing_has_no_slope():
     np.testing.assert_allclose(found, gradient(f, AutoTorch(), X)[0], rtol=1e-9)
 
 
+def test_a_branch_that_takes_nothing_is_asked_with_an_element_that_there_is():
+    """Zero may be none that it takes: `scipy.stats.wilcoxon` looks its counts up."""
+    from adinterface.numpy_code.deep.branches import _safely
+
+    (found,) = _safely(np.array([[False, False]]), [np.array([[3.0, 4.0]])])
+    np.testing.assert_array_equal(found, [[3.0, 3.0]])
+    (found,) = _safely(np.array([[False, True]]), [np.array([[3.0, 4.0]])])
+    np.testing.assert_array_equal(found, [[4.0, 4.0]])
+
+
 def test_what_a_call_is_refused_for_is_said_of_a_prepared_one():
     """Not that a number is unknown while it is compiled, which is what it meets first."""
 

@@ -93,13 +93,25 @@ def _warns(block: list[dis.Instruction], rest: list[dis.Instruction]) -> bool:
 
 
 def _safely(mask: Any, arrays: Any) -> list[Any]:
-    """Each array with the first of its elements that the mask picks in place of those that it does not."""
+    """Each array with the first of its elements that the mask picks in place of those that it does not.
+
+    Where it picks none, that is an element which is not asked for, and may give anything: it is followed no further.
+    """
     flat = np.ravel(mask)
     if not flat.size:
         return list(arrays)
-    first = (np.arange(flat.size) == np.argmax(flat)) & flat  # nothing, where the mask picks nothing: no element is safe
-    lines = [np.ravel(a) for a in arrays]
-    return [np.reshape(np.where(flat, x, np.sum(np.where(first, x, 0))), np.shape(a)) for x, a in zip(lines, arrays)]
+    first = np.arange(flat.size) == np.argmax(flat)
+    found = []
+    for array in arrays:
+        line = np.ravel(array)
+        picked = np.sum(np.where(first & flat, line, np.where(first, _still(line), 0)))
+        found.append(np.reshape(np.where(flat, line, picked), np.shape(array)))
+    return found
+
+
+def _still(x: Any) -> Any:
+    """x without a derivative."""
+    return NumpyArray(x._engine.library.stopped(x._array), x._engine) if type(x) is NumpyArray else x
 
 
 def argsreduce(real: Callable[..., Any]) -> Callable[..., Any]:
@@ -127,7 +139,7 @@ def _end_of_support(x: Any, caller: FrameType) -> Any:
             continue
         end = names.get(standard)
         if end is not None and not isinstance(end, NumpyArray) and np.all(np.isinf(end)):
-            return NumpyArray(x._engine.library.stopped(x._array), x._engine)
+            return _still(x)
     return x
 
 

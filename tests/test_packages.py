@@ -107,6 +107,19 @@ def test_a_scan_goes_on_where_it_was_interrupted(tmp_path, monkeypatch, capsys):
     assert "--resume goes on with the trials of an earlier scan" in capsys.readouterr().err
 
 
+def test_a_scan_goes_on_with_another_engine(tmp_path, monkeypatch, capsys):
+    (tmp_path / "another.py").write_text("import numpy as np\ndef f(x): return np.sum(x ** 2)\n")
+    (tmp_path / "arguments.py").write_text("import numpy as np\nEXAMPLES = {'another.f': (np.ones(3),)}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    words = ["packages", "--examples", str(tmp_path / "arguments.py"), "--json", str(tmp_path / "trials.json"), "--resume"]
+    assert main([*words, "--backend", "AutoTorch"]) == 0
+    assert main([*words, "--backend", "AutoTorch", "--backend", "AutoAutograd"]) == 0
+    assert "AutoTorch: 1 right (100.0% right)\nAutoAutograd: 1 right (100.0% right)\n1 functions" in capsys.readouterr().out
+    (tmp_path / "trials.json").write_text("[]")
+    assert main([*words, "--backend", "AutoTorch"]) == 2
+    assert "trials.json is no file that --json has written" in capsys.readouterr().err
+
+
 def test_engines_that_compile_are_asked_for_prepared_calls(tmp_path, monkeypatch, capsys):
     (tmp_path / "compiling.py").write_text("import numpy as np\ndef f(x): return np.sum(x ** 2)\n")
     (tmp_path / "arguments.py").write_text("import numpy as np\nEXAMPLES = {'compiling.f': (np.ones(3),)}\n")

@@ -15,7 +15,7 @@ from ..contract.errors import NumpyCodeError
 from ..contract.library import NUMPY
 from . import folds
 from .engine import Engine
-from .flags import base_of, flags_of
+from .flags import flags_of
 from .names import (
     ACCUMULATE,
     METHODS,
@@ -33,7 +33,7 @@ from .names import (
     takes_several,
 )  # fmt: skip
 from .refusals import LAST, NO_NUMBER, expression, instead_of_leaving, into_plain, where_deep_helps
-from .storage import Storage, in_order, is_number, refresh, register, replace_root, view_of
+from .storage import Storage, in_order, is_number, refresh, register, replace_root, source_of, view_of
 from .writers import WRITERS, WRITING_METHODS, Flat
 from .writes import accumulate_at, holds_storage, into, put, stacked, writable, write
 
@@ -430,7 +430,7 @@ class NumpyArray(Storage):
         if name == "flags":
             return flags_of(self)
         if name == "base":
-            return base_of(self)
+            return source_of(self)
         if name in WRITING:
             raise NumpyCodeError(
                 f"numpy_function: the method {name} writes to its array, and engines cannot differentiate that. "

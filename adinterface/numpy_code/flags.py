@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from .storage import ARGUMENT, CAPTURED, Storage, source_of
+from .storage import ARGUMENT, CAPTURED, Storage
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,8 +34,3 @@ _LETTERS = {"C": "c_contiguous", "F": "f_contiguous", "W": "writeable", "O": "ow
 
 def flags_of(x: Storage) -> Flags:
     return Flags(x._parent is not ARGUMENT and x._parent is not CAPTURED, f_contiguous=len(x._array.shape) < 2)
-
-
-def base_of(x: Storage) -> Storage | None:
-    """What x is a view of; None of an array that owns its memory."""
-    return source_of(x)

@@ -14,8 +14,8 @@ from ...contract.decisions import active
 from ...contract.errors import NumpyCodeError
 from .. import making
 from ..array import NumpyArray, decided, of_no_axes
-from ..flags import base_of
 from ..made_array import made
+from ..storage import source_of
 from ..writers import WRITERS
 from . import branches
 from .globals import Of
@@ -206,7 +206,7 @@ def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
 
 
 def _root(x: Any) -> Any:
-    while (source := base_of(x)) is not None:
+    while (source := source_of(x)) is not None:
         x = source
     return x
 

@@ -49,7 +49,11 @@ def main(argv: Sequence[str]) -> int:
     if options.resume and not options.json:
         print("--resume goes on with the trials of an earlier scan, which --json FILE names.", file=sys.stderr)
         return 2
-    kept = _kept(options.json) if options.resume and options.json.exists() else None
+    try:
+        kept = _kept(options.json) if options.resume and options.json.exists() else None
+    except (ValueError, KeyError, TypeError):
+        print(f"{options.json} is no file that --json has written. Name another, or leave --resume out.", file=sys.stderr)
+        return 2
     trials, unusable = tried(chosen, backends, options.prepared, options.verbose, options.json, kept)
     for trial in trials:
         if trial.status == "wrong":
@@ -75,15 +79,16 @@ def tried(
     """What becomes of each function, and why an example is of no use.
 
     prepared: engines that compile are asked for prepared calls, which are what they are made for. file: where all of it is
-    written after each function. kept: what an earlier scan has found, which is not looked at again.
+    written after each function. kept: what an earlier scan has found on these or other backends, which is not looked at again.
     """
     trials, unusable = kept or ([], {})
-    done = {trial.name for trial in trials} | set(unusable)
+    done = {(trial.name, trial.backend, trial.prepared) for trial in trials}
     names = {example.name for example in chosen}
     with steps(len(chosen), "functions") as advance:
         for example in chosen:
-            if example.name not in done:
-                _try(example, backends, prepared, verbose, trials, unusable)
+            left = [each for each in backends if (example.name, type(each).__name__, prepared and compiles(each)) not in done]
+            if left and example.name not in unusable:
+                _try(example, left, prepared, verbose, trials, unusable)
                 if file is not None:
                     _keep(file, trials, unusable)
             advance(_line(trials))

@@ -173,7 +173,7 @@ def what_would_be_gathered_is_refused():
             assert str(caught.value) == message
     everywhere = spread(X, mesh)
     for backend in (AutoTorch(), AutoAutograd()):
-        found, = gradient(lambda x: (x**3).sum(), backend, everywhere)
+        (found,) = gradient(lambda x: (x**3).sum(), backend, everywhere)
         np.testing.assert_allclose(found, 3 * X**2, rtol=1e-12)
         assert found.sharding == everywhere.sharding
 

@@ -170,6 +170,23 @@ def test_a_branch_that_takes_nothing_has_no_slope():
     np.testing.assert_allclose(found, gradient(f, AutoTorch(), X)[0], rtol=1e-9)
 
 
+@pytest.mark.parametrize("method", ["ppf", "isf"])
+def test_an_infinite_end_of_a_support_has_no_slope(method):
+    """It is a number times the scale where none of the points lies there: infinity times zero is nan."""
+
+    @numpy_function(deep=True)
+    def f(q, shape, scale):
+        return np.sum(getattr(scipy.stats.genextreme, method)(q, shape, 0.3, scale))
+
+    q = np.array([0.2, 0.7])
+    for shape in (-0.1, Constant(-0.1), 0.1):
+        found = prepare(gradient, f, AutoJax(), q, shape, 0.7)(q, shape, 0.7)
+        wanted = gradient(f, AutoTorch(), q, shape, 0.7)
+        assert all(np.isfinite(g).all() for g in wanted if g is not None)
+        for one, other in zip(found, wanted, strict=True):
+            np.testing.assert_equal(one, other) if other is None else np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
 def test_a_branch_that_takes_nothing_is_asked_with_an_element_that_there_is():
     """Zero may be none that it takes: `scipy.stats.wilcoxon` looks its counts up."""
     from adinterface.numpy_code.deep.branches import _safely

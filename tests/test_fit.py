@@ -289,6 +289,7 @@ def test_training_of_jax_arrays_is_one_program():
 @pytest.mark.parametrize("cls", [dict, Tied], ids=["dict", "dataclass"])
 def test_a_compiled_step_keeps_one_array_one_parameter_and_all_types(cls, array, backend):
     """Beside the same steps apart: tied weights move once, dicts keep their order, Python numbers stay such."""
+
     def objective(m):
         get = m.__getitem__ if cls is dict else lambda name: getattr(m, name)
         return ((get("w") - 1) ** 2).sum() + ((get("a") - 3) ** 2).sum() + (get("n") - 2) ** 2

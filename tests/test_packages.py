@@ -51,6 +51,13 @@ def test_what_becomes_of_a_function(monkeypatch):
         reference(Example("mine.squared", (1.0, 2.0)))
 
 
+def test_a_package_that_cannot_be_imported(tmp_path, monkeypatch):
+    (tmp_path / "broken_package.py").write_text("raise TypeError('not for this Python')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(Unusable, match="importing it raises TypeError: not for this Python"):
+        reference(Example("broken_package.f", (1.0,)))
+
+
 def test_the_table(monkeypatch):
     monkeypatch.setitem(sys.modules, "mine", sys.modules[__name__])
     example = Example("mine.squared", (np.ones(3),))

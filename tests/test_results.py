@@ -18,6 +18,7 @@ from adinterface import (
     ValueAndGradient,
     array_namespace,
     gradient,
+    prepare,
     value_and_gradient,
 )
 
@@ -69,6 +70,10 @@ def total(x):
 
 def weighted_total(x, constant):
     return total(x * constant)
+
+
+def its_square(x):
+    return total(x * x)
 
 
 def its_own_argument(x):
@@ -125,6 +130,16 @@ def test_results_are_writable_dense_and_overlap_nothing(f, arguments, library, b
     args = (make(), Constant(make())) if arguments == "constant" else tuple(make() for _ in range(arguments))
     value, grads = value_and_gradient(f, backend, *args)
     assert_free([value, grads], args)
+
+
+@each_backend
+def test_arrays_of_broadcast_arrays_are_taken_without_a_warning(backend):
+    """NumPy warns who asks them whether they can be written to: warnings are errors here."""
+    x = np.broadcast_arrays(np.linspace(0.5, 2, 3), np.ones((2, 3)))[0]
+    prepared = prepare(gradient, its_square, backend, x)
+    for (found,) in (gradient(its_square, backend, x), prepared(x)):
+        np.testing.assert_allclose(found, 2 * np.array(x), rtol=1e-6)
+        assert_free(found, [x])
 
 
 @each_backend

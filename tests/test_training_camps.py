@@ -117,9 +117,7 @@ def test_torch(make, whole):
             value = training(x, y)
         else:
             constants = Constant(x), Constant(y)
-            value, slope = (
-                fast(ours, *constants) if n % 2 else value_and_gradient(torch_loss, AutoTorch(), ours, *constants)
-            )
+            value, slope = fast(ours, *constants) if n % 2 else value_and_gradient(torch_loss, AutoTorch(), ours, *constants)
             assert type(slope[0]) is nn.Sequential
             assert optimiser.step(slope) is ours
         losses.append(value.item())

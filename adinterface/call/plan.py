@@ -207,9 +207,7 @@ class Plan:
         slot = self.slots[n]
         return None if slot.library is None else entering(self.backend, slot, value, None, copy=self.copy)
 
-    def compiled_passages(
-        self, values: Sequence[Any], *, copy: bool
-    ) -> tuple[Entrance | None, tuple[Enter | None, ...]]:
+    def compiled_passages(self, values: Sequence[Any], *, copy: bool) -> tuple[Entrance | None, tuple[Enter | None, ...]]:
         """As `enter` and `enter_carried`, for compiled code."""
         narrow = not any_wide(self.all_dtypes)
 

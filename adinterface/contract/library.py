@@ -390,7 +390,7 @@ class NumpyLibrary(Library):
             return x
         dense = x.flags.c_contiguous or x.flags.f_contiguous
         key = self.memory(x)
-        if not (x.flags.writeable and dense and (x.flags.owndata or _sole_view(x))) or key in taken:
+        if not (dense and x.flags.writeable and (x.flags.owndata or _sole_view(x))) or key in taken:
             x = x.copy(order="K") if dense else np.ascontiguousarray(x)
             key = self.memory(x)
         if key is not None:

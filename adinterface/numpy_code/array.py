@@ -18,19 +18,23 @@ from .engine import Engine
 from .flags import flags_of
 from .names import (
     ACCUMULATE,
+    ARRAY,
+    MAKING_ARRAYS,
     METHODS,
     NESTED,
     NOTED,
     NUMBERS,
     OF_NO_AXES,
+    OTHER,
     REDUCE,
+    SEVERAL,
+    VIEW,
     WRITING,
     counts,
     for_numpy,
     place_of_out,
     spelled,
     takes_axes,
-    takes_several,
 )  # fmt: skip
 from .refusals import LAST, NO_NUMBER, expression, instead_of_leaving, into_plain, where_deep_helps
 from .storage import Storage, in_order, is_number, refresh, register, replace_root, source_of, view_of
@@ -38,8 +42,6 @@ from .writers import WRITERS, WRITING_METHODS, Flat
 from .writes import accumulate_at, holds_storage, into, put, stacked, writable, write
 
 _PIECEWISE = np.piecewise
-#: Of the functions that may give views, those that make an array of a number.
-_MAKING_ARRAYS = frozenset({np.broadcast_to, np.expand_dims})
 #: Where every tenth of a microsecond counts, a wrapper is made without the call of `__init__`.
 _new = object.__new__
 #: The parts of an index that take no element by an array, and always give a view where they do not give a number.
@@ -119,27 +121,34 @@ class NumpyArray(Storage):
             if function not in engine.functions and function in WRITERS:
                 return WRITERS[function](first, second)
             first = first._array if type(first) is NumpyArray else unwrap(first, engine, array, function)
-            second = second._array if type(second) is NumpyArray else unwrap(second, engine, array, function, 1)
+            cls = type(second)
+            if cls is NumpyArray:
+                second = second._array
+            elif cls not in _AS_THEY_ARE and (cls is not tuple or not _as_they_are(map(type, second))):
+                second = unwrap(second, engine, array, function, 1)
             result = engine.functions[function](first, second)
-        if type(result) in engine.classes:
-            wrapped = _new(NumpyArray)
-            wrapped._array = result
-            wrapped._engine = engine
-            wrapped._parent = wrapped._views = None
-        else:
+        if type(result) not in engine.classes:
             wrapped = wrap(result, engine)
-        if function in NOTED:
-            if kwargs or type(args[0]) is not NumpyArray or type(wrapped) is not NumpyArray or not wrapped._array.shape:
-                return _viewing(wrapped, function, args, kwargs)
-            if function in OF_NO_AXES:
-                return wrapped
-            source = args[0]  # what `view_of` does, without a call
-            wrapped._parent, wrapped._how = function, args
-            views = source._views
-            if views is None or (type(views) is ref and views() is None):
-                source._views = ref(wrapped)
-            else:
-                register(wrapped, source)
+            return _viewing(wrapped, function, args, kwargs) if function in NOTED else wrapped
+        wrapped = _new(NumpyArray)
+        wrapped._array = result
+        wrapped._engine = engine
+        wrapped._parent = wrapped._views = None
+        if function not in NOTED:
+            return wrapped
+        noted = NOTED[function]
+        if noted is ARRAY:
+            wrapped._parent = ""
+            return wrapped
+        if noted is OTHER or kwargs or type(args[0]) is not NumpyArray:
+            return _viewing(wrapped, function, args, kwargs)
+        source = args[0]  # what `view_of` does, without a call
+        wrapped._parent, wrapped._how = function, args
+        views = source._views
+        if views is None or (type(views) is ref and views() is None):
+            source._views = ref(wrapped)
+        else:
+            register(wrapped, source)
         return wrapped
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
@@ -159,11 +168,10 @@ class NumpyArray(Storage):
             wrapped._array = result
             wrapped._engine = engine
             wrapped._parent = wrapped._views = None
-        if function in NOTED:
-            if type(wrapped) is not NumpyArray or not wrapped._array.shape:
+        noted = NOTED.get(function)
+        if noted is not None:
+            if noted is not VIEW or type(wrapped) is not NumpyArray:
                 return _viewing(wrapped, function, (self,), {})
-            if function in OF_NO_AXES:
-                return wrapped
             wrapped._parent, wrapped._how = function, (self,)
             views = self._views
             if views is None or (type(views) is ref and views() is None):
@@ -262,21 +270,32 @@ class NumpyArray(Storage):
     def __getitem__(self, index: Any) -> Any:
         engine = self._engine
         cls = type(index)
-        basic = True
-        if cls is tuple:
+        basic, own, view = True, engine.own_indexing, False  # a view, whatever the array
+        if cls is slice:
+            own = own and index.step is None
+            view = True
+        elif cls is tuple:
             for part in index:
-                if type(part) not in _BASIC:
-                    basic = False
-                    break
-        elif cls is not int and cls is not slice:
+                kind = type(part)
+                if kind is slice:
+                    own = own and part.step is None
+                    view = True
+                elif kind is not int:
+                    own = False
+                    if part is None or part is Ellipsis:
+                        view = True
+                    else:
+                        basic = False
+                        break
+        elif cls is not int:
             basic = False
         if not basic:
             index = unwrap(index if active() is None else decided(index), None, None)
         found = _new(NumpyArray)
-        found._array = array = engine.getitem(self._array, index)
+        found._array = array = self._array[index] if basic and own else engine.getitem(self._array, index)
         found._engine = engine
         found._views = None
-        if cls is slice or (array.shape if basic else _may_view(index, array.shape)):
+        if (basic and view) or (array.shape if basic else _may_view(index, array.shape)):
             found._parent, found._how = self, index
             views = self._views
             if views is None or (type(views) is ref and views() is None):
@@ -307,8 +326,8 @@ class NumpyArray(Storage):
 
     def copy(self, order: str = "C") -> NumpyArray:
         copied = self.__copy__()
-        if self._parent is None and not self._array.shape:
-            return copied  # a number
+        if is_number(self):
+            return copied
         if order in ("C", "F") or not self._array.shape:
             axes = in_order(len(self._array.shape))
             copied._parent = axes if order == "C" else axes[::-1]
@@ -472,7 +491,7 @@ def _called_in_full(
     """What the engine's function gives for any number of arguments and for keywords."""
     if function is _PIECEWISE:
         return _piecewise(*args, **kwargs)
-    if len(args) > 2 or "out" in kwargs:
+    if "out" in kwargs or (len(args) > 2 and (place_of_out(function) or len(args)) < len(args)):
         out, args = _out_of(function, args, kwargs)
         if out is not None:
             return _into(out, function(*args, **kwargs), True, spelled(function))
@@ -502,8 +521,11 @@ def unwrap(
     where this function counts with what stands in this place."""
     cls = type(value)
     if cls is tuple or cls is list:  # first, because callers look for the other two themselves where time counts
-        several = function is None or takes_several(function, place) or takes_axes(function, place)
-        if not several and holds_storage(value):
+        if cls is tuple and _as_they_are(map(type, value)):
+            return value
+        several = place in SEVERAL.get(function, ())
+        apart = several or function is None or takes_axes(function, place)
+        if not apart and holds_storage(value):
             return unwrap(stacked(value), engine, beside, function, place)
         parts = []
         for part in value:
@@ -512,13 +534,13 @@ def unwrap(
                 parts.append(part._array)
             elif cls_of_part in _AS_THEY_ARE:
                 parts.append(part)
-            elif several and function not in NESTED and cls_of_part in (list, tuple) and holds_storage(part):
+            elif apart and function not in NESTED and cls_of_part in (list, tuple) and holds_storage(part):
                 parts.append(unwrap(stacked(part), engine, beside, function, place))
             else:
                 parts.append(unwrap(part, engine, beside, function, place))
         if cls is tuple:
             return tuple(parts)
-        return parts if function is None else for_numpy(function, place, parts) or parts
+        return parts if several or function is None else for_numpy(function, place, parts) or parts
     if cls is NumpyArray:
         return value._array
     if cls in _AS_THEY_ARE:
@@ -570,7 +592,7 @@ def _viewing(result: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str
     if type(result) is NumpyArray:
         source = args[places[0]] if places else None
         if not result._array.shape and (function in NUMBERS or (type(source) is NumpyArray and is_number(source))):
-            return of_no_axes(result) if function in _MAKING_ARRAYS else result
+            return of_no_axes(result) if function in MAKING_ARRAYS else result
         if places and result is not args[places[0]]:
             view_of(result, function, args, places[0], kwargs, None)
     elif isinstance(result, (list, tuple)):
@@ -591,6 +613,7 @@ def of_no_axes(x: Any) -> Any:
 
 
 _AS_THEY_ARE = frozenset({int, float, bool, complex, str, slice, type(None), type(Ellipsis)})
+_as_they_are = _AS_THEY_ARE.issuperset
 
 
 def _operand(engine: Engine, value: Any, beside: Any, ufunc: np.ufunc) -> Any:

@@ -85,6 +85,7 @@ class Engine:
         "getitem",
         "library",
         "numbers",
+        "own_indexing",
         "types",
         "written",
         "written_anywhere",
@@ -109,6 +110,8 @@ class Engine:
         self.getitem: Callable[[Any, Any], Any] = next(
             (source.getitem for source in sources if hasattr(source, "getitem")), None
         ) or functools.partial(compositions.getitem, library.namespace(None))
+        #: Whether x[index] is as NumPy's for integers and slices without steps, so that nobody need look at them first.
+        self.own_indexing = any(getattr(source, "OWN_INDEXING", False) for source in sources)
         #: An array with a value, one or as many, in places of it that are counted in C's order and differ from one another.
         self.written: Callable[[Any, Any, Any], Any] = next(
             (source.written for source in sources if hasattr(source, "written")), None

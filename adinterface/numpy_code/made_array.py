@@ -177,12 +177,16 @@ class MadeArray(NumpyArray):
         return getattr(self._array, name)
 
 
+#: The bit of it in `flags.num`, which says it of what np.broadcast_arrays gives too, where `flags.writeable` warns.
+_WRITEABLE = 0x0400
+
+
 def made(result: Any) -> Any:
     """NumPy's arrays in a result of its own, each as one that f has made."""
     if type(result) is np.ndarray:
         if result.base is not None and not _alone(result):
             return captured(result)  # of what f has not made
-        if result.flags.writeable and layout_of(result) is None:
+        if result.flags.num & _WRITEABLE and layout_of(result) is None:
             result = result.copy("K")
         return _new_array(result, None)
     if isinstance(result, tuple):

@@ -94,19 +94,14 @@ def counts(function: Callable[..., Any], place: int | str) -> bool:
     return _parameter(function, place) in COUNTS
 
 
-#: Who takes several arrays in a sequence, which is itself none, and where; and the names of such parameters.
-_SEVERAL: dict[Any, tuple[int | str, ...]] = {
+#: Who takes several arrays in a sequence, and where, and the names of such parameters: elsewhere it stands for one array.
+SEVERAL: dict[Any, tuple[int | str, ...]] = {
     np.concatenate: (0, "arrays"), np.stack: (0, "arrays"), np.vstack: (0, "tup"), np.hstack: (0, "tup"), np.dstack: (0, "tup"),
     np.column_stack: (0, "tup"), np.block: (0, "arrays"), np.linalg.multi_dot: (0, "arrays"), np.lexsort: (0, "keys"),
     np.select: (0, 1, "condlist", "choicelist"), np.choose: (1, "choices"),
 }  # fmt: skip
 #: Those of them in which sequences of sequences are no arrays either.
 NESTED = frozenset({np.block})
-
-
-def takes_several(function: Callable[..., Any], place: int | str) -> bool:
-    """Whether a sequence at this position, or of this name, is of several arrays: elsewhere it stands for one array."""
-    return place in _SEVERAL.get(function, ())
 
 
 def takes_axes(function: Callable[..., Any], place: int | str) -> bool:
@@ -250,6 +245,8 @@ VIEWS: frozenset[Any] = frozenset(
 
 #: Of those, what gives a number, and no view, where it has no axes.
 NUMBERS = frozenset({np.einsum, np.nan_to_num})
+#: Of those, what makes an array of a number.
+MAKING_ARRAYS = frozenset({np.broadcast_to, np.expand_dims})
 
 #: NumPy's functions whose result is an array also where it has no axes. Almost all others then give a number.
 OF_NO_AXES: frozenset[Any] = frozenset(
@@ -260,5 +257,9 @@ OF_NO_AXES: frozenset[Any] = frozenset(
     )
 ) | {np.linalg.tensordot}  # fmt: skip
 
-#: What is noted of the results of functions: what they are views of, or that they are no numbers.
-NOTED = VIEWS | OF_NO_AXES
+#: What is noted of the results of functions: that they view the first argument, or may and more must be asked (OTHER), or
+#: that they are no numbers.
+VIEW, OTHER, ARRAY = "a view", "perhaps a view", "an array"
+NOTED: dict[Any, str] = (
+    dict.fromkeys(OF_NO_AXES, ARRAY) | dict.fromkeys(VIEWS, VIEW) | dict.fromkeys(NUMBERS | MAKING_ARRAYS, OTHER)
+)

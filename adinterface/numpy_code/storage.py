@@ -59,7 +59,14 @@ MADE = object()
 
 def is_number(x: Storage) -> bool:
     """Whether NumPy would have a number for this engine's array: what it computes of no axes, unless it shall be an array."""
-    return not x._array.shape and x._parent is None
+    return not x._array.shape and _parent_of(x) is None
+
+
+def _parent_of(x: Storage) -> Any:
+    """The parent of x; a function that views, as np.real, gives a number of a number, which is first seen here."""
+    if callable(x._parent) and not x._array.shape and is_number(x._how[0]):
+        x._parent = x._how = None
+    return x._parent
 
 
 class Link:
@@ -112,7 +119,7 @@ def _linked(x: Storage) -> Link:
 
 def source_of(x: Storage) -> Storage | None:
     """What x was made of as a view; None of a root."""
-    parent = x._parent
+    parent = _parent_of(x)
     if parent is None or type(parent) is str:
         return None
     if type(parent) is Link:
@@ -135,8 +142,8 @@ def register(found: Storage, source: Storage) -> None:
     views = source._views
     if type(views) is list:
         views.append(weakref.ref(found))
-        if not len(views) & 127:
-            views[:] = [view for view in views if view() is not None]  # a loop makes many
+        if not len(views) & 31:  # a loop makes many, of which one at a time lives: one alone costs least
+            source._views = [view for view in views if view() is not None] or None
     elif views is None or views() is None:  # type: ignore[operator]
         source._views = weakref.ref(found)
     else:
@@ -204,7 +211,7 @@ def locate(x: Storage) -> tuple[Storage, Numbers, list[Numbers]]:
 
     What NumPy would have copied becomes a root by this. Raises Unknown where an index on the way is not known yet.
     """
-    parent = x._parent
+    parent = _parent_of(x)
     if parent is None or type(parent) is str:
         return _located_root(x, parent)
     link = _linked(x)

@@ -219,9 +219,7 @@ def _is_part_frozen(structure: Structure) -> bool:
     return frozen or any(map(_is_part_frozen, structure.children))
 
 
-def _entries(
-    auto: AutoBackend, kind: BatchedKind, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
+def _entries(auto: AutoBackend, kind: BatchedKind, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """On a worker."""
     return run(kind, auto, f, args, kwargs)
 

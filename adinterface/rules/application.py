@@ -146,9 +146,7 @@ class Application:
 
     # trees
 
-    def _arguments(
-        self, leaves: Arrays, carried: Arrays, *, plain: bool = False
-    ) -> tuple[Sequence[Any], dict[str, Any]]:
+    def _arguments(self, leaves: Arrays, carried: Arrays, *, plain: bool = False) -> tuple[Sequence[Any], dict[str, Any]]:
         """What the rule's author is called with; `plain` with the arrays themselves where something stands for them."""
         if self._bare:
             return leaves, {}

@@ -82,8 +82,9 @@ def _factors(name: str, type: int, n: int, norm: str | None, orthogonalize: bool
         unit[place] = 1.0
         transform = getattr(own, name)
         known = transform(unit, type, norm="ortho", orthogonalize=True)
-        return transform(unit, type, norm=norm, orthogonalize=orthogonalize)[: None if place == 0 else 1] / (
-            known[: None if place == 0 else 1]
+        return (
+            transform(unit, type, norm=norm, orthogonalize=orthogonalize)[: None if place == 0 else 1]
+            / (known[: None if place == 0 else 1])
         )
 
     results = ratios(0)

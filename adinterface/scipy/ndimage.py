@@ -90,8 +90,10 @@ def convolve1d(
     origin = -origin - (weights.shape[0] % 2 == 0)
     if is_complex(weights):
         weights = np.conj(weights)
-    return correlate1d(input, weights, axis, output, mode, cval, origin) if _any(input, weights) else own.correlate1d(
-        input, weights, axis, output, mode, cval, origin
+    return (
+        correlate1d(input, weights, axis, output, mode, cval, origin)
+        if _any(input, weights)
+        else own.correlate1d(input, weights, axis, output, mode, cval, origin)
     )
 
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from ..contract.errors import NumpyCodeError
 from ..contract.library import NUMPY
+from ..numpy_code.names import SEVERAL
 from ..numpy_code.names import names as names_of
-from ..numpy_code.names import takes_several
 from .families import (
     APART,
     FLAT,
@@ -109,8 +109,9 @@ def apply(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, 
 def apply_numpy(function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     if kwargs.get("out") is not None:
         raise Untraceable("out= writes into an array that is there")
-    args = [x if takes_several(function, n) else as_array(x) for n, x in enumerate(args)]
-    kwargs = {key: x if takes_several(function, key) else as_array(x) for key, x in kwargs.items()}
+    several = SEVERAL.get(function, ())
+    args = [x if n in several else as_array(x) for n, x in enumerate(args)]
+    kwargs = {key: x if key in several else as_array(x) for key, x in kwargs.items()}
     known = names_of(function) or (getattr(function, "__name__", ""),)
     return apply(next((name for name in known if name in RULES), known[0]), function, args, kwargs)
 

@@ -77,7 +77,6 @@ def _reverse(rule: FlatRule, point: Point, followed: list[int], parents: list[An
         parents, lambda parts: back(tuple([_zeros(x) if part is None else part for part, x in zip(parts.parts, point.outputs)]))
     )
 
-
     def part(k: int) -> Any:
         return _node([together], lambda cotangent: (_Parts({k: cotangent}, count),))
 

@@ -12,12 +12,14 @@ from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
+from autograd.numpy.numpy_boxes import ArrayBox
 
 from adinterface.numpy_code.compositions import COMPOSITIONS
 from adinterface.numpy_code.usual import usual
 
 from . import linalg as box_linalg
 from . import namespace, rules
+from .box import Box
 from .rules import discrete, shape_of, value
 from .rules import written as written
 
@@ -53,7 +55,11 @@ def getitem(x: Any, index: Any) -> Any:
     """x[index]; autograd's rule takes a list of booleans for one of integers."""
     if type(index) is list:
         index = np.asarray(index) if index else np.zeros(0, dtype=np.intp)
-    return x[index]
+    found = _item(x, index)
+    return Box(found._value, found._trace, found._node) if type(found) is ArrayBox else found  # Box tells its shape sooner
+
+
+_item = ArrayBox.__getitem__
 
 
 @functools.cache

@@ -204,10 +204,7 @@ RULES[anp.transpose] = _transpose
 def _divide(argnums: Any, answer: Any, args: Any, kwargs: Any) -> Any:
     """autograd's own multiplies by x and divides by y**2, which over- and underflow where x / y does not."""
     x, y = args
-    backs = [
-        unbroadcast_f(y, lambda g: -(g / y) * answer) if n else unbroadcast_f(x, lambda g: g / y)
-        for n in argnums
-    ]
+    backs = [unbroadcast_f(y, lambda g: -(g / y) * answer) if n else unbroadcast_f(x, lambda g: g / y) for n in argnums]
     return lambda g: [back(g) for back in backs]
 
 

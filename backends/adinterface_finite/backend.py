@@ -70,10 +70,12 @@ class FiniteDifferencesBackend(Backend):
         if self.options.scale is not None:
             return tuple([np.full(library_of(self, x).shape(x), self.options.scale) for x in leaves])
         numbers = [traced.known(self, leaf) for leaf in leaves]
-        return tuple([
-            np.ones(library_of(self, x).shape(x)) if known is None else np.fmax(1.0, abs(known))
-            for x, known in zip(leaves, numbers)
-        ])
+        return tuple(
+            [
+                np.ones(library_of(self, x).shape(x)) if known is None else np.fmax(1.0, abs(known))
+                for x, known in zip(leaves, numbers)
+            ]
+        )
 
     def relative_error(self, order: int, epsilon: float) -> float | None:
         return self.method.relative_error(order, epsilon)
@@ -142,10 +144,12 @@ class FiniteDifferencesBackend(Backend):
             row: list[Any] = []
             if layout.alone and layout.number and not any(twice for _, _, twice in lines.spans):
                 column = slopes.values[:, 0]
-                blocks.append([
-                    self._block(column[start : start + size].copy().reshape((*shape, *numbers.shape)), output, leaf)
-                    for leaf, numbers, (start, size, _) in zip(lines.point.leaves, lines.point.numbers, lines.spans)
-                ])
+                blocks.append(
+                    [
+                        self._block(column[start : start + size].copy().reshape((*shape, *numbers.shape)), output, leaf)
+                        for leaf, numbers, (start, size, _) in zip(lines.point.leaves, lines.point.numbers, lines.spans)
+                    ]
+                )
                 continue
             complex_output = is_complex(self, output)
             for leaf, numbers, (start, size, doubled) in zip(lines.point.leaves, lines.point.numbers, lines.spans):

@@ -68,9 +68,7 @@ def grain(values: Sequence[float]) -> float:
     return 0.0
 
 
-def coarse(
-    grain: float, slopes: Sequence[float], rounding: Sequence[float], smallest: float
-) -> float:
+def coarse(grain: float, slopes: Sequence[float], rounding: Sequence[float], smallest: float) -> float:
     """This, half of what f's values are rounded to, or 0 along a straight line that rises by so many of it that it is none.
 
     smallest: the smallest step.

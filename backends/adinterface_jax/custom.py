@@ -153,9 +153,7 @@ def _transpose(cotangents: Any, *arrays: Any, maps: _Maps, sizes: tuple[int, ...
     _, point = _arrays(arrays, sizes)
     seeds = tuple([_conj(ad.instantiate_zeros(c)) for c in cotangents])
     found = [_conj(x) for x in maps.pull(seeds, point)]
-    return [
-        x if ad.is_undefined_primal(into) else None for x, into in zip([*found, *[None] * (len(arrays) - count)], arrays)
-    ]
+    return [x if ad.is_undefined_primal(into) else None for x, into in zip([*found, *[None] * (len(arrays) - count)], arrays)]
 
 
 def _derivative(primals: Any, tangents: Any, *, maps: _Maps, sizes: tuple[int, ...]) -> Any:

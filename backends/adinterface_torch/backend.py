@@ -277,9 +277,7 @@ class TorchBackend(Backend):
             if not (_inside_functorch() or self._keeps(arrays)):
                 arrays = _detached(arrays)  # else a graph would be kept of what module's parameters go through
             count = next(len(array) for array, stacked in zip(arrays, each) if stacked)
-            at_once = torch.func.vmap(
-                compute, in_dims=axes, randomness=randomness, chunk_size=chunk if chunk < count else None
-            )
+            at_once = torch.func.vmap(compute, in_dims=axes, randomness=randomness, chunk_size=chunk if chunk < count else None)
             with unchanged():
                 return at_once(*arrays)
 

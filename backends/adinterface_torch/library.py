@@ -151,8 +151,9 @@ class TorchLibrary(Library):
             return torch.from_numpy(np.array(array).view(np.int16)).view(torch.bfloat16)
         if name not in DTYPES or array.dtype.kind not in "fciub":
             raise unsupported_dtype(name, "PyTorch", SUPPORTED)
-        flags = array.flags
-        shareable = flags.writeable and array.dtype.isnative and min(array.strides, default=0) >= 0
+        flags, least = array.flags, min(array.strides, default=1)
+        dense = least > 0 or (least == 0 and flags.c_contiguous)  # first: NumPy warns who asks a broadcast array for the other
+        shareable = dense and flags.writeable and array.dtype.isnative
         if copy or not shareable:
             array = np.array(array, dtype=array.dtype.newbyteorder("="))
         return torch.from_numpy(array)
@@ -203,7 +204,7 @@ class TorchLibrary(Library):
 
     def _on_its_memory(self, x: Any, taken: set[int]) -> torch.Tensor:
         flags = x.flags
-        if flags.writeable and flags.c_contiguous:
+        if flags.c_contiguous and flags.writeable:
             try:
                 tensor = torch.from_numpy(x)
             except ValueError:  # a negative stride along an axis of length 1, which NumPy calls contiguous all the same
@@ -358,7 +359,7 @@ def _own_tensor_like(example: torch.Tensor) -> Leave:
 
 
 def _own_numbers_like(example: np.ndarray[Any, Any]) -> Leave:
-    if not (example.flags.writeable and example.flags.c_contiguous and min(example.strides, default=0) >= 0):
+    if not (example.flags.c_contiguous and example.flags.writeable and min(example.strides, default=0) >= 0):
         return _own_numbers
     own = _own_tensor_like(torch.from_numpy(example))
 

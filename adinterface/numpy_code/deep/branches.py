@@ -130,16 +130,15 @@ def argsreduce(real: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _end_of_support(x: Any, caller: FrameType) -> Any:
-    """x, without a derivative where it is an end of the support that a distribution computes as `_a * scale + loc` at infinity:
-    it is masked where it is not asked for, but zero times infinity is nan."""
+    """x; an end of the support that a distribution computes as `_a * scale + loc` has no derivative where it is infinite: it is
+    masked where it is not asked for, but zero times infinity is nan."""
     names = caller.f_locals
     for bound, standard in (("lower_bound", "_a"), ("upper_bound", "_b")):
-        is_it = x is names.get(bound)
-        if type(x) is not NumpyArray or not is_it:
-            continue
         end = names.get(standard)
-        if end is not None and not isinstance(end, NumpyArray) and np.all(np.isinf(end)):
-            return _still(x)
+        if type(x) is NumpyArray and end is not None and x is names.get(bound):
+            finite = np.isfinite(end)
+            moved = np.where(finite, end, 0.0) * names["scale"] + names["loc"]
+            return np.where(finite, moved, _still(x))
     return x
 
 

@@ -139,9 +139,9 @@ class Nditer:
         self.shape = np.broadcast_shapes(*[np.shape(x) for x in given if x is not None])
         dtypes = [real_of(dtype) for dtype in op_dtypes or [None] * len(given)]
         zeros = making.MAKERS[np.zeros]
-        self.operands = tuple([
-            zeros(self.shape, dtype or np.float64) if x is None else asarray(x) for x, dtype in zip(given, dtypes)
-        ])
+        self.operands = tuple(
+            [zeros(self.shape, dtype or np.float64) if x is None else asarray(x) for x, dtype in zip(given, dtypes)]
+        )
         self._written = [x is None for x in given]
 
     def __iter__(self) -> Any:

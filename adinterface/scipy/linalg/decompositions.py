@@ -159,8 +159,10 @@ _columns.pushforward(lambda tangents, value, a: None)
 @of_scipy(scipy.linalg.qr)
 def qr(a: Any, mode: str = "full", pivoting: bool = False) -> Any:
     if mode not in ("full", "r", "economic"):
-        raise unsupported("scipy.linalg.qr", f"mode={mode!r}", "Write mode='economic'.") if mode == "raw" else ValueError(
-            f"Mode argument should be one of ['full', 'r', 'economic', 'raw'], not {mode!r}"
+        raise (
+            unsupported("scipy.linalg.qr", f"mode={mode!r}", "Write mode='economic'.")
+            if mode == "raw"
+            else ValueError(f"Mode argument should be one of ['full', 'r', 'economic', 'raw'], not {mode!r}")
         )
     a = inexact(a)
     rows, columns = a.shape[-2:]

@@ -112,8 +112,10 @@ def solve_banded(l_and_u: tuple[int, int], ab: Any, b: Any) -> Array:
     below, above = l_and_u
     ab = inexact(ab)
     if ab.shape[-2] != below + above + 1:
-        raise ValueError(f"invalid values for the number of lower and upper diagonals: l+u+1 ({below + above + 1}) does not "
-                         f"equal ab.shape[-2] ({ab.shape[-2]})")
+        raise ValueError(
+            f"invalid values for the number of lower and upper diagonals: l+u+1 ({below + above + 1}) does not "
+            f"equal ab.shape[-2] ({ab.shape[-2]})"
+        )
     return np.linalg.solve(rearranged(lambda ab: _dense(ab, above), ab), inexact(b))
 
 

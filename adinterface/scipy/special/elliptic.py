@@ -71,9 +71,7 @@ def _second_incomplete_by_m(phi: Any, m: Any) -> Any:
 enter("ellipk", lambda y, m: _first_by_m(m))
 enter("ellipe", lambda y, m: _second_by_m(m))
 enter("ellipkm1", lambda y, p: -_complement(p))
-enter(
-    "ellipkinc", lambda y, phi, m: (1 / np.sqrt(1 - m * np.sin(phi) ** 2), _first_incomplete_by_m(phi, m))
-)
+enter("ellipkinc", lambda y, phi, m: (1 / np.sqrt(1 - m * np.sin(phi) ** 2), _first_incomplete_by_m(phi, m)))
 enter("ellipeinc", lambda y, phi, m: (np.sqrt(1 - m * np.sin(phi) ** 2), _second_incomplete_by_m(phi, m)))
 
 

@@ -37,9 +37,7 @@ enter("erfinv", lambda y, x: np.exp(y * y) / _TWO_OVER_ROOT_PI)
 enter("logit", lambda y, p: 1 / (p * (1 - p)))
 enter("erfcinv", lambda y, x: -np.exp(y * y) / _TWO_OVER_ROOT_PI)
 enter("ndtri_exp", lambda y, x: np.exp(x + y * y / 2) * math.sqrt(2 * math.pi))
-enter(
-    "dawsn", lambda y, x: _where(np.abs(x) > 12, x, lambda x: -asymptotic(x), lambda x: 1 - 2 * x * special.dawsn(x))
-)
+enter("dawsn", lambda y, x: _where(np.abs(x) > 12, x, lambda x: -asymptotic(x), lambda x: 1 - 2 * x * special.dawsn(x)))
 enter(
     "owens_t",
     lambda y, h, a: (

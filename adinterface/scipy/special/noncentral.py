@@ -137,9 +137,7 @@ def _f_density_by(i: int, a: Any, b: Any, rate: Any, x: Any) -> Any:
 
 
 def _by_f_shape(i: int) -> Callable[..., Any]:
-    twice = [
-        ruled("ncfdtr, differentiated twice,", from_jet(jets.noncentral_beta, min(i, j), max(i, j)), None) for j in (0, 1)
-    ]
+    twice = [ruled("ncfdtr, differentiated twice,", from_jet(jets.noncentral_beta, min(i, j), max(i, j)), None) for j in (0, 1)]
     first: Callable[..., Any] = ruled(
         f"ncfdtr, differentiated by argument {i},",
         from_jet(jets.noncentral_beta, i),

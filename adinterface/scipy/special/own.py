@@ -18,6 +18,7 @@ def with_partials(name: str, own: Callable[..., Any]) -> Callable[..., Any]:
 
     For an engine that has the function, and lacks derivatives of it.
     """
+
     def function(*args: Any) -> Any:
         engine = next(x._engine for x in args if isinstance(x, NumpyArray))
         beside = next(x._array for x in args if isinstance(x, NumpyArray))

@@ -23,7 +23,12 @@ PARTIALS: dict[str, Callable[..., Any]] = {}
 
 
 def ruled(
-    name: str, function: Callable[..., Any], partials: Callable[..., Any] | None, *, orders: int = 0, what: str = "order",
+    name: str,
+    function: Callable[..., Any],
+    partials: Callable[..., Any] | None,
+    *,
+    orders: int = 0,
+    what: str = "order",
     host: bool = True,
 ) -> Callable[..., Any]:
     """A function that runs on the host, with `partials(value, *args)` for the arguments behind the first `orders`.

@@ -188,9 +188,7 @@ class Stacks:
         found = may_be_rounded(sizes) if sizes.dtype == np.float64 else np.zeros(0, dtype=bool)
         return found if found.any() else None
 
-    def _with_grains(
-        self, rows: Array, slopes: Array, sizes: Array, rounding: Array, steps: Array, grained: Array
-    ) -> Array:
+    def _with_grains(self, rows: Array, slopes: Array, sizes: Array, rounding: Array, steps: Array, grained: Array) -> Array:
         """Rounding errors as rounded values have them."""
         for n, k in np.argwhere(grained).tolist():
             key, values, errors = (int(rows[n]), k), slopes[n, :, k].tolist(), rounding[n, :, k].tolist()

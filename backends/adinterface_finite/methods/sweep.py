@@ -98,4 +98,3 @@ class Sweep(Looks):
             self.single = self.evaluations.layout(()).alone
             self.estimates = Numbers(self) if self.single and len(self.tracks) <= FEW else Stacks(self)
         return self.estimates
-

@@ -21,9 +21,7 @@ class Track:
         "sizes", "slopes", "table", "unit",
     )  # fmt: skip
 
-    def __init__(
-        self, line: int, unit: float, usual: float, worst: float, room: tuple[float, float], table: Table, move: Move
-    ):
+    def __init__(self, line: int, unit: float, usual: float, worst: float, room: tuple[float, float], table: Table, move: Move):
         #: Its place among the lines, the step `2**0`, the scale of x, and where its points are.
         self.line, self.unit, self.scale, self.move = line, unit, usual, move
         #: How many powers of two below the first step the most cautious one is.

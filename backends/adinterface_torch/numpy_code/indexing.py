@@ -13,6 +13,9 @@ from .composed import listed
 
 _SMALL_INTEGERS = {torch.int8, torch.int16, torch.int32, torch.uint8, torch.uint16, torch.uint32, torch.uint64}
 
+#: Integers and slices without steps are as NumPy's.
+OWN_INDEXING = True
+
 
 def getitem(x: Any, index: Any) -> Any:
     """x[index] with what torch lacks: negative steps, and an integer beside an array of integers as one of them."""

@@ -96,9 +96,7 @@ def _with_partials(name: str) -> Function:
     return with_partials(name, _in_double(own) if name.startswith("gamma") else own)
 
 
-gammainc, gammaincc = (
-    _several(lambda a, x, name=name: _with_partials(name)(a, x)) for name in ("gammainc", "gammaincc")
-)
+gammainc, gammaincc = (_several(lambda a, x, name=name: _with_partials(name)(a, x)) for name in ("gammainc", "gammaincc"))
 
 
 def _inverse(own: Function) -> Function:

@@ -869,9 +869,7 @@ enter("special.jv", "orders moderate", _of_order(mp.besselj), None, _of_order(_b
 enter("special.yv", "orders moderate", _positive(mp.bessely), None, _positive(_between(mp.bessely, -1)))
 enter("special.kv", "orders moderate", _positive(mp.besselk), None, _positive(lambda v, x: -_between(mp.besselk, 1)(v, x)))
 enter("special.k0", "moderate", _positive(lambda x: mp.besselk(0, x)), _positive(lambda x: -mp.besselk(1, x)))
-enter(
-    "special.k1", "moderate", _positive(lambda x: mp.besselk(1, x)), _positive(lambda x: -_between(mp.besselk, 1)(1, x))
-)
+enter("special.k1", "moderate", _positive(lambda x: mp.besselk(1, x)), _positive(lambda x: -_between(mp.besselk, 1)(1, x)))
 enter("special.erfi", "moderate", mp.erfi, lambda x: _two_over_root_pi() * mp.exp(x * x))
 
 

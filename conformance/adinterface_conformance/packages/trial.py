@@ -86,6 +86,8 @@ def reference(example: Example) -> Reference:
         function = scalar_of(example.function())
     except (ImportError, AttributeError) as error:
         raise Unusable(str(error)) from error
+    except Exception as error:  # whatever a package raises as it is imported
+        raise Unusable(f"importing it raises {type(error).__name__}: {error}") from error
     args = example.differentiated()
     try:
         with quiet():

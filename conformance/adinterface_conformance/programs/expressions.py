@@ -122,7 +122,10 @@ _theme(
     "np.cumprod(p)", "np.trace(S)", "np.trace(M, offset=1)", "np.trace(T, 0, 1, 2)", "np.nansum(np.where(mask, x, np.nan))",
 )  # fmt: skip
 _theme(
-    "ties", "np.max(np.stack([x, x]) * b, axis=0) / 2", "np.maximum(a, a)", "np.sum(np.sort(np.concatenate([u, u])))",
+    "ties",
+    "np.max(np.stack([x, x]) * b, axis=0) / 2",
+    "np.maximum(a, a)",
+    "np.sum(np.sort(np.concatenate([u, u])))",
     "np.where(x >= x, x, y)",
 )
 _theme(

@@ -23,9 +23,7 @@ STEPS, IMAGES = 300, 300
 
 def layers(sizes: tuple[int, ...] = SIZES) -> list[dict[str, Any]]:
     rng = np.random.default_rng(0)
-    return [
-        {"w": rng.normal(size=(wide, high)) * np.sqrt(1.0 / wide), "b": np.zeros(high)} for wide, high in pairwise(sizes)
-    ]
+    return [{"w": rng.normal(size=(wide, high)) * np.sqrt(1.0 / wide), "b": np.zeros(high)} for wide, high in pairwise(sizes)]
 
 
 def through(model: list[dict[str, Any]], x: Any) -> Any:

@@ -13,9 +13,7 @@ import numpy as np
 from adinterface import AutoBackend, Constant, array_namespace, hessian, minimize
 
 TITLE = "Laplace approximation"
-FLIGHTS = (
-    "66:0 70:1 69:0 68:0 67:0 72:0 73:0 70:0 57:1 63:1 70:1 78:0 67:0 53:1 67:0 75:0 70:0 81:0 76:0 79:0 75:1 76:0 58:1"
-)
+FLIGHTS = "66:0 70:1 69:0 68:0 67:0 72:0 73:0 70:0 57:1 63:1 70:1 78:0 67:0 53:1 67:0 75:0 70:0 81:0 76:0 79:0 75:1 76:0 58:1"
 TEMPERATURE, FAILED = np.array([flight.split(":") for flight in FLIGHTS.split()], dtype=float).T
 #: The spread of the normal prior: all but flat, so that the maximum is at the published estimates 15.043 and -0.2322.
 PRIOR = 1e4

@@ -130,9 +130,7 @@ def settings(setting: Callable[..., Any]) -> Iterator[Any]:
 def _made(
     mesh: Any, of_weights: Any, of_biases: Any, of_data: Any, kind: Any = AxisType.Auto
 ) -> tuple[Callable[..., Any], Any, tuple[Any, ...]]:
-    model = [
-        {"w": _spread(layer["w"], mesh, *of_weights), "b": _spread(layer["b"], mesh, *of_biases)} for layer in _model()
-    ]
+    model = [{"w": _spread(layer["w"], mesh, *of_weights), "b": _spread(layer["b"], mesh, *of_biases)} for layer in _model()]
     spread = _gathering(mesh) if kind is AxisType.Explicit else loss
     return jax.jit(spread), model, tuple([_spread(part, mesh, *of_data) for part in _data()])
 

@@ -126,8 +126,9 @@ def _cubature(f: Any, x: Any, p: Any) -> Any:
 def _geometry() -> list[Example]:
     rotations, turns = "pytransform3d.rotations", np.array([0.6, 0.0, 0.8, 0.7])
     moved = np.array([[1.0, 0.1, 2.0], [0.4, 0.9, 0.3], [0.2, 0.5, 1.3]])
-    quaternion: Callable[[str], Any] = lambda name: lambda f, a, b: getattr(f(a),
-        name)(f(b)).q if name != "rotate" else f(a).rotate(b)
+    quaternion: Callable[[str], Any] = lambda name: (
+        lambda f, a, b: getattr(f(a), name)(f(b)).q if name != "rotate" else f(a).rotate(b)
+    )
     return [
         *_of(rotations, {
             "matrix_from_axis_angle": (turns,), "matrix_from_compact_axis_angle": (_ANGLES,),
@@ -288,9 +289,25 @@ def _astronomy() -> list[Example]:
 
 
 def _benchmarks() -> list[Example]:
-    some = {"ackley": 2.0, "beale": 1.0, "booth": 1.0, "bukin6": 1.0, "crosstray": 1.0, "easom": 1.0, "eggholder": 1.0,
-        "goldstein": 1.0, "himmelblau": 1.0, "holdertable": 1.0, "levi": 1.0, "matyas": 1.0, "rastrigin": 1.0,
-        "rosenbrock": 1.0, "schaffer2": 1.0, "sphere": 1.0, "threehump": 1.0}
+    some = {
+        "ackley": 2.0,
+        "beale": 1.0,
+        "booth": 1.0,
+        "bukin6": 1.0,
+        "crosstray": 1.0,
+        "easom": 1.0,
+        "eggholder": 1.0,
+        "goldstein": 1.0,
+        "himmelblau": 1.0,
+        "holdertable": 1.0,
+        "levi": 1.0,
+        "matyas": 1.0,
+        "rastrigin": 1.0,
+        "rosenbrock": 1.0,
+        "schaffer2": 1.0,
+        "sphere": 1.0,
+        "threehump": 1.0,
+    }
     shift = {"bukin6": np.array([-9.3, 0.7])}
     pairs = np.array([[0.31, 0.87], [0.54, -0.22], [1.13, 0.71]])
     return [
@@ -434,4 +451,3 @@ def _hidden(f: Any, start: Any, move: Any, means: Any) -> Any:
     made.n_features = 3
     made.covars_ = np.abs(TABLE[2:4]) + 0.4
     return made
-

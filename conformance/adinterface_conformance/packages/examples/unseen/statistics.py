@@ -38,16 +38,25 @@ def examples() -> list[Example]:
 
 def _distributions() -> list[Example]:
     found = []
-    for name in ("chi2", "lognorm", "pareto", "rayleigh", "laplace", "invgamma", "genextreme", "halfnorm", "truncnorm",
-        "nakagami"):
+    for name in (
+        "chi2",
+        "lognorm",
+        "pareto",
+        "rayleigh",
+        "laplace",
+        "invgamma",
+        "genextreme",
+        "halfnorm",
+        "truncnorm",
+        "nakagami",
+    ):
         shapes = SHAPES[name]
         for method in ("ppf", "isf"):
             found.append(Example(f"scipy.stats.{name}.{method}", (UNIT, *shapes, -0.2, 0.7)))
         for method in ("mean", "var", "std", "median", "entropy"):
             found.append(Example(f"scipy.stats.{name}.{method}", (*shapes, -0.2, 0.7)))
         found.append(Example(f"scipy.stats.{name} moment", (*shapes, -0.2, 0.7), use=lambda f, *a: f.moment(2, *a)))
-        found.append(Example(f"scipy.stats.{name} interval", (0.6, *shapes, -0.2, 0.7), use=lambda f, p,
-            *a: f.interval(p, *a)))
+        found.append(Example(f"scipy.stats.{name} interval", (0.6, *shapes, -0.2, 0.7), use=lambda f, p, *a: f.interval(p, *a)))
     k = np.array([1, 2, 4])
     for name, shapes in {
         "betabinom": (6, 2.3, 0.63), "betanbinom": (5, 9.3, 1.2), "boltzmann": (1.4, 19), "dlaplace": (0.8,), "geom": (0.3,),
@@ -69,22 +78,30 @@ def _distributions() -> list[Example]:
     concentration = np.array([1.2, 2.3, 0.8])
     found += [
         Example("scipy.stats.multivariate_normal frozen", (ROWS, mean, SYMMETRIC), use=lambda f, x, m, c: f(m, c).logpdf(x)),
-        Example("scipy.stats.multivariate_normal cdf", (ROWS[0, :2].copy(), mean[:2], SYMMETRIC[:2, :2].copy()), use=lambda f,
-            *a: f.cdf(*a)),
-        Example("scipy.stats.dirichlet_multinomial logpmf", (np.array([1, 2, 3]), concentration, 6), use=lambda f,
-            *a: f.logpmf(*a)),
+        Example(
+            "scipy.stats.multivariate_normal cdf",
+            (ROWS[0, :2].copy(), mean[:2], SYMMETRIC[:2, :2].copy()),
+            use=lambda f, *a: f.cdf(*a),
+        ),
+        Example(
+            "scipy.stats.dirichlet_multinomial logpmf", (np.array([1, 2, 3]), concentration, 6), use=lambda f, *a: f.logpmf(*a)
+        ),
         Example("scipy.stats.dirichlet_multinomial mean", (concentration, 6), use=lambda f, *a: f.mean(*a)),
         Example("scipy.stats.dirichlet cov", (concentration,), use=lambda f, a: f.cov(a)),
         Example("scipy.stats.multivariate_t entropy", (mean, SYMMETRIC, 4.5), use=lambda f, m, s, d: f.entropy(m, s, d)),
         Example("scipy.stats.invwishart mean", (7.0, SYMMETRIC), use=lambda f, d, s: f.mean(d, s)),
         Example("scipy.stats.wishart entropy", (7.0, SYMMETRIC), use=lambda f, d, s: f.entropy(d, s)),
         Example("scipy.stats.wishart var", (7.0, SYMMETRIC), use=lambda f, d, s: f.var(d, s)),
-        Example("scipy.stats.matrix_normal pdf", (ROWS[:3], np.zeros((3, 3)), SYMMETRIC), use=lambda f, x, m,
-            s: f.pdf(x, m, s)),
+        Example(
+            "scipy.stats.matrix_normal pdf", (ROWS[:3], np.zeros((3, 3)), SYMMETRIC), use=lambda f, x, m, s: f.pdf(x, m, s)
+        ),
         Example("scipy.stats.multinomial entropy", (4, SHARES), use=lambda f, n, p: f.entropy(n, p)),
         Example("scipy.stats.multinomial cov", (4, SHARES), use=lambda f, n, p: f.cov(n, p)),
-        Example("scipy.stats.vonmises_fisher pdf", (ROWS[:1] / np.linalg.norm(ROWS[:1]), 1.7), use=lambda f, x,
-            k: f.pdf(x, np.array([0, 0.6, 0.8]), k)),
+        Example(
+            "scipy.stats.vonmises_fisher pdf",
+            (ROWS[:1] / np.linalg.norm(ROWS[:1]), 1.7),
+            use=lambda f, x, k: f.pdf(x, np.array([0, 0.6, 0.8]), k),
+        ),
         Example("scipy.stats.normal_inverse_gamma logpdf", (0.3, 1.4, 0.1, 2.2, 3.1, 0.9), use=lambda f, *a: f.logpdf(*a)),
         Example("scipy.stats.rv_histogram pdf", (X[:3],), use=lambda f, x: f(np.histogram(NOISE, 5)).pdf(x)),
         Example("scipy.stats.gamma expect", (1.99,), use=lambda f, a: f.expect(lambda x: x**2, (a,))),
@@ -159,59 +176,107 @@ def _statsmodels() -> list[Example]:
         Example(f"{discrete}.Poisson cdf", (exog, b), use=lambda f, x, b: f(_COUNTS, x).pdf(x @ b)),
         Example(f"{discrete}.NegativeBinomial score", (exog, np.append(b, 0.6)), use=lambda f, x, b: f(_COUNTS, x).score(b)),
         Example(f"{discrete}.NegativeBinomialP score", (exog, np.append(b, 0.6)), use=lambda f, x, b: f(_COUNTS, x).score(b)),
-        Example(f"{discrete}.GeneralizedPoisson score", (exog, np.append(b, 0.6)), use=lambda f, x,
-            b: f(_COUNTS, x).score(b)),
+        Example(f"{discrete}.GeneralizedPoisson score", (exog, np.append(b, 0.6)), use=lambda f, x, b: f(_COUNTS, x).score(b)),
         Example(f"{discrete}.MNLogit score", (exog, np.arange(6.0) / 7), use=lambda f, x, b: f(_COUNTS % 3, x).score(b)),
-        Example("statsmodels.discrete.truncated_model.TruncatedLFPoisson loglike", (exog, b), use=lambda f, x,
-            b: f(_COUNTS + 1, x).loglike(b)),
-        Example("statsmodels.discrete.count_model.ZeroInflatedPoisson loglike", (exog, np.append(0.2, b)), use=lambda f, x,
-            b: f(_COUNTS, x).loglike(b)),
-        Example("statsmodels.miscmodels.ordinal_model.OrderedModel loglike", (np.array([0.3, -0.2, 0.4, 0.1, 0.5]),),
-            use=lambda f, b: f(_COUNTS.clip(0, 2), TABLE, distr="logit").loglike(b)),
-        Example("statsmodels.regression.linear_model.OLS cov_params", (TARGETS, TABLE), use=lambda f, y,
-            x: f(y, x).fit().cov_params()),
-        Example("statsmodels.regression.linear_model.OLS tvalues", (TARGETS, TABLE), use=lambda f, y,
-            x: f(y, x).fit().tvalues),
-        Example("statsmodels.regression.linear_model.OLS pvalues", (TARGETS, TABLE), use=lambda f, y,
-            x: f(y, x).fit().pvalues),
+        Example(
+            "statsmodels.discrete.truncated_model.TruncatedLFPoisson loglike",
+            (exog, b),
+            use=lambda f, x, b: f(_COUNTS + 1, x).loglike(b),
+        ),
+        Example(
+            "statsmodels.discrete.count_model.ZeroInflatedPoisson loglike",
+            (exog, np.append(0.2, b)),
+            use=lambda f, x, b: f(_COUNTS, x).loglike(b),
+        ),
+        Example(
+            "statsmodels.miscmodels.ordinal_model.OrderedModel loglike",
+            (np.array([0.3, -0.2, 0.4, 0.1, 0.5]),),
+            use=lambda f, b: f(_COUNTS.clip(0, 2), TABLE, distr="logit").loglike(b),
+        ),
+        Example(
+            "statsmodels.regression.linear_model.OLS cov_params",
+            (TARGETS, TABLE),
+            use=lambda f, y, x: f(y, x).fit().cov_params(),
+        ),
+        Example("statsmodels.regression.linear_model.OLS tvalues", (TARGETS, TABLE), use=lambda f, y, x: f(y, x).fit().tvalues),
+        Example("statsmodels.regression.linear_model.OLS pvalues", (TARGETS, TABLE), use=lambda f, y, x: f(y, x).fit().pvalues),
         Example("statsmodels.regression.linear_model.OLS fvalue", (TARGETS, TABLE), use=lambda f, y, x: f(y, x).fit().fvalue),
         Example("statsmodels.regression.linear_model.OLS aic", (TARGETS, TABLE), use=lambda f, y, x: f(y, x).fit().aic),
-        Example("statsmodels.regression.linear_model.OLS conf_int", (TARGETS, TABLE), use=lambda f, y,
-            x: f(y, x).fit().conf_int()),
-        Example("statsmodels.regression.linear_model.OLS HC1", (TARGETS, TABLE), use=lambda f, y,
-            x: f(y, x).fit(cov_type="HC1").bse),
-        Example("statsmodels.regression.linear_model.OLS HAC", (TARGETS, TABLE), use=lambda f, y,
-            x: f(y, x).fit(cov_type="HAC", cov_kwds={"maxlags": 2}).bse),
-        Example("statsmodels.regression.linear_model.OLS predict", (TARGETS, TABLE, ROWS), use=lambda f, y, x,
-            z: f(y, x).fit().predict(z)),
-        Example("statsmodels.regression.linear_model.OLS influence", (TARGETS, TABLE), use=lambda f, y,
-            x: f(y, x).fit().get_influence().cooks_distance[0]),
-        Example("statsmodels.regression.linear_model.WLS weights", (TARGETS, np.abs(TARGETS) + 0.3), use=lambda f, y,
-            w: f(y, TABLE, weights=w).fit().params),
-        Example("statsmodels.regression.linear_model.GLSAR fit", (TARGETS, TABLE), use=lambda f, y,
-            x: f(y, x, rho=np.array([0.4])).fit().params),
-        Example("statsmodels.regression.linear_model.OLS ridge", (TARGETS, TABLE), use=lambda f, y,
-            x: f(y, x).fit_regularized(alpha=0.3, L1_wt=0.0).params),
-        Example("statsmodels.genmod.generalized_linear_model.GLM fit", (TARGETS, TABLE), use=lambda f, y,
-            x: f(y, x).fit().params),
-        Example("statsmodels.genmod.generalized_linear_model.GLM poisson", (TABLE,), use=lambda f,
-            x: f(_COUNTS, x, family=_family("Poisson")).fit(tol=1e-12).params),
-        Example("statsmodels.genmod.generalized_linear_model.GLM gamma loglike", (b,), use=lambda f,
-            b: f(np.exp(TARGETS), TABLE, family=_family("Gamma")).loglike(b**2, scale=1.0)),
-        Example("statsmodels.robust.robust_linear_model.RLM fit", (TARGETS, TABLE), use=lambda f, y,
-            x: f(y, x).fit(tol=1e-12, maxiter=200).params),
+        Example(
+            "statsmodels.regression.linear_model.OLS conf_int", (TARGETS, TABLE), use=lambda f, y, x: f(y, x).fit().conf_int()
+        ),
+        Example(
+            "statsmodels.regression.linear_model.OLS HC1", (TARGETS, TABLE), use=lambda f, y, x: f(y, x).fit(cov_type="HC1").bse
+        ),
+        Example(
+            "statsmodels.regression.linear_model.OLS HAC",
+            (TARGETS, TABLE),
+            use=lambda f, y, x: f(y, x).fit(cov_type="HAC", cov_kwds={"maxlags": 2}).bse,
+        ),
+        Example(
+            "statsmodels.regression.linear_model.OLS predict",
+            (TARGETS, TABLE, ROWS),
+            use=lambda f, y, x, z: f(y, x).fit().predict(z),
+        ),
+        Example(
+            "statsmodels.regression.linear_model.OLS influence",
+            (TARGETS, TABLE),
+            use=lambda f, y, x: f(y, x).fit().get_influence().cooks_distance[0],
+        ),
+        Example(
+            "statsmodels.regression.linear_model.WLS weights",
+            (TARGETS, np.abs(TARGETS) + 0.3),
+            use=lambda f, y, w: f(y, TABLE, weights=w).fit().params,
+        ),
+        Example(
+            "statsmodels.regression.linear_model.GLSAR fit",
+            (TARGETS, TABLE),
+            use=lambda f, y, x: f(y, x, rho=np.array([0.4])).fit().params,
+        ),
+        Example(
+            "statsmodels.regression.linear_model.OLS ridge",
+            (TARGETS, TABLE),
+            use=lambda f, y, x: f(y, x).fit_regularized(alpha=0.3, L1_wt=0.0).params,
+        ),
+        Example(
+            "statsmodels.genmod.generalized_linear_model.GLM fit", (TARGETS, TABLE), use=lambda f, y, x: f(y, x).fit().params
+        ),
+        Example(
+            "statsmodels.genmod.generalized_linear_model.GLM poisson",
+            (TABLE,),
+            use=lambda f, x: f(_COUNTS, x, family=_family("Poisson")).fit(tol=1e-12).params,
+        ),
+        Example(
+            "statsmodels.genmod.generalized_linear_model.GLM gamma loglike",
+            (b,),
+            use=lambda f, b: f(np.exp(TARGETS), TABLE, family=_family("Gamma")).loglike(b**2, scale=1.0),
+        ),
+        Example(
+            "statsmodels.robust.robust_linear_model.RLM fit",
+            (TARGETS, TABLE),
+            use=lambda f, y, x: f(y, x).fit(tol=1e-12, maxiter=200).params,
+        ),
         Example("statsmodels.robust.scale.huber", (NOISE,), use=lambda f, x: f(x)),
         Example("statsmodels.robust.scale.hubers_scale", (NOISE,)),
-        Example(f"{tsa}.arima_process.ArmaProcess acf", (np.array([1.0, -0.5]), np.array([1.0, 0.3])), use=lambda f, a,
-            m: f(a, m).acf(4)),
+        Example(
+            f"{tsa}.arima_process.ArmaProcess acf",
+            (np.array([1.0, -0.5]), np.array([1.0, 0.3])),
+            use=lambda f, a, m: f(a, m).acf(4),
+        ),
         Example(f"{tsa}.arima_process.arma_periodogram", (np.array([1.0, -0.5]), np.array([1.0, 0.3])), {"worN": 6}),
         Example(f"{tsa}.arima_process.lpol_fiar", (0.3, 6), use=lambda f, d, n: f(d, n)),
-        Example(f"{tsa}.holtwinters.SimpleExpSmoothing", (SERIES, 0.4), use=lambda f, y,
-            a: f(y, initialization_method="known", initial_level=0.1).fit(a, optimized=False).sse),
+        Example(
+            f"{tsa}.holtwinters.SimpleExpSmoothing",
+            (SERIES, 0.4),
+            use=lambda f, y, a: f(y, initialization_method="known", initial_level=0.1).fit(a, optimized=False).sse,
+        ),
         Example(f"{tsa}.statespace.tools.constrain_stationary_univariate", (X,)),
         Example(f"{tsa}.statespace.tools.unconstrain_stationary_univariate", (UNIT - 0.4,)),
-        Example(f"{tsa}.statespace.sarimax.SARIMAX loglike", (np.array([0.4, 0.8]),), use=lambda f,
-            p: f(SERIES, order=(1, 0, 0)).loglike(p)),
+        Example(
+            f"{tsa}.statespace.sarimax.SARIMAX loglike",
+            (np.array([0.4, 0.8]),),
+            use=lambda f, p: f(SERIES, order=(1, 0, 0)).loglike(p),
+        ),
         Example(f"{tsa}.ar_model.AutoReg loglike", (SERIES,), use=lambda f, y: f(y, 1).fit().llf),
         Example(f"{tsa}.vector_ar.util.vech", (SYMMETRIC,)),
         Example(f"{tsa}.vector_ar.util.norm_signal_order", (SYMMETRIC,)),
@@ -219,17 +284,22 @@ def _statsmodels() -> list[Example]:
         Example(f"{tsa}.tsatools.duplication_matrix", (X,), use=lambda f, x: f(2)[:, 0] * x),
         Example(f"{tsa}.stattools.adfuller", (SERIES,), use=lambda f, y: f(y, maxlag=1, autolag=None)[0]),
         Example(f"{tsa}.stattools.kpss", (SERIES,), use=lambda f, y: f(y, nlags=2)[0]),
-        Example(f"{tsa}.stattools.grangercausalitytests", (TABLE[:, :2].copy(),), use=lambda f,
-            y: f(y, [1])[1][0]["ssr_ftest"][0]),
+        Example(
+            f"{tsa}.stattools.grangercausalitytests", (TABLE[:, :2].copy(),), use=lambda f, y: f(y, [1])[1][0]["ssr_ftest"][0]
+        ),
         Example(f"{tsa}.stattools.coint", (SERIES, NOISE), use=lambda f, a, c: f(a, c, maxlag=1, autolag=None)[0]),
         Example(f"{stats}.weightstats.zconfint", (NOISE,)),
         Example(f"{stats}.weightstats.DescrStatsW ttest", (NOISE,), use=lambda f, x: f(x).ttest_mean(0.1)),
-        Example(f"{stats}.weightstats.DescrStatsW corrcoef", (TABLE, np.linspace(0.5, 1.5, 12)), use=lambda f, x,
-            w: f(x, weights=w).corrcoef),
+        Example(
+            f"{stats}.weightstats.DescrStatsW corrcoef",
+            (TABLE, np.linspace(0.5, 1.5, 12)),
+            use=lambda f, x, w: f(x, weights=w).corrcoef,
+        ),
         Example(f"{stats}.weightstats.CompareMeans", (TARGETS, GUESSES), use=lambda f, a, c: f.from_data(a, c).ztest_ind()),
         Example(f"{stats}.diagnostic.het_arch", (NOISE,), {"nlags": 2}),
-        Example(f"{stats}.diagnostic.linear_reset", (TARGETS, TABLE), use=lambda f, y,
-            x: f(_ols(y, x).fit(), 2, use_f=True).fvalue),
+        Example(
+            f"{stats}.diagnostic.linear_reset", (TARGETS, TABLE), use=lambda f, y, x: f(_ols(y, x).fit(), 2, use_f=True).fvalue
+        ),
         Example(f"{stats}.diagnostic.kstest_normal", (NOISE,)),
         Example(f"{stats}.diagnostic.normal_ad", (NOISE,)),
         Example(f"{stats}.outliers_influence.variance_inflation_factor", (TABLE, 1)),
@@ -240,12 +310,19 @@ def _statsmodels() -> list[Example]:
         Example(f"{stats}.proportion.proportion_confint wilson", (4.0, 11.0), {"method": "wilson"}),
         Example(f"{stats}.rates.test_poisson", (4.0, 11.3), use=lambda f, c, n: f(c, n, value=0.4, method="score").statistic),
         Example(f"{stats}.meta_analysis.effectsize_smd", (1.2, 0.8, 9, 0.7, 1.1, 11)),
-        Example(f"{stats}.meta_analysis.combine_effects", (X, POSITIVE[:4]), use=lambda f, e,
-            v: f(e, v, method_re="chi2").mean_effect_re),
-        Example(f"{stats}.contingency_tables.Table2x2 log_oddsratio", (np.array([[3.0, 4.5], [2.1, 6.2]]),), use=lambda f,
-            t: f(t).log_oddsratio),
-        Example(f"{stats}.contingency_tables.SquareTable symmetry", (SYMMETRIC + 3,), use=lambda f,
-            t: f(t).symmetry().statistic),
+        Example(
+            f"{stats}.meta_analysis.combine_effects",
+            (X, POSITIVE[:4]),
+            use=lambda f, e, v: f(e, v, method_re="chi2").mean_effect_re,
+        ),
+        Example(
+            f"{stats}.contingency_tables.Table2x2 log_oddsratio",
+            (np.array([[3.0, 4.5], [2.1, 6.2]]),),
+            use=lambda f, t: f(t).log_oddsratio,
+        ),
+        Example(
+            f"{stats}.contingency_tables.SquareTable symmetry", (SYMMETRIC + 3,), use=lambda f, t: f(t).symmetry().statistic
+        ),
         Example(f"{stats}.correlation_tools.corr_nearest", (np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.8], [0.2, 0.8, 1.0]]),)),
         Example(f"{stats}.covariance.transform_corr_normal", (0.4,), use=lambda f, c: f(c, "kendall")),
         Example(f"{stats}.inter_rater.cohens_kappa", (SYMMETRIC + 3,), use=lambda f, t: f(t).kappa),
@@ -259,36 +336,66 @@ def _statsmodels() -> list[Example]:
         Example(f"{tools}.linalg.logdet_symm", (SYMMETRIC,)),
         Example(f"{tools}.linalg.stationary_solve", (np.array([0.5, 0.2]), np.array([0.4, -1.1, 0.7]))),
         Example(f"{tools}.numdiff.approx_fprime_cs", (X,), use=lambda f, x: f(x, lambda z: z**3)),
-        Example("statsmodels.nonparametric.kernels_asymmetric.kernel_pdf_gamma", (0.7, POSITIVE, 0.4), use=lambda f, x, s,
-            b: f(x, s, b)),
-        Example("statsmodels.nonparametric.kernel_density.KDEMultivariate", (TABLE,), use=lambda f,
-            x: f(x, "ccc", bw=[0.4, 0.5, 0.6]).pdf(ROWS)),
-        Example("statsmodels.nonparametric.kernel_regression.KernelReg", (TARGETS,), use=lambda f,
-            y: f(y, TABLE[:, :1], "c", bw=[0.6]).fit()[0]),
-        Example("statsmodels.multivariate.factor_rotation.rotate_factors", (ROWS[:, :2].copy(),), use=lambda f,
-            a: f(a, "varimax")[0]),
-        Example("statsmodels.multivariate.cancorr.CanCorr", (TABLE[:, :2].copy(),), use=lambda f,
-            y: f(y, TABLE[:, 2:]).cancorr),
-        Example("statsmodels.distributions.copula.api.ClaytonCopula", (np.outer(UNIT, [0.9, 0.5]),), use=lambda f,
-            u: f(1.4).logpdf(u)),
-        Example("statsmodels.distributions.copula.api.GumbelCopula", (np.outer(UNIT, [0.9, 0.5]),), use=lambda f,
-            u: f(1.4).cdf(u)),
-        Example("statsmodels.distributions.copula.api.FrankCopula", (np.outer(UNIT, [0.9, 0.5]),), use=lambda f,
-            u: f(1.4).logpdf(u)),
-        Example("statsmodels.distributions.copula.api.GaussianCopula", (np.outer(UNIT, [0.9, 0.5]),), use=lambda f,
-            u: f(0.4).logpdf(u)),
-        Example("statsmodels.duration.hazard_regression.PHReg loglike", (b,), use=lambda f,
-            b: f(POSITIVE.repeat(3)[:12] + np.arange(12) / 50, TABLE).loglike(b)),
+        Example(
+            "statsmodels.nonparametric.kernels_asymmetric.kernel_pdf_gamma",
+            (0.7, POSITIVE, 0.4),
+            use=lambda f, x, s, b: f(x, s, b),
+        ),
+        Example(
+            "statsmodels.nonparametric.kernel_density.KDEMultivariate",
+            (TABLE,),
+            use=lambda f, x: f(x, "ccc", bw=[0.4, 0.5, 0.6]).pdf(ROWS),
+        ),
+        Example(
+            "statsmodels.nonparametric.kernel_regression.KernelReg",
+            (TARGETS,),
+            use=lambda f, y: f(y, TABLE[:, :1], "c", bw=[0.6]).fit()[0],
+        ),
+        Example(
+            "statsmodels.multivariate.factor_rotation.rotate_factors",
+            (ROWS[:, :2].copy(),),
+            use=lambda f, a: f(a, "varimax")[0],
+        ),
+        Example(
+            "statsmodels.multivariate.cancorr.CanCorr", (TABLE[:, :2].copy(),), use=lambda f, y: f(y, TABLE[:, 2:]).cancorr
+        ),
+        Example(
+            "statsmodels.distributions.copula.api.ClaytonCopula",
+            (np.outer(UNIT, [0.9, 0.5]),),
+            use=lambda f, u: f(1.4).logpdf(u),
+        ),
+        Example(
+            "statsmodels.distributions.copula.api.GumbelCopula", (np.outer(UNIT, [0.9, 0.5]),), use=lambda f, u: f(1.4).cdf(u)
+        ),
+        Example(
+            "statsmodels.distributions.copula.api.FrankCopula", (np.outer(UNIT, [0.9, 0.5]),), use=lambda f, u: f(1.4).logpdf(u)
+        ),
+        Example(
+            "statsmodels.distributions.copula.api.GaussianCopula",
+            (np.outer(UNIT, [0.9, 0.5]),),
+            use=lambda f, u: f(0.4).logpdf(u),
+        ),
+        Example(
+            "statsmodels.duration.hazard_regression.PHReg loglike",
+            (b,),
+            use=lambda f, b: f(POSITIVE.repeat(3)[:12] + np.arange(12) / 50, TABLE).loglike(b),
+        ),
         Example("statsmodels.emplike.descriptive.DescStat", (NOISE,), use=lambda f, x: f(x).test_mean(0.1)[0]),
         Example("statsmodels.genmod.families.links.Power", (POSITIVE, 0.7), use=lambda f, p, power: f(power=power)(p)),
         Example("statsmodels.genmod.families.links.CDFLink", (UNIT,), use=lambda f, p: f().inverse_deriv(p)),
         Example("statsmodels.genmod.families.links.NegativeBinomial", (POSITIVE,), use=lambda f, p: f(0.7)(p)),
         Example("statsmodels.genmod.cov_struct.Exchangeable", (0.3, X), use=_exchangeable),
-        Example("statsmodels.regression.mixed_linear_model.MixedLM loglike", (TARGETS,), use=lambda f,
-            y: f(y, TABLE, groups).loglike(_mixed(f, y, groups), profile_fe=False)),
+        Example(
+            "statsmodels.regression.mixed_linear_model.MixedLM loglike",
+            (TARGETS,),
+            use=lambda f, y: f(y, TABLE, groups).loglike(_mixed(f, y, groups), profile_fe=False),
+        ),
         Example("statsmodels.regression.quantile_regression.hall_sheather", (0.3,), use=lambda f, q: f(20, q)),
-        Example("statsmodels.sandbox.regression.gmm.IV2SLS", (TARGETS, TABLE), use=lambda f, y,
-            x: f(y, x, TABLE[:, ::-1] + 0.1).fit().params),
+        Example(
+            "statsmodels.sandbox.regression.gmm.IV2SLS",
+            (TARGETS, TABLE),
+            use=lambda f, y, x: f(y, x, TABLE[:, ::-1] + 0.1).fit().params,
+        ),
     ]
 
 
@@ -314,12 +421,14 @@ def _mixed(f: Any, y: Any, groups: Any) -> Any:
 def _sklearn() -> list[Example]:
     kernels = "sklearn.gaussian_process.kernels"
     return [
-        Example("sklearn.metrics.mean_squared_error weighted", (TARGETS, GUESSES),
-            {"sample_weight": np.linspace(0.5, 1.5, 12)}),
+        Example(
+            "sklearn.metrics.mean_squared_error weighted", (TARGETS, GUESSES), {"sample_weight": np.linspace(0.5, 1.5, 12)}
+        ),
         Example("sklearn.metrics.mean_squared_error raw", (TABLE, TABLE * 0.9), {"multioutput": "raw_values"}),
         Example("sklearn.metrics.r2_score weighted", (TABLE, TABLE * 0.9 + 0.1), {"multioutput": "variance_weighted"}),
-        Example("sklearn.metrics.mean_absolute_error weighted", (TARGETS, GUESSES),
-            {"sample_weight": np.linspace(0.5, 1.5, 12)}),
+        Example(
+            "sklearn.metrics.mean_absolute_error weighted", (TARGETS, GUESSES), {"sample_weight": np.linspace(0.5, 1.5, 12)}
+        ),
         Example("sklearn.metrics.log_loss many", (LABELS, np.exp(TABLE) / np.exp(TABLE).sum(1, keepdims=True))),
         Example("sklearn.metrics.hinge_loss many", (LABELS, TABLE)),
         Example("sklearn.metrics.silhouette_samples", (TABLE, LABELS)),
@@ -327,8 +436,9 @@ def _sklearn() -> list[Example]:
         Example("sklearn.metrics.label_ranking_loss", (np.eye(3, dtype=int)[LABELS], TABLE)),
         Example("sklearn.metrics.roc_curve", (_BINARY, GUESSES)),
         Example("sklearn.metrics.precision_recall_curve", (_BINARY, GUESSES)),
-        Example("sklearn.metrics.d2_absolute_error_score weighted", (TARGETS, GUESSES),
-            {"sample_weight": np.linspace(0.5, 1.5, 12)}),
+        Example(
+            "sklearn.metrics.d2_absolute_error_score weighted", (TARGETS, GUESSES), {"sample_weight": np.linspace(0.5, 1.5, 12)}
+        ),
         Example("sklearn.metrics.pairwise.pairwise_distances l1", (ROWS, OTHER_ROWS), {"metric": "l1"}),
         Example("sklearn.metrics.pairwise.pairwise_distances correlation", (ROWS, OTHER_ROWS), {"metric": "correlation"}),
         Example("sklearn.metrics.pairwise.pairwise_kernels cosine", (ROWS, OTHER_ROWS), {"metric": "cosine"}),
@@ -341,74 +451,127 @@ def _sklearn() -> list[Example]:
         Example(f"{kernels}.Sum", (ROWS,), use=lambda f, x: f(*_two_kernels())(x)),
         Example(f"{kernels}.Product", (ROWS,), use=lambda f, x: f(*_two_kernels())(x)),
         Example(f"{kernels}.Exponentiation", (ROWS,), use=lambda f, x: f(_two_kernels()[0], 2)(x)),
-        Example("sklearn.gaussian_process.GaussianProcessRegressor fixed", (TABLE, TARGETS), use=lambda f, x,
-            y: f(_two_kernels()[0], optimizer=None, alpha=0.1).fit(x, y).predict(ROWS)),
-        Example("sklearn.gaussian_process.GaussianProcessRegressor likelihood", (TABLE, TARGETS), use=lambda f, x,
-            y: f(_two_kernels()[0], optimizer=None, alpha=0.1).fit(x, y).log_marginal_likelihood_value_),
-        Example("sklearn.preprocessing.StandardScaler partial", (TABLE,), use=lambda f,
-            x: f().partial_fit(x[:6]).partial_fit(x[6:]).var_),
+        Example(
+            "sklearn.gaussian_process.GaussianProcessRegressor fixed",
+            (TABLE, TARGETS),
+            use=lambda f, x, y: f(_two_kernels()[0], optimizer=None, alpha=0.1).fit(x, y).predict(ROWS),
+        ),
+        Example(
+            "sklearn.gaussian_process.GaussianProcessRegressor likelihood",
+            (TABLE, TARGETS),
+            use=lambda f, x, y: f(_two_kernels()[0], optimizer=None, alpha=0.1).fit(x, y).log_marginal_likelihood_value_,
+        ),
+        Example(
+            "sklearn.preprocessing.StandardScaler partial",
+            (TABLE,),
+            use=lambda f, x: f().partial_fit(x[:6]).partial_fit(x[6:]).var_,
+        ),
         Example("sklearn.preprocessing.MinMaxScaler", (TABLE,), use=lambda f, x: f((-1, 2)).fit_transform(x)),
         Example("sklearn.preprocessing.MaxAbsScaler", (TABLE,), use=lambda f, x: f().fit_transform(x)),
         Example("sklearn.preprocessing.RobustScaler", (TABLE,), use=lambda f, x: f().fit_transform(x)),
         Example("sklearn.preprocessing.Normalizer", (TABLE,), use=lambda f, x: f("l1").fit_transform(x)),
         Example("sklearn.preprocessing.PowerTransformer", (np.abs(TABLE),), use=lambda f, x: f("box-cox").fit(x).lambdas_),
-        Example("sklearn.preprocessing.QuantileTransformer", (TABLE,), use=lambda f,
-            x: f(n_quantiles=5).fit(TABLE).transform(x)),
+        Example(
+            "sklearn.preprocessing.QuantileTransformer", (TABLE,), use=lambda f, x: f(n_quantiles=5).fit(TABLE).transform(x)
+        ),
         Example("sklearn.preprocessing.KernelCenterer", (SYMMETRIC,), use=lambda f, k: f().fit_transform(k)),
         Example("sklearn.preprocessing.SplineTransformer", (TABLE,), use=lambda f, x: f(4).fit(TABLE * 1.5).transform(x)),
         Example("sklearn.preprocessing.FunctionTransformer", (TABLE,), use=lambda f, x: f(np.sin).fit_transform(x)),
         Example("sklearn.preprocessing.add_dummy_feature", (TABLE,)),
         Example("sklearn.decomposition.PCA transform", (TABLE,), use=lambda f, x: f(2).fit(TABLE).transform(x)),
         Example("sklearn.decomposition.PCA score", (TABLE,), use=lambda f, x: f(2).fit(TABLE).score(x)),
-        Example("sklearn.decomposition.TruncatedSVD", (TABLE,), use=lambda f,
-            x: f(2, algorithm="arpack", random_state=0).fit(TABLE).transform(x)),
-        Example("sklearn.decomposition.FactorAnalysis", (TABLE,), use=lambda f,
-            x: f(1, svd_method="lapack").fit(TABLE).score_samples(x)),
-        Example("sklearn.linear_model.LinearRegression predict", (TABLE, TARGETS, ROWS), use=lambda f, x, y,
-            z: f().fit(x, y).predict(z)),
-        Example("sklearn.linear_model.Ridge svd", (TABLE, TARGETS), use=lambda f, x,
-            y: f(0.5, solver="svd").fit(x, y).intercept_),
+        Example(
+            "sklearn.decomposition.TruncatedSVD",
+            (TABLE,),
+            use=lambda f, x: f(2, algorithm="arpack", random_state=0).fit(TABLE).transform(x),
+        ),
+        Example(
+            "sklearn.decomposition.FactorAnalysis",
+            (TABLE,),
+            use=lambda f, x: f(1, svd_method="lapack").fit(TABLE).score_samples(x),
+        ),
+        Example(
+            "sklearn.linear_model.LinearRegression predict",
+            (TABLE, TARGETS, ROWS),
+            use=lambda f, x, y, z: f().fit(x, y).predict(z),
+        ),
+        Example(
+            "sklearn.linear_model.Ridge svd", (TABLE, TARGETS), use=lambda f, x, y: f(0.5, solver="svd").fit(x, y).intercept_
+        ),
         Example("sklearn.linear_model.RidgeCV", (TABLE, TARGETS), use=lambda f, x, y: f([0.1, 1.0]).fit(x, y).coef_),
         Example("sklearn.linear_model.BayesianRidge", (TABLE, TARGETS), use=lambda f, x, y: f(tol=1e-9).fit(x, y).coef_),
-        Example("sklearn.linear_model.LogisticRegression decision", (TABLE,), use=lambda f,
-            x: f().fit(TABLE, _BINARY).decision_function(x)),
-        Example("sklearn.linear_model.LogisticRegression proba", (TABLE,), use=lambda f,
-            x: f().fit(TABLE, LABELS).predict_proba(x)),
+        Example(
+            "sklearn.linear_model.LogisticRegression decision",
+            (TABLE,),
+            use=lambda f, x: f().fit(TABLE, _BINARY).decision_function(x),
+        ),
+        Example(
+            "sklearn.linear_model.LogisticRegression proba", (TABLE,), use=lambda f, x: f().fit(TABLE, LABELS).predict_proba(x)
+        ),
         Example("sklearn.linear_model.Lasso", (TABLE, TARGETS), use=lambda f, x, y: f(0.05).fit(x, y).coef_),
-        Example("sklearn.kernel_ridge.KernelRidge", (TABLE, TARGETS), use=lambda f, x,
-            y: f(0.5, kernel="rbf").fit(x, y).dual_coef_),
-        Example("sklearn.discriminant_analysis.LinearDiscriminantAnalysis", (TABLE,), use=lambda f,
-            x: f().fit(TABLE, LABELS).decision_function(x)),
-        Example("sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis", (TABLE,), use=lambda f,
-            x: f(reg_param=0.1).fit(TABLE, LABELS).decision_function(x)),
+        Example(
+            "sklearn.kernel_ridge.KernelRidge", (TABLE, TARGETS), use=lambda f, x, y: f(0.5, kernel="rbf").fit(x, y).dual_coef_
+        ),
+        Example(
+            "sklearn.discriminant_analysis.LinearDiscriminantAnalysis",
+            (TABLE,),
+            use=lambda f, x: f().fit(TABLE, LABELS).decision_function(x),
+        ),
+        Example(
+            "sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis",
+            (TABLE,),
+            use=lambda f, x: f(reg_param=0.1).fit(TABLE, LABELS).decision_function(x),
+        ),
         Example("sklearn.naive_bayes.GaussianNB", (TABLE,), use=lambda f, x: f().fit(TABLE, LABELS).predict_log_proba(x)),
-        Example("sklearn.naive_bayes.MultinomialNB", (np.abs(TABLE),), use=lambda f,
-            x: f().fit(np.abs(TABLE), LABELS).predict_log_proba(x)),
+        Example(
+            "sklearn.naive_bayes.MultinomialNB",
+            (np.abs(TABLE),),
+            use=lambda f, x: f().fit(np.abs(TABLE), LABELS).predict_log_proba(x),
+        ),
         Example("sklearn.neighbors.NearestCentroid", (TABLE,), use=lambda f, x: f().fit(x, LABELS).centroids_),
-        Example("sklearn.neighbors.KNeighborsRegressor", (TABLE,), use=lambda f,
-            x: f(3, weights="distance").fit(TABLE, TARGETS).predict(x + 0.1)),
+        Example(
+            "sklearn.neighbors.KNeighborsRegressor",
+            (TABLE,),
+            use=lambda f, x: f(3, weights="distance").fit(TABLE, TARGETS).predict(x + 0.1),
+        ),
         Example("sklearn.neighbors.KernelDensity", (ROWS,), use=lambda f, x: f(bandwidth=0.5).fit(TABLE).score_samples(x)),
-        Example("sklearn.mixture.GaussianMixture score", (ROWS,), use=lambda f,
-            x: f(2, random_state=0).fit(TABLE).score_samples(x)),
-        Example("sklearn.mixture.BayesianGaussianMixture score", (ROWS,), use=lambda f,
-            x: f(2, random_state=0).fit(TABLE).score_samples(x)),
-        Example("sklearn.cluster.KMeans transform", (ROWS,), use=lambda f,
-            x: f(2, random_state=0, n_init=1).fit(TABLE).transform(x)),
+        Example(
+            "sklearn.mixture.GaussianMixture score", (ROWS,), use=lambda f, x: f(2, random_state=0).fit(TABLE).score_samples(x)
+        ),
+        Example(
+            "sklearn.mixture.BayesianGaussianMixture score",
+            (ROWS,),
+            use=lambda f, x: f(2, random_state=0).fit(TABLE).score_samples(x),
+        ),
+        Example(
+            "sklearn.cluster.KMeans transform", (ROWS,), use=lambda f, x: f(2, random_state=0, n_init=1).fit(TABLE).transform(x)
+        ),
         Example("sklearn.svm.SVR predict", (ROWS,), use=lambda f, x: f().fit(TABLE, TARGETS).predict(x)),
-        Example("sklearn.neural_network.MLPRegressor predict", (ROWS,), use=lambda f,
-            x: f((4,), "tanh", max_iter=5, random_state=0).fit(TABLE, TARGETS).predict(x)),
+        Example(
+            "sklearn.neural_network.MLPRegressor predict",
+            (ROWS,),
+            use=lambda f, x: f((4,), "tanh", max_iter=5, random_state=0).fit(TABLE, TARGETS).predict(x),
+        ),
         Example("sklearn.covariance.EmpiricalCovariance", (TABLE,), use=lambda f, x: f().fit(x).covariance_),
-        Example("sklearn.covariance.EmpiricalCovariance mahalanobis", (ROWS,), use=lambda f,
-            x: f().fit(TABLE).mahalanobis(x)),
+        Example("sklearn.covariance.EmpiricalCovariance mahalanobis", (ROWS,), use=lambda f, x: f().fit(TABLE).mahalanobis(x)),
         Example("sklearn.covariance.LedoitWolf", (TABLE,), use=lambda f, x: f().fit(x).covariance_),
         Example("sklearn.covariance.OAS", (TABLE,), use=lambda f, x: f().fit(x).precision_),
         Example("sklearn.cross_decomposition.PLSRegression", (TABLE, TARGETS), use=lambda f, x, y: f(2).fit(x, y).coef_),
-        Example("sklearn.random_projection.GaussianRandomProjection", (TABLE,), use=lambda f,
-            x: f(2, random_state=0).fit_transform(x)),
-        Example("sklearn.kernel_approximation.RBFSampler", (TABLE,), use=lambda f,
-            x: f(random_state=0, n_components=3).fit(TABLE).transform(x)),
-        Example("sklearn.kernel_approximation.Nystroem", (TABLE,), use=lambda f,
-            x: f(n_components=3, random_state=0).fit(TABLE).transform(x)),
+        Example(
+            "sklearn.random_projection.GaussianRandomProjection",
+            (TABLE,),
+            use=lambda f, x: f(2, random_state=0).fit_transform(x),
+        ),
+        Example(
+            "sklearn.kernel_approximation.RBFSampler",
+            (TABLE,),
+            use=lambda f, x: f(random_state=0, n_components=3).fit(TABLE).transform(x),
+        ),
+        Example(
+            "sklearn.kernel_approximation.Nystroem",
+            (TABLE,),
+            use=lambda f, x: f(n_components=3, random_state=0).fit(TABLE).transform(x),
+        ),
         Example("sklearn.feature_selection.f_classif", (TABLE, LABELS)),
         Example("sklearn.feature_selection.chi2", (np.abs(TABLE), LABELS)),
         Example("sklearn.feature_selection.VarianceThreshold", (TABLE,), use=lambda f, x: f().fit(x).variances_),
@@ -420,8 +583,11 @@ def _sklearn() -> list[Example]:
         Example("sklearn.utils.extmath.cartesian", (X, Y), use=lambda f, a, b: f((a, b))),
         Example("sklearn.utils.extmath.squared_norm", (TABLE,)),
         Example("sklearn.datasets.make_low_rank_matrix", (0.4,), use=lambda f, t: f(6, 4, tail_strength=t, random_state=0)),
-        Example("sklearn.ensemble.GradientBoostingRegressor", (ROWS,), use=lambda f,
-            x: f(n_estimators=3).fit(TABLE, TARGETS).predict(x)),
+        Example(
+            "sklearn.ensemble.GradientBoostingRegressor",
+            (ROWS,),
+            use=lambda f, x: f(n_estimators=3).fit(TABLE, TARGETS).predict(x),
+        ),
     ]
 
 

@@ -124,7 +124,12 @@ class NumpyArray(Storage):
             cls = type(second)
             if cls is NumpyArray:
                 second = second._array
-            elif cls not in _AS_THEY_ARE and (cls is not tuple or not _as_they_are(map(type, second))):
+            elif cls is tuple:
+                for part in second:
+                    if type(part) is not int:  # else a shape, or axes
+                        second = unwrap(second, engine, array, function, 1)
+                        break
+            elif cls not in _AS_THEY_ARE:
                 second = unwrap(second, engine, array, function, 1)
             result = engine.functions[function](first, second)
         if type(result) not in engine.classes:
@@ -145,7 +150,7 @@ class NumpyArray(Storage):
         source = args[0]  # what `view_of` does, without a call
         wrapped._parent, wrapped._how = function, args
         views = source._views
-        if views is None or (type(views) is ref and views() is None):
+        if views is None or views() is None:
             source._views = ref(wrapped)
         else:
             register(wrapped, source)
@@ -174,7 +179,7 @@ class NumpyArray(Storage):
                 return _viewing(wrapped, function, (self,), {})
             wrapped._parent, wrapped._how = function, (self,)
             views = self._views
-            if views is None or (type(views) is ref and views() is None):
+            if views is None or views() is None:
                 self._views = ref(wrapped)
             else:
                 register(wrapped, self)
@@ -298,7 +303,7 @@ class NumpyArray(Storage):
         if (basic and view) or (array.shape if basic else _may_view(index, array.shape)):
             found._parent, found._how = self, index
             views = self._views
-            if views is None or (type(views) is ref and views() is None):
+            if views is None or views() is None:
                 self._views = ref(found)
             else:
                 register(found, self)
@@ -521,7 +526,7 @@ def unwrap(
     where this function counts with what stands in this place."""
     cls = type(value)
     if cls is tuple or cls is list:  # first, because callers look for the other two themselves where time counts
-        if cls is tuple and _as_they_are(map(type, value)):
+        if cls is tuple and _AS_THEY_ARE.issuperset(map(type, value)):
             return value
         several = place in SEVERAL.get(function, ())
         apart = several or function is None or takes_axes(function, place)
@@ -613,7 +618,6 @@ def of_no_axes(x: Any) -> Any:
 
 
 _AS_THEY_ARE = frozenset({int, float, bool, complex, str, slice, type(None), type(Ellipsis)})
-_as_they_are = _AS_THEY_ARE.issuperset
 
 
 def _operand(engine: Engine, value: Any, beside: Any, ufunc: np.ufunc) -> Any:

@@ -33,7 +33,7 @@ class Storage:
         root, how its elements follow one another in memory, the axes from the slowest on ("01" is C's order, "10" Fortran's),
         None where that is not known, or one of the two below.
     _how: of a view by an index, that index; of one by a function, its arguments; not set otherwise.
-    _views: weak references to the views that were made of it: one, or a list of them.
+    _views: weak references to the views that were made of it: one, or `Several`.
     """
 
     # Every view pays for what it notes here, and few are ever written to, so what it notes is no object of its own.
@@ -44,7 +44,7 @@ class Storage:
     _engine: Any
     _parent: Any
     _how: Any
-    _views: weakref.ref[Storage] | list[weakref.ref[Storage]] | None
+    _views: weakref.ref[Storage] | Several | None
 
     def _operand(self) -> Any:
         """The engine's array as an operand, which no later write may change."""
@@ -67,6 +67,13 @@ def _parent_of(x: Storage) -> Any:
     if callable(x._parent) and not x._array.shape and is_number(x._how[0]):
         x._parent = x._how = None
     return x._parent
+
+
+class Several(list["weakref.ref[Storage]"]):
+    """Weak references. Called, as one of them is to see what it refers to, they give themselves: some may be alive."""
+
+    def __call__(self) -> Several:
+        return self
 
 
 class Link:
@@ -140,21 +147,21 @@ def view_of(found: Storage, function: Any, args: Any, place: int, kwargs: Any, p
 def register(found: Storage, source: Storage) -> None:
     """Notes a view of a source."""
     views = source._views
-    if type(views) is list:
+    if type(views) is Several:
         views.append(weakref.ref(found))
         if not len(views) & 31:  # a loop makes many, of which one at a time lives: one alone costs least
-            source._views = [view for view in views if view() is not None] or None
-    elif views is None or views() is None:  # type: ignore[operator]
+            source._views = Several(view for view in views if view() is not None) or None
+    elif views is None or views() is None:
         source._views = weakref.ref(found)
     else:
-        source._views = [views, weakref.ref(found)]  # type: ignore[list-item]
+        source._views = Several((views, weakref.ref(found)))  # type: ignore[arg-type]
 
 
 def _references(x: Storage) -> list[weakref.ref[Storage]]:
     views = x._views
     if views is None:
         return []
-    return views if type(views) is list else [views]  # type: ignore[list-item]
+    return views if type(views) is Several else [views]  # type: ignore[list-item]
 
 
 def views_of(x: Storage) -> Iterator[Storage]:
@@ -246,7 +253,7 @@ def _detach(x: Storage, source: Storage, layout: str | None) -> None:
     """x is no view, as it turns out, but a root."""
     x._array = x._array  # which is there: no write has passed yet
     x._parent = layout
-    source._views = [view for view in _references(source) if view() is not x]
+    source._views = Several(view for view in _references(source) if view() is not x)
 
 
 # What a write changes ------------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ from .operation import (
     stored,
 )
 from .typed import as_prepare
-from .whole import Finished, lie_together, may_be_whole
+from .whole import Finished, NotWhole, lie_together, may_be_whole
 
 
 @as_prepare
@@ -296,9 +296,15 @@ class CompiledSpecialization(Specialization):
         try:
             with scope or contextlib.nullcontext():
                 found = whole(*arrays)
-        except Exception:  # which the call raises again, if it is f's or the engine's
-            take_wish()
+        except NotWhole:
             return self._called(values, tangents)
+        except Exception as error:
+            if take_wish():  # f goes on by numbers
+                return self._called(values, tangents)
+            self.call = self._called_first
+            if isinstance(error, RuntimeError):  # the engine's own, of the arguments
+                annotate(plan, error)
+            raise
         if finished.structure is None or not lie_together(library, arrays, found):
             return self._called(values, tangents)
         build, _ = builder(finished.structure)

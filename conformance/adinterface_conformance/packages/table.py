@@ -17,7 +17,8 @@ def markdown(trials: Sequence[Trial]) -> str:
         "| package | functions | " + " | ".join(map(_head, columns)) + " |",
         "| --- | ---: |" + " ---: |" * len(columns),
     ]
-    for package in [*dict.fromkeys(trial.package for trial in trials), None]:
+    packages = sorted({trial.package for trial in trials}, key=lambda name: (not name.startswith("scipy"), name))
+    for package in [*packages, None]:
         among = [trial for trial in trials if package in (None, trial.package)]
         count = len({trial.name for trial in among})
         cells = [_right(among, column, count if package is None else 0) for column in columns]

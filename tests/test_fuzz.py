@@ -241,7 +241,7 @@ def test_the_command_shows_how_far_it_is(rich, capsys, monkeypatch):
 
     monkeypatch.setattr(importlib, "import_module", import_module)
     monkeypatch.setattr(command.sys.stderr, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr(command, "EVERY", 0.0)
+    monkeypatch.setattr("adinterface_conformance.progress.EVERY", 0.0)
     assert main(["fuzz", "--backend", "AutoFiniteDifferences", "--programs", "1"]) == 0
     shown = capsys.readouterr().err
     assert "1 programs, " in shown.replace("\n", " ")

@@ -416,3 +416,60 @@ def test_a_compiler_that_fails_names_the_remedy(monkeypatch):
     assert caught.value.__notes__ == [
         "torch.compile could not compile f, for AutoTorch(compile=True). AutoTorch() runs it as it is."
     ]
+
+
+# Results that compiled code finishes ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("operator", [gradient, value_and_gradient], ids=lambda operator: operator.__name__)
+def test_numbers_beside_arrays_of_jax(operator, dtype):
+    """The arrays stay JAX's, and numbers stay Python's, from the first call on."""
+    with jax.enable_x64(dtype == "float64"):
+        tree = {"w": jnp.arange(3, dtype=dtype), "b": 0.1, "steps": 3, "kept": Constant(2.0)}
+
+        def f(tree):
+            assert str(tree["b"].dtype) == dtype
+            loss = (tree["w"] ** 2).sum() * tree["b"] * tree["steps"] + tree["b"] ** 2 * tree["kept"]
+            return (loss, {"loss": loss, "w": tree["w"] * tree["b"]}) if operator is value_and_gradient else loss
+
+        fast = prepare(operator, f, AutoJax(), tree)
+        for b in (0.1, 0.1, 0.7):
+            arguments = tree | {"b": b}
+            found, wanted = fast(arguments), operator(f, AutoJax(), arguments)
+            assert_alike(found, wanted)
+            (gradients,) = found.gradient if operator is value_and_gradient else found
+            assert type(gradients["b"]) is float
+            assert isinstance(gradients["w"], jax.Array)
+
+
+def assert_alike(found, wanted):
+    assert jax.tree.structure(found) == jax.tree.structure(wanted)
+    for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(wanted), strict=True):
+        assert type(one) is type(other)
+        assert getattr(one, "dtype", None) == getattr(other, "dtype", None)
+        np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
+def test_numbers_beside_arrays_of_jax_inside_a_trace():
+    fast = prepare(gradient, lambda x, b: (x**2).sum() * b, AutoJax(), jnp.arange(3.0), 0.5)
+    fast(jnp.arange(3.0), 0.5)
+    slope = jax.jit(lambda x: fast(x, 0.5)[1])(jnp.arange(3.0))
+    assert isinstance(slope, jax.Array)
+    assert float(slope) == 5.0
+
+
+def test_a_first_call_that_fails_is_no_reason_for_slower_ones():
+    failing = [True]
+
+    def f(x):
+        if failing:
+            raise ValueError("not yet")
+        return (x**2).sum()
+
+    fast = prepare(gradient, f, AutoJax(), jnp.arange(3.0))
+    with pytest.raises(ValueError, match="not yet"):
+        fast(jnp.arange(3.0))
+    failing.clear()
+    for _ in range(2):
+        np.testing.assert_allclose(fast(jnp.arange(3.0))[0], [0, 2, 4])

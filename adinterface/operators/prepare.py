@@ -38,7 +38,7 @@ from .operation import (
     stored,
 )
 from .typed import as_prepare
-from .whole import Finished, NotWhole, lie_together, may_be_whole
+from .whole import Finished, NotWhole, lie_together, may_be_whole, numbers_of
 
 
 @as_prepare
@@ -308,8 +308,27 @@ class CompiledSpecialization(Specialization):
         if finished.structure is None or not lie_together(library, arrays, found):
             return self._called(values, tangents)
         build, _ = builder(finished.structure)
+        if finished.numbers:
+            build = self._with_numbers(build, finished.numbers)
         self.call = self._calling(whole, build)
         return build(found)
+
+    def _with_numbers(self, build: Callable[[Sequence[Any]], Any], numbers: Sequence[int]) -> Callable[[Sequence[Any]], Any]:
+        """What makes the results of arrays, some of which become Python's numbers first."""
+        plan = self.plan
+        leave, library = plan.leave, plan.backend.library
+        assert leave is not None
+        assert library is not None
+        ways = [(n, leave[place], plan.dtypes[place]) for n, place in zip(numbers, numbers_of(plan), strict=True)]
+
+        def with_numbers(found: Sequence[Any]) -> Any:
+            results = [*found]
+            for n, way, dtype in ways:
+                number = way(results[n], set())
+                results[n] = PYTHON.restore(results[n], library, None, dtype, set()) if number is None else number
+            return build(results)
+
+        return with_numbers
 
     def _calling(self, whole: Callable[..., Any], build: Callable[[Arrays], Any]) -> Callable[..., Any]:
         plan, scoping, in_steps = self.plan, self.plan.scope, self._called

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..call.plan import Plan
 from ..contract.backend import Arrays, Aux
-from ..contract.library import Library, as_it_is
+from ..contract.library import PYTHON, Library, as_it_is
 from ..tree import Leaf, LeafSpec, Node, Structure, flatten
 from .operation import Operation, Results
 
@@ -19,18 +19,39 @@ class NotWhole(Exception):
 
 
 def may_be_whole(operation: Operation, plan: Plan, enter: object) -> bool:
-    """Whether nothing has to be done to leaves or results, as far as the arguments tell.
+    """Whether nothing has to be done to leaves or results, as far as the arguments tell, but that Python's numbers are some
+    of the leaves.
 
     enter: how the active leaves go in.
     """
-    slots, library = plan.slots, plan.backend.library
+    slots, library, numbers = plan.slots, plan.backend.library, numbers_of(plan)
+    if numbers and (len(numbers) == len(plan.active) or plan.backend.device is not None or not _gradients_last(operation)):
+        return False
+    if any(plan.dtypes[place] not in _NUMBERS for place in numbers):
+        return False
     return (
-        enter is None
+        (enter is None or bool(numbers))
         and type(operation).compile is Operation.compile
         and {"back", "push"}.isdisjoint(operation.forms)
-        and all(slots[n].library is library and slots[n].dtype == dtype for n, dtype in zip(plan.active, plan.dtypes))
+        and all(
+            place in numbers or (slots[n].library is library and slots[n].dtype == plan.dtypes[place])
+            for place, n in enumerate(plan.active)
+        )
         and not any(slot.holder for slot in slots)
     )
+
+
+#: What compiled code makes of Python's number as NumPy does.
+_NUMBERS = ("float32", "float64")
+
+
+def _gradients_last(operation: Operation) -> bool:
+    return operation.forms in (("arguments",), ("value", "arguments"))
+
+
+def numbers_of(plan: Plan) -> list[int]:
+    """Which of the active leaves are Python's floating numbers."""
+    return [place for place, n in enumerate(plan.active) if plan.slots[n].library is PYTHON and plan.slots[n].dtype == "float"]
 
 
 class Finished:
@@ -40,9 +61,17 @@ class Finished:
         self._operation, self._plan, self._f, self._flat = operation, plan, f, flat
         #: How the results are put together, known once it has been traced: no engine has to carry it along.
         self.structure: Structure | None = None
+        #: Which of the arrays are gradients of Python's numbers, and become such.
+        self.numbers: tuple[int, ...] = ()
 
     def __call__(self, *arrays: Any) -> Arrays:
-        operation, plan = self._operation, self._plan
+        operation, plan, numbers = self._operation, self._plan, numbers_of(self._plan)
+        if numbers:
+            library, given = plan.backend.library, [*arrays]
+            assert library is not None
+            for place in numbers:
+                given[place] = library.asarray(given[place], dtype=plan.dtypes[place])
+            arrays = tuple(given)
         results = self._flat(*arrays)
         if _is_cut_off(results):
             raise NotWhole
@@ -54,6 +83,13 @@ class Finished:
         self.structure = flatten(finished, leaves, lambda: "the results")
         if not _is_of_containers(self.structure) or any(leaf.library is not plan.library for leaf in leaves):
             raise NotWhole
+        if numbers:  # the gradients of the leaves come last, in their order
+            gradients = finished if len(operation.forms) == 1 else finished[-1]
+            count: list[Leaf] = []
+            flatten(gradients, count, lambda: "the gradients")
+            if len(count) != len(plan.active):
+                raise NotWhole
+            self.numbers = tuple([len(leaves) - len(count) + place for place in numbers])
         return tuple([leaf.value for leaf in leaves])
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..installed import installed_backends
+from ..progress import progress
 from ..runner import backend_from
 from .run import Fuzzing, fuzz
 
@@ -26,11 +25,11 @@ def main(argv: Sequence[str]) -> int:
     seconds = None if options.programs is not None and options.minutes is None else 60 * (options.minutes or 1.0)
     shown = 0
     start = time.monotonic()
-    with _progress(seconds, options.programs) as advance:
+    with progress(seconds if options.programs is None else options.programs) as update:
 
         def seen(fuzzing: Fuzzing) -> None:
             nonlocal shown
-            advance(fuzzing, time.monotonic() - start)
+            update(time.monotonic() - start if options.programs is None else fuzzing.programs, _line(fuzzing))
             if options.output is not None and len(fuzzing.failures) > shown:
                 shown = len(fuzzing.failures)
                 options.output.write_text(_text(fuzzing), encoding="utf-8")
@@ -50,44 +49,6 @@ def _text(done: Fuzzing) -> str:
         f"{done.skipped} trials skipped at kinks, {len(done.failures)} ways to fail\n"
     )
     return "\n".join(lines)
-
-
-@contextmanager
-def _progress(seconds: float | None, programs: int | None) -> Iterator[Callable[[Fuzzing, float], None]]:
-    """A progress bar; where rich is not installed, or nobody looks, a line from time to time."""
-    try:
-        rich = importlib.import_module("rich.progress")
-    except ImportError:
-        rich = None
-    if rich is None or not sys.stderr.isatty():
-        yield _lines()
-        return
-    console = importlib.import_module("rich.console").Console(stderr=True)
-    columns = rich.BarColumn(bar_width=40), rich.TimeElapsedColumn(), rich.TextColumn("{task.description}")
-    with rich.Progress(*columns, console=console) as progress:
-        task = progress.add_task("", total=seconds if programs is None else programs)
-
-        def advance(fuzzing: Fuzzing, elapsed: float) -> None:
-            done = elapsed if programs is None else fuzzing.programs
-            progress.update(task, completed=done, description=_line(fuzzing))
-
-        yield advance
-
-
-#: After how many seconds there is another line.
-EVERY = 10.0
-
-
-def _lines() -> Callable[[Fuzzing, float], None]:
-    shown = 0.0
-
-    def advance(fuzzing: Fuzzing, elapsed: float) -> None:
-        nonlocal shown
-        if elapsed - shown >= EVERY:
-            shown = elapsed
-            print(f"{elapsed:.0f} s: {_line(fuzzing)}", file=sys.stderr, flush=True)
-
-    return advance
 
 
 def _line(fuzzing: Fuzzing) -> str:

@@ -14,8 +14,8 @@ from pathlib import Path
 from adinterface import AutoBackend
 
 from ..installed import installed_backends
+from ..progress import steps
 from ..runner import backend_from
-from ..steps import steps
 from . import table
 from .example import Example, read
 from .examples import examples

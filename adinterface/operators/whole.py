@@ -25,12 +25,8 @@ def may_be_whole(operation: Operation, plan: Plan, enter: object) -> bool:
     enter: how the active leaves go in.
     """
     slots, library, numbers = plan.slots, plan.backend.library, numbers_of(plan)
-    if numbers and (len(numbers) == len(plan.active) or plan.backend.device is not None or not _gradients_last(operation)):
-        return False
-    if any(plan.dtypes[place] not in _NUMBERS for place in numbers):
-        return False
     return (
-        (enter is None or bool(numbers))
+        (enter is None or _beside_numbers(operation, plan, numbers))
         and type(operation).compile is Operation.compile
         and {"back", "push"}.isdisjoint(operation.forms)
         and all(
@@ -41,12 +37,21 @@ def may_be_whole(operation: Operation, plan: Plan, enter: object) -> bool:
     )
 
 
+def _beside_numbers(operation: Operation, plan: Plan, numbers: Sequence[int]) -> bool:
+    """Whether all that is to be done concerns Python's numbers, of which compiled code makes arrays."""
+    library = plan.backend.library
+    return (
+        0 < len(numbers) < len(plan.active)
+        and library is not None
+        and not library.mutable  # what can be written to is not taken as it is
+        and plan.backend.device is None
+        and operation.forms in (("arguments",), ("value", "arguments"))
+        and all(plan.dtypes[place] in _NUMBERS for place in numbers)
+    )
+
+
 #: What compiled code makes of Python's number as NumPy does.
 _NUMBERS = ("float32", "float64")
-
-
-def _gradients_last(operation: Operation) -> bool:
-    return operation.forms in (("arguments",), ("value", "arguments"))
 
 
 def numbers_of(plan: Plan) -> list[int]:

@@ -442,3 +442,84 @@ def test_rules_in_batches_and_nested(backend):
     slope = numpy_function(lambda x: special.kv(0.5, x))
     nested = gradient(lambda x: gradient(slope, backend, x)[0], backend, 1.2)[0]
     assert nested == pytest.approx(special.kvp(0.5, 1.2, 2), rel=1e-12)
+
+
+#: A function of its last argument, and what stands before it: degrees that are no integers, or negative; counts of which SciPy
+#: takes the integer part; orders where a gamma function is negative.
+ODD_PARAMETERS = {
+    "eval_legendre": [(0.7,), (-1.3,), (-3,), (-1.0,), (0.0,)],
+    "eval_sh_legendre": [(0.7,), (-3,)],
+    "eval_chebyt": [(0.7,), (-1.3,), (-3,), (0,)],
+    "eval_sh_chebyt": [(1.6,), (-3.0,)],
+    "eval_chebyu": [(0.7,), (-1.3,), (-3,), (-1,), (-2.0,)],
+    "eval_gegenbauer": [(0.7, 0.4), (-1.3, 0.4), (0, 0.4)],
+    "eval_jacobi": [(0.7, 0.4, 1.2), (-1.3, 0.4, 1.2), (0, 0.4, 1.2)],
+    "eval_laguerre": [(0.7,), (-1.3,), (0,)],
+    "eval_genlaguerre": [(0.7, 0.4), (-1.3, 0.4), (0, 0.4)],
+    "kn": [(2.7,), (-2.7,)],
+    "yn": [(2.7,), (-1.3,)],
+    "expn": [(1.7,), (0.7,)],
+    "bdtr": [(0.7, 3.6)],
+    "bdtrc": [(0.7, 3.6)],
+    "nbdtr": [(-0.5, 3.6)],
+    "nbdtrc": [(1.5, 3.6)],
+    "struve": [(-2.3,), (0.4,)],
+    "modstruve": [(-2.3,)],
+}
+
+
+def per_entry(function, *before):
+    return lambda x: np.sum(function(*before, x))
+
+
+@pytest.mark.filterwarnings("ignore:floating point number truncated", "ignore:non-integer arg n:DeprecationWarning")
+@pytest.mark.parametrize("name", ODD_PARAMETERS)
+@each_engine
+def test_parameters_that_are_no_integers_or_negative(name, backend):
+    x = np.array([0.3, 0.6])
+    for before in ODD_PARAMETERS[name]:
+        f = per_entry(getattr(special, name), *before)
+        found = value_and_gradient(numpy_function(f), backend, x)
+        np.testing.assert_allclose(found.value, f(x), rtol=1e-12)
+        np.testing.assert_allclose(found.gradient[0], gradient(f, AutoFiniteDifferences(), x)[0], rtol=1e-7, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::adinterface.DisconnectedWarning")
+@pytest.mark.parametrize("function", [special.bdtr, special.nbdtr], ids=lambda function: function.__name__)
+@each_engine
+def test_counts_of_which_scipy_takes_the_integer_have_no_derivative(function, backend):
+    assert gradient(numpy_function(lambda n: function(1.0, n, 0.3)), backend, 3.6) == (0.0,)
+
+
+@pytest.mark.parametrize("function", [special.jv, special.iv], ids=lambda function: function.__name__)
+@each_engine
+def test_orders_where_the_gamma_function_is_negative(function, backend):
+    f = lambda v: function(v, 0.5)
+    found = gradient(numpy_function(f), backend, -1.3)[0]
+    assert found == pytest.approx(gradient(f, AutoFiniteDifferences(), -1.3)[0], rel=1e-7)
+
+
+@pytest.mark.parametrize("order", [0.0, 1.0, -1.0])
+@pytest.mark.parametrize("function", [special.struve, special.modstruve], ids=lambda function: function.__name__)
+@each_engine
+def test_struve_functions_below_zero(function, order, backend):
+    f = lambda x: function(order, x)
+    found = gradient(numpy_function(f), backend, -2.7)[0]
+    assert found == pytest.approx(gradient(f, AutoFiniteDifferences(), -2.7)[0], rel=1e-7)
+
+
+@each_engine
+@pytest.mark.parametrize(("name", "part"), [("jv", "imag"), ("yv", "imag"), ("iv", "real")])
+def test_scaled_bessel_functions_of_complex_numbers_are_refused(name, part, backend):
+    """By |Im z| and |Re z| there are no complex derivatives: what is written instead has those of its parts."""
+    scaled = getattr(special, f"{name}e")
+    said = rf"{name}e of complex numbers is {name} times np.exp\(-np.abs\(np.{part}\(z\)\)\)"
+    with pytest.raises(NumpyCodeError, match=said):
+        gradient(numpy_function(lambda x: np.real(scaled(0.5, x + 0.3j))), backend, 0.7)
+
+    def written(x, y):
+        z = x + 1j * y
+        return np.real(getattr(special, name)(0.5, z) * np.exp(-np.abs(getattr(np, part)(z))))
+
+    wanted = gradient(lambda x, y: np.real(scaled(0.5, x + 1j * y)), AutoFiniteDifferences(), 0.7, 0.3)
+    np.testing.assert_allclose(gradient(numpy_function(written), backend, 0.7, 0.3), wanted, rtol=1e-6)

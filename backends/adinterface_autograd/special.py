@@ -43,6 +43,10 @@ def _of_order(function: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
             from adinterface.scipy.special.own import with_partials  # here, because it needs SciPy
 
             return with_partials(name, function)(v, z)
+        if function is scipy.special.ive and is_box(z) and np.iscomplexobj(value(z)):
+            from adinterface.scipy.special.bessel import along_the_line  # here, because it needs SciPy
+
+            along_the_line("iv", "real", value(z))
         shape = np.broadcast_shapes(np.shape(v), shape_of(z))
         return own(v, z if shape_of(z) == shape else broadcast_to(z, shape))
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from ...contract.errors import NumpyCodeError
 from . import jets
 from .hypergeometric import by_parameters, from_jet, limit_by
 from .ruled import enter, require_real
@@ -23,7 +24,7 @@ from .ruled import enter, require_real
 def _by_order(y: Any, v: Any, z: Any, sign: float) -> Any:
     """Of (z/2)^v / gamma(v + 1) 0F1(v + 1, sign z^2 / 4)."""
     require_real(z)
-    power = np.exp(special.xlogy(v, z / 2) - special.gammaln(v + 1))
+    power = special.gammasgn(v + 1) * np.exp(special.xlogy(v, z / 2) - special.gammaln(v + 1))
     return y * (np.log(z / 2) - special.psi(v + 1)) + power * limit_by[0](v + 1, sign * z * z / 4)
 
 
@@ -35,9 +36,32 @@ def _scaled_by_order(y: Any, v: Any, z: Any) -> Any:
 
 enter("jv", lambda y, v, z: (lambda: _by_order(y, v, z, -1.0), lambda: (special.jv(v - 1, z) - special.jv(v + 1, z)) / 2))
 enter("yv", lambda y, v, z: (special.yv(v - 1, z) - special.yv(v + 1, z)) / 2, orders=1)
-enter("yn", lambda y, n, z: (special.yv(n - 1.0, z) - special.yv(n + 1.0, z)) / 2, orders=1)
-enter("jve", lambda y, v, z: (special.jve(v - 1, z) - special.jve(v + 1, z)) / 2, orders=1)
-enter("yve", lambda y, v, z: (special.yve(v - 1, z) - special.yve(v + 1, z)) / 2, orders=1)
+enter("yn", lambda y, n, z: (special.yv(np.trunc(n) - 1.0, z) - special.yv(np.trunc(n) + 1.0, z)) / 2, orders=1)
+
+
+def along_the_line(name: str, part: str, z: Any) -> Any:
+    """z; raises NumpyCodeError if that is complex: by |Re z| and |Im z| there are no complex derivatives."""
+    if getattr(z, "dtype", np.dtype(type(z))).kind == "c":
+        scale = f"np.exp(-np.abs(np.{part}(z)))"
+        raise NumpyCodeError(
+            f"numpy_function: scipy.special.{name}e of complex numbers is {name} times {scale}, which has none of its own. "
+            f"Write that."
+        )
+    return z
+
+
+def _scaled_slope(name: str) -> Callable[..., Any]:
+    function = getattr(special, f"{name}e")
+
+    def slope(y: Any, v: Any, z: Any) -> Any:
+        z = along_the_line(name, "imag", z)
+        return (function(v - 1, z) - function(v + 1, z)) / 2
+
+    return slope
+
+
+enter("jve", _scaled_slope("jv"), orders=1)
+enter("yve", _scaled_slope("yv"), orders=1)
 enter("iv", lambda y, v, z: (lambda: _by_order(y, v, z, 1.0), lambda: (special.iv(v - 1, z) + special.iv(v + 1, z)) / 2))
 _scaled_second_by_order: Callable[..., Any]
 (_scaled_second_by_order,) = by_parameters(
@@ -52,11 +76,12 @@ enter(
         lambda: np.exp(-z) * _scaled_second_by_order(v, z), lambda: -(special.kv(v - 1, z) + special.kv(v + 1, z)) / 2
     ),
 )  # fmt: skip
-enter("kn", lambda y, n, z: -(special.kv(n - 1.0, z) + special.kv(n + 1.0, z)) / 2, orders=1)
+enter("kn", lambda y, n, z: -(special.kv(np.trunc(n) - 1.0, z) + special.kv(np.trunc(n) + 1.0, z)) / 2, orders=1)
 enter(
     "ive",
     lambda y, v, z: (
-        lambda: _scaled_by_order(y, v, z), lambda: (special.ive(v - 1, z) + special.ive(v + 1, z)) / 2 - np.sign(z) * y
+        lambda: _scaled_by_order(y, v, z),
+        lambda: (special.ive(v - 1, z) + special.ive(v + 1, z)) / 2 - np.sign(along_the_line("iv", "real", z)) * y,
     ),
 )  # fmt: skip
 enter(
@@ -79,7 +104,9 @@ enter("k1e", lambda y, z: y - (special.k0e(z) + special.kve(2, z)) / 2)
 
 def _struve(sign: int, function: Any) -> Any:
     def partial(y: Any, v: Any, x: Any) -> Any:
-        power = np.exp(special.xlogy(v, np.abs(x) / 2) - special.gammaln(v + 1.5)) / math.sqrt(math.pi)
+        size = np.exp(special.xlogy(v, np.abs(x) / 2) - special.gammaln(v + 1.5)) / math.sqrt(math.pi)
+        odd = np.where((x < 0) & (np.mod(v, 2) != 0), -1.0, 1.0)  # below zero SciPy has them at integers alone
+        power = special.gammasgn(v + 1.5) * odd * size
         return (function(v - 1, x) + sign * function(v + 1, x) + power) / 2
 
     return partial

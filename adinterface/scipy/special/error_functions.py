@@ -73,11 +73,14 @@ enter("voigt_profile", _voigt)
 # Exponential integrals.
 enter("exp1", lambda y, x: -np.exp(-x) / x)
 enter("expi", lambda y, x: np.exp(x) / x)
-enter(
-    "expn",
-    lambda y, n, x: np.where(n == 0, -np.exp(-x) * (1 + x) / (x * x), -special.expn(np.maximum(n - 1, 0), x)),
-    orders=1,
-)
+
+
+def _expn_slope(y: Any, n: Any, x: Any) -> Any:
+    n = np.trunc(n)  # as SciPy does
+    return np.where(n == 0, -np.exp(-x) * (1 + x) / (x * x), -special.expn(np.maximum(n - 1, 0), x))
+
+
+enter("expn", _expn_slope, orders=1)
 enter("shichi", lambda values, x: ((_where(x == 0, x, np.cosh, lambda x: np.sinh(x) / x),), (np.cosh(x) / x,)))
 enter("sici", lambda values, x: ((np.sinc(x / math.pi),), (np.cos(x) / x,)))
 enter(

@@ -118,6 +118,11 @@ def _whole(k: Any) -> Any:
     return float(math.floor(k)) if isinstance(k, (int, float)) else np.floor(k)
 
 
+def _count(n: Any) -> Any:
+    """The integer that SciPy makes of a count."""
+    return float(math.trunc(n)) if isinstance(n, (int, float)) else np.trunc(n)
+
+
 def _next(k: Any) -> Any:
     return _whole(k) + 1.0
 
@@ -138,10 +143,10 @@ RULED |= {
     "fdtri": lambda n, d, p: d / n * (lambda w: w / (1 - w))(special.betaincinv(n / 2, d / 2, p)),
     "pdtr": lambda k, m: special.gammaincc(_next(k), m),
     "pdtrc": lambda k, m: special.gammainc(_next(k), m),
-    "bdtr": lambda k, n, p: special.betainc(n - _whole(k), _next(k), 1 - p),
-    "bdtrc": lambda k, n, p: special.betainc(_next(k), n - _whole(k), p),
-    "nbdtr": lambda k, n, p: special.betainc(n, _next(k), p),
-    "nbdtrc": lambda k, n, p: special.betaincc(n, _next(k), p),
+    "bdtr": lambda k, n, p: special.betainc(_count(n) - _whole(k), _next(k), 1 - p),
+    "bdtrc": lambda k, n, p: special.betainc(_next(k), _count(n) - _whole(k), p),
+    "nbdtr": lambda k, n, p: special.betainc(_count(n), _count(k) + 1.0, p),
+    "nbdtrc": lambda k, n, p: special.betaincc(_count(n), _count(k) + 1.0, p),
 }
 
 _ROOT_TWO_PI = math.sqrt(2 * math.pi)

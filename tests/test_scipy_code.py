@@ -523,3 +523,45 @@ def test_scaled_bessel_functions_of_complex_numbers_are_refused(name, part, back
 
     wanted = gradient(lambda x, y: np.real(scaled(0.5, x + 1j * y)), AutoFiniteDifferences(), 0.7, 0.3)
     np.testing.assert_allclose(gradient(numpy_function(written), backend, 0.7, 0.3), wanted, rtol=1e-6)
+
+
+OF_COMPLEX = ["erf", "erfc", "erfcx", "log_ndtr", "ndtr", "gamma", "loggamma", "rgamma", "dawsn", "spence", "wofz", "jv"]
+
+
+def of_both_parts(name):
+    function = getattr(special, name)
+    order = [0.5] if name == "jv" else []
+
+    def f(x, y):
+        z = function(*order, x + 1j * y)
+        return np.sum(np.real(z) * 1.3 + np.imag(z))
+
+    return f
+
+
+@pytest.mark.parametrize("name", OF_COMPLEX)
+@each_engine
+def test_functions_of_complex_numbers(name, backend):
+    """Which engines have for real numbers alone, or not at all; by the real and by the imaginary part."""
+    f, x, y = of_both_parts(name), np.array([0.6, 1.4]), np.array([0.3, -0.2])
+    found, wanted = value_and_gradient(numpy_function(f), backend, x, y), gradient(f, AutoFiniteDifferences(), x, y)
+    np.testing.assert_allclose(found.value, f(x, y), rtol=1e-12)
+    np.testing.assert_allclose(found.gradient, wanted, rtol=1e-7)
+    np.testing.assert_allclose(prepare(gradient, numpy_function(f), backend, x, y)(x, y), wanted, rtol=1e-7)
+    direction = (np.ones(2), np.zeros(2))
+    tangent = pushforward(numpy_function(f), backend, (x, y), direction).tangent
+    np.testing.assert_allclose(tangent, np.sum(wanted[0]), rtol=1e-7)
+
+
+@each_engine
+def test_logarithms_of_complex_numbers_times_a_factor(backend):
+    for function in (special.xlogy, special.xlog1py):
+        f = lambda x, y, function=function: np.real(function(x + 0.2j, y + 0.3j))
+        wanted = gradient(f, AutoFiniteDifferences(), 0.7, 0.4)
+        np.testing.assert_allclose(gradient(numpy_function(f), backend, 0.7, 0.4), wanted, rtol=1e-7)
+
+
+@each_engine
+def test_the_digamma_function_of_complex_numbers_has_no_derivative_in_scipy(backend):
+    with pytest.raises(NumpyCodeError, match=r"scipy\.special\.psi has no further derivative here"):
+        gradient(numpy_function(lambda x: np.real(special.digamma(x + 0.5j))), backend, 0.7)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..contract.errors import NumpyCodeError
-from ..contract.library import Library
+from ..contract.library import Library, kind
 from .names import instead_of, names, spelled
 from .storage import Storage
 from .writes import holds_storage, stacked
@@ -18,6 +18,8 @@ from .writes import holds_storage, stacked
 #: Where an engine's functions are found that neither it nor a composition has: from a name, and the engine, to the function on
 #: the engine's arrays, or None. For what stands on a higher floor.
 FURTHER: list[Callable[[str, Engine], Callable[..., Any] | None]] = []
+#: The same for complex arrays, of functions that engines may have for real ones alone.
+OF_COMPLEX: list[Callable[[str, Engine], Callable[..., Any] | None]] = []
 
 #: What stands for a function or class of another package, found by what knows it; asked where code runs as a copy.
 OFFERS: list[Callable[[Any], Any]] = []
@@ -59,19 +61,33 @@ class Functions(dict[Any, Callable[..., Any]]):
                     result: Callable[..., Any] = operator.attrgetter(name)(source)
                 except AttributeError:
                     continue
-                return result
+                return self._of_complex_too(name, result)
         from . import compositions
 
         for name in names(function):
             composed = compositions.COMPOSITIONS.get(name)
             if composed is not None:
-                return functools.partial(composed, self.library.namespace(None))
+                return self._of_complex_too(name, functools.partial(composed, self.library.namespace(None)))
         for find in FURTHER:
             for name in names(function):
                 found = find(name, engine_of(self.library))
                 if found is not None:
                     return found
         return None
+
+    def _of_complex_too(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        """An engine's own function; of complex numbers the form that is offered, where engines have it for real ones alone."""
+        library, engine = self.library, engine_of(self.library)
+        of_complex = next((form for find in OF_COMPLEX if (form := find(name, engine)) is not None), None)
+        if of_complex is None:
+            return real
+
+        def call(*args: Any) -> Any:
+            if any(library.owns(x) and kind(library.dtype(x)) == "complex" for x in args):
+                return of_complex(*args)
+            return real(*args)
+
+        return call
 
 
 class Engine:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..numpy_code.array import PRODUCTS
-from ..numpy_code.engine import FURTHER, OFFERS, Engine
+from ..numpy_code.engine import FURTHER, OF_COMPLEX, OFFERS, Engine
 
 _MODULES = ("fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "sparse", "spatial", "special")
 
@@ -60,7 +60,17 @@ def _ufunc(name: str, engine: Engine) -> Callable[..., Any] | None:
     return on_engine(name.removeprefix("special."), engine)
 
 
+def _of_complex(name: str, engine: Engine) -> Callable[..., Any] | None:
+    """A ufunc of scipy.special that an engine has for real numbers alone."""
+    if not name.startswith("special."):
+        return None
+    from .special.complex_numbers import of_complex
+
+    return of_complex(name.removeprefix("special."), engine)
+
+
 FURTHER.append(_ufunc)
+OF_COMPLEX.append(_of_complex)
 OFFERS.append(ours)
 
 

@@ -115,7 +115,7 @@ enter("elliprd", _degenerate)
 
 def _elementary(y: Any, a: Any, b: Any) -> Any:
     """By the closed forms, which are 0 / 0 where the arguments are alike: there from the symmetric integrals."""
-    near = np.abs(b - a) < _SMALL * b
+    near = np.abs(b - a) < _SMALL * np.abs(b)
     gap = np.where(near, 1.0, b - a)
     one, other = np.where(near, a, 1.0), np.where(near, b, 1.0)
     by_a = np.where(near, -special.elliprd(other, other, one) / 6, (y - 1 / np.sqrt(a)) / (2 * gap))

@@ -15,7 +15,7 @@ from adinterface_conformance.differences.measure import hessians, jacobians, mea
 from adinterface_conformance.differences.overhead import as_text, overheads
 from adinterface_conformance.differences.problems import problems
 from adinterface_conformance.differences.unseen import unseen
-from adinterface_finite.extrapolation import Table, extrapolate, windows
+from adinterface_finite.extrapolation import estimator, extrapolate, windows
 from adinterface_finite.methods import sweep
 
 from adinterface import (
@@ -606,13 +606,7 @@ def test_numbers_are_extrapolated_as_arrays_are(exponents, power, order):
     for noise in (1e-9, 1e-6, 1e-3):
         slopes = 3 + 5 * steps**power + 40 * steps ** (2 * power) + noise * random.standard_normal(len(steps)) / steps**order
         rounding = 1e-16 / steps**order
-        table, outward = Table(power, order), Table(power, order)
-        for n in range(len(steps)):
-            table.add_last(exponents[: n + 1], slopes[n].item(), rounding[n].item())
-            outward.add_first(exponents[-n - 1 :], slopes[-n - 1].item(), rounding[-n - 1].item())
-        number = table.estimate()
-        if exponents[-2] - exponents[-1] < 6:
-            assert outward.estimate() == number
+        number = estimator(exponents, power, order)(slopes.tolist(), rounding.tolist())
         array = extrapolate(found, slopes[None, :, None], rounding[None, :, None], steps[None, -1:, None] ** order)
         assert number.first == array.first.item()
         wanted = [array.value.item(), array.error.item(), array.floor.item()]

@@ -18,7 +18,7 @@ import numpy as np
 from adinterface.contract.backend import Arrays
 
 from .evaluation import Evaluations
-from .extrapolation import Table, extrapolate, windows
+from .extrapolation import estimator, extrapolate, windows
 from .methods.adaptive import Adaptive
 from .methods.looks import Step, Values
 from .methods.method import Array, Slopes
@@ -85,11 +85,9 @@ class Bends(Sweep):
         epsilon = self.allocated().epsilon
         steps = [track.unit * 2.0**e for e in exponents]
         if self.single:
-            table = Table(2, 1)
             least = 0.5 * (self.options.absolute or 0.0)
-            for n, step in enumerate(steps):
-                table.add_last(exponents[: n + 1], slopes[n], max(0.5 * epsilon * sizes[n], least) / (step or SMALLEST))
-            return table.estimate().value
+            noise = [max(0.5 * epsilon * size, least) / (step or SMALLEST) for size, step in zip(sizes, steps)]
+            return estimator(exponents, 2, 1)(slopes, noise).value
         lengths = np.array(steps)[None, :, None]
         rounding = 0.5 * epsilon * np.array([sizes]) / lengths
         return extrapolate(windows(exponents, 2, 1), np.array([slopes]), rounding, lengths[:, -1:]).value[0]

@@ -94,39 +94,3 @@ def is_far(exponents: tuple[int, ...]) -> bool:
 def louder(exponents: tuple[int, ...], order: int) -> float:
     """How much more noise the smallest step has than the one before it."""
     return float(2.0 ** (order * (exponents[-2] - exponents[-1])))
-
-
-class Joined(NamedTuple):
-    """One window of two steps or more, as Neville makes it of two shorter ones."""
-
-    #: What the difference of the windows without the largest and without the smallest step counts.
-    weight: float
-    #: As in `Windows`, 0 for two steps; noise in units of the step `2**0`.
-    ratio: float
-    amplified: float
-    difference: float
-    #: What comes first of windows that are equally good: the shorter, then that of larger steps.
-    rank: tuple[int, int]
-
-
-@functools.lru_cache(maxsize=4096)
-def windows_of_last(exponents: tuple[int, ...], power: int, order: int) -> tuple[Joined, ...]:
-    """The windows of two steps, of three, ... that the smallest of these steps ends."""
-    steps = len(exponents)
-    return tuple([_joined(exponents, power, order, steps - size, size) for size in range(2, steps + 1)])
-
-
-@functools.lru_cache(maxsize=4096)
-def windows_of_first(exponents: tuple[int, ...], power: int, order: int) -> tuple[Joined, ...]:
-    """The windows of two steps, of three, ... that the largest of these steps begins."""
-    return tuple([_joined(exponents, power, order, 0, size) for size in range(2, len(exponents) + 1)])
-
-
-def _joined(exponents: tuple[int, ...], power: int, order: int, start: int, size: int) -> Joined:
-    inside = exponents[start : start + size]
-    found, smallest = windows(inside, power, order), 2.0 ** (order * inside[-1])
-    nodes = [2.0 ** (power * (exponent - inside[-1])) for exponent in inside]
-    weight, amplified = nodes[-1] / (nodes[0] - nodes[-1]), float(found.amplified[-1]) / smallest
-    if size == 2:
-        return Joined(weight, 0.0, amplified, 0.0, (size, -inside[0]))
-    return Joined(weight, nodes[0] / nodes[1], amplified, float(found.difference[-1, 0]) / smallest, (size, -inside[0]))

@@ -11,7 +11,7 @@ import numpy as np
 from adinterface.contract.backend import Arrays
 
 from ..evaluation import Evaluations
-from ..extrapolation import Estimate, Table, Windows, extrapolate
+from ..extrapolation import Estimate, Windows, extrapolate
 from ..levels import enclosing
 from ..points import Lines
 from ..steps import FINE, RETREAT, START, unit
@@ -57,8 +57,7 @@ class Looks:
         for line in chosen:
             usual, worst = scale(line)
             room = lines.room(line) if bounded else _ANYWHERE
-            table, move = Table(self.power, self.order), lines.mover(line, fresh)
-            self.tracks.append(Track(line, unit(usual * factor), usual, worst, room, table, move))
+            self.tracks.append(Track(line, unit(usual * factor), usual, worst, room, lines.mover(line, fresh)))
         #: Outputs that are not finite at the point itself.
         self.dead: Array | None = None
         #: f is not known at the point itself.

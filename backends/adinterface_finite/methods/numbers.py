@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..evaluation import Evaluate
-from ..extrapolation import Number
+from ..extrapolation import Number, estimator
 from ..steps import ASIDE, BEGIN, BELOW, SMALLEST, coarse, grain, next_step
 from .looks import Looks
 from .method import Slopes
@@ -87,10 +87,11 @@ class Numbers:
             return (exponents[0] - BELOW,) if left >= 2 else ()
         if sweep.level.error > self.epsilon:
             self._reckon_with(sweep.level.error)
-        track.number = found = self._estimate(track, exponents)
+        rounding = self._rounding(track, exponents)
+        track.number = found = estimator(exponents, sweep.power, sweep.order)(slopes, rounding)
         if left < 2:
             return ()
-        exponent, rounding = None, track.table.rounding
+        exponent = None
         changes = slopes[-1] != 0.0 or any(slopes)
         if changes:
             exponent = next_step(
@@ -102,43 +103,21 @@ class Numbers:
                 exponent = exponents[-1] + ASIDE  # rounded values may lie on a straight line by chance
         return sweep.following(track, exponent, exponents, changes, found.error)
 
-    def _estimate(self, track: Track, exponents: tuple[int, ...]) -> Number:
-        table, slopes, steps = track.table, track.slopes, len(exponents)
-        if steps > 2 and track.grain is None:
-            track.grain = 0.5 * grain(track.sizes) if self.sweep.options.noise is None else 0.0
-        if track.grain and steps > 2:
-            return self._grained(track, exponents)
-        known = table.exponents
-        if table.epsilon == self.epsilon and len(known) == steps - 1:
-            if known == exponents[:-1]:
-                table.add_last(exponents, slopes[-1], self._rounding(track, -1))
-                return table.estimate()
-            if known == exponents[1:]:
-                table.add_first(exponents, slopes[0], self._rounding(track, 0))
-                return table.estimate()
-        return self._anew(track, exponents, [self._rounding(track, n) for n in range(steps)])
-
-    def _anew(self, track: Track, exponents: tuple[int, ...], rounding: Sequence[float]) -> Number:
-        table = track.table
-        table.clear()
-        table.epsilon = self.epsilon
-        for n, (slope, noise) in enumerate(zip(track.slopes, rounding), 1):
-            table.add_last(exponents[:n], slope, noise)
-        return table.estimate()
-
-    def _grained(self, track: Track, exponents: tuple[int, ...]) -> Number:
-        """Of values that are rounded to some digits."""
-        rounding = [self._rounding(track, n) for n in range(len(exponents))]
-        steps = [track.unit * 2.0**exponent for exponent in exponents]
-        found = self.sweep.gain * coarse(track.grain or 0.0, track.slopes, rounding, steps[-1])
-        if found:
-            rounding = [max(noise, found / step**self.sweep.order) for noise, step in zip(rounding, steps)]
-        return self._anew(track, exponents, rounding)
-
-    def _rounding(self, track: Track, n: int) -> float:
-        """The rounding error of a slope, by f's values and the step."""
-        step, absolute = track.unit * 2.0 ** track.exponents[n], self.sweep.options.absolute
-        noise: float = self.part * track.sizes[n]
-        if absolute is not None:
-            noise = max(noise, 0.5 * self.sweep.gain * absolute)
-        return noise / (step**self.sweep.order or SMALLEST)
+    def _rounding(self, track: Track, exponents: tuple[int, ...]) -> list[float]:
+        """The rounding errors of the slopes, by f's values and the steps."""
+        sweep, unit, part, order = self.sweep, track.unit, self.part, self.sweep.order
+        steps = [unit * 2.0**exponent for exponent in exponents]
+        noises = [part * size for size in track.sizes]
+        if sweep.options.absolute is not None:
+            least = 0.5 * sweep.gain * sweep.options.absolute
+            noises = [max(noise, least) for noise in noises]
+        rounding = [noise / (step**order or SMALLEST) for noise, step in zip(noises, steps)]
+        if len(steps) < 3 or sweep.options.noise is not None:
+            return rounding
+        if track.grain is None:
+            track.grain = 0.5 * grain(track.sizes)
+        if track.grain:
+            found = sweep.gain * coarse(track.grain, track.slopes, rounding, steps[-1])
+            if found:
+                rounding = [max(noise, found / step**order) for noise, step in zip(rounding, steps)]
+        return rounding

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..extrapolation import Number, Table
+from ..extrapolation import Number
 from ..points import Move
 from .method import Array
 
@@ -18,10 +18,10 @@ class Track:
 
     __slots__ = (
         "bad", "caution", "count", "exponents", "failures", "grain", "line", "move", "number", "room", "scale", "sides",
-        "sizes", "slopes", "table", "unit",
+        "sizes", "slopes", "unit",
     )  # fmt: skip
 
-    def __init__(self, line: int, unit: float, usual: float, worst: float, room: tuple[float, float], table: Table, move: Move):
+    def __init__(self, line: int, unit: float, usual: float, worst: float, room: tuple[float, float], move: Move):
         #: Its place among the lines, the step `2**0`, the scale of x, and where its points are.
         self.line, self.unit, self.scale, self.move = line, unit, usual, move
         #: How many powers of two below the first step the most cautious one is.
@@ -36,9 +36,8 @@ class Track:
         self.count, self.failures, self.bad = 0, 0, NEVER
         #: Values on a side that is finite although the other is not: (exponent, sign, distance, vector).
         self.sides: list[tuple[int, int, Any, Array]] = []
-        #: Of an f with one output: the windows and the estimate; and half of what its values are rounded to, 0 if they are not,
-        #: None before that was looked at.
-        self.table = table
+        #: Of an f with one output: the estimate; and half of what its values are rounded to, 0 if they are not, None before that
+        #: was looked at.
         self.number: Number | None = None
         self.grain: float | None = None
 
@@ -59,7 +58,6 @@ class Track:
     def forget(self) -> None:
         """Begin again elsewhere: what has been seen so far says nothing."""
         self.exponents, self.slopes, self.sizes = [], [], []
-        self.table.clear()
 
     def one_side(self) -> int:
         """The side on which f is finite wherever it was looked at; 0 if neither or both are."""

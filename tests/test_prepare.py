@@ -4,6 +4,7 @@ import copy
 import functools
 import gc
 import threading
+import types
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
@@ -323,6 +324,42 @@ def test_arguments_are_not_kept_alive(backend):
     del x
     gc.collect()
     assert alive() is None
+
+
+def left_for_the_collector(call):
+    """What a call leaves in cycles of references, of the library's own objects and functions."""
+    for _ in range(3):
+        call()
+    gc.collect()
+    gc.disable()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        call()
+        gc.collect()
+        where = [x.__module__ if isinstance(x, (types.FunctionType, type)) else type(x).__module__ for x in gc.garbage]
+        return [x for x, module in zip(gc.garbage, where) if str(module).startswith("adinterface")]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+@each_backend
+def test_calls_leave_nothing_to_the_garbage_collector(backend, prepared):
+    """Such cycles hold the memory of arrays until they are found, and to look for them takes time."""
+    gc.freeze()
+    for operator, f, args in [
+        (gradient, cubes, (X,)),
+        (jacobian, bend, (X,)),
+        (hessian, cubes, (X,)),
+        (hvp, cubes, (X, X)),
+        (diagonal_hessian, cubes, (X,)),
+        (pushforward, bend, ((X,), (X,))),
+        (pullback, bend, (X,)),
+    ]:
+        call = prepare(operator, f, backend, *args) if prepared else functools.partial(operator, f, backend)
+        assert left_for_the_collector(functools.partial(call, *args)) == []
 
 
 @each_backend

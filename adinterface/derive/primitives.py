@@ -89,24 +89,31 @@ def _linearize_by_pushforward(backend: Backend, function: FlatFunction, leaves: 
     return Linearized(outputs, aux, lambda tangents: backend.pushforward(function, leaves, tangents).tangents)
 
 
+class _Back:
+    """A pullback as a flat function of cotangents."""
+
+    __slots__ = ("_back",)
+
+    held: frozenset[int] = frozenset()
+    fresh = False
+
+    def __init__(self, back: Callable[[Arrays], Arrays]):
+        self._back = back
+
+    @property
+    def alone(self) -> FlatFunction:
+        return self
+
+    elsewhere = alone
+
+    def __call__(self, *cotangents: Any) -> tuple[Arrays, Aux]:
+        return self._back(cotangents), Aux()
+
+
 def transposed(backend: Backend, pulled: Pullback) -> Linearized:
     """The derivative as the adjoint of its own adjoint: `back` is linear, so its pullback at any point is the push."""
-
-    class Back:
-        held: frozenset[int] = frozenset()
-        fresh = False
-
-        @property
-        def alone(self) -> FlatFunction:
-            return self
-
-        elsewhere = alone
-
-        def __call__(self, *cotangents: Any) -> tuple[Arrays, Aux]:
-            return pulled.back(cotangents), Aux()
-
     # Not at zero, where an engine's rule may leave out what it multiplies by zero.
-    again = backend.pullback(Back(), tuple([full_like(backend, output, 1.0) for output in pulled.outputs]))
+    again = backend.pullback(_Back(pulled.back), tuple([full_like(backend, output, 1.0) for output in pulled.outputs]))
     return Linearized(pulled.outputs, pulled.aux, again.back, again.back_stacked)
 
 

@@ -47,7 +47,7 @@ class Bends(Sweep):
         #: By line and exponent: f ahead and behind, and the two distances.
         self.seen: dict[tuple[int, int], tuple[Any, Any, float, float]] = {}
         self.march(self.tracks)
-        self.found = self.allocated().slopes()
+        self.found = self.allocated().slopes(self.tracks)
         return self.found
 
     def values_at(self, wanted: Sequence[Step]) -> tuple[Values, Values, list[tuple[Any, Any]]]:
@@ -133,7 +133,7 @@ class Mixed(Sweep):
 
     def run(self) -> Slopes:
         self.march(self.tracks)
-        return self.allocated().slopes()
+        return self.allocated().slopes(self.tracks)
 
     def _keys(self, n: int, exponent: int) -> tuple[tuple[int, int], tuple[int, int]]:
         i, j = self.pairs[n]

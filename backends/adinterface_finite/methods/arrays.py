@@ -42,13 +42,13 @@ class Group(NamedTuple):
 
 
 class Stacks:
-    """What is estimated along the lines of a sweep: arrays (lines, outputs)."""
+    """What is estimated along the lines of a sweep, as `Numbers`: arrays (lines, outputs)."""
 
     #: f has one real output.
     single = False
 
     def __init__(self, sweep: Looks):
-        self.sweep, self.epsilon = sweep, sweep.epsilon()
+        self.epsilon = sweep.epsilon()
         layout = sweep.evaluations.layout(())
         shape, real = (len(sweep.tracks), layout.count), np.zeros(0, layout.dtype).real.dtype
         self.values, self.errors = np.full(shape, np.nan, layout.dtype), np.full(shape, np.inf, real)
@@ -62,15 +62,16 @@ class Stacks:
         self.units = np.array([track.unit for track in sweep.tracks])
         self.scales = np.array([track.scale for track in sweep.tracks])
 
-    def slopes(self) -> Slopes:
-        counts = np.array([track.count for track in self.sweep.tracks])
+    def slopes(self, tracks: Sequence[Track]) -> Slopes:
+        """Of all lines."""
+        counts = np.array([track.count for track in tracks])
         return Slopes(self.values, self.errors, self.floors, self.sizes, counts)
 
     def served(self, track: Track) -> int:
         """The place of the largest step that served."""
         return int(self.best[track.line - self.first])
 
-    def next(self, ready: Sequence[Track]) -> list[Step]:
+    def next(self, sweep: Looks, ready: Sequence[Track]) -> list[Step]:
         """The steps of the next round, for the lines that were evaluated."""
         groups: dict[tuple[int, ...], list[Track]] = {}
         following: list[Step] = []
@@ -80,19 +81,18 @@ class Stacks:
             elif track.exponents:  # its one slope is its derivative, of which nothing else is known
                 i = track.line - self.first
                 self.values[i], self.sizes[i] = track.slopes[0], track.sizes[0]
-                if track.count + 2 <= self.sweep.most:
+                if track.count + 2 <= sweep.most:
                     following.append((track, track.exponents[0] - BELOW))
-        self.epsilon = max(self.epsilon, self.sweep.level.error)
+        self.epsilon = max(self.epsilon, sweep.level.error)
         for exponents, group in groups.items():
-            following.extend(self._judge(exponents, group))
+            following.extend(self._judge(sweep, exponents, group))
         return following
 
-    def in_groups(self, tracks: Sequence[Track]) -> tuple[list[Step], Round | None]:
+    def in_groups(self, sweep: Looks, tracks: Sequence[Track]) -> tuple[list[Step], Round | None]:
         """Rounds of lines along which f is finite, without a look at single ones.
 
         Gives the steps that are left, and what was found in the last round if not all of that is finite.
         """
-        sweep = self.sweep
         nothing: Array = np.zeros((len(tracks), 0, self.values.shape[1]))
         rows = np.array([track.line - self.first for track in tracks])
         groups: list[tuple[Group, tuple[int, ...]]] = [(Group(rows, (), nothing, nothing), BEGIN)]
@@ -102,7 +102,7 @@ class Stacks:
             up, down, apart = sweep.values_at(steps)
             if not (sweep.all_finite(up) and sweep.all_finite(down)):
                 for group, _ in groups:
-                    self._leave(group)
+                    self._leave(sweep, group)
                 return rest, (steps, up, down, apart)
             slopes = np.array(sweep.derivatives(steps, up, down, apart)).reshape(len(steps), -1)
             sizes = np.array(sweep.sizes(up, down)).reshape(len(steps), -1)
@@ -112,63 +112,63 @@ class Stacks:
             for group, wanted in groups:
                 here = slice(place, place + len(group.rows) * len(wanted))
                 place = here.stop
-                following.extend(self._parts(group.grown(wanted, slopes[here], sizes[here]), rest))
+                following.extend(self._parts(sweep, group.grown(wanted, slopes[here], sizes[here]), rest))
             groups = following
         return rest, None
 
-    def _parts(self, group: Group, rest: list[Step]) -> list[tuple[Group, tuple[int, ...]]]:
+    def _parts(self, sweep: Looks, group: Group, rest: list[Step]) -> list[tuple[Group, tuple[int, ...]]]:
         """The lines of a group that take one more step, by that step; `rest` gets those that begin again elsewhere."""
         count, exponents = len(group.rows), group.exponents
-        left = self.sweep.most - 2 * len(exponents)
-        chosen, changes, _ = self._reckon(group, np.full(count, NEVER), np.full(count, left))
+        left = sweep.most - 2 * len(exponents)
+        chosen, changes, _ = self._reckon(sweep, group, np.full(count, NEVER), np.full(count, left))
         by_step: dict[int, list[int]] = {}
         for n, exponent in enumerate(chosen):
             by_step.setdefault(NONE if exponent in exponents or left < 2 else exponent, []).append(n)
         ended = by_step.pop(NONE, [])
         if ended:
-            self._leave(group.some(ended))
+            self._leave(sweep, group.some(ended))
         if len(exponents) == 2 and left >= 2 and not all(changes):
             for n in ended:
-                track = self.sweep.tracks[group.rows[n]]
+                track = sweep.tracks[group.rows[n]]
                 if not changes[n]:
-                    rest.extend([(track, e) for e in self.sweep.following(track, None, exponents, False, 0.0)])
+                    rest.extend([(track, e) for e in sweep.following(track, None, exponents, False, 0.0)])
         return [(group.some(places), (exponent,)) for exponent, places in by_step.items()]
 
-    def _leave(self, group: Group) -> None:
+    def _leave(self, sweep: Looks, group: Group) -> None:
         """From now on the lines of this group are by themselves."""
         for row, slopes, sizes in zip(group.rows.tolist(), group.slopes, group.sizes):
-            track = self.sweep.tracks[row]
+            track = sweep.tracks[row]
             track.count = 2 * len(group.exponents)
             track.exponents, track.slopes, track.sizes = list(group.exponents), list(slopes), list(sizes)
 
-    def _judge(self, exponents: tuple[int, ...], group: list[Track]) -> list[Step]:
+    def _judge(self, sweep: Looks, exponents: tuple[int, ...], group: list[Track]) -> list[Step]:
         """As `_reckon`, of lines by themselves."""
         shape = len(group), len(exponents), self.values.shape[1]
         slopes = np.array([track.slopes for track in group]).reshape(shape)
         sizes = np.array([track.sizes for track in group]).reshape(shape)
         rows, bad = np.array([track.line - self.first for track in group]), np.array([track.bad for track in group])
-        left = self.sweep.most - np.array([track.count for track in group])
+        left = sweep.most - np.array([track.count for track in group])
         self.scales[rows] = [track.scale for track in group]
-        chosen, changes, errors = self._reckon(Group(rows, exponents, slopes, sizes), bad, left)
+        chosen, changes, errors = self._reckon(sweep, Group(rows, exponents, slopes, sizes), bad, left)
         following: list[Step] = []
         for track, exponent, change, error, rest in zip(group, chosen, changes, errors, left.tolist()):
             if rest >= 2 and (exponent != NONE or not change):
-                wanted = self.sweep.following(track, None if exponent == NONE else exponent, exponents, change, error)
+                wanted = sweep.following(track, None if exponent == NONE else exponent, exponents, change, error)
                 following.extend([(track, e) for e in wanted])
         return following
 
-    def _reckon(self, group: Group, bad: Array, left: Array) -> tuple[list[int], list[bool], list[float]]:
+    def _reckon(self, sweep: Looks, group: Group, bad: Array, left: Array) -> tuple[list[int], list[bool], list[float]]:
         """Estimate the derivatives along lines with the same steps, and choose the steps to take next.
 
         Of each line: the exponent of that, NONE if there are enough; whether f changes along it; and the largest error.
         """
-        sweep, (rows, exponents, slopes, sizes) = self.sweep, group
+        rows, exponents, slopes, sizes = group
         found = windows(exponents, sweep.power, sweep.order)
         steps = self.units[rows, None] * found.powers
         rounding = sweep.rounding(sizes, steps, self.epsilon)
         grained = self._grained(sizes) if sweep.options.noise is None else None
         if grained is not None and len(exponents) > 2:
-            rounding = self._with_grains(rows, slopes, sizes, rounding, steps, grained)
+            rounding = self._with_grains(sweep, rows, slopes, sizes, rounding, steps, grained)
         estimate = sweep.extrapolated(found, slopes, rounding, steps)
         self.values[rows], self.errors[rows], self.sizes[rows] = estimate.value, estimate.error, sizes.max(axis=1)
         self.floors[rows], self.best[rows] = estimate.floor, estimate.first.max(axis=1, initial=0)
@@ -188,7 +188,9 @@ class Stacks:
         found = may_be_rounded(sizes) if sizes.dtype == np.float64 else np.zeros(0, dtype=bool)
         return found if found.any() else None
 
-    def _with_grains(self, rows: Array, slopes: Array, sizes: Array, rounding: Array, steps: Array, grained: Array) -> Array:
+    def _with_grains(
+        self, sweep: Looks, rows: Array, slopes: Array, sizes: Array, rounding: Array, steps: Array, grained: Array
+    ) -> Array:
         """Rounding errors as rounded values have them."""
         for n, k in np.argwhere(grained).tolist():
             key, values, errors = (int(rows[n]), k), slopes[n, :, k].tolist(), rounding[n, :, k].tolist()
@@ -196,5 +198,5 @@ class Stacks:
                 self.grain[key] = 0.5 * grain(sizes[n, :, k].tolist())
             half = coarse(self.grain[key], values, errors, steps[n, -1])
             if half:
-                rounding[n, :, k] = np.maximum(errors, self.sweep.gain * half / steps[n] ** self.sweep.order)
+                rounding[n, :, k] = np.maximum(errors, sweep.gain * half / steps[n] ** sweep.order)
         return rounding

@@ -20,24 +20,22 @@ _NOTHING = Number(math.nan, math.inf, 0.0, 0, 0.0, math.inf)
 
 
 class Numbers:
-    """What is estimated along the lines of a sweep."""
+    """What is estimated along the lines of a sweep. Methods get the sweep: to hold it would make a cycle of references."""
 
     #: f has one real output.
     single = True
 
     def __init__(self, sweep: Looks):
-        self.sweep, self.epsilon = sweep, -1.0
-        self._reckon_with(sweep.epsilon())
+        self._reckon_with(sweep, sweep.epsilon())
 
-    def _reckon_with(self, epsilon: float) -> None:
-        """The precision of f's values is known better."""
-        self.epsilon, self.limit = epsilon, self.sweep.limit(epsilon)
-        self.part = 0.5 * self.sweep.gain * epsilon
+    def _reckon_with(self, sweep: Looks, epsilon: float) -> None:
+        """The precision of f's values, relative, is known better."""
+        self.epsilon, self.limit = epsilon, sweep.limit(epsilon)
+        self.part = 0.5 * sweep.gain * epsilon
 
-    def to_the_end(self, track: Track, evaluate: Evaluate, begun: tuple[float, Any] | None) -> None:
+    def to_the_end(self, sweep: Looks, track: Track, evaluate: Evaluate, begun: tuple[float, Any] | None) -> None:
         """Evaluate f along one line until there is enough. begun: f at the first point, and how far that is, if known."""
-        sweep, move, unit = self.sweep, track.move, track.unit
-        number = sweep.evaluations.number
+        move, unit, number = track.move, track.unit, sweep.evaluations.number
         wanted: Sequence[int] = BEGIN
         while wanted:
             again: list[tuple[Track, int]] = []
@@ -55,11 +53,10 @@ class Numbers:
                     track.take(exponent, slope, max(abs(up), abs(down)))
                 else:
                     sweep.see([(track, exponent)], [up], [down], [(ahead, behind)], again, exponent - 1 in wanted)
-            wanted = [e for _, e in again if e not in track.exponents] if again else self.judge(track)
+            wanted = [e for _, e in again if e not in track.exponents] if again else self.judge(sweep, track)
 
-    def slopes(self) -> Slopes:
+    def slopes(self, tracks: Sequence[Track]) -> Slopes:
         """Of all lines."""
-        tracks = self.sweep.tracks
         found = [track.number or _NOTHING for track in tracks]
         values, errors, floors = (np.array(column)[:, None] for column in (
             [number.value for number in found], [number.error for number in found], [number.floor for number in found],
@@ -71,13 +68,13 @@ class Numbers:
         """The place of the largest step that served."""
         return 0 if track.number is None else track.number.first
 
-    def next(self, ready: Sequence[Track]) -> list[tuple[Track, int]]:
+    def next(self, sweep: Looks, ready: Sequence[Track]) -> list[tuple[Track, int]]:
         """The steps of the next round, for the lines that were evaluated."""
-        return [(track, exponent) for track in ready for exponent in self.judge(track)]
+        return [(track, exponent) for track in ready for exponent in self.judge(sweep, track)]
 
-    def judge(self, track: Track) -> Sequence[int]:
+    def judge(self, sweep: Looks, track: Track) -> Sequence[int]:
         """Estimate the derivative along one line, and choose the steps to take next."""
-        exponents, slopes, sweep = tuple(track.exponents), track.slopes, self.sweep
+        exponents, slopes = tuple(track.exponents), track.slopes
         steps, left = len(exponents), sweep.most - track.count
         if steps < 2:
             if not steps:
@@ -86,8 +83,8 @@ class Numbers:
             track.number = _NOTHING._replace(value=slopes[0])
             return (exponents[0] - BELOW,) if left >= 2 else ()
         if sweep.level.error > self.epsilon:
-            self._reckon_with(sweep.level.error)
-        rounding = self._rounding(track, exponents)
+            self._reckon_with(sweep, sweep.level.error)
+        rounding = self._rounding(sweep, track, exponents)
         track.number = found = estimator(exponents, sweep.power, sweep.order)(slopes, rounding)
         if left < 2:
             return ()
@@ -103,9 +100,9 @@ class Numbers:
                 exponent = exponents[-1] + ASIDE  # rounded values may lie on a straight line by chance
         return sweep.following(track, exponent, exponents, changes, found.error)
 
-    def _rounding(self, track: Track, exponents: tuple[int, ...]) -> list[float]:
+    def _rounding(self, sweep: Looks, track: Track, exponents: tuple[int, ...]) -> list[float]:
         """The rounding errors of the slopes, by f's values and the steps."""
-        sweep, unit, part, order = self.sweep, track.unit, self.part, self.sweep.order
+        unit, part, order = track.unit, self.part, sweep.order
         steps = [unit * 2.0**exponent for exponent in exponents]
         noises = [part * size for size in track.sizes]
         if sweep.options.absolute is not None:

@@ -40,7 +40,7 @@ class Sweep(Looks):
         one_sided += [track for track in both if track.failures and not track.exponents and track.sides]
         if one_sided and self.estimates is None:
             self.evaluations.base()  # bounds leave room on one side of every line
-        found = self.allocated().slopes()
+        found = self.allocated().slopes(self.tracks)
         if one_sided:
             edge.one_sided(self, one_sided, found, self.allocated().epsilon)
         if self.evaluations.raised is not None and np.isnan(found.values).all(axis=1).any():
@@ -57,7 +57,7 @@ class Sweep(Looks):
         if not self.joint and self.evaluations.executor is None:
             rest = self._one_by_one(tracks)
         if isinstance(self.estimates, Stacks) and not self.joint and not self.lines.point.bounded and rest:
-            wanted, last = self.estimates.in_groups(rest)
+            wanted, last = self.estimates.in_groups(self, rest)
             if last is not None:
                 wanted.extend(self.next_round(*last))
         else:
@@ -72,7 +72,7 @@ class Sweep(Looks):
         self.see(wanted, up, down, apart, failed)
         again = [(track, exponent) for track, exponent in failed if exponent not in track.exponents]
         ready = sorted({track.line for track, _ in wanted} - {track.line for track, _ in again})
-        return [*again, *estimates.next([self.tracks[line - self.chosen.start] for line in ready])]
+        return [*again, *estimates.next(self, [self.tracks[line - self.chosen.start] for line in ready])]
 
     def _one_by_one(self, tracks: Sequence[Track]) -> Sequence[Track]:
         """Each line to its end, if f has one real output; the lines, if it has others."""
@@ -89,7 +89,7 @@ class Sweep(Looks):
                 estimates = self.allocated()
                 if not isinstance(estimates, Numbers):
                     return tracks
-                estimates.to_the_end(track, evaluate, begun)
+                estimates.to_the_end(self, track, evaluate, begun)
         return ()
 
     def allocated(self) -> Numbers | Stacks:

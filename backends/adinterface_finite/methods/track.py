@@ -36,8 +36,8 @@ class Track:
         self.count, self.failures, self.bad = 0, 0, NEVER
         #: Values on a side that is finite although the other is not: (exponent, sign, distance, vector).
         self.sides: list[tuple[int, int, Any, Array]] = []
-        #: Of an f with one output: the estimate; and half of what its values are rounded to, 0 if they are not, None before that
-        #: was looked at.
+        #: Of an f with one output: the estimate; and half of what its values are rounded to: 0 if they are not, None before
+        #: that was looked at.
         self.number: Number | None = None
         self.grain: float | None = None
 

@@ -171,7 +171,7 @@ class Looks:
             for track, exponent in wanted:
                 t, move = track.unit * 2.0**exponent, track.move
                 leaves, ahead = move(t)
-                up.append(number(evaluate, leaves) if begun is None else begun.item())
+                up.append(number(evaluate, leaves) if begun is None else float(begun))
                 begun = None
                 leaves.clear()  # so that the next point may lie in the same memory, which is near
                 leaves, behind = move(-t)

@@ -85,7 +85,7 @@ class Sweep(Looks):
                     if not isinstance(self.allocated(), Numbers):
                         self.begun = vector
                         return tracks
-                    begun = vector.item(), distance
+                    begun = float(vector), distance
                 estimates = self.allocated()
                 if not isinstance(estimates, Numbers):
                     return tracks

@@ -606,7 +606,7 @@ def test_numbers_are_extrapolated_as_arrays_are(exponents, power, order):
     for noise in (1e-9, 1e-6, 1e-3):
         slopes = 3 + 5 * steps**power + 40 * steps ** (2 * power) + noise * random.standard_normal(len(steps)) / steps**order
         rounding = 1e-16 / steps**order
-        number = estimator(exponents, power, order)(slopes.tolist(), rounding.tolist())
+        number = estimator(exponents, power, order).estimate(slopes.tolist(), rounding.tolist())
         array = extrapolate(found, slopes[None, :, None], rounding[None, :, None], steps[None, -1:, None] ** order)
         assert number.first == array.first.item()
         wanted = [array.value.item(), array.error.item(), array.floor.item()]

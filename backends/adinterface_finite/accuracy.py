@@ -78,8 +78,8 @@ def _by_leaf(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int)
     epsilon = evaluations.layout(()).epsilon
     found: list[LeafAccuracy] = []
     for leaf, start, stop in lines.owners():
-        values, errors, sizes = (array[start:stop] for array in (slopes.values, slopes.errors, slopes.sizes))
-        coarse = max([epsilon, *(lines.point.exactness if leaf < 0 else [lines.point.exactness[leaf]])])
+        values, errors = slopes.values[start:stop], slopes.errors[start:stop]
+        coarse = max([epsilon, *lines.point.exactness] if leaf < 0 else (epsilon, lines.point.exactness[leaf]))
         bad = max(1e-4, 100 * coarse ** (2 / (order + 2)))
         heights, known = np.abs(values), None
         top = heights.item() if heights.size == 1 else float(heights.max(initial=0.0))
@@ -92,7 +92,7 @@ def _by_leaf(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int)
         doubtful = False
         if 0 < bad * top < error:
             weights = np.array([lines.scale(line)[0] ** order for line in range(start, stop)])[:, None]
-            seen = np.maximum(heights, errors) * weights > ROUNDING[min(order, 2)] * epsilon * sizes
+            seen = np.maximum(heights, errors) * weights > ROUNDING[min(order, 2)] * epsilon * slopes.sizes[start:stop]
             doubtful = bool((seen & (errors > bad * top)).any())
         found.append(LeafAccuracy(leaf, error / top if top else 0.0, doubtful))
     return tuple(found)

@@ -119,14 +119,15 @@ class FiniteDifferencesBackend(Backend):
         if self._traced(leaves):
             return columns(self, traced.linearize(self, function, leaves), leaves)
         evaluations = self._evaluations(function, leaves)
-        numbers = sum(size_of(self, leaf) for leaf in leaves)
         try:
             with evaluation(leaves):
-                doubled = [is_complex(self, leaf) for leaf in leaves]
-                if value or not numbers or (any(doubled) and not real):
+                point = self._point(leaves)
+                doubled = [array.dtype.kind == "c" for array in point.numbers]
+                numbers = sum([array.size for array in point.numbers])
+                if value or not numbers or (not real and any(doubled)):
                     evaluations.base()
                     doubled = [each and not _all_complex(evaluations) for each in doubled]
-                lines = Coordinates(self._point(leaves), doubled)
+                lines = Coordinates(point, doubled)
                 slopes = self._slopes(evaluations, lines)
         except TracedError:
             return columns(self, traced.linearize(self, function, leaves), leaves)
@@ -142,11 +143,11 @@ class FiniteDifferencesBackend(Backend):
         for output, first, count, shape in zip(layout.outputs, places, layout.sizes, layout.shapes):
             stack = slopes.values[:, first : first + count]
             row: list[Any] = []
-            if layout.alone and layout.number and not any(twice for _, _, twice in lines.spans):
+            if layout.alone and layout.number and not lines.doubled:
                 column = slopes.values[:, 0]
                 blocks.append(
                     [
-                        self._block(column[start : start + size].copy().reshape((*shape, *numbers.shape)), output, leaf)
+                        self._block(column[start : start + size].reshape((*shape, *numbers.shape)).copy(), output, leaf)
                         for leaf, numbers, (start, size, _) in zip(lines.point.leaves, lines.point.numbers, lines.spans)
                     ]
                 )
@@ -394,7 +395,10 @@ class FiniteDifferencesBackend(Backend):
     # parts
 
     def _traced(self, arrays: Arrays) -> bool:
-        return any(library_of(self, x).traced(x) for x in arrays)
+        for x in arrays:  # noqa: SIM110  (as above)
+            if type(x) is not np.ndarray and library_of(self, x).traced(x):
+                return True
+        return False
 
     def _point(self, leaves: Arrays) -> Point:
         return Point(self, leaves, scale=self.options.scale, bounds=self.options.bounds)

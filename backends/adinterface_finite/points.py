@@ -126,6 +126,9 @@ class Coordinates(Lines):
             for unit in (1.0, 1.0j) if twice else (1.0,):
                 self.places.extend([(n, index, unit) for index in indices])
         super().__init__(point, len(self.places))
+        #: Whether any leaf is.
+        self.doubled = any(doubled)
+        #: Whether a leaf is NumPy's in double precision.
         self.doubles = [
             plain and type(numbers) is np.ndarray and numbers.dtype is _DOUBLE
             for plain, numbers in zip(point.plain, point.numbers)

@@ -87,7 +87,7 @@ class Bends(Sweep):
         if self.single:
             least = 0.5 * (self.options.absolute or 0.0)
             noise = [max(0.5 * epsilon * size, least) / (step or SMALLEST) for size, step in zip(sizes, steps)]
-            return estimator(exponents, 2, 1)(slopes, noise).value
+            return estimator(exponents, 2, 1).estimate(slopes, noise).value
         lengths = np.array(steps)[None, :, None]
         rounding = 0.5 * epsilon * np.array([sizes]) / lengths
         return extrapolate(windows(exponents, 2, 1), np.array([slopes]), rounding, lengths[:, -1:]).value[0]

@@ -30,26 +30,36 @@ class Number(NamedTuple):
 
 
 #: From the slopes, from the largest step to the smallest, and their rounding errors.
-Estimator = Callable[[Sequence[float], Sequence[float]], Number]
+Estimate = Callable[[Sequence[float], Sequence[float]], Number]
+
+
+class Estimator(NamedTuple):
+    """What slopes at two or more steps `2**exponents` say."""
+
+    #: As `extrapolate` of one line and one output.
+    estimate: Estimate
+    #: Each step to the power of the derivative's order, by which the noise of f's values is divided.
+    powers: tuple[float, ...]
 
 
 @functools.lru_cache(maxsize=4096)
 def estimator(exponents: tuple[int, ...], power: int, order: int) -> Estimator:
-    """What slopes at two or more steps `2**exponents` say, as `extrapolate` of one line and one output."""
+    """Of such steps, from the largest to the smallest; power, order: as for `windows`."""
+    powers = tuple([2.0 ** (order * exponent) for exponent in exponents])
     estimate = _written(len(exponents))(*_constants(exponents, power, order))
     if not is_far(exponents):
-        return estimate
-    before, smallest = estimator(exponents[:-1], power, order), 2.0 ** (order * exponents[-1])
+        return Estimator(estimate, powers)
+    before = estimator(exponents[:-1], power, order).estimate
 
     def far(slopes: Sequence[float], rounding: Sequence[float]) -> Number:
         if abs(slopes[-3] - slopes[-2]) <= CALM * abs(slopes[-2]):
             near = before(slopes[:-1], rounding[:-1])
-            noise = near.noise / smallest
+            noise = near.noise / powers[-1]
             if noise > 8 * rounding[-1] and TOLD * noise < abs(slopes[-1] - near.value):
                 return near
         return estimate(slopes, rounding)
 
-    return far
+    return Estimator(far, powers)
 
 
 def _spans(steps: int) -> list[tuple[int, int]]:
@@ -162,9 +172,9 @@ def _source(steps: int) -> str:
 
 
 @functools.cache
-def _written(steps: int) -> Callable[..., Estimator]:
-    """From `_constants` to an estimator."""
+def _written(steps: int) -> Callable[..., Estimate]:
+    """From `_constants` to what estimates."""
     names: dict[str, Any] = {"inf": math.inf, "sqrt": math.sqrt, "Number": Number}
     exec(compile(_source(steps), f"<extrapolation of {steps} steps>", "exec"), names)
-    made: Callable[..., Estimator] = names["of_steps"]
+    made: Callable[..., Estimate] = names["of_steps"]
     return made

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -48,9 +47,10 @@ class Numbers:
                     (up, ahead), begun = begun, None
                 leaves, behind = move(-t)
                 down = number(evaluate, leaves)
-                if isfinite(up) and isfinite(down) and sweep.dead is None:
-                    slope = (up - down) / (ahead - behind) if ahead != behind else 0.0 * up
-                    track.take(exponent, slope, max(abs(up), abs(down)))
+                slope = (up - down) / (ahead - behind) if ahead != behind else 0.0 * (up - down)
+                if slope - slope == 0.0 and sweep.dead is None:  # it is finite, and so are both values
+                    above, below = abs(up), abs(down)
+                    track.take(exponent, slope, above if above > below else below)
                 else:
                     sweep.see([(track, exponent)], [up], [down], [(ahead, behind)], again, exponent - 1 in wanted)
             wanted = [e for _, e in again if e not in track.exponents] if again else self.judge(sweep, track)
@@ -58,11 +58,10 @@ class Numbers:
     def slopes(self, tracks: Sequence[Track]) -> Slopes:
         """Of all lines."""
         found = [track.number or _NOTHING for track in tracks]
-        values, errors, floors = (np.array(column)[:, None] for column in (
-            [number.value for number in found], [number.error for number in found], [number.floor for number in found],
-        ))  # fmt: skip
-        sizes = np.array([[max(track.sizes, default=0.0)] for track in tracks])
-        return Slopes(values, errors, floors, sizes, np.array([track.count for track in tracks]))
+        rows = [number[:3] for number in found]
+        table = np.array([(*row, max(track.sizes, default=0.0)) for row, track in zip(rows, tracks)])
+        counts = np.array([track.count for track in tracks])
+        return Slopes(table[:, 0:1], table[:, 1:2], table[:, 2:3], table[:, 3:4], counts)
 
     def served(self, track: Track) -> int:
         """The place of the largest step that served."""
@@ -84,8 +83,9 @@ class Numbers:
             return (exponents[0] - BELOW,) if left >= 2 else ()
         if sweep.level.error > self.epsilon:
             self._reckon_with(sweep, sweep.level.error)
-        rounding = self._rounding(sweep, track, exponents)
-        track.number = found = estimator(exponents, sweep.power, sweep.order)(slopes, rounding)
+        estimate, powers = estimator(exponents, sweep.power, sweep.order)
+        rounding = self._rounding(sweep, track, powers)
+        track.number = found = estimate(slopes, rounding)
         if left < 2:
             return ()
         exponent = None
@@ -100,21 +100,20 @@ class Numbers:
                 exponent = exponents[-1] + ASIDE  # rounded values may lie on a straight line by chance
         return sweep.following(track, exponent, exponents, changes, found.error)
 
-    def _rounding(self, sweep: Looks, track: Track, exponents: tuple[int, ...]) -> list[float]:
-        """The rounding errors of the slopes, by f's values and the steps."""
-        unit, part, order = track.unit, self.part, sweep.order
-        steps = [unit * 2.0**exponent for exponent in exponents]
+    def _rounding(self, sweep: Looks, track: Track, powers: Sequence[float]) -> list[float]:
+        """The rounding errors of the slopes, by f's values and the steps. powers: of the steps, in units of the track's."""
+        part, length, options = self.part, track.unit**sweep.order, sweep.options
         noises = [part * size for size in track.sizes]
-        if sweep.options.absolute is not None:
-            least = 0.5 * sweep.gain * sweep.options.absolute
+        if options.absolute is not None:
+            least = 0.5 * sweep.gain * options.absolute
             noises = [max(noise, least) for noise in noises]
-        rounding = [noise / (step**order or SMALLEST) for noise, step in zip(noises, steps)]
-        if len(steps) < 3 or sweep.options.noise is not None:
+        rounding = [noise / (length * power or SMALLEST) for noise, power in zip(noises, powers)]
+        if len(powers) < 3 or options.noise is not None:
             return rounding
         if track.grain is None:
             track.grain = 0.5 * grain(track.sizes)
         if track.grain:
-            found = sweep.gain * coarse(track.grain, track.slopes, rounding, steps[-1])
+            found = sweep.gain * coarse(track.grain, track.slopes, rounding, track.unit * 2.0 ** track.exponents[-1])
             if found:
-                rounding = [max(noise, found / step**order) for noise, step in zip(rounding, steps)]
+                rounding = [max(noise, found / (length * power or SMALLEST)) for noise, power in zip(rounding, powers)]
         return rounding

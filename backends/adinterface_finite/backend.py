@@ -283,7 +283,7 @@ class FiniteDifferencesBackend(Backend):
         if not np.isfinite(matrix).all():
             return None  # at the edge of its domain, where one gradient after another knows what to do
         note_step(self, "one joint stencil of second differences")
-        found = Slopes(matrix, errors, errors, np.broadcast_to(bends.found.sizes, matrix.shape), bends.found.counts)
+        found = Slopes(matrix, errors, errors, np.broadcast_to(bends.found.sizes, matrix.shape))
         self._report(evaluations, lines, found, 2)
         outputs, aux = evaluations.base()
         first = bends.first()
@@ -350,7 +350,7 @@ class FiniteDifferencesBackend(Backend):
         if not np.isfinite(bends.found.values).all():
             return None
         note_step(self, "second differences")
-        found = Slopes(bends.found.values, bends.found.errors, bends.found.errors, bends.found.sizes, bends.found.counts)
+        found = Slopes(bends.found.values, bends.found.errors, bends.found.errors, bends.found.sizes)
         self._report(evaluations, lines, found, 2)
         layout = evaluations.layout(())
         first, second = (
@@ -410,7 +410,7 @@ class FiniteDifferencesBackend(Backend):
         if not lines.count:
             layout = evaluations.layout(())
             nothing = np.zeros((0, layout.count))
-            return Slopes(nothing.astype(layout.dtype), nothing, nothing, nothing, np.zeros(0, int))
+            return Slopes(nothing.astype(layout.dtype), nothing, nothing, nothing)
         return apart(self, evaluations.leaves, lambda fresh: self.method.slopes(evaluations, lines, fresh))
 
     def _report(self, evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int = 1) -> None:

@@ -17,6 +17,7 @@ from adinterface.rules.held import holding
 from adinterface.workers import OUTSIDE, Outside, Task, run_all
 
 from .levels import Level, aside, below
+from .points import Move
 
 _T = TypeVar("_T")
 Array = np.ndarray[Any, Any]
@@ -79,19 +80,21 @@ class Evaluations:
             return self._outside(error)
         return (self._layout or self.layout(outputs, aux)).flat(outputs)
 
-    def number(self, evaluate: Evaluate, leaves: Sequence[Any]) -> float:
-        """As `vector`, where the layout is known to be one real number of double precision."""
+    def number(self, evaluate: Evaluate, move: Move, t: float) -> tuple[float, Any]:
+        """As `vector`, where the layout is known to be one real number of double precision, and how far its point really is.
+
+        The point: `move(t)`. It is let go here, so that the next one may lie in the same memory, which is near.
+        """
+        leaves, distance = move(t)
         try:
-            outputs, _ = evaluate(*leaves)
+            (output,), _ = evaluate(*leaves)
         except OUTSIDE as error:
             self._outside(error)
-            return math.nan
-        (output,) = outputs
+            return math.nan, distance
         if type(output) is np.float64:
-            return float(output)  # `item` takes ten times as long
+            return float(output), distance  # `item` takes ten times as long
         assert self._layout is not None
-        found: float = self._layout.flat(outputs).item()
-        return found
+        return self._layout.flat((output,)).item(), distance
 
     def vectors(self, points: Iterable[list[Any]], begun: Any = None) -> list[Any]:
         """The outputs at these points, in their order, each as one vector of NumPy's numbers (a number for a single one).

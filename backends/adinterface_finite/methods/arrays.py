@@ -64,8 +64,7 @@ class Stacks:
 
     def slopes(self, tracks: Sequence[Track]) -> Slopes:
         """Of all lines."""
-        counts = np.array([track.count for track in tracks])
-        return Slopes(self.values, self.errors, self.floors, self.sizes, counts)
+        return Slopes(self.values, self.errors, self.floors, self.sizes)
 
     def served(self, track: Track) -> int:
         """The place of the largest step that served."""
@@ -105,7 +104,7 @@ class Stacks:
                     self._leave(sweep, group)
                 return rest, (steps, up, down, apart)
             slopes = np.array(sweep.derivatives(steps, up, down, apart)).reshape(len(steps), -1)
-            sizes = np.array(sweep.sizes(up, down)).reshape(len(steps), -1)
+            sizes = np.maximum(np.abs(up), np.abs(down)).reshape(len(steps), -1)
             self.epsilon = max(self.epsilon, sweep.level.error)
             place = 0
             following: list[tuple[Group, tuple[int, ...]]] = []
@@ -125,8 +124,9 @@ class Stacks:
         for n, exponent in enumerate(chosen):
             by_step.setdefault(NONE if exponent in exponents or left < 2 else exponent, []).append(n)
         ended = by_step.pop(NONE, [])
-        if ended:
-            self._leave(sweep, group.some(ended))
+        for n in ended:
+            track = sweep.tracks[group.rows[n]]
+            track.count, track.exponents = 2 * len(exponents), list(exponents)
         if len(exponents) == 2 and left >= 2 and not all(changes):
             for n in ended:
                 track = sweep.tracks[group.rows[n]]

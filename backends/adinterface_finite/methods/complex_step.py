@@ -40,7 +40,7 @@ class ComplexStep(Method):
         return self.otherwise.relative_error(order, epsilon)
 
     def slopes(self, evaluations: Evaluations, lines: Lines, fresh: Callable[[], Arrays]) -> Slopes:
-        found: dict[int, tuple[Array, Array, Array, int]] = {}
+        found: dict[int, tuple[Array, Array, Array]] = {}
         raised = 0
         analytic = getattr(evaluations.alone, "of_any_numbers", None)
         for line in range(lines.count):
@@ -59,12 +59,10 @@ class ComplexStep(Method):
             return self.otherwise.slopes(evaluations, lines, fresh)
         values, errors, sizes = (np.array([found[line][k] if line in found else 0 * next(iter(found.values()))[k]
                                            for line in range(lines.count)]) for k in range(3))  # fmt: skip
-        counts = np.array([found[line][3] if line in found else 3 for line in range(lines.count)])
         if rest:
             others = self.otherwise.slopes(evaluations, Some(lines, rest), fresh)
             values[rest], errors[rest], sizes[rest] = others.values, others.errors, others.sizes
-            counts[rest] += others.counts
-        return Slopes(values, errors, errors, sizes, counts)
+        return Slopes(values, errors, errors, sizes)
 
     def _imaginary(
         self, evaluations: Evaluations, lines: Lines, line: int, fresh: Callable[[], Arrays], analytic: Callable[..., Any]
@@ -80,8 +78,8 @@ class ComplexStep(Method):
 
     def _guarded(
         self, evaluations: Evaluations, lines: Lines, line: int, fresh: Callable[[], Arrays], slope: Array
-    ) -> tuple[Array, Array, Array, int] | None:
-        """The slope with its error, the sizes of f's values, and the evaluations, if a central difference agrees with it.
+    ) -> tuple[Array, Array, Array] | None:
+        """The slope with its error and the sizes of f's values, if a central difference agrees with it.
 
         Where f bends so much that it cannot, one with a smaller step must come closer as fast as such an error falls. What
         spoils a complex step does not fall.
@@ -100,7 +98,7 @@ class ComplexStep(Method):
                 top = np.max(np.abs(slope), initial=0.0)
                 rounding = ROUNDING * layout.epsilon * sizes / step
                 if np.all(off <= AGREE * top + rounding) or (before is not None and np.all(off <= before / FALL + rounding)):
-                    return slope, np.full(slope.shape, OWN * layout.epsilon * top), sizes, 3 if before is None else 5
+                    return slope, np.full(slope.shape, OWN * layout.epsilon * top), sizes
                 if not np.all(off <= NEAR * top + rounding):
                     return None
             before = off

@@ -30,7 +30,6 @@ def one_sided(sweep: Looks, tracks: Sequence[Track], found: Slopes, epsilon: flo
         if side:
             track.count += sweep.owed()
             _along(sweep, track, side, base, found, epsilon)
-        found.counts[track.line - sweep.chosen.start] = track.count
 
 
 def _side(track: Track) -> int:

@@ -94,9 +94,7 @@ class Fixed(Method):
         exactness = max(evaluations.layout(()).epsilon, self.noise or 0.0, evaluations.level.error)
         lengths = np.array(steps)[:, None] if len(steps) else np.ones((0, 1))
         floors = exactness * sizes / lengths
-        return Slopes(
-            values, np.abs(values) * relative**self.order + floors, floors, sizes, np.full(len(steps), len(self.nodes))
-        )
+        return Slopes(values, np.abs(values) * relative**self.order + floors, floors, sizes)
 
 
 @functools.cache

@@ -167,16 +167,17 @@ class Looks:
         down: list[float] = []
         apart: list[tuple[Any, Any]] = []
         number = self.evaluations.number
+        first = None if begun is None else float(begun)
         with self.evaluations.near() as evaluate:
             for track, exponent in wanted:
                 t, move = track.unit * 2.0**exponent, track.move
-                leaves, ahead = move(t)
-                up.append(number(evaluate, leaves) if begun is None else float(begun))
-                begun = None
-                leaves.clear()  # so that the next point may lie in the same memory, which is near
-                leaves, behind = move(-t)
-                down.append(number(evaluate, leaves))
-                leaves.clear()
+                if first is None:
+                    above, ahead = number(evaluate, move, t)
+                else:
+                    (_, ahead), above, first = move(t), first, None
+                below, behind = number(evaluate, move, -t)
+                up.append(above)
+                down.append(below)
                 apart.append((ahead, behind))
         return up, down, apart
 

@@ -25,8 +25,6 @@ class Slopes(NamedTuple):
     floors: Array
     #: The largest value of each output that was met along each line.
     sizes: Array
-    #: How often f was evaluated for each line.
-    counts: Array
 
 
 class Method(ABC):

@@ -40,13 +40,9 @@ class Numbers:
             again: list[tuple[Track, int]] = []
             for exponent in wanted:
                 t = unit * 2.0**exponent
-                if begun is None:
-                    leaves, ahead = move(t)
-                    up = number(evaluate, leaves)
-                else:
-                    (up, ahead), begun = begun, None
-                leaves, behind = move(-t)
-                down = number(evaluate, leaves)
+                up, ahead = number(evaluate, move, t) if begun is None else begun
+                down, behind = number(evaluate, move, -t)
+                begun = None
                 slope = (up - down) / (ahead - behind) if ahead != behind else 0.0 * (up - down)
                 if slope - slope == 0.0 and sweep.dead is None:  # it is finite, and so are both values
                     above, below = abs(up), abs(down)
@@ -58,10 +54,8 @@ class Numbers:
     def slopes(self, tracks: Sequence[Track]) -> Slopes:
         """Of all lines."""
         found = [track.number or _NOTHING for track in tracks]
-        rows = [number[:3] for number in found]
-        table = np.array([(*row, max(track.sizes, default=0.0)) for row, track in zip(rows, tracks)])
-        counts = np.array([track.count for track in tracks])
-        return Slopes(table[:, 0:1], table[:, 1:2], table[:, 2:3], table[:, 3:4], counts)
+        table = np.array([(*number[:3], max(track.sizes, default=0.0)) for number, track in zip(found, tracks)])
+        return Slopes(table[:, 0:1], table[:, 1:2], table[:, 2:3], table[:, 3:4])
 
     def served(self, track: Track) -> int:
         """The place of the largest step that served."""

@@ -26,7 +26,7 @@ TINY = 1e-150
 Bounds = tuple[float | None, float | None]
 
 #: From a distance along a line to the leaves there, and the distance that it really is.
-Move = Callable[[float], tuple[list[Any], Any]]
+Move = Callable[[float], tuple[Sequence[Any], Any]]
 
 
 class Point:
@@ -182,12 +182,12 @@ class Coordinates(Lines):
             return super().mover(line, fresh)
         copy, at = self.point.numbers[n].copy, self.point.numbers[n].item(index)
 
-        def moved_alone(t: float) -> tuple[list[Any], Any]:
+        def moved_alone(t: float) -> tuple[Sequence[Any], Any]:
             moved = copy("K")
             moved[index] = now = at + t
-            return [moved], now - at
+            return (moved,), now - at
 
-        def moved_among(t: float) -> tuple[list[Any], Any]:
+        def moved_among(t: float) -> tuple[Sequence[Any], Any]:
             there = list(fresh())
             there[n] = moved = copy("K")
             moved[index] = now = at + t

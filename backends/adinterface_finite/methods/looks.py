@@ -10,7 +10,7 @@ import numpy as np
 
 from adinterface.contract.backend import Arrays
 
-from ..evaluation import Evaluations
+from ..evaluation import Evaluations, as_number
 from ..extrapolation import Estimate, Windows, extrapolate
 from ..levels import enclosing
 from ..points import Lines
@@ -142,7 +142,7 @@ class Looks:
         vector = np.atleast_1d(self.evaluations.layout(outputs).flat(outputs))
         return np.asarray(~np.isfinite(vector))
 
-    def _points(self, wanted: Sequence[Step], distances: list[Any]) -> Iterator[list[Any]]:
+    def _points(self, wanted: Sequence[Step], distances: list[Any]) -> Iterator[Sequence[Any]]:
         for track, exponent in wanted:
             t, move = track.unit * 2.0**exponent, track.move
             leaves, distance = move(t)
@@ -167,7 +167,7 @@ class Looks:
         down: list[float] = []
         apart: list[tuple[Any, Any]] = []
         number = self.evaluations.number
-        first = None if begun is None else float(begun)
+        first = None if begun is None else as_number(begun)
         with self.evaluations.near() as evaluate:
             for track, exponent in wanted:
                 t, move = track.unit * 2.0**exponent, track.move
@@ -185,7 +185,7 @@ class Looks:
         """Every other one: numbers, or stacks (rounds, outputs)."""
         layout = self.evaluations.layout(())
         if layout.alone:
-            numbers = [float(value) if layout.number else value.item() for value in vectors]
+            numbers = [as_number(value) for value in vectors]
             return numbers[0::2], numbers[1::2]
         array = np.array(vectors, layout.dtype).reshape(len(vectors), layout.count)
         return array[0::2].copy(), array[1::2].copy()

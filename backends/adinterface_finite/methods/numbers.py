@@ -54,8 +54,9 @@ class Numbers:
     def slopes(self, tracks: Sequence[Track]) -> Slopes:
         """Of all lines."""
         found = [track.number or _NOTHING for track in tracks]
-        table = np.array([(*number[:3], max(track.sizes, default=0.0)) for number, track in zip(found, tracks)])
-        return Slopes(table[:, 0:1], table[:, 1:2], table[:, 2:3], table[:, 3:4])
+        sizes = [max(track.sizes) if track.sizes else 0.0 for track in tracks]
+        rows = np.array([(value, error, floor, size) for (value, error, floor, _, _, _), size in zip(found, sizes)])
+        return Slopes(rows[:, :1], rows[:, 1:2], rows[:, 2:3], rows[:, 3:])
 
     def served(self, track: Track) -> int:
         """The place of the largest step that served."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..evaluation import as_number
 from ..steps import BEGIN
 from . import edge
 from .arrays import Stacks
@@ -85,7 +86,7 @@ class Sweep(Looks):
                     if not isinstance(self.allocated(), Numbers):
                         self.begun = vector
                         return tracks
-                    begun = float(vector), distance
+                    begun = as_number(vector), distance
                 estimates = self.allocated()
                 if not isinstance(estimates, Numbers):
                     return tracks

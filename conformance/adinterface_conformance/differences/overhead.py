@@ -1,8 +1,8 @@
 """What a gradient by differences costs beyond its evaluations: `python -m adinterface_conformance differences --overhead`.
 
 Beside each gradient stands the least that anybody would write: f at a copy of the point with one number displaced, as often as
-the method evaluates f. The two run in turn, and the round of each that took the least processor time counts, which a busy
-machine disturbs least.
+the method evaluates f. The two run in turn. Of all rounds the one with the median ratio counts: both of its times were taken
+within milliseconds, so that a machine whose speed changes disturbs it least.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from adinterface import AutoFiniteDifferences, gradient, prepare
 Array = np.ndarray[Any, Any]
 
 #: How many numbers a point has, and how long one measurement takes in seconds.
-SIZES, LONG = (1, 20, 1000), 0.6
+SIZES, LONG = (1, 20, 1000), 4.0
 #: How long calls are timed together, in seconds.
 BATCH = 1e-3
 
@@ -72,19 +72,21 @@ def overhead(method: str, way: str, size: int, long: float = LONG) -> Overhead:
             moved[place] += 1e-3
             cheap(moved)
 
-    whole, alone = _fastest(once, bare, x, long)
+    whole, alone = _median(once, bare, x, long)
     return Overhead(method, way, size, count, whole, alone)
 
 
-def _fastest(first: Callable[[Array], Any], second: Callable[[Array], Any], x: Array, long: float) -> tuple[float, float]:
-    """Seconds of a call of each. Calls are timed in batches, since the clock of processor time may stand for microseconds."""
+def _median(first: Callable[[Array], Any], second: Callable[[Array], Any], x: Array, long: float) -> tuple[float, float]:
+    """Seconds of a call of each, in the round with the median ratio.
+
+    Calls are timed in batches, since the clock of processor time may stand for microseconds.
+    """
     times = max(1, round(BATCH / max(_batch(first, x, 3), 1e-9)))
-    best = [float("inf")] * 2
+    rounds: list[tuple[float, float]] = []
     end = time.process_time() + long
-    while time.process_time() < end:
-        for n, run in enumerate((first, second)):
-            best[n] = min(best[n], _batch(run, x, times))
-    return best[0], best[1]
+    while time.process_time() < end or not rounds:
+        rounds.append((_batch(first, x, times), _batch(second, x, times)))
+    return sorted(rounds, key=lambda pair: pair[0] / max(pair[1], 1e-9))[len(rounds) // 2]
 
 
 def _batch(run: Callable[[Array], Any], x: Array, times: int) -> float:

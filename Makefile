@@ -33,6 +33,7 @@ test: $(VENV)/.test-ready ## everything: lint, docs, tests
 
 lint: $(VENV)/.test-ready ## ruff, mypy and the floors of the house (import-linter)
 	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy $(SOURCES)
 	@$(BIN)/lint-imports --no-logo --cache-dir .cache/import_linter
 

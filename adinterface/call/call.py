@@ -111,7 +111,7 @@ class Call:
         if source.compiles_other and kind(source.dtype(result)) == "other":
             return result  # it has no form in another library
         if plan.python_result and source.shape(result) == () and not source.traced(result):
-            number = source.to_numpy(result)
+            number: Any = source.to_numpy(result)
             return float(number) if type(number) is np.float64 else number.item()  # `item` takes ten times as long there
         target = plan.result_library
         if target is not source and target.name == source.name:

@@ -496,7 +496,8 @@ def _called_in_full(
     """What the engine's function gives for any number of arguments and for keywords."""
     if function is _PIECEWISE:
         return _piecewise(*args, **kwargs)
-    if "out" in kwargs or (len(args) > 2 and (place_of_out(function) or len(args)) < len(args)):
+    place = place_of_out(function) if len(args) > 2 else None
+    if "out" in kwargs or (place is not None and len(args) > place):
         out, args = _out_of(function, args, kwargs)
         if out is not None:
             return _into(out, function(*args, **kwargs), True, spelled(function))

@@ -44,8 +44,8 @@ def along_the_line(name: str, part: str, z: Any) -> Any:
     if getattr(z, "dtype", np.dtype(type(z))).kind == "c":
         scale = f"np.exp(-np.abs(np.{part}(z)))"
         raise NumpyCodeError(
-            f"numpy_function: scipy.special.{name}e of complex numbers is {name} times {scale}, which has none of its own. "
-            f"Write that."
+            f"numpy_function: scipy.special.{name}e of complex numbers has no complex derivative: it is {name} times {scale}. "
+            f"Write that product: its factors have derivatives by z and by the parts of z."
         )
     return z
 

@@ -47,3 +47,9 @@ enter("eval_laguerre", lambda y, n, x: -_lower(special.eval_genlaguerre, n, 1.0,
 enter("eval_genlaguerre", lambda y, n, a, x: -_lower(special.eval_genlaguerre, n, a + 1, x), orders=2, what=_WHAT)
 enter("eval_sh_legendre", lambda y, n, x: 2 * _legendre_slope(n, 2 * x - 1), orders=1, what=_WHAT)
 enter("eval_sh_chebyt", lambda y, n, x: 2 * _chebyt_slope(n, 2 * x - 1), orders=1, what=_WHAT)
+enter("eval_sh_chebyu", lambda y, n, x: 2 * _chebyu_slope(n, 2 * x - 1), orders=1, what=_WHAT)
+# C_n(x) = 2 T_n(x / 2), S_n(x) = U_n(x / 2).
+enter("eval_chebyc", lambda y, n, x: _chebyt_slope(n, x / 2), orders=1, what=_WHAT)
+enter("eval_chebys", lambda y, n, x: _chebyu_slope(n, x / 2) / 2, orders=1, what=_WHAT)
+# Jacobi's polynomial, shifted and divided by a binomial coefficient, so that its leading coefficient is 1.
+enter("eval_sh_jacobi", lambda y, n, p, q, x: n * _lower(special.eval_sh_jacobi, n, p + 2, q + 1, x), orders=3, what=_WHAT)

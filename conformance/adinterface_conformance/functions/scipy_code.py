@@ -107,7 +107,9 @@ EXPRESSIONS = {
         special.eval_legendre(n, v / 3); special.eval_chebyt(n, v / 3); special.eval_chebyu(n, v / 3);
         special.eval_hermite(n, v); special.eval_hermitenorm(n, v); special.eval_laguerre(n, v);
         special.eval_sh_legendre(n, v / 3); special.eval_sh_chebyt(n, v / 3); special.eval_jacobi(3, 0.5, 1.5, v);
-        special.eval_gegenbauer(3, 0.5, v); special.eval_genlaguerre(3, 0.5, v); special.powm1(p, v); special.gammasgn(v) * v;
+        special.eval_sh_chebyu(n, v / 3); special.eval_chebyc(n, v); special.eval_chebys(n, v);
+        special.eval_sh_jacobi(3, 2.5, 1.5, v); special.eval_gegenbauer(3, 0.5, v); special.eval_genlaguerre(3, 0.5, v);
+        special.powm1(p, v); special.gammasgn(v) * v;
         functions.logsumexp(x); functions.logsumexp(m, axis=1, b=q, keepdims=True); functions.softmax(m, axis=0);
         functions.log_softmax(m, axis=1); functions.polygamma(1, p); functions.zeta(q + 1, p); functions.zeta(q + 1);
         functions.multigammaln(q + 1, 3);

@@ -1,8 +1,10 @@
 """SciPy's functions on every engine, `adinterface.scipy`: values, both modes, second order; identities; what is refused."""
 
+import math
 import subprocess
 import sys
 
+import mpmath
 import numpy as np
 import pytest
 import scipy.integrate
@@ -36,6 +38,7 @@ from adinterface import (
     value_and_gradient,
 )
 from adinterface import scipy as on_any_engine
+from adinterface.derive.record import recording
 from adinterface.scipy import ours
 
 linalg, signal, interpolate, integrate = (
@@ -464,12 +467,53 @@ ODD_PARAMETERS = {
     "yn": [(2.7,), (-1.3,)],
     "expn": [(1.7,), (0.7,)],
     "bdtr": [(0.7, 3.6)],
-    "bdtrc": [(0.7, 3.6)],
+    "bdtrc": [(0.7, 3.6), (-1.3, 5.0)],
+    "hyp1f1": [(-1.0, -1.0), (-1.0, 2.5), (-2.0, -2.0)],
     "nbdtr": [(-0.5, 3.6)],
     "nbdtrc": [(1.5, 3.6)],
     "struve": [(-2.3,), (0.4,)],
     "modstruve": [(-2.3,)],
 }
+
+
+ODD = (-2.7, -1.3, -1.0, -0.5, 0.3, 0.5, 0.7, 1.0, 1.6, 3.0, 5.2)
+#: Where numbers cannot judge.
+UNTOLD = {
+    "gdtrix": "SciPy has values for probabilities outside of [0, 1]",
+    "tklmbda": "the ends of its support are among these",
+}
+
+
+def numbers_of(ufunc):
+    """For each argument "d" or the letter of an integer; None for a function without a real result."""
+    kinds = [kind.split("->")[0] for kind in ufunc.types if kind.endswith("->d") and set(kind) <= set("dlLp->")]
+    return kinds[-1] if ufunc.nout == 1 and kinds else None
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_no_slope_of_special_functions_is_wrong_at_parameters_that_nobody_has_in_mind():
+    """Each at ten points of odd numbers, by each of its arguments; NaN, and what is refused, says that there is none."""
+    random, seen, wrong = np.random.default_rng(5), 0, []
+    functions = {name: function for name in dir(special) if isinstance(function := getattr(special, name), np.ufunc)}
+    for name, function in functions.items():
+        kinds = "" if name in UNTOLD else numbers_of(function) or ""
+        for _ in range(10 if kinds else 0):
+            args = [float(random.choice(ODD)) if kind == "d" else int(random.integers(-2, 4)) for kind in kinds]
+            for place in [n for n, kind in enumerate(kinds) if kind == "d" and np.isfinite(function(*args))]:
+                f = lambda x, function=function, args=args, n=place: function(*args[:n], x, *args[n + 1 :])
+                try:
+                    found = gradient(numpy_function(f), AutoTorch(), args[place])[0]
+                except NumpyCodeError:
+                    continue
+                with recording() as record:
+                    wanted = gradient(f, AutoFiniteDifferences(), args[place])[0]
+                (accuracy,) = record.accuracies
+                if np.isfinite(wanted) and accuracy.leaves[0].relative < 1e-7 and not np.isnan(found):
+                    seen += 1
+                    if not np.isclose(found, wanted, rtol=1e-5, atol=1e-9):
+                        wrong.append((name, args, place, found, wanted))
+    assert wrong == []
+    assert seen > 1000
 
 
 def per_entry(function, *before):
@@ -501,6 +545,33 @@ def test_orders_where_the_gamma_function_is_negative(function, backend):
     f = lambda v: function(v, 0.5)
     found = gradient(numpy_function(f), backend, -1.3)[0]
     assert found == pytest.approx(gradient(f, AutoFiniteDifferences(), -1.3)[0], rel=1e-7)
+
+
+@pytest.mark.parametrize("order", [-1.0, -2.0, -3.0])
+@pytest.mark.parametrize("name", ["iv", "ive"])
+@each_engine
+def test_orders_that_are_negative_integers(name, order, backend):
+    """The power series has a pole there, the function has none."""
+    at = {"iv": mpmath.besseli, "ive": lambda v, z: mpmath.besseli(v, z) * mpmath.exp(-z)}[name]
+    for z in (0.5, 3.3):
+        found = gradient(numpy_function(lambda v, z=z: getattr(special, name)(v, z)), backend, order)[0]
+        assert found == pytest.approx(float(mpmath.diff(lambda v, z=z: at(v, z), order)), rel=1e-11)
+
+
+@pytest.mark.parametrize("phi", [0.5, -1.3, 1.5])
+@each_engine
+def test_the_incomplete_elliptic_integral_where_the_parameter_is_one(phi, backend):
+    """F has no singularity there before a quarter period, but the closed form of its derivative is 0 / 0."""
+    rise = 1 / math.cos(phi) * math.tan(phi)
+    wanted = (rise - math.asinh(math.tan(phi))) / 4
+    for m, rtol in ((1.0, 1e-12), (1 - 1e-12, 1e-9)):
+        found = gradient(numpy_function(lambda m: special.ellipkinc(phi, m)), backend, m)[0]
+        assert found == pytest.approx(wanted, rel=rtol)
+
+
+@each_engine
+def test_powers_of_negative_numbers_less_one(backend):
+    assert gradient(numpy_function(lambda x: special.powm1(x, -1.0)), backend, -2.7)[0] == pytest.approx(-(2.7**-2))
 
 
 @pytest.mark.parametrize("order", [0.0, 1.0, -1.0])

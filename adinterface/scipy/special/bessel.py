@@ -1,6 +1,6 @@
 """Bessel functions and their relatives.
 
-Source: NIST Digital Library of Mathematical Functions, 9.2, 10.2, 10.6, 10.25, 10.29, 10.32, 11.4.
+Source: NIST Digital Library of Mathematical Functions, 9.2, 10.2, 10.6, 10.25, 10.27, 10.29, 10.32, 11.4.
 """
 
 from __future__ import annotations
@@ -21,17 +21,37 @@ from .ruled import enter, require_real
 # Of an order. By that, from the power series, or an integral; for positive arguments.
 
 
+def _of_positive_order(v: Any) -> tuple[Any, Any, Any]:
+    """Whether an order is a negative integer, where the series has a pole; the order, or there its opposite; and (-1)^v."""
+    whole = (v < 0) & (v == np.round(v))
+    return whole, np.where(whole, -v, v), 1.0 - 2.0 * np.mod(np.round(v), 2)
+
+
 def _by_order(y: Any, v: Any, z: Any, sign: float) -> Any:
-    """Of (z/2)^v / gamma(v + 1) 0F1(v + 1, sign z^2 / 4)."""
+    """Of (z/2)^v / gamma(v + 1) 0F1(v + 1, sign z^2 / 4); NaN at negative integers, where gamma has poles.
+
+    There J_-v = cos(pi v) J_v - sin(pi v) Y_v would say it, but the next derivative of that needs Y's by its order.
+    """
     require_real(z)
     power = special.gammasgn(v + 1) * np.exp(special.xlogy(v, z / 2) - special.gammaln(v + 1))
     return y * (np.log(z / 2) - special.psi(v + 1)) + power * limit_by[0](v + 1, sign * z * z / 4)
 
 
+def _modified_by_order(y: Any, v: Any, z: Any) -> Any:
+    """I_-v = I_v + 2 / pi sin(pi v) K_v."""
+    whole, order, odd = _of_positive_order(v)
+    slope = _by_order(y, order, z, 1.0)
+    return np.where(whole, -slope - 2 * odd * special.kv(np.where(whole, order, 0.0), z), slope)
+
+
 def _scaled_by_order(y: Any, v: Any, z: Any) -> Any:
     require_real(z)
+    whole, order, odd = _of_positive_order(v)
     square = z * z / 4
-    return y * (np.log(z / 2) - special.psi(v + 1) + limit_by[0](v + 1, square) / special.hyp0f1(v + 1, square))
+    rise = limit_by[0](order + 1, square) / special.hyp0f1(order + 1, square)
+    slope = y * (np.log(z / 2) - special.psi(order + 1) + rise)
+    other = special.kve(np.where(whole, order, 0.0), z) * np.exp(-2 * z)
+    return np.where(whole, -slope - 2 * odd * other, slope)
 
 
 enter("jv", lambda y, v, z: (lambda: _by_order(y, v, z, -1.0), lambda: (special.jv(v - 1, z) - special.jv(v + 1, z)) / 2))
@@ -62,7 +82,7 @@ def _scaled_slope(name: str) -> Callable[..., Any]:
 
 enter("jve", _scaled_slope("jv"), orders=1)
 enter("yve", _scaled_slope("yv"), orders=1)
-enter("iv", lambda y, v, z: (lambda: _by_order(y, v, z, 1.0), lambda: (special.iv(v - 1, z) + special.iv(v + 1, z)) / 2))
+enter("iv", lambda y, v, z: (lambda: _modified_by_order(y, v, z), lambda: (special.iv(v - 1, z) + special.iv(v + 1, z)) / 2))
 _scaled_second_by_order: Callable[..., Any]
 (_scaled_second_by_order,) = by_parameters(
     "kve",

@@ -1,6 +1,7 @@
 """Elliptic integrals and functions. Source: NIST Digital Library of Mathematical Functions, 19.4, 19.18, 22.13, 22.16.
 
-Where the closed forms are differences of numbers alike, near m = 0, what they stand for is integrated by Gauss and Legendre.
+Where the closed forms are differences of numbers alike, near m = 0 or 1, what they stand for is integrated by Gauss and
+Legendre.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from scipy import special
 from .ruled import RULED, enter
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
-#: Below, the closed forms are not used.
-_SMALL = 0.1
+#: Below, the closed forms are not used; from this amplitude on, what is integrated is too steep near m = 1.
+_SMALL, _STEEP = 0.1, 1.2
 
 
 def _split(m: Any) -> tuple[Any, Any, Any]:
@@ -47,15 +48,28 @@ def _second_by_m(m: Any) -> Any:
 
 
 def _first_incomplete_by_m(phi: Any, m: Any) -> Any:
-    small, near, far = _split(m + 0 * phi)
-    phi = phi + 0 * m
-    # Quarter periods are complete integrals, so that the nodes need to cover one of them alone.
+    m, phi = m + 0 * phi, phi + 0 * m
+    # Quarter periods are complete integrals, so that only what is left depends on phi.
     turns = np.round(phi / math.pi)
     rest = phi - turns * math.pi
-    series = 2 * turns * _quadrature(math.pi / 2 * np.ones_like(near), near, -1.5) + _quadrature(rest, near, -1.5)
-    rise = np.sin(2 * phi) / np.sqrt(1 - far * np.sin(phi) ** 2)
-    difference = special.ellipeinc(phi, far) - (1 - far) * special.ellipkinc(phi, far)
-    return np.where(small, series, (difference / far - rise / 2) / (2 * (1 - far)))
+    whole = np.where(turns == 0, 0.0, 2 * turns * _first_by_m(np.where(turns == 0, 0.5, m)))
+    # Near m = 1 the closed form is a difference of numbers alike too.
+    near_one = np.abs(1 - m) < _SMALL
+    smooth = (np.abs(m) < _SMALL) | (near_one & (np.abs(rest) < _STEEP))
+    steep = near_one & ~smooth
+    integrated = _quadrature(np.where(smooth, rest, 0.0), np.where(smooth, m, 0.0), -1.5)
+    symmetric = _first_by_m_symmetric(np.where(steep, rest, 1.0), np.where(steep, m, 0.5))
+    far = np.where(smooth | steep, 0.5, m)
+    rise = np.sin(2 * rest) / np.sqrt(1 - far * np.sin(rest) ** 2)
+    difference = special.ellipeinc(rest, far) - (1 - far) * special.ellipkinc(rest, far)
+    closed = (difference / far - rise / 2) / (2 * (1 - far))
+    return whole + np.where(smooth, integrated, np.where(steep, symmetric, closed))
+
+
+def _first_by_m_symmetric(phi: Any, m: Any) -> Any:
+    """By Carlson's integral of the second kind, within a quarter period."""
+    sine = np.sin(phi)
+    return sine**3 / 6 * special.elliprd(np.cos(phi) ** 2, np.ones_like(sine), 1 - m * sine**2)
 
 
 def _second_incomplete_by_m(phi: Any, m: Any) -> Any:

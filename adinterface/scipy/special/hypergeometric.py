@@ -92,7 +92,15 @@ def _kummer(i: int, a: Any, b: Any, x: Any) -> Any:
 
 
 kummer_by = by_parameters("hyp1f1", functools.partial(from_rows, series.hyp1f1), 2, _kummer)
-enter("hyp1f1", lambda y, a, b, x: (*later(kummer_by, a, b, x), a / b * special.hyp1f1(a + 1, b + 1, x)))
+
+
+def _kummer_slope(a: Any, b: Any, x: Any) -> Any:
+    line = a == -1  # 1 + a / b x, also where b = -1 leaves the next function open
+    first, second = (np.where(line, 1.0, parameter + 1) for parameter in (a, b))
+    return a / b * np.where(line, 1.0, special.hyp1f1(first, second, x))
+
+
+enter("hyp1f1", lambda y, a, b, x: (*later(kummer_by, a, b, x), _kummer_slope(a, b, x)))
 
 
 def _gauss(i: int, a: Any, b: Any, c: Any, x: Any) -> Any:

@@ -127,6 +127,15 @@ def _next(k: Any) -> Any:
     return _whole(k) + 1.0
 
 
+def _more_than(k: Any, n: Any, p: Any) -> Any:
+    """The probability of more than k successes of n: 1 for a negative k."""
+    if isinstance(k, float):  # it widens nothing
+        return 1.0 + 0.0 * p if k < 0 else special.betainc(k + 1.0, n - k, p)
+    all_of_them = k < 0
+    first, second = (np.where(all_of_them, 1.0, count) for count in (k + 1.0, n - k))
+    return np.where(all_of_them, 1.0, special.betainc(first, second, p))
+
+
 def ratio(n: Any, d: Any, x: Any) -> Any:
     return n * x / (d + n * x)
 
@@ -144,7 +153,7 @@ RULED |= {
     "pdtr": lambda k, m: special.gammaincc(_next(k), m),
     "pdtrc": lambda k, m: special.gammainc(_next(k), m),
     "bdtr": lambda k, n, p: special.betainc(_count(n) - _whole(k), _next(k), 1 - p),
-    "bdtrc": lambda k, n, p: special.betainc(_next(k), _count(n) - _whole(k), p),
+    "bdtrc": lambda k, n, p: _more_than(_whole(k), _count(n), p),
     "nbdtr": lambda k, n, p: special.betainc(_count(n), _count(k) + 1.0, p),
     "nbdtrc": lambda k, n, p: special.betaincc(_count(n), _count(k) + 1.0, p),
 }

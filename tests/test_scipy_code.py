@@ -35,6 +35,7 @@ from adinterface import (
     numpy_function,
     prepare,
     pushforward,
+    second_derivative,
     value_and_gradient,
 )
 from adinterface import scipy as on_any_engine
@@ -556,6 +557,8 @@ def test_orders_that_are_negative_integers(name, order, backend):
     for z in (0.5, 3.3):
         found = gradient(numpy_function(lambda v, z=z: getattr(special, name)(v, z)), backend, order)[0]
         assert found == pytest.approx(float(mpmath.diff(lambda v, z=z: at(v, z), order)), rel=1e-11)
+        bend = second_derivative(numpy_function(lambda v, z=z: getattr(special, name)(v, z)), backend, order)
+        assert bend == pytest.approx(float(mpmath.diff(lambda v, z=z: at(v, z), order, 2)), rel=1e-7)
 
 
 @pytest.mark.parametrize("phi", [0.5, -1.3, 1.5])
@@ -567,6 +570,17 @@ def test_the_incomplete_elliptic_integral_where_the_parameter_is_one(phi, backen
     for m, rtol in ((1.0, 1e-12), (1 - 1e-12, 1e-9)):
         found = gradient(numpy_function(lambda m: special.ellipkinc(phi, m)), backend, m)[0]
         assert found == pytest.approx(wanted, rel=rtol)
+
+
+@each_engine
+def test_second_derivatives_where_a_first_one_is_a_special_case(backend):
+    f = numpy_function(lambda a, x: special.hyp1f1(a, 2.5, x))
+    mixed = hessian(lambda p: f(p[0], p[1]), backend, np.array([-1.0, 0.7]))[0, 1]
+    exact = mpmath.diff(lambda a, x: mpmath.hyp1f1(a, 2.5, x), (-1.0, 0.7), (1, 1))
+    assert mixed == pytest.approx(float(exact), rel=1e-8)
+    bend = second_derivative(numpy_function(lambda m: special.ellipkinc(0.5, m)), backend, 1.0)
+    integrand = lambda t: 3 * mpmath.sin(t) ** 4 / (4 * mpmath.cos(t) ** 5)
+    assert bend == pytest.approx(float(mpmath.quad(integrand, [0, 0.5])), rel=1e-10)
 
 
 @each_engine

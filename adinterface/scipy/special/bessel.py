@@ -16,15 +16,9 @@ from scipy import special
 from ...contract.errors import NumpyCodeError
 from . import jets
 from .hypergeometric import by_parameters, from_jet, limit_by
-from .ruled import enter, require_real
+from .ruled import PARTIALS, enter, require_real
 
 # Of an order. By that, from the power series, or an integral; for positive arguments.
-
-
-def _of_positive_order(v: Any) -> tuple[Any, Any, Any]:
-    """Whether an order is a negative integer, where the series has a pole; the order, or there its opposite; and (-1)^v."""
-    whole = (v < 0) & (v == np.round(v))
-    return whole, np.where(whole, -v, v), 1.0 - 2.0 * np.mod(np.round(v), 2)
 
 
 def _by_order(y: Any, v: Any, z: Any, sign: float) -> Any:
@@ -38,20 +32,34 @@ def _by_order(y: Any, v: Any, z: Any, sign: float) -> Any:
 
 
 def _modified_by_order(y: Any, v: Any, z: Any) -> Any:
-    """I_-v = I_v + 2 / pi sin(pi v) K_v."""
-    whole, order, odd = _of_positive_order(v)
-    slope = _by_order(y, order, z, 1.0)
-    return np.where(whole, -slope - 2 * odd * special.kv(np.where(whole, order, 0.0), z), slope)
+    require_real(z)
+    return _reflected(y, v, z, special.iv, lambda y, v: _by_order(y, v, z, 1.0), special.kv, 0)
 
 
 def _scaled_by_order(y: Any, v: Any, z: Any) -> Any:
     require_real(z)
-    whole, order, odd = _of_positive_order(v)
     square = z * z / 4
-    rise = limit_by[0](order + 1, square) / special.hyp0f1(order + 1, square)
-    slope = y * (np.log(z / 2) - special.psi(order + 1) + rise)
-    other = special.kve(np.where(whole, order, 0.0), z) * np.exp(-2 * z)
-    return np.where(whole, -slope - 2 * odd * other, slope)
+
+    def slope(y: Any, v: Any) -> Any:
+        return y * (np.log(z / 2) - special.psi(v + 1) + limit_by[0](v + 1, square) / special.hyp0f1(v + 1, square))
+
+    return _reflected(y, v, z, special.ive, slope, special.kve, 2)
+
+
+def _reflected(y: Any, v: Any, z: Any, own: Any, slope: Callable[[Any, Any], Any], other: Any, scale: int) -> Any:
+    """The derivative by the order, by `slope(y, v)`, but at negative integers, where the series has a pole, from
+
+        I_v = I_-v - 2 / pi sin(pi v) K_v,    also what vanishes at integers, which the next derivative does not leave out.
+
+    own, other: I and K, both scaled or not; scale: by which power of exp(-z) the scales differ.
+    """
+    whole = (v < 0) & (v == np.round(v))
+    order, opposite = np.where(whole, -v, v), np.where(whole, -v, 0.0)
+    found = slope(np.where(whole, own(opposite, z), y), order)
+    odd, apart = 1.0 - 2.0 * np.mod(np.round(v), 2), v - np.round(v)
+    by_order = PARTIALS[other.__name__](other(opposite, z), opposite, z)[0]()
+    rest = other(opposite, z) - np.sin(math.pi * apart) / math.pi * by_order
+    return np.where(whole, -found - 2 * odd * np.exp(-scale * z) * rest, found)
 
 
 enter("jv", lambda y, v, z: (lambda: _by_order(y, v, z, -1.0), lambda: (special.jv(v - 1, z) - special.jv(v + 1, z)) / 2))

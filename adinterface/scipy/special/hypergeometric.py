@@ -95,7 +95,7 @@ kummer_by = by_parameters("hyp1f1", functools.partial(from_rows, series.hyp1f1),
 
 
 def _kummer_slope(a: Any, b: Any, x: Any) -> Any:
-    line = a == -1  # 1 + a / b x, also where b = -1 leaves the next function open
+    line = (a == -1) & (b == -1)  # 1 + x, as SciPy has it, though the next function is open
     first, second = (np.where(line, 1.0, parameter + 1) for parameter in (a, b))
     return a / b * np.where(line, 1.0, special.hyp1f1(first, second, x))
 

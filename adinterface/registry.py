@@ -120,11 +120,19 @@ def loaded_backends() -> list[type[Backend]]:
 
 def evaluation(leaves: Sequence[Any]) -> AbstractContextManager[Any]:
     """The scope in which f is called for its value alone: no engine needs to record it, unless it does so already."""
-    scopes = [library.evaluation(leaves) for backend in loaded_backends() for library in backend.libraries]
-    needed = [scope for scope in scopes if scope is not None]
+    needed: list[AbstractContextManager[Any]] = []
+    for name in _entry_points():  # written out: it is asked for in every call of differences
+        if sys.modules.get(name) is not None:
+            for library in backend_class(name).libraries:
+                scope = library.evaluation(leaves)
+                if scope is not None:
+                    needed.append(scope)
     if len(needed) <= 1:
-        return needed[0] if needed else nullcontext()
+        return needed[0] if needed else _NO_SCOPE
     return _together(needed)
+
+
+_NO_SCOPE = nullcontext()
 
 
 @contextmanager

@@ -97,11 +97,23 @@ class Function:
             else:
                 args, kwargs = plan.arguments(active, self.carried)
                 result = self.f(*args, **kwargs) if not plan.of_no_axes else self._told(active, args, kwargs)
-        except Exception as error:  # raised again as it is; a note says what the user may not know
-            require_function(plan.operator, self.f)
-            annotate(plan, error)
+        except Exception as error:  # raised again as it is
+            self.failed(error)
             raise
         return self.taken_apart(result)
+
+    def failed(self, error: Exception) -> None:
+        """Note on what f raised what the user may not know."""
+        require_function(self.plan.operator, self.f)
+        annotate(self.plan, error)
+
+    @property
+    def direct(self) -> Callable[..., Any] | None:
+        """f itself if it is called with the leaves as they are, and returns one number: for whoever evaluates it many times.
+
+        What it raises he gives to `failed`, what it returns to `taken_apart`.
+        """
+        return self.f if self.plan.bare and self.output != "tree" else None
 
     def _told(self, active: Sequence[Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """f, told which of its arguments are arrays although they have no axes."""
@@ -114,8 +126,8 @@ class Function:
 
         marker: has a `place`, which every evaluation begins at 0.
         """
-        f, plan, scalars, taken_apart = self.f, self.plan, self.plan.library.scalars, self.taken_apart
-        if not plan.bare or self.output == "tree":
+        f, scalars, taken_apart, failed = self.direct, self.plan.library.scalars, self.taken_apart, self.failed
+        if f is None:
             call = self.__call__
 
             def evaluate(*active: Any) -> tuple[Arrays, Aux]:
@@ -129,8 +141,7 @@ class Function:
             try:
                 result = f(*active)
             except Exception as error:  # as in a single call
-                require_function(plan.operator, f)
-                annotate(plan, error)
+                failed(error)
                 raise
             return ((result,), ALONE) if type(result) in scalars else taken_apart(result)
 

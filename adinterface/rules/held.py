@@ -102,10 +102,11 @@ def held(x: Any, library: Library) -> Any:
 class Holding:
     """A flat function as differences evaluate it around a point."""
 
-    __slots__ = ("_function", "_hold")
+    __slots__ = ("_function", "hold")
 
     def __init__(self, function: Any, hold: _Hold):
-        self._function, self._hold = function, hold
+        #: `hold.place = 0` begins an evaluation of one's own where values are held.
+        self._function, self.hold = function, hold
 
     @property
     def held(self) -> frozenset[int]:
@@ -119,16 +120,16 @@ class Holding:
     @property
     def alone(self) -> Holding:
         inner = self._function.alone
-        return self if inner is self._function else Holding(inner, self._hold)
+        return self if inner is self._function else Holding(inner, self.hold)
 
     @property
     def elsewhere(self) -> Holding:
         inner = self._function.elsewhere
-        return self if inner is self._function else Holding(inner, self._hold)
+        return self if inner is self._function else Holding(inner, self.hold)
 
     @property
     def of_any_numbers(self) -> Holding:
-        return Holding(self._function.of_any_numbers, self._hold)
+        return Holding(self._function.of_any_numbers, self.hold)
 
     @property
     def shipped(self) -> Any:
@@ -139,12 +140,21 @@ class Holding:
         return self._function.taken_apart
 
     @property
+    def direct(self) -> Callable[..., Any] | None:
+        found: Callable[..., Any] | None = getattr(self._function, "direct", None)
+        return found
+
+    @property
+    def failed(self) -> Any:
+        return self._function.failed
+
+    @property
     def ignores(self) -> bool:
         """Whether f has asked for a value that is held."""
-        return self._hold.record is not None
+        return self.hold.record is not None
 
     def __call__(self, *leaves: Any) -> Any:
-        hold = self._hold
+        hold = self.hold
         hold.place = 0
         token = _active.set(hold)
         try:
@@ -152,25 +162,12 @@ class Holding:
         finally:
             _active.reset(token)
 
-    def repeated(self) -> Repeated:
-        """The same for many evaluations one after another: `with function.repeated() as evaluate`."""
-        return Repeated(self._function, self._hold)
+    def repeated(self) -> Callable[..., Any]:
+        """The same for many evaluations one after another, between `hold_on(function.hold)` and `let_go` of what that gives.
 
-
-class Repeated:
-    """A scope in which values are held; only evaluations of this function may take place in it.
-
-    A class: to hold and let go for each evaluation, or a generator, would take longer than many an f.
-    """
-
-    __slots__ = ("_function", "_hold", "_token")
-
-    def __init__(self, function: Any, hold: _Hold):
-        self._function, self._hold = function, hold
-
-    def __enter__(self) -> Callable[..., Any]:
-        function, hold = self._function, self._hold
-        self._token = _active.set(hold)
+        Only evaluations of this function may take place in between: to hold and let go for each takes longer than many an f.
+        """
+        function, hold = self._function, self.hold
         repeated = getattr(function, "repeated", None)
         if repeated is not None:
             found: Callable[..., Any] = repeated(hold)
@@ -182,8 +179,8 @@ class Repeated:
 
         return evaluate
 
-    def __exit__(self, *raised: object) -> None:
-        _active.reset(self._token)
+
+hold_on, let_go = _active.set, _active.reset
 
 
 class Around:
@@ -220,4 +217,4 @@ def holding(function: Any, leaves: tuple[Any, ...], aside: Callable[[Any], Any] 
     return Holding(function, _Hold(function.alone if aside is None else aside(function.alone), leaves))
 
 
-__all__ = ["Around", "Holding", "held", "holding"]
+__all__ = ["Around", "Holding", "held", "hold_on", "holding", "let_go"]

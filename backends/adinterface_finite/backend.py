@@ -83,7 +83,7 @@ class FiniteDifferencesBackend(Backend):
     # first order
 
     def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient:
-        quick = self._in_pairs(function, leaves, value, pairs.gradient)
+        quick = None if self.relative is None else self._in_pairs(function, leaves, value, pairs.gradient)
         if quick is not None:
             (outputs, aux), slopes = quick
             return Gradient(outputs, aux, slopes)
@@ -122,8 +122,7 @@ class FiniteDifferencesBackend(Backend):
         try:
             with evaluation(leaves):
                 point = self._point(leaves)
-                doubled = [array.dtype.kind == "c" for array in point.numbers]
-                numbers = sum([array.size for array in point.numbers])
+                doubled, numbers = point.complex, point.count
                 if value or not numbers or (not real and any(doubled)):
                     evaluations.base()
                     doubled = [each and not _all_complex(evaluations) for each in doubled]

@@ -13,10 +13,10 @@ from adinterface.contract.backend import Arrays, Aux, Backend, FlatFunction
 from adinterface.contract.errors import PrecisionError
 from adinterface.contract.library import epsilon, width
 from adinterface.derive.basis import library_of, size_of
-from adinterface.rules.held import holding
+from adinterface.rules.held import hold_on, holding, let_go
 from adinterface.workers import OUTSIDE, Outside, Task, run_all
 
-from .levels import Level, aside, below
+from .levels import Level, aside, below, come_back, go_below
 from .points import Move
 
 _T = TypeVar("_T")
@@ -25,6 +25,8 @@ DOUBLE = np.dtype(np.float64)
 
 #: A flat function.
 Evaluate = Callable[..., tuple[Arrays, Aux]]
+#: From a `move` and a distance to f there, as a number, and how far the point really is.
+Number = Callable[[Move, float], tuple[float, Any]]
 
 
 class Evaluations:
@@ -50,10 +52,6 @@ class Evaluations:
             result: tuple[Arrays, Aux] = self.alone(*leaves)
         return result
 
-    def near(self) -> Near:
-        """For many displaced points one after another: `with evaluations.near() as evaluate`."""
-        return Near(self.level, self.alone.repeated())
-
     def base(self) -> tuple[Arrays, Aux]:
         """f at the point itself, once."""
         outputs, aux = self.at_the_point()
@@ -73,28 +71,49 @@ class Evaluations:
         return self._base is not None
 
     def vector(self, evaluate: Evaluate, leaves: Sequence[Any]) -> Any:
-        """The outputs at one point as `vectors` gives them, by what `near` gives."""
+        """The outputs at one point as `vectors` gives them, by what `Near` gives."""
         try:
             outputs, aux = evaluate(*leaves)
         except OUTSIDE as error:
             return self._outside(error)
         return (self._layout or self.layout(outputs, aux)).flat(outputs)
 
-    def number(self, evaluate: Evaluate, move: Move, t: float) -> tuple[float, Any]:
-        """As `vector`, where the layout is known to be one real number of double precision, and how far its point really is.
+    def numbers(self, evaluate: Evaluate) -> Number:
+        """As `vector`, where the layout is known to be one real number of double precision.
 
-        The point: `move(t)`. It is let go here, so that the next one may lie in the same memory, which is near.
+        A point is let go where f is evaluated there, so that the next one may lie in the same memory, which is near.
         """
-        leaves, distance = move(t)
-        try:
-            (output,), _ = evaluate(*leaves)
-        except OUTSIDE as error:
-            self._outside(error)
-            return math.nan, distance
-        if type(output) is np.float64:
-            return float(output), distance
-        assert self._layout is not None
-        return as_number(self._layout.flat((output,))), distance
+        alone, layout, outside, double = self.alone, self.layout(()), self._outside, np.float64
+        f, hold = alone.direct, alone.hold
+        if f is None:
+
+            def evaluated(move: Move, t: float) -> tuple[float, Any]:
+                leaves, distance = move(t)
+                try:
+                    outputs, _ = evaluate(*leaves)
+                except OUTSIDE as error:
+                    outside(error)
+                    return math.nan, distance
+                return as_number(layout.flat(outputs)), distance
+
+            return evaluated
+
+        def number(move: Move, t: float) -> tuple[float, Any]:
+            leaves, distance = move(t)
+            hold.place = 0
+            try:
+                result = f(*leaves)
+            except Exception as error:
+                alone.failed(error)
+                if not isinstance(error, OUTSIDE):
+                    raise
+                outside(error)
+                return math.nan, distance
+            if type(result) is double:
+                return float(result), distance
+            return as_number(layout.flat(alone.taken_apart(result)[0])), distance
+
+        return number
 
     def vectors(self, points: Iterable[Sequence[Any]], begun: Any = None) -> list[Any]:
         """The outputs at these points, in their order, each as one vector of NumPy's numbers (a number for a single one).
@@ -110,7 +129,7 @@ class Evaluations:
         if begun is not None:
             next(points)
             found.append(begun)
-        with self.near() as evaluate:
+        with Near(self) as evaluate:
             for leaves in points:
                 try:
                     outputs, aux = evaluate(*leaves)
@@ -173,21 +192,22 @@ def as_number(vector: Any) -> float:
 
 
 class Near:
-    """The scopes of evaluations beside a point, entered once for all of them."""
+    """The scopes of evaluations at displaced points, entered once for many: `with Near(evaluations) as evaluate`."""
 
-    __slots__ = ("_below", "_repeated")
+    __slots__ = ("_evaluations", "_held", "_level")
 
-    def __init__(self, level: Level, repeated: Any):
-        self._below, self._repeated = below(level), repeated
+    def __init__(self, evaluations: Evaluations):
+        self._evaluations = evaluations
 
     def __enter__(self) -> Evaluate:
-        self._below.__enter__()
-        evaluate: Evaluate = self._repeated.__enter__()
+        function = self._evaluations.alone
+        self._level, self._held = go_below(self._evaluations.level), hold_on(function.hold)
+        evaluate: Evaluate = function.repeated()
         return evaluate
 
     def __exit__(self, *raised: object) -> None:
-        self._repeated.__exit__(*raised)
-        self._below.__exit__(*raised)
+        let_go(self._held)
+        come_back(self._level)
 
 
 class TracedError(Exception):
@@ -258,7 +278,10 @@ def _number_layout(backend: Backend) -> Layout:
 
 def check_precision(backend: Backend, leaves: Arrays, outputs: Arrays) -> None:
     """Refuse a value with less precision than the arguments."""
-    if all(type(output) is np.float64 for output in outputs) and all(getattr(leaf, "dtype", None) is DOUBLE for leaf in leaves):
+    for array in (*outputs, *leaves):
+        if getattr(array, "dtype", None) is not DOUBLE:
+            break
+    else:
         return
     finest = max([width(library_of(backend, leaf).dtype(leaf)) for leaf in leaves if size_of(backend, leaf)], default=0)
     for output in outputs:
@@ -300,8 +323,9 @@ def apart(backend: Backend, leaves: Arrays, differences: Callable[[Callable[[], 
     For NumPy these are the same copies again and again, as long as f does not write into them. If it has, all is done once
     more with copies for each evaluation: to make them from the start would take longer than many an f.
     """
-    if not all(isinstance(leaf, (np.ndarray, np.generic)) for leaf in leaves):
-        return differences(functools.partial(copies, backend, leaves))
+    for leaf in leaves:
+        if not isinstance(leaf, (np.ndarray, np.generic)):
+            return differences(functools.partial(copies, backend, leaves))
     own = kept(leaves)
     found = differences(lambda: own)
     if len(leaves) == 1 or all(a.tobytes() == b.tobytes() for a, b in zip(own, leaves)):

@@ -24,6 +24,8 @@ _active: ContextVar[Level | None] = ContextVar("level", default=None)
 
 #: The level in whose evaluation of f this is, if in any; a function of C, since every call asks.
 enclosing = _active.get
+#: As `below`, and the way back, for whoever enters more than this scope in one step.
+go_below, come_back = _active.set, _active.reset
 
 
 class below:

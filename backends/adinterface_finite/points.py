@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -40,13 +41,22 @@ class Point:
         )
         #: Whether there are bounds at all.
         self.bounded = self.low > -math.inf or self.high < math.inf
-        self.libraries: list[Library] = [library_of(backend, leaf) for leaf in leaves]
-        self.exactness = [epsilon(library.dtype(leaf)) for library, leaf in zip(self.libraries, leaves)]
+        self.libraries: list[Library] = []
+        self.exactness: list[float] = []
         #: NumPy's own are taken as they are.
-        self.plain = [isinstance(leaf, (np.ndarray, np.generic)) for leaf in leaves]
-        self.numbers: list[Any] = [
-            leaf if plain else library.to_numpy(leaf) for leaf, plain, library in zip(leaves, self.plain, self.libraries)
-        ]
+        self.plain: list[bool] = []
+        self.numbers: list[Any] = []
+        #: How many numbers there are, and which leaves' are complex.
+        self.count, self.complex = 0, []
+        for leaf in leaves:
+            library, plain = library_of(backend, leaf), isinstance(leaf, (np.ndarray, np.generic))
+            numbers = leaf if plain else library.to_numpy(leaf)
+            self.libraries.append(library)
+            self.exactness.append(epsilon(library.dtype(leaf)))
+            self.plain.append(plain)
+            self.numbers.append(numbers)
+            self.count += numbers.size
+            self.complex.append(numbers.dtype.kind == "c")
 
     def size_of(self, x: float) -> float:
         """Over what distance f may be expected to change around this number."""
@@ -124,15 +134,10 @@ class Coordinates(Lines):
             shape = numbers.shape
             indices: Sequence[Any] = range(numbers.size) if len(shape) == 1 else list(np.ndindex(shape))
             for unit in (1.0, 1.0j) if twice else (1.0,):
-                self.places.extend([(n, index, unit) for index in indices])
+                self.places.extend(zip(repeat(n), indices, repeat(unit)))
         super().__init__(point, len(self.places))
         #: Whether any leaf is.
         self.doubled = any(doubled)
-        #: Whether a leaf is NumPy's in double precision.
-        self.doubles = [
-            plain and type(numbers) is np.ndarray and numbers.dtype is _DOUBLE
-            for plain, numbers in zip(point.plain, point.numbers)
-        ]
 
     def owners(self) -> list[tuple[int, int, int]]:
         return [(n, start, start + size * (1 + twice)) for n, (start, size, twice) in enumerate(self.spans) if size]
@@ -178,9 +183,10 @@ class Coordinates(Lines):
 
     def mover(self, line: int, fresh: Callable[[], Arrays]) -> Move:
         n, index, _ = self.places[line]
-        if not self.doubles[n]:
+        numbers = self.point.numbers[n]
+        if not self.point.plain[n] or type(numbers) is not np.ndarray or numbers.dtype is not _DOUBLE:
             return super().mover(line, fresh)
-        copy, at = self.point.numbers[n].copy, self.point.numbers[n].item(index)
+        copy, at = numbers.copy, numbers.item(index)
 
         def moved_alone(t: float) -> tuple[Sequence[Any], Any]:
             moved = copy("K")

@@ -81,24 +81,16 @@ def _constants(exponents: tuple[int, ...], power: int, order: int) -> list[float
 
 
 #: One window: s its value, n its part of rounding, e how far it is from the window without its largest step. w is what the
-#: difference of the windows without the largest and without the smallest step counts, a how noise of f is amplified.
+#: difference of the windows without the largest and without the smallest step counts.
 _WINDOW = """
         e_{here} = w_{here} * (s_{right} - s_{left})
         s_{here} = s_{right} + e_{here}
         n_{here} = n_{right} + w_{here} * (n_{right} + n_{left})
         if e_{here} < 0.0:
             e_{here} = -e_{here}
-        total = n_{here} + e_{here}
 """
-#: Of three steps or more: what the shorter window lacked says what it lacks (r: how much faster it converges if all goes well),
-#: and the difference is a sample of f's noise (d: how much that is amplified in it).
-_WIDER = """
-        if e_{right} > 0.0:
-            gained = e_{here} / e_{right} * r_{here}
-            if gained < 1.0:
-                total = n_{here} + e_{here} * (gained if gained > {FLOOR!r} else {FLOOR!r})
-        else:
-            total = n_{here} + e_{here} * {FLOOR!r}
+#: Of three steps or more the difference is a sample of f's noise (d: how much that is amplified in it).
+_SAMPLE = """
         sample = e_{here} / d_{here}
         if sample < second:
             if sample < noise:
@@ -106,19 +98,40 @@ _WIDER = """
             else:
                 second = sample
 """
-#: Slopes at smaller steps may contradict a window, but for that it must be the best one so far.
-_CONTRADICTED = """
-        if total < least:
+#: The error of a window, as far as it may be the least. Windows come from the last, which are the best as a rule, to the first,
+#: so that most are told by one look at the least that their error may be.
+_ERROR = """
+        total = n_{here} + e_{here}
+        if total <= least:
+"""
+#: Of three steps or more, what the shorter window lacked says what it lacks (r: how much faster it converges if all goes well).
+_WIDER_ERROR = """
+        total = n_{here} + e_{here} * {FLOOR!r}
+        if total <= least:
+            if e_{right} > 0.0:
+                gained = e_{here} / e_{right} * r_{here}
+                if not gained < 1.0:
+                    total = n_{here} + e_{here}
+                elif gained > {FLOOR!r}:
+                    total = n_{here} + e_{here} * gained
+"""
+#: Slopes at smaller steps may contradict a window.
+_NEAR = """
             near = abs(s_{last} - s_{here})
 """
-_BY = """
+_CONTRADICTED = """
             off = abs(s_{smaller} - s_{here}) - near - 8 * n_{smaller}
             if off > 0.0:
                 total += off
 """
+#: a: how noise of f is amplified in the window.
 _TAKEN = """
-        if total < least:
-            least, value, floor, first, amplified = total, s_{here}, n_{here}, {first}, a_{here}
+            if total <= least:
+                least = total
+                value = s_{here}
+                floor = n_{here}
+                first = {first}
+                amplified = a_{here}
 """
 _BEGIN = """
 def of_steps({constants}):
@@ -130,27 +143,28 @@ def of_steps({constants}):
 """
 _END = """
         if least == inf:
-            return Number(s_0_{last}, inf, inf, 0, 0.0, inf)
+            return new(Number, (s_0_{last}, inf, inf, 0, 0.0, inf))
         alike = inf
         if second < inf:
             alike = second / noise if noise > 0.0 else inf
             noise = min(sqrt(noise * second), {TWICE!r} * noise)
         error = {CAUTION!r} * noise * amplified
-        return Number(value, error if error > least else least, floor, first, noise, alike)
+        return new(Number, (value, error if error > least else least, floor, first, noise, alike))
     return estimate
 """
 #: Two steps show no noise.
 _END_OF_TWO = """
         if least == inf:
-            value = s_0_1
-        return Number(value, least, floor, 0, 0.0, inf)
+            value, floor = s_0_1, inf
+        return new(Number, (value, least, floor, 0, 0.0, inf))
     return estimate
 """
 
 
 def _source(steps: int) -> str:
     constants: list[str] = []
-    lines: list[str] = []
+    found: list[str] = []
+    judged: list[str] = []
     for first, last in _spans(steps):
         names: dict[str, Any] = {
             "here": f"{first}_{last}", "left": f"{first}_{last - 1}", "right": f"{first + 1}_{last}", "last": f"{last}_{last}",
@@ -158,23 +172,22 @@ def _source(steps: int) -> str:
         }  # fmt: skip
         wider, smaller = last - first > 1, range(last + 1, steps)
         constants += [f"{letter}_{names['here']}" for letter in ("ward" if wider else "wa")]
-        lines.append(_WINDOW.format(**names))
-        if wider:
-            lines.append(_WIDER.format(**names))
+        parts = [_WIDER_ERROR if wider else _ERROR]
         if smaller:
-            lines.append(_CONTRADICTED.format(**names))
-            lines += [_BY.format(smaller=f"{other}_{other}", here=names["here"]) for other in smaller]
-        lines.append(_TAKEN.format(**names))
+            parts += [_NEAR, *[_CONTRADICTED.replace("{smaller}", f"{other}_{other}") for other in smaller]]
+        found += [part.format(**names) for part in ((_WINDOW, _SAMPLE) if wider else (_WINDOW,))]
+        judged[:0] = [part.format(**names) for part in (*parts, _TAKEN)]
     given = [", ".join([f"{letter}_{n}_{n}" for n in range(steps)]) for letter in "sn"]
     begin = _BEGIN.format(constants=", ".join(constants), slopes=given[0], rounding=given[1])
     end = _END_OF_TWO if steps == 2 else _END.format(last=steps - 1, TWICE=TWICE, CAUTION=CAUTION)
-    return "".join([begin, *lines, end])
+    return "".join([begin, *found, *judged, end])
 
 
 @functools.cache
 def _written(steps: int) -> Callable[..., Estimate]:
     """From `_constants` to what estimates."""
-    names: dict[str, Any] = {"inf": math.inf, "sqrt": math.sqrt, "Number": Number}
+    # `Number(...)` would be a call of Python's.
+    names: dict[str, Any] = {"inf": math.inf, "sqrt": math.sqrt, "Number": Number, "new": tuple.__new__}
     exec(compile(_source(steps), f"<extrapolation of {steps} steps>", "exec"), names)
     made: Callable[..., Estimate] = names["of_steps"]
     return made

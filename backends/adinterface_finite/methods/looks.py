@@ -10,7 +10,7 @@ import numpy as np
 
 from adinterface.contract.backend import Arrays
 
-from ..evaluation import Evaluations, as_number
+from ..evaluation import Evaluations, Near, as_number
 from ..extrapolation import Estimate, Windows, extrapolate
 from ..levels import enclosing
 from ..points import Lines
@@ -166,16 +166,16 @@ class Looks:
         up: list[float] = []
         down: list[float] = []
         apart: list[tuple[Any, Any]] = []
-        number = self.evaluations.number
         first = None if begun is None else as_number(begun)
-        with self.evaluations.near() as evaluate:
+        with Near(self.evaluations) as evaluate:
+            number = self.evaluations.numbers(evaluate)
             for track, exponent in wanted:
                 t, move = track.unit * 2.0**exponent, track.move
                 if first is None:
-                    above, ahead = number(evaluate, move, t)
+                    above, ahead = number(move, t)
                 else:
                     (_, ahead), above, first = move(t), first, None
-                below, behind = number(evaluate, move, -t)
+                below, behind = number(move, -t)
                 up.append(above)
                 down.append(below)
                 apart.append((ahead, behind))

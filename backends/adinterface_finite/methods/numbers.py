@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..evaluation import Evaluate
+from .. import evaluation
 from ..extrapolation import Number, estimator
 from ..steps import ASIDE, BEGIN, BELOW, SMALLEST, coarse, grain, next_step
 from .looks import Looks
@@ -31,31 +31,39 @@ class Numbers:
         """The precision of f's values, relative, is known better."""
         self.epsilon, self.limit = epsilon, sweep.limit(epsilon)
         self.part = 0.5 * sweep.gain * epsilon
+        self.least = 0.0 if sweep.options.absolute is None else 0.5 * sweep.gain * sweep.options.absolute
 
-    def to_the_end(self, sweep: Looks, track: Track, evaluate: Evaluate, begun: tuple[float, Any] | None) -> None:
+    def to_the_end(self, sweep: Looks, track: Track, number: evaluation.Number, begun: tuple[float, Any] | None) -> None:
         """Evaluate f along one line until there is enough. begun: f at the first point, and how far that is, if known."""
-        move, unit, number = track.move, track.unit, sweep.evaluations.number
+        move, unit, order, length = track.move, track.unit, sweep.order, track.unit**sweep.order
         wanted: Sequence[int] = BEGIN
         while wanted:
             again: list[tuple[Track, int]] = []
             for exponent in wanted:
                 t = unit * 2.0**exponent
-                up, ahead = number(evaluate, move, t) if begun is None else begun
-                down, behind = number(evaluate, move, -t)
+                up, ahead = number(move, t) if begun is None else begun
+                down, behind = number(move, -t)
                 begun = None
                 slope = (up - down) / (ahead - behind) if ahead != behind else 0.0 * (up - down)
                 if slope - slope == 0.0 and sweep.dead is None:  # it is finite, and so are both values
-                    above, below = abs(up), abs(down)
-                    track.take(exponent, slope, above if above > below else below)
+                    size, other = abs(up), abs(down)
+                    if other > size:
+                        size = other
+                    noise = self.part * size
+                    if noise < self.least:
+                        noise = self.least
+                    track.take(exponent, slope, size, noise / (length * 2.0 ** (order * exponent) or SMALLEST))
                 else:
                     sweep.see([(track, exponent)], [up], [down], [(ahead, behind)], again, exponent - 1 in wanted)
             wanted = [e for _, e in again if e not in track.exponents] if again else self.judge(sweep, track)
 
     def slopes(self, tracks: Sequence[Track]) -> Slopes:
         """Of all lines."""
-        found = [track.number or _NOTHING for track in tracks]
-        sizes = [max(track.sizes) if track.sizes else 0.0 for track in tracks]
-        rows = np.array([(value, error, floor, size) for (value, error, floor, _, _, _), size in zip(found, sizes)])
+        each: list[tuple[float, float, float, float]] = []
+        for track in tracks:
+            value, error, floor, _, _, _ = track.number or _NOTHING
+            each.append((value, error, floor, max(track.sizes, default=0.0)))
+        rows = np.array(each)
         return Slopes(rows[:, :1], rows[:, 1:2], rows[:, 2:3], rows[:, 3:])
 
     def served(self, track: Track) -> int:
@@ -76,10 +84,18 @@ class Numbers:
             # The one slope is the derivative, of which nothing else is known.
             track.number = _NOTHING._replace(value=slopes[0])
             return (exponents[0] - BELOW,) if left >= 2 else ()
+        estimate, powers = estimator(exponents, sweep.power, sweep.order)
+        rounding: list[Any] = track.rounding
         if sweep.level.error > self.epsilon:
             self._reckon_with(sweep, sweep.level.error)
-        estimate, powers = estimator(exponents, sweep.power, sweep.order)
-        rounding = self._rounding(sweep, track, powers)
+            rounding = track.rounding = self._rounding(sweep, track, powers)
+        elif None in rounding:
+            rounding = track.rounding = self._rounding(sweep, track, powers)
+        if steps > 2 and sweep.options.noise is None:
+            if track.grain is None:
+                track.grain = 0.5 * grain(track.sizes)
+            if track.grain:
+                rounding = self._with_grain(sweep, track, rounding, powers)
         track.number = found = estimate(slopes, rounding)
         if left < 2:
             return ()
@@ -95,20 +111,16 @@ class Numbers:
                 exponent = exponents[-1] + ASIDE  # rounded values may lie on a straight line by chance
         return sweep.following(track, exponent, exponents, changes, found.error)
 
-    def _rounding(self, sweep: Looks, track: Track, powers: Sequence[float]) -> list[float]:
+    def _rounding(self, sweep: Looks, track: Track, powers: Sequence[float]) -> list[Any]:
         """The rounding errors of the slopes, by f's values and the steps. powers: of the steps, in units of the track's."""
-        part, length, options = self.part, track.unit**sweep.order, sweep.options
-        noises = [part * size for size in track.sizes]
-        if options.absolute is not None:
-            least = 0.5 * sweep.gain * options.absolute
-            noises = [max(noise, least) for noise in noises]
-        rounding = [noise / (length * power or SMALLEST) for noise, power in zip(noises, powers)]
-        if len(powers) < 3 or options.noise is not None:
+        length, noises = track.unit**sweep.order, [max(self.part * size, self.least) for size in track.sizes]
+        return [noise / (length * power or SMALLEST) for noise, power in zip(noises, powers)]
+
+    def _with_grain(self, sweep: Looks, track: Track, rounding: list[Any], powers: Sequence[float]) -> list[Any]:
+        """The same where f's values are rounded to `track.grain`."""
+        assert track.grain is not None
+        length = track.unit**sweep.order
+        found = sweep.gain * coarse(track.grain, track.slopes, rounding, track.unit * 2.0 ** track.exponents[-1])
+        if not found:
             return rounding
-        if track.grain is None:
-            track.grain = 0.5 * grain(track.sizes)
-        if track.grain:
-            found = sweep.gain * coarse(track.grain, track.slopes, rounding, track.unit * 2.0 ** track.exponents[-1])
-            if found:
-                rounding = [max(noise, found / (length * power or SMALLEST)) for noise, power in zip(rounding, powers)]
-        return rounding
+        return [max(noise, found / (length * power or SMALLEST)) for noise, power in zip(rounding, powers)]

@@ -15,7 +15,7 @@ from adinterface.contract.backend import Arrays, Backend
 from adinterface.contract.library import dtype_name, epsilon
 from adinterface.derive.basis import block_dtype
 
-from ..evaluation import Evaluations, check_precision, kept_all
+from ..evaluation import Evaluations, Near, check_precision, kept_all
 
 #: The relative step of a leaf, by its dtype.
 Relative = Callable[[np.dtype[Any]], float]
@@ -64,7 +64,7 @@ def gradient(evaluations: Evaluations, leaves: Arrays, relative: Relative) -> Ar
     """The gradients; None if f's value, which only the first evaluation shows, is no NumPy number, or there is no element."""
     slopes: list[Any] = []
     seen = False
-    with evaluations.near() as evaluate:
+    with Near(evaluations) as evaluate:
         for n, leaf in enumerate(leaves):
             ahead, behind = _neighbours(leaf, relative(leaf.dtype))
             found = np.empty(leaf.shape, dtype=leaf.dtype)
@@ -87,7 +87,7 @@ def gradient(evaluations: Evaluations, leaves: Arrays, relative: Relative) -> Ar
 def jacobian(evaluations: Evaluations, leaves: Arrays, relative: Relative, *, keep: bool = False) -> list[list[Any]] | None:
     """The blocks; None as above. keep: f computes into one array again and again."""
     blocks: list[list[Any]] = []
-    with evaluations.near() as evaluate:
+    with Near(evaluations) as evaluate:
         for n, leaf in enumerate(leaves):
             ahead, behind = _neighbours(leaf, relative(leaf.dtype))
             columns: list[Any] = []
@@ -131,7 +131,7 @@ def pushforward(tangents: Arrays, evaluations: Evaluations, leaves: Arrays, rela
     apart: Any = 2 * step
     if len(leaves) == 1 and leaves[0].size == 1:
         apart = float((ahead[0] - behind[0]).item() / tangents[0].item())  # what the step really was
-    with evaluations.near() as evaluate:
+    with Near(evaluations) as evaluate:
         up, evaluations.aux = kept_all(evaluate(*ahead))
         if not _fits(evaluations, leaves, up):
             return None

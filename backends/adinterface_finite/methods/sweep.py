@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from ..evaluation import as_number
+from ..evaluation import Near, as_number
 from ..steps import BEGIN
 from . import edge
 from .arrays import Stacks
@@ -77,20 +76,23 @@ class Sweep(Looks):
 
     def _one_by_one(self, tracks: Sequence[Track]) -> Sequence[Track]:
         """Each line to its end, if f has one real output; the lines, if it has others."""
-        with self.evaluations.near() as evaluate:
+        evaluations, vector, distance = self.evaluations, None, None
+        if not tracks:
+            return ()
+        with Near(evaluations) as evaluate:
+            if self.estimates is None:
+                first = tracks[0]
+                leaves, distance = first.move(first.unit * 2.0 ** BEGIN[0])
+                vector = evaluations.vector(evaluate, leaves)
+            estimates = self.allocated()
+            if not isinstance(estimates, Numbers):
+                self.begun = vector
+                return tracks
+            number = evaluations.numbers(evaluate)
+            begun = None if vector is None else (as_number(vector), distance)
             for track in tracks:
-                begun: tuple[float, Any] | None = None
-                if self.estimates is None:
-                    leaves, distance = track.move(track.unit * 2.0 ** BEGIN[0])
-                    vector = self.evaluations.vector(evaluate, leaves)
-                    if not isinstance(self.allocated(), Numbers):
-                        self.begun = vector
-                        return tracks
-                    begun = as_number(vector), distance
-                estimates = self.allocated()
-                if not isinstance(estimates, Numbers):
-                    return tracks
-                estimates.to_the_end(self, track, evaluate, begun)
+                estimates.to_the_end(self, track, number, begun)
+                begun = None
         return ()
 
     def allocated(self) -> Numbers | Stacks:

@@ -17,8 +17,8 @@ class Track:
     """One line of a sweep. Steps are `unit * 2**exponent`."""
 
     __slots__ = (
-        "bad", "caution", "count", "exponents", "failures", "grain", "line", "move", "number", "room", "scale", "sides",
-        "sizes", "slopes", "unit",
+        "bad", "caution", "count", "exponents", "failures", "grain", "line", "move", "number", "room", "rounding", "scale",
+        "sides", "sizes", "slopes", "unit",
     )  # fmt: skip
 
     def __init__(self, line: int, unit: float, usual: float, worst: float, room: tuple[float, float], move: Move):
@@ -36,12 +36,13 @@ class Track:
         self.count, self.failures, self.bad = 0, 0, NEVER
         #: Values on a side that is finite although the other is not: (exponent, sign, distance, vector).
         self.sides: list[tuple[int, int, Any, Array]] = []
-        #: Of an f with one output: the estimate; and half of what its values are rounded to: 0 if they are not, None before
-        #: that was looked at.
+        #: Of an f with one output: the rounding errors of the slopes, None where nobody has asked; the estimate; and half of
+        #: what f's values are rounded to: 0 if they are not, None before that was looked at.
+        self.rounding: list[float | None] = []
         self.number: Number | None = None
         self.grain: float | None = None
 
-    def take(self, exponent: int, slope: Any, size: Any) -> None:
+    def take(self, exponent: int, slope: Any, size: Any, rounding: float | None = None) -> None:
         """Keep what was found at one step."""
         self.count += 2
         exponents = self.exponents
@@ -49,15 +50,17 @@ class Track:
             exponents.append(exponent)
             self.slopes.append(slope)
             self.sizes.append(size)
+            self.rounding.append(rounding)
             return
-        place = sum([other > exponent for other in exponents])
+        place = 0 if exponent > exponents[0] else sum([other > exponent for other in exponents])
         exponents.insert(place, exponent)
         self.slopes.insert(place, slope)
         self.sizes.insert(place, size)
+        self.rounding.insert(place, rounding)
 
     def forget(self) -> None:
         """Begin again elsewhere: what has been seen so far says nothing."""
-        self.exponents, self.slopes, self.sizes = [], [], []
+        self.exponents, self.slopes, self.sizes, self.rounding = [], [], [], []
 
     def one_side(self) -> int:
         """The side on which f is finite wherever it was looked at; 0 if neither or both are."""

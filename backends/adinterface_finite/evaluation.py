@@ -83,20 +83,7 @@ class Evaluations:
 
         A point is let go where f is evaluated there, so that the next one may lie in the same memory, which is near.
         """
-        alone, layout, outside, double = self.alone, self.layout(()), self._outside, np.float64
-        f, hold = alone.direct, alone.hold
-        if f is None:
-
-            def evaluated(move: Move, t: float) -> tuple[float, Any]:
-                leaves, distance = move(t)
-                try:
-                    outputs, _ = evaluate(*leaves)
-                except OUTSIDE as error:
-                    outside(error)
-                    return math.nan, distance
-                return as_number(layout.flat(outputs)), distance
-
-            return evaluated
+        f, as_number, hold, excused, double = *self._asked(evaluate), self.alone.hold, self._excused, np.float64
 
         def number(move: Move, t: float) -> tuple[float, Any]:
             leaves, distance = move(t)
@@ -104,16 +91,59 @@ class Evaluations:
             try:
                 result = f(*leaves)
             except Exception as error:
-                alone.failed(error)
-                if not isinstance(error, OUTSIDE):
+                if not excused(error):
                     raise
-                outside(error)
                 return math.nan, distance
-            if type(result) is double:
-                return float(result), distance
-            return as_number(layout.flat(alone.taken_apart(result)[0])), distance
+            return float(result) if type(result) is double else as_number(result), distance
 
         return number
+
+    def pairs_of_numbers(
+        self, moves: Iterable[Move], lengths: Iterable[float], begun: float | None = None
+    ) -> tuple[list[float], list[float], tuple[list[Any], list[Any]]]:
+        """The same at many points, ahead and behind by these lengths: f ahead, f behind, and how far both really are.
+
+        begun: f at the first point, if it is known.
+        """
+        values: list[float] = []
+        distances: list[Any] = []
+        with Near(self) as evaluate:
+            f, as_number, hold, double = *self._asked(evaluate), self.alone.hold, np.float64
+            for move, length in zip(moves, lengths):
+                for t in (length, -length):
+                    leaves, distance = move(t)
+                    distances.append(distance)
+                    if begun is not None:
+                        values.append(begun)
+                        begun = None
+                        continue
+                    hold.place = 0
+                    try:
+                        result = f(*leaves)
+                    except Exception as error:
+                        if not self._excused(error):
+                            raise
+                        values.append(math.nan)
+                        continue
+                    values.append(float(result) if type(result) is double else as_number(result))
+                    del leaves
+        return values[0::2], values[1::2], (distances[0::2], distances[1::2])
+
+    def _asked(self, evaluate: Evaluate) -> tuple[Callable[..., Any], Callable[[Any], float]]:
+        """What is called at each point, and what makes a number of that which it returns if that is none of NumPy's."""
+        alone, layout = self.alone, self.layout(())
+        if alone.direct is None:
+            return evaluate, lambda found: as_number(layout.flat(found[0]))
+        return alone.direct, lambda result: as_number(layout.flat(alone.taken_apart(result)[0]))
+
+    def _excused(self, error: Exception) -> bool:
+        """Whether what f raised says that it is not defined there."""
+        if self.alone.direct is not None:
+            self.alone.failed(error)
+        if not isinstance(error, OUTSIDE):
+            return False
+        self._outside(error)
+        return True
 
     def vectors(self, points: Iterable[Sequence[Any]], begun: Any = None) -> list[Any]:
         """The outputs at these points, in their order, each as one vector of NumPy's numbers (a number for a single one).

@@ -58,11 +58,11 @@ class Point:
             self.count += numbers.size
             self.complex.append(numbers.dtype.kind == "c")
 
-    def size_of(self, x: float) -> float:
+    def size_of(self, x: complex) -> float:
         """Over what distance f may be expected to change around this number."""
         if self.scale is not None:
             return self.scale
-        size = abs(float(x))
+        size = float(abs(x))
         return size if TINY < size < math.inf else 1.0
 
     def room(self, x: float, unit: complex) -> tuple[float, float]:
@@ -149,7 +149,7 @@ class Coordinates(Lines):
 
     def scale(self, line: int) -> tuple[float, float]:
         n, index, _ = self.places[line]
-        size = self.point.size_of(abs(self.point.numbers[n][index]))
+        size = self.point.size_of(self.point.numbers[n].item(index))
         return size, size
 
     def reach(self, line: int) -> float:

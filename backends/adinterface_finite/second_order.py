@@ -20,7 +20,7 @@ from adinterface.contract.backend import Arrays
 from .evaluation import Evaluations
 from .extrapolation import estimator, extrapolate, windows
 from .methods.adaptive import Adaptive
-from .methods.looks import Step, Values
+from .methods.looks import Apart, Step, Values
 from .methods.method import Array, Slopes
 from .methods.sweep import Sweep
 from .methods.track import Track
@@ -50,18 +50,17 @@ class Bends(Sweep):
         self.found = self.allocated().slopes(self.tracks)
         return self.found
 
-    def values_at(self, wanted: Sequence[Step]) -> tuple[Values, Values, list[tuple[Any, Any]]]:
+    def values_at(self, wanted: Sequence[Step]) -> tuple[Values, Values, Apart]:
         up, down, apart = super().values_at(wanted)
-        for (track, exponent), above, below, (ahead, behind) in zip(wanted, up, down, apart):
+        for (track, exponent), above, below, ahead, behind in zip(wanted, up, down, *apart):
             self.seen[track.line, exponent] = above, below, float(ahead), float(behind)
         return up, down, apart
 
-    def derivatives(self, steps: Sequence[Step], up: Values, down: Values, apart: Sequence[tuple[Any, Any]]) -> Sequence[Any]:
+    def derivatives(self, steps: Sequence[Step], up: Values, down: Values, apart: Apart) -> Sequence[Any]:
         with np.errstate(all="ignore"):
-            return [self._bend(*each) for each in zip(up, down, apart)]
+            return [self._bend(*each) for each in zip(up, down, *apart)]
 
-    def _bend(self, up: Any, down: Any, apart: tuple[Any, Any]) -> Any:
-        ahead, behind = apart
+    def _bend(self, up: Any, down: Any, ahead: Any, behind: Any) -> Any:
         if ahead == behind:
             return 0.0 * up
         ahead, behind = float(ahead), float(behind)
@@ -139,7 +138,7 @@ class Mixed(Sweep):
         i, j = self.pairs[n]
         return (i, self.tops[i] + exponent), (j, self.tops[j] + exponent)
 
-    def values_at(self, wanted: Sequence[Step]) -> tuple[Values, Values, list[tuple[Any, Any]]]:
+    def values_at(self, wanted: Sequence[Step]) -> tuple[Values, Values, Apart]:
         bends = self.bends
         bends.at([key for track, exponent in wanted for key in self._keys(track.line, exponent)])
 
@@ -156,9 +155,9 @@ class Mixed(Sweep):
             keys = self._keys(track.line, exponent)
             if not all(np.isfinite(value).all() for key in keys for value in bends.seen[key][:2]):
                 up[n] = down[n] = np.nan
-        return up, down, [(1.0, -1.0)] * len(wanted)
+        return up, down, ([1.0] * len(wanted), [-1.0] * len(wanted))
 
-    def derivatives(self, steps: Sequence[Step], up: Values, down: Values, apart: Sequence[tuple[Any, Any]]) -> Sequence[Any]:
+    def derivatives(self, steps: Sequence[Step], up: Values, down: Values, apart: Apart) -> Sequence[Any]:
         with np.errstate(all="ignore"):
             return [self._mixed(*each) for each in zip(steps, up, down)]
 

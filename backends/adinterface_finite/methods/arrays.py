@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -97,14 +97,13 @@ class Stacks:
         groups: list[tuple[Group, tuple[int, ...]]] = [(Group(rows, (), nothing, nothing), BEGIN)]
         rest: list[Step] = []
         while groups:
-            steps = [(sweep.tracks[row], e) for group, wanted in groups for row in group.rows.tolist() for e in wanted]
-            up, down, apart = sweep.values_at(steps)
+            steps, (up, down, apart) = self._look(sweep, groups)
             if not (sweep.all_finite(up) and sweep.all_finite(down)):
                 for group, _ in groups:
                     self._leave(sweep, group)
-                return rest, (steps, up, down, apart)
-            slopes = np.array(sweep.derivatives(steps, up, down, apart)).reshape(len(steps), -1)
-            sizes = np.maximum(np.abs(up), np.abs(down)).reshape(len(steps), -1)
+                return rest, (list(steps), up, down, apart)
+            slopes = np.array(sweep.derivatives((), up, down, apart)).reshape(len(up), -1)
+            sizes = np.maximum(np.abs(up), np.abs(down)).reshape(len(up), -1)
             self.epsilon = max(self.epsilon, sweep.level.error)
             place = 0
             following: list[tuple[Group, tuple[int, ...]]] = []
@@ -115,15 +114,28 @@ class Stacks:
             groups = following
         return rest, None
 
+    def _look(self, sweep: Looks, groups: Sequence[tuple[Group, tuple[int, ...]]]) -> tuple[Iterable[Step], Any]:
+        """The steps that groups take next, and f there."""
+        exponents = [exponent for group, wanted in groups for exponent in [*wanted] * len(group.rows)]
+        rows = np.concatenate([np.repeat(group.rows, len(wanted)) for group, wanted in groups])
+        tracks = [sweep.tracks[row] for row in rows.tolist()]
+        if not sweep.single or sweep.evaluations.executor is not None:
+            steps = list(zip(tracks, exponents))
+            return steps, sweep.values_at(steps)
+        # Of thousands of points: a tuple for each would be one more thing for the garbage collector to look at.
+        lengths: list[float] = np.ldexp(self.units[rows], exponents).tolist()
+        return zip(tracks, exponents), sweep.numbers_at([track.move for track in tracks], lengths)
+
     def _parts(self, sweep: Looks, group: Group, rest: list[Step]) -> list[tuple[Group, tuple[int, ...]]]:
         """The lines of a group that take one more step, by that step; `rest` gets those that begin again elsewhere."""
         count, exponents = len(group.rows), group.exponents
         left = sweep.most - 2 * len(exponents)
         chosen, changes, _ = self._reckon(sweep, group, np.full(count, NEVER), np.full(count, left))
         by_step: dict[int, list[int]] = {}
-        for n, exponent in enumerate(chosen):
-            by_step.setdefault(NONE if exponent in exponents or left < 2 else exponent, []).append(n)
-        ended = by_step.pop(NONE, [])
+        for exponent in dict.fromkeys(chosen):
+            places = np.flatnonzero(np.equal(chosen, exponent)).tolist()
+            by_step.setdefault(NONE if exponent in exponents or left < 2 else exponent, []).extend(places)
+        ended = sorted(by_step.pop(NONE, []))
         for n in ended:
             track = sweep.tracks[group.rows[n]]
             track.count, track.exponents = 2 * len(exponents), list(exponents)

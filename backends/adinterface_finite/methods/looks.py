@@ -10,10 +10,10 @@ import numpy as np
 
 from adinterface.contract.backend import Arrays
 
-from ..evaluation import Evaluations, Near, as_number
+from ..evaluation import Evaluations, as_number
 from ..extrapolation import Estimate, Windows, extrapolate
 from ..levels import enclosing
-from ..points import Lines
+from ..points import Lines, Move
 from ..steps import FINE, RETREAT, START, unit
 from .method import Array
 from .track import Track
@@ -22,8 +22,8 @@ from .track import Track
 Values = list[float] | Array
 #: A line, and the exponent of a step along it.
 Step = tuple[Track, int]
-#: How far points ahead and behind really are.
-Apart = Sequence[tuple[Any, Any]]
+#: How far points ahead really are, and those behind.
+Apart = tuple[Sequence[Any], Sequence[Any]]
 
 _ANYWHERE = (math.inf, math.inf)
 
@@ -102,7 +102,7 @@ class Looks:
             track.bad = min(track.bad, exponent)
             for sign, good, values in ((1, finite_up[n], up[n]), (-1, finite_down[n], down[n])):
                 if good:
-                    track.sides.append((exponent, sign, apart[n][0 if sign == 1 else 1], np.array(values, ndmin=1)))
+                    track.sides.append((exponent, sign, apart[sign < 0][n], np.array(values, ndmin=1)))
             if smaller or (smaller is None and (track, exponent - 1) in steps) or (again and again[-1][0] is track):
                 continue  # the smaller of two steps of the first round says where to go
             lower = self._retreat(track, exponent)
@@ -152,34 +152,20 @@ class Looks:
             distances.append(distance)
             yield leaves
 
-    def values_at(self, wanted: Sequence[Step]) -> tuple[Values, Values, list[tuple[Any, Any]]]:
-        """f ahead and behind, and how far the point has moved."""
+    def values_at(self, wanted: Sequence[Step]) -> tuple[Values, Values, Apart]:
+        """f ahead and behind, and how far the points have moved."""
+        if self.single and self.evaluations.executor is None:
+            moves, lengths = [track.move for track, _ in wanted], [track.unit * 2.0**exponent for track, exponent in wanted]
+            return self.numbers_at(moves, lengths)
         distances: list[Any] = []
         begun, self.begun = self.begun, None
-        if self.single and self.evaluations.executor is None:
-            return self._numbers_at(wanted, begun)
         ahead, behind = self.split(self.evaluations.vectors(self._points(wanted, distances), begun))
-        return ahead, behind, list(zip(distances[0::2], distances[1::2]))
+        return ahead, behind, (distances[0::2], distances[1::2])
 
-    def _numbers_at(self, wanted: Sequence[Step], begun: Any) -> tuple[Values, Values, list[tuple[Any, Any]]]:
-        """As `values_at`, where f has one real output. begun: f at the first point, if it is known."""
-        up: list[float] = []
-        down: list[float] = []
-        apart: list[tuple[Any, Any]] = []
-        first = None if begun is None else as_number(begun)
-        with Near(self.evaluations) as evaluate:
-            number = self.evaluations.numbers(evaluate)
-            for track, exponent in wanted:
-                t, move = track.unit * 2.0**exponent, track.move
-                if first is None:
-                    above, ahead = number(move, t)
-                else:
-                    (_, ahead), above, first = move(t), first, None
-                below, behind = number(move, -t)
-                up.append(above)
-                down.append(below)
-                apart.append((ahead, behind))
-        return up, down, apart
+    def numbers_at(self, moves: Sequence[Move], lengths: Sequence[float]) -> tuple[Values, Values, Apart]:
+        """The same of an f with one real output, at these lengths."""
+        begun, self.begun = self.begun, None
+        return self.evaluations.pairs_of_numbers(moves, lengths, None if begun is None else as_number(begun))
 
     def split(self, vectors: list[Any]) -> tuple[Values, Values]:
         """Every other one: numbers, or stacks (rounds, outputs)."""
@@ -211,8 +197,8 @@ class Looks:
     def derivatives(self, steps: Sequence[Step], up: Values, down: Values, apart: Apart) -> Sequence[Any]:
         """Between the two points of each step: numbers or vectors."""
         with np.errstate(all="ignore"):  # of what is not finite, at which nobody looks
-            between = zip(up, down, apart)
-            return [(a - b) / (ahead - behind) if ahead != behind else 0.0 * a for a, b, (ahead, behind) in between]
+            between = zip(up, down, *apart)
+            return [(a - b) / (ahead - behind) if ahead != behind else 0.0 * a for a, b, ahead, behind in between]
 
     def sizes(self, up: Values, down: Values) -> Sequence[Any]:
         """How large f's values are at both points."""

@@ -54,7 +54,7 @@ class Numbers:
                         noise = self.least
                     track.take(exponent, slope, size, noise / (length * 2.0 ** (order * exponent) or SMALLEST))
                 else:
-                    sweep.see([(track, exponent)], [up], [down], [(ahead, behind)], again, exponent - 1 in wanted)
+                    sweep.see([(track, exponent)], [up], [down], ([ahead], [behind]), again, exponent - 1 in wanted)
             wanted = [e for _, e in again if e not in track.exponents] if again else self.judge(sweep, track)
 
     def slopes(self, tracks: Sequence[Track]) -> Slopes:

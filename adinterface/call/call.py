@@ -126,8 +126,14 @@ class Call:
         return build_gradient(structure, iter([self.present(tangent) for tangent in native]))
 
     def warn_imprecise(self, found: Sequence[Accuracy]) -> None:
-        plan = self.plan
-        warn_imprecise(plan.operator, lambda: [place.path for place in self._places() if place.slot is not None], found)
+        """Tell the user which of these derivatives are less exact than they should be."""
+        for each in found:
+            for leaf in each.leaves:
+                if leaf.doubtful:
+                    warn_imprecise(
+                        self.plan.operator, [place.path for place in self._places() if place.slot is not None], found
+                    )
+                    return
 
     def _places(self) -> Iterator[Place]:
         return places_of(self.plan.structures, zip(self.plan.slots, self.values))

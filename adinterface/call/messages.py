@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..contract.auto import AutoBackend
@@ -112,15 +112,9 @@ def warn_disconnected(operator: str) -> None:
     )
 
 
-def warn_imprecise(operator: str, paths: Callable[[], Sequence[str]], found: Sequence[Accuracy]) -> None:
-    """Tell the user which derivatives are less exact than they should be.
-
-    paths: of the differentiated leaves; asked only if there is something to tell.
-    """
+def warn_imprecise(operator: str, names: Sequence[str], found: Sequence[Accuracy]) -> None:
+    """Tell the user which derivatives are less exact than they should be, and there are some. names: of the leaves."""
     doubtful = {leaf.leaf: leaf.relative for each in found for leaf in each.leaves if leaf.doubtful}
-    if not doubtful:
-        return
-    names = paths()
     shown = [f"{names[leaf] if leaf >= 0 else 'this direction'} ({relative:.1g})" for leaf, relative in doubtful.items()]
     more = f" and {len(shown) - 8} more" if len(shown) > 8 else ""
 

@@ -103,6 +103,8 @@ def leaving(backend: Backend, slot: Slot, example: Any, dtype: str) -> Leave:
     shortest = own.leave(example, source)
     if shortest is None:
         return _the_long_way
+    if own is NUMPY and type(example) is np.ndarray:
+        return shortest  # it looks for itself
     # The engine computed with whatever f returned.
     return lambda result, taken: shortest(result, taken) if own.owns(result) else None
 

@@ -21,10 +21,10 @@ from ..contract.library import Library
 class _Hold:
     """The values of one call of differences, and how far the evaluation at work has come in them."""
 
-    __slots__ = ("evaluate", "leaves", "parent", "place", "position", "record", "recording")
+    __slots__ = ("aside", "evaluate", "leaves", "parent", "place", "position", "record", "recording")
 
-    def __init__(self, evaluate: Callable[..., Any], leaves: tuple[Any, ...]):
-        self.evaluate, self.leaves = evaluate, leaves
+    def __init__(self, evaluate: Callable[..., Any], leaves: tuple[Any, ...], aside: Callable[[Any], Any] | None = None):
+        self.evaluate, self.leaves, self.aside = evaluate, leaves, aside
         #: Values, and the holds of inner differences, in order of evaluation; None until somebody asks.
         self.record: list[Any] | None = None
         self.recording = False
@@ -51,9 +51,10 @@ class _Hold:
 
     def _find(self) -> None:
         self.record, self.recording, place, self.place = [], True, self.place, 0
+        evaluate = self.evaluate if self.aside is None else self.aside(self.evaluate)
         token = _active.set(self)
         try:
-            self.evaluate(*[leaf.copy() if isinstance(leaf, np.ndarray) else leaf for leaf in self.leaves])
+            evaluate(*[leaf.copy() if isinstance(leaf, np.ndarray) else leaf for leaf in self.leaves])
         except BaseException:
             self.record = None
             raise
@@ -119,13 +120,24 @@ class Holding:
 
     @property
     def alone(self) -> Holding:
-        inner = self._function.alone
-        return self if inner is self._function else Holding(inner, self.hold)
+        return self._of(self._function.alone)
 
     @property
     def elsewhere(self) -> Holding:
-        inner = self._function.elsewhere
-        return self if inner is self._function else Holding(inner, self.hold)
+        return self._of(self._function.elsewhere)
+
+    @property
+    def beside(self) -> Holding:
+        """The same for other leaves than those of the call, and for whoever looks at the outputs only."""
+        return self._of(self._function.elsewhere.alone)
+
+    def _of(self, function: Any) -> Holding:
+        return self if function is self._function else Holding(function, self.hold)
+
+    @property
+    def inside(self) -> Any:
+        """The function for one evaluation between `hold_on` and `let_go`, which `hold.place = 0` begins."""
+        return self._function
 
     @property
     def of_any_numbers(self) -> Holding:
@@ -214,7 +226,7 @@ def holding(function: Any, leaves: tuple[Any, ...], aside: Callable[[Any], Any] 
     """
     if isinstance(function, Holding):
         return function
-    return Holding(function, _Hold(function.alone if aside is None else aside(function.alone), leaves))
+    return Holding(function, _Hold(function.alone, leaves, aside))
 
 
 __all__ = ["Around", "Holding", "held", "hold_on", "holding", "let_go"]

@@ -28,11 +28,11 @@ def report(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int) -
 
     order: of these derivatives, without those that f takes itself.
     """
-    values, errors = slopes.values, slopes.errors
     depth = evaluations.level.order + order
     if depth < 3 and enclosing() is None:
         note_accuracy(lambda: Accuracy(depth, _by_leaf(evaluations, lines, slopes, order)))
         return
+    values, errors = slopes.values, slopes.errors
     top = float(np.max(np.abs(values), initial=0.0, where=np.isfinite(values)))
     finite = np.where(np.isfinite(errors) & np.isfinite(values), errors, 0.0)
     worst = float(np.max(finite, initial=0.0))
@@ -78,21 +78,24 @@ def _by_leaf(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int)
     epsilon = evaluations.layout(()).epsilon
     found: list[LeafAccuracy] = []
     for leaf, start, stop in lines.owners():
-        values, errors = slopes.values[start:stop], slopes.errors[start:stop]
-        coarse = max([epsilon, *lines.point.exactness] if leaf < 0 else (epsilon, lines.point.exactness[leaf]))
+        coarse = max(epsilon, *lines.point.exactness) if leaf < 0 else max(epsilon, lines.point.exactness[leaf])
         bad = max(1e-4, 100 * coarse ** (2 / (order + 2)))
-        heights, known = np.abs(values), None
-        top = heights.item() if heights.size == 1 else float(heights.max(initial=0.0))
+        top, error = slopes.largest(start, stop)
         if not math.isfinite(top):
+            values, errors = slopes.values[start:stop], slopes.errors[start:stop]
             known = np.isfinite(values)
             if not known.any():
                 continue
-            top, errors = float(heights.max(initial=0.0, where=known)), np.where(known, errors, 0.0)
-        error = errors.item() if errors.size == 1 else float(errors.max(initial=0.0))
-        doubtful = False
-        if 0 < bad * top < error:
-            weights = np.array([lines.scale(line)[0] ** order for line in range(start, stop)])[:, None]
-            seen = np.maximum(heights, errors) * weights > ROUNDING[min(order, 2)] * epsilon * slopes.sizes[start:stop]
-            doubtful = bool((seen & (errors > bad * top)).any())
+            top, error = float(np.abs(values).max(initial=0.0, where=known)), float(errors.max(initial=0.0, where=known))
+        doubtful = 0 < bad * top < error and _is_seen(lines, slopes, range(start, stop), order, bad * top, epsilon)
         found.append(LeafAccuracy(leaf, error / top if top else 0.0, doubtful))
     return tuple(found)
+
+
+def _is_seen(lines: Lines, slopes: Slopes, chosen: range, order: int, limit: float, epsilon: float) -> bool:
+    """Whether an error above the limit is more than what rounding makes of an f that does not change."""
+    values, errors, met = (each[chosen.start : chosen.stop] for each in (slopes.values, slopes.errors, slopes.sizes))
+    errors = np.where(np.isfinite(values), errors, 0.0)
+    weights = np.array([lines.scale(line)[0] ** order for line in chosen])[:, None]
+    seen = np.maximum(np.abs(values), errors) * weights > ROUNDING[min(order, 2)] * epsilon * met
+    return bool((seen & (errors > limit)).any())

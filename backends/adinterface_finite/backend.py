@@ -136,23 +136,22 @@ class FiniteDifferencesBackend(Backend):
 
     def _blocks(self, evaluations: Evaluations, lines: Coordinates, slopes: Slopes) -> list[list[Any]]:
         """The Jacobian in its leaves' shapes, from (lines, outputs)."""
-        layout = evaluations.layout(())
+        layout, point = evaluations.layout(()), lines.point
+        if layout.alone and layout.number and not lines.doubled:
+            shape, output = layout.shapes[0], layout.outputs[0]
+            return [
+                [
+                    self._block(slopes.block(start, start + size, (*shape, *numbers.shape)), output, leaf)
+                    for leaf, numbers, (start, size, _) in zip(point.leaves, point.numbers, lines.spans)
+                ]
+            ]
         blocks: list[list[Any]] = []
         places = itertools.accumulate(layout.sizes, initial=0)
         for output, first, count, shape in zip(layout.outputs, places, layout.sizes, layout.shapes):
             stack = slopes.values[:, first : first + count]
             row: list[Any] = []
-            if layout.alone and layout.number and not lines.doubled:
-                column = slopes.values[:, 0]
-                blocks.append(
-                    [
-                        self._block(column[start : start + size].reshape((*shape, *numbers.shape)).copy(), output, leaf)
-                        for leaf, numbers, (start, size, _) in zip(lines.point.leaves, lines.point.numbers, lines.spans)
-                    ]
-                )
-                continue
             complex_output = is_complex(self, output)
-            for leaf, numbers, (start, size, doubled) in zip(lines.point.leaves, lines.point.numbers, lines.spans):
+            for leaf, numbers, (start, size, doubled) in zip(point.leaves, point.numbers, lines.spans):
                 part = stack[start : start + size]
                 if doubled and not complex_output:
                     part = np.real(part) + 1j * np.real(stack[start + size : start + 2 * size])

@@ -36,7 +36,7 @@ class Evaluations:
         self.backend, self.leaves, self.executor = backend, leaves, executor
         #: What f ignores is held as it is at the point.
         self.function = holding(function, leaves, aside)
-        self.alone: Any = self.function.elsewhere.alone
+        self.alone: Any = self.function.beside
         #: What f returned beside its outputs, wherever it was evaluated first.
         self.aux = Aux()
         #: What was found out about nested differences inside f.
@@ -70,20 +70,22 @@ class Evaluations:
         """Whether f is known at the point itself."""
         return self._base is not None
 
-    def vector(self, evaluate: Evaluate, leaves: Sequence[Any]) -> Any:
-        """The outputs at one point as `vectors` gives them, by what `Near` gives."""
+    def vector(self, leaves: Sequence[Any]) -> Any:
+        """The outputs at one point as `vectors` gives them, inside of `Near`."""
+        alone = self.alone
+        alone.hold.place = 0
         try:
-            outputs, aux = evaluate(*leaves)
+            outputs, aux = alone.inside(*leaves)
         except OUTSIDE as error:
             return self._outside(error)
         return (self._layout or self.layout(outputs, aux)).flat(outputs)
 
-    def numbers(self, evaluate: Evaluate) -> Number:
+    def numbers(self) -> Number:
         """As `vector`, where the layout is known to be one real number of double precision.
 
         A point is let go where f is evaluated there, so that the next one may lie in the same memory, which is near.
         """
-        f, as_number, hold, excused, double = *self._asked(evaluate), self.alone.hold, self._excused, np.float64
+        f, as_number, hold, excused, double = *self._asked(), self.alone.hold, self._excused, np.float64
 
         def number(move: Move, t: float) -> tuple[float, Any]:
             leaves, distance = move(t)
@@ -107,8 +109,8 @@ class Evaluations:
         """
         values: list[float] = []
         distances: list[Any] = []
-        with Near(self) as evaluate:
-            f, as_number, hold, double = *self._asked(evaluate), self.alone.hold, np.float64
+        with Near(self):
+            f, as_number, hold, double = *self._asked(), self.alone.hold, np.float64
             for move, length in zip(moves, lengths):
                 for t in (length, -length):
                     leaves, distance = move(t)
@@ -129,12 +131,13 @@ class Evaluations:
                     del leaves
         return values[0::2], values[1::2], (distances[0::2], distances[1::2])
 
-    def _asked(self, evaluate: Evaluate) -> tuple[Callable[..., Any], Callable[[Any], float]]:
+    def _asked(self) -> tuple[Callable[..., Any], Callable[[Any], float]]:
         """What is called at each point, and what makes a number of that which it returns if that is none of NumPy's."""
         alone, layout = self.alone, self.layout(())
-        if alone.direct is None:
-            return evaluate, lambda found: as_number(layout.flat(found[0]))
-        return alone.direct, lambda result: as_number(layout.flat(alone.taken_apart(result)[0]))
+        direct = alone.direct
+        if direct is None:
+            return alone.repeated(), lambda found: as_number(layout.flat(found[0]))
+        return direct, lambda result: as_number(layout.flat(alone.taken_apart(result)[0]))
 
     def _excused(self, error: Exception) -> bool:
         """Whether what f raised says that it is not defined there."""
@@ -159,7 +162,8 @@ class Evaluations:
         if begun is not None:
             next(points)
             found.append(begun)
-        with Near(self) as evaluate:
+        with Near(self):
+            evaluate = self.alone.repeated()
             for leaves in points:
                 try:
                     outputs, aux = evaluate(*leaves)
@@ -222,18 +226,16 @@ def as_number(vector: Any) -> float:
 
 
 class Near:
-    """The scopes of evaluations at displaced points, entered once for many: `with Near(evaluations) as evaluate`."""
+    """The scopes of evaluations at displaced points, entered once for many. Inside, `alone.repeated()` evaluates."""
 
     __slots__ = ("_evaluations", "_held", "_level")
 
     def __init__(self, evaluations: Evaluations):
         self._evaluations = evaluations
 
-    def __enter__(self) -> Evaluate:
-        function = self._evaluations.alone
-        self._level, self._held = go_below(self._evaluations.level), hold_on(function.hold)
-        evaluate: Evaluate = function.repeated()
-        return evaluate
+    def __enter__(self) -> None:
+        evaluations = self._evaluations
+        self._level, self._held = go_below(evaluations.level), hold_on(evaluations.alone.hold)
 
     def __exit__(self, *raised: object) -> None:
         let_go(self._held)
@@ -309,7 +311,7 @@ def _number_layout(backend: Backend) -> Layout:
 def check_precision(backend: Backend, leaves: Arrays, outputs: Arrays) -> None:
     """Refuse a value with less precision than the arguments."""
     for array in (*outputs, *leaves):
-        if getattr(array, "dtype", None) is not DOUBLE:
+        if type(array) is not np.float64 and (type(array) is not np.ndarray or array.dtype is not DOUBLE):
             break
     else:
         return

@@ -6,6 +6,7 @@ that f may keep or change it.
 
 from __future__ import annotations
 
+import functools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -18,7 +19,7 @@ from adinterface.contract.backend import Arrays, Backend
 from adinterface.contract.library import Library, epsilon, kind
 from adinterface.derive.basis import library_of
 
-_DOUBLE = np.dtype(np.float64)
+_DOUBLE, _EPSILON = np.dtype(np.float64), 2.0**-52
 
 #: What is smaller is as good as zero: the squares of steps in its scale would not be numbers any more.
 TINY = 1e-150
@@ -35,12 +36,12 @@ class Point:
 
     def __init__(self, backend: Backend, leaves: Arrays, *, scale: float | None = None, bounds: Bounds | None = None):
         self.leaves, self.scale = leaves, scale
-        self.low, self.high = (
-            (-math.inf if bounds is None or bounds[0] is None else bounds[0]),
-            (math.inf if bounds is None or bounds[1] is None else bounds[1]),
-        )
         #: Whether there are bounds at all.
-        self.bounded = self.low > -math.inf or self.high < math.inf
+        self.bounded, self.low, self.high = bounds is not None, -math.inf, math.inf
+        if bounds is not None:
+            low, high = bounds
+            self.low, self.high = -math.inf if low is None else low, math.inf if high is None else high
+            self.bounded = self.low > -math.inf or self.high < math.inf
         self.libraries: list[Library] = []
         self.exactness: list[float] = []
         #: NumPy's own are taken as they are.
@@ -49,7 +50,16 @@ class Point:
         #: How many numbers there are, and which leaves' are complex.
         self.count, self.complex = 0, []
         for leaf in leaves:
-            library, plain = library_of(backend, leaf), isinstance(leaf, (np.ndarray, np.generic))
+            library = library_of(backend, leaf)
+            if type(leaf) is np.ndarray and leaf.dtype is _DOUBLE:  # most are
+                self.libraries.append(library)
+                self.exactness.append(_EPSILON)
+                self.plain.append(True)
+                self.numbers.append(leaf)
+                self.count += leaf.size
+                self.complex.append(False)
+                continue
+            plain = isinstance(leaf, (np.ndarray, np.generic))
             numbers = leaf if plain else library.to_numpy(leaf)
             self.libraries.append(library)
             self.exactness.append(epsilon(library.dtype(leaf)))
@@ -85,7 +95,7 @@ class Lines(ABC):
     def __init__(self, point: Point, count: int):
         self.point, self.count = point, count
 
-    def owners(self) -> list[tuple[int, int, int]]:
+    def owners(self) -> Sequence[tuple[int, int, int]]:
         """For each leaf whose lines these are: its number, and its first and last line. -1 for lines that move several."""
         return [(-1, 0, self.count)] if self.count else []
 
@@ -122,25 +132,44 @@ class Lines(ABC):
         return lambda t: self.at(fresh(), line, t)
 
 
+#: Of so many numbers the places are kept: to make them for each call would take as long as some evaluations of f.
+KNOWN = 10_000
+
+_Places = tuple[Sequence[tuple[int, Any, complex]], Sequence[tuple[int, int, bool]], Sequence[tuple[int, int, int]], bool]
+
+
+def _places(shapes: Sequence[tuple[int, ...]]) -> _Places:
+    """As `Coordinates` describes them; each shape is followed by whether the leaf is doubled."""
+    places: list[tuple[int, Any, complex]] = []
+    spans: list[tuple[int, int, bool]] = []
+    owners: list[tuple[int, int, int]] = []
+    for n, (*shape, twice) in enumerate(shapes):
+        size, start = math.prod(shape), len(places)
+        indices: Sequence[Any] = range(size) if len(shape) == 1 else list(np.ndindex(*shape))
+        for unit in (1.0, 1.0j) if twice else (1.0,):
+            places.extend(zip(repeat(n), indices, repeat(unit)))
+        spans.append((start, size, bool(twice)))
+        if size:
+            owners.append((n, start, len(places)))
+    return places, spans, owners, any(twice for _, _, twice in spans)
+
+
+_known_places = functools.lru_cache(maxsize=64)(_places)
+
+
 class Coordinates(Lines):
     """Along each real number of the leaves, in their order; a complex leaf that is doubled first along 1, then along i."""
 
     def __init__(self, point: Point, doubled: Sequence[bool]):
-        self.places: list[tuple[int, Any, complex]] = []
-        #: For each leaf its first line, how many numbers it has, and whether they come again along i.
-        self.spans: list[tuple[int, int, bool]] = []
-        for n, (numbers, twice) in enumerate(zip(point.numbers, doubled)):
-            self.spans.append((len(self.places), numbers.size, twice))
-            shape = numbers.shape
-            indices: Sequence[Any] = range(numbers.size) if len(shape) == 1 else list(np.ndindex(shape))
-            for unit in (1.0, 1.0j) if twice else (1.0,):
-                self.places.extend(zip(repeat(n), indices, repeat(unit)))
-        super().__init__(point, len(self.places))
-        #: Whether any leaf is.
-        self.doubled = any(doubled)
+        shapes = tuple([(*numbers.shape, twice) for numbers, twice in zip(point.numbers, doubled)])
+        every = (_known_places if point.count <= KNOWN else _places)(shapes)
+        #: Each line's leaf, the place of its number there, and 1 or i. For each leaf its first line, how many numbers it has,
+        #: and whether they come again along i. The leaves that have lines. Whether any leaf is doubled.
+        self.places, self.spans, self._owners, self.doubled = every
+        self.point, self.count = point, len(self.places)
 
-    def owners(self) -> list[tuple[int, int, int]]:
-        return [(n, start, start + size * (1 + twice)) for n, (start, size, twice) in enumerate(self.spans) if size]
+    def owners(self) -> Sequence[tuple[int, int, int]]:
+        return self._owners
 
     def number(self, line: int) -> float:
         n, index, unit = self.places[line]
@@ -184,14 +213,17 @@ class Coordinates(Lines):
     def mover(self, line: int, fresh: Callable[[], Arrays]) -> Move:
         n, index, _ = self.places[line]
         numbers = self.point.numbers[n]
-        if not self.point.plain[n] or type(numbers) is not np.ndarray or numbers.dtype is not _DOUBLE:
+        if type(numbers) is not np.ndarray or numbers.dtype is not _DOUBLE or not self.point.plain[n]:
             return super().mover(line, fresh)
         copy, at = numbers.copy, numbers.item(index)
+        if len(self.point.leaves) == 1:
 
-        def moved_alone(t: float) -> tuple[Sequence[Any], Any]:
-            moved = copy("K")
-            moved[index] = now = at + t
-            return (moved,), now - at
+            def moved_alone(t: float) -> tuple[Sequence[Any], Any]:
+                moved = copy("K")
+                moved[index] = now = at + t
+                return (moved,), now - at
+
+            return moved_alone
 
         def moved_among(t: float) -> tuple[Sequence[Any], Any]:
             there = list(fresh())
@@ -199,7 +231,7 @@ class Coordinates(Lines):
             moved[index] = now = at + t
             return there, now - at
 
-        return moved_alone if len(self.point.leaves) == 1 else moved_among
+        return moved_among
 
     def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
         n, index, unit = self.places[line]

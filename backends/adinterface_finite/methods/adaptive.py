@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from adinterface.contract.backend import Arrays
 
 from ..evaluation import Evaluations
@@ -33,14 +31,15 @@ class Adaptive(Method):
         self.options = Options(most, noise, absolute, step)
 
     def slopes(self, evaluations: Evaluations, lines: Lines, fresh: Callable[[], Arrays]) -> Slopes:
-        parts: list[Slopes] = []
-        start, size = 0, 1  # the first line shows how many outputs there are
-        while start < lines.count:
+        first = Sweep(self.options, evaluations, lines, range(1), fresh).run()
+        if lines.count < 2:
+            return first
+        # The first line shows how many outputs there are.
+        parts, size = [first], max(1, MEMORY // (self.options.most * max(1, evaluations.layout(()).count)))
+        for start in range(1, lines.count, size):
             chosen = range(start, min(start + size, lines.count))
             parts.append(Sweep(self.options, evaluations, lines, chosen, fresh).run())
-            start = chosen.stop
-            size = max(1, MEMORY // (self.options.most * max(1, parts[0].values.shape[1])))
-        return parts[0] if len(parts) == 1 else Slopes(*[np.concatenate(column) for column in zip(*parts)])
+        return Slopes.joined(parts)
 
     def relative_error(self, order: int, epsilon: float) -> float:
         return min(1.0, (1e4 if order == 1 else 1e6) * epsilon)

@@ -6,13 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from .. import evaluation
 from ..extrapolation import Number, estimator
 from ..steps import ASIDE, BEGIN, BELOW, SMALLEST, coarse, grain, next_step
 from .looks import Looks
-from .method import Slopes
+from .method import Row, Slopes
 from .track import Track
 
 _NOTHING = Number(math.nan, math.inf, 0.0, 0, 0.0, math.inf)
@@ -25,17 +23,21 @@ class Numbers:
     single = True
 
     def __init__(self, sweep: Looks):
+        self.power, self.order, self.most = sweep.power, sweep.order, sweep.most
+        #: Whether f's values may be rounded to some decimal place: nobody has told how noisy they are.
+        self.may_be_rounded = sweep.options.noise is None
         self._reckon_with(sweep, sweep.epsilon())
 
     def _reckon_with(self, sweep: Looks, epsilon: float) -> None:
         """The precision of f's values, relative, is known better."""
-        self.epsilon, self.limit = epsilon, sweep.limit(epsilon)
-        self.part = 0.5 * sweep.gain * epsilon
-        self.least = 0.0 if sweep.options.absolute is None else 0.5 * sweep.gain * sweep.options.absolute
+        absolute = sweep.options.absolute
+        self.epsilon, self.limit, self.part = epsilon, sweep.limit(epsilon), 0.5 * sweep.gain * epsilon
+        self.least = 0.0 if absolute is None else 0.5 * sweep.gain * absolute
 
     def to_the_end(self, sweep: Looks, track: Track, number: evaluation.Number, begun: tuple[float, Any] | None) -> None:
         """Evaluate f along one line until there is enough. begun: f at the first point, and how far that is, if known."""
-        move, unit, order, length = track.move, track.unit, sweep.order, track.unit**sweep.order
+        move, unit, order, length = track.move, track.unit, self.order, track.unit**self.order
+        exponents, slopes, sizes, roundings = track.exponents, track.slopes, track.sizes, track.rounding
         wanted: Sequence[int] = BEGIN
         while wanted:
             again: list[tuple[Track, int]] = []
@@ -45,26 +47,33 @@ class Numbers:
                 down, behind = number(move, -t)
                 begun = None
                 slope = (up - down) / (ahead - behind) if ahead != behind else 0.0 * (up - down)
-                if slope - slope == 0.0 and sweep.dead is None:  # it is finite, and so are both values
-                    size, other = abs(up), abs(down)
-                    if other > size:
-                        size = other
-                    noise = self.part * size
-                    if noise < self.least:
-                        noise = self.least
-                    track.take(exponent, slope, size, noise / (length * 2.0 ** (order * exponent) or SMALLEST))
-                else:
+                if slope - slope != 0.0 or sweep.dead is not None:  # it is not finite, nor is one of both values
                     sweep.see([(track, exponent)], [up], [down], ([ahead], [behind]), again, exponent - 1 in wanted)
-            wanted = [e for _, e in again if e not in track.exponents] if again else self.judge(sweep, track)
+                    continue
+                size, other = abs(up), abs(down)
+                if other > size:
+                    size = other
+                noise = self.part * size
+                if noise < self.least:
+                    noise = self.least
+                rounding = noise / (length * 2.0 ** (order * exponent) or SMALLEST)
+                if exponents and exponent > exponents[-1]:
+                    track.take(exponent, slope, size, rounding)
+                    continue
+                track.count += 2  # as `take` does below all other steps
+                exponents.append(exponent)
+                slopes.append(slope)
+                sizes.append(size)
+                roundings.append(rounding)
+            wanted = [e for _, e in again if e not in exponents] if again else self.judge(sweep, track)
 
     def slopes(self, tracks: Sequence[Track]) -> Slopes:
         """Of all lines."""
-        each: list[tuple[float, float, float, float]] = []
+        rows: list[Row] = []
         for track in tracks:
             value, error, floor, _, _, _ = track.number or _NOTHING
-            each.append((value, error, floor, max(track.sizes, default=0.0)))
-        rows = np.array(each)
-        return Slopes(rows[:, :1], rows[:, 1:2], rows[:, 2:3], rows[:, 3:])
+            rows.append((value, error, floor, max(track.sizes, default=0.0)))
+        return Slopes.of_numbers(rows)
 
     def served(self, track: Track) -> int:
         """The place of the largest step that served."""
@@ -77,21 +86,21 @@ class Numbers:
     def judge(self, sweep: Looks, track: Track) -> Sequence[int]:
         """Estimate the derivative along one line, and choose the steps to take next."""
         exponents, slopes = tuple(track.exponents), track.slopes
-        steps, left = len(exponents), sweep.most - track.count
+        rounding: list[Any] = track.rounding
+        steps, left = len(exponents), self.most - track.count
         if steps < 2:
             if not steps:
                 return ()
             # The one slope is the derivative, of which nothing else is known.
             track.number = _NOTHING._replace(value=slopes[0])
             return (exponents[0] - BELOW,) if left >= 2 else ()
-        estimate, powers = estimator(exponents, sweep.power, sweep.order)
-        rounding: list[Any] = track.rounding
+        estimate, powers = estimator(exponents, self.power, self.order)
         if sweep.level.error > self.epsilon:
             self._reckon_with(sweep, sweep.level.error)
-            rounding = track.rounding = self._rounding(sweep, track, powers)
+            rounding[:] = self._rounding(sweep, track, powers)
         elif None in rounding:
-            rounding = track.rounding = self._rounding(sweep, track, powers)
-        if steps > 2 and sweep.options.noise is None:
+            rounding[:] = self._rounding(sweep, track, powers)
+        if steps > 2 and self.may_be_rounded:
             if track.grain is None:
                 track.grain = 0.5 * grain(track.sizes)
             if track.grain:
@@ -99,17 +108,18 @@ class Numbers:
         track.number = found = estimate(slopes, rounding)
         if left < 2:
             return ()
-        exponent = None
-        changes = slopes[-1] != 0.0 or any(slopes)
-        if changes:
-            exponent = next_step(
-                exponents, sweep.power, self.limit, track.unit * 2.0 ** exponents[0] < track.scale, track.bad, left,
-                abs(slopes[-1]), abs(slopes[-2] - slopes[-1]), abs(slopes[0] - slopes[1]), 2 * rounding[-1], 2 * rounding[1],
-                abs(found.value), found.error, found.floor, found.alike,
-            )  # fmt: skip
-            if exponent is None and steps == 2 and sweep.options.noise is None and grain(track.sizes):
-                exponent = exponents[-1] + ASIDE  # rounded values may lie on a straight line by chance
-        return sweep.following(track, exponent, exponents, changes, found.error)
+        value, error, floor, _, _, alike = found
+        last, before = slopes[-1], slopes[-2]
+        if last == 0.0 and not any(slopes):
+            return sweep.following(track, None, exponents, False, error)
+        exponent = next_step(
+            exponents, self.power, self.limit, track.unit * 2.0 ** exponents[0] < track.scale, track.bad, left,
+            abs(last), abs(before - last), abs(slopes[0] - slopes[1]), 2 * rounding[-1], 2 * rounding[1],
+            abs(value), error, floor, alike,
+        )  # fmt: skip
+        if exponent is None and steps == 2 and self.may_be_rounded and grain(track.sizes):
+            exponent = exponents[-1] + ASIDE  # rounded values may lie on a straight line by chance
+        return sweep.following(track, exponent, exponents, True, error)
 
     def _rounding(self, sweep: Looks, track: Track, powers: Sequence[float]) -> list[Any]:
         """The rounding errors of the slopes, by f's values and the steps. powers: of the steps, in units of the track's."""

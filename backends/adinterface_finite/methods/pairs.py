@@ -64,7 +64,8 @@ def gradient(evaluations: Evaluations, leaves: Arrays, relative: Relative) -> Ar
     """The gradients; None if f's value, which only the first evaluation shows, is no NumPy number, or there is no element."""
     slopes: list[Any] = []
     seen = False
-    with Near(evaluations) as evaluate:
+    with Near(evaluations):
+        evaluate = evaluations.alone.repeated()
         for n, leaf in enumerate(leaves):
             ahead, behind = _neighbours(leaf, relative(leaf.dtype))
             found = np.empty(leaf.shape, dtype=leaf.dtype)
@@ -87,7 +88,8 @@ def gradient(evaluations: Evaluations, leaves: Arrays, relative: Relative) -> Ar
 def jacobian(evaluations: Evaluations, leaves: Arrays, relative: Relative, *, keep: bool = False) -> list[list[Any]] | None:
     """The blocks; None as above. keep: f computes into one array again and again."""
     blocks: list[list[Any]] = []
-    with Near(evaluations) as evaluate:
+    with Near(evaluations):
+        evaluate = evaluations.alone.repeated()
         for n, leaf in enumerate(leaves):
             ahead, behind = _neighbours(leaf, relative(leaf.dtype))
             columns: list[Any] = []
@@ -131,7 +133,8 @@ def pushforward(tangents: Arrays, evaluations: Evaluations, leaves: Arrays, rela
     apart: Any = 2 * step
     if len(leaves) == 1 and leaves[0].size == 1:
         apart = float((ahead[0] - behind[0]).item() / tangents[0].item())  # what the step really was
-    with Near(evaluations) as evaluate:
+    with Near(evaluations):
+        evaluate = evaluations.alone.repeated()
         up, evaluations.aux = kept_all(evaluate(*ahead))
         if not _fits(evaluations, leaves, up):
             return None

@@ -36,8 +36,11 @@ class Sweep(Looks):
         if self.lines.point.bounded:
             one_sided = [track for track in both if track.bound()]
             both = [track for track in both if track not in one_sided]
-        self.march(both)
-        one_sided += [track for track in both if track.failures and not track.exponents and track.sides]
+        if both:
+            self.march(both)
+        for track in both:
+            if track.failures and not track.exponents and track.sides:
+                one_sided.append(track)
         if one_sided and self.estimates is None:
             self.evaluations.base()  # bounds leave room on one side of every line
         found = self.allocated().slopes(self.tracks)
@@ -56,7 +59,9 @@ class Sweep(Looks):
         rest: Sequence[Track] = tracks
         if not self.joint and self.evaluations.executor is None:
             rest = self._one_by_one(tracks)
-        if isinstance(self.estimates, Stacks) and not self.joint and not self.lines.point.bounded and rest:
+            if not rest:
+                return
+        if isinstance(self.estimates, Stacks) and not self.joint and not self.lines.point.bounded:
             wanted, last = self.estimates.in_groups(self, rest)
             if last is not None:
                 wanted.extend(self.next_round(*last))
@@ -77,18 +82,16 @@ class Sweep(Looks):
     def _one_by_one(self, tracks: Sequence[Track]) -> Sequence[Track]:
         """Each line to its end, if f has one real output; the lines, if it has others."""
         evaluations, vector, distance = self.evaluations, None, None
-        if not tracks:
-            return ()
-        with Near(evaluations) as evaluate:
+        with Near(evaluations):
             if self.estimates is None:
                 first = tracks[0]
                 leaves, distance = first.move(first.unit * 2.0 ** BEGIN[0])
-                vector = evaluations.vector(evaluate, leaves)
+                vector = evaluations.vector(leaves)
             estimates = self.allocated()
             if not isinstance(estimates, Numbers):
                 self.begun = vector
                 return tracks
-            number = evaluations.numbers(evaluate)
+            number = evaluations.numbers()
             begun = None if vector is None else (as_number(vector), distance)
             for track in tracks:
                 estimates.to_the_end(self, track, number, begun)

@@ -60,7 +60,8 @@ class Track:
 
     def forget(self) -> None:
         """Begin again elsewhere: what has been seen so far says nothing."""
-        self.exponents, self.slopes, self.sizes, self.rounding = [], [], [], []
+        for kept in (self.exponents, self.slopes, self.sizes, self.rounding):
+            kept.clear()
 
     def one_side(self) -> int:
         """The side on which f is finite wherever it was looked at; 0 if neither or both are."""

@@ -17,6 +17,7 @@ from adinterface_conformance.differences.problems import problems
 from adinterface_conformance.differences.unseen import unseen
 from adinterface_finite.extrapolation import estimator, extrapolate, windows
 from adinterface_finite.methods import sweep
+from adinterface_finite.methods.method import Slopes
 
 from adinterface import (
     AutoAutograd,
@@ -239,6 +240,45 @@ def test_an_output_that_is_not_finite_leaves_the_others_alone():
     np.testing.assert_allclose(found[0], [np.cos(1.0), 0.0], atol=1e-13)
     np.testing.assert_allclose(found[3], [2.0, 1.0], rtol=1e-12)
     assert np.isnan(found[1:3]).all()
+
+
+@pytest.mark.parametrize("numbers", [2, 3, 60], ids=["two numbers", "three numbers", "arrays"])
+def test_what_is_not_finite_leaves_the_others_their_accuracy(numbers):
+    """An edge of the domain makes the derivative by one number alone NaN; what is told of the others stands."""
+    x = np.linspace(0.5, 1.5, numbers)
+
+    def partly(x):
+        return np.sin(x).sum() + (np.nan if x[1] != np.linspace(0.5, 1.5, len(x))[1] else 0.0)
+
+    with recording() as record:
+        (slope,) = gradient(partly, FD, x)
+    others = np.arange(numbers) != 1
+    assert np.isnan(slope[1])
+    assert error(slope[others], np.cos(x)[others]) < 1e-12
+    told = record.accuracies[0].leaves
+    assert [leaf.doubtful for leaf in told] == [False]
+    assert told[0].relative < 1e-10
+
+
+def test_slopes_of_numbers_are_those_of_arrays():
+    rows = [(1.0, 1e-9, 1e-10, 4.0), (-3.0, 2e-9, 1e-11, 5.0), (2.0, 0.0, 0.0, 0.0)]
+    arrays = Slopes(*np.array(rows).T[:, :, None])
+    ours, both = Slopes.of_numbers(rows), Slopes.joined([Slopes.of_numbers(rows[:1]), Slopes.of_numbers(rows[1:])])
+    for start, stop, shape in ((0, 3, (3,)), (1, 2, ()), (1, 3, (2, 1)), (2, 2, (0, 4))):
+        for each in (ours, both):
+            assert each.largest(start, stop) == arrays.largest(start, stop)
+            block = each.block(start, stop, shape)
+            np.testing.assert_array_equal(block, arrays.block(start, stop, shape))
+            assert block.flags.owndata
+            assert block.shape == shape
+    mixed = Slopes.joined([ours, arrays])  # from here on it is arrays, of which parts may be written
+    np.testing.assert_array_equal(mixed.sizes, [[4], [5], [0], [4], [5], [0]])
+    both.values[0] = np.nan
+    assert np.isnan(both.block(0, 1, ()))
+    assert np.isnan(both.largest(0, 3)[0])
+    assert math.isnan(Slopes.of_numbers([(math.nan, 0.0, 0.0, 0.0), *rows]).largest(0, 4)[0])
+    with pytest.raises(AttributeError, match="other"):
+        ours.other  # noqa: B018
 
 
 def test_a_plateau_of_nans_is_nan():

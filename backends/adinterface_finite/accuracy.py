@@ -23,7 +23,7 @@ REFUSED = {3: 1e-7, 4: 1e-5}
 ROUNDING = {1: 64, 2: 1e4}
 
 
-def report(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int) -> None:
+def report(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int = 1) -> None:
     """Tell of derivatives along lines: the operator, which warns, and the differences around these, whose noise it is.
 
     order: of these derivatives, without those that f takes itself.

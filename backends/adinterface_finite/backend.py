@@ -130,7 +130,7 @@ class FiniteDifferencesBackend(Backend):
                 slopes = self._slopes(evaluations, lines)
         except TracedError:
             return columns(self, traced.linearize(self, function, leaves), leaves)
-        self._report(evaluations, lines, slopes)
+        report(evaluations, lines, slopes)
         outputs, aux = evaluations.base() if value or not numbers else ((), evaluations.aux)
         return Jacobian(outputs, aux, self._blocks(evaluations, lines, slopes))
 
@@ -138,18 +138,15 @@ class FiniteDifferencesBackend(Backend):
         """The Jacobian in its leaves' shapes, from (lines, outputs)."""
         layout, point = evaluations.layout(()), lines.point
         if layout.alone and layout.number and not lines.doubled:
-            shape, output = layout.shapes[0], layout.outputs[0]
-            return [
-                [
-                    self._block(slopes.block(start, start + size, (*shape, *numbers.shape)), output, leaf)
-                    for leaf, numbers, (start, size, _) in zip(point.leaves, point.numbers, lines.spans)
-                ]
-            ]
+            shape, output, row = layout.shapes[0], layout.outputs[0], []
+            for leaf, numbers, (start, size, _) in zip(point.leaves, point.numbers, lines.spans):
+                row.append(self._block(slopes.block(start, start + size, (*shape, *numbers.shape)), output, leaf))
+            return [row]
         blocks: list[list[Any]] = []
         places = itertools.accumulate(layout.sizes, initial=0)
         for output, first, count, shape in zip(layout.outputs, places, layout.sizes, layout.shapes):
             stack = slopes.values[:, first : first + count]
-            row: list[Any] = []
+            row = []
             complex_output = is_complex(self, output)
             for leaf, numbers, (start, size, doubled) in zip(point.leaves, point.numbers, lines.spans):
                 part = stack[start : start + size]
@@ -232,7 +229,7 @@ class FiniteDifferencesBackend(Backend):
         layout = evaluations.layout(())
         values = np.zeros((lines.count, layout.count), layout.dtype)
         if slopes is not None:
-            self._report(evaluations, moving, slopes)
+            report(evaluations, moving, slopes)
             values[lines.moves] = slopes.values
         return tuple([native(layout, n, stack) for n, stack in enumerate(layout.split(values))])
 
@@ -282,7 +279,7 @@ class FiniteDifferencesBackend(Backend):
             return None  # at the edge of its domain, where one gradient after another knows what to do
         note_step(self, "one joint stencil of second differences")
         found = Slopes(matrix, errors, errors, np.broadcast_to(bends.found.sizes, matrix.shape))
-        self._report(evaluations, lines, found, 2)
+        report(evaluations, lines, found, 2)
         outputs, aux = evaluations.base()
         first = bends.first()
         gradients = tuple([self._part(first[:, 0], lines, n) for n in range(len(leaves))])
@@ -321,7 +318,7 @@ class FiniteDifferencesBackend(Backend):
         if not np.isfinite(mixed.values).all():
             return None
         note_step(self, "one joint stencil of second differences")
-        self._report(evaluations, lines, mixed, 2)
+        report(evaluations, lines, mixed, 2)
         first = bends.first()[:-1, 0]
         count = range(len(leaves))
         gradients, products = (tuple([self._part(part, lines, n) for n in count]) for part in (first, mixed.values[:, 0]))
@@ -349,7 +346,7 @@ class FiniteDifferencesBackend(Backend):
             return None
         note_step(self, "second differences")
         found = Slopes(bends.found.values, bends.found.errors, bends.found.errors, bends.found.sizes)
-        self._report(evaluations, lines, found, 2)
+        report(evaluations, lines, found, 2)
         layout = evaluations.layout(())
         first, second = (
             tuple([layout.native(n, stack[0]) for n, stack in enumerate(layout.split(values))])
@@ -410,9 +407,6 @@ class FiniteDifferencesBackend(Backend):
             nothing = np.zeros((0, layout.count))
             return Slopes(nothing.astype(layout.dtype), nothing, nothing, nothing)
         return apart(self, evaluations.leaves, lambda fresh: self.method.slopes(evaluations, lines, fresh))
-
-    def _report(self, evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int = 1) -> None:
-        report(evaluations, lines, slopes, order)
 
 
 def _all_complex(evaluations: Evaluations) -> bool:

@@ -92,7 +92,8 @@ def unit(scale: float) -> float:
     """The first step for a number of this size: a power of two times FACTOR, so that it has few digits."""
     if not (0.0 < scale < math.inf):
         scale = 1.0
-    return FACTOR * 2.0 ** min(max(round(math.log2(START * scale)), -1000), 1000)
+    exponent = round(math.log2(START * scale))
+    return FACTOR * 2.0 ** (exponent if -1000 <= exponent <= 1000 else math.copysign(1000, exponent))
 
 
 def decide(

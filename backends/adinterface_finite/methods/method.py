@@ -87,8 +87,8 @@ class Slopes:
         """The derivatives of one real output along these lines, in this shape, as an array of its own."""
         if self._rows is None:
             return self.values[start:stop, 0].reshape(shape).copy()
-        values = [row[0] for row in self._rows[start:stop]]
-        return np.array(values) if shape == (stop - start,) else np.array(values).reshape(shape).copy()
+        values = np.array(next(zip(*self._rows[start:stop]), ()))
+        return values if values.shape == shape else values.reshape(shape).copy()
 
 
 class Method(ABC):

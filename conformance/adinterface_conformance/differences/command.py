@@ -20,15 +20,20 @@ def main(argv: list[str]) -> int:
     )
     parser.add_argument("--noise", type=float, default=0.0, metavar="S", help="relative noise to add to f's values")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="draw errors against evaluations (needs Matplotlib)")
-    parser.add_argument("--held-out", action="store_true", help="problems that were written after the methods, instead")
-    parser.add_argument("--unseen", action="store_true", help="a third set, written before the last change of a method")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--held-out", action="store_true", help="problems that were written after the methods, instead")
+    which.add_argument("--unseen", action="store_true", help="a third set, written before the last change of a method")
+    which.add_argument("--all", action="store_true", help="the three sets together")
     parser.add_argument("--overhead", action="store_true", help="how long gradients take beyond their evaluations, instead")
     parser.add_argument("--first-order", action="store_true", help="Jacobians alone, without the Hessians")
     options = parser.parse_args(argv)
     if options.overhead:
         print(overhead.as_text(overhead.overheads()))
         return 0
-    every = unseen() if options.unseen else held_out() if options.held_out else problems()
+    if options.all:
+        every = [*problems(), *held_out(), *unseen()]
+    else:
+        every = unseen() if options.unseen else held_out() if options.held_out else problems()
     points = jacobians(every)
     rows = [measured(name, method, points, options.noise) for name, method in {**ours(), **peers()}.items()]
     numbers = sum(len(problem.x) for problem in every)

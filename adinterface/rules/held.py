@@ -103,62 +103,57 @@ def held(x: Any, library: Library) -> Any:
 class Holding:
     """A flat function as differences evaluate it around a point."""
 
-    __slots__ = ("_function", "hold")
+    __slots__ = ("hold", "inside")
 
     def __init__(self, function: Any, hold: _Hold):
-        #: `hold.place = 0` begins an evaluation of one's own where values are held.
-        self._function, self.hold = function, hold
+        #: For evaluations of one's own between `hold_on(hold)` and `let_go`; `hold.place = 0` begins each.
+        self.inside, self.hold = function, hold
 
     @property
     def held(self) -> frozenset[int]:
-        found: frozenset[int] = self._function.held
+        found: frozenset[int] = self.inside.held
         return found
 
     @property
     def fresh(self) -> bool:
-        return bool(self._function.fresh)
+        return bool(self.inside.fresh)
 
     @property
     def alone(self) -> Holding:
-        return self._of(self._function.alone)
+        return self._of(self.inside.alone)
 
     @property
     def elsewhere(self) -> Holding:
-        return self._of(self._function.elsewhere)
+        return self._of(self.inside.elsewhere)
 
     @property
     def beside(self) -> Holding:
         """The same for other leaves than those of the call, and for whoever looks at the outputs only."""
-        return self._of(self._function.elsewhere.alone)
+        return self._of(self.inside.elsewhere.alone)
 
     def _of(self, function: Any) -> Holding:
-        return self if function is self._function else Holding(function, self.hold)
-
-    @property
-    def inside(self) -> Any:
-        """The function for one evaluation between `hold_on` and `let_go`, which `hold.place = 0` begins."""
-        return self._function
+        return self if function is self.inside else Holding(function, self.hold)
 
     @property
     def of_any_numbers(self) -> Holding:
-        return Holding(self._function.of_any_numbers, self.hold)
+        return Holding(self.inside.of_any_numbers, self.hold)
 
     @property
     def shipped(self) -> Any:
-        return self._function.shipped
+        return self.inside.shipped
 
     @property
     def taken_apart(self) -> Any:
-        return self._function.taken_apart
+        return self.inside.taken_apart
 
     @property
     def direct(self) -> Callable[..., Any] | None:
-        found: Callable[..., Any] | None = getattr(self._function, "direct", None)
+        found: Callable[..., Any] | None = getattr(self.inside, "direct", None)
         return found
 
     @property
     def failed(self) -> Any:
-        return self._function.failed
+        return self.inside.failed
 
     @property
     def ignores(self) -> bool:
@@ -170,7 +165,7 @@ class Holding:
         hold.place = 0
         token = _active.set(hold)
         try:
-            return self._function(*leaves)
+            return self.inside(*leaves)
         finally:
             _active.reset(token)
 
@@ -179,7 +174,7 @@ class Holding:
 
         Only evaluations of this function may take place in between: to hold and let go for each takes longer than many an f.
         """
-        function, hold = self._function, self.hold
+        function, hold = self.inside, self.hold
         repeated = getattr(function, "repeated", None)
         if repeated is not None:
             found: Callable[..., Any] = repeated(hold)

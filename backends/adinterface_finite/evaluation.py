@@ -358,8 +358,14 @@ def apart(backend: Backend, leaves: Arrays, differences: Callable[[Callable[[], 
     for leaf in leaves:
         if not isinstance(leaf, (np.ndarray, np.generic)):
             return differences(functools.partial(copies, backend, leaves))
-    own = kept(leaves)
-    found = differences(lambda: own)
-    if len(leaves) == 1 or all(a.tobytes() == b.tobytes() for a, b in zip(own, leaves)):
+    own: list[Arrays] = []
+
+    def fresh() -> Arrays:
+        if not own:  # most lines move all leaves that there are
+            own.append(kept(leaves))
+        return own[0]
+
+    found = differences(fresh)
+    if not own or all(a.tobytes() == b.tobytes() for a, b in zip(own[0], leaves)):
         return found
     return differences(functools.partial(kept, leaves))

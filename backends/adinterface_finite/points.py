@@ -68,13 +68,6 @@ class Point:
             self.count += numbers.size
             self.complex.append(numbers.dtype.kind == "c")
 
-    def size_of(self, x: complex) -> float:
-        """Over what distance f may be expected to change around this number."""
-        if self.scale is not None:
-            return self.scale
-        size = float(abs(x))
-        return size if TINY < size < math.inf else 1.0
-
     def room(self, x: float, unit: complex) -> tuple[float, float]:
         """How far a number may go ahead and behind."""
         if unit != 1 or not self.bounded:
@@ -178,7 +171,11 @@ class Coordinates(Lines):
 
     def scale(self, line: int) -> tuple[float, float]:
         n, index, _ = self.places[line]
-        size = self.point.size_of(self.point.numbers[n].item(index))
+        size = self.point.scale
+        if size is None:
+            size = float(abs(self.point.numbers[n].item(index)))
+            if not TINY < size < math.inf:
+                size = 1.0
         return size, size
 
     def reach(self, line: int) -> float:

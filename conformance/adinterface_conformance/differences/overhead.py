@@ -2,8 +2,8 @@
 
 Beside each gradient stands the least that anybody would write: f at a copy of the point with one number displaced, as often as
 the method evaluates f. The two run in turn, each round within milliseconds, and the median of the ratios counts, so that a
-machine whose speed changes disturbs it least. Microseconds are this ratio's at the higher speeds of the machine: times the tenth
-part of the evaluations' times.
+machine whose speed changes disturbs it least. Microseconds are this ratio's at the machine's higher speeds: of the evaluations'
+times, the lower tenth.
 """
 
 from __future__ import annotations

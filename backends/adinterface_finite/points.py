@@ -126,7 +126,7 @@ class Lines(ABC):
 
 
 #: Of so many numbers the places are kept: to make them for each call would take as long as some evaluations of f.
-KNOWN = 10_000
+KNOWN = 1_000
 
 _Places = tuple[Sequence[tuple[int, Any, complex]], Sequence[tuple[int, int, bool]], Sequence[tuple[int, int, int]], bool]
 

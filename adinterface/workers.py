@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 from operator import call
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -41,30 +42,49 @@ class Outside(NamedTuple):
 def run_all(executor: Any, tasks: Sequence[Task]) -> Iterator[Any]:
     """The results, in the order of the tasks. What a task raises is raised, and what has not begun is cancelled."""
     size = max(1, -(-len(tasks) // PIECES))
-    pieces = [tasks[start : start + size] for start in range(0, len(tasks), size)]
     stays = isinstance(executor, ThreadPoolExecutor)
-    for results, dtypes in _mapped(executor, [_Piece([Task(*task) for task in piece], stays) for piece in pieces]):
+    pieces = [_Piece(tasks[start : start + size], stays, id(executor)) for start in range(0, len(tasks), size)]
+    if id(executor) in _working_for.get():
+        # On a worker of this very executor: to wait for another one might be to wait for ever, as all of them may do so.
+        for piece in pieces:
+            yield from piece.results()
+        return
+    for results, dtypes in _mapped(executor, pieces):
         _require_dtypes(results, dtypes)
         yield from results
+
+
+#: Whose worker this is: the executors, by what `id` says of them.
+_working_for: ContextVar[frozenset[int]] = ContextVar("working_for", default=frozenset())
 
 
 class _Piece:
     """Tasks that a worker does one after the other."""
 
-    def __init__(self, tasks: Sequence[Task], stays: bool):
+    def __init__(self, tasks: Sequence[Task], stays: bool, executor: int):
+        self.executor = executor
         self.tasks = [(task.call, tuple(task.args), dict(task.kwargs)) for task in tasks]
         self.dtypes = None if stays else _dtypes(self.tasks)
 
     def __call__(self) -> tuple[list[Any], list[str] | None]:
         """On a worker: the results, and their dtypes if they leave the process."""
         _require_dtypes(self.tasks, self.dtypes)
+        token = _working_for.set(_working_for.get() | {self.executor})
+        try:
+            results = self.results()
+        finally:
+            _working_for.reset(token)
+        return results, None if self.dtypes is None else _dtypes(results)
+
+    def results(self) -> list[Any]:
+        """What the tasks give."""
         results: list[Any] = []
         for function, args, kwargs in self.tasks:
             try:
                 results.append(function(*args, **kwargs))
             except OUTSIDE as error:
                 results.append(Outside(error))
-        return results, None if self.dtypes is None else _dtypes(results)
+        return results
 
 
 def _dtypes(x: Any) -> list[str]:

@@ -281,6 +281,14 @@ def test_slopes_of_numbers_are_those_of_arrays():
         ours.other  # noqa: B018
 
 
+def test_what_is_told_of_accuracy_is_python_s_own():
+    for call in (lambda: derivative(np.sin, FD, 1.0), lambda: pushforward(np.sum, FD, (np.ones(2),), (np.array([0.0, 0.5]),))):
+        with recording() as record:
+            call()
+        (leaf,) = record.accuracies[0].leaves
+        assert [type(part) for part in leaf] == [int, float, bool]
+
+
 def test_a_plateau_of_nans_is_nan():
     assert np.isnan(derivative(lambda x: x * np.nan, FD, 1.0))
 

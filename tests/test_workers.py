@@ -22,12 +22,14 @@ from adinterface import (
     array_namespace,
     batched,
     derivative,
+    diagonal_hessian,
     gradient,
     hessian,
     hvp,
     jacobian,
     pullback,
     pushforward,
+    second_derivative,
     value_and_gradient,
     workers,
 )
@@ -135,6 +137,37 @@ def test_processes_give_the_same_bits_and_raise_what_f_raises():
             gradient(raises, backend, X)
 
 
+class Watched(concurrent.futures.ThreadPoolExecutor):
+    """Threads that are never handed anything by one of themselves, which would wait for the others, and they for it."""
+
+    def submit(self, function, /, *args, **kwargs):
+        assert not threading.current_thread().name.startswith("watched"), "a worker waits for a worker"
+        return super().submit(function, *args, **kwargs)
+
+
+@pytest.mark.filterwarnings("ignore::adinterface.PrecisionWarning")  # one-sided differences of one-sided ones
+@pytest.mark.parametrize("method", ["adaptive", "central", "forward", "backward", "complex"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda auto: hessian(wave, auto, X),
+        lambda auto: hvp(wave, auto, X, X),
+        lambda auto: diagonal_hessian(wave, auto, X),
+        lambda auto: second_derivative(lambda t: math.sin(t) * t, auto, 0.7),
+        lambda auto: gradient(lambda x: wave(x) + (gradient(wave, auto, x)[0] ** 2).sum(), auto, X),
+        lambda auto: jacobian(lambda x: jacobian(neutral_waves, AutoTorch(executor=auto.executor), x)[0].ravel(), auto, X),
+    ],
+    ids=["hessian", "hvp", "diagonal_hessian", "second_derivative", "gradient in f", "another engine in f"],
+)
+def test_no_worker_waits_for_another(method, call):
+    """Derivatives of derivatives on one pool: with as many outer tasks as threads, all of them would wait for ever."""
+    with Watched(2, thread_name_prefix="watched") as pool:
+        found = flat(call(AutoFiniteDifferences(method=method, executor=pool)))
+    # Where f takes differences itself, lines that are followed together know more of their noise than one after another.
+    rtol = 1e-9 if method == "adaptive" else 1e-13
+    np.testing.assert_allclose(found, flat(call(AutoFiniteDifferences(method=method))), rtol=rtol)
+
+
 def test_what_has_not_begun_is_cancelled():
     begun = []
     release = threading.Event()
@@ -200,7 +233,9 @@ def test_a_cluster_of_processes_gives_the_same_bits():
 
 def test_a_worker_that_would_read_another_precision_is_an_error():
     with jax.enable_x64(True):
-        there = pickle.dumps(workers._Piece([workers.Task(len, ([Constant({"w": jnp.ones(3)}), 2.0, "x"],))], stays=False))
+        there = pickle.dumps(
+            workers._Piece([workers.Task(len, ([Constant({"w": jnp.ones(3)}), 2.0, "x"],))], stays=False, executor=0)
+        )
         with pytest.raises(PrecisionError) as caught:
             workers._require_dtypes([jnp.ones(3)], ["float32"])
     assert str(caught.value) == (
@@ -209,5 +244,5 @@ def test_a_worker_that_would_read_another_precision_is_an_error():
     )
     with pytest.raises(PrecisionError, match=r"An array of dtype float64 went to another process, .* reads it as float32"):
         pickle.loads(there)()
-    same = pickle.loads(pickle.dumps(workers._Piece([workers.Task(np.sum, (X,))], stays=False)))
+    same = pickle.loads(pickle.dumps(workers._Piece([workers.Task(np.sum, (X,))], stays=False, executor=0)))
     assert same() == ([pytest.approx(-0.2)], ["float64"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -187,13 +187,15 @@ class Evaluations:
         if self.function.ignores:  # workers know nothing of what is held
             yield from [self.displaced(*leaves) for leaves in points]
             return
-        ship = getattr(self.alone, "shipped", None)
-        if ship is None:
-            yield from run_all(self.executor, [Task(self.alone, leaves) for leaves in points])
-            return
-        taken_apart = self.alone.taken_apart
-        for result in run_all(self.executor, [Task(*ship(leaves)) for leaves in points]):
-            yield result if type(result) is Outside else taken_apart(result)
+        alone, ship = self.alone, getattr(self.alone, "shipped", None)
+        tasks = [Task(_noting, (alone, leaves, {}) if ship is None else ship(leaves)) for leaves in points]
+        for found in run_all(self.executor, tasks):
+            if type(found) is Outside:
+                yield found
+                continue
+            result, error, order = found
+            self.level.note(error, order)
+            yield result if ship is None else alone.taken_apart(result)
 
     def _flat(self, outputs: Arrays, aux: Aux) -> Any:
         return self.layout(outputs, aux).flat(outputs)
@@ -217,6 +219,12 @@ class Evaluations:
             if aux is not None:
                 self.aux = aux
         return self._layout
+
+
+def _noting(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, float, int]:
+    """On a worker: what f gives, and how exact the differences are that it takes itself, as `Level` has it."""
+    with below(level := Level()):
+        return f(*args, **kwargs), level.error, level.order
 
 
 def as_number(vector: Any) -> float:

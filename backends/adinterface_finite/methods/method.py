@@ -76,11 +76,11 @@ class Slopes:
             return top, float(self.errors[start:stop].max(initial=0.0))
         if stop - start == 1:
             value, error, _, _ = self._rows[start]
-            return abs(value), error
+            return float(abs(value)), float(error)  # steps along directions may be NumPy's numbers
         values, errors, _, _ = zip(*self._rows[start:stop])
         top, error = max(map(abs, values)), max(errors)
         if math.isfinite(sum(map(abs, values))) and not math.isnan(sum(errors)):
-            return top, error
+            return float(top), float(error)
         return float(np.abs(values).max()), float(np.max(errors))
 
     def block(self, start: int, stop: int, shape: tuple[int, ...]) -> Array:

@@ -137,6 +137,22 @@ def test_processes_give_the_same_bits_and_raise_what_f_raises():
             gradient(raises, backend, X)
 
 
+@pytest.mark.parametrize("step", [None, 1e-3, 1e-2])
+def test_evaluations_are_as_many_without_workers(step):
+    """One output, some lines: each goes to its end by itself without workers, and both ways ask for the same accuracy."""
+    count, x = [], np.linspace(0.1, 2.0, 5)
+
+    def linear(x):
+        count.append(1)
+        return np.sum(3 * x) + 0.0
+
+    with concurrent.futures.ThreadPoolExecutor(2) as executor:
+        for backend in (AutoFiniteDifferences(step=step), AutoFiniteDifferences(step=step, executor=executor)):
+            found = value_and_gradient(linear, backend, x)
+            np.testing.assert_allclose(found.gradient[0], 3, rtol=1e-13)
+    assert len(count) == 2 * (4 * len(x) + 1)
+
+
 class Watched(concurrent.futures.ThreadPoolExecutor):
     """Threads that are never handed anything by one of themselves, which would wait for the others, and they for it."""
 

@@ -12,7 +12,6 @@ from adinterface.contract.backend import Arrays
 
 from ..evaluation import Evaluations, as_number
 from ..extrapolation import Estimate, Windows, extrapolate
-from ..levels import enclosing
 from ..points import Lines, Move
 from ..steps import FINE, RETREAT, START, unit
 from .method import Array
@@ -217,7 +216,7 @@ class Looks:
     def limit(self, epsilon: float) -> float:
         """In units of which an error is small enough: as small as rounding allows, if others are taken of these derivatives."""
         allowed = self.slack * epsilon
-        return max(allowed, FINE) if self.order == 1 and enclosing() is None else allowed
+        return max(allowed, FINE) if self.order == 1 and self.evaluations.outermost else allowed
 
     def rounding(self, sizes: Array, steps: Array, epsilon: float) -> Array:
         """The rounding errors of slopes (lines, steps, outputs), by f's values and the steps."""

@@ -16,7 +16,7 @@ from adinterface.derive.basis import library_of, size_of
 from adinterface.rules.held import hold_on, holding, let_go
 from adinterface.workers import OUTSIDE, Outside, Task, run_all
 
-from .levels import Level, aside, below, come_back, enclosing, go_below
+from .levels import Level, aside, below, come_back, go_below
 from .points import Move
 
 _T = TypeVar("_T")
@@ -41,8 +41,6 @@ class Evaluations:
         self.aux = Aux()
         #: What was found out about nested differences inside f.
         self.level = Level()
-        #: Whether nobody takes differences of what is computed from these.
-        self.outermost = enclosing() is None
         #: What f raised last at a displaced point.
         self.raised: Exception | None = None
         self._base: tuple[Arrays, Aux] | None = None

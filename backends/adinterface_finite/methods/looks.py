@@ -12,6 +12,7 @@ from adinterface.contract.backend import Arrays
 
 from ..evaluation import Evaluations, as_number
 from ..extrapolation import Estimate, Windows, extrapolate
+from ..levels import enclosing
 from ..points import Lines, Move
 from ..steps import FINE, RETREAT, START, unit
 from .method import Array
@@ -50,6 +51,8 @@ class Looks:
     def __init__(self, options: Options, evaluations: Evaluations, lines: Lines, chosen: range, fresh: Callable[[], Arrays]):
         self.options, self.evaluations, self.lines, self.chosen, self.fresh = options, evaluations, lines, chosen, fresh
         self.level, self.most = evaluations.level, options.most + self.more
+        #: Whether nobody takes differences of these derivatives; while f is evaluated for them, somebody takes these.
+        self.outermost = enclosing() is None
         factor = 1.0 if options.step is None else options.step / START
         bounded, scale = lines.point.bounded, lines.scale
         self.tracks: list[Track] = []
@@ -216,7 +219,7 @@ class Looks:
     def limit(self, epsilon: float) -> float:
         """In units of which an error is small enough: as small as rounding allows, if others are taken of these derivatives."""
         allowed = self.slack * epsilon
-        return max(allowed, FINE) if self.order == 1 and self.evaluations.outermost else allowed
+        return max(allowed, FINE) if self.order == 1 and self.outermost else allowed
 
     def rounding(self, sizes: Array, steps: Array, epsilon: float) -> Array:
         """The rounding errors of slopes (lines, steps, outputs), by f's values and the steps."""

@@ -7,6 +7,7 @@ workers there are. A task holds f itself and its arguments, which is all that a 
 from __future__ import annotations
 
 import dataclasses
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
@@ -42,10 +43,10 @@ class Outside(NamedTuple):
 def run_all(executor: Any, tasks: Sequence[Task]) -> Iterator[Any]:
     """The results, in the order of the tasks. What a task raises is raised, and what has not begun is cancelled."""
     size = max(1, -(-len(tasks) // PIECES))
-    stays = isinstance(executor, ThreadPoolExecutor)
-    pieces = [_Piece(tasks[start : start + size], stays, id(executor)) for start in range(0, len(tasks), size)]
-    if id(executor) in _working_for.get():
-        # On a worker of this very executor: to wait for another one might be to wait for ever, as all of them may do so.
+    stays, busy = isinstance(executor, ThreadPoolExecutor), _waiting.get() | {id(executor)}
+    pieces = [_Piece(tasks[start : start + size], stays, busy) for start in range(0, len(tasks), size)]
+    if busy == _waiting.get() or _is_thread_of(executor):
+        # A worker of this very executor waits for what is computed here: all of them may, and then none would ever begin.
         for piece in pieces:
             yield from piece.results()
         return
@@ -54,26 +55,36 @@ def run_all(executor: Any, tasks: Sequence[Task]) -> Iterator[Any]:
         yield from results
 
 
-#: Whose worker this is: the executors, by what `id` says of them.
-_working_for: ContextVar[frozenset[int]] = ContextVar("working_for", default=frozenset())
+def _is_thread_of(executor: Any) -> bool:
+    """Whether this is a thread of the executor, which the caller may have given work of his own.
+
+    By its name: the executor itself knows of a thread a little later than that begins to work.
+    """
+    prefix = getattr(executor, "_thread_name_prefix", None)
+    return bool(prefix) and threading.current_thread().name.startswith(f"{prefix}_")
+
+
+#: The executors, by what `id` says of them, of which a worker waits for what is computed here.
+_waiting: ContextVar[frozenset[int]] = ContextVar("waiting", default=frozenset())
 
 
 class _Piece:
     """Tasks that a worker does one after the other."""
 
-    def __init__(self, tasks: Sequence[Task], stays: bool, executor: int):
-        self.executor = executor
+    def __init__(self, tasks: Sequence[Task], stays: bool, busy: frozenset[int]):
+        #: The executors that wait for these, theirs included.
+        self.busy = busy
         self.tasks = [(task.call, tuple(task.args), dict(task.kwargs)) for task in tasks]
         self.dtypes = None if stays else _dtypes(self.tasks)
 
     def __call__(self) -> tuple[list[Any], list[str] | None]:
         """On a worker: the results, and their dtypes if they leave the process."""
         _require_dtypes(self.tasks, self.dtypes)
-        token = _working_for.set(_working_for.get() | {self.executor})
+        token = _waiting.set(_waiting.get() | self.busy)
         try:
             results = self.results()
         finally:
-            _working_for.reset(token)
+            _waiting.reset(token)
         return results, None if self.dtypes is None else _dtypes(results)
 
     def results(self) -> list[Any]:

@@ -1,6 +1,7 @@
 """Evaluations of f on the workers of an executor: threads, processes, machines; the same to the last bit as without."""
 
 import concurrent.futures
+import functools
 import math
 import pickle
 import threading
@@ -184,6 +185,35 @@ def test_no_worker_waits_for_another(method, call):
     np.testing.assert_allclose(found, flat(call(AutoFiniteDifferences(method=method))), rtol=rtol)
 
 
+class Impatient(concurrent.futures.ThreadPoolExecutor):
+    """Threads whose results nobody waits for longer than half a minute."""
+
+    def submit(self, function, /, *args, **kwargs):
+        future = super().submit(function, *args, **kwargs)
+        future.result = functools.partial(future.result, 30)
+        return future
+
+
+def test_no_worker_waits_for_another_by_way_of_a_second_pool():
+    """One pool's workers wait for those of another, which take derivatives with the first."""
+
+    def squares(backend, f):
+        return lambda x: (gradient(f, backend, x)[0] ** 2).sum()
+
+    with Impatient(1) as pool, Impatient(1) as other:
+        first, second = (AutoFiniteDifferences(executor=executor) for executor in (pool, other))
+        (found,) = gradient(squares(second, squares(first, lambda x: x @ x)), first, X)
+    np.testing.assert_allclose(found, 128 * X, atol=1e-7)
+
+
+def test_a_pool_of_the_caller_s_own_may_be_the_executor_too():
+    """A thread of the pool differentiates with it: its one worker would wait for itself."""
+    with Watched(1, thread_name_prefix="watched") as pool:
+        backend = AutoFiniteDifferences(executor=pool)
+        found = pool.submit(gradient, wave, backend, X).result(30)
+    assert_same_bits(found, gradient(wave, PLAIN, X))
+
+
 def test_what_has_not_begun_is_cancelled():
     begun = []
     release = threading.Event()
@@ -250,7 +280,7 @@ def test_a_cluster_of_processes_gives_the_same_bits():
 def test_a_worker_that_would_read_another_precision_is_an_error():
     with jax.enable_x64(True):
         there = pickle.dumps(
-            workers._Piece([workers.Task(len, ([Constant({"w": jnp.ones(3)}), 2.0, "x"],))], stays=False, executor=0)
+            workers._Piece([workers.Task(len, ([Constant({"w": jnp.ones(3)}), 2.0, "x"],))], stays=False, busy=frozenset())
         )
         with pytest.raises(PrecisionError) as caught:
             workers._require_dtypes([jnp.ones(3)], ["float32"])
@@ -260,5 +290,5 @@ def test_a_worker_that_would_read_another_precision_is_an_error():
     )
     with pytest.raises(PrecisionError, match=r"An array of dtype float64 went to another process, .* reads it as float32"):
         pickle.loads(there)()
-    same = pickle.loads(pickle.dumps(workers._Piece([workers.Task(np.sum, (X,))], stays=False, executor=0)))
+    same = pickle.loads(pickle.dumps(workers._Piece([workers.Task(np.sum, (X,))], stays=False, busy=frozenset())))
     assert same() == ([pytest.approx(-0.2)], ["float64"])

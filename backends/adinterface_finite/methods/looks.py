@@ -51,7 +51,7 @@ class Looks:
     def __init__(self, options: Options, evaluations: Evaluations, lines: Lines, chosen: range, fresh: Callable[[], Arrays]):
         self.options, self.evaluations, self.lines, self.chosen, self.fresh = options, evaluations, lines, chosen, fresh
         self.level, self.most = evaluations.level, options.most + self.more
-        #: Whether nobody takes differences of these derivatives; while f is evaluated for them, somebody takes these.
+        #: Whether nobody takes differences of these derivatives. Asked here: while f is evaluated for them it would seem so.
         self.outermost = enclosing() is None
         factor = 1.0 if options.step is None else options.step / START
         bounded, scale = lines.point.bounded, lines.scale

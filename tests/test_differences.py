@@ -114,6 +114,15 @@ def test_hessians_of_published_problems():
     assert np.mean(row.holds) >= 0.99
 
 
+@pytest.mark.parametrize(("options", "count"), [([], 1), (["--held-out"], 2), (["--unseen"], 3), (["--all"], 6)])
+def test_the_sets_of_problems_by_themselves_and_together(options, count, monkeypatch, capsys):
+    for name, whole, few in (("problems", problems, 1), ("held_out", held_out, 2), ("unseen", unseen, 3)):
+        monkeypatch.setattr(command, name, lambda whole=whole, few=few: whole()[:few])
+    monkeypatch.setattr(command, "peers", dict)
+    assert main(["differences", "--first-order", *options]) == 0
+    assert f"Jacobians of {count} problems" in capsys.readouterr().out
+
+
 def test_the_command_prints_the_table_and_draws_it(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(command, "problems", lambda: problems()[:8])
     picture = tmp_path / "accuracy.png"

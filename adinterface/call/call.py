@@ -49,9 +49,7 @@ class Call:
 
     def enter(self) -> Arrays:
         """The active leaves as arrays of the engine (or of their own library, if the engine takes any)."""
-        plan, values, taken = self.plan, self.values, self.taken
-        active = plan.pick(values)
-        self.native = active if plan.enter is None else plan.enter(active, taken)
+        self.native = self.plan.entrance(self.values, self.taken)
         return self.native
 
     def enter_carried(self) -> Sequence[Any]:

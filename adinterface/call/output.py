@@ -59,11 +59,13 @@ ALONE = Aux((), Form(DIFFERENTIATED, ("output",)))
 class Function:
     """The flat function that an engine sees: builds f's arguments, calls f, and takes its result apart."""
 
-    __slots__ = ("carried", "f", "fresh", "held", "output", "plan")
+    __slots__ = ("carried", "f", "fresh", "held", "is_output", "output", "plan")
 
     def __init__(self, plan: Plan, f: Callable[..., Any], carried: Sequence[Any], output: OutputKind):
         self.plan, self.f, self.carried, self.output = plan, f, carried, output
         self.held, self.fresh = plan.held, plan.fresh
+        #: Whether an array of the library of f's arrays is all that may be differentiated.
+        self.is_output = plan.library.is_floating if output == "tree" else plan.library.is_real_scalar
 
     @property
     def alone(self) -> Function:
@@ -100,6 +102,8 @@ class Function:
         except Exception as error:  # raised again as it is
             self.failed(error)
             raise
+        if HANDLERS.get(type(result)) is plan.library and self.is_output(result):  # at once what comes most often
+            return (result,), ALONE
         return self.taken_apart(result)
 
     def failed(self, error: Exception) -> None:
@@ -149,15 +153,10 @@ class Function:
 
     def taken_apart(self, result: Any) -> tuple[Arrays, Aux]:
         """What f returned as outputs and aux."""
-        plan = self.plan
-        library, cls = plan.library, type(result)
-        if cls in library.scalars:
-            alone = True
-        elif HANDLERS.get(cls) is not library:
-            alone = False
-        else:
-            alone = library.is_floating(result) if self.output == "tree" else library.is_real_scalar(result)
-        return ((result,), ALONE) if alone else split(plan, self.output, result)
+        library, cls = self.plan.library, type(result)
+        if cls in library.scalars or (HANDLERS.get(cls) is library and self.is_output(result)):
+            return (result,), ALONE
+        return split(self.plan, self.output, result)
 
 
 def split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:

@@ -12,7 +12,7 @@ import numpy as np
 from ..contract.auto import BUILT_IN
 from ..contract.backend import Backend
 from ..contract.errors import ConversionError
-from ..contract.library import NUMPY, PYTHON, Enter, Leave, LeaveAll, Library, as_it_is
+from ..contract.library import NUMPY, PYTHON, Enter, EnterAll, Leave, LeaveAll, Library, as_it_is
 
 # The array dtypes that every compiling engine takes from NumPy as they are.
 _PLAIN = frozenset(
@@ -136,9 +136,38 @@ def entrance_of(library: Library | None, enters: Sequence[Enter]) -> Entrance | 
         return tuple(map(call, enters, values, repeat(taken)))
 
     at_once = library.enter_all(enters[0]) if library is not None and len({*enters}) == 1 else None
-    if at_once is None:
-        return one_by_one
-    return lambda values, taken: tuple(values) if at_once(values, taken) else one_by_one(values, taken)
+    return one_by_one if at_once is None else _Together(at_once, one_by_one)
+
+
+class _Together:
+    """The ways in of leaves that most often go in as they are."""
+
+    __slots__ = ("at_once", "one_by_one")
+
+    def __init__(self, at_once: EnterAll, one_by_one: Entrance):
+        self.at_once, self.one_by_one = at_once, one_by_one
+
+    def __call__(self, values: Sequence[Any], taken: set[int]) -> tuple[Any, ...]:
+        return tuple(values) if self.at_once(values, taken) else self.one_by_one(values, taken)
+
+
+#: From the values of all slots to those of the active ones.
+Pick = Callable[[Sequence[Any]], tuple[Any, ...]]
+
+
+def picking(pick: Pick, enter: Entrance | None) -> Entrance:
+    """The ways in of the leaves among the values of all slots."""
+    if enter is None:
+        return lambda values, taken: pick(values)
+    if not isinstance(enter, _Together):
+        return lambda values, taken: enter(pick(values), taken)
+    at_once, one_by_one = enter.at_once, enter.one_by_one
+
+    def together(values: Sequence[Any], taken: set[int]) -> tuple[Any, ...]:
+        leaves = pick(values)
+        return leaves if at_once(leaves, taken) else one_by_one(leaves, taken)
+
+    return together
 
 
 def unless_as_they_are(leaves: Sequence[Leave]) -> tuple[Leave, ...] | None:

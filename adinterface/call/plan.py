@@ -37,7 +37,22 @@ from ..tree import (
 )
 from .likeness import Recognizer, Signature, is_promoted, recognizer, tangent_recognizer
 from .messages import nothing_differentiable
-from .passages import Entrance, Slot, entering, entering_compiled, entrance_of, leaving, leaving_all, unless_as_they_are
+from .passages import (
+    Entrance,
+    Pick,
+    Slot,
+    entering,
+    entering_compiled,
+    entrance_of,
+    leaving,
+    leaving_all,
+    picking,
+    unless_as_they_are,
+)
+
+
+#: From the values of a call, the directions that the operator takes, and f where that is not known before, to its results.
+Road = Callable[..., Any]
 
 
 class Plan:
@@ -71,7 +86,7 @@ class Plan:
         self.active = tuple([n for n, slot in enumerate(slots) if slot.differentiated])
         self.carried = tuple([n for n, slot in enumerate(slots) if not slot.differentiated])
         #: From the values of all slots to a tuple of the active ones.
-        self.pick: Callable[[Sequence[Any]], tuple[Any, ...]] = _picker(self.active) if self.carried else tuple
+        self.pick: Pick = _picker(self.active) if self.carried else tuple
         self._choose_dtypes()
         #: The library of f's arrays, and that of results without a leaf's shape: of the first differentiated array.
         self.library: Library = backend.library or NUMPY
@@ -95,6 +110,8 @@ class Plan:
         #: The values of other arguments, or tangents, if this plan fits them; made when the plan is kept.
         self.recognize: Recognizer | None = None
         self.recognize_tangents: Recognizer | None = None
+        #: All that a call does behind this plan; made when the plan is kept.
+        self.road: Road | None = None
         #: The values of the arguments that it was made for, until it is kept.
         self.values: Sequence[Any] = values
 
@@ -195,6 +212,8 @@ class Plan:
             leaves.append(leaving(backend, slots[n], values[n], dtype))
         #: How the active leaves go in, and those carried along, None for what is no leaf.
         self.enter = entrance_of(backend.library, enters)
+        #: The same from the values of all slots.
+        self.entrance = picking(self.pick, self.enter)
         self.enter_carried = tuple([self._entering_carried(n, values[n]) for n in self.carried])
         #: How gradients come back, one by one, or all at once.
         self.leave = unless_as_they_are(leaves)
@@ -301,7 +320,7 @@ def _is_of_no_axes(value: Any) -> bool:
     return type(value) is np.ndarray and not value.ndim
 
 
-def _picker(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+def _picker(places: Sequence[int]) -> Pick:
     if len(places) > 1:
         return itemgetter(*places)
     (place,) = places
@@ -380,8 +399,10 @@ class _Together:
 class Plans:
     """The plans of one operator on one backend, for one-shot and prepared calls alike."""
 
-    def __init__(self, make: Callable[[Sequence[Any], Mapping[str, Any]], Plan], bound: int = 128):
-        self._make, self._bound = make, bound
+    def __init__(
+        self, make: Callable[[Sequence[Any], Mapping[str, Any]], Plan], road: Callable[[Plan], Road], bound: int = 128
+    ):
+        self._make, self._road, self._bound = make, road, bound
         self._known: dict[Any, Plan] = {}
         #: The plan that served last: most often the next call is like it.
         self._last: Plan | None = None
@@ -413,6 +434,7 @@ class Plans:
         if known is None:
             known = self._plan(args, kwargs)
             known.keep()
+            known.road = self._road(known)
             with self._lock:
                 while len(self._known) >= self._bound:
                     del self._known[next(iter(self._known))]
@@ -428,4 +450,4 @@ class Plans:
             raise
 
 
-__all__ = ["Plan", "Plans"]
+__all__ = ["Plan", "Plans", "Road"]

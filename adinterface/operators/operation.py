@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 from ..call.call import Call
 from ..call.messages import describe, require_function
 from ..call.output import Function, OutputKind, annotate, check_scalar
-from ..call.plan import Plan, Plans
+from ..call.plan import Plan, Plans, Road
 from ..call.state import Changing, Followed, Unchanging, write
 from ..contract.auto import AutoBackend, AutoSparse
 from ..contract.backend import Arrays, Backend
@@ -85,7 +85,7 @@ class Operation(ABC):
         #: There is something that it decides once.
         self.specializes = type(self).specialized is not Operation.specialized
         #: One-shot and prepared calls have their plans in common.
-        self.plans = Plans(self._plan)
+        self.plans = Plans(self._plan, functools.partial(road_of, self))
 
     @property
     def title(self) -> str:
@@ -288,18 +288,52 @@ def evaluate(
     operation: Operation, plan: Plan, values: Sequence[Any], f: Callable[..., Any], directions: tuple[Any, ...] | None
 ) -> Any:
     """From the values of a call, and the directions that the operator takes, to its results."""
-    record = active_record()
-    if record is not None:
-        record.calls.append((plan, values))
-    scope = None if plan.scope is None else plan.scope()
-    try:
-        if scope is None:
-            return _evaluated(operation, plan, values, f, directions)
-        with scope:
-            return _evaluated(operation, plan, values, f, directions)
-    except RuntimeError as error:  # the engine's own, of the arguments
-        annotate(plan, error)
-        raise
+    return (plan.road or road_of(operation, plan))(values, directions, f)
+
+
+def road_of(operation: Operation, plan: Plan, only: Callable[..., Any] | None = None) -> Road:
+    """All that a call does behind its plan, in one function for all calls with the plan.
+
+    only: the f of all these calls, if they have one.
+    """
+    call_type, entrance, scoping, carries = operation.call_type, plan.entrance, plan.scope, bool(plan.carried)
+    compute, finish, output = operation.compute, operation.finish, operation.output
+    settled = not (operation.specializes or operation.estimates)
+    known = Function(plan, only, (), output) if only is not None and not carries else None
+
+    def road(values: Sequence[Any], directions: tuple[Any, ...] | None, f: Any = only) -> Any:
+        record = active_record()
+        if record is not None:
+            record.calls.append((plan, values))
+        try:
+            with (None if scoping is None else scoping()) or _UNSCOPED:
+                call = call_type(plan, values, f)
+                leaves = call.native = entrance(values, call.taken)
+                tangents = operation.tangents(call, directions) if directions is not None else ()
+                function = known or Function(plan, f, call.enter_carried() if carries else (), output)
+                if settled:
+                    return finish(call, compute(function, leaves, tangents))
+                return _unsettled(operation, call, function, tangents)
+        except RuntimeError as error:  # the engine's own, of the arguments
+            annotate(plan, error)
+            raise
+
+    return road
+
+
+class _Unscoped:
+    """No scope: as nullcontext, which is slower."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *raised: object) -> None:
+        pass
+
+
+_UNSCOPED = _Unscoped()
 
 
 def specialized(operation: Operation, plan: Plan, values: Sequence[Any], f: Callable[..., Any]) -> Operation:
@@ -313,18 +347,13 @@ def specialized(operation: Operation, plan: Plan, values: Sequence[Any], f: Call
         return operation.specialized(call, leaves, function)
 
 
-def _evaluated(
-    operation: Operation, plan: Plan, values: Sequence[Any], f: Callable[..., Any], directions: tuple[Any, ...] | None
-) -> Any:
-    call = operation.call_type(plan, values, f)
-    leaves = call.enter()
-    tangents = operation.tangents(call, directions) if directions is not None else ()
-    function = Function(plan, f, call.enter_carried() if plan.carried else (), operation.output)
+def _unsettled(operation: Operation, call: Call, function: Function, tangents: Arrays) -> Any:
+    """The results of an operator that decides something by the values of the call, or hears how exact they are."""
     if operation.specializes:
-        operation = operation.specialized(call, leaves, function)
+        operation = operation.specialized(call, call.native, function)
     if not operation.estimates:
-        return operation.finish(call, operation.compute(function, leaves, tangents))
+        return operation.finish(call, operation.compute(function, call.native, tangents))
     with estimating() as found:
-        results = operation.compute(function, leaves, tangents)
+        results = operation.compute(function, call.native, tangents)
     call.warn_imprecise(found)
     return operation.finish(call, results)

@@ -14,7 +14,7 @@ from ..call.call import Call
 from ..call.likeness import Recognizer, Signature
 from ..call.messages import require_function
 from ..call.output import Function, annotate
-from ..call.plan import Plan
+from ..call.plan import Plan, Road
 from ..call.state import Changing
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
@@ -34,6 +34,7 @@ from .operation import (
     operation_of,
     require_apart,
     require_operator,
+    road_of,
     specialized,
     stored,
 )
@@ -213,10 +214,7 @@ class Specialization:
         self.key: Any = None
         self.recognize = plan.recognize
         #: From the values of a call, and the directions that the operator takes, to its results.
-        self.call: Callable[[Sequence[Any], tuple[Any, ...] | None], Any] = self._called
-
-    def _called(self, values: Sequence[Any], tangents: tuple[Any, ...] | None) -> Any:
-        return evaluate(self.operation, self.plan, values, self.f, tangents)
+        self.call: Road = road_of(operation, plan, f)
 
 
 class CompiledSpecialization(Specialization):
@@ -224,6 +222,7 @@ class CompiledSpecialization(Specialization):
 
     def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan, values: Sequence[Any], signature: Signature):
         super().__init__(operation, f, plan)
+        self.call = self._called
         static = {n: _Static(value) for n, value in signature.static}
         #: Of each value that is carried along: whether it is compiled in, and if so, itself.
         self.places = [(True, static[n].value) if n in static else (False, None) for n in plan.carried]

@@ -37,7 +37,7 @@ from .state import kept, unchanged
 # torch keeps the level of forward mode for the whole process: two threads inside it at once would end each other's.
 _forward_mode = threading.RLock()
 
-_DETACH, _new = torch.Tensor.detach, tuple.__new__
+_DETACH, _REQUIRE, _new = torch.Tensor.detach, torch.Tensor.requires_grad_, tuple.__new__
 _peek = torch._C._functorch.peek_interpreter_stack
 
 # torch.func carries it along, as a tree of its own kind.
@@ -404,10 +404,7 @@ def _inputs(function: FlatFunction, leaves: Arrays) -> Arrays:
         if len(held) == len(leaves):
             return leaves
         return tuple([x if n in held else x.detach().requires_grad_() for n, x in enumerate(leaves)])
-    inputs = leaves if function.fresh else tuple(map(_DETACH, leaves))
-    for x in inputs:
-        x.requires_grad_()
-    return inputs
+    return tuple(map(_REQUIRE, leaves if function.fresh else map(_DETACH, leaves)))
 
 
 def _filled(gradients: Any, leaves: Arrays) -> Arrays:

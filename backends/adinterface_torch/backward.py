@@ -18,7 +18,9 @@ except ImportError:  # a private name, which another release of torch may not ha
     _engine_run_backward = None  # type: ignore[assignment]
 
 
-_PLAIN = {torch.Tensor}
+#: The classes of outputs that it takes, if there is one.
+_PLAIN = {torch.Tensor} if _engine_run_backward is not None else None
+_ones_like = torch.ones_like
 
 
 def backward(
@@ -33,14 +35,13 @@ def backward(
 
     Without seeds, outputs are real and 0-d, and their gradients are taken.
     """
-    if _engine_run_backward is None or set(map(type, outputs)) != _PLAIN:
+    if {*map(type, outputs)} != _PLAIN:
         return torch.autograd.grad(
             outputs, leaves, seeds, retain_graph=retain_graph or create_graph, create_graph=create_graph, allow_unused=True
         )
-    if seeds is None:
-        # New ones each time: a user's own backward function may write to them.
-        seeds = tuple(map(torch.ones_like, outputs))
+    # New ones each time: a user's own backward function may write to them.
+    given = tuple(map(_ones_like, outputs) if seeds is None else seeds)
     result: Any = _engine_run_backward(
-        tuple(outputs), tuple(seeds), retain_graph or create_graph, create_graph, tuple(leaves), True, accumulate_grad=False
+        tuple(outputs), given, retain_graph or create_graph, create_graph, tuple(leaves), True, accumulate_grad=False
     )
     return result  # type: ignore[no-any-return]

@@ -127,6 +127,14 @@ def test_arrays_of_the_engines_and_short_numbers():
     assert not told(jax.jit(lambda x: jacobian(spread, AutoJax(), x)[0]), x)  # where there are no numbers to look at
 
 
+def test_prepared_on_arrays_of_the_engines_own():
+    """Whose results compiled code finishes, but for those that are looked at."""
+    for x, backend in ((jnp.asarray(X, dtype="float32"), AutoJax()), (torch.tensor(X), AutoTorch())):
+        fast, dense = prepare(jacobian, spread, backend, x), prepare(jacobian, full, backend, x)
+        assert [len(told(fast, x)) for _ in range(3)] == [1, 1, 1]
+        assert not told(dense, x)
+
+
 def test_what_lies_on_many_machines_is_not_looked_at():
     with mock.patch.object(type(handler_of(jnp.ones(1))), "to_numpy", side_effect=ConversionError("in parts")):
         assert not told(jacobian, spread, AutoJax(), jnp.asarray(X))

@@ -82,10 +82,11 @@ class Call:
         results = [*map(call, leave, native, repeat(self.taken))]
         for n, result in enumerate(results):
             if result is None:
-                results[n] = self._restore(n, native[n])
+                results[n] = self.restore(n, native[n])
         return results
 
-    def _restore(self, active: int, gradient: Any) -> Any:
+    def restore(self, active: int, gradient: Any) -> Any:
+        """One of the engine's gradients as an array like its leaf, in a way that serves any array."""
         n = self.plan.active[active]
         library: Any = self.plan.slots[n].library
         return library.restore(gradient, library_of_array(gradient), self.values[n], self.plan.dtypes[active], self.taken)

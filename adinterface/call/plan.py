@@ -38,7 +38,6 @@ from ..tree import (
 from .likeness import Recognizer, Signature, is_promoted, recognizer, tangent_recognizer
 from .messages import nothing_differentiable
 from .passages import (
-    Entrance,
     Pick,
     Slot,
     entering,
@@ -49,7 +48,6 @@ from .passages import (
     picking,
     unless_as_they_are,
 )
-
 
 #: From the values of a call, the directions that the operator takes, and f where that is not known before, to its results.
 Road = Callable[..., Any]
@@ -226,15 +224,15 @@ class Plan:
         slot = self.slots[n]
         return None if slot.library is None else entering(self.backend, slot, value, None, copy=self.copy)
 
-    def compiled_passages(self, values: Sequence[Any], *, copy: bool) -> tuple[Entrance | None, tuple[Enter | None, ...]]:
-        """As `enter` and `enter_carried`, for compiled code."""
+    def compiled_passages(self, values: Sequence[Any], *, copy: bool) -> tuple[list[Enter], tuple[Enter | None, ...]]:
+        """How the active leaves go into compiled code, each on its own, and as `enter_carried`."""
         narrow = not any_wide(self.all_dtypes)
 
         def way(n: int, dtype: str | None) -> Enter:
             narrowed = narrow and self.slots[n].dtype in ("int64", "uint64")
             return entering_compiled(self.backend, self.slots[n], values[n], dtype, copy=copy, narrowed=narrowed)
 
-        active = entrance_of(self.backend.library, [way(n, dtype) for n, dtype in zip(self.active, self.dtypes)])
+        active = [way(n, dtype) for n, dtype in zip(self.active, self.dtypes)]
         return active, tuple([None if self.slots[n].library is None else way(n, None) for n in self.carried])
 
     def _choose_builders(self) -> None:

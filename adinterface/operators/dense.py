@@ -20,11 +20,16 @@ _ENTRIES = 10**7
 _DRAWS, _PLACES, _PART = 256, 16, 0.01
 
 
+def may_be_wasteful(sizes: Sequence[int]) -> bool:
+    """Whether arrays of these sizes together are so many entries that they are looked at."""
+    return sum(sizes) > _ENTRIES
+
+
 def warn_if_wasteful(name: str, blocks: Sequence[Sequence[Any]], matrix: str = "Jacobian") -> None:
     """Warn with DenseJacobianWarning where the blocks have more than 10^7 entries together, of which a sample shows less than
     1 % to be other than zero."""
     sizes = [math.prod(block.shape) for row in blocks for block in row]
-    if sum(sizes) > _ENTRIES:
+    if may_be_wasteful(sizes):
         _look(name, matrix, [block for row in blocks for block in row], sizes)
 
 

@@ -14,6 +14,7 @@ from ..call.call import Call
 from ..call.likeness import Recognizer, Signature
 from ..call.messages import require_function
 from ..call.output import Function, annotate
+from ..call.passages import entrance_of
 from ..call.plan import Plan, Road
 from ..call.state import Changing
 from ..contract.auto import AutoBackend
@@ -24,6 +25,7 @@ from ..contract.nodes import Unkeyed, contents, exactly
 from ..tree import Duplicated, builder
 from .batched import batched, batched_kind
 from .operation import (
+    UNSCOPED,
     Compiled,
     Compute,
     Operation,
@@ -39,7 +41,7 @@ from .operation import (
     stored,
 )
 from .typed import as_prepare
-from .whole import Finished, NotWhole, lie_together, may_be_whole, numbers_of
+from .whole import Finished, NotWhole, Way, back_by, lie_together, may_be_whole
 
 
 @as_prepare
@@ -230,7 +232,8 @@ class CompiledSpecialization(Specialization):
             self.recognize = _with_static(plan.recognize, list(static.items()))
         #: Whether the engine must not read the caller's own arrays.
         self.copies = operation.outlives or not _waits(operation, plan)
-        self.enter, carried = plan.compiled_passages(values, copy=self.copies)
+        enters, carried = plan.compiled_passages(values, copy=self.copies)
+        self.enter = entrance_of(plan.backend.library, enters)
         #: The others, and how they go in; None as they are.
         ways = [None if enter is as_it_is else enter for enter in carried]
         self.dynamic = [(n, enter) for n, enter, (compiled_in, _) in zip(plan.carried, ways, self.places) if not compiled_in]
@@ -240,7 +243,7 @@ class CompiledSpecialization(Specialization):
         #: f goes on by numbers, and is compiled for each way that it takes; None: nobody has tried.
         self._deciding: bool | None = None
         self._lock = threading.Lock()
-        if may_be_whole(operation, plan, self.enter):
+        if may_be_whole(operation, plan, enters):
             self.call = self._called_first
 
     def _compiled(self, compute: Compute) -> Compiled:
@@ -307,42 +310,23 @@ class CompiledSpecialization(Specialization):
         if finished.structure is None or not lie_together(library, arrays, found):
             return self._called(values, tangents)
         build, _ = builder(finished.structure)
-        if finished.numbers:
-            build = self._with_numbers(build, finished.numbers)
-        self.call = self._calling(whole, build)
-        return build(found)
+        self.call = self._calling(whole, build, finished.ways)
+        return build(back_by(finished.ways, plan, found, values, self.f))
 
-    def _with_numbers(self, build: Callable[[Sequence[Any]], Any], numbers: Sequence[int]) -> Callable[[Sequence[Any]], Any]:
-        """What makes the results of arrays, some of which become Python's numbers first."""
-        plan = self.plan
-        leave, library = plan.leave, plan.backend.library
-        assert leave is not None
-        assert library is not None
-        ways = [(n, leave[place], plan.dtypes[place]) for n, place in zip(numbers, numbers_of(plan), strict=True)]
-
-        def with_numbers(found: Sequence[Any]) -> Any:
-            results = [*found]
-            for n, way, dtype in ways:
-                number = way(results[n], set())
-                results[n] = PYTHON.restore(results[n], library, None, dtype, set()) if number is None else number
-            return build(results)
-
-        return with_numbers
-
-    def _calling(self, whole: Callable[..., Any], build: Callable[[Arrays], Any]) -> Callable[..., Any]:
-        plan, scoping, in_steps = self.plan, self.plan.scope, self._called
+    def _calling(
+        self, whole: Callable[..., Any], build: Callable[[Sequence[Any]], Any], ways: Sequence[Way]
+    ) -> Callable[..., Any]:
+        plan, f, scoping, in_steps = self.plan, self.f, self.plan.scope, self._called
         straight = not plan.carried and self.operation.directions is None
 
         def call(values: Sequence[Any], tangents: tuple[Any, ...] | None) -> Any:
             arrays = values if straight else self._arrays(values, tangents)
             if arrays is None:
                 return in_steps(values, tangents)
-            scope = None if scoping is None else scoping()
             try:
-                if scope is None:
-                    return build(whole(*arrays))
-                with scope:
-                    return build(whole(*arrays))
+                with (None if scoping is None else scoping()) or UNSCOPED:
+                    found = whole(*arrays)
+                    return build(back_by(ways, plan, found, values, f) if ways else found)
             except RuntimeError as error:
                 annotate(plan, error)
                 raise

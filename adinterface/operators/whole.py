@@ -1,16 +1,19 @@
-"""Results that compiled code finishes: where leaves are the engine's own arrays, which go in and come out as they are, nothing
-is left of a call but to put the arrays of the results into their containers.
+"""Results that compiled code finishes: where leaves go into it as they are, nothing is left of a call but to put the arrays
+of the results into their containers, those of NumPy and Python's numbers in the library of their leaves.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..call.call import Call
 from ..call.plan import Plan
 from ..contract.backend import Arrays, Aux
-from ..contract.library import PYTHON, Library, as_it_is
+from ..contract.library import PYTHON, Enter, Leave, Library, as_it_is
 from ..tree import Leaf, LeafSpec, Node, Structure, flatten
+from .dense import may_be_wasteful
 from .operation import Operation, Results
 
 
@@ -18,35 +21,25 @@ class NotWhole(Exception):
     """Something is to be done in each call."""
 
 
-def may_be_whole(operation: Operation, plan: Plan, enter: object) -> bool:
-    """Whether nothing has to be done to leaves or results, as far as the arguments tell, but that Python's numbers are some
-    of the leaves.
+def may_be_whole(operation: Operation, plan: Plan, enters: Sequence[Enter]) -> bool:
+    """Whether leaves can go in as they are, and results come out so, as far as the arguments tell.
 
-    enter: how the active leaves go in.
+    enters: how the active leaves go in.
     """
-    slots, library, numbers = plan.slots, plan.backend.library, numbers_of(plan)
+    slots, numbers, foreign = plan.slots, numbers_of(plan), foreign_of(plan)
     return (
-        (enter is None or _beside_numbers(operation, plan, numbers))
+        plan.backend.library is not None
         and type(operation).compile is Operation.compile
         and {"back", "push"}.isdisjoint(operation.forms)
+        and (not foreign or (plan.backend.device is None and operation.call_type is Call))
+        and not (numbers and operation.directions is not None)  # which are numbers, too
         and all(
-            place in numbers or (slots[n].library is library and slots[n].dtype == plan.dtypes[place])
+            plan.dtypes[place] in _NUMBERS
+            if place in numbers
+            else enters[place] is as_it_is and slots[n].dtype == plan.dtypes[place]
             for place, n in enumerate(plan.active)
         )
         and not any(slot.holder for slot in slots)
-    )
-
-
-def _beside_numbers(operation: Operation, plan: Plan, numbers: Sequence[int]) -> bool:
-    """Whether all that is to be done concerns Python's numbers, of which compiled code makes arrays."""
-    library = plan.backend.library
-    return (
-        0 < len(numbers) < len(plan.active)
-        and library is not None
-        and not library.mutable  # what can be written to is not taken as it is
-        and plan.backend.device is None
-        and operation.forms in (("arguments",), ("value", "arguments"))
-        and all(plan.dtypes[place] in _NUMBERS for place in numbers)
     )
 
 
@@ -59,6 +52,20 @@ def numbers_of(plan: Plan) -> list[int]:
     return [place for place, n in enumerate(plan.active) if plan.slots[n].library is PYTHON and plan.slots[n].dtype == "float"]
 
 
+def foreign_of(plan: Plan) -> list[int]:
+    """Which of the active leaves are no arrays of the engine's own."""
+    return [place for place, n in enumerate(plan.active) if plan.slots[n].library is not plan.backend.library]
+
+
+#: How one of the arrays that compiled code gives becomes a result: which, the short way back if there is one, and the leaf
+#: whose gradient it is, None for a part of the value.
+Way = tuple[int, "Leave | None", "int | None"]
+
+
+#: Results of which many entries may be zeros for nothing.
+_DENSE = frozenset({"jacobian", "hessian"})
+
+
 class Finished:
     """The flat function with the arrays of the user's results. Raises NotWhole, while it is traced, if those are no such."""
 
@@ -66,8 +73,8 @@ class Finished:
         self._operation, self._plan, self._f, self._flat = operation, plan, f, flat
         #: How the results are put together, known once it has been traced: no engine has to carry it along.
         self.structure: Structure | None = None
-        #: Which of the arrays are gradients of Python's numbers, and become such.
-        self.numbers: tuple[int, ...] = ()
+        #: Those of the arrays with which something is to be done in each call, and what.
+        self.ways: list[Way] = []
 
     def __call__(self, *arrays: Any) -> Arrays:
         operation, plan, numbers = self._operation, self._plan, numbers_of(self._plan)
@@ -88,19 +95,46 @@ class Finished:
         self.structure = flatten(finished, leaves, lambda: "the results")
         if not _is_of_containers(self.structure) or any(leaf.library is not plan.library for leaf in leaves):
             raise NotWhole
-        if numbers:  # the gradients of the leaves come last, in their order
-            gradients = finished if len(operation.forms) == 1 else finished[-1]
-            count: list[Leaf] = []
-            flatten(gradients, count, lambda: "the gradients")
-            if len(count) != len(plan.active):
-                raise NotWhole
-            self.numbers = tuple([len(leaves) - len(count) + place for place in numbers])
+        if not _DENSE.isdisjoint(operation.forms) and may_be_wasteful([math.prod(leaf.value.shape) for leaf in leaves]):
+            raise NotWhole  # each call looks at their numbers
+        if foreign_of(plan):
+            self.ways = self._ways_back(finished)
         return tuple([leaf.value for leaf in leaves])
+
+    def _ways_back(self, finished: Any) -> list[Way]:
+        operation, plan = self._operation, self._plan
+        back: list[Way] = []
+        for form, part in zip(operation.forms, [finished] if operation.result is None else finished, strict=True):
+            leaves: list[Leaf] = []
+            flatten(part, leaves, lambda: "the results")
+            if form not in ("arguments", "argument"):
+                presented = plan.result_library is plan.library
+                back += [(len(back) + n, as_it_is if presented else plan.present, None) for n in range(len(leaves))]
+            elif len(leaves) == len(plan.active):  # in their order
+                assert plan.leave is not None
+                back += [(len(back) + place, way, place) for place, way in enumerate(plan.leave)]
+            else:
+                raise NotWhole
+        return [way for way in back if way[1] is not as_it_is]
+
+
+def back_by(ways: Sequence[Way], plan: Plan, found: Arrays, values: Sequence[Any], f: Callable[..., Any]) -> list[Any]:
+    """The results from what compiled code gave for these values."""
+    results, taken = [*found], set[int]()
+    for n, way, place in ways:
+        result = None if way is None else way(results[n], taken)
+        if result is None:
+            call = Call(plan, values, f)
+            result = call.present(results[n]) if place is None else call.restore(place, results[n])
+        results[n] = result
+    return results
 
 
 def lie_together(library: Library, arrays: Sequence[Any], found: Arrays) -> bool:
     """Whether results lie where the leaves do: where devices are several, they may have to be moved."""
     mine = [array for array in arrays if library.owns(array)]
+    if not mine:
+        return True
     leave = library.leave(mine[0], library) or as_it_is
     return all(leave(array, set()) is not None for array in (*mine, *found))
 

@@ -36,6 +36,8 @@ def builder(structure: Structure, first: int = 0) -> tuple[Callable[[Sequence[An
     for child in structure.children:
         part, last = builder(child, last)
         parts.append(part)
+    if len(parts) == 1:
+        return lambda leaves: make(data, (part(leaves),)), last
     return lambda leaves: make(data, [part(leaves) for part in parts]), last
 
 

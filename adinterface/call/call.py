@@ -54,10 +54,8 @@ class Call:
 
     def enter_carried(self) -> Sequence[Any]:
         """What f gets beside the active leaves, in the order of its slots."""
-        plan, values, taken = self.plan, self.values, self.taken
-        if not plan.carried:
-            return ()
-        return [values[n] if enter is None else enter(values[n], taken) for enter, n in zip(plan.enter_carried, plan.carried)]
+        enter = self.plan.enter_carried
+        return () if enter is None else enter(self.values, self.taken)
 
     def take(self, array: Any) -> None:
         """Note that results must not overlap this array."""

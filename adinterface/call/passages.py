@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import repeat
-from operator import call
+from operator import call, itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from ..contract.auto import BUILT_IN
 from ..contract.backend import Backend
 from ..contract.errors import ConversionError
-from ..contract.library import NUMPY, PYTHON, Enter, EnterAll, Leave, LeaveAll, Library, as_it_is
+from ..contract.library import NUMPY, PYTHON, Enter, Leave, LeaveAll, Library, as_it_is
 
 # The array dtypes that every compiling engine takes from NumPy as they are.
 _PLAIN = frozenset(
@@ -126,48 +126,43 @@ def _the_long_way(result: Any, taken: set[int]) -> None:
 #: The ways in of all leaves of a plan, at once.
 Entrance = Callable[[Sequence[Any], set[int]], tuple[Any, ...]]
 
-
-def entrance_of(library: Library | None, enters: Sequence[Enter]) -> Entrance | None:
-    """The ways in of a plan as one; None if they do nothing."""
-    if all(enter is as_it_is for enter in enters):
-        return None
-
-    def one_by_one(values: Sequence[Any], taken: set[int]) -> tuple[Any, ...]:
-        return tuple(map(call, enters, values, repeat(taken)))
-
-    at_once = library.enter_all(enters[0]) if library is not None and len({*enters}) == 1 else None
-    return one_by_one if at_once is None else _Together(at_once, one_by_one)
-
-
-class _Together:
-    """The ways in of leaves that most often go in as they are."""
-
-    __slots__ = ("at_once", "one_by_one")
-
-    def __init__(self, at_once: EnterAll, one_by_one: Entrance):
-        self.at_once, self.one_by_one = at_once, one_by_one
-
-    def __call__(self, values: Sequence[Any], taken: set[int]) -> tuple[Any, ...]:
-        return tuple(values) if self.at_once(values, taken) else self.one_by_one(values, taken)
-
-
-#: From the values of all slots to those of the active ones.
+#: From the values of all slots to some of them.
 Pick = Callable[[Sequence[Any]], tuple[Any, ...]]
 
 
-def picking(pick: Pick, enter: Entrance | None) -> Entrance:
-    """The ways in of the leaves among the values of all slots."""
-    if enter is None:
-        return lambda values, taken: pick(values)
-    if not isinstance(enter, _Together):
-        return lambda values, taken: enter(pick(values), taken)
-    at_once, one_by_one = enter.at_once, enter.one_by_one
+def entrance_of(library: Library | None, enters: Sequence[Enter], pick: Pick = tuple) -> Entrance | None:
+    """The ways in of a plan as one, for what `pick` takes; None if they do nothing."""
+    others = [n for n, enter in enumerate(enters) if enter is not as_it_is]
+    if not others:
+        return None
+
+    def one_by_one(values: Sequence[Any], taken: set[int]) -> tuple[Any, ...]:
+        return tuple(map(call, enters, pick(values), repeat(taken)))
+
+    at_once = library.enter_all(enters[others[0]]) if library is not None and len({enters[n] for n in others}) == 1 else None
+    if at_once is None:
+        return one_by_one
+    pick_others = None if len(others) == len(enters) else picker(others)
 
     def together(values: Sequence[Any], taken: set[int]) -> tuple[Any, ...]:
         leaves = pick(values)
-        return leaves if at_once(leaves, taken) else one_by_one(leaves, taken)
+        done = at_once(leaves if pick_others is None else pick_others(leaves), taken)
+        return leaves if done else one_by_one(values, taken)
 
     return together
+
+
+def picking(library: Library | None, enters: Sequence[Enter], pick: Pick) -> Entrance:
+    """As `entrance_of`, also where the ways in do nothing."""
+    return entrance_of(library, enters, pick) or (lambda values, taken: pick(values))
+
+
+def picker(places: Sequence[int]) -> Pick:
+    """What takes the values at these places."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    (place,) = places
+    return lambda values: (values[place],)
 
 
 def unless_as_they_are(leaves: Sequence[Leave]) -> tuple[Leave, ...] | None:

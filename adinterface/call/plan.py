@@ -12,7 +12,7 @@ import numpy as np
 
 from ..contract.backend import Backend
 from ..contract.errors import AdinterfaceError, NotDifferentiableError
-from ..contract.library import NUMPY, PYTHON, Enter, Leave, Library, Scoping, any_wide, complex_of, kind, widest
+from ..contract.library import NUMPY, PYTHON, Enter, Leave, Library, Scoping, any_wide, as_it_is, complex_of, kind, widest
 from ..contract.nodes import NodeType, Unkeyed
 from ..tree import (
     CARRIED,
@@ -45,6 +45,7 @@ from .passages import (
     entrance_of,
     leaving,
     leaving_all,
+    picker,
     picking,
     unless_as_they_are,
 )
@@ -84,7 +85,7 @@ class Plan:
         self.active = tuple([n for n, slot in enumerate(slots) if slot.differentiated])
         self.carried = tuple([n for n, slot in enumerate(slots) if not slot.differentiated])
         #: From the values of all slots to a tuple of the active ones.
-        self.pick: Pick = _picker(self.active) if self.carried else tuple
+        self.pick: Pick = picker(self.active) if self.carried else tuple
         self._choose_dtypes()
         #: The library of f's arrays, and that of results without a leaf's shape: of the first differentiated array.
         self.library: Library = backend.library or NUMPY
@@ -208,11 +209,12 @@ class Plan:
         for n, dtype in zip(self.active, self.dtypes):
             enters.append(entering(backend, slots[n], values[n], dtype, copy=copy))
             leaves.append(leaving(backend, slots[n], values[n], dtype))
-        #: How the active leaves go in, and those carried along, None for what is no leaf.
+        #: How the active leaves go in.
         self.enter = entrance_of(backend.library, enters)
-        #: The same from the values of all slots.
-        self.entrance = picking(self.pick, self.enter)
-        self.enter_carried = tuple([self._entering_carried(n, values[n]) for n in self.carried])
+        #: The same from the values of all slots; and what is carried along, if anything is.
+        self.entrance = picking(backend.library, enters, self.pick)
+        beside = [self._entering_carried(n, values[n]) for n in self.carried]
+        self.enter_carried = picking(backend.library, beside, picker(self.carried)) if beside else None
         #: How gradients come back, one by one, or all at once.
         self.leave = unless_as_they_are(leaves)
         active = [slots[n] for n in self.active], [values[n] for n in self.active]
@@ -220,9 +222,9 @@ class Plan:
         #: What is made of the leaves is known to this call alone.
         self.fresh = not copy and self.library.adopts_new and all(slots[n].library in (NUMPY, PYTHON) for n in self.active)
 
-    def _entering_carried(self, n: int, value: Any) -> Enter | None:
+    def _entering_carried(self, n: int, value: Any) -> Enter:
         slot = self.slots[n]
-        return None if slot.library is None else entering(self.backend, slot, value, None, copy=self.copy)
+        return as_it_is if slot.library is None else entering(self.backend, slot, value, None, copy=self.copy)
 
     def compiled_passages(self, values: Sequence[Any], *, copy: bool) -> tuple[list[Enter], tuple[Enter | None, ...]]:
         """How the active leaves go into compiled code, each on its own, and as `enter_carried`."""
@@ -316,13 +318,6 @@ class Plan:
 
 def _is_of_no_axes(value: Any) -> bool:
     return type(value) is np.ndarray and not value.ndim
-
-
-def _picker(places: Sequence[int]) -> Pick:
-    if len(places) > 1:
-        return itemgetter(*places)
-    (place,) = places
-    return lambda values: (values[place],)
 
 
 def _is_marked(structure: Structure, marker: NodeType) -> bool:

@@ -296,10 +296,10 @@ def road_of(operation: Operation, plan: Plan, only: Callable[..., Any] | None = 
 
     only: the f of all these calls, if they have one.
     """
-    call_type, entrance, scoping, carries = operation.call_type, plan.entrance, plan.scope, bool(plan.carried)
-    compute, finish, output = operation.compute, operation.finish, operation.output
+    call_type, entrance, enter_carried, scoping = operation.call_type, plan.entrance, plan.enter_carried, plan.scope
+    compute, output = operation.compute, operation.output
     settled = not (operation.specializes or operation.estimates)
-    known = Function(plan, only, (), output) if only is not None and not carries else None
+    known = Function(plan, only, (), output) if only is not None and enter_carried is None else None
 
     def road(values: Sequence[Any], directions: tuple[Any, ...] | None, f: Any = only) -> Any:
         record = active_record()
@@ -310,9 +310,10 @@ def road_of(operation: Operation, plan: Plan, only: Callable[..., Any] | None = 
                 call = call_type(plan, values, f)
                 leaves = call.native = entrance(values, call.taken)
                 tangents = operation.tangents(call, directions) if directions is not None else ()
-                function = known or Function(plan, f, call.enter_carried() if carries else (), output)
+                carried = () if enter_carried is None else enter_carried(values, call.taken)
+                function = known or Function(plan, f, carried, output)
                 if settled:
-                    return finish(call, compute(function, leaves, tangents))
+                    return operation.finish(call, compute(function, leaves, tangents))
                 return _unsettled(operation, call, function, tangents)
         except RuntimeError as error:  # the engine's own, of the arguments
             annotate(plan, error)
@@ -344,7 +345,7 @@ def specialized(operation: Operation, plan: Plan, values: Sequence[Any], f: Call
     call = Call(plan, values, f)
     with call.scope():
         leaves = call.enter()
-        function = Function(plan, f, call.enter_carried() if plan.carried else (), operation.output)
+        function = Function(plan, f, call.enter_carried(), operation.output)
         return operation.specialized(call, leaves, function)
 
 

@@ -18,7 +18,7 @@ except ImportError:  # a private name, which another release of torch may not ha
     _engine_run_backward = None  # type: ignore[assignment]
 
 
-#: The classes of outputs that it takes, if there is one.
+#: The classes of outputs that it is used for; None without it.
 _PLAIN = {torch.Tensor} if _engine_run_backward is not None else None
 _ones_like = torch.ones_like
 

@@ -164,7 +164,7 @@ class Skeleton:
         modules: list[Any] = [module]
         parameters: list[Any] = []
         for (cls, names, children, first), inner in zip(self._parts, modules):
-            if ref(type(inner)) is not cls:
+            if type(inner) is not cls():
                 return None
             if first is not None:
                 if inner is not modules[first]:
@@ -172,12 +172,18 @@ class Skeleton:
                 continue
             state = inner.__dict__
             own, below = state["_parameters"], state["_modules"]
-            if [*own] != names or [*below] != children:
-                return None
             if names:
+                if [*own] != names:
+                    return None
                 parameters += own.values()
+            elif own:
+                return None
             if children:
+                if [*below] != children:
+                    return None
                 modules += below.values()
+            elif below:
+                return None
         return None if len({*map(id, modules)}) != self._objects else (modules, parameters)
 
     def gradient(self, module: nn.Module, gradients: Sequence[Any]) -> nn.Module:

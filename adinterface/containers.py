@@ -12,7 +12,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from .contract.nodes import NodeType, cached_names, exactly
+from .contract.nodes import NodeType, Source, cached_names, exactly
 from .opaque import state_of
 
 _STRINGS = {str}
@@ -32,6 +32,9 @@ class _List(NodeType):
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         return list(children)
 
+    def source(self, data: Any, count: int, known: Callable[[Any], str]) -> Source | None:
+        return Source(f"type({{0}}) is list and len({{0}}) == {count}", "{0}", lambda parts: f"[{', '.join(parts)}]")
+
     def paths(self, data: Any, count: int) -> list[str]:
         return _indices(count)
 
@@ -42,6 +45,11 @@ class _Tuple(_List):
 
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         return tuple(children)
+
+    def source(self, data: Any, count: int, known: Callable[[Any], str]) -> Source | None:
+        return Source(
+            f"type({{0}}) is tuple and len({{0}}) == {count}", "{0}", lambda parts: f"({''.join([f'{x}, ' for x in parts])})"
+        )
 
 
 class _NamedTuple(NodeType):
@@ -80,6 +88,13 @@ class _Dict(NodeType):
             return [*value.values()]
 
         return read
+
+    def source(self, data: Any, count: int, known: Callable[[Any], str]) -> Source | None:
+        cls, _, keys = data
+        if cls is not dict or not {*map(type, keys)} <= _STRINGS:
+            return None
+        test = f"type({{0}}) is dict and [*{{0}}] == {known([*keys])} and {known(_STRINGS)}.issuperset(map(type, {{0}}))"
+        return Source(test, "{0}.values()", lambda parts: f"{{{', '.join([f'{key!r}: {x}' for key, x in zip(keys, parts)])}}}")
 
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         cls, factory, keys = data

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -21,21 +20,19 @@ from ..tree import (
     EACH,
     Constant,
     Frozen,
-    GradientBuilder,
     Leaf,
     LeafSpec,
     Node,
     Static,
     Structure,
-    builder,
+    arguments_builder,
     flatten,
-    gradient_builder,
     gradients_builder,
     handler_of,
     paths_of,
     refuse_endless,
 )
-from .likeness import Recognizer, Signature, is_promoted, recognizer, tangent_recognizer
+from .likeness import Signature, is_promoted
 from .messages import nothing_differentiable
 from .passages import (
     Pick,
@@ -49,6 +46,7 @@ from .passages import (
     picking,
     unless_as_they_are,
 )
+from .recognizer import Recognizer, recognizer, tangent_recognizer
 
 #: From the values of a call, the directions that the operator takes, and f where that is not known before, to its results.
 Road = Callable[..., Any]
@@ -240,35 +238,14 @@ class Plan:
     def _choose_builders(self) -> None:
         #: The usual case: each argument is one differentiated array, and there are no keywords.
         self.bare = not self.keywords and not self.of_no_axes and all(place is DIFFERENTIATED for place in self.structures)
-        first = 0
-        self._args: list[Callable[[Sequence[Any]], Any]] = []
-        for structure in self.structures:
-            make, first = builder(structure, first)
-            self._args.append(make)
-        self._keywords: dict[str, Callable[[Sequence[Any]], Any]] = {}
-        for name, structure in self.keywords.items():
-            self._keywords[name], first = builder(structure, first)
-        makes: list[GradientBuilder] = []
-        first, slot = 0, 0
-        for structure in self.structures:
-            make_gradient, first, slot = gradient_builder(structure, first, slot)
-            makes.append(make_gradient)
+        places = [("", 0)] * len(self.slots)
+        for name, numbers in (("active", self.active), ("carried", self.carried)):
+            for k, n in enumerate(numbers):
+                places[n] = name, k
+        #: What f is called with, the arguments and the keywords: from the active values and the carried ones.
+        self.arguments = arguments_builder(self.structures, self.keywords, places)
         #: From all gradients, and the values of all slots, to one tree for each argument.
-        self.gradients = gradients_builder(makes)
-        places = {n: k for k, n in enumerate([*self.active, *self.carried])}
-        #: Where each slot stands in a list of the active values with the carried ones behind; None where that is its order.
-        order = [places[n] for n in range(len(self.slots))]
-        self._order = itemgetter(*order) if order != list(range(len(order))) else None
-
-    def arguments(self, active: Sequence[Any], carried: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
-        """What f is called with: the arguments and keywords with these values in their slots."""
-        both = (*active, *carried) if carried else active
-        if self._order is not None:
-            both = self._order(both)
-        if self.bare:
-            return both, {}
-        words = {name: make(both) for name, make in self._keywords.items()} if self._keywords else {}
-        return [make(both) for make in self._args], words
+        self.gradients = gradients_builder(self.structures)
 
     def keep(self) -> None:
         """Spend what pays with the second call, and forget the first arguments, which must not outlive their call."""

@@ -64,7 +64,7 @@ class Form:
         self.structure = _taken_apart(value, leaves)
         #: The leaves of this tree.
         self.leaves = leaves
-        self.build = builder(self.structure)[0]
+        self.build = builder(self.structure)
         self._read = _reader(self.structure, value)
         self._example = value
 

@@ -306,7 +306,7 @@ def road_of(operation: Operation, plan: Plan, only: Callable[..., Any] | None = 
         if record is not None:
             record.calls.append((plan, values))
         try:
-            with (None if scoping is None else scoping()) or UNSCOPED:
+            with (None if scoping is None else scoping()) or _UNSCOPED:
                 call = call_type(plan, values, f)
                 leaves = call.native = entrance(values, call.taken)
                 tangents = operation.tangents(call, directions) if directions is not None else ()
@@ -334,8 +334,7 @@ class _Unscoped:
         pass
 
 
-#: Where a call has no scope of its own.
-UNSCOPED = _Unscoped()
+_UNSCOPED = _Unscoped()
 
 
 def specialized(operation: Operation, plan: Plan, values: Sequence[Any], f: Callable[..., Any]) -> Operation:

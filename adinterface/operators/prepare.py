@@ -6,16 +6,17 @@ import contextlib
 import copy
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 
-from ..call.call import Call
-from ..call.likeness import Recognizer, Signature
+from ..call.likeness import Signature
 from ..call.messages import require_function
 from ..call.output import Function, annotate
-from ..call.passages import entrance_of
+from ..call.passages import entrance_of, picker, picking
 from ..call.plan import Plan, Road
+from ..call.recognizer import Recognizer
 from ..call.state import Changing
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
@@ -25,7 +26,6 @@ from ..contract.nodes import Unkeyed, contents, exactly
 from ..tree import Duplicated, builder
 from .batched import batched, batched_kind
 from .operation import (
-    UNSCOPED,
     Compiled,
     Compute,
     Operation,
@@ -234,12 +234,16 @@ class CompiledSpecialization(Specialization):
         self.copies = operation.outlives or not _waits(operation, plan)
         enters, carried = plan.compiled_passages(values, copy=self.copies)
         self.enter = entrance_of(plan.backend.library, enters)
-        #: The others, and how they go in; None as they are.
-        ways = [None if enter is as_it_is else enter for enter in carried]
-        self.dynamic = [(n, enter) for n, enter, (compiled_in, _) in zip(plan.carried, ways, self.places) if not compiled_in]
+        #: The others, and how they go in.
+        dynamic = [(n, enter or as_it_is) for n, enter, (inside, _) in zip(plan.carried, carried, self.places) if not inside]
+        self.dynamic = tuple([n for n, _ in dynamic])
+        library, beside = plan.backend.library, [enter for _, enter in dynamic]
+        self.enter_carried = picking(library, beside, picker(self.dynamic)) if dynamic else None
+        #: From all values to what compiled code takes, where the leaves go in as they are; and whether that is these values.
+        together = (*plan.active, *self.dynamic)
+        self.pick = picking(library, [*repeat(as_it_is, len(plan.active)), *beside], picker(together))
+        self.in_order = together == (*range(len(plan.slots)),) and all(enter is as_it_is for enter in beside)
         self.compute = operation.compile(self._compiled)
-        #: All of a call without directions for which nothing is carried along, which is most of them.
-        self._straight = None if self.dynamic else self._straight_on(operation.call_type)
         #: f goes on by numbers, and is compiled for each way that it takes; None: nobody has tried.
         self._deciding: bool | None = None
         self._lock = threading.Lock()
@@ -272,17 +276,6 @@ class CompiledSpecialization(Specialization):
 
         return flat
 
-    def _straight_on(self, call_type: type[Call]) -> Callable[[Sequence[Any]], Any]:
-        plan, f, finish, pick, enter = self.plan, self.f, self.operation.finish, self.plan.pick, self.enter
-
-        def straight(values: Sequence[Any]) -> Any:
-            call = call_type(plan, values, f)
-            active = pick(values)
-            native = call.native = active if enter is None else enter(active, call.taken)
-            return finish(call, self.compute(*native))
-
-        return straight
-
     def _called_first(self, values: Sequence[Any], tangents: tuple[Any, ...] | None) -> Any:
         """A call that tells whether compiled code can finish the results, which later calls then rely on."""
         operation, plan, self.call = self.operation, self.plan, self._called
@@ -309,7 +302,7 @@ class CompiledSpecialization(Specialization):
             raise
         if finished.structure is None or not lie_together(library, arrays, found):
             return self._called(values, tangents)
-        build, _ = builder(finished.structure)
+        build = builder(finished.structure)
         self.call = self._calling(whole, build, finished.ways)
         return build(back_by(finished.ways, plan, found, values, self.f))
 
@@ -317,28 +310,29 @@ class CompiledSpecialization(Specialization):
         self, whole: Callable[..., Any], build: Callable[[Sequence[Any]], Any], ways: Sequence[Way]
     ) -> Callable[..., Any]:
         plan, f, scoping, in_steps = self.plan, self.f, self.plan.scope, self._called
-        straight = not plan.carried and self.operation.directions is None
+        straight = self.in_order and self.operation.directions is None
 
         def call(values: Sequence[Any], tangents: tuple[Any, ...] | None) -> Any:
             arrays = values if straight else self._arrays(values, tangents)
             if arrays is None:
                 return in_steps(values, tangents)
+            scope = None if scoping is None else scoping()
             try:
-                with (None if scoping is None else scoping()) or UNSCOPED:
+                if scope is None:
                     found = whole(*arrays)
-                    return build(back_by(ways, plan, found, values, f) if ways else found)
+                else:
+                    with scope:
+                        found = whole(*arrays)
             except RuntimeError as error:
                 annotate(plan, error)
                 raise
+            return build(back_by(ways, plan, found, values, f) if ways else found)
 
         return call
 
     def _arrays(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Sequence[Any] | None:
         """All that compiled code takes where leaves go in as they are; None for directions of another kind than the leaves."""
-        plan, arrays = self.plan, self.plan.pick(values)
-        if self.dynamic:
-            taken: set[int] = set()
-            arrays = (*arrays, *[values[n] if enter is None else enter(values[n], taken) for n, enter in self.dynamic])
+        plan, arrays = self.plan, values if self.in_order else self.pick(values, set())
         if directions is None:
             return arrays
         tangents = None if plan.recognize_tangents is None else plan.recognize_tangents(directions, {})
@@ -380,14 +374,12 @@ class CompiledSpecialization(Specialization):
             raise ended from None  # and not by what compiling it met first
 
     def _evaluated(self, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
-        if directions is None and self._straight is not None:
-            return self._straight(values)
         plan, operation = self.plan, self.operation
         call = operation.call_type(plan, values, self.f)
         taken = call.taken
         active = plan.pick(values)
         native = call.native = active if self.enter is None else self.enter(active, taken)
-        carried = [values[n] if enter is None else enter(values[n], taken) for n, enter in self.dynamic]
+        carried = () if self.enter_carried is None else self.enter_carried(values, taken)
         tangents: Arrays = ()
         if directions is not None:
             like = plan.recognize_tangents(directions, {}) if plan.recognize_tangents is not None else None

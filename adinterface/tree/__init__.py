@@ -14,7 +14,7 @@ from .algebra import (
     zeros_like,
 )
 from .building import (
-    GradientBuilder as GradientBuilder,
+    arguments_builder as arguments_builder,
 )
 from .building import (
     build as build,
@@ -24,9 +24,6 @@ from .building import (
 )
 from .building import (
     builder as builder,
-)
-from .building import (
-    gradient_builder as gradient_builder,
 )
 from .building import (
     gradients_builder as gradients_builder,
@@ -138,6 +135,9 @@ from .vectors import (
     from_matrix,
     ravel,
     to,
+)
+from .written import (
+    Writer as Writer,
 )
 
 

@@ -396,7 +396,9 @@ def mixed(p, x):
 
 
 @quiet_compiler
-def test_torch_compiles_f_with_its_backward_pass():
+def test_torch_compiles_f_with_its_backward_pass(monkeypatch):
+    # The half minute in which C++ is compiled is another project's to test; the benchmark does it.
+    monkeypatch.setattr(torch, "compile", functools.partial(torch.compile, backend="aot_eager"))
     p = {"w": np.linspace(-1.0, 1.0, 6).reshape(3, 2), "b": np.array([0.1, -0.2])}
     x = np.linspace(0.0, 1.0, 12).reshape(4, 3)
     expected = value_and_gradient(mixed, AutoTorch(), p, Constant(x))

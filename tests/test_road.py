@@ -800,9 +800,9 @@ def test_what_nobody_can_write_to_goes_into_compiled_code_as_it_is():
         assert fast._last.enter is enters
     fast = prepare(gradient, lambda x, y: (x * y).sum(), AutoJax(), jnp.ones(3), Constant(np.ones(3)))
     assert fast._last.copies
-    ((_, enter),) = fast._last.dynamic
     y = np.ones(3)
-    assert enter(y, set()) is not y
+    (entered,) = fast._last.enter_carried((jnp.ones(3), y), set())
+    assert entered is not y
 
 
 def test_a_cotangent_may_be_overwritten_at_once():

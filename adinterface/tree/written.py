@@ -1,7 +1,8 @@
 """Functions that are written out for one structure: what it decides stands in their code, in Python's own words.
 
 A call takes its arguments apart, puts those of f together, and gives gradients their form. As functions made of functions
-this took a frame for each container; written out it takes a line. On one core, of calls of JAX on nested dicts it was a tenth.
+this took a frame for each container and each leaf; written out it takes a line, and a call on a dict of six of JAX's arrays a
+tenth less.
 """
 
 from __future__ import annotations

@@ -98,9 +98,8 @@ class BatchedPlan(Plan):
         shape = super().shape_of(n)
         return shape[1:] if self.each[n] else shape
 
-    def keep(self) -> None:
-        super().keep()
-        self.recognize_tangents = None  # which have an axis of their own, or none
+    def recognized_tangents(self, tangents: Sequence[Any], values: Sequence[Any]) -> None:
+        """They have an axis of their own, or none."""
 
 
 def _marked(structure: Structure, path: str, marked: bool) -> Iterator[tuple[str, bool]]:

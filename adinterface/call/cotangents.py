@@ -26,8 +26,8 @@ def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False, 
     plan, taken = call.plan, call.taken
     if call.native_tangents is not None:
         return call.native_tangents(tangents, stacked, name)
-    if plan.recognize_tangents is not None and not stacked:
-        values = plan.recognize_tangents(tangents, {})
+    if not stacked:
+        values = plan.recognized_tangents(tangents, call.values)
         if values is not None:
             return tuple(values) if plan.enter is None else plan.enter(values, taken)
     require_one_each(plan, tangents)

@@ -104,9 +104,11 @@ class Plan:
         self._choose_passages(values)
         self._choose_builders()
         self.scope = self._scope()
-        #: The values of other arguments, or tangents, if this plan fits them; made when the plan is kept.
+        #: The values of other arguments, if this plan fits them; made when the plan is kept.
         self.recognize: Recognizer | None = None
-        self.recognize_tangents: Recognizer | None = None
+        #: The same of tangents; made when there are some.
+        self._recognize_tangents: Recognizer | None = None
+        self._asks_for_tangents = True
         #: All that a call does behind this plan; made when the plan is kept.
         self.road: Road | None = None
         #: The values of the arguments that it was made for, until it is kept.
@@ -249,10 +251,18 @@ class Plan:
 
     def keep(self) -> None:
         """Spend what pays with the second call, and forget the first arguments, which must not outlive their call."""
-        slots = list(zip(self.slots, self.values))
-        self.recognize = recognizer(self.structures, self.keywords, iter(slots))
-        self.recognize_tangents = tangent_recognizer(self.structures, iter(slots))
+        self.recognize = recognizer(self.structures, self.keywords, iter(zip(self.slots, self.values)))
         self.values = ()
+
+    def recognized_tangents(self, tangents: Sequence[Any], values: Sequence[Any]) -> Sequence[Any] | None:
+        """The values of tangents that are like the arguments; None for others, and where there is no telling at sight.
+
+        values: of the call's arguments.
+        """
+        if self._asks_for_tangents:
+            self._recognize_tangents = tangent_recognizer(self.structures, iter(zip(self.slots, values)))
+            self._asks_for_tangents = False
+        return None if self._recognize_tangents is None else self._recognize_tangents(tangents, {})
 
     # what an operator asks of its arguments
 

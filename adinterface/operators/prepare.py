@@ -335,7 +335,7 @@ class CompiledSpecialization(Specialization):
         plan, arrays = self.plan, values if self.in_order else self.pick(values, set())
         if directions is None:
             return arrays
-        tangents = None if plan.recognize_tangents is None else plan.recognize_tangents(directions, {})
+        tangents = plan.recognized_tangents(directions, values)
         return None if tangents is None else (*arrays, *tangents)
 
     def _called(self, values: Sequence[Any], tangents: tuple[Any, ...] | None) -> Any:
@@ -382,7 +382,7 @@ class CompiledSpecialization(Specialization):
         carried = () if self.enter_carried is None else self.enter_carried(values, taken)
         tangents: Arrays = ()
         if directions is not None:
-            like = plan.recognize_tangents(directions, {}) if plan.recognize_tangents is not None else None
+            like = plan.recognized_tangents(directions, values)
             if like is not None:
                 tangents = tuple(like) if self.enter is None else self.enter(like, taken)
             else:

@@ -219,7 +219,7 @@ def run(
     plan, values, _ = operation.plans.find(args, kwargs)
     if plan.writes:
         return _run_writing(operation, auto, f, args, kwargs, directions)
-    return evaluate(operation, plan, values, f, directions)
+    return (plan.road or road_of(operation, plan))(values, directions, f)  # as `evaluate`, which takes a frame
 
 
 def _run_writing(

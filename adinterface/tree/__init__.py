@@ -1,7 +1,8 @@
 """Trees: an argument comes apart into leaves and a `Structure`, and results are built on that structure again.
 
-`structure` says what is left of a tree without its leaves, `recognition` who handles a value, `flattening` and `building` go
-there and back; the other files are what users do with models and gradients. May import the ground, `registry`, `containers`.
+`structures` says what is left of a tree without its leaves, `recognition` who handles a value, `flattening` and `building` go
+there and back (in each call by functions that `written` makes); the other files are what users do with models and gradients.
+May import the ground, `registry`, `containers`.
 """
 
 from .algebra import (

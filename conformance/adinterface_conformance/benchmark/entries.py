@@ -16,6 +16,8 @@ from .report import short
 from .timing import Call, Calls
 
 HEAD = f"{'cell':18} {'leaf':7} {'operator':18} {'backend':12} {'way':8} {'n':>8} {'own':>6} {'added':>6} {'by hand':>8}"
+#: Where the code lies that our package writes out for a structure.
+WRITTEN = "<written by adinterface>"
 #: What goes before: the first calls plan and compile.
 WARM = 4
 
@@ -39,7 +41,7 @@ class Entries:
 def count(cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way) -> Entries:
     """The entries of one call of ours, and those of the hand-written one."""
     calls = Calls(cell, auto, operator, size, way)
-    packages = tuple(f"{_folder(module)}/" for module in ("adinterface", type(registry.find(auto)).__module__))
+    packages = (WRITTEN, *[f"{_folder(module)}/" for module in ("adinterface", type(registry.find(auto)).__module__)])
     own, everything = _count(calls.ours(), packages)
     by_hand = calls.handwritten()
     if by_hand is None:

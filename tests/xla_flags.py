@@ -20,8 +20,8 @@ def flags_that_xla_knows(flags: dict[str, str]) -> str:
     return " ".join(f"--{flag}={value}" for flag, value in flags.items() if flag in known)
 
 
-#: Code that runs once need not be fast: without LLVM's optimizer and XLA's fusion emitters, compiling takes 0.4 of the time, and
-#: a tenth less where no program is split for several threads.
+#: Code that runs once need not be fast: without LLVM's optimizer and XLA's fusion emitters, compiling takes 0.4 of the time,
+#: and a tenth less where no program is split for several threads.
 CHEAP = flags_that_xla_knows(
     {
         "xla_backend_optimization_level": "0",

@@ -830,6 +830,15 @@ def test_a_numpy_gradient_has_its_dtype_inside_a_trace_that_does_not_follow_it()
         np.testing.assert_allclose(one, 3 * X**2, rtol=1e-6)
 
 
+def test_results_that_a_later_trace_cannot_finish_are_given_form_outside(monkeypatch):
+    fast = prepare(gradient, lambda x: (x**3).sum(), AutoJax(), X)
+    np.testing.assert_allclose(fast(X)[0], 3 * X**2)
+    monkeypatch.setattr("adinterface.operators.whole._is_cut_off", lambda results: True)
+    found = jax.jit(lambda factor: factor * fast(X)[0])(2.0)  # without 64 bits, so that f is traced again
+    np.testing.assert_allclose(found, 6 * X**2, rtol=1e-6)
+    np.testing.assert_allclose(fast(X)[0], 3 * X**2)
+
+
 @pytest.mark.parametrize("prepared", [False, True])
 def test_a_gradient_lies_where_its_own_leaf_does_not_where_an_earlier_one_did(prepared):
     plain = jnp.ones(4)

@@ -323,6 +323,8 @@ class CompiledSpecialization(Specialization):
                 else:
                     with scope:
                         found = whole(*arrays)
+            except NotWhole:  # in another trace, such as one of the user's that has another precision
+                return in_steps(values, tangents)
             except RuntimeError as error:
                 annotate(plan, error)
                 raise

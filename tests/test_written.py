@@ -3,6 +3,7 @@
 import random
 from collections import OrderedDict, defaultdict
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -157,6 +158,23 @@ def test_keywords_keep_their_order_and_names(backend):
         np.testing.assert_array_equal(fast(x, **given)[0], [3.0, 3.0])
         assert seen[-1] == [*given] or fast.specializations == 2
     assert fast.specializations == 2
+
+
+class Name(StrEnum):
+    SCALE = "scale"
+
+
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoJax()], ids=["torch", "jax"])
+def test_names_may_be_of_a_class_of_their_own(backend):
+    def f(x, **words):
+        return (x * words["scale"]).sum()
+
+    x, scale = np.ones(2), np.full(2, 3.0)
+    np.testing.assert_array_equal(prepare(gradient, f, backend, x, **{Name.SCALE: scale})(x, **{Name.SCALE: scale})[0], scale)
+    tree = {Name.SCALE: x, "other": [x]}
+    found = prepare(gradient, lambda tree: (tree["scale"] * tree["other"][0]).sum(), backend, tree)(tree)[0]
+    assert [*map(type, found)] == [Name, str]
+    np.testing.assert_array_equal(found[Name.SCALE], x)
 
 
 def test_a_writer_gives_what_its_lines_say():

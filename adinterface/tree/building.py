@@ -38,7 +38,8 @@ def arguments_builder(
     """
     writer, remaining = Writer(), iter(places)
     args = [put_together(writer, structure, remaining) for structure in structures]
-    words = [f"{name!r}: {put_together(writer, structure, remaining)}" for name, structure in keywords.items()]
+    # Not as text: the name may be of a class of its own, such as a member of a StrEnum.
+    words = [f"{writer.known(name)}: {put_together(writer, structure, remaining)}" for name, structure in keywords.items()]
     writer.line(f"return [{', '.join(args)}], {{{', '.join(words)}}}")
     return writer.function("active, carried")
 

@@ -11,13 +11,13 @@ from collections import OrderedDict
 
 import pytest
 import torch
-from adinterface_torch.copying import copies_by_state, deep_copy
+from adinterface_torch.copying import NoHooks, NoNames, copies_by_state, deep_copy
 from adinterface_torch.nodes import skeleton_of
 from adinterface_torch.skeleton import Skeleton, signature_of
 from torch import nn
 from torch._dynamo.mutation_guard import install_generation_tagging_init
 
-from adinterface import AutoTorch, ConversionError, gradient, prepare, value_and_gradient
+from adinterface import AutoTorch, ConversionError, gradient, hvp, jacobian, prepare, pushforward, tree, value_and_gradient
 
 
 class Mixed(nn.Module):
@@ -104,8 +104,15 @@ def _zeros(module):
     return [torch.zeros_like(p, requires_grad=False) for p in module.parameters()]
 
 
+_SHARED = (NoHooks, NoNames)
+
+
 def _assert_like(mine, theirs, seen):
     """That two values are copies of one: of one type and content, and no object twice here that is two there."""
+    if type(mine) in _SHARED:  # what is empty in all gradients is one
+        assert (len(mine), len(theirs)) == (0, 0)
+        assert isinstance(mine, type(theirs)) or type(theirs) is NoHooks
+        return
     assert type(mine) is type(theirs)
     if id(theirs) in seen:
         assert seen[id(theirs)] is mine
@@ -138,7 +145,8 @@ def _mutable(module):
     found = {}
     for name, inner in module.named_modules():
         found[name] = inner
-        found |= {f"{name}.{key}": value for key, value in vars(inner).items() if isinstance(value, (dict, list, set))}
+        containers = {key: value for key, value in vars(inner).items() if isinstance(value, (dict, list, set))}
+        found |= {f"{name}.{key}": value for key, value in containers.items() if type(value) not in _SHARED}
         found |= {f"{name}.{key}": value for key, value in inner._buffers.items() if value is not None}
     return found
 
@@ -153,7 +161,7 @@ def test_reading_gives_each_parameter_once_in_the_order_of_named_parameters(name
     named = list(module.named_parameters())
     assert skeleton.names == [key for key, _ in named]
     found = skeleton.read(module)
-    assert type(found) is tuple
+    assert isinstance(found, tuple)
     assert [*map(id, found)] == [id(p) for _, p in named]
 
 
@@ -290,11 +298,11 @@ def test_what_is_built_is_what_deepcopy_gives(name, build):
     if build == "around":
         built = Skeleton(module).around(module, values)
     else:
-        built = Skeleton(module).gradient(module, values)
+        built = Skeleton(module).gradient(module, tuple(module.parameters()), values)
         values = [nn.Parameter(value, requires_grad=False) for value in values]
-    _assert_like(built, deep_copy(module, dict(zip(module.parameters(), values))), {})
+    _assert_like(built, deep_copy(module, dict(zip(module.parameters(), values)), build == "gradient"), {})
     mine, theirs = _mutable(built), _mutable(module)
-    assert mine.keys() == theirs.keys()
+    assert mine.keys() == theirs.keys() or build == "gradient"
     for path, value in mine.items():
         assert value is not theirs[path], path
 
@@ -315,7 +323,7 @@ def test_values_stand_where_their_parameters_stood(name):
 def test_gradient_modules_share_nothing_with_one_another(name):
     module = MODULES[name]()
     skeleton = Skeleton(module)
-    first, second = (_mutable(skeleton.gradient(module, _zeros(module))) for _ in range(2))
+    first, second = (_mutable(skeleton.gradient(module, skeleton.read(module), _zeros(module))) for _ in range(2))
     for path, value in first.items():
         assert value is not second[path], path
         if isinstance(value, torch.Tensor):
@@ -325,20 +333,20 @@ def test_gradient_modules_share_nothing_with_one_another(name):
 def test_gradients_are_parameters_that_require_none_and_none_is_zero():
     module = nn.Linear(2, 2)
     weight = torch.ones(2, 2)
-    built = Skeleton(module).gradient(module, [weight, None])
+    built = Skeleton(module).gradient(module, tuple(module.parameters()), [weight, None])
     assert type(built.weight) is type(built.bias) is nn.Parameter
     assert not built.weight.requires_grad
     assert not built.bias.requires_grad
     assert built.weight.data_ptr() == weight.data_ptr()
     assert torch.equal(built.bias, torch.zeros(2))
     live = torch.ones(2, requires_grad=True) * 2
-    assert Skeleton(module).gradient(module, [weight, live]).bias is live
+    assert Skeleton(module).gradient(module, tuple(module.parameters()), [weight, live]).bias is live
 
 
 def test_rows_of_a_hessian_stand_where_the_parameters_stood():
     module = nn.Linear(2, 2)
     rows = [nn.Linear(2, 2), nn.Linear(2, 2)]
-    built = Skeleton(module).gradient(module, rows)
+    built = Skeleton(module).gradient(module, tuple(module.parameters()), rows)
     assert (built.weight, built.bias) == tuple(rows)
     assert list(built.children()) == rows
 
@@ -353,7 +361,7 @@ def test_an_ordinary_module_needs_no_deepcopy(name, monkeypatch):
 
     with monkeypatch.context() as patched:
         patched.setattr("adinterface_torch.copying.copy.deepcopy", refuse)
-        skeleton.gradient(module, values)
+        skeleton.gradient(module, skeleton.read(module), values)
         skeleton.around(module, values)
 
 
@@ -367,7 +375,7 @@ def test_a_module_needs_no_deepcopy_after_torch_has_compiled_one():
 def test_a_change_of_what_is_no_structure_counts_in_what_is_built():
     module = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2), nn.Conv1d(1, 1, 1))
     skeleton, values = Skeleton(module), _zeros(module)
-    build = lambda: skeleton.gradient(module, values)
+    build = lambda: skeleton.gradient(module, skeleton.read(module), values)
     assert build().training
     module.eval()
     assert not build().training
@@ -378,14 +386,14 @@ def test_a_change_of_what_is_no_structure_counts_in_what_is_built():
     module[0].register_buffer("late", torch.ones(1), persistent=False)
     assert build()[0].late is not module[0].late
     assert build()[0]._non_persistent_buffers_set == {"late"}
-    handle = module[0].register_forward_hook(_hook)
-    assert list(build()[0]._forward_hooks.values()) == [_hook]
-    assert build()[0]._forward_hooks is not module[0]._forward_hooks
+    handle = module[0].register_state_dict_post_hook(_hook)
+    assert list(build()[0]._state_dict_hooks.values()) == [_hook]
+    assert build()[0]._state_dict_hooks is not module[0]._state_dict_hooks
     handle.remove()
-    assert build()[0]._forward_hooks == OrderedDict()
+    assert build()[0]._state_dict_hooks == OrderedDict()
     for value in (3, [1, 2], [torch.ones(1)], {"a": torch.ones(1)}, (torch.ones(1),), [module[0]], {"b": 2}, "name"):
         module[2].mine = value
-        deep = deep_copy(module, dict(zip(module.parameters(), build().parameters())))
+        deep = deep_copy(module, dict(zip(module.parameters(), build().parameters())), gradient=True)
         _assert_like(build(), deep, {})
         _assert_like(build(), deep, {})
     module[2].kernel_size = (torch.ones(1),)
@@ -397,6 +405,61 @@ def test_a_change_of_what_is_no_structure_counts_in_what_is_built():
     assert build()[2].padding_mode[1] is not module[2].padding_mode[1]
     del module[2].padding_mode
     assert not hasattr(build()[2], "padding_mode")
+
+
+def test_a_change_of_what_a_copy_is_called_with_counts_in_it():
+    module = nn.Sequential(nn.Linear(1, 1), nn.BatchNorm1d(1))
+    skeleton, values = Skeleton(module), _zeros(module)
+    build = lambda: skeleton.around(module, values)
+    assert skeleton.gradient(module, skeleton.read(module), values)[0]._forward_hooks == OrderedDict()
+    handle = module[0].register_forward_hook(_hook)
+    assert list(build()[0]._forward_hooks.values()) == [_hook]
+    assert build()[0]._forward_hooks is not module[0]._forward_hooks
+    assert skeleton.gradient(module, skeleton.read(module), values)[0]._forward_hooks == OrderedDict()
+    handle.remove()
+    assert type(build()[0]._forward_hooks) is OrderedDict
+    assert build()[0]._forward_hooks == OrderedDict()
+
+
+@pytest.mark.parametrize("deep", [False, True], ids=["by state", "by deepcopy"])
+def test_a_gradient_takes_no_hooks_and_says_where_to_register_one(deep):
+    class Copied(nn.Linear):
+        def __deepcopy__(self, memo):
+            made = Copied(1, 1)
+            vars(made).update(copy.deepcopy(vars(self), memo))
+            return made
+
+    module = nn.Sequential(Copied(1, 1) if deep else nn.Linear(1, 1))
+    calls = []
+    module[0].register_forward_hook(lambda *_: calls.append(1))
+    (found,) = gradient(lambda m: m(torch.ones(1)).sum(), AutoTorch(), module)
+    assert calls == [1]
+    assert type(found[0]) is type(module[0])
+    found(torch.ones(1))
+    assert calls == [1]
+    with pytest.raises(TypeError, match=r"The modules of a gradient share .* or on copy\.deepcopy\(gradient\), which has"):
+        found[0].register_forward_hook(_hook)
+    own = copy.deepcopy(found)
+    handle = own[0].register_forward_hook(_hook)
+    assert list(own[0]._forward_hooks.values()) == [_hook]
+    handle.remove()
+    module[0].register_forward_hook(_hook)
+    assert len(module[0]._forward_hooks) == 2
+
+
+def test_what_gradients_share_is_copied_and_saved_as_what_it_stands_for(tmp_path):
+    module = nn.Sequential(nn.Linear(1, 1), nn.BatchNorm1d(1))
+    (found,) = gradient(lambda m: m(torch.ones(2, 1)).sum(), AutoTorch(), module)
+    torch.save(found, tmp_path / "gradient.pt")
+    saved = torch.load(tmp_path / "gradient.pt", weights_only=False)
+    (second,) = gradient(lambda m: sum(p.sum() for p in m.parameters()), AutoTorch(), found.requires_grad_())
+    for other in (copy.deepcopy(found), saved, tree.map(torch.clone, found)):
+        assert not any(type(value) in _SHARED for inner in other.modules() for value in vars(inner).values())
+    assert type(second[0]._forward_hooks) is NoHooks
+    assert type(found[0]._forward_hooks.copy()) is OrderedDict
+    assert type(found[0]._non_persistent_buffers_set.copy()) is set
+    with pytest.raises(TypeError, match="share their registers of hooks and of names"):
+        found.register_buffer("late", torch.ones(1), persistent=False)
 
 
 def test_a_list_that_two_modules_share_is_one_in_their_copies():
@@ -429,9 +492,53 @@ def test_a_compiled_call_is_not_copied():
 def test_a_buffer_in_a_graph_is_detached():
     module = nn.Sequential(nn.Linear(1, 1))
     module[0].register_buffer("state", module[0].weight * 2)
-    built = Skeleton(module).gradient(module, _zeros(module))
+    built = Skeleton(module).gradient(module, tuple(module.parameters()), _zeros(module))
     assert not built[0].state.requires_grad
     assert torch.equal(built[0].state, module[0].state)
+
+
+class Scaled(nn.Module):
+    """One that holds an array of somebody else's, as a buffer or as it is."""
+
+    def __init__(self, scale, registered):
+        super().__init__()
+        self.weight = nn.Parameter(torch.full((3,), 2.0))
+        if registered:
+            self.register_buffer("scale", scale)
+            self.register_buffer("other", torch.ones(2))
+        else:
+            self.scale = scale
+
+    def forward(self):
+        return (self.weight**2 * self.scale).sum()
+
+
+def _of_scale(operator, registered):
+    def g(scale):
+        module = Scaled(scale, registered)
+        v = tree.map(torch.ones_like, module)
+        if operator == "gradient":
+            return gradient(Scaled.__call__, AutoTorch(), module)[0].weight.sum()
+        if operator == "hvp":
+            return hvp(Scaled.__call__, AutoTorch(), module, v).weight.sum()
+        return pushforward(Scaled.__call__, AutoTorch(), (module,), (v,)).tangent
+
+    return g
+
+
+@pytest.mark.parametrize("registered", [True, False], ids=["buffer", "attribute"])
+@pytest.mark.parametrize(("operator", "each"), [("gradient", 4.0), ("pushforward", 4.0), ("hvp", 2.0)])
+def test_an_outer_derivative_goes_through_what_a_copy_holds(operator, each, registered):
+    g, x = _of_scale(operator, registered), torch.arange(3.0)
+    ways = {
+        "grad": lambda: torch.func.grad(g)(x),
+        "gradient": lambda: gradient(g, AutoTorch(), x)[0],
+        "jvp": lambda: torch.stack([torch.func.jvp(g, (x,), (v,))[1] for v in torch.eye(3)]),
+        "forward": lambda: jacobian(lambda x: g(x)[None], AutoTorch(mode="forward"), x)[0][0],
+        "vmap": lambda: torch.func.vmap(g)(torch.eye(3)).detach(),
+    }
+    for name, way in ways.items():
+        assert torch.equal(way(), torch.full((3,), each)), name
 
 
 def test_f_may_add_a_submodule_but_no_parameter():
@@ -450,12 +557,12 @@ def test_f_may_add_a_submodule_but_no_parameter():
         "Let the module have all its parameters before it is differentiated."
     )
     with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
-        skeleton.gradient(module, [torch.ones(1, 1), torch.ones(1)])
+        skeleton.gradient(module, skeleton.read(module), [torch.ones(1, 1), torch.ones(1)])
 
 
 def test_a_module_in_a_circle_keeps_it():
     module = _in_a_circle()
-    built = Skeleton(module).gradient(module, _zeros(module))
+    built = Skeleton(module).gradient(module, tuple(module.parameters()), _zeros(module))
     assert built[1].above is built
 
 
@@ -484,7 +591,7 @@ def test_a_skeleton_keeps_no_module_and_no_tensor(name):
     references = [weakref.ref(m) for m in module.modules()]
     references += [weakref.ref(t) for t in [*module.parameters(), *module.buffers()]]
     skeleton.read(module)
-    built = skeleton.gradient(module, _zeros(module))
+    built = skeleton.gradient(module, skeleton.read(module), _zeros(module))
     skeleton_of(module)
     references += [weakref.ref(m) for m in built.modules()]
     del module, built
@@ -509,7 +616,7 @@ def test_threads_may_share_a_skeleton_while_attributes_change():
     def work(n):
         module = modules[n]
         for _ in range(50):
-            found = skeleton.gradient(module, _zeros(module))
+            found = skeleton.gradient(module, skeleton.read(module), _zeros(module))
             if type(found[0].mine) is not type(module[0].mine) or (n and found[0].mine is module[0].mine):
                 failed.append(n)
 

@@ -18,6 +18,8 @@ import torch
 from torch import nn
 
 from .distributed import exchanges, is_dtensor
+from .library import is_wrapped
+from .versions import versions_of
 
 # What a copy shares with the original, as deepcopy does too.
 _SHARED = frozenset(
@@ -27,13 +29,58 @@ _SHARED = frozenset(
 _MAPPINGS = (dict, OrderedDict)
 _MUTABLE = (dict, OrderedDict, set, list)
 _REGISTERS = ("_parameters", "_buffers", "_modules")
-#: The attributes that every module has, and the containers among them: empty as a rule, and never shared by two modules.
+#: The attributes that every module has; and the containers among them, empty as a rule and never shared by two models.
 _OWN = frozenset(vars(nn.Module()))
-_HOOKS = frozenset(name for name, value in vars(nn.Module()).items() if type(value) in _MUTABLE) - {*_REGISTERS}
+_HOOKS = {name: type(value) for name, value in vars(nn.Module()).items() if type(value) in _MUTABLE and name not in _REGISTERS}
+#: Those of them that only a call asks. A gradient has none: nobody calls it.
+_CALLED = frozenset(name for name in _HOOKS if name.endswith("hooks") and "state_dict" not in name)
 #: What `nn.Module.__getstate__` leaves out: it would call the original.
 _COMPILED = "_compiled_call_impl"
 
 _set, _state = object.__setattr__, attrgetter("__dict__")
+_requires_grad, _buffers = attrgetter("requires_grad"), itemgetter("_buffers")
+_TENSOR = {torch.Tensor}
+_transformed = torch._C._functorch.peek_interpreter_stack
+
+
+_SHARES = (
+    "The modules of a gradient share their registers of hooks and of names, which are empty. Register it on the model that is "
+    "differentiated; or on copy.deepcopy(gradient), which has registers of its own."
+)
+
+
+class NoHooks(OrderedDict[Any, Any]):
+    """The empty register of hooks that all modules of all gradients share; every copy of it is an ordinary one.
+
+    A dozen of them for each submodule would be most of what a gradient consists of.
+    """
+
+    def __setitem__(self, key: Any, hook: Any) -> None:
+        raise TypeError(_SHARES)
+
+    def copy(self) -> OrderedDict[Any, Any]:  # type: ignore[override]
+        return OrderedDict()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return OrderedDict, ()
+
+
+class NoNames(set[Any]):
+    """The same for the register of names of buffers that are not saved."""
+
+    def add(self, name: Any) -> None:
+        raise TypeError(_SHARES)
+
+    def copy(self) -> set[Any]:
+        return set()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return set, ()
+
+
+_NO_HOOKS, _NO_NAMES = NoHooks(), NoNames()
+_NONE: dict[str, Any] = {name: _NO_NAMES if kind is set else _NO_HOOKS for name, kind in _HOOKS.items()}
+
 
 #: Where a value still stands that deepcopy must copy: the dict, the name in it, the value.
 Pending = list[tuple[dict[str, Any], str, Any]]
@@ -68,58 +115,69 @@ class Layout:
     It holds names and types, never a value.
     """
 
-    __slots__ = ("_deep", "_drops", "_fresh", "_more", "_mutable", "hooks", "mappings", "names", "rows", "typed", "types")
+    __slots__ = (
+        *("_copied", "_deep", "_drops", "_fresh", "_more", "_mutable", "_shared"),
+        *("hooks", "mappings", "names", "rows", "saved", "tuples", "typed", "types"),
+    )
 
     def __init__(self, state: dict[str, Any]):
-        empty: list[tuple[str, Any]] = []  # hooks, with their types
+        empty = [name for name in _HOOKS if name in state and not state[name]]
+        tuples: list[str] = []
         rows: list[str] = []
         #: Containers that can change and hold what is shared alone, with their types; the mappings among them.
         self._mutable: list[tuple[str, Any]] = []
         self.mappings: list[str] = []
-        #: What deepcopy copies.
+        #: What deepcopy copies; and of a gradient.
         self._deep: list[str] = []
         for name, value in state.items():
             kind = type(value)
-            if name in _REGISTERS or kind in _SHARED:
+            if name in _REGISTERS or kind in _SHARED or name in empty:
                 continue
-            if name in _HOOKS and not value:
-                empty.append((name, kind))
-            elif (kind is tuple or kind in _MUTABLE) and _is_plain(value):
-                (self.mappings if kind in _MAPPINGS else rows).append(name)
+            if name not in _CALLED and (kind is tuple or kind in _MUTABLE) and _is_plain(value):
+                (self.mappings if kind in _MAPPINGS else tuples if kind is tuple else rows).append(name)
                 if kind is not tuple:
                     self._mutable.append((name, kind))
             else:
                 self._deep.append(name)
-        #: What makes each of the empty ones anew: to copy one is faster than to call its class.
-        self._fresh = [(name, kind().copy) for name, kind in empty]
+        self._copied = [name for name in self._deep if name not in _CALLED]
+        #: What makes each of the empty ones anew, to copy one is faster than to call its class; and those of a gradient.
+        self._fresh = [(name, _HOOKS[name]().copy) for name in empty]
+        self._shared = {name: none for name, none in _NONE.items() if name in empty or (name in _CALLED and name in state)}
         self._drops = _COMPILED in state
         self._more = bool(self._mutable or self._deep) or self._drops
         # What nn.Module itself made keeps its type, unless there is something in it.
-        filled = {*self.mappings, *self._deep, *rows}
+        filled = {*self.mappings, *self._deep, *tuples, *rows}
         typed = [name for name in state if name not in _OWN or name in filled]
         #: What a state that it fits has: these names, of which some have these types, some are empty, some hold what is shared.
-        self.names, self.types = [*state], [type(state[name]) for name in typed]
-        self.typed, self.hooks, self.rows = _values_of(typed), _values_of([name for name, _ in empty]), _values_of(rows)
+        self.names, self.types, self.typed = [*state], [type(state[name]) for name in typed], _values_of(typed)
+        self.hooks, self.saved = _values_of(empty), _values_of([name for name in empty if name not in _CALLED])
+        self.tuples, self.rows = _values_of(tuples), _values_of(rows)
 
-    def copy(self, state: dict[str, Any], memo: dict[int, Any], pending: Pending) -> dict[str, Any]:
-        """A copy of the attributes but for parameters, submodules and what it adds to `pending`, of a state that it fits."""
+    def copy(self, state: dict[str, Any], memo: dict[int, Any], pending: Pending, gradient: bool = False) -> dict[str, Any]:
+        """A copy of the attributes but for the registers and what it adds to `pending`, of a state that it fits.
+
+        gradient: without hooks for a call, and with what all gradients share.
+        """
         new = state.copy()
-        for name, fresh in self._fresh:
-            new[name] = fresh()
-        buffers = state["_buffers"]
-        new["_buffers"] = _buffers(buffers, memo, pending) if buffers else {}
+        if gradient:
+            new.update(self._shared)
+        else:
+            for name, fresh in self._fresh:
+                new[name] = fresh()
         if self._more:
-            self._copy_more(state, new, memo, pending)
+            self._copy_more(state, new, memo, pending, gradient)
         return new
 
-    def _copy_more(self, state: dict[str, Any], new: dict[str, Any], memo: dict[int, Any], pending: Pending) -> None:
+    def _copy_more(
+        self, state: dict[str, Any], new: dict[str, Any], memo: dict[int, Any], pending: Pending, gradient: bool
+    ) -> None:
         for name, kind in self._mutable:
             value = state[name]
             known = memo.get(id(value))
             if known is None:  # a list that several modules share is one in their copies
                 known = memo[id(value)] = kind(value)
             new[name] = known
-        for name in self._deep:
+        for name in self._copied if gradient else self._deep:
             pending.append((new, name, state[name]))
         if self._drops:
             del new[_COMPILED]
@@ -133,10 +191,9 @@ class Shell:
 
     __slots__ = ()
 
-    def copy(self, state: dict[str, Any], memo: dict[int, Any], pending: Pending) -> dict[str, Any]:
+    def copy(self, state: dict[str, Any], memo: dict[int, Any], pending: Pending, gradient: bool = False) -> dict[str, Any]:
         new = {name: value for name, value in state.items() if name not in _MEMBERSHIP}
-        new.update((name, type(state[name])()) for name in _HOOKS if name in state)
-        new["_buffers"] = _buffers(state["_buffers"], memo, pending)
+        new.update((name, kind()) for name, kind in _HOOKS.items() if name in state)
         return new
 
 
@@ -149,10 +206,9 @@ class Spread:
 
     __slots__ = ()
 
-    def copy(self, state: dict[str, Any], memo: dict[int, Any], pending: Pending) -> dict[str, Any]:
+    def copy(self, state: dict[str, Any], memo: dict[int, Any], pending: Pending, gradient: bool = False) -> dict[str, Any]:
         new = state.copy()
         new.update((name, state[name].copy()) for name in _HOOKS if name in state)
-        new["_buffers"] = _buffers(state["_buffers"], memo, pending)
         return new
 
 
@@ -176,7 +232,24 @@ def _values_of(names: list[str]) -> Callable[[dict[str, Any]], Iterable[Any]]:
     return itemgetter(*names) if len(names) > 1 else lambda state: (state[names[0]],)
 
 
-def _buffers(buffers: dict[str, Any], memo: dict[int, Any], pending: Pending) -> dict[str, Any]:
+def _copies(registers: Sequence[dict[str, Any]], memo: dict[int, Any], pending: Pending) -> list[dict[str, Any]]:
+    """Copies of registers of buffers, each buffer once; those that are more than a tensor are added to `pending`."""
+    buffers = [*chain.from_iterable(map(dict.values, registers))]
+    if not ({*map(type, buffers)} <= _TENSOR and not any(map(_requires_grad, buffers)) and not any(map(vars, buffers))):
+        return [_copy(register, memo, pending) for register in registers]
+    numbers = [*map(id, buffers)]
+    memo.update(zip(numbers, _clones(buffers)))
+    copies = map(memo.__getitem__, numbers)
+    return [dict(zip(register, copies)) for register in registers]
+
+
+def _clones(tensors: list[torch.Tensor]) -> Iterable[torch.Tensor]:
+    if not tensors or _transformed() is not None:  # vmap has no rule for many at once
+        return [tensor.clone() for tensor in tensors]
+    return torch._foreach_clone(tensors)
+
+
+def _copy(buffers: dict[str, Any], memo: dict[int, Any], pending: Pending) -> dict[str, Any]:
     new: dict[str, Any] = {}
     for name, buffer in buffers.items():
         if buffer is None or id(buffer) in memo:
@@ -195,12 +268,13 @@ class Layouts:
     def __init__(self, layouts: Sequence[Layout | Shell | Spread]):
         self._known = _Expected(layouts)
 
-    def of(self, states: Sequence[dict[str, Any]]) -> Sequence[Layout | Shell | Spread]:
-        """A layout that fits for each state; those that do not fit any more are made anew."""
+    def of(self, states: Sequence[dict[str, Any]], gradient: bool) -> Sequence[Layout | Shell | Spread]:
+        """A layout that fits for each state, for a copy or for a gradient; those that do not fit any more are made anew."""
         known = self._known  # once, for another thread may set it
-        if not known.fit(states):
+        if not known.fit(states, gradient):
             pairs = zip(known.layouts, states)
-            known = self._known = _Expected([x if _Expected([x]).fit([state]) else Layout(state) for x, state in pairs])
+            fitting = [x if _Expected([x]).fit([state], gradient) else Layout(state) for x, state in pairs]
+            known = self._known = _Expected(fitting)
         return known.layouts
 
 
@@ -213,17 +287,25 @@ class _Expected:
         self._places = None if len(own) == len(layouts) else [n for n, _ in own]
         plain = [layout for _, layout in own]
         self._names, self._types = [x.names for x in plain], [*chain.from_iterable(x.types for x in plain)]
-        self._typed, self._hooks = [x.typed for x in plain], [x.hooks for x in plain]
+        self._typed, self._hooks, self._saved = [x.typed for x in plain], [x.hooks for x in plain], [x.saved for x in plain]
+        self._tuples = [(n, x.tuples) for n, x in enumerate(plain) if x.tuples is not _nothing]
         self._rows = [(n, x.rows) for n, x in enumerate(plain) if x.rows is not _nothing]
         self._mappings = [(n, name) for n, x in enumerate(plain) for name in x.mappings]
+        #: The versions of states with these names, types and tuples. What a container holds changes without them.
+        self._versions: list[int] | None = None
 
-    def fit(self, states: Sequence[dict[str, Any]]) -> bool:
+    def fit(self, states: Sequence[dict[str, Any]], gradient: bool) -> bool:
         if self._places is not None:
             states = [states[n] for n in self._places]
         every = chain.from_iterable
-        if [*map(list, states)] != self._names or [*map(type, every(map(call, self._typed, states)))] != self._types:
-            return False
-        if any(every(map(call, self._hooks, states))):
+        versions = versions_of(states)
+        if versions is None or versions != self._versions:
+            if [*map(list, states)] != self._names or [*map(type, every(map(call, self._typed, states)))] != self._types:
+                return False
+            if not _is_plain(every(every([row(states[n]) for n, row in self._tuples]))):
+                return False
+            self._versions = versions
+        if any(every(map(call, self._saved if gradient else self._hooks, states))):
             return False
         if self._rows and not _is_plain(every(every([row(states[n]) for n, row in self._rows]))):
             return False
@@ -238,49 +320,56 @@ def fill(
     values: Iterator[Any],
     children: Iterator[nn.Module | None],
     replaced: Iterable[tuple[Any, Any]],
+    gradient: bool,
 ) -> None:
     """Give each copy, made without `__init__`, the state of its module around other values.
 
     names: of each module's parameters and children, which take as many of `values` and `children`. replaced: pairs of
-    parameter and value.
+    parameter and value. gradient: the copies are one.
     """
     memo: dict[int, Any] = {}
     pending: Pending = []
     states = [*map(_state, modules)]
-    for state, copied, layout, (own, below) in zip(states, copies, layouts.of(states), names):
-        new = layout.copy(state, memo, pending)
+    buffers = iter(_copies([*filter(None, map(_buffers, states))], memo, pending))
+    for state, copied, layout, (own, below) in zip(states, copies, layouts.of(states, gradient), names):
+        new = layout.copy(state, memo, pending, gradient)
         parameters: dict[str, Any] = {}
         for name in own:
             parameters[name] = next(values)
         inner: dict[str, Any] = {}
         for name in below:
             inner[name] = next(children)
+        new["_buffers"] = next(buffers) if new["_buffers"] else {}
         new["_parameters"], new["_modules"] = parameters, inner
         _set(copied, "__dict__", new)
     if pending:
         memo.update((id(old), new) for old, new in chain(zip(modules, copies), replaced))
         for _, _, value in pending:
-            _detach(value, memo)
+            _keep_graph(value, memo, gradient)
         for new, name, value in pending:
             new[name] = copy.deepcopy(value, memo)
 
 
-def _detach(value: Any, memo: dict[int, Any]) -> None:
-    """deepcopy refuses tensors inside a graph, such as the weight that old-style weight_norm stores."""
-    if isinstance(value, torch.Tensor) and value.grad_fn is not None and id(value) not in memo:
-        memo[id(value)] = value.detach().clone()
+def _keep_graph(value: Any, memo: dict[int, Any], gradient: bool) -> None:
+    """deepcopy refuses tensors inside a graph, which may be that of an outer derivative; a gradient holds none."""
+    if isinstance(value, torch.Tensor) and id(value) not in memo and (value.grad_fn is not None or is_wrapped(value)):
+        memo[id(value)] = value.detach().clone() if gradient and value.grad_fn is not None else value.clone()
 
 
-def deep_copy(module: nn.Module, values: dict[Any, Any]) -> nn.Module:
+def deep_copy(module: nn.Module, values: dict[Any, Any], gradient: bool = False) -> nn.Module:
     """A copy around other values by `copy.deepcopy`, which knows every class, in ten times the time."""
     memo: dict[int, Any] = {id(parameter): value for parameter, value in values.items()}
     for inner in module.modules():
         for attribute in vars(inner).values():
-            _detach(attribute, memo)
+            _keep_graph(attribute, memo, gradient)
     for inner in reversed(list(module.modules())):  # from the inside out
         if not isinstance(layout := layout_of(inner), Layout):
             memo[id(inner)] = _around(inner, layout, memo)
-    return copy.deepcopy(module, memo)
+    copied = copy.deepcopy(module, memo)
+    if gradient:
+        for inner in copied.modules():
+            vars(inner).update((name, _NO_HOOKS) for name in _CALLED)
+    return copied
 
 
 def _around(module: nn.Module, layout: Shell | Spread, memo: dict[int, Any]) -> nn.Module:

@@ -59,7 +59,7 @@ class ModuleNode(NodeType):
         return copied
 
     def gradient(self, data: Any, children: Sequence[Any]) -> Any:
-        return data.gradient(children[0].value, children[1:])
+        return data.gradient(*children[0], children[1:])
 
     def replace(self, data: Any, children: Sequence[Any]) -> Any:
         (module, parameters), *values = children

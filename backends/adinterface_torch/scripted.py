@@ -35,7 +35,7 @@ class Scripted:
             return None
         return tuple(module.parameters())
 
-    def gradient(self, module: nn.Module, gradients: Sequence[Any]) -> nn.Module:
+    def gradient(self, module: nn.Module, parameters: Sequence[Any], gradients: Sequence[Any]) -> nn.Module:
         """A copy of the module with gradients for parameters, zeros for None."""
         if any(isinstance(gradient, nn.Module) for gradient in gradients):
             raise ConversionError(
@@ -44,7 +44,7 @@ class Scripted:
             )
         values = [
             torch.zeros_like(p, memory_format=torch.contiguous_format, requires_grad=False) if gradient is None else gradient
-            for gradient, p in zip(gradients, module.parameters())
+            for gradient, p in zip(gradients, parameters)
         ]
         return self._built(module, [value if value.requires_grad else nn.Parameter(value, False) for value in values])
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable, Sequence
 from operator import attrgetter, itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import ref
 
 import torch
@@ -23,6 +23,7 @@ from adinterface.contract.errors import ConversionError
 from .alike import alike
 from .copying import Layouts, copies_by_state, deep_copy, fill, layout_of
 from .distributed import refuse_copies, refuse_unknown
+from .versions import versions_of
 
 # Wrappers keep the module that the user wrote in one of these; their hooks do not run under torch.autograd.grad,
 # or their code cannot be rebuilt around other values.
@@ -35,6 +36,14 @@ _requires_grad = attrgetter("requires_grad")
 #: object stood first, if it did; None, which has nothing to walk into, gives its own place there. The class is held weakly,
 #: since that of a parametrized module is its own and keeps it alive; a class has but one such reference.
 _Part = tuple["ref[type]", tuple[str, ...], tuple[str, ...], "int | None"]
+
+
+class _Walked(NamedTuple):
+    """What stands in a module: the submodules, each once; the parameters at every place; and the dicts that hold both."""
+
+    modules: Sequence[Any]
+    parameters: Sequence[Any]
+    registers: list[Any]
 
 
 def _survey(module: nn.Module) -> tuple[tuple[_Part, ...], list[Any], list[Any]]:
@@ -80,6 +89,22 @@ def signature_of(module: nn.Module) -> Hashable:
     ties, once = _ties(parameters)
     _refuse_lazy(once)
     return _key(parts, ties, once)
+
+
+class Reading(tuple[Any, ...]):
+    """The parameters of a module, as a call found them, and what it went through to them.
+
+    Where the gradient is built, the objects of the module are far from the processor again: to ask whether its registers have
+    changed since then takes a fraction of another walk.
+    """
+
+    walked: _Walked
+    versions: list[int] | None
+
+    def again(self) -> _Walked | None:
+        """What was walked through, if no register of it has changed since."""
+        versions = self.versions
+        return self.walked if versions is not None and versions == versions_of(self.walked.registers) else None
 
 
 class Skeleton:
@@ -134,13 +159,14 @@ class Skeleton:
     def __hash__(self) -> int:
         return self._hash
 
-    def read(self, module: nn.Module) -> tuple[nn.Parameter, ...] | None:
+    def read(self, module: nn.Module) -> Reading | None:
         """The parameters of a module that has this structure; None for any other."""
         walked = self._walk(module)
         if walked is None:
             return None
-        places = walked[1]
-        parameters = tuple(self._pick_parameters(places))
+        places = walked.parameters
+        parameters = Reading(self._pick_parameters(places))
+        parameters.walked, parameters.versions = walked, versions_of(walked.registers)
         if not self._alike(*parameters) and not self._resemble(parameters):
             return None
         if self._repeats:
@@ -159,10 +185,11 @@ class Skeleton:
         self._alike = alike(parameters)
         return True
 
-    def _walk(self, module: nn.Module) -> tuple[list[Any], list[Any]] | None:
-        """The submodules and the parameters at every place, if the classes and names there are the planned ones."""
+    def _walk(self, module: nn.Module) -> _Walked | None:
+        """What stands in a module, if the classes and names at every place are the planned ones."""
         modules: list[Any] = [module]
         parameters: list[Any] = []
+        registers: list[Any] = []
         for (cls, names, children, first), inner in zip(self._parts, modules):
             if type(inner) is not cls():
                 return None
@@ -172,6 +199,7 @@ class Skeleton:
                 continue
             state = inner.__dict__
             own, below = state["_parameters"], state["_modules"]
+            registers += (own, below)
             if names:
                 if [*own] != names:
                     return None
@@ -184,16 +212,20 @@ class Skeleton:
                 modules += below.values()
             elif below:
                 return None
-        return None if len({*map(id, modules)}) != self._objects else (modules, parameters)
+        if len({*map(id, modules)}) != self._objects:
+            return None
+        return _Walked(self._pick_modules(modules), parameters, registers)
 
-    def gradient(self, module: nn.Module, gradients: Sequence[Any]) -> nn.Module:
+    def gradient(self, module: nn.Module, parameters: Sequence[Any], gradients: Sequence[Any]) -> nn.Module:
         """A module of the same class with gradients for parameters, zeros for None, else a copy of what it holds now.
 
         A gradient that requires one stays in its graph; a module, the row of a Hessian, stands where its parameter stood.
+        parameters: as `read` gave them, which may know the way.
         """
+        walked = parameters.again() if type(parameters) is Reading else None
         if {*map(type, gradients)} <= _TENSOR and not any(map(_requires_grad, gradients)):
-            return self._build(module, gradients, _as_parameters)
-        built = self._build(module, gradients, _as_entries)
+            return self._build(module, gradients, _as_parameters, walked)
+        built = self._build(module, gradients, _as_entries, walked)
         if any(isinstance(gradient, nn.Module) for gradient in gradients):
             for inner in list(built.modules()):
                 entries: list[tuple[str, Any]] = list(inner._parameters.items())
@@ -210,27 +242,29 @@ class Skeleton:
         ConversionError for a member of a group of processes, which a copy would not be.
         """
         refuse_copies(module)
-        return self._build(module, values, _as_they_are, compiled)
+        return self._build(module, values, _as_they_are, None, compiled)
 
     def _build(
         self,
         module: nn.Module,
         given: Sequence[Any],
         entries: Callable[[Sequence[Any], Sequence[Any]], list[Any]],
+        walked: _Walked | None = None,
         compiled: bool = False,
     ) -> nn.Module:
         if self._inner is not None:
             wrapped: Any = module
             inner = self._inner._build(wrapped._orig_mod, given, entries)
             return type(wrapped)(inner, wrapped.dynamo_ctx if compiled else _uncompiled)  # type: ignore[no-any-return]
-        walked = self._walk(module)
+        walked = walked or self._walk(module)
         if walked is None:
             return self._changed(module)._build(module, given, entries)
-        parameters = self._pick_parameters(walked[1])
+        parameters = self._pick_parameters(walked.parameters)
         values = entries(given, parameters)
         if self._layouts is None:
-            return self._checked(module, deep_copy(module, dict(zip(parameters, values))), values, entries is _as_they_are)
-        modules = self._pick_modules(walked[0])
+            copied = deep_copy(module, dict(zip(parameters, values)), entries is not _as_they_are)
+            return self._checked(module, copied, values, entries is _as_they_are)
+        modules = walked.modules
         copies: list[Any] = [*map(object.__new__, map(type, modules))]
         children = iter(self._place_copies([*copies, None]))
         next(children)
@@ -242,6 +276,7 @@ class Skeleton:
             iter(self._place_values([*values, None])),
             children,
             zip(parameters, values),
+            entries is not _as_they_are,
         )
         built: nn.Module = copies[0]
         return built

@@ -4,8 +4,6 @@ import copy
 import pickle
 import threading
 import types
-from dataclasses import dataclass, field
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -21,10 +19,8 @@ from adinterface import (
     AutoJax,
     AutoTorch,
     Constant,
-    NotDifferentiableError,
     OutputError,
     PrecisionError,
-    TreeError,
     array_namespace,
     gradient,
     hvp,
@@ -36,7 +32,6 @@ from adinterface import (
     value_and_jacobian,
 )
 from adinterface.derive.record import recording
-from adinterface.operators.operation import OPERATIONS, operation_of
 
 X = np.linspace(0.5, 1.5, 4)
 Y = np.linspace(-1.0, 2.0, 4)
@@ -296,111 +291,6 @@ def test_contiguous_arrays_reach_torch_and_autograd_without_a_copy():
             jacobian(f, backend, X)
 
 
-# Recognition ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass
-class Layer:
-    weight: np.ndarray
-    scale: float
-    size: int
-    note: Any = field(default=None, metadata={"static": True})
-
-
-def test_a_recognizer_takes_what_is_like_its_plan_and_nothing_else():
-    def call(*args, **kwargs):
-        operation = operation_of(OPERATIONS[gradient], AutoAutograd())
-        plan, _, _ = operation.plans.find(args, kwargs)
-        assert plan.recognize is not None
-        return plan.recognize
-
-    w = np.ones((2, 2))
-    recognize = call({"a": w, "b": [w, 2.0], "n": 3, "s": "text"}, Constant(w), k=1.5)
-    like = ({"a": 2 * w, "b": [w, 7.0], "n": 4, "s": "other"}, Constant(-w))
-    assert len(recognize(like, {"k": 2.5})) == 7
-    tree, constant = like
-    for args, kwargs in [
-        ((tree,), {"k": 1.0}),
-        (like, {}),
-        (like, {"j": 1.0}),
-        (like, {"k": 1}),
-        ((tree, w), {"k": 1.0}),
-        ((tree, Constant(w[0])), {"k": 1.0}),
-        (({**tree, "a": w[0]}, constant), {"k": 1.0}),
-        (({**tree, "a": w.astype("float32")}, constant), {"k": 1.0}),
-        (({**tree, "a": w.astype(">f8")}, constant), {"k": 1.0}),
-        (({**tree, "a": 1.0}, constant), {"k": 1.0}),
-        (({**tree, "b": (w, 2.0)}, constant), {"k": 1.0}),
-        (({**tree, "b": [w, 2]}, constant), {"k": 1.0}),
-        (({**tree, "n": True}, constant), {"k": 1.0}),
-        (({**tree, "s": None}, constant), {"k": 1.0}),
-        (({**tree, "more": 1}, constant), {"k": 1.0}),
-        ((dict(reversed(tree.items())), constant), {"k": 1.0}),
-        (([tree], constant), {"k": 1.0}),
-    ]:
-        assert recognize(args, kwargs) is None
-
-    recognize = call(Layer(w, 1.0, 2))
-    assert len(recognize((Layer(w, 3.0, 5),), {})) == 3
-    assert recognize((Layer(w, 3.0, 5, note="other"),), {}) is None
-    assert recognize((Layer(w, 3.0, 5, note=[]),), {}) is None
-    assert len(call(Layer(w, 1.0, 2, note=1))((Layer(w, 1.0, 2, note=1),), {})) == 3
-    assert call(Layer(w, 1.0, 2, note=1))((Layer(w, 1.0, 2, note=True),), {}) is None
-
-    recognize = call([w, w], np.float64(2.0), 3)
-    assert len(recognize(([w, 2 * w], np.float64(5.0), 4), {})) == 4
-    assert recognize(([w, w, w], np.float64(2.0), 3), {}) is None
-    assert recognize(([w, w[0]], np.float64(2.0), 3), {}) is None
-    assert recognize(([w, 1.0], np.float64(2.0), 3), {}) is None
-    assert recognize(([w, w], np.float32(2.0), 3), {}) is None
-    assert recognize(([w, w], np.float64(2.0), 3.0), {}) is None
-    assert recognize(((w, w), np.float64(2.0), 3), {}) is None
-
-
-def test_what_cannot_be_told_at_sight_is_not_recognized():
-    class Plain:
-        pass
-
-    operation = operation_of(OPERATIONS[gradient], AutoAutograd())
-    for args in [({"x": X, "o": Plain()},), (X, Constant(Plain())), (X, Constant(np.array(["a"])))]:
-        assert operation.plans.find(args, {})[0].recognize is None
-
-
-def test_a_new_kind_of_value_in_a_place_is_looked_into():
-    """A plan for a string in some place is not taken for an object with arrays there."""
-
-    class Hiding:
-        def __init__(self):
-            self.array = np.ones(2)
-
-    gradient(lambda p: (p["x"] ** 2).sum(), AutoAutograd(), {"x": X, "o": "text"})
-    with pytest.raises(NotDifferentiableError, match="cannot look into"):
-        gradient(lambda p: (p["x"] ** 2).sum(), AutoAutograd(), {"x": X, "o": Hiding()})
-
-
-@each_backend
-def test_tangents_of_every_form(backend):
-    """Arrays like the argument take the short way, everything else the long one, to the same result."""
-    tree = {"a": X, "b": Y}
-    f = lambda p: array_namespace(p["a"]).sum(p["a"] ** 3 * p["b"])
-    v = {"a": np.ones(4), "b": np.full(4, 0.5)}
-    fast = prepare(hvp, f, backend, tree, v)
-    wanted = {"a": 6 * X * Y * v["a"] + 3 * X**2 * v["b"], "b": 3 * X**2 * v["a"]}
-    for given in (v, {"a": [1.0] * 4, "b": v["b"]}, {"b": v["b"], "a": v["a"]}):
-        for found in (hvp(f, backend, tree, given), fast(tree, given)) if type(given["a"]) is np.ndarray else ():
-            for name in wanted:
-                np.testing.assert_allclose(found[name], wanted[name], rtol=1e-5, atol=1e-5)
-    none = fast(tree, {"a": v["a"], "b": None})
-    np.testing.assert_allclose(none["b"], 3 * X**2, rtol=1e-5, atol=1e-5)
-    with pytest.raises(TreeError, match=r"v\['a'\]"):
-        fast(tree, {"a": np.ones(3), "b": v["b"]})
-    value, tangent = prepare(pushforward, bend, backend, (X,), (Y,))((X,), (Y,))
-    assert_tree((value, tangent), tuple(pushforward(bend, backend, (X,), (Y,))), 1e-12)
-    kept = prepare(hvp, lambda x, c: array_namespace(x).sum(x**3 * c), backend, X, Y, Constant(Y))
-    np.testing.assert_allclose(kept(X, Y, Constant(Y)), 6 * X * Y * Y, rtol=1e-5, atol=1e-5)
-    np.testing.assert_allclose(kept(X, Y, Constant(X)), 6 * X * Y * X, rtol=1e-5, atol=1e-5)
-
-
 # Corners -------------------------------------------------------------------------------------------------------------
 
 
@@ -643,101 +533,6 @@ def test_complex_and_captured_traces_in_rows(backend):
     np.testing.assert_allclose(found, np.diag(np.full(4, 1.0 + 2.0j)))
     (outer,) = jacobian(lambda s: jacobian(lambda x: x**2 * s[0], backend, X)[0], backend, np.ones(1))
     np.testing.assert_allclose(outer[..., 0], np.diag(2 * X))
-
-
-# What f does with memory, by differences -----------------------------------------------------------------------------
-
-SQUARES, TOTAL = np.zeros(3), np.zeros(())
-POINT, ALONG = np.array([1.0, 2.0, -1.5]), np.array([0.5, 1.0, 2.0])
-
-
-def squares_in_a_buffer(x):
-    return np.multiply(x, x, out=SQUARES)
-
-
-def a_view_of_a_buffer(x):
-    np.multiply(x, x, out=SQUARES)
-    return SQUARES[:]
-
-
-def total_in_a_buffer(x):
-    np.sum(x**2, out=TOTAL)
-    return TOTAL
-
-
-@pytest.mark.parametrize("f", [squares_in_a_buffer, a_view_of_a_buffer])
-def test_differences_of_a_function_that_computes_into_one_array(f):
-    backend = AutoFiniteDifferences()
-    np.testing.assert_allclose(jacobian(f, backend, POINT)[0], np.diag(2 * POINT), atol=1e-8)
-    np.testing.assert_allclose(jacobian(lambda x, y: f(x * y), backend, POINT, POINT)[1], np.diag(2 * POINT**3), atol=1e-7)
-    first, second = value_and_jacobian(f, backend, POINT), value_and_jacobian(f, backend, 2 * POINT)
-    np.testing.assert_array_equal(first.value, POINT**2)
-    np.testing.assert_array_equal(second.value, 4 * POINT**2)
-    value, tangent = pushforward(f, backend, (POINT,), (ALONG,))
-    np.testing.assert_array_equal(value, POINT**2)
-    np.testing.assert_allclose(tangent, 2 * POINT * ALONG, rtol=1e-7)
-
-
-def test_differences_of_a_number_that_is_computed_into_one_array():
-    backend = AutoFiniteDifferences()
-    np.testing.assert_allclose(gradient(total_in_a_buffer, backend, POINT)[0], 2 * POINT, rtol=1e-7)
-    first, second = (value_and_gradient(total_in_a_buffer, backend, x) for x in (POINT, 2 * POINT))
-    np.testing.assert_allclose((first.value, second.value), (np.sum(POINT**2), 4 * np.sum(POINT**2)), rtol=1e-12)
-    np.testing.assert_allclose(first.gradient[0], 2 * POINT, rtol=1e-7)
-    np.testing.assert_allclose(hvp(total_in_a_buffer, backend, POINT, ALONG), 2 * ALONG, rtol=1e-4)
-
-
-def test_differences_keep_what_stands_beside_the_value_as_it_was_at_the_point():
-    residuals = np.zeros(3)
-
-    def f(x):
-        np.subtract(x, 1.0, out=residuals)
-        return (residuals**2).sum(), residuals
-
-    for at in (POINT, 2 * POINT):
-        (value, beside), (slope,) = value_and_gradient(f, AutoFiniteDifferences(), at)
-        np.testing.assert_array_equal(beside, at - 1.0)
-        np.testing.assert_allclose(value, ((at - 1.0) ** 2).sum())
-        np.testing.assert_allclose(slope, 2 * (at - 1.0), rtol=1e-7)
-
-
-def test_a_constant_number_is_no_buffer():
-    always = np.float64(3.0)
-    np.testing.assert_array_equal(jacobian(lambda x: always, AutoFiniteDifferences(), POINT)[0], np.zeros(3))
-
-
-@pytest.mark.parametrize("prepared", [False, True])
-@pytest.mark.parametrize("kind", [float, complex])
-def test_differences_of_a_function_that_writes_into_its_arguments(kind, prepared):
-    def f(a, b):
-        a *= 3.0
-        b *= 2.0
-        return ((a * b) ** 2).real.sum()
-
-    a, b = POINT.astype(kind), ALONG.astype(kind)
-    for operator in (gradient, value_and_gradient, jacobian):
-        call = prepare(operator, f, AutoFiniteDifferences(), a, b) if prepared else None
-        results = call(a, b) if call is not None else operator(f, AutoFiniteDifferences(), a, b)
-        found = results.gradient if operator is value_and_gradient else results
-        np.testing.assert_allclose(found[0], 72 * POINT * ALONG**2, rtol=1e-6)
-        np.testing.assert_allclose(found[1], 72 * POINT**2 * ALONG, rtol=1e-6)
-        np.testing.assert_array_equal(a, POINT)
-        np.testing.assert_array_equal(b, ALONG)
-
-
-def test_differences_of_a_function_that_sorts_its_argument():
-    def largest(x):
-        x.sort()
-        return x[-1]
-
-    for operator in (gradient, jacobian):
-        x = np.array([3.0, 1.0])
-        np.testing.assert_allclose(operator(largest, AutoFiniteDifferences(), x)[0], [1.0, 0.0])
-        np.testing.assert_array_equal(x, [3.0, 1.0])
-    x = np.array([3.0, 1.0])
-    value, (slope,) = value_and_gradient(largest, AutoFiniteDifferences(), x)
-    np.testing.assert_allclose((value, *slope), [3.0, 1.0, 0.0])
-    np.testing.assert_array_equal(x, [3.0, 1.0])
 
 
 # Across processes, and random keys -----------------------------------------------------------------------------------

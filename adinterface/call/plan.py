@@ -226,8 +226,8 @@ class Plan:
         slot = self.slots[n]
         return as_it_is if slot.library is None else entering(self.backend, slot, value, None, copy=self.copy)
 
-    def compiled_passages(self, values: Sequence[Any], *, copy: bool) -> tuple[list[Enter], tuple[Enter | None, ...]]:
-        """How the active leaves go into compiled code, each on its own, and as `enter_carried`."""
+    def compiled_passages(self, values: Sequence[Any], *, copy: bool) -> tuple[list[Enter], list[Enter]]:
+        """How the active leaves go into compiled code, and the values that are carried along, each on its own."""
         narrow = not any_wide(self.all_dtypes)
 
         def way(n: int, dtype: str | None) -> Enter:
@@ -235,7 +235,7 @@ class Plan:
             return entering_compiled(self.backend, self.slots[n], values[n], dtype, copy=copy, narrowed=narrowed)
 
         active = [way(n, dtype) for n, dtype in zip(self.active, self.dtypes)]
-        return active, tuple([None if self.slots[n].library is None else way(n, None) for n in self.carried])
+        return active, [as_it_is if self.slots[n].library is None else way(n, None) for n in self.carried]
 
     def _choose_builders(self) -> None:
         #: The usual case: each argument is one differentiated array, and there are no keywords.

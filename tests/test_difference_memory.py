@@ -1,0 +1,107 @@
+"""Differences of an f that computes into memory of its own, or writes into its arguments."""
+
+import numpy as np
+import pytest
+
+from adinterface import (
+    AutoFiniteDifferences,
+    gradient,
+    hvp,
+    jacobian,
+    prepare,
+    pushforward,
+    value_and_gradient,
+    value_and_jacobian,
+)
+
+SQUARES, TOTAL = np.zeros(3), np.zeros(())
+POINT, ALONG = np.array([1.0, 2.0, -1.5]), np.array([0.5, 1.0, 2.0])
+
+
+def squares_in_a_buffer(x):
+    return np.multiply(x, x, out=SQUARES)
+
+
+def a_view_of_a_buffer(x):
+    np.multiply(x, x, out=SQUARES)
+    return SQUARES[:]
+
+
+def total_in_a_buffer(x):
+    np.sum(x**2, out=TOTAL)
+    return TOTAL
+
+
+@pytest.mark.parametrize("f", [squares_in_a_buffer, a_view_of_a_buffer])
+def test_differences_of_a_function_that_computes_into_one_array(f):
+    backend = AutoFiniteDifferences()
+    np.testing.assert_allclose(jacobian(f, backend, POINT)[0], np.diag(2 * POINT), atol=1e-8)
+    np.testing.assert_allclose(jacobian(lambda x, y: f(x * y), backend, POINT, POINT)[1], np.diag(2 * POINT**3), atol=1e-7)
+    first, second = value_and_jacobian(f, backend, POINT), value_and_jacobian(f, backend, 2 * POINT)
+    np.testing.assert_array_equal(first.value, POINT**2)
+    np.testing.assert_array_equal(second.value, 4 * POINT**2)
+    value, tangent = pushforward(f, backend, (POINT,), (ALONG,))
+    np.testing.assert_array_equal(value, POINT**2)
+    np.testing.assert_allclose(tangent, 2 * POINT * ALONG, rtol=1e-7)
+
+
+def test_differences_of_a_number_that_is_computed_into_one_array():
+    backend = AutoFiniteDifferences()
+    np.testing.assert_allclose(gradient(total_in_a_buffer, backend, POINT)[0], 2 * POINT, rtol=1e-7)
+    first, second = (value_and_gradient(total_in_a_buffer, backend, x) for x in (POINT, 2 * POINT))
+    np.testing.assert_allclose((first.value, second.value), (np.sum(POINT**2), 4 * np.sum(POINT**2)), rtol=1e-12)
+    np.testing.assert_allclose(first.gradient[0], 2 * POINT, rtol=1e-7)
+    np.testing.assert_allclose(hvp(total_in_a_buffer, backend, POINT, ALONG), 2 * ALONG, rtol=1e-4)
+
+
+def test_differences_keep_what_stands_beside_the_value_as_it_was_at_the_point():
+    residuals = np.zeros(3)
+
+    def f(x):
+        np.subtract(x, 1.0, out=residuals)
+        return (residuals**2).sum(), residuals
+
+    for at in (POINT, 2 * POINT):
+        (value, beside), (slope,) = value_and_gradient(f, AutoFiniteDifferences(), at)
+        np.testing.assert_array_equal(beside, at - 1.0)
+        np.testing.assert_allclose(value, ((at - 1.0) ** 2).sum())
+        np.testing.assert_allclose(slope, 2 * (at - 1.0), rtol=1e-7)
+
+
+def test_a_constant_number_is_no_buffer():
+    always = np.float64(3.0)
+    np.testing.assert_array_equal(jacobian(lambda x: always, AutoFiniteDifferences(), POINT)[0], np.zeros(3))
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+@pytest.mark.parametrize("kind", [float, complex])
+def test_differences_of_a_function_that_writes_into_its_arguments(kind, prepared):
+    def f(a, b):
+        a *= 3.0
+        b *= 2.0
+        return ((a * b) ** 2).real.sum()
+
+    a, b = POINT.astype(kind), ALONG.astype(kind)
+    for operator in (gradient, value_and_gradient, jacobian):
+        call = prepare(operator, f, AutoFiniteDifferences(), a, b) if prepared else None
+        results = call(a, b) if call is not None else operator(f, AutoFiniteDifferences(), a, b)
+        found = results.gradient if operator is value_and_gradient else results
+        np.testing.assert_allclose(found[0], 72 * POINT * ALONG**2, rtol=1e-6)
+        np.testing.assert_allclose(found[1], 72 * POINT**2 * ALONG, rtol=1e-6)
+        np.testing.assert_array_equal(a, POINT)
+        np.testing.assert_array_equal(b, ALONG)
+
+
+def test_differences_of_a_function_that_sorts_its_argument():
+    def largest(x):
+        x.sort()
+        return x[-1]
+
+    for operator in (gradient, jacobian):
+        x = np.array([3.0, 1.0])
+        np.testing.assert_allclose(operator(largest, AutoFiniteDifferences(), x)[0], [1.0, 0.0])
+        np.testing.assert_array_equal(x, [3.0, 1.0])
+    x = np.array([3.0, 1.0])
+    value, (slope,) = value_and_gradient(largest, AutoFiniteDifferences(), x)
+    np.testing.assert_allclose((value, *slope), [3.0, 1.0, 0.0])
+    np.testing.assert_array_equal(x, [3.0, 1.0])

@@ -117,7 +117,7 @@ def n_body_energy(positions, velocities, masses, dt=0.01, steps=5):
     return kinetic + potential
 
 
-def lotka_volterra(parameters, start, h=0.05, steps=20):
+def lotka_volterra(parameters, start, h=0.05, steps=6):
     """Classical Runge-Kutta of fourth order."""
     a, b, c, d = parameters
 
@@ -135,7 +135,7 @@ def lotka_volterra(parameters, start, h=0.05, steps=20):
     return state.sum()
 
 
-def heat_equation(u, diffusivity, steps=10):
+def heat_equation(u, diffusivity, steps=4):
     for _ in range(steps):
         laplacian = np.roll(u, 1, axis=0) + np.roll(u, -1, axis=0) + np.roll(u, 1, axis=1) + np.roll(u, -1, axis=1) - 4 * u
         u = u + 0.1 * diffusivity * laplacian

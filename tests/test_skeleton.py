@@ -11,6 +11,7 @@ from collections import OrderedDict
 
 import pytest
 import torch
+from adinterface_torch import copying, versions
 from adinterface_torch.copying import NoHooks, NoNames, copies_by_state, deep_copy
 from adinterface_torch.nodes import skeleton_of
 from adinterface_torch.skeleton import Skeleton, signature_of
@@ -419,6 +420,41 @@ def test_a_change_of_what_a_copy_is_called_with_counts_in_it():
     handle.remove()
     assert type(build()[0]._forward_hooks) is OrderedDict
     assert build()[0]._forward_hooks == OrderedDict()
+
+
+@pytest.mark.parametrize("name", ["conv", "mixed", "tied", "hooked"])
+def test_without_torchs_private_names_the_same_is_built(name, monkeypatch):
+    monkeypatch.setattr(versions, "dict_version", None)
+    monkeypatch.setattr(copying, "_clone_all", None)
+    module = MODULES[name]()
+    skeleton, values = Skeleton(module), _zeros(module)
+    read = skeleton.read(module)
+    assert read.again() is None
+    entries = dict(zip(module.parameters(), [nn.Parameter(value, requires_grad=False) for value in values]))
+    for _ in range(2):
+        _assert_like(skeleton.gradient(module, read, values), deep_copy(module, entries, gradient=True), {})
+
+
+def test_what_f_has_changed_is_seen_by_the_versions_of_its_dicts():
+    module = nn.Sequential(nn.Linear(1, 1), nn.Sequential(nn.Linear(1, 1)))
+    skeleton = Skeleton(module)
+    changes = [
+        lambda: module[1].append(nn.ReLU()),
+        lambda: module[1][0].register_parameter("late", nn.Parameter(torch.ones(1))),
+        lambda: setattr(module[0], "weight", nn.Parameter(torch.ones(1, 1))),
+        lambda: delattr(module[0], "bias"),
+        lambda: module.pop(1),
+    ]
+    for change in changes:
+        read = skeleton.read(module)
+        assert read.again() is read.walked
+        module.eval()  # no part of the structure
+        module.train()
+        module[0].note = 3
+        assert read.again() is read.walked
+        change()
+        assert read.again() is None
+        skeleton = Skeleton(module)
 
 
 @pytest.mark.parametrize("deep", [False, True], ids=["by state", "by deepcopy"])

@@ -41,6 +41,8 @@ _set, _state = object.__setattr__, attrgetter("__dict__")
 _requires_grad, _buffers = attrgetter("requires_grad"), itemgetter("_buffers")
 _TENSOR = {torch.Tensor}
 _transformed = torch._C._functorch.peek_interpreter_stack
+#: One call for many tensors, in half of the time; a private name, which not every release has.
+_clone_all: Callable[[list[torch.Tensor]], list[torch.Tensor]] | None = getattr(torch, "_foreach_clone", None)
 
 
 _SHARES = (
@@ -244,9 +246,9 @@ def _copies(registers: Sequence[dict[str, Any]], memo: dict[int, Any], pending: 
 
 
 def _clones(tensors: list[torch.Tensor]) -> Iterable[torch.Tensor]:
-    if not tensors or _transformed() is not None:  # vmap has no rule for many at once
+    if not tensors or _clone_all is None or _transformed() is not None:  # vmap has no rule for many at once
         return [tensor.clone() for tensor in tensors]
-    return torch._foreach_clone(tensors)
+    return _clone_all(tensors)
 
 
 def _copy(buffers: dict[str, Any], memo: dict[int, Any], pending: Pending) -> dict[str, Any]:

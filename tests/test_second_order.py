@@ -1,7 +1,10 @@
 """Which pairs of backends give a second derivative, which is the default, and what is refused."""
 
+import weakref
+
 import numpy as np
 import pytest
+import torch
 from backends_table import assert_numbers, assert_tree, each_backend
 
 from adinterface import (
@@ -20,6 +23,7 @@ from adinterface import (
     hessian,
     hvp,
     jacobian,
+    prepare,
     second_derivative,
     value_derivative_and_second_derivative,
     value_gradient_and_hessian,
@@ -253,3 +257,43 @@ def test_a_pair_of_pairs_is_an_error_that_names_the_way_to_third_derivatives():
         "SecondOrder takes two first-order backends. For a third derivative nest the calls: the derivative of a function "
         "that computes a second derivative."
     )
+
+
+class Saved:
+    """What a node of torch's graph keeps."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+def test_a_product_with_the_hessian_keeps_no_more_of_torchs_graph_than_by_hand(prepared):
+    def f(x):
+        return (torch.sin(x) * x**2).sum()
+
+    def by_hand(x, v):
+        x = x.detach().requires_grad_()
+        (first,) = torch.autograd.grad(f(x), x, create_graph=True)
+        return torch.autograd.grad(first, x, v)[0]
+
+    def kept(product, x, v):
+        alive, counts = weakref.WeakSet(), []
+
+        def pack(tensor):
+            saved = Saved(tensor)
+            alive.add(saved)
+            return saved
+
+        def unpack(saved):
+            counts.append(len(alive))
+            return saved.tensor
+
+        with torch.autograd.graph.saved_tensors_hooks(pack, unpack):
+            return product(x, v), counts
+
+    x, v = torch.linspace(0.5, 1.0, 4), torch.ones(4)
+    product = prepare(hvp, f, AutoTorch(), x, v) if prepared else lambda x, v: hvp(f, AutoTorch(), x, v)
+    expected, most = kept(by_hand, x, v)
+    found, counts = kept(product, x, v)
+    torch.testing.assert_close(found, expected)
+    assert counts == most

@@ -96,11 +96,10 @@ class TorchBackend(Backend):
             first: Any = backward((output,), inputs, create_graph=True) if output.requires_grad else [None] * len(inputs)
         finally:
             nesting.depth = 0
+        del output  # with what f computed on the way, as far as the gradients have no need of it
         live = [(g, v) for g, v in zip(first, directions) if g is not None and g.requires_grad]
-        products = _zeros(inputs)
-        if live:
-            products = _filled(backward([g for g, _ in live], inputs, [v for _, v in live]), inputs)
-        return Pushforward(_detached(_filled(first, inputs)), products, Aux())
+        second = backward([g for g, _ in live], inputs, [v for _, v in live]) if live else [None] * len(inputs)
+        return Pushforward(_detached(_filled(first, inputs)), _filled(second, inputs), Aux())
 
     def _is_open(self, leaves: Arrays) -> bool:
         """Whether nobody asks for more than f's own graph, which is the usual case: no outer call, no mode of torch."""

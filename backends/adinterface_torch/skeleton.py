@@ -39,11 +39,11 @@ _Part = tuple["ref[type]", tuple[str, ...], tuple[str, ...], "int | None"]
 
 
 class _Walked(NamedTuple):
-    """What stands in a module: the submodules, each once; the parameters at every place; and the dicts that hold both."""
+    """What stands in a module: the submodules, each once; the parameters at every place; and the dicts that say so."""
 
     modules: Sequence[Any]
     parameters: Sequence[Any]
-    registers: list[Any]
+    dicts: list[Any]
 
 
 def _survey(module: nn.Module) -> tuple[tuple[_Part, ...], list[Any], list[Any]]:
@@ -94,7 +94,7 @@ def signature_of(module: nn.Module) -> Hashable:
 class Reading(tuple[Any, ...]):
     """The parameters of a module, as a call found them, and what it went through to them.
 
-    Where the gradient is built, the objects of the module are far from the processor again: to ask whether its registers have
+    Where the gradient is built, the objects of the module are far from the processor again: to ask whether its dicts have
     changed since then takes a fraction of another walk.
     """
 
@@ -102,9 +102,9 @@ class Reading(tuple[Any, ...]):
     versions: list[int] | None
 
     def again(self) -> _Walked | None:
-        """What was walked through, if no register of it has changed since."""
+        """What was walked through, if no attribute of it has changed since."""
         versions = self.versions
-        return self.walked if versions is not None and versions == versions_of(self.walked.registers) else None
+        return self.walked if versions is not None and versions == versions_of(self.walked.dicts) else None
 
 
 class Skeleton:
@@ -166,7 +166,7 @@ class Skeleton:
             return None
         places = walked.parameters
         parameters = Reading(self._pick_parameters(places))
-        parameters.walked, parameters.versions = walked, versions_of(walked.registers)
+        parameters.walked, parameters.versions = walked, versions_of(walked.dicts)
         if not self._alike(*parameters) and not self._resemble(parameters):
             return None
         if self._repeats:
@@ -189,7 +189,7 @@ class Skeleton:
         """What stands in a module, if the classes and names at every place are the planned ones."""
         modules: list[Any] = [module]
         parameters: list[Any] = []
-        registers: list[Any] = []
+        dicts: list[Any] = []
         for (cls, names, children, first), inner in zip(self._parts, modules):
             if type(inner) is not cls():
                 return None
@@ -199,7 +199,7 @@ class Skeleton:
                 continue
             state = inner.__dict__
             own, below = state["_parameters"], state["_modules"]
-            registers += (own, below)
+            dicts += (state, own, below)
             if names:
                 if [*own] != names:
                     return None
@@ -214,7 +214,7 @@ class Skeleton:
                 return None
         if len({*map(id, modules)}) != self._objects:
             return None
-        return _Walked(self._pick_modules(modules), parameters, registers)
+        return _Walked(self._pick_modules(modules), parameters, dicts)
 
     def gradient(self, module: nn.Module, parameters: Sequence[Any], gradients: Sequence[Any]) -> nn.Module:
         """A module of the same class with gradients for parameters, zeros for None, else a copy of what it holds now.

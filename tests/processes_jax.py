@@ -271,7 +271,7 @@ def dying(member, folder):
     _find_what_is_compiled()
     with open(folder / str(member.rank), "w") as said:
         os.dup2(said.fileno(), 2)
-    with yardstick.group(member, 60):
+    with yardstick.group(member, 60, heartbeat=4):
         model, data = spread(X, line(AxisType.Auto), "devices"), Constant(2.0)
 
         def energy(x, scale):

@@ -176,7 +176,7 @@ def test_what_a_process_raises_is_its_report():
 
 
 def test_nothing_takes_longer_than_it_may():
-    for report in launch.together(processes.sleeps, 2, 60, seconds=5):
+    for report in launch.together(processes.sleeps, 2, 60, seconds=1):
         assert report.error == "The process did not end in time, and was killed."
 
 

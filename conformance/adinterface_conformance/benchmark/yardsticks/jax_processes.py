@@ -19,8 +19,10 @@ ALONE, EACH = 8, 2
 
 
 @contextmanager
-def group(member: Any, seconds: float) -> Iterator[None]:
+def group(member: Any, seconds: float, heartbeat: int = 10) -> Iterator[None]:
     """Membership in a group of processes: the one that this process was started for, or one of the environment's.
+
+    seconds: how long the others may take to come. heartbeat: after how many seconds of silence a member counts as gone.
 
     JAX itself finds groups of Slurm, MPI, Kubernetes and TPU pods. Elsewhere it reads JAX_COORDINATOR_ADDRESS alone.
     """
@@ -37,7 +39,11 @@ def group(member: Any, seconds: float) -> Iterator[None]:
         jax.config.update("jax_num_cpu_devices", ALONE if member.size == 1 else EACH)  # type: ignore[no-untyped-call]
         if member.size > 1:
             jax.distributed.initialize(
-                member.address, member.size, member.rank, initialization_timeout=int(seconds), heartbeat_timeout_seconds=10
+                member.address,
+                member.size,
+                member.rank,
+                initialization_timeout=int(seconds),
+                heartbeat_timeout_seconds=heartbeat,
             )
     try:
         yield

@@ -119,7 +119,7 @@ class Layout:
 
     __slots__ = (
         *("_copied", "_deep", "_drops", "_fresh", "_more", "_mutable", "_shared"),
-        *("hooks", "mappings", "names", "rows", "saved", "tuples", "typed", "types"),
+        *("hooks", "key", "mappings", "names", "rows", "saved", "tuples", "typed", "types"),
     )
 
     def __init__(self, state: dict[str, Any]):
@@ -154,6 +154,10 @@ class Layout:
         self.names, self.types, self.typed = [*state], [type(state[name]) for name in typed], _values_of(typed)
         self.hooks, self.saved = _values_of(empty), _values_of([name for name in empty if name not in _CALLED])
         self.tuples, self.rows = _values_of(tuples), _values_of(rows)
+        #: Equal for layouts that copy alike, and fit the same states.
+        kinds = tuple(kind for _, kind in self._mutable)
+        names: list[tuple[Any, ...]] = [tuple(x) for x in (state, typed, empty, tuples, rows, self.mappings, self._deep)]
+        self.key = (*names, *self.types, *kinds, self._drops)
 
     def copy(self, state: dict[str, Any], memo: dict[int, Any], pending: Pending, gradient: bool = False) -> dict[str, Any]:
         """A copy of the attributes but for the registers and what it adds to `pending`, of a state that it fits.
@@ -284,7 +288,9 @@ class _Expected:
     """What the states have that some layouts fit, as lists for all of them."""
 
     def __init__(self, layouts: Sequence[Layout | Shell | Spread]):
-        self.layouts = layouts
+        # Layers that are alike share one layout: what is looked at in every call for all of them is little then.
+        alike: dict[Any, Any] = {}
+        self.layouts = layouts = [alike.setdefault(x.key, x) if isinstance(x, Layout) else x for x in layouts]
         own = [(n, layout) for n, layout in enumerate(layouts) if isinstance(layout, Layout)]  # the others fit any state
         self._places = None if len(own) == len(layouts) else [n for n, _ in own]
         plain = [layout for _, layout in own]

@@ -125,7 +125,9 @@ class Skeleton:
         _refuse_lazy(once)
         self.key = _key(parts, ties, once)
         self._hash = hash(self.key)
-        self._parts = [(cls, list(own), list(children), first) for cls, own, children, first in parts]
+        # Layers that are alike share what is known of them: it is looked at in every call, for all of them.
+        alike_parts = {part: (part[0], list(part[1]), list(part[2]), part[3]) for part in parts}
+        self._parts = [alike_parts[part] for part in parts]
         #: The name of each parameter, as `named_parameters()` gives it.
         self.names, places = _depth_first(parts, ties)
         numbers = [ties[place] for place in places]
@@ -147,7 +149,8 @@ class Skeleton:
             [copies.get(place if part[3] is None else part[3], len(own)) for place, part in enumerate(parts)]
         )
         self._objects = len({*map(id, modules)})
-        self._registered = [self._parts[place][1:3] for place in own]
+        registered = {part: part[1:3] for part in parts}
+        self._registered = [registered[parts[place]] for place in own]
         #: How each submodule is copied; None if all must go through deepcopy.
         self._layouts: Layouts | None = None
         if all(copies_by_state(modules[place]) for place in own):

@@ -21,11 +21,12 @@ from . import traced
 from .accuracy import report, report_pairs
 from .evaluation import Evaluations, TracedError, apart
 from .known_failures import KNOWN_FAILURES
+from .lines import Coordinates, Directions, Together, both, stacked
 from .methods import method_of, pairs
 from .methods.adaptive import Adaptive
 from .methods.complex_step import ComplexStep
 from .methods.method import Array, Slopes
-from .points import Coordinates, Directions, Lines, Point, Together, both, stacked
+from .points import Lines, Point
 from .second_order import Bends, Mixed, bends_of
 
 #: From second differences along all coordinates to second derivatives and their errors.

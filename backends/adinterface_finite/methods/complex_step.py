@@ -18,7 +18,8 @@ import numpy as np
 from adinterface.contract.backend import Arrays
 
 from ..evaluation import Evaluations
-from ..points import Lines, Some
+from ..lines import Some
+from ..points import Lines
 from .adaptive import Adaptive
 from .method import Array, Method, Slopes
 

@@ -280,7 +280,7 @@ def test_import_adinterface_loads_little_beyond_numpy(stages, record_property):
     record_property("import_milliseconds", round(1000 * seconds, 1))
     modules = set(after) - set(before)
     others = [name for name in modules if name.partition(".")[0] != "adinterface"]
-    assert len(modules) - len(others) <= 115
+    assert len(modules) - len(others) <= 110
     assert len(others) <= 24, others
 
 

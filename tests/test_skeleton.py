@@ -7,12 +7,13 @@ import threading
 import types
 import warnings
 import weakref
-from collections import OrderedDict
+from collections import OrderedDict, UserDict
 
 import pytest
 import torch
 from adinterface_torch import copying, versions
-from adinterface_torch.copying import NoHooks, NoNames, copies_by_state, deep_copy
+from adinterface_torch.copying import copies_by_state, deep_copy
+from adinterface_torch.hooks import NoHooks, NoNames
 from adinterface_torch.nodes import skeleton_of
 from adinterface_torch.skeleton import Skeleton, signature_of
 from torch import nn
@@ -303,7 +304,10 @@ def test_what_is_built_is_what_deepcopy_gives(name, build):
         values = [nn.Parameter(value, requires_grad=False) for value in values]
     _assert_like(built, deep_copy(module, dict(zip(module.parameters(), values)), build == "gradient"), {})
     mine, theirs = _mutable(built), _mutable(module)
-    assert mine.keys() == theirs.keys() or build == "gradient"
+    shared = {f"{path}.{key}" for path, m in built.named_modules() for key, value in vars(m).items() if type(value) in _SHARED}
+    assert bool(shared) == (build == "gradient")
+    assert mine.keys() | shared == theirs.keys()
+    assert not mine.keys() & shared
     for path, value in mine.items():
         assert value is not theirs[path], path
 
@@ -435,6 +439,13 @@ def test_without_torchs_private_names_the_same_is_built(name, monkeypatch):
         _assert_like(skeleton.gradient(module, read, values), deep_copy(module, entries, gradient=True), {})
 
 
+def test_a_register_may_be_no_dict():
+    module = nn.Linear(2, 1)
+    vars(module)["_parameters"] = UserDict(module._parameters)
+    (found,) = gradient(lambda m: m(torch.ones(2)).sum(), AutoTorch(), module)
+    assert torch.equal(found.weight, torch.ones(1, 2))
+
+
 def test_what_f_has_changed_is_seen_by_the_versions_of_its_dicts():
     module = nn.Sequential(nn.Linear(1, 1), nn.Sequential(nn.Linear(1, 1)))
     skeleton = Skeleton(module)
@@ -497,6 +508,12 @@ def test_what_gradients_share_is_copied_and_saved_as_what_it_stands_for(tmp_path
     assert type(found[0]._non_persistent_buffers_set.copy()) is set
     with pytest.raises(TypeError, match="share their registers of hooks and of names"):
         found.register_buffer("late", torch.ones(1), persistent=False)
+    hooks, names = found[0]._forward_hooks, found[0]._non_persistent_buffers_set
+    for write in (lambda: hooks.update({1: _hook}), lambda: hooks.setdefault(1, _hook), lambda: names.update(["late"])):
+        with pytest.raises(TypeError, match="share their registers of hooks and of names"):
+            write()
+    assert not hooks
+    assert not names
 
 
 def test_a_list_that_two_modules_share_is_one_in_their_copies():

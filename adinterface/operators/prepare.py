@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..call.likeness import Signature
 from ..call.messages import require_function
@@ -25,8 +25,10 @@ from .operation import (
     specialized,
     stored,
 )
-from .specialization import CompiledSpecialization, Specialization, key_of
 from .typed import as_prepare
+
+if TYPE_CHECKING:  # loaded with the first prepared call
+    from .specialization import Specialization
 
 
 @as_prepare
@@ -152,10 +154,14 @@ class Prepared:
 
     def _key(self, signature: Signature) -> Any:
         if self._compiles and signature.static:
+            from .specialization import key_of
+
             return signature.key, tuple([(n, key_of(value)) for n, value in signature.static])
         return signature.key
 
     def _specialize(self, key: Any, signature: Signature, plan: Plan, values: Sequence[Any]) -> Specialization:
+        from .specialization import CompiledSpecialization, Specialization
+
         operation = specialized(self._operation, plan, values, self._f)
         with self._lock:
             known = self._known.get(key)

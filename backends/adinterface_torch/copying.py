@@ -18,6 +18,7 @@ import torch
 from torch import nn
 
 from .distributed import exchanges, is_dtensor
+from .hooks import CALLED, HOOKS, NO_HOOKS, SHARED
 from .library import is_wrapped
 from .versions import versions_of
 
@@ -29,11 +30,8 @@ _SHARED = frozenset(
 _MAPPINGS = (dict, OrderedDict)
 _MUTABLE = (dict, OrderedDict, set, list)
 _REGISTERS = ("_parameters", "_buffers", "_modules")
-#: The attributes that every module has; and the containers among them, empty as a rule and never shared by two models.
+#: The attributes that every module has.
 _OWN = frozenset(vars(nn.Module()))
-_HOOKS = {name: type(value) for name, value in vars(nn.Module()).items() if type(value) in _MUTABLE and name not in _REGISTERS}
-#: Those of them that only a call asks. A gradient has none: nobody calls it.
-_CALLED = frozenset(name for name in _HOOKS if name.endswith("hooks") and "state_dict" not in name)
 #: What `nn.Module.__getstate__` leaves out: it would call the original.
 _COMPILED = "_compiled_call_impl"
 
@@ -43,46 +41,6 @@ _TENSOR = {torch.Tensor}
 _transformed = torch._C._functorch.peek_interpreter_stack
 #: One call for many tensors, in half of the time; a private name, which not every release has.
 _clone_all: Callable[[list[torch.Tensor]], list[torch.Tensor]] | None = getattr(torch, "_foreach_clone", None)
-
-
-_SHARES = (
-    "The modules of a gradient share their registers of hooks and of names, which are empty. Register it on the model that is "
-    "differentiated; or on copy.deepcopy(gradient), which has registers of its own."
-)
-
-
-class NoHooks(OrderedDict[Any, Any]):
-    """The empty register of hooks that all modules of all gradients share; every copy of it is an ordinary one.
-
-    A dozen of them for each submodule would be most of what a gradient consists of.
-    """
-
-    def __setitem__(self, key: Any, hook: Any) -> None:
-        raise TypeError(_SHARES)
-
-    def copy(self) -> OrderedDict[Any, Any]:  # type: ignore[override]
-        return OrderedDict()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return OrderedDict, ()
-
-
-class NoNames(set[Any]):
-    """The same for the register of names of buffers that are not saved."""
-
-    def add(self, name: Any) -> None:
-        raise TypeError(_SHARES)
-
-    def copy(self) -> set[Any]:
-        return set()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return set, ()
-
-
-_NO_HOOKS, _NO_NAMES = NoHooks(), NoNames()
-_NONE: dict[str, Any] = {name: _NO_NAMES if kind is set else _NO_HOOKS for name, kind in _HOOKS.items()}
-
 
 #: Where a value still stands that deepcopy must copy: the dict, the name in it, the value.
 Pending = list[tuple[dict[str, Any], str, Any]]
@@ -123,7 +81,7 @@ class Layout:
     )
 
     def __init__(self, state: dict[str, Any]):
-        empty = [name for name in _HOOKS if name in state and not state[name]]
+        empty = [name for name in HOOKS if name in state and not state[name]]
         tuples: list[str] = []
         rows: list[str] = []
         #: Containers that can change and hold what is shared alone, with their types; the mappings among them.
@@ -135,16 +93,16 @@ class Layout:
             kind = type(value)
             if name in _REGISTERS or kind in _SHARED or name in empty:
                 continue
-            if name not in _CALLED and (kind is tuple or kind in _MUTABLE) and _is_plain(value):
+            if name not in CALLED and (kind is tuple or kind in _MUTABLE) and _is_plain(value):
                 (self.mappings if kind in _MAPPINGS else tuples if kind is tuple else rows).append(name)
                 if kind is not tuple:
                     self._mutable.append((name, kind))
             else:
                 self._deep.append(name)
-        self._copied = [name for name in self._deep if name not in _CALLED]
+        self._copied = [name for name in self._deep if name not in CALLED]
         #: What makes each of the empty ones anew, to copy one is faster than to call its class; and those of a gradient.
-        self._fresh = [(name, _HOOKS[name]().copy) for name in empty]
-        self._shared = {name: none for name, none in _NONE.items() if name in empty or (name in _CALLED and name in state)}
+        self._fresh = [(name, HOOKS[name]().copy) for name in empty]
+        self._shared = {name: none for name, none in SHARED.items() if name in empty or (name in CALLED and name in state)}
         self._drops = _COMPILED in state
         self._more = bool(self._mutable or self._deep) or self._drops
         # What nn.Module itself made keeps its type, unless there is something in it.
@@ -152,7 +110,7 @@ class Layout:
         typed = [name for name in state if name not in _OWN or name in filled]
         #: What a state that it fits has: these names, of which some have these types, some are empty, some hold what is shared.
         self.names, self.types, self.typed = [*state], [type(state[name]) for name in typed], _values_of(typed)
-        self.hooks, self.saved = _values_of(empty), _values_of([name for name in empty if name not in _CALLED])
+        self.hooks, self.saved = _values_of(empty), _values_of([name for name in empty if name not in CALLED])
         self.tuples, self.rows = _values_of(tuples), _values_of(rows)
         #: Equal for layouts that copy alike, and fit the same states.
         kinds = tuple(kind for _, kind in self._mutable)
@@ -199,7 +157,7 @@ class Shell:
 
     def copy(self, state: dict[str, Any], memo: dict[int, Any], pending: Pending, gradient: bool = False) -> dict[str, Any]:
         new = {name: value for name, value in state.items() if name not in _MEMBERSHIP}
-        new.update((name, kind()) for name, kind in _HOOKS.items() if name in state)
+        new.update((name, kind()) for name, kind in HOOKS.items() if name in state)
         return new
 
 
@@ -214,7 +172,7 @@ class Spread:
 
     def copy(self, state: dict[str, Any], memo: dict[int, Any], pending: Pending, gradient: bool = False) -> dict[str, Any]:
         new = state.copy()
-        new.update((name, state[name].copy()) for name in _HOOKS if name in state)
+        new.update((name, state[name].copy()) for name in HOOKS if name in state)
         return new
 
 
@@ -376,7 +334,7 @@ def deep_copy(module: nn.Module, values: dict[Any, Any], gradient: bool = False)
     copied = copy.deepcopy(module, memo)
     if gradient:
         for inner in copied.modules():
-            vars(inner).update((name, _NO_HOOKS) for name in _CALLED)
+            vars(inner).update((name, NO_HOOKS) for name in CALLED)
     return copied
 
 

@@ -22,9 +22,14 @@ _LOCKED = getattr(sys, "_is_gil_enabled", lambda: True)()
 def versions_of(dicts: Iterable[dict[Any, Any]]) -> list[int] | None:
     """The versions of some dicts, for `==` with what they were before; None if they cannot be known.
 
-    Of an OrderedDict it does not tell the order.
+    Of an OrderedDict it does not tell the order; of what is no dict, as a register of a module may be, nothing can be told.
     """
-    return [*map(dict_version, dicts)] if dict_version is not None and _LOCKED else None
+    if dict_version is None or not _LOCKED:
+        return None
+    try:
+        return [*map(dict_version, dicts)]
+    except (RuntimeError, SystemError):  # by release; it is all that can go wrong
+        return None
 
 
 __all__ = ["versions_of"]

@@ -1,7 +1,8 @@
 """Whether dicts are still what they were, without looking into them.
 
-A dict has a version, another one after each change, and no two dicts ever have the same (PEP 509). From Python 3.12 on torch
-keeps it, of the dicts whose version was asked for. Dynamo asks it before it runs code that was compiled for a module.
+Until Python 3.11 a dict has a version, another one after each change, and no two dicts ever have the same (PEP 509); a function
+of Dynamo's reads it. From 3.12 on that function has torch watch the dict instead, which misses attributes that are set on an
+object, and the first `update` of an empty dict: nothing is known there.
 """
 
 from __future__ import annotations
@@ -15,8 +16,7 @@ try:
 except ImportError:  # a private name, which another release of torch may not have
     dict_version = None  # type: ignore[assignment]
 
-#: torch keeps versions in a table that only Python's lock guards.
-_LOCKED = getattr(sys, "_is_gil_enabled", lambda: True)()
+_KEPT = sys.version_info < (3, 12)
 
 
 def versions_of(dicts: Iterable[dict[Any, Any]]) -> list[int] | None:
@@ -24,7 +24,7 @@ def versions_of(dicts: Iterable[dict[Any, Any]]) -> list[int] | None:
 
     Of an OrderedDict it does not tell the order; of what is no dict, as a register of a module may be, nothing can be told.
     """
-    if dict_version is None or not _LOCKED:
+    if dict_version is None or not _KEPT:
         return None
     try:
         return [*map(dict_version, dicts)]

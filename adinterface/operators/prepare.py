@@ -83,6 +83,8 @@ class Prepared:
         #: How many specializations are kept; the one that was used last the longest ago goes first.
         self.max_specializations = 64
         self._compiles = operation.compiles and operation.backend.compile(_nothing) is not None
+        #: Whether static values tell specializations apart: they are compiled in, or what is decided once follows from them.
+        self._keys_static = self._compiles or operation.specializes
         self._known: dict[Any, Specialization] = {}
         self._lock = threading.Lock()
         self._count = 0
@@ -153,15 +155,16 @@ class Prepared:
         return write(result, args, kwargs)
 
     def _key(self, signature: Signature) -> Any:
-        if self._compiles and signature.static:
+        if self._keys_static and signature.static:
             from .specialization import key_of
 
             return signature.key, tuple([(n, key_of(value)) for n, value in signature.static])
         return signature.key
 
     def _specialize(self, key: Any, signature: Signature, plan: Plan, values: Sequence[Any]) -> Specialization:
-        from .specialization import CompiledSpecialization, Specialization
+        from .specialization import CompiledSpecialization, Specialization, Static
 
+        static = {n: Static(value) for n, value in signature.static} if self._keys_static else {}
         operation = specialized(self._operation, plan, values, self._f)
         with self._lock:
             known = self._known.get(key)
@@ -169,9 +172,9 @@ class Prepared:
                 while len(self._known) >= max(1, self.max_specializations):
                     self._known.pop(next(iter(self._known)))
                 if self._compiles:
-                    known = CompiledSpecialization(operation, self._f, plan, values, signature)
+                    known = CompiledSpecialization(operation, self._f, plan, static, values)
                 else:
-                    known = Specialization(operation, self._f, plan)
+                    known = Specialization(operation, self._f, plan, static)
                 known.key = key
                 self._known[key] = known
                 self._count += 1

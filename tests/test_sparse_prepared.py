@@ -1,0 +1,591 @@
+"""Prepared `AutoSparse` calls with other static values, at other points, inside transformations: right, or refused."""
+
+import enum
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import scipy.sparse
+import torch
+from autograd import numpy as anp
+from backends_table import BACKENDS, ENGINES, each_backend, each_engine, rtol_of
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoSparse,
+    AutoTorch,
+    Constant,
+    SecondOrder,
+    SparsityError,
+    SparsityPattern,
+    array_namespace,
+    batched,
+    gradient,
+    hessian,
+    jacobian,
+    numpy_function,
+    prepare,
+    sparsity,
+    value_and_jacobian,
+    value_gradient_and_hessian,
+)
+
+X = np.array([0.7, -1.3, 0.4, 2.1, 0.9, -0.6])
+OPERATORS = (jacobian, value_and_jacobian, hessian, value_gradient_and_hessian)
+each_operator = pytest.mark.parametrize("operator", OPERATORS, ids=[operator.__name__ for operator in OPERATORS])
+
+
+def second(backend):
+    """What Hessians are taken by: differences of exact gradients where the backend measures."""
+    return SecondOrder(backend, AutoAutograd()) if isinstance(backend, AutoFiniteDifferences) else backend
+
+
+def matrix_of(result):
+    """The one matrix in the result of any of the operators, dense."""
+    while isinstance(result, (tuple, dict)):
+        result = [part for part in result if part is not None][-1] if isinstance(result, tuple) else result["x"]
+    return result.toarray() if scipy.sparse.issparse(result) else np.asarray(result)
+
+
+def close(found, expected, backend):
+    expected = matrix_of(expected)
+    tolerance = 100 * rtol_of(backend) * max(1.0, np.abs(expected).max(initial=0.0))
+    np.testing.assert_allclose(matrix_of(found), expected, rtol=0, atol=tolerance)
+
+
+def for_operator(operator, f):
+    """f itself, or a scalar whose Hessian has the entries of f's Jacobian."""
+    if operator in (jacobian, value_and_jacobian):
+        return f
+
+    def scalar(*args, **kwargs):
+        y = f(*args, **kwargs)
+        return array_namespace(y).sum(y * y)
+
+    return scalar
+
+
+# Static values ---------------------------------------------------------------------------------------------------------
+
+
+class End(enum.Enum):
+    FIRST = 0
+    LAST = -1
+
+
+def at_keyword(x, *, end):
+    return x * x[end]
+
+
+def at_constant(x, end):
+    return x * x[end]
+
+
+def at_name(x, end):
+    return x * (x[0] if end == "first" else x[-1])
+
+
+def at_enum(x, *, end):
+    return x * x[end.value]
+
+
+def at_nested(x, options):
+    return x * x[options["end"][0]]
+
+
+def at_list(x, *, end):
+    return x * x[end[0]]
+
+
+def at_function(x, *, end):
+    return x * end(x)
+
+
+def at_words(x, words):
+    return x * (x[0] if words[0] == "first" else x[-1])
+
+
+def at_tree(tree):
+    return tree["x"] * tree["x"][tree["end"]]
+
+
+def first_of(x):
+    return x[0]
+
+
+def last_of(x):
+    return x[-1]
+
+
+#: f, and its arguments and keywords with two static values.
+STATIC = {
+    "keyword": (at_keyword, ((X,), {"end": 0}), ((X,), {"end": -1})),
+    "enum": (at_enum, ((X,), {"end": End.FIRST}), ((X,), {"end": End.LAST})),
+    "list": (at_list, ((X,), {"end": [0]}), ((X,), {"end": [-1]})),
+    "function": (at_function, ((X,), {"end": first_of}), ((X,), {"end": last_of})),
+    "Constant": (at_constant, ((X, Constant(0)), {}), ((X, Constant(-1)), {})),
+    "Constant name": (at_name, ((X, Constant("first")), {}), ((X, Constant("last")), {})),
+    "Constant tree": (at_nested, ((X, Constant({"end": (0,)})), {}), ((X, Constant({"end": (-1,)})), {})),
+    "Constant words": (at_words, ((X, Constant(np.array(["first"]))), {}), ((X, Constant(np.array(["last"]))), {})),
+    "nested Constant": (at_tree, (({"x": X, "end": Constant(0)},), {}), (({"x": X, "end": Constant(-1)},), {})),
+    "integer in a tree": (at_tree, (({"x": X, "end": 0},), {}), (({"x": X, "end": -1},), {})),
+}
+each_static = pytest.mark.parametrize("name", STATIC)
+
+
+
+
+@each_backend
+@each_static
+@each_operator
+def test_a_new_static_value_takes_its_own_pattern(operator, name, backend):
+    f, *calls = STATIC[name]
+    f = for_operator(operator, f)
+    backend = second(backend) if operator in (hessian, value_gradient_and_hessian) else backend
+    fast = prepare(operator, f, AutoSparse(backend), *calls[0][0], **calls[0][1])
+    for args, kwargs in (*calls, *calls):
+        first = args[0]
+        expected = operator(f, AutoSparse(AutoAutograd()), first, *args[1:], **kwargs)
+        close(fast(*args, **kwargs), expected, BACKENDS["finite"] if "SecondOrder" in repr(backend) else backend)
+    assert fast.specializations == 2
+
+
+@each_backend
+@pytest.mark.parametrize("detect", ["trace", "probe"])
+def test_static_values_are_told_apart_however_the_pattern_is_found(detect, backend):
+    fast = prepare(jacobian, at_keyword, AutoSparse(backend, detect=detect), X, end=0)
+    for end in (0, -1, 2, 0, -1):
+        close(fast(X, end=end), jacobian(at_keyword, AutoAutograd(), X, end=end), backend)
+    assert fast.specializations == 3
+
+
+@each_backend
+def test_a_given_pattern_is_checked_for_each_static_value(backend):
+    pattern = jacobian(at_keyword, AutoSparse(AutoAutograd()), X, end=0)[0]
+    fast = prepare(jacobian, at_keyword, AutoSparse(backend, pattern=pattern), X, end=0)
+    close(fast(X, end=0), pattern, backend)
+    for _ in range(2):
+        with pytest.raises(SparsityError, match="outside its pattern"):
+            fast(X, end=-1)
+    close(fast(X, end=0), pattern, backend)
+
+
+@each_backend
+def test_a_static_value_that_cannot_be_compared_finds_its_pattern_anew(backend):
+    class Place:
+        __hash__ = None
+
+        def __init__(self, end):
+            self.end = end
+
+        def __reduce_ex__(self, protocol):
+            raise TypeError("not to be compared")
+
+    def f(x, place):
+        return x * x[place.end]
+
+    fast = prepare(jacobian, f, AutoSparse(backend), X, Constant(Place(0)))
+    for end in (0, -1):
+        close(fast(X, Constant(Place(end))), jacobian(at_keyword, AutoAutograd(), X, end=end), backend)
+
+
+def test_static_values_that_decide_nothing_are_not_compared_without_a_pattern():
+    """Dense calls on engines that do not compile have one specialization for all static values."""
+    fast = prepare(jacobian, at_keyword, AutoTorch(), X, end=0)
+    for end in (0, -1):
+        close(fast(X, end=end), jacobian(at_keyword, AutoAutograd(), X, end=end), AutoTorch())
+    assert fast.specializations == 1
+
+
+@each_engine
+def test_sparse_matrices_are_not_batched(backend):
+    with pytest.raises(TypeError, match=r"batched\(jacobian, \.\.\.\): AutoSparse gives results that are no arrays"):
+        prepare(batched, jacobian, at_keyword, AutoSparse(backend), X, end=0)
+
+
+# Other points ----------------------------------------------------------------------------------------------------------
+
+POINTS = (X, X[::-1].copy(), 20 * X, -X, np.abs(X) + 11.0, X + 0.01)
+
+VALUED = {
+    "jax sort": (AutoJax(), lambda x: jnp.sort(x) ** 2),
+    "jax where": (AutoJax(), lambda x: jnp.where(x > 10, x[::-1], x) ** 2),
+    "jax branch": (AutoJax(jit=False), lambda x: jnp.asarray(x if float(x[0]) > 0 else x[::-1]) ** 2),
+    "torch sort": (AutoTorch(), lambda x: torch.sort(x).values ** 2),
+    "torch where": (AutoTorch(), lambda x: torch.where(x > 10, x.flip(0), x) ** 2),
+    "torch branch": (AutoTorch(), lambda x: (x if float(x[0]) > 0 else x.flip(0)) ** 2),
+    "torch maximum": (AutoTorch(), lambda x: torch.relu(x) * x.max()),
+    "autograd sort": (AutoAutograd(), lambda x: anp.sort(x) ** 2),
+    "autograd where": (AutoAutograd(), lambda x: anp.where(x > 10, x[::-1], x) ** 2),
+    "differences sort": (AutoFiniteDifferences(), lambda x: np.sort(x) ** 2),
+    "differences branch": (AutoFiniteDifferences(), lambda x: (x if float(x[0]) > 0 else x[::-1]) ** 2),
+}
+each_valued = pytest.mark.parametrize("name", VALUED)
+
+
+def engine_sum(y):
+    return y.sum()
+
+
+def scalar_of(f):
+    return lambda x: (f(x) * f(x)).sum()
+
+
+def right_or_refused(call, dense, points, backend):
+    """How many calls are right; all others end with a SparsityError."""
+    right = 0
+    for x in points:
+        expected = dense(x)
+        try:
+            found = call(x)
+        except SparsityError as error:
+            assert "outside its pattern" in str(error)  # noqa: PT017 - it may also be right
+            continue
+        close(found, expected, backend)
+        right += 1
+    return right
+
+
+@each_valued
+@each_operator
+def test_a_probed_pattern_is_checked_in_every_call(operator, name):
+    backend, f = VALUED[name]
+    if operator in (hessian, value_gradient_and_hessian):
+        f, backend = scalar_of(f), SecondOrder(backend, AutoAutograd()) if name.startswith("differences") else backend
+        if name.startswith("differences"):
+            f = {"differences sort": lambda x: anp.sum(anp.sort(x) ** 4), "differences branch": f}[name]
+    loose = BACKENDS["finite"] if name.startswith("differences") else backend
+    fast = prepare(operator, f, AutoSparse(backend, detect="probe"), X)
+    right = right_or_refused(fast, lambda x: operator(f, backend, x), POINTS, loose)
+    assert 1 <= right
+    if name.startswith(("jax", "torch")):
+        assert right < len(POINTS) or operator in (hessian, value_gradient_and_hessian)
+
+
+@pytest.mark.parametrize("name", [name for name in VALUED if "sort" in name])
+def test_a_refused_point_says_why_and_what_to_do(name):
+    backend, f = VALUED[name]
+    fast = prepare(jacobian, f, AutoSparse(backend, detect="probe"), X)
+    with pytest.raises(SparsityError) as refused:
+        fast(X[::-1].copy())
+    assert str(refused.value).startswith("jacobian: the derivative has entries outside its pattern (probed) in rows ")
+    assert str(refused.value).endswith(
+        "It was found at other arguments, and an entry that vanishes there is missing: make the call without prepare, or pass "
+        "a pattern=... that holds everywhere."
+    )
+    close(jacobian(f, AutoSparse(backend, detect="probe"), X[::-1].copy()), jacobian(f, backend, X[::-1].copy()), backend)
+    close(fast(X), jacobian(f, backend, X), backend)
+
+
+@each_backend
+def test_a_probed_pattern_that_holds_serves_all_points(backend):
+    fast = prepare(jacobian, lambda x: x[1:] * x[:-1], AutoSparse(backend, detect="probe"), X)
+    for x in POINTS:
+        close(fast(x), jacobian(lambda x: x[1:] * x[:-1], AutoAutograd(), x), backend)
+    assert fast.specializations == 1
+
+
+def test_a_probed_pattern_costs_one_product_more():
+    evaluations = []
+
+    def f(x):
+        evaluations.append(x)
+        return x[1:] * x[:-1]
+
+    counts = []
+    for check in ("first", False):
+        fast = prepare(jacobian, f, AutoSparse(AutoAutograd(), detect="probe", check=check), X)
+        fast(X)
+        evaluations.clear()
+        fast(X)
+        counts.append(len(evaluations))
+    assert counts == [2, 1]
+
+
+def test_jax_compiles_the_check_of_a_probed_pattern():
+    traces = []
+
+    def f(x):
+        traces.append(x)
+        return jnp.sort(x) ** 2
+
+    fast = prepare(jacobian, f, AutoSparse(AutoJax()), X)
+    fast(X)
+    traces.clear()
+    fast(X * 1.5)
+    assert not traces
+    with pytest.raises(SparsityError):
+        fast(-X)
+    assert not traces
+    unchecked = prepare(jacobian, f, AutoSparse(AutoJax(), check=False), X)
+    assert unchecked(-X)[0].nnz == unchecked(X)[0].nnz
+
+
+@each_valued
+def test_a_pattern_that_was_probed_is_checked_when_it_is_passed_on(name):
+    backend, f = VALUED[name]
+    pattern = sparsity(jacobian, f, AutoSparse(backend, detect="probe"), X)
+    assert pattern.local
+    fast = prepare(jacobian, f, AutoSparse(backend, pattern=pattern), X)
+    assert right_or_refused(fast, lambda x: jacobian(f, backend, x), POINTS, backend) >= 1
+
+
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd(), AutoFiniteDifferences(), AutoJax(jit=False)], ids=repr)
+def test_a_pattern_of_one_branch_is_checked_when_it_is_passed_on(backend, tmp_path):
+    def f(x):
+        return x * x if x[0] > 0 else x * x[0]
+
+    pattern = sparsity(jacobian, f, AutoSparse(backend), X)
+    pattern.save(tmp_path / "pattern.npz")
+    for kept in (pattern, SparsityPattern.load(tmp_path / "pattern.npz"), pickle_of(pattern)):
+        fast = prepare(jacobian, f, AutoSparse(backend, pattern=kept), X)
+        close(fast(X), np.diag(2 * X), backend)
+        with pytest.raises(SparsityError, match="outside its pattern") as refused:
+            fast(-X)
+        assert str(refused.value).endswith(
+            "sparsity(...) has found it for other values, and these lead another way: find it anew, or pass a pattern=... that "
+            "holds everywhere."
+        )
+    trusted = prepare(jacobian, f, AutoSparse(backend, pattern=pattern, check=False), X)
+    assert trusted(-X)[0].nnz == 6
+
+
+def pickle_of(value):
+    import pickle
+
+    return pickle.loads(pickle.dumps(value))
+
+
+def test_where_a_pattern_holds_is_part_of_its_value():
+    everywhere = sparsity(jacobian, lambda x: x[1:] * x[:-1], AutoTorch(), X)
+    probed = sparsity(jacobian, lambda x: x[1:] * x[:-1], AutoSparse(AutoTorch(), detect="probe"), X)
+    assert not everywhere.local
+    assert probed.local
+    assert everywhere != probed
+    np.testing.assert_array_equal(everywhere.toarray(), probed.toarray())
+    assert repr(probed) == (
+        "SparsityPattern(5 x 6, 10 entries, density 33.3 %, 2 colours of columns: 2 passes, found at values)"
+    )
+    assert SparsityPattern.of_entries(probed.rows, probed.columns, probed.shape) == everywhere
+    assert not SparsityPattern(probed.toarray()).local
+
+
+# Results that change ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd(), AutoFiniteDifferences(), AutoJax(jit=False)], ids=repr)
+@pytest.mark.parametrize("check", ["first", False])
+def test_a_result_of_another_size_is_refused(check, backend):
+    def f(x):
+        return x[x > 0] * x[0]
+
+    fast = prepare(jacobian, f, AutoSparse(backend, check=check), X)
+    close(fast(X), jacobian(f, backend, X), backend)
+    for x in (np.abs(X), -X):
+        if (x > 0).sum() != (X > 0).sum():
+            with pytest.raises(SparsityError) as refused:
+                fast(x)
+            assert str(refused.value) == (
+                f"jacobian: f gives {int((x > 0).sum())} numbers for these values, but 4 when its pattern was found. Make the call "
+                f"without prepare, or let the result of f have the same shape and dtype for all values."
+            )
+
+
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd()], ids=repr)
+def test_a_result_of_another_dtype_is_refused(backend):
+    def f(x):
+        xp = array_namespace(x)
+        return x * x if x[0] > 0 else xp.astype(x * x, xp.complex128) * 1j
+
+    fast = prepare(jacobian, f, AutoSparse(backend), X)
+    fast(X)
+    with pytest.raises(SparsityError, match=r"jacobian: f gives complex128 for these values, but float64 when its pattern was"):
+        fast(-X)
+
+
+# Inside transformations ------------------------------------------------------------------------------------------------
+
+
+NATIVE = {"jax": AutoSparse(AutoJax(), format="native"), "torch": AutoSparse(AutoTorch(), format="native")}
+each_native = pytest.mark.parametrize("sparse", NATIVE.values(), ids=NATIVE)
+
+
+def total(matrix):
+    return matrix.to_dense().sum() if isinstance(matrix, torch.Tensor) else matrix.todense().sum()
+
+
+@each_native
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_a_derivative_of_a_sparse_jacobian_by_its_argument(mode, sparse):
+    def entries(x):
+        return total(jacobian(lambda x: x[1:] * x[:-1] ** 2, sparse, x)[0])
+
+    def exact(x):
+        return anp.sum(x[:-1] ** 2) + anp.sum(2 * x[1:] * x[:-1])
+
+    found = gradient(entries, type(sparse.backend)(mode=mode), X)[0]
+    np.testing.assert_allclose(found, gradient(exact, AutoAutograd(), X)[0], rtol=1e-10)
+
+
+@each_native
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_a_derivative_of_a_sparse_hessian_by_its_argument(mode, sparse):
+    def entries(x):
+        return total(hessian(lambda x: array_namespace(x).sum(x[1:] * x[:-1] ** 3), sparse, x))
+
+    def exact(x):
+        return anp.sum(6 * x[1:] * x[:-1]) + 2 * anp.sum(3 * x[:-1] ** 2)
+
+    found = gradient(entries, type(sparse.backend)(mode=mode), X)[0]
+    np.testing.assert_allclose(found, gradient(exact, AutoAutograd(), X)[0], rtol=1e-10)
+
+
+@each_native
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+@pytest.mark.parametrize("prepared", [False, True], ids=["one-shot", "prepared"])
+def test_a_derivative_by_what_f_captures(prepared, mode, sparse):
+    def entries(a):
+        def f(x):
+            return a * x[1:] * x[:-1]
+
+        return total((prepare(jacobian, f, sparse, X)(X) if prepared else jacobian(f, sparse, X))[0])
+
+    found = gradient(entries, type(sparse.backend)(mode=mode), 2.0)[0]
+    np.testing.assert_allclose(found, (X[1:] + X[:-1]).sum(), rtol=1e-10)
+
+
+@each_native
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_a_derivative_of_a_hessian_by_what_f_captures(mode, sparse):
+    def entries(a):
+        return total(hessian(lambda x: array_namespace(x).sum(a * x**3), sparse, X))
+
+    found = gradient(entries, type(sparse.backend)(mode=mode), 2.0)[0]
+    np.testing.assert_allclose(found, 6 * X.sum(), rtol=1e-10)
+
+
+def test_jax_transformations_of_a_call_whose_f_captures_what_they_trace():
+    sparse = NATIVE["jax"]
+
+    def entries(a):
+        return total(jacobian(lambda x: jnp.sin(a) * x * x, sparse, X)[0])
+
+    def neutral(a):
+        return total(jacobian(lambda x: a * x * x, sparse, X)[0])
+
+    with jax.enable_x64(True):
+        np.testing.assert_allclose(jax.jit(neutral)(2.0), 4 * X.sum())
+        np.testing.assert_allclose(jax.vmap(neutral)(jnp.arange(3.0)), 2 * X.sum() * np.arange(3))
+        np.testing.assert_allclose(jax.jvp(neutral, (2.0,), (1.0,))[1], 2 * X.sum())
+        np.testing.assert_allclose(jax.grad(jax.jit(neutral))(2.0), 2 * X.sum())
+        np.testing.assert_allclose(jax.grad(entries)(2.0), 2 * np.cos(2.0) * X.sum())
+        with pytest.raises(SparsityError, match="there are no numbers to probe f with"):
+            jax.jit(entries)(2.0)
+
+
+def test_torch_transformations_of_a_call_whose_f_captures_what_they_trace():
+    sparse, x = NATIVE["torch"], torch.tensor(X)
+
+    def neutral(a):
+        return total(jacobian(lambda x: a * x * x, sparse, x)[0])
+
+    two = torch.tensor(2.0, dtype=torch.float64)
+    np.testing.assert_allclose(torch.func.grad(neutral)(two), 2 * X.sum())
+    np.testing.assert_allclose(torch.func.jvp(neutral, (two,), (two,))[1], 4 * X.sum())
+
+
+@each_native
+def test_traced_arguments_of_every_kind(sparse):
+    """Constants, keywords and integers that are traced, beside the argument."""
+
+    def f(x, c, *, k):
+        return c * x[1:] * x[:-1] * k
+
+    def entries(p):
+        return total(jacobian(f, sparse, p["x"], Constant(p["c"]), k=p["k"])[0])
+
+    p = {"x": X, "c": np.array(2.0), "k": np.array(0.5)}
+    found = gradient(entries, sparse.backend, p)[0]
+    np.testing.assert_allclose(found["c"], 0.5 * (X[1:] + X[:-1]).sum(), rtol=1e-10)
+    np.testing.assert_allclose(found["k"], 2.0 * (X[1:] + X[:-1]).sum(), rtol=1e-10)
+
+
+@each_native
+def test_a_branch_on_numbers_that_a_derivative_knows(sparse):
+    def f(x):
+        return x * x if x[0] > 0 else x * x[0]
+
+    found = gradient(lambda x: total(jacobian(f, sparse, x)[0]), sparse.backend, -X)[0]
+    expected = gradient(lambda x: x[0] * 6 + anp.sum(x), AutoAutograd(), -X)[0]
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
+VALUED_NATIVE = {
+    "jax": (AutoSparse(AutoJax(), format="native"), lambda x: jnp.sort(x) ** 2),
+    "torch": (AutoSparse(AutoTorch(), format="native"), lambda x: torch.sort(x).values ** 2),
+}
+
+
+@pytest.mark.parametrize("name", VALUED_NATIVE)
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_a_prepared_call_is_checked_inside_a_derivative_too(mode, name):
+    sparse, f = VALUED_NATIVE[name]
+    fast = prepare(jacobian, f, sparse, X)
+
+    def entries(x):
+        return total(fast(x)[0])
+
+    outer = type(sparse.backend)(mode=mode)
+    np.testing.assert_allclose(gradient(entries, outer, X)[0], np.full(6, 2.0), rtol=1e-10)
+    with pytest.raises(SparsityError, match="outside its pattern"):
+        gradient(entries, outer, -X)
+
+
+def test_a_prepared_call_that_cannot_be_checked_is_refused():
+    sparse, f = VALUED_NATIVE["jax"]
+    fast = prepare(jacobian, f, sparse, X)
+    fast(X)
+    message = (
+        "jacobian: its pattern (probed{}) holds at the values where it was found, and inside this transformation of the engine "
+        "there are no numbers to check it with. Pass a pattern=... that holds everywhere, or take AutoSparse(..., check=False)."
+    )
+    with jax.enable_x64(True):
+        for transformed in (jax.jit(lambda x: total(fast(x)[0])), jax.vmap(lambda x: total(fast(x)[0]))):
+            with pytest.raises(SparsityError) as refused:
+                transformed(jnp.asarray(np.stack([X]) if transformed.__name__ == "<lambda>" else X))
+            assert str(refused.value).startswith(message.partition("{")[0])
+            assert str(refused.value).endswith(message.partition("}")[2])
+        trusted = prepare(jacobian, f, AutoSparse(AutoJax(), format="native", check=False), X)
+        np.testing.assert_allclose(jax.jit(lambda x: total(trusted(x)[0]))(jnp.asarray(X)), 2 * X.sum())
+
+
+def test_a_check_that_was_not_possible_is_made_later():
+    sparse = AutoSparse(AutoJax(), format="native", pattern=np.eye(6))
+
+    def f(x):
+        return x * x[0]
+
+    fast = prepare(jacobian, f, sparse, X)
+    with jax.enable_x64(True):
+        jax.jit(lambda x: total(fast(x)[0]))(jnp.asarray(X))
+        with pytest.raises(SparsityError, match="outside its pattern"):
+            fast(jnp.asarray(X))
+
+
+@each_engine
+def test_numpy_code_that_goes_on_by_numbers_is_checked(backend):
+    @numpy_function
+    def f(x):
+        return x * x if x[0] > 0 else x * x[0]
+
+    fast = prepare(jacobian, f, AutoSparse(backend), X)
+    for _ in range(2):
+        close(fast(X), np.diag(2 * X), backend)
+    with pytest.raises(SparsityError, match="f branches on values, and these lead another way"):
+        fast(-X)
+
+
+assert ENGINES

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse
 import torch
 from autograd import numpy as anp
-from backends_table import BACKENDS, ENGINES, each_backend, each_engine, rtol_of
+from backends_table import BACKENDS, each_backend, each_engine, rtol_of
 
 from adinterface import (
     AutoAutograd,
@@ -18,6 +18,7 @@ from adinterface import (
     AutoSparse,
     AutoTorch,
     Constant,
+    NotDifferentiableError,
     SecondOrder,
     SparsityError,
     SparsityPattern,
@@ -136,8 +137,6 @@ STATIC = {
 each_static = pytest.mark.parametrize("name", STATIC)
 
 
-
-
 @each_backend
 @each_static
 @each_operator
@@ -213,7 +212,7 @@ POINTS = (X, X[::-1].copy(), 20 * X, -X, np.abs(X) + 11.0, X + 0.01)
 VALUED = {
     "jax sort": (AutoJax(), lambda x: jnp.sort(x) ** 2),
     "jax where": (AutoJax(), lambda x: jnp.where(x > 10, x[::-1], x) ** 2),
-    "jax branch": (AutoJax(jit=False), lambda x: jnp.asarray(x if float(x[0]) > 0 else x[::-1]) ** 2),
+    "jax branch": (AutoJax(jit=False), lambda x: jnp.asarray(x if x[0] > 0 else x[::-1]) ** 2),
     "torch sort": (AutoTorch(), lambda x: torch.sort(x).values ** 2),
     "torch where": (AutoTorch(), lambda x: torch.where(x > 10, x.flip(0), x) ** 2),
     "torch branch": (AutoTorch(), lambda x: (x if float(x[0]) > 0 else x.flip(0)) ** 2),
@@ -221,7 +220,7 @@ VALUED = {
     "autograd sort": (AutoAutograd(), lambda x: anp.sort(x) ** 2),
     "autograd where": (AutoAutograd(), lambda x: anp.where(x > 10, x[::-1], x) ** 2),
     "differences sort": (AutoFiniteDifferences(), lambda x: np.sort(x) ** 2),
-    "differences branch": (AutoFiniteDifferences(), lambda x: (x if float(x[0]) > 0 else x[::-1]) ** 2),
+    "differences branch": (AutoFiniteDifferences(), lambda x: (x if x[0] > 0 else x[::-1]) ** 2),
 }
 each_valued = pytest.mark.parametrize("name", VALUED)
 
@@ -260,7 +259,7 @@ def test_a_probed_pattern_is_checked_in_every_call(operator, name):
     loose = BACKENDS["finite"] if name.startswith("differences") else backend
     fast = prepare(operator, f, AutoSparse(backend, detect="probe"), X)
     right = right_or_refused(fast, lambda x: operator(f, backend, x), POINTS, loose)
-    assert 1 <= right
+    assert right >= 1
     if name.startswith(("jax", "torch")):
         assert right < len(POINTS) or operator in (hessian, value_gradient_and_hessian)
 
@@ -273,8 +272,8 @@ def test_a_refused_point_says_why_and_what_to_do(name):
         fast(X[::-1].copy())
     assert str(refused.value).startswith("jacobian: the derivative has entries outside its pattern (probed) in rows ")
     assert str(refused.value).endswith(
-        "It was found at other arguments, and an entry that vanishes there is missing: make the call without prepare, or pass "
-        "a pattern=... that holds everywhere."
+        "It was found at other arguments, where these entries vanish: make the call without prepare, pass a pattern=... that "
+        'holds everywhere, or write f so that it can be traced and take detect="trace".'
     )
     close(jacobian(f, AutoSparse(backend, detect="probe"), X[::-1].copy()), jacobian(f, backend, X[::-1].copy()), backend)
     close(fast(X), jacobian(f, backend, X), backend)
@@ -389,8 +388,9 @@ def test_a_result_of_another_size_is_refused(check, backend):
             with pytest.raises(SparsityError) as refused:
                 fast(x)
             assert str(refused.value) == (
-                f"jacobian: f gives {int((x > 0).sum())} numbers for these values, but 4 when its pattern was found. Make the call "
-                f"without prepare, or let the result of f have the same shape and dtype for all values."
+                f"jacobian: f gives {int((x > 0).sum())} numbers of float64 for these values, but 4 numbers of float64 when "
+                f"its pattern was found. Make the call without prepare, or let the result of f have the same shapes and dtypes "
+                f"for all values."
             )
 
 
@@ -402,7 +402,7 @@ def test_a_result_of_another_dtype_is_refused(backend):
 
     fast = prepare(jacobian, f, AutoSparse(backend), X)
     fast(X)
-    with pytest.raises(SparsityError, match=r"jacobian: f gives complex128 for these values, but float64 when its pattern was"):
+    with pytest.raises(SparsityError, match="f gives 6 numbers of complex128 for these values, but 6 numbers of float64 when"):
         fast(-X)
 
 
@@ -413,57 +413,66 @@ NATIVE = {"jax": AutoSparse(AutoJax(), format="native"), "torch": AutoSparse(Aut
 each_native = pytest.mark.parametrize("sparse", NATIVE.values(), ids=NATIVE)
 
 
+#: What differentiates a call. PyTorch's sparse tensors have no forward mode.
+OUTER = {"jax forward": AutoJax(mode="forward"), "jax reverse": AutoJax(mode="reverse"), "torch": AutoTorch(mode="reverse")}
+each_outer = pytest.mark.parametrize("outer", OUTER.values(), ids=OUTER)
+
+
 def total(matrix):
     return matrix.to_dense().sum() if isinstance(matrix, torch.Tensor) else matrix.todense().sum()
 
 
-@each_native
-@pytest.mark.parametrize("mode", ["forward", "reverse"])
-def test_a_derivative_of_a_sparse_jacobian_by_its_argument(mode, sparse):
+@each_outer
+def test_a_derivative_of_a_sparse_jacobian_by_its_argument(outer):
+    sparse = NATIVE[outer.name]
+
     def entries(x):
         return total(jacobian(lambda x: x[1:] * x[:-1] ** 2, sparse, x)[0])
 
     def exact(x):
         return anp.sum(x[:-1] ** 2) + anp.sum(2 * x[1:] * x[:-1])
 
-    found = gradient(entries, type(sparse.backend)(mode=mode), X)[0]
+    found = gradient(entries, outer, X)[0]
     np.testing.assert_allclose(found, gradient(exact, AutoAutograd(), X)[0], rtol=1e-10)
 
 
-@each_native
-@pytest.mark.parametrize("mode", ["forward", "reverse"])
-def test_a_derivative_of_a_sparse_hessian_by_its_argument(mode, sparse):
+@each_outer
+def test_a_derivative_of_a_sparse_hessian_by_its_argument(outer):
+    sparse = NATIVE[outer.name]
+
     def entries(x):
         return total(hessian(lambda x: array_namespace(x).sum(x[1:] * x[:-1] ** 3), sparse, x))
 
     def exact(x):
         return anp.sum(6 * x[1:] * x[:-1]) + 2 * anp.sum(3 * x[:-1] ** 2)
 
-    found = gradient(entries, type(sparse.backend)(mode=mode), X)[0]
+    found = gradient(entries, outer, X)[0]
     np.testing.assert_allclose(found, gradient(exact, AutoAutograd(), X)[0], rtol=1e-10)
 
 
-@each_native
-@pytest.mark.parametrize("mode", ["forward", "reverse"])
+@each_outer
 @pytest.mark.parametrize("prepared", [False, True], ids=["one-shot", "prepared"])
-def test_a_derivative_by_what_f_captures(prepared, mode, sparse):
+def test_a_derivative_by_what_f_captures(prepared, outer):
+    sparse = NATIVE[outer.name]
+
     def entries(a):
         def f(x):
             return a * x[1:] * x[:-1]
 
         return total((prepare(jacobian, f, sparse, X)(X) if prepared else jacobian(f, sparse, X))[0])
 
-    found = gradient(entries, type(sparse.backend)(mode=mode), 2.0)[0]
+    found = gradient(entries, outer, 2.0)[0]
     np.testing.assert_allclose(found, (X[1:] + X[:-1]).sum(), rtol=1e-10)
 
 
-@each_native
-@pytest.mark.parametrize("mode", ["forward", "reverse"])
-def test_a_derivative_of_a_hessian_by_what_f_captures(mode, sparse):
+@each_outer
+def test_a_derivative_of_a_hessian_by_what_f_captures(outer):
+    sparse = NATIVE[outer.name]
+
     def entries(a):
         return total(hessian(lambda x: array_namespace(x).sum(a * x**3), sparse, X))
 
-    found = gradient(entries, type(sparse.backend)(mode=mode), 2.0)[0]
+    found = gradient(entries, outer, 2.0)[0]
     np.testing.assert_allclose(found, 6 * X.sum(), rtol=1e-10)
 
 
@@ -471,19 +480,36 @@ def test_jax_transformations_of_a_call_whose_f_captures_what_they_trace():
     sparse = NATIVE["jax"]
 
     def entries(a):
-        return total(jacobian(lambda x: jnp.sin(a) * x * x, sparse, X)[0])
+        return total(jacobian(lambda x: a * jnp.square(x), sparse, X)[0])
 
     def neutral(a):
-        return total(jacobian(lambda x: a * x * x, sparse, X)[0])
+        return total(jacobian(lambda x: jnp.sin(a) * x * x, sparse, X)[0])
 
     with jax.enable_x64(True):
-        np.testing.assert_allclose(jax.jit(neutral)(2.0), 4 * X.sum())
-        np.testing.assert_allclose(jax.vmap(neutral)(jnp.arange(3.0)), 2 * X.sum() * np.arange(3))
-        np.testing.assert_allclose(jax.jvp(neutral, (2.0,), (1.0,))[1], 2 * X.sum())
-        np.testing.assert_allclose(jax.grad(jax.jit(neutral))(2.0), 2 * X.sum())
-        np.testing.assert_allclose(jax.grad(entries)(2.0), 2 * np.cos(2.0) * X.sum())
+        np.testing.assert_allclose(jax.jit(neutral)(2.0), 2 * np.sin(2.0) * X.sum())
+        np.testing.assert_allclose(jax.vmap(neutral)(jnp.arange(3.0)), 2 * X.sum() * np.sin(np.arange(3)))
+        np.testing.assert_allclose(jax.jvp(neutral, (2.0,), (1.0,))[1], 2 * np.cos(2.0) * X.sum())
+        np.testing.assert_allclose(jax.grad(jax.jit(neutral))(2.0), 2 * np.cos(2.0) * X.sum())
+        np.testing.assert_allclose(jax.grad(entries)(2.0), 2 * X.sum())
         with pytest.raises(SparsityError, match="there are no numbers to probe f with"):
             jax.jit(entries)(2.0)
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_where_torch_makes_no_sparse_tensors_it_says_so():
+    def entries(a):
+        return total(jacobian(lambda x: a * x * x, NATIVE["torch"], X)[0])
+
+    for call in (
+        lambda: gradient(entries, AutoTorch(mode="forward"), 2.0),
+        lambda: torch.func.vmap(entries)(torch.tensor([2.0, 3.0], dtype=torch.float64)),
+    ):
+        with pytest.raises(NotDifferentiableError) as refused:
+            call()
+        assert str(refused.value) == (
+            "PyTorch has neither forward mode nor vmap for sparse tensors. Differentiate what holds this sparse derivative in "
+            'reverse, AutoTorch(mode="reverse"), or take it without AutoSparse.'
+        )
 
 
 def test_torch_transformations_of_a_call_whose_f_captures_what_they_trace():
@@ -494,7 +520,6 @@ def test_torch_transformations_of_a_call_whose_f_captures_what_they_trace():
 
     two = torch.tensor(2.0, dtype=torch.float64)
     np.testing.assert_allclose(torch.func.grad(neutral)(two), 2 * X.sum())
-    np.testing.assert_allclose(torch.func.jvp(neutral, (two,), (two,))[1], 4 * X.sum())
 
 
 @each_native
@@ -529,63 +554,77 @@ VALUED_NATIVE = {
 }
 
 
-@pytest.mark.parametrize("name", VALUED_NATIVE)
-@pytest.mark.parametrize("mode", ["forward", "reverse"])
-def test_a_prepared_call_is_checked_inside_a_derivative_too(mode, name):
-    sparse, f = VALUED_NATIVE[name]
+@each_outer
+def test_a_prepared_call_is_checked_inside_a_derivative_too(outer):
+    sparse, f = VALUED_NATIVE[outer.name]
     fast = prepare(jacobian, f, sparse, X)
 
     def entries(x):
         return total(fast(x)[0])
 
-    outer = type(sparse.backend)(mode=mode)
     np.testing.assert_allclose(gradient(entries, outer, X)[0], np.full(6, 2.0), rtol=1e-10)
     with pytest.raises(SparsityError, match="outside its pattern"):
         gradient(entries, outer, -X)
 
 
-def test_a_prepared_call_that_cannot_be_checked_is_refused():
-    sparse, f = VALUED_NATIVE["jax"]
-    fast = prepare(jacobian, f, sparse, X)
-    fast(X)
-    message = (
-        "jacobian: its pattern (probed{}) holds at the values where it was found, and inside this transformation of the engine "
-        "there are no numbers to check it with. Pass a pattern=... that holds everywhere, or take AutoSparse(..., check=False)."
-    )
+def test_a_call_that_cannot_be_checked_is_refused():
+    factor = [1.0]
+
+    def f(x):
+        return jnp.sort(factor[0] * x) ** 2
+
+    def entries(a, fast):
+        factor[0] = a
+        return total(fast(X)[0])
+
+    eager = AutoJax(jit=False)
+    fast, trusted = [
+        prepare(jacobian, f, AutoSparse(eager, format="native", detect="probe", check=check), X) for check in ("first", False)
+    ]
+    always = prepare(jacobian, f, AutoSparse(eager, format="native", pattern=np.ones((6, 6)), check="always"), X)
     with jax.enable_x64(True):
-        for transformed in (jax.jit(lambda x: total(fast(x)[0])), jax.vmap(lambda x: total(fast(x)[0]))):
+        for call, how in ((fast, "probed"), (always, "given")):
             with pytest.raises(SparsityError) as refused:
-                transformed(jnp.asarray(np.stack([X]) if transformed.__name__ == "<lambda>" else X))
-            assert str(refused.value).startswith(message.partition("{")[0])
-            assert str(refused.value).endswith(message.partition("}")[2])
-        trusted = prepare(jacobian, f, AutoSparse(AutoJax(), format="native", check=False), X)
-        np.testing.assert_allclose(jax.jit(lambda x: total(trusted(x)[0]))(jnp.asarray(X)), 2 * X.sum())
+                jax.jit(lambda a, call=call: entries(a, call))(1.0)
+            assert str(refused.value) == (
+                f"jacobian: its pattern ({how}) is checked in every call, but inside this transformation of the engine there "
+                f"are no numbers to check it with. Pass a pattern=... that holds everywhere, or take AutoSparse(..., "
+                f"check=False)."
+            )
+        np.testing.assert_allclose(jax.jit(lambda a: entries(a, trusted))(2.0), 8 * X.sum())
+        np.testing.assert_allclose(jax.grad(lambda a: entries(a, fast))(2.0), 8 * X.sum())
+        with pytest.raises(SparsityError, match="outside its pattern"):
+            jax.grad(lambda a: entries(a, fast))(-2.0)
 
 
 def test_a_check_that_was_not_possible_is_made_later():
-    sparse = AutoSparse(AutoJax(), format="native", pattern=np.eye(6))
+    factor = [1.0]
 
     def f(x):
-        return x * x[0]
+        return factor[0] * x * x[0]
 
-    fast = prepare(jacobian, f, sparse, X)
+    def entries(a):
+        factor[0] = a
+        return total(fast(X)[0])
+
+    fast = prepare(jacobian, f, AutoSparse(AutoJax(jit=False), format="native", pattern=np.eye(6)), X)
     with jax.enable_x64(True):
-        jax.jit(lambda x: total(fast(x)[0]))(jnp.asarray(X))
-        with pytest.raises(SparsityError, match="outside its pattern"):
-            fast(jnp.asarray(X))
+        jax.jit(entries)(1.0)
+    factor[0] = 1.0
+    with pytest.raises(SparsityError, match="outside its pattern"):
+        fast(X)
+
+
+def halves(x):
+    """A branch that prepared calls on JAX compile for each way that it takes."""
+    return np.array([a * a if x[0] > 0 else a * x[0] for a in x])
 
 
 @each_engine
 def test_numpy_code_that_goes_on_by_numbers_is_checked(backend):
-    @numpy_function
-    def f(x):
-        return x * x if x[0] > 0 else x * x[0]
-
+    f = numpy_function(deep=True)(halves)
     fast = prepare(jacobian, f, AutoSparse(backend), X)
     for _ in range(2):
         close(fast(X), np.diag(2 * X), backend)
     with pytest.raises(SparsityError, match="f branches on values, and these lead another way"):
         fast(-X)
-
-
-assert ENGINES

@@ -69,7 +69,7 @@ class SparsityPattern:
     SparsityPattern(3 x 3, 3 entries, density 33.3 %)
     """
 
-    __slots__ = ("_digest", "colouring", "columns", "rows", "shape")
+    __slots__ = ("_digest", "colouring", "columns", "local", "rows", "shape")
 
     _digest: bytes | None
     #: Rows and columns of the entries, sorted by rows, none twice.
@@ -78,19 +78,23 @@ class SparsityPattern:
     shape: tuple[int, int]
     #: How it is compressed; None until somebody has decided.
     colouring: Colouring | None
+    #: Whether it was found at values, by probing or along a branch: it may lack entries that there are at others.
+    local: bool
 
     def __init__(self, matrix: Any, /):
         rows, columns, shape = _taken_apart(matrix)
-        self._fill(rows, columns, shape, None)
+        self._fill(rows, columns, shape, None, isinstance(matrix, SparsityPattern) and matrix.local)
 
     @classmethod
-    def of_entries(cls, rows: Any, columns: Any, shape: tuple[int, int], colouring: Colouring | None = None) -> SparsityPattern:
+    def of_entries(
+        cls, rows: Any, columns: Any, shape: tuple[int, int], colouring: Colouring | None = None, local: bool = False
+    ) -> SparsityPattern:
         """The pattern with these entries. Raises ValueError for entries outside the shape."""
         new: SparsityPattern = object.__new__(cls)
-        new._fill(np.asarray(rows), np.asarray(columns), shape, colouring)
+        new._fill(np.asarray(rows), np.asarray(columns), shape, colouring, local)
         return new
 
-    def _fill(self, rows: Indices, columns: Indices, shape: tuple[int, int], colouring: Colouring | None) -> None:
+    def _fill(self, rows: Indices, columns: Indices, shape: tuple[int, int], colouring: Colouring | None, local: bool) -> None:
         height, width = int(shape[0]), int(shape[1])
         rows, columns = rows.astype(np.int64, copy=False).ravel(), columns.astype(np.int64, copy=False).ravel()
         if rows.size and (rows.min() < 0 or columns.min() < 0 or rows.max() >= height or columns.max() >= width):
@@ -102,13 +106,13 @@ class SparsityPattern:
         self.shape, self._digest = (height, width), None
         narrow = np.int32 if max(height, width, rows.size) < 2**31 else np.int64
         self.rows, self.columns = _fixed(rows.astype(narrow)), _fixed(columns.astype(narrow))
-        self.colouring = colouring
+        self.colouring, self.local = colouring, local
 
     def coloured(self, colouring: Colouring) -> SparsityPattern:
         """The same pattern with its compression decided."""
         new: SparsityPattern = object.__new__(SparsityPattern)
         new.shape, new.rows, new.columns, new._digest = self.shape, self.rows, self.columns, self._digest
-        new.colouring = colouring
+        new.colouring, new.local = colouring, self.local
         return new
 
     @property
@@ -126,7 +130,7 @@ class SparsityPattern:
     def digest(self) -> bytes:
         """What is equal for equal patterns; the colouring has no part in it."""
         if self._digest is None:
-            found = hashlib.blake2b(repr((self.shape, self.rows.dtype.str)).encode(), digest_size=16)
+            found = hashlib.blake2b(repr((self.shape, self.rows.dtype.str, self.local)).encode(), digest_size=16)
             found.update(self.rows.data)
             found.update(self.columns.data)
             self._digest = found.digest()
@@ -141,10 +145,13 @@ class SparsityPattern:
     def __repr__(self) -> str:
         coloured = "" if self.colouring is None else f", {self.colouring}: {_counted(self.colouring.passes, 'pass', 'es')}"
         many = _counted(self.nnz, "entr", "ies", "y")
-        return f"SparsityPattern({self.shape[0]} x {self.shape[1]}, {many}, density {100 * self.density:.3g} %{coloured})"
+        local = ", found at values" if self.local else ""
+        return (
+            f"SparsityPattern({self.shape[0]} x {self.shape[1]}, {many}, density {100 * self.density:.3g} %{coloured}{local})"
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return SparsityPattern.of_entries, (self.rows, self.columns, self.shape, self.colouring)
+        return SparsityPattern.of_entries, (self.rows, self.columns, self.shape, self.colouring, self.local)
 
     def toarray(self) -> np.ndarray[Any, Any]:
         """A dense boolean array."""
@@ -155,6 +162,7 @@ class SparsityPattern:
     def save(self, path: str | PathLike[str]) -> None:
         """Write the pattern, and its colouring if there is one, into a file of NumPy's format `.npz`."""
         parts: dict[str, Any] = {"shape": np.array(self.shape), "rows": self.rows, "columns": self.columns}
+        parts["local"] = np.array(self.local)
         if self.colouring is not None:
             parts |= {"by": self.colouring.by, "colours": self.colouring.colours, "singles": self.colouring.singles}
         with open(path, "wb") as file:
@@ -170,7 +178,8 @@ class SparsityPattern:
             if "by" in parts:
                 colouring = Colouring(str(parts["by"]), parts["colours"], parts["singles"])  # type: ignore[arg-type]
             height, width = parts["shape"].tolist()
-            return cls.of_entries(parts["rows"], parts["columns"], (height, width), colouring)
+            local = "local" in parts and bool(parts["local"])
+            return cls.of_entries(parts["rows"], parts["columns"], (height, width), colouring, local)
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the pattern, each entry in the colour of its product, on Matplotlib's axes; returns the axes.

@@ -31,6 +31,12 @@ def size_of(backend: Backend, array: Any) -> int:
     return math.prod(library_of(backend, array).shape(array))
 
 
+def numbers_of(backend: Backend, array: Any) -> np.ndarray[Any, Any] | None:
+    """The numbers of a native array, traced or not; None where the engine has not computed them yet."""
+    library = library_of(backend, array)
+    return library.value_under_trace(array) if library.traced(array) else library.to_numpy(array)
+
+
 def is_complex(backend: Backend, array: Any) -> bool:
     return kind(library_of(backend, array).dtype(array)) == "complex"
 

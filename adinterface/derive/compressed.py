@@ -115,8 +115,8 @@ def _seeds(
         own = colours[offset : offset + size]
         offset += size
         xp = library.namespace(array)
-        if not known and library.traced(array) and scales is None and hasattr(xp, "arange") and hasattr(xp, "asarray"):
-            stack = xp.reshape(xp.asarray(own)[None, :] == xp.arange(start, stop)[:, None], (stop - start, *shape))
+        if not known and library.traced(array) and scales is None and hasattr(xp, "arange"):
+            stack = xp.reshape(library.asarray(own)[None, :] == xp.arange(start, stop)[:, None], (stop - start, *shape))
             seeds.append(library.asarray(stack, dtype=dtype, like=array))
             continue
         numbers = (own[None, :] == np.arange(start, stop)[:, None]).reshape(stop - start, *shape).astype("float64")

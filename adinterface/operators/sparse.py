@@ -45,7 +45,8 @@ class SparseOperation(Operation):
         #: The pattern and the colouring of one call, or of one specialization; None before that.
         self.structure: Structure | None = None
         self.layout: Layout | None = None
-        #: The dtypes of the blocks of each output.
+        #: The size and the dtype of each output, and the dtypes of its blocks.
+        self.results: list[tuple[int, str]] = []
         self.dtypes: list[list[str]] = []
         #: What makes the engine's own matrix of each block.
         self.makers: dict[tuple[int, int], Any] = {}
@@ -88,7 +89,13 @@ class SparseOperation(Operation):
             require_valid(pattern, colouring)
         else:
             colouring = by_symmetry(pattern) if self.second else choose(pattern, pushes=pushes, pulls=pulls)
-        return Structure(pattern.coloured(colouring), colouring, found.local, found.how)
+        return Structure(pattern.coloured(colouring), colouring, found.how)
+
+    @property
+    def checks_each(self) -> bool:
+        """Whether every evaluation is compared with the engine."""
+        local = self.structure is not None and self.structure.pattern.local
+        return self.sparse.check == "always" or (self.sparse.check == "first" and local)
 
     def product(self, function: Function, leaves: Arrays, vector: Arrays) -> Arrays:
         """The derivative times a vector, by the engine alone; by the transposed one where there is no forward mode."""
@@ -98,7 +105,7 @@ class SparseOperation(Operation):
 
     def compile(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
         matrices = compiled(self.compute)
-        if self.sparse.check != "always" or not derive.directions(self.outermost)[0]:
+        if not self.checks_each or not derive.directions(self.outermost)[0]:
             return matrices
         product = compiled(self.product)
         direction: Arrays = ()
@@ -109,7 +116,7 @@ class SparseOperation(Operation):
             assert self.layout is not None
             leaves = arrays[: len(self.layout.leaves)]
             if any(library_of(self.outermost, leaf).traced(leaf) for leaf in leaves):
-                return results
+                return results  # which are checked without compiled code, for the direction must not be of this trace
             if not direction:
                 direction = split(self.outermost, self.layout.direction(transposed=False), leaves)
             return (*results, product(*arrays, *direction))
@@ -155,7 +162,9 @@ class SparseOperation(Operation):
         """Made when the outputs are first known: by an engine that compiles, while it traces."""
         backend, structure = self.outermost, self.structure
         assert structure is not None
+        results = [(size_of(backend, y), library_of(backend, y).dtype(y)) for y in outputs]
         if self.layout is not None:
+            self._require_same(results)
             return self.layout
         if any(is_complex(backend, output) for output in outputs) and (
             structure.colouring.by != "columns" or structure.colouring.singles.size
@@ -167,17 +176,27 @@ class SparseOperation(Operation):
                 )
             # Rows are in the gradient convention, which of a complex result is only its real part.
             colouring = choose(structure.pattern, pushes=True, pulls=False)
-            raise _AnotherColouring(Structure(structure.pattern.coloured(colouring), colouring, structure.local, structure.how))
-        heights, widths = [size_of(backend, y) for y in outputs], [size_of(backend, x) for x in leaves]
+            raise _AnotherColouring(Structure(structure.pattern.coloured(colouring), colouring, structure.how))
+        heights, widths = [size for size, _ in results], [size_of(backend, x) for x in leaves]
         if (sum(heights), sum(widths)) != structure.pattern.shape:
             raise SparsityError(
                 f"{self.name}: the pattern has shape {structure.pattern.shape}, but f has {sum(heights)} outputs and "
                 f"{sum(widths)} inputs. A pattern has a row for each number in the result and a column for each in the "
                 f"arguments."
             )
-        self.dtypes = [[block_dtype(backend, y, x) for x in leaves] for y in outputs]
+        self.results, self.dtypes = results, [[block_dtype(backend, y, x) for x in leaves] for y in outputs]
         self.layout = Layout(structure.pattern, structure.colouring, heights, widths)
         return self.layout
+
+    def _require_same(self, results: list[tuple[int, str]]) -> None:
+        """Raises SparsityError for results of other sizes or dtypes than the layout was made for."""
+        if results == self.results:
+            return
+        seen, known = [", ".join([f"{size} numbers of {dtype}" for size, dtype in found]) for found in (results, self.results)]
+        raise SparsityError(
+            f"{self.name}: f gives {seen} for these values, but {known} when its pattern was found. Make the call without "
+            f"prepare, or let the result of f have the same shapes and dtypes for all values."
+        )
 
     # the matrices
 
@@ -239,8 +258,16 @@ class SparseOperation(Operation):
         assert structure is not None
         if self.unchecked:
             assert self.layout is not None
-            verify(self, self.layout, structure, call, matrices, results[4] if len(results) > 4 else None)
-            self.unchecked = structure.local or self.sparse.check == "always"
+            _, _, coloured, singles, *product = results
+            entries = coloured if singles is None else matrices
+            if verify(self, self.layout, structure, call, entries, product[0] if product else None):
+                self.unchecked = self.checks_each
+            elif self.sparse.check == "always" or (structure.pattern.local and structure.how != "given"):
+                raise SparsityError(
+                    f"{self.name}: its pattern ({structure.how}) is checked in every call, but inside this transformation of "
+                    f"the engine there are no numbers to check it with. Pass a pattern=... that holds everywhere, or take "
+                    f"AutoSparse(..., check=False)."
+                )
         return matrices
 
 

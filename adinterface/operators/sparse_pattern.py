@@ -13,11 +13,12 @@ from ..call.output import Function, OutputKind
 from ..contract.auto import AutoSparse
 from ..contract.backend import Arrays, Backend
 from ..contract.errors import SparsityError
-from ..contract.library import PYTHON, epsilon, kind
+from ..contract.library import PYTHON, Library, epsilon, kind
 from ..contract.pattern import Colouring, SparsityPattern
-from ..derive.basis import library_of, size_of
+from ..derive.basis import library_of, numbers_of, size_of
 from ..sparse.detect_probe import probed_pattern, united
 from ..sparse.detect_trace import Branched, Found, traced_pattern
+from ..sparse.rules import stand_in
 
 
 class Structure(NamedTuple):
@@ -25,8 +26,6 @@ class Structure(NamedTuple):
 
     pattern: SparsityPattern
     colouring: Colouring
-    #: Whether the pattern holds at these values alone.
-    local: bool
     how: str
 
 
@@ -53,7 +52,7 @@ def given_pattern(name: str, pattern: SparsityPattern, inputs: int) -> Found:
             f"{name}: the pattern has shape {pattern.shape}, but the differentiated arguments hold {inputs} numbers. A "
             f"pattern has a row for each number in the result and a column for each in the arguments."
         )
-    return Found(pattern, False, "given")
+    return Found(pattern, "given")
 
 
 def found_pattern(operation: Derivative, call: Call, leaves: Arrays, function: Function) -> Found:
@@ -72,15 +71,20 @@ def found_pattern(operation: Derivative, call: Call, leaves: Arrays, function: F
                     f'NumPy; or find the pattern by products with random vectors, AutoSparse(..., detect="probe"); or pass '
                     f"pattern=..."
                 ) from error
-    if any(library_of(operation.backend, leaf).traced(leaf) for leaf in leaves):
+    try:
+        found, beside = _probed(operation, leaves, function)
+    except _NoNumbers:
         raise SparsityError(
             f"{operation.name}: inside a transformation of the engine there are no numbers to probe f with, and it could not "
             f"be traced for its pattern ({refused or 'detect is probe'}). Find it outside, with sparsity(...), and pass "
             f"it as pattern=..."
-        )
-    found, beside = _probed(operation, leaves, function)
+        ) from None
     how = "probed" if beside else "probed at the arguments alone, as f fails beside them"
-    return Found(found, not beside, how + (f", because tracing met {refused}" if refused else ""))
+    return Found(found, how + (f", because tracing met {refused}" if refused else ""))
+
+
+class _NoNumbers(Exception):
+    """The engine has not computed the numbers of what it traces."""
 
 
 def _short(error: Exception) -> str:
@@ -95,27 +99,21 @@ def _traced(operation: Derivative, call: Call, leaves: Arrays) -> Found:
     plan = call.plan
     if plan.held:
         raise TypeError("the code of a module computes with its engine alone")
-    numbers, known = [], True
-    for leaf in leaves:
-        library = library_of(operation.backend, leaf)
-        if library.traced(leaf):
-            found = library.value_under_trace(leaf)
+    known = True
+
+    def plain(array: Any, library: Library) -> Any:
+        nonlocal known
+        found = library.value_under_trace(array) if library.traced(array) else library.to_numpy(array)
+        if found is None:  # only shapes and dtypes follow from such an array: f may not branch
             known = False
-            # Only shapes follow from them: f may not branch.
-            leaf = np.random.default_rng(0).uniform(0.5, 1.5, library.shape(leaf)) if found is None else found
-            numbers.append(_plain(leaf, library.dtype(leaf) if found is not None else "float64"))
-        else:
-            numbers.append(_plain(library.to_numpy(leaf), library.dtype(leaf)))
+            return stand_in(library, array)
+        return _plain(found, library.dtype(array))
+
+    numbers = [plain(leaf, library_of(operation.backend, leaf)) for leaf in leaves]
     carried = []
     for n in plan.carried:
-        value, slot = call.values[n], plan.slots[n]
-        if slot.library is None or slot.library is PYTHON:
-            carried.append(value)
-        elif slot.library.traced(value):
-            known = False
-            carried.append(np.ones(slot.library.shape(value)))
-        else:
-            carried.append(_plain(slot.library.to_numpy(value), slot.dtype))
+        value, library = call.values[n], plan.slots[n].library
+        carried.append(value if library is None or library is PYTHON else plain(value, library))
 
     def f(active: Sequence[Any], others: Sequence[Any]) -> Any:
         args, kwargs = plan.arguments(active, others)
@@ -140,11 +138,18 @@ def _probed(operation: Derivative, leaves: Arrays, function: Function) -> tuple[
     """
     rng = np.random.default_rng(0)
     with np.errstate(all="ignore"):
-        finite = _all_finite(operation.backend, function(*leaves)[0])
+        outputs = function(*leaves)[0]
+        finite, rows = _all_finite(operation.backend, outputs), sum([size_of(operation.backend, y) for y in outputs])
+
+        def beside_by(size: float) -> SparsityPattern | None:
+            found = _pattern_near(operation, function, _displaced(operation.backend, leaves, rng, size), finite)
+            # Of another shape it says nothing of the result here.
+            return found if found is None or operation.second or found.shape[0] == rows else None
+
         near = None
         for size in (1e-2, 1e-5):
-            near = near or _pattern_near(operation, function, _displaced(operation.backend, leaves, rng, size), finite)
-        far = _pattern_near(operation, function, _displaced(operation.backend, leaves, rng, 0.5), finite)
+            near = near or beside_by(size)
+        far = beside_by(0.5)
         if near is not None and far is not None:
             return united(near, far), True
         beside = near if near is not None else far
@@ -167,7 +172,7 @@ def _displaced(backend: Backend, leaves: Arrays, rng: np.random.Generator, size:
     moved: list[Any] = []
     for leaf in leaves:
         library = library_of(backend, leaf)
-        x = _plain(library.to_numpy(leaf), library.dtype(leaf)).astype("float64")
+        x = _plain(_numbers(backend, leaf), library.dtype(leaf)).astype("float64")
         step = size * np.maximum(1.0, np.abs(x)) * rng.uniform(0.5, 1.0, x.shape) * rng.choice([-1.0, 1.0], x.shape)
         moved.append(library.asarray(np.asarray(x + step), dtype=library.dtype(leaf), like=leaf, copy=True))
     return tuple(moved)
@@ -178,8 +183,9 @@ def _all_finite(backend: Backend, outputs: Arrays) -> bool:
 
 
 def _numbers(backend: Backend, array: Any) -> np.ndarray[Any, Any]:
-    library = library_of(backend, array)
-    found = library.to_numpy(array)
+    found = numbers_of(backend, array)
+    if found is None:
+        raise _NoNumbers
     return found if found.dtype.kind in "fc" else found.astype("float32")
 
 
@@ -212,7 +218,7 @@ def _pattern_at(operation: Derivative, function: Function, leaves: Arrays, needs
         return probed_pattern(push, widths, heights, pull)
     assert pull is not None
     turned = probed_pattern(pull, heights, widths, None)
-    return SparsityPattern.of_entries(turned.columns, turned.rows, (heights, widths))
+    return SparsityPattern.of_entries(turned.columns, turned.rows, (heights, widths), local=True)
 
 
 def _noise_of_differences(operation: Derivative, function: Function, leaves: Arrays) -> float:

@@ -177,7 +177,7 @@ def symmetric(pattern: SparsityPattern) -> SparsityPattern:
     if _same(lines, _turned(lines)):
         return pattern
     rows, columns = np.concatenate([pattern.rows, pattern.columns]), np.concatenate([pattern.columns, pattern.rows])
-    return SparsityPattern.of_entries(rows, columns, pattern.shape)
+    return SparsityPattern.of_entries(rows, columns, pattern.shape, local=pattern.local)
 
 
 def by_symmetry(pattern: SparsityPattern) -> Colouring:

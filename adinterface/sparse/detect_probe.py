@@ -30,10 +30,10 @@ _STACK = 2**23
 
 
 def probed_pattern(push: Stack, inputs: int, outputs: int, pull: Stack | None, seed: int = 0) -> SparsityPattern:
-    """The pattern of a linear map, from its products with random vectors. What is NaN counts as an entry."""
+    """The pattern of a linear map at one point, from products with random vectors. What is NaN counts as an entry."""
     rng = np.random.default_rng(seed)
     if not inputs or not outputs:
-        return SparsityPattern.of_entries([], [], (outputs, inputs))
+        return SparsityPattern.of_entries([], [], (outputs, inputs), local=True)
     edges = np.array([0, inputs])
     rows, blocks = np.arange(outputs), np.zeros(outputs, np.intp)
     whole_rows: list[Array] = []
@@ -49,9 +49,8 @@ def probed_pattern(push: Stack, inputs: int, outputs: int, pull: Stack | None, s
                 kept = ~np.isin(rows, new)
                 rows, blocks = rows[kept], blocks[kept]
         rows, blocks, edges = _split(push, rows, blocks, edges, (outputs, inputs), rng)
-    return SparsityPattern.of_entries(
-        np.concatenate([rows, *whole_rows]), np.concatenate([blocks, *whole_columns]), (outputs, inputs)
-    )
+    rows, blocks = np.concatenate([rows, *whole_rows]), np.concatenate([blocks, *whole_columns])
+    return SparsityPattern.of_entries(rows, blocks, (outputs, inputs), local=True)
 
 
 def _whole(pull: Stack, rows: Array, outputs: int) -> list[Array]:
@@ -98,8 +97,9 @@ def _split(
 
 
 def united(a: SparsityPattern, b: SparsityPattern) -> SparsityPattern:
-    """All entries of both."""
-    return SparsityPattern.of_entries(np.concatenate([a.rows, b.rows]), np.concatenate([a.columns, b.columns]), a.shape)
+    """All entries of both, found at different points."""
+    rows, columns = np.concatenate([a.rows, b.rows]), np.concatenate([a.columns, b.columns])
+    return SparsityPattern.of_entries(rows, columns, a.shape, local=True)
 
 
 def as_matrix(pattern: SparsityPattern, numbers: Array | None = None) -> Any:

@@ -24,11 +24,9 @@ _ENTRIES = 2 * 10**8
 
 
 class Found(NamedTuple):
-    """A pattern, and what is known of how far it holds."""
+    """A pattern, and how it was found."""
 
     pattern: SparsityPattern
-    #: Whether it holds for the values alone at which it was found.
-    local: bool
     how: str
 
 
@@ -43,13 +41,11 @@ def traced_pattern(
     Raises what f raises; Untraceable for what cannot be followed; Branched where f branches though `values` are not there.
     """
     try:
-        return Found(_once(f, leaves, carried, second=second, values=False), False, "trace, whatever the values are")
+        return Found(_once(f, leaves, carried, second=second, values=False), "trace, whatever the values are")
     except Branched:
         if not values:
             raise
-    return Found(
-        _once(f, leaves, carried, second=second, values=True), True, "trace at these values, because f branches on them"
-    )
+    return Found(_once(f, leaves, carried, second=second, values=True), "trace at these values, because f branches on them")
 
 
 def _once(
@@ -67,7 +63,7 @@ def _once(
     found: list[Leaf] = []
     flatten(f(arguments, others), found, lambda: "the result of f")
     if second:
-        return _symmetric(trace, inputs)
+        return _symmetric(trace, inputs, local=values)
     parts: list[tuple[Sets, int]] = []
     for leaf in found:
         if not leaf.differentiated:
@@ -88,7 +84,8 @@ def _once(
             columns.append(c)
         offset += size
     none = np.zeros(0, np.int32)
-    return SparsityPattern.of_entries(np.concatenate([none, *rows]), np.concatenate([none, *columns]), (offset, inputs))
+    shape = (offset, inputs)
+    return SparsityPattern.of_entries(np.concatenate([none, *rows]), np.concatenate([none, *columns]), shape, local=values)
 
 
 def _unknown(value: Any, trace: Trace) -> Any:
@@ -100,7 +97,7 @@ def _unknown(value: Any, trace: Trace) -> Any:
     return value
 
 
-def _symmetric(trace: Trace, inputs: int) -> SparsityPattern:
+def _symmetric(trace: Trace, inputs: int, *, local: bool) -> SparsityPattern:
     """The union, over all pairs of sets that meet, of the inputs of the one with those of the other."""
     total = empty(inputs, inputs)
     expected = 0
@@ -114,7 +111,7 @@ def _symmetric(trace: Trace, inputs: int) -> SparsityPattern:
         met = a.T.tocsr() @ b
         total = total + met if a is b else total + met + met.T.tocsr()
     rows, columns = entries(total.tocsr())
-    return SparsityPattern.of_entries(rows, columns, (inputs, inputs))
+    return SparsityPattern.of_entries(rows, columns, (inputs, inputs), local=local)
 
 
 __all__ = ["Branched", "Found", "Untraceable", "traced_pattern"]

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from ..contract.errors import NumpyCodeError
-from ..contract.library import NUMPY
+from ..contract.library import NUMPY, Library
 from ..numpy_code.names import SEVERAL
 from ..numpy_code.names import names as names_of
+from ..tree import handler_of
 from .families import (
     APART,
     FLAT,
@@ -36,7 +37,7 @@ from .families import (
 from .products import product_of
 from .sets import Sets, all_of, everywhere, selected, stacked, united
 from .sets import union as union_of
-from .traced import NOTHING, Branched, Rules, Trace, Traced, Untraceable, index_of
+from .traced import NOTHING, Branched, Rules, Trace, Traced, Untraceable, index_of, stand_in
 
 Function = Callable[..., Any]
 
@@ -71,6 +72,22 @@ def computed(function: Function, args: Sequence[Any], kwargs: dict[str, Any]) ->
 def settled(kwargs: dict[str, Any]) -> dict[str, Any]:
     """Options in which there may be traced indices and counts."""
     return {name: index_of(value) for name, value in kwargs.items()}
+
+
+def adopted(value: Any, trace: Trace) -> Any:
+    """What f captures of an outer transformation, as an array that is not the same for all arguments; all else as it is."""
+    if isinstance(value, (Traced, np.ndarray, np.generic, int, float, complex, str, type(None), slice)):
+        return value
+    if type(value) in (list, tuple):
+        return type(value)([adopted(part, trace) for part in value])
+    library = handler_of(value, scan=False)
+    if not isinstance(library, Library) or not library.traced(value):
+        return value
+    numbers = library.value_under_trace(value)
+    if numbers is None:
+        trace.values = False
+        numbers = stand_in(library, value)
+    return Traced(numbers, None, trace)
 
 
 def _made(value: Any, sets: Sets, trace: Trace, fixed: bool) -> Any:
@@ -110,13 +127,20 @@ def apply_numpy(function: Function, args: Sequence[Any], kwargs: dict[str, Any])
     if kwargs.get("out") is not None:
         raise Untraceable("out= writes into an array that is there")
     several = SEVERAL.get(function, ())
+    args, kwargs = _adopted(args, kwargs)
     args = [x if n in several else as_array(x) for n, x in enumerate(args)]
     kwargs = {key: x if key in several else as_array(x) for key, x in kwargs.items()}
     known = names_of(function) or (getattr(function, "__name__", ""),)
     return apply(next((name for name in known if name in RULES), known[0]), function, args, kwargs)
 
 
+def _adopted(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+    trace = next(traced_in(args, kwargs)).tracing
+    return [adopted(x, trace) for x in args], {name: adopted(x, trace) for name, x in kwargs.items()}
+
+
 def apply_ufunc(ufunc: np.ufunc, method: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    args, kwargs = _adopted(args, kwargs)
     args = [as_array(x) for x in args]
     if method == "__call__":
         if kwargs.get("where", True) is not True:
@@ -165,6 +189,7 @@ class Namespace:
         def applying(*args: Any, **kwargs: Any) -> Any:
             if next(traced_in(args, kwargs), None) is None:
                 return function(*args, **kwargs)
+            args, kwargs = _adopted(args, kwargs)
             if ufunc:
                 return elementwise(name.rpartition(".")[2], function, args, kwargs)
             return apply(name, function, args, kwargs)

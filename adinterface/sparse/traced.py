@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
-from ..contract.library import Library, dtype_name
+from ..contract.library import Library, dtype_name, kind
 from ..tree import register_library
 from .sets import Sets, selected, stacked
 
@@ -281,6 +281,14 @@ def index_of(key: Any) -> Any:
     if isinstance(key, list):
         return [index_of(part) for part in key]
     return key.known() if isinstance(key, Traced) else key
+
+
+def stand_in(library: Library, array: Any) -> np.ndarray[Any, Any]:
+    """Numbers in the place of those that an engine has not computed yet, from which shapes and dtypes alone may follow."""
+    own = {"real": "float64", "complex": "complex128", "integer": "int64", "bool": "bool"}.get(kind(library.dtype(array)))
+    if own is None:
+        raise Untraceable(f"f takes an array of dtype {library.dtype(array)} that is traced")
+    return np.random.default_rng(0).uniform(1.0, 2.0, library.shape(array)).astype(own)
 
 
 class TracedLibrary(Library):

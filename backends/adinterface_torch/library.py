@@ -16,7 +16,7 @@ import torch.utils.dlpack
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.autograd import forward_ad
 
-from adinterface.contract.errors import ConversionError
+from adinterface.contract.errors import ConversionError, NotDifferentiableError
 from adinterface.contract.library import (
     NUMPY,
     PYTHON,
@@ -85,7 +85,13 @@ class TorchLibrary(Library):
 
         def matrix(entries: Any) -> Any:
             indices = torch.tensor(places, device=entries.device)  # of its own, for it can be written to
-            return torch.sparse_coo_tensor(indices, entries, shape, is_coalesced=True, check_invariants=False)
+            try:
+                return torch.sparse_coo_tensor(indices, entries, shape, is_coalesced=True, check_invariants=False)
+            except NotImplementedError as error:
+                raise NotDifferentiableError(
+                    "PyTorch has neither forward mode nor vmap for sparse tensors. Differentiate what holds this sparse "
+                    'derivative in reverse, AutoTorch(mode="reverse"), or take it without AutoSparse.'
+                ) from error
 
         return matrix
 
@@ -105,6 +111,12 @@ class TorchLibrary(Library):
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
         _require_numbers(x)
         _require_dense(x)
+        if _functorch.peek_interpreter_stack() is not None and not is_wrapped(x):  # it would be wrapped, and have no numbers
+            with temporarily_clear_interpreter_stack():
+                return self._to_numpy(x)
+        return self._to_numpy(x)
+
+    def _to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
         x = _resolved(x)
         if not x.is_cpu:
             x = x.cpu()

@@ -191,6 +191,29 @@ def test_a_static_value_that_cannot_be_compared_finds_its_pattern_anew(backend):
         close(fast(X, Constant(Place(end))), jacobian(at_keyword, AutoAutograd(), X, end=end), backend)
 
 
+def test_a_module_in_a_constant_may_change():
+    class Masked(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.mask = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+
+        def forward(self, x):
+            return x * x * array_namespace(x).asarray(self.mask)
+
+    def f(x, model):
+        return model(x)
+
+    model, x = Masked(), torch.tensor(X)
+    fast = prepare(jacobian, f, AutoSparse(AutoTorch()), x, Constant(model))
+    for mask in (model.mask.copy(), np.ones(6), np.arange(6.0)):
+        model.mask[:] = mask
+        try:
+            close(fast(x, Constant(model)), jacobian(f, AutoTorch(), x, Constant(model)), AutoTorch())
+        except SparsityError as error:
+            assert "outside its pattern (probed" in str(error)  # noqa: PT017 - it may also be right
+    assert fast.specializations == 1
+
+
 def test_static_values_that_decide_nothing_are_not_compared_without_a_pattern():
     """Dense calls on engines that do not compile have one specialization for all static values."""
     fast = prepare(jacobian, at_keyword, AutoTorch(), X, end=0)

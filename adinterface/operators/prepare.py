@@ -162,9 +162,8 @@ class Prepared:
         return signature.key
 
     def _specialize(self, key: Any, signature: Signature, plan: Plan, values: Sequence[Any]) -> Specialization:
-        from .specialization import CompiledSpecialization, Specialization, Static
+        from .specialization import CompiledSpecialization, Specialization
 
-        static = {n: Static(value) for n, value in signature.static} if self._keys_static else {}
         operation = specialized(self._operation, plan, values, self._f)
         with self._lock:
             known = self._known.get(key)
@@ -172,9 +171,9 @@ class Prepared:
                 while len(self._known) >= max(1, self.max_specializations):
                     self._known.pop(next(iter(self._known)))
                 if self._compiles:
-                    known = CompiledSpecialization(operation, self._f, plan, static, values)
+                    known = CompiledSpecialization(operation, self._f, plan, values, signature)
                 else:
-                    known = Specialization(operation, self._f, plan, static)
+                    known = Specialization(operation, self._f, plan, signature.static if self._keys_static else ())
                 known.key = key
                 self._known[key] = known
                 self._count += 1

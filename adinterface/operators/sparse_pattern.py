@@ -14,11 +14,13 @@ from ..contract.auto import AutoSparse
 from ..contract.backend import Arrays, Backend
 from ..contract.errors import SparsityError
 from ..contract.library import PYTHON, Library, epsilon, kind
+from ..contract.nodes import NodeType
 from ..contract.pattern import Colouring, SparsityPattern
 from ..derive.basis import library_of, numbers_of, size_of
 from ..sparse.detect_probe import probed_pattern, united
 from ..sparse.detect_trace import Branched, Found, traced_pattern
-from ..sparse.rules import stand_in
+from ..sparse.traced import stand_in
+from ..tree import handler_of
 
 
 class Structure(NamedTuple):
@@ -113,6 +115,9 @@ def _traced(operation: Derivative, call: Call, leaves: Arrays) -> Found:
     carried = []
     for n in plan.carried:
         value, library = call.values[n], plan.slots[n].library
+        handler = handler_of(value, scan=False) if library is None else None
+        if isinstance(handler, NodeType) and handler.held:  # it is one object with other numbers in another call
+            raise TypeError("the code of a module computes with its engine alone")
         carried.append(value if library is None or library is PYTHON else plain(value, library))
 
     def f(active: Sequence[Any], others: Sequence[Any]) -> Any:

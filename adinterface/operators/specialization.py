@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..call.likeness import Signature
 from ..call.output import Function, annotate
 from ..call.passages import entrance_of, picker, picking
 from ..call.plan import Plan, Road
@@ -27,14 +28,15 @@ from .whole import Finished, NotWhole, Way, back_by, lie_together, may_be_whole
 class Specialization:
     """An operator on one f for arguments of one signature."""
 
-    def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan, static: Mapping[int, Static]):
-        """static: the static values that it is for, by their slots; empty where other ones make no difference."""
+    def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan, static: Sequence[tuple[int, Any]]):
         self.operation, self.f, self.plan = operation, f, plan
         #: What it is kept under.
         self.key: Any = None
+        #: The static values that it is for, by their slots; empty where others make no difference.
+        self.static = {n: _Static(value) for n, value in static}
         self.recognize = plan.recognize
-        if plan.recognize is not None and static:
-            self.recognize = _with_static(plan.recognize, list(static.items()))
+        if plan.recognize is not None and self.static:
+            self.recognize = _with_static(plan.recognize, list(self.static.items()))
         #: From the values of a call, and the directions that the operator takes, to its results.
         self.call: Road = road_of(operation, plan, f)
 
@@ -42,16 +44,10 @@ class Specialization:
 class CompiledSpecialization(Specialization):
     """What the engine made of f and the operator, with the static values of one signature."""
 
-    def __init__(
-        self,
-        operation: Operation,
-        f: Callable[..., Any],
-        plan: Plan,
-        static: Mapping[int, Static],
-        values: Sequence[Any],
-    ):
-        super().__init__(operation, f, plan, static)
+    def __init__(self, operation: Operation, f: Callable[..., Any], plan: Plan, values: Sequence[Any], signature: Signature):
+        super().__init__(operation, f, plan, signature.static)
         self.call = self._called
+        static = self.static
         #: Of each value that is carried along: whether it is compiled in, and if so, itself.
         self.places = [(True, static[n].value) if n in static else (False, None) for n in plan.carried]
         #: Whether the engine must not read the caller's own arrays.
@@ -229,7 +225,7 @@ def _waits(operation: Operation, plan: Plan) -> bool:
     return like_leaves and any(plan.slots[n].library in (NUMPY, PYTHON) for n in plan.active)
 
 
-class Static:
+class _Static:
     """A static value, and the key that is equal only for what f cannot tell from it. What may change meanwhile is copied.
 
     Raises Unkeyed where there is no telling.
@@ -264,7 +260,7 @@ def _copied(value: Any) -> Any:
         return value
 
 
-def _with_static(recognize: Recognizer, static: Sequence[tuple[int, Static]]) -> Recognizer:
+def _with_static(recognize: Recognizer, static: Sequence[tuple[int, _Static]]) -> Recognizer:
     """A recognizer that also compares the static values."""
 
     def with_static(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[Any] | None:
@@ -281,4 +277,4 @@ def _with_static(recognize: Recognizer, static: Sequence[tuple[int, Static]]) ->
     return with_static
 
 
-__all__ = ["CompiledSpecialization", "Specialization", "Static", "key_of"]
+__all__ = ["CompiledSpecialization", "Specialization", "key_of"]

@@ -322,7 +322,7 @@ class AutoSparse(AutoBackend):
     format: `"csr"`, `"csc"` or `"coo"` arrays of SciPy, or the engine's own, `"native"`: BCOO on JAX, a sparse COO tensor on
         torch, SciPy's CSR elsewhere.
     check: whether a product with a random vector is compared with the engine's own: `"first"`, after the first evaluation of
-        each specialization (and after each one where f branches on values); `"always"`; or False.
+        each specialization (and after each one where f branches on values or the pattern was probed); `"always"`; or False.
 
     Needs SciPy: `pip install 'adinterface[sparse]'`.
     """

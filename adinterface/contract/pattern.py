@@ -60,7 +60,8 @@ class SparsityPattern:
     counts, also a stored zero; of a dense array what is not zero.
 
     For several arguments, or for trees, rows and columns are those of all leaves one behind the other, in the order of
-    `tree.leaves`, each row-major.
+    `tree.leaves`, each row-major. A pattern that `sparsity` has found at values, by probing or along a branch, is `local`: it
+    may lack entries that there are for other values, and differs from a pattern of the same entries that holds everywhere.
 
     Raises TypeError for what is no matrix, ValueError for one that is not two-dimensional.
 

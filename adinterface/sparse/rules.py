@@ -189,10 +189,10 @@ class Namespace:
         def applying(*args: Any, **kwargs: Any) -> Any:
             if next(traced_in(args, kwargs), None) is None:
                 return function(*args, **kwargs)
-            args, kwargs = _adopted(args, kwargs)
+            own, options = _adopted(args, kwargs)
             if ufunc:
-                return elementwise(name.rpartition(".")[2], function, args, kwargs)
-            return apply(name, function, args, kwargs)
+                return elementwise(name.rpartition(".")[2], function, own, options)
+            return apply(name, function, own, options)
 
         return applying
 

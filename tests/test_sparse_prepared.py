@@ -313,7 +313,7 @@ def test_a_probed_pattern_that_holds_serves_all_points(backend):
 @pytest.mark.parametrize("check", ["first", "always"])
 @pytest.mark.parametrize("method", ["adaptive", "central"])
 def test_what_differences_are_never_without_is_no_entry(method, check):
-    """Flat beside their values, so that a compiled check would see noise alone."""
+    """The noise is that of exact gradients, not of values, beside which the Hessian is nothing."""
 
     def f(x):
         return 1e8 + jnp.sum(x[1:] * x[:-1]) * 1e-3
@@ -321,7 +321,7 @@ def test_what_differences_are_never_without_is_no_entry(method, check):
     backend = SecondOrder(AutoFiniteDifferences(method=method), AutoJax())
     fast = prepare(hessian, f, AutoSparse(backend, check=check), X)
     for size in (1, 10, 100):
-        np.testing.assert_allclose(fast(size * X).toarray(), hessian(f, AutoJax(), size * X), atol=2e-3)
+        np.testing.assert_allclose(fast(size * X).toarray(), hessian(f, AutoJax(), size * X), atol=1e-6)
 
 
 def test_a_probed_pattern_costs_one_product_more():

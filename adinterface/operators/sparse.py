@@ -58,6 +58,11 @@ class SparseOperation(Operation):
         """The backend that makes the products."""
         return self.backend
 
+    @property
+    def orders(self) -> int:
+        """How many derivatives are differences, where the outermost backend takes such: 2 if it takes those of differences."""
+        return 1
+
     def flat(self, function: Function, *, value: bool = True) -> Any:
         """What the products are of."""
         return function
@@ -105,7 +110,7 @@ class SparseOperation(Operation):
 
     def compile(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
         matrices = compiled(self.compute)
-        measures = self.outermost.relative_error(2 if self.second else 1, epsilon("float64")) is not None
+        measures = self.outermost.relative_error(self.orders, epsilon("float64")) is not None
         if not self.checks_each or measures or not derive.directions(self.outermost)[0]:
             return matrices  # measured ones are compared without compiled code, for their noise has to be known
         product = compiled(self.product)
@@ -343,6 +348,10 @@ class SparseValueGradientHessian(SparseOperation, ValueGradientHessian):
     @property
     def outermost(self) -> Backend:
         return self.outer
+
+    @property
+    def orders(self) -> int:
+        return 1 if self.inner.relative_error(1, epsilon("float64")) is None else 2
 
     def flat(self, function: Function, *, value: bool = True) -> Any:
         return derive.GradientFunction(self.inner, function, value=value)

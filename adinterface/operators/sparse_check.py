@@ -15,7 +15,7 @@ from ..contract.library import epsilon
 from ..derive.basis import library_of, numbers_of, size_of
 from ..sparse.layout import Layout
 from ..sparse.scipy_door import scipy_sparse
-from .sparse_pattern import Derivative, Structure
+from .sparse_pattern import Derivative, Structure, differenced
 
 Array = np.ndarray[Any, Any]
 
@@ -122,17 +122,16 @@ def _coarsest(call: Call) -> float:
 
 def _measured(operation: Derivative, call: Call) -> float:
     """The relative error of an engine that measures; 0 of one that differentiates."""
-    order = 2 if operation.second else 1
-    errors = [backend.relative_error(order, _coarsest(call)) for backend in (operation.outermost, call.plan.backend)]
+    errors = [backend.relative_error(operation.orders, _coarsest(call)) for backend in (operation.outermost, call.plan.backend)]
     return max([error for error in errors if error is not None], default=0.0)
 
 
 def _noise(operation: Derivative, call: Call, function: Function, leaves: Arrays) -> float:
-    """What differences of f's values are never without, however flat f is."""
+    """What differences of values are never without, however flat what they are of is."""
     measured = _measured(operation, call)
     if not measured:
         return 0.0
-    values = _joined(operation.outermost, function(*leaves)[0])
+    values = _joined(operation.outermost, differenced(operation, function)(*leaves)[0])
     if values is None:
         return 0.0
     largest = np.max(np.abs(values), initial=0.0, where=np.isfinite(values))

@@ -43,6 +43,9 @@ class Derivative(Protocol):
     @property
     def outermost(self) -> Backend: ...
 
+    @property
+    def orders(self) -> int: ...
+
     def flat(self, function: Function, *, value: bool = True) -> Any: ...
 
     def product(self, function: Function, leaves: Arrays, vector: Arrays) -> Arrays: ...
@@ -226,12 +229,17 @@ def _pattern_at(operation: Derivative, function: Function, leaves: Arrays, needs
     return SparsityPattern.of_entries(turned.columns, turned.rows, (heights, widths), local=True)
 
 
+def differenced(operation: Derivative, function: Function) -> Any:
+    """What the outermost backend takes differences of: f, or exact gradients of it."""
+    return operation.flat(function, value=False) if operation.orders == 1 else function
+
+
 def _noise_of_differences(operation: Derivative, function: Function, leaves: Arrays) -> float:
     coarsest = max([epsilon(library_of(operation.backend, leaf).dtype(leaf)) for leaf in leaves])
-    measured = operation.outermost.relative_error(2, coarsest)
+    measured = operation.outermost.relative_error(operation.orders, coarsest)
     if measured is None:
         return 0.0
-    values = [_numbers(operation.backend, output) for output in function(*leaves)[0]]
+    values = [_numbers(operation.backend, output) for output in differenced(operation, function)(*leaves)[0]]
     return measured * max([1.0, *[float(np.max(np.abs(value), initial=0.0)) for value in values]])
 
 

@@ -74,7 +74,7 @@ def as_native(value: Any, dtype: np.dtype[Any], root: Storage) -> Any:
                 native = engine.functions[np.real](native)
             return engine.functions[np.astype](native, dtype.name)
         value = native
-    elif type(value) in (list, tuple) and holds_storage(value):
+    elif isinstance(value, (list, tuple)) and holds_storage(value):
         return as_native(stacked(value), dtype, root)
     plain = np.empty(np.shape(value), dtype)
     plain[...] = value
@@ -83,12 +83,12 @@ def as_native(value: Any, dtype: np.dtype[Any], root: Storage) -> Any:
 
 def holds_storage(values: Any) -> bool:
     """Whether a list, or a list in it, has an array of ours."""
-    return any(holds_storage(v) if type(v) in (list, tuple) else isinstance(v, Storage) for v in values)
+    return any(holds_storage(v) if isinstance(v, (list, tuple)) else isinstance(v, Storage) for v in values)
 
 
 def stacked(values: Any) -> Any:
     """Nested lists as one array, of ours if there is one of ours in them; anything else as it is."""
-    if type(values) not in (list, tuple):
+    if not isinstance(values, (list, tuple)):
         return values
     return np.stack([stacked(v) for v in values]) if holds_storage(values) else np.asarray(values)
 
@@ -123,7 +123,7 @@ def _last_of_each(target: Numbers, value: Any) -> tuple[Numbers, Any]:
     if last.size == flat.size:
         return target, value
     keep = np.sort(flat.size - 1 - last)
-    if np.ndim(value) or type(value) in (list, tuple):
+    if np.ndim(value) or isinstance(value, (list, tuple)):
         value = stacked(value)
         while np.ndim(value) > target.ndim and np.shape(value)[0] == 1:
             value = value[0]

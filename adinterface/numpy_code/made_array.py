@@ -273,7 +273,7 @@ def lent(value: Any) -> Any:
 
 
 def with_each(of: Callable[[Any], Any], value: Any) -> Any:
-    """A list, tuple or dict of what stands for each part, of Python's own class or a namedtuple's; itself where nothing does."""
+    """A list, tuple, namedtuple or dict of what stands for each part; the value itself where nothing does."""
     if not isinstance(value, (tuple, list, dict)):
         return value
     given = list(value.values() if isinstance(value, dict) else value)

@@ -9,10 +9,11 @@ import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, overload
 
+from ..contract.callers import calling_in
 from ..contract.errors import NumpyCodeError
-from ..contract.library import NUMPY
+from ..contract.library import NUMPY, PYTHON, Library
 from ..contract.no_axes import stands_for_array
-from ..tree import Constant, Frozen, Leaf, Node, Structure, build, flatten, register_stand_in
+from ..tree import Constant, Frozen, Leaf, Node, Structure, build, flatten, handler_of, register_stand_in
 from .array import NumpyArray, wrap
 from .engine import Engine, engine_of
 from .refusals import LAST
@@ -78,7 +79,9 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
         args, kwargs = build(structure, iter([_wrapped(leaf, own is not None) for leaf in leaves]))
         LAST.refused = None
         try:
-            result = _unwrapped((f if own is None else own())(*args, **kwargs))
+            with calling_in(_taken):
+                result = (f if own is None else own())(*args, **kwargs)
+            result = _unwrapped(result)
         except (ValueError, SystemError) as error:
             # NumPy's own, for `a[0] = x[0]` into a plain array, or Python's, for a wrapper in the C code of SciPy, stands in
             # front of what the wrapper said.
@@ -109,6 +112,13 @@ def _wrapped(leaf: Leaf, writing: bool) -> Any:
     if array._array.shape or stands_for_array(leaf.value):
         array._parent = ARGUMENT
     return array
+
+
+def _taken(result: Any) -> Any:
+    """What an operator gives, as NumPy code takes it."""
+    library = handler_of(result, scan=False)
+    of_engine = isinstance(library, Library) and library is not NUMPY and library is not PYTHON
+    return wrap(result, engine_of(library)) if of_engine else result
 
 
 def _unwrapped(result: Any) -> Any:

@@ -126,8 +126,9 @@ def _assigns(trace: TracebackType | None) -> bool:
 
 _NUMPY_CALLED = (
     "NumPy was called on an array that autograd is tracing. Take the functions from the array: "
-    "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function. Beside an array that "
-    "is not differentiated, which is NumPy's own, take them from both: array_namespace(c, x)."
+    "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function, and every "
+    "function whose arguments f captures. Beside an array that is not differentiated, which is NumPy's own, take them from "
+    "both: array_namespace(c, x)."
 )
 _NO_ASSIGNMENT = (
     "autograd cannot differentiate item assignment. Build the array with xp.stack, xp.concat or xp.where "

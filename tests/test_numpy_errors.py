@@ -124,11 +124,30 @@ def ufunc_at(x):
 
 
 @refused(
-    "np.add would write its result into a plain NumPy array (out=, or an operator such as +=), which would drop its gradient: "
-    "f itself has not made that array. Write a = np.array(a) in f first."
+    "Holder.plain.fill(x[0]) makes a Python number of it, which would drop its gradient. "
+    "f itself has not made that array: write a = np.array(a) in f first."
 )
-def out_of_another(x):
-    return np.sum(np.add(x, 1.0, out=Holder.plain))
+def filling_another(x):
+    Holder.plain.fill(x[0])
+    return np.sum(Holder.plain)
+
+
+INTO_PLAIN = (
+    "{} would write its result into a plain NumPy array (out=, or an operator such as +=), which would drop its gradient: "
+    "f itself has not made that array. Write a = np.array(a) in f first, and pass that to code that you cannot change. "
+    "numpy_function(f, deep=True) follows what the code that f calls makes, too."
+)
+for _name, _write in {
+    "np.add": lambda x: np.sum(np.add(x, 1.0, out=Holder.plain)),
+    "np.place": lambda x: np.place(Holder.plain, [True, False, True], x),
+    "np.put": lambda x: np.put(Holder.plain, [0, 1], x),
+    "np.add.at": lambda x: np.add.at(Holder.plain, [0, 1, 0], x),
+    "np.multiply.at": lambda x: np.multiply.at(Holder.plain, [0, 1, 0], x),
+    "np.copyto": lambda x: np.copyto(dst=Holder.plain, src=x),
+    "np.putmask": lambda x: np.putmask(Holder.plain, [True, False, True], x),
+    "np.put_along_axis": lambda x: np.put_along_axis(Holder.plain, np.array([0, 1, 2]), x, 0),
+}.items():
+    REFUSED.append(pytest.param(_write, "numpy_function: " + INTO_PLAIN.format(_name), id=f"{_name} of another"))
 
 
 @refused(
@@ -653,3 +672,30 @@ def test_the_order_of_a_bessel_function_has_a_derivative(name):
         orders = Constant(np.array([0.0, 1.0, 2.5]))
         found, plain = (gradient(f, b, 0.7, orders)[0] for b in (backend, AutoFiniteDifferences()))
         np.testing.assert_allclose(found, plain, rtol=1e-7)
+
+
+WRITING = {
+    "place": lambda a, x: np.place(a, x > 1, 2.0),
+    "put": lambda a, x: np.put(a, ind=np.argsort(-x), v=[1.0, 2.0, 3.0]),
+    "at": lambda a, x: np.add.at(a, np.argsort(-x), [1.0, 2.0, 3.0]),
+    "at, of one": lambda a, x: np.negative.at(a, np.argmax(x)),
+    "copyto": lambda a, x: np.copyto(a, 3.0, where=x > 1),
+    "putmask": lambda a, x: np.putmask(a, x > 1, [2.0, 3.0]),
+    "put_along_axis": lambda a, x: np.put_along_axis(a, np.argsort(-x), [1.0, 2.0, 3.0], 0),
+}
+
+
+@pytest.mark.parametrize("name", WRITING)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_numbers_are_written_to_plain_arrays_where_the_engine_says(engine, name):
+    """Of masks and indices nothing has a derivative, so a plain array takes them, whoever made it."""
+    wanted, plain = np.ones(3), np.ones(3)
+    WRITING[name](wanted, X)
+    holder = type("Holder", (), {"plain": plain})
+
+    def f(x):
+        WRITING[name](holder.plain, x)
+        return np.sum(x * holder.plain)
+
+    np.testing.assert_array_equal(gradient(numpy_function(f), ENGINES[engine], X)[0], wanted)
+    np.testing.assert_array_equal(plain, wanted)

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..contract.errors import NumpyCodeError
-from .refusals import into_argument, into_captured, into_unknown_elements
+from .names import spelled
+from .refusals import into_argument, into_captured, into_plain, into_unknown_elements
 from .storage import ARGUMENT, CAPTURED, Numbers, Storage, Unknown, is_number, known, locate, replace_root
 
 
@@ -194,6 +195,22 @@ def _list_of_native(part: Any, engine: Any, root: Storage) -> Any:
     return stacked(part)._array
 
 
+def of_numbers(value: Any, name: str) -> Any:
+    """A value for a function of this name that writes to a plain array; raises NumpyCodeError where it is differentiated."""
+    if isinstance(value, (list, tuple)):
+        parts = [of_numbers(part, name) for part in value]
+        return parts if isinstance(value, list) else tuple(parts)
+    if not isinstance(value, Storage):
+        return value
+    engine = value._engine
+    if engine is not None and value.dtype.kind not in "iub" and engine.library.traced(value._array):  # type: ignore[attr-defined]
+        raise NumpyCodeError(into_plain(name))
+    found = _known(value, engine)
+    if found is _UNKNOWN:
+        raise NumpyCodeError(into_unknown_elements())
+    return found
+
+
 # out=, at -------------------------------------------------------------------------------------------------------------
 
 
@@ -216,6 +233,9 @@ def into(out: Any, result: Any, where: Any, name: str) -> Any:
 
 def accumulate_at(ufunc: np.ufunc, x: Any, index: Any, values: Any = None) -> None:
     """ufunc.at(x, index, values): an element that the index names twice takes part twice."""
+    if not isinstance(x, Storage):
+        name = f"{spelled(ufunc)}.at"
+        return ufunc.at(x, *[of_numbers(part, name) for part in (index, values) if part is not None])  # type: ignore[arg-type]
     root, numbers = writable(x)
     spot = _known(index, x._engine)
     if spot is _UNKNOWN:

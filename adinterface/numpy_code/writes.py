@@ -233,9 +233,11 @@ def into(out: Any, result: Any, where: Any, name: str) -> Any:
 
 def accumulate_at(ufunc: np.ufunc, x: Any, index: Any, values: Any = None) -> None:
     """ufunc.at(x, index, values): an element that the index names twice takes part twice."""
-    if not isinstance(x, Storage):
-        name = f"{spelled(ufunc)}.at"
-        return ufunc.at(x, *[of_numbers(part, name) for part in (index, values) if part is not None])  # type: ignore[arg-type]
+    plain = not isinstance(x, Storage)
+    if plain:
+        at, name = getattr(ufunc, "at"), f"{spelled(ufunc)}.at"  # noqa: B009  (whose type knows no array but NumPy's)
+        at(x, *[of_numbers(part, name) for part in (index, values) if part is not None])
+        return
     root, numbers = writable(x)
     spot = _known(index, x._engine)
     if spot is _UNKNOWN:

@@ -1,12 +1,23 @@
-"""Arrays of another kind, xarray's, that hold the arrays of an engine: plain code of theirs, as HIPS autograd takes it."""
+"""What holds the boxes of autograd: xarray's arrays, and containers of autograd's own, as HIPS autograd takes them."""
 
 import operator
 
 import autograd
+import autograd.numpy as anp
 import numpy as np
 import pytest
+from autograd import builtins
 
-from adinterface import AutoAutograd, AutoFiniteDifferences, gradient
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    OutputError,
+    gradient,
+    jacobian,
+    prepare,
+    pullback,
+    value_and_gradient,
+)
 
 xarray = pytest.importorskip("xarray")
 X = np.array([0.4, 1.3, 2.2])
@@ -48,3 +59,45 @@ def test_arithmetic(op, order, mode):
 def test_functions(name):
     found = gradient(CODE[name], AutoAutograd(), X)[0]
     np.testing.assert_allclose(found, autograd.grad(CODE[name])(X), rtol=1e-12)
+
+
+BUILTINS = {
+    "dict": (lambda x: builtins.dict({"a": x * 2, "b": x[0] ** 2}), dict),
+    "list": (lambda x: builtins.list([x * 2, x[0] ** 2]), list),
+    "tuple": (lambda x: builtins.tuple((x * 2, x[0] ** 2)), tuple),
+    "inside": (lambda x: {"k": builtins.list([x * 2, x[0] ** 2])}, dict),
+}
+
+
+@pytest.mark.parametrize("mode", [None, "forward", "reverse"])
+@pytest.mark.parametrize("prepared", [False, True], ids=["plain", "prepared"])
+@pytest.mark.parametrize("name", BUILTINS)
+def test_what_f_returns_in_a_container_of_autograd_is_a_tree(name, prepared, mode):
+    f, cls = BUILTINS[name]
+    backend = AutoAutograd(mode=mode)
+    found = prepare(jacobian, f, backend, X)(X) if prepared else jacobian(f, backend, X)
+    assert type(found) is cls
+    parts = list(found["k"] if name == "inside" else found.values() if cls is dict else found)
+    np.testing.assert_array_equal(parts[0][0], 2 * np.eye(3))
+    np.testing.assert_array_equal(parts[1][0], [2 * X[0], 0.0, 0.0])
+    value, back = pullback(f, backend, X)
+    assert type(value) is cls
+    assert back(value)[0].shape == (3,)
+
+
+def test_aux_in_a_container_of_autograd():
+    (value, aux), (found,) = value_and_gradient(lambda x: (anp.sum(x**2), builtins.dict({"a": x * 2})), AutoAutograd(), X)
+    assert type(aux) is dict
+    np.testing.assert_array_equal(aux["a"], 2 * X)
+    np.testing.assert_array_equal(found, 2 * X)
+    assert value == np.sum(X**2)
+
+
+@pytest.mark.parametrize("shape", [(1,), (1, 1)])
+def test_one_number_in_an_array_is_refused_with_what_to_write(shape):
+    with pytest.raises(OutputError) as caught:
+        gradient(lambda x: anp.reshape(x[0], shape), AutoAutograd(), X)
+    assert str(caught.value) == (
+        f"gradient: f must return a real scalar, but returned an autograd array of dtype float64 and shape {shape}. "
+        f"Index it or take its sum to get a 0-d result, or use jacobian."
+    )

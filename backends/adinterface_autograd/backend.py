@@ -18,6 +18,7 @@ from .box import Box
 from .forward import ForwardNode
 from .known_failures import KNOWN_FAILURES
 from .library import AutogradLibrary
+from .nodes import Boxed
 from .reverse import ReverseNode
 from .rules import astype
 from .traces import backward, new_trace, node_of, unboxed
@@ -26,6 +27,7 @@ from .traces import backward, new_trace, node_of, unboxed
 class AutogradBackend(Backend):
     known_failures = KNOWN_FAILURES
     libraries = (AutogradLibrary(),)
+    node_types = (Boxed(),)
 
     transposes = True
     second_order = (None, "reverse")  # forward rules for one product, the gradient's pullback for many

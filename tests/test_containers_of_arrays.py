@@ -85,8 +85,11 @@ def test_what_f_returns_in_a_container_of_autograd_is_a_tree(name, prepared, mod
     assert back(value)[0].shape == (3,)
 
 
-def test_aux_in_a_container_of_autograd():
-    (value, aux), (found,) = value_and_gradient(lambda x: (anp.sum(x**2), builtins.dict({"a": x * 2})), AutoAutograd(), X)
+@pytest.mark.parametrize("around", [tuple, builtins.tuple])
+def test_aux_in_a_container_of_autograd(around):
+    (value, aux), (found,) = value_and_gradient(
+        lambda x: around((anp.sum(x**2), builtins.dict({"a": x * 2}))), AutoAutograd(), X
+    )
     assert type(aux) is dict
     np.testing.assert_array_equal(aux["a"], 2 * X)
     np.testing.assert_array_equal(found, 2 * X)

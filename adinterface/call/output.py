@@ -180,9 +180,10 @@ def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
             raise OutputError(f"{plan.operator}: f returned {describe(result)}, in which nothing has a derivative.")
     else:
         first, rest = result, None
-        if output == "scalar and aux" and isinstance(result, (tuple, dict)) and result:
-            rest = result
-            first = next(iter(result.values())) if isinstance(result, dict) else result[0]
+        held = stood_for(result) if output == "scalar and aux" else None
+        if isinstance(held, (tuple, dict)) and held:
+            rest = held
+            first = next(iter(held.values())) if isinstance(held, dict) else held[0]
         check_scalar(plan.operator, stood_for(first), result)
         if rest is None:
             structure = flatten(first, leaves, lambda: "the result of f")

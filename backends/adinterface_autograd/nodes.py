@@ -1,4 +1,4 @@
-"""autograd's boxes around a whole list, tuple or dict, as `autograd.builtins` makes them: read as what they hold."""
+"""autograd's boxes around a whole list, tuple or dict, as `autograd.builtins` makes them: they stand for what they hold."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from .rules import value as numbers_of
 
 
 class Boxed(NodeType):
+    stands_for_array = True
+
     def matches(self, value: object) -> bool:
         return isinstance(value, (DictBox, SequenceBox))
 
     def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
         held = numbers_of(value)
-        keys = tuple(held) if isinstance(held, dict) else range(len(held))
-        return [value[key] for key in keys], (type(held), keys)
+        if isinstance(held, dict):
+            return ({key: value[key] for key in held},), None
+        parts = [value[n] for n in range(len(held))]
+        return (parts if isinstance(held, list) else tuple(parts),), None
 
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
-        cls, keys = data
-        return (
-            dict(zip(keys, children)) if issubclass(cls, dict) else list(children) if issubclass(cls, list) else tuple(children)
-        )
+        return children[0]
 
     def paths(self, data: Any, count: int) -> list[str]:
-        return [f"[{key!r}]" for key in data[1]]
+        return [""]

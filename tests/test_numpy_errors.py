@@ -1,7 +1,10 @@
 """What NumPy code cannot do on an engine says so word for word, and what to write instead; no gradient is dropped."""
 
 import math
+import os
 import re
+import sysconfig
+import types
 
 import numpy as np
 import pytest
@@ -699,3 +702,63 @@ def test_numbers_are_written_to_plain_arrays_where_the_engine_says(engine, name)
 
     np.testing.assert_array_equal(gradient(numpy_function(f), ENGINES[engine], X)[0], wanted)
     np.testing.assert_array_equal(plain, wanted)
+
+
+FOREIGN = """
+import numpy as np
+
+def flattened(x):
+    return np.sum((x[:, None] * x).ravel("K"))
+
+def scaled(x):
+    x *= 2.0
+    return np.sum(x**2)
+
+def kept(x):
+    Kept.numbers[0] = x[0]
+    return np.sum(Kept.numbers)
+
+class Kept:
+    numbers = np.zeros(3)
+"""
+NOTE = (
+    "This is code of installed_package, which need not be changed. {}Where it writes into its argument, pass it x.copy(). "
+    "adinterface.differentiate_with gives the function that calls it a derivative, and AutoFiniteDifferences() takes it as it "
+    "is."
+)
+
+
+@pytest.fixture(scope="module")
+def installed():
+    """A module as it would lie among the installed packages."""
+    module = types.ModuleType("installed_package")
+    path = os.path.join(sysconfig.get_path("purelib"), "installed_package.py")
+    exec(compile(FOREIGN, path, "exec"), vars(module))
+    return module
+
+
+@pytest.mark.parametrize("deep", [False, True], ids=["usual", "deep"])
+@pytest.mark.parametrize("name", ["flattened", "scaled", "kept"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_refusal_of_installed_code_names_what_helps_from_outside(engine, name, deep, installed):
+    function = getattr(installed, name)
+    f = numpy_function(lambda x: function(x), deep=deep)
+    with pytest.raises(NumpyCodeError) as caught:
+        gradient(f, ENGINES[engine], X)
+    hint = "" if deep else "numpy_function(f, deep=True) runs most of such code as it is. "
+    assert caught.value.__notes__[:1] == [NOTE.format(hint)]  # JAX adds one of its own
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_helps_from_outside_does_help(engine, installed):
+    wanted = gradient(lambda x: installed.scaled(x.copy()), AutoFiniteDifferences(), X)[0]
+    found = gradient(numpy_function(lambda x: installed.scaled(x.copy())), ENGINES[engine], X)[0]
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    (whole,) = gradient(numpy_function(installed.flattened), AutoFiniteDifferences(), X)
+    np.testing.assert_allclose(whole, np.full(3, 2 * X.sum()), rtol=1e-6)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_one_line_has_one_order(engine):
+    f = numpy_function(lambda x: np.sum(x.ravel("K") * np.reshape(x[None, :, None], (3, 1), order="A").ravel(order="A")))
+    np.testing.assert_allclose(gradient(f, ENGINES[engine], X)[0], 2 * X)

@@ -16,7 +16,7 @@ from ..contract.no_axes import stands_for_array
 from ..tree import Constant, Frozen, Leaf, Node, Structure, build, flatten, handler_of, register_stand_in
 from .array import NumpyArray, wrap
 from .engine import Engine, engine_of
-from .refusals import LAST
+from .refusals import LAST, outside_remedies
 from .storage import ARGUMENT, MADE
 
 P = ParamSpec("P")
@@ -82,17 +82,29 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
             with calling_in(_taken):
                 result = (f if own is None else own())(*args, **kwargs)
             result = _unwrapped(result)
+        except NumpyCodeError as error:
+            _note_remedies(error, error)
+            raise
         except (ValueError, SystemError) as error:
             # NumPy's own, for `a[0] = x[0]` into a plain array, or Python's, for a wrapper in the C code of SciPy, stands in
             # front of what the wrapper said.
             if isinstance(error.__cause__, NumpyCodeError):
-                raise NumpyCodeError(str(error.__cause__)) from error
+                refused = NumpyCodeError(str(error.__cause__))
+                _note_remedies(refused, error)
+                raise refused from error
             if LAST.refused is not None:
                 error.add_note(LAST.refused)
             raise
         return result
 
     return on_any_engine
+
+
+def _note_remedies(refused: NumpyCodeError, raised: BaseException) -> None:
+    """Note on a refusal what helps where the code that was refused is not the user's own."""
+    note = outside_remedies(raised)
+    if note is not None and note not in getattr(refused, "__notes__", ()):
+        refused.add_note(note)
 
 
 def _deep_names(f: Callable[..., Any]) -> Callable[[], Callable[..., Any]]:

@@ -6,8 +6,11 @@ import dis
 import linecache
 import re
 import sys
+import sysconfig
 import threading
 from types import FrameType
+
+from ..contract.auto import BUILT_IN
 
 #: What was refused last in this thread: C code may put an error of its own in front of it, and say nothing of ours.
 LAST = threading.local()
@@ -130,6 +133,26 @@ def into_plain(function: str) -> str:
     )
 
 
+def outside_remedies(error: BaseException) -> str | None:
+    """What to do about a refusal of code that lies among the installed packages, which nobody wants to change."""
+    trace, frame = error.__traceback__, None
+    while trace is not None:
+        frame = trace.tb_frame if _package_of(trace.tb_frame) not in _NOT_THE_USERS | ENGINES else frame
+        trace = trace.tb_next
+    if frame is None or not frame.f_code.co_filename.startswith(_INSTALLED):
+        return None
+    deep = "" if getattr(frame.f_globals, "deep", False) else "numpy_function(f, deep=True) runs most of such code as it is. "
+    return (
+        f"This is code of {_package_of(frame) or 'a package'}, which need not be changed. {deep}Where it writes into its "
+        f"argument, pass it x.copy(). adinterface.differentiate_with gives the function that calls it a derivative, and "
+        f"AutoFiniteDifferences() takes it as it is."
+    )
+
+
+#: Where packages are installed, and Python's own lie.
+_INSTALLED = tuple({sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib")})
+
+
 def expression() -> str:
     """The expression of the user's code that led here, from the positions that Python keeps; empty if it has no source."""
     frame: FrameType | None = sys._getframe(1)
@@ -159,3 +182,5 @@ def _expression_at(frame: FrameType, instruction: int) -> str:
 
 
 _NOT_THE_USERS = frozenset({__package__.partition(".")[0], "numpy", "scipy"})
+#: The packages of the engines, under whose names they stand, and ours for them.
+ENGINES = frozenset(name for auto in BUILT_IN for name in (auto.name, f"adinterface_{auto.name}"))

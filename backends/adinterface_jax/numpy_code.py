@@ -162,11 +162,12 @@ def _check(part: Any, x: Any, axis: int) -> None:
 
 
 def reshape(a: Any, /, shape: Any, order: str | None = "C", *, copy: Any = None) -> Any:
-    return jnp.reshape(a, shape, "F" if by_columns(order) else "C")
+    return jnp.reshape(a, shape, "F" if by_columns(order, np.shape(a)) else "C")
 
 
 def ravel(a: Any, order: str | None = "C") -> Any:
-    return jnp.ravel(_array(a), "F" if by_columns(order) else "C")
+    a = _array(a)
+    return jnp.ravel(a, "F" if by_columns(order, a.shape) else "C")
 
 
 def append(arr: Any, values: Any, axis: int | None = None) -> Any:

@@ -5,7 +5,7 @@ import pytest
 import torch
 from adinterface_torch.numpy_code import ordered
 
-from adinterface import AutoAutograd, AutoFiniteDifferences, AutoTorch, gradient, hvp, numpy_function, pushforward
+from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, gradient, hvp, numpy_function, pushforward
 
 NAN = np.nan
 Z = np.array([[0.4 + 1j, 1.3 - 0.2j, 1.7 + 2.2j], [-0.5 + 0.1j, 2.1 - 1j, -0.1 + 0.9j]])
@@ -58,11 +58,12 @@ def test_numbers_are_those_of_numpy(z):
 
 
 @pytest.mark.parametrize("mode", [None, "forward"])
+@pytest.mark.parametrize("auto", [AutoTorch, AutoJax])
 @pytest.mark.parametrize("name", ORDERED)
-def test_derivatives(name, mode):
+def test_derivatives(name, auto, mode):
     f = numpy_function(ORDERED[name])
     wanted = gradient(f, AutoAutograd(), Z)[0]
-    np.testing.assert_allclose(gradient(f, AutoTorch(mode=mode), Z)[0], wanted, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(gradient(f, auto(mode=mode), Z)[0], wanted, rtol=1e-12, atol=1e-15)
 
 
 def test_second_and_directional_derivatives():

@@ -660,7 +660,7 @@ def test_each_promoted_integer_has_its_note_and_nothing_else_has(backend):
 
 _NAMESPACE = (
     "Take the functions from the array: xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with "
-    "adinterface.numpy_function."
+    "adinterface.numpy_function, and every function whose arguments f captures."
 )
 _CALLED = {
     "jax": f"NumPy was called on a JAX array that is being differentiated. {_NAMESPACE}",

@@ -1,7 +1,10 @@
 """What NumPy code cannot do on an engine says so word for word, and what to write instead; no gradient is dropped."""
 
 import math
+import os
 import re
+import sysconfig
+import types
 
 import numpy as np
 import pytest
@@ -124,11 +127,30 @@ def ufunc_at(x):
 
 
 @refused(
-    "np.add would write its result into a plain NumPy array (out=, or an operator such as +=), which would drop its gradient: "
-    "f itself has not made that array. Write a = np.array(a) in f first."
+    "Holder.plain.fill(x[0]) makes a Python number of it, which would drop its gradient. "
+    "f itself has not made that array: write a = np.array(a) in f first."
 )
-def out_of_another(x):
-    return np.sum(np.add(x, 1.0, out=Holder.plain))
+def filling_another(x):
+    Holder.plain.fill(x[0])
+    return np.sum(Holder.plain)
+
+
+INTO_PLAIN = (
+    "{} would write its result into a plain NumPy array (out=, or an operator such as +=), which would drop its gradient: "
+    "f itself has not made that array. Write a = np.array(a) in f first, and pass that to code that you cannot change. "
+    "numpy_function(f, deep=True) follows what the code that f calls makes, too."
+)
+for _name, _write in {
+    "np.add": lambda x: np.sum(np.add(x, 1.0, out=Holder.plain)),
+    "np.place": lambda x: np.place(Holder.plain, [True, False, True], x),
+    "np.put": lambda x: np.put(Holder.plain, [0, 1], x),
+    "np.add.at": lambda x: np.add.at(Holder.plain, [0, 1, 0], x),
+    "np.multiply.at": lambda x: np.multiply.at(Holder.plain, [0, 1, 0], x),
+    "np.copyto": lambda x: np.copyto(dst=Holder.plain, src=x),
+    "np.putmask": lambda x: np.putmask(Holder.plain, [True, False, True], x),
+    "np.put_along_axis": lambda x: np.put_along_axis(Holder.plain, np.array([0, 1, 2]), x, 0),
+}.items():
+    REFUSED.append(pytest.param(_write, "numpy_function: " + INTO_PLAIN.format(_name), id=f"{_name} of another"))
 
 
 @refused(
@@ -653,3 +675,90 @@ def test_the_order_of_a_bessel_function_has_a_derivative(name):
         orders = Constant(np.array([0.0, 1.0, 2.5]))
         found, plain = (gradient(f, b, 0.7, orders)[0] for b in (backend, AutoFiniteDifferences()))
         np.testing.assert_allclose(found, plain, rtol=1e-7)
+
+
+WRITING = {
+    "place": lambda a, x: np.place(a, x > 1, 2.0),
+    "put": lambda a, x: np.put(a, ind=np.argsort(-x), v=[1.0, 2.0, 3.0]),
+    "at": lambda a, x: np.add.at(a, np.argsort(-x), [1.0, 2.0, 3.0]),
+    "at, of one": lambda a, x: np.negative.at(a, np.argmax(x)),
+    "copyto": lambda a, x: np.copyto(a, 3.0, where=x > 1),
+    "putmask": lambda a, x: np.putmask(a, x > 1, [2.0, 3.0]),
+    "put_along_axis": lambda a, x: np.put_along_axis(a, np.argsort(-x), [1.0, 2.0, 3.0], 0),
+}
+
+
+@pytest.mark.parametrize("name", WRITING)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_numbers_are_written_to_plain_arrays_where_the_engine_says(engine, name):
+    """Of masks and indices nothing has a derivative, so a plain array takes them, whoever made it."""
+    wanted, plain = np.ones(3), np.ones(3)
+    WRITING[name](wanted, X)
+    holder = type("Holder", (), {"plain": plain})
+
+    def f(x):
+        WRITING[name](holder.plain, x)
+        return np.sum(x * holder.plain)
+
+    np.testing.assert_array_equal(gradient(numpy_function(f), ENGINES[engine], X)[0], wanted)
+    np.testing.assert_array_equal(plain, wanted)
+
+
+FOREIGN = """
+import numpy as np
+
+def flattened(x):
+    return np.sum((x[:, None] * x).ravel("K"))
+
+def scaled(x):
+    x *= 2.0
+    return np.sum(x**2)
+
+def kept(x):
+    Kept.numbers[0] = x[0]
+    return np.sum(Kept.numbers)
+
+class Kept:
+    numbers = np.zeros(3)
+"""
+NOTE = (
+    "This is code of installed_package, which need not be changed. {}Where it writes into its argument, pass it x.copy(). "
+    "adinterface.differentiate_with gives the function that calls it a derivative, and AutoFiniteDifferences() takes it as it "
+    "is."
+)
+
+
+@pytest.fixture(scope="module")
+def installed():
+    """A module as it would lie among the installed packages."""
+    module = types.ModuleType("installed_package")
+    path = os.path.join(sysconfig.get_path("purelib"), "installed_package.py")
+    exec(compile(FOREIGN, path, "exec"), vars(module))
+    return module
+
+
+@pytest.mark.parametrize("deep", [False, True], ids=["usual", "deep"])
+@pytest.mark.parametrize("name", ["flattened", "scaled", "kept"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_refusal_of_installed_code_names_what_helps_from_outside(engine, name, deep, installed):
+    function = getattr(installed, name)
+    f = numpy_function(lambda x: function(x), deep=deep)
+    with pytest.raises(NumpyCodeError) as caught:
+        gradient(f, ENGINES[engine], X)
+    hint = "" if deep else "numpy_function(f, deep=True) runs most of such code as it is. "
+    assert caught.value.__notes__[:1] == [NOTE.format(hint)]  # JAX adds one of its own
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_helps_from_outside_does_help(engine, installed):
+    wanted = gradient(lambda x: installed.scaled(x.copy()), AutoFiniteDifferences(), X)[0]
+    found = gradient(numpy_function(lambda x: installed.scaled(x.copy())), ENGINES[engine], X)[0]
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    (whole,) = gradient(numpy_function(installed.flattened), AutoFiniteDifferences(), X)
+    np.testing.assert_allclose(whole, np.full(3, 2 * X.sum()), rtol=1e-6)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_one_line_has_one_order(engine):
+    f = numpy_function(lambda x: np.sum(x.ravel("K") * np.reshape(x[None, :, None], (3, 1), order="A").ravel(order="A")))
+    np.testing.assert_allclose(gradient(f, ENGINES[engine], X)[0], 2 * X)

@@ -1,5 +1,7 @@
 """Operators called inside a `numpy_function`: their results are arrays that NumPy's functions take, on every engine."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from backends_table import ENGINES, each_engine
@@ -7,9 +9,11 @@ from backends_table import ENGINES, each_engine
 from adinterface import (
     AutoFiniteDifferences,
     Constant,
+    Each,
     OutputError,
     TreeError,
     array_namespace,
+    batched,
     derivative,
     diagonal_hessian,
     gradient,
@@ -29,6 +33,7 @@ from adinterface import (
     value_derivative_and_second_derivative,
     value_gradient_and_hessian,
 )
+from adinterface.contract.callers import caller_form
 
 X = np.array([0.5, 1.5, 2.5])
 
@@ -134,3 +139,95 @@ def test_neutral_code_may_be_called_by_numpy_code(backend):
         args = (X, Constant(c)) if f is neutral else (Constant(c), X)
         found = gradient(numpy_function(f), backend, *args)
         np.testing.assert_allclose(found[0 if f is neutral else 1], wanted, rtol=1e-12)
+
+
+# What is differentiated comes in by capture: numbers and plain arrays are the arguments --------------------------------
+
+V = np.array([0.1, 0.5])
+
+
+def _inner(x, w=1.0):
+    return lambda y: w * np.sum(np.sin(np.sin(x) + np.sin(y)))
+
+
+def _wave(g):
+    return np.sum(np.sin(g))
+
+
+#: `case(x, backend, decorate)` of a number x, which inner functions capture.
+CAPTURING = {
+    "a number": lambda x, b, d: _wave(gradient(d(_inner(x)), b, 0.3)[0]),
+    "an array": lambda x, b, d: _wave(gradient(d(_inner(x)), b, V)[0]),
+    "a tree": lambda x, b, d: _tree(gradient(d(lambda t: x * np.sum(np.sin(t["a"])) * t["b"]), b, {"a": V, "b": 0.4})[0]),
+    "beside x": lambda x, b, d: _tree(dict(zip("ab", gradient(d(lambda u, y: np.sin(u * np.sin(y))), b, x, 0.3)))),
+    "beside a Constant": lambda x, b, d: _wave(gradient(d(lambda c, y: np.sin(c * np.sin(y))), b, Constant(x), 0.3)[1]),
+    "value": lambda x, b, d: _both(value_and_gradient(d(_inner(x)), b, 0.3)),
+    "aux": lambda x, b, d: _aux(value_and_gradient(d(lambda y: (_inner(x)(y), x * y)), b, V)),
+    "jacobian": lambda x, b, d: _wave(jacobian(d(lambda y: np.sin(x) * y**2), b, V)[0]),
+    "pullback": lambda x, b, d: _pulled(pullback(d(lambda y: np.sin(x) * y**2), b, V), V),
+    "pushforward": lambda x, b, d: _wave(pushforward(d(lambda y: np.sin(x) * y**2), b, (V,), (V,)).tangent),
+    "linearize": lambda x, b, d: _wave(linearize(d(lambda y: np.sin(x) * y**2), b, V).push(V)),
+    "derivative": lambda x, b, d: _wave(derivative(d(lambda y: {"wave": np.sin(x * y)}), b, 0.3)["wave"]),
+    "second_derivative": lambda x, b, d: _wave(second_derivative(d(lambda y: np.sin(x * y)), b, 0.3)),
+    "hvp": lambda x, b, d: _wave(hvp(d(_inner(x)), b, V, V)),
+    "hessian": lambda x, b, d: _wave(hessian(d(_inner(x)), b, V)),
+    "diagonal_hessian": lambda x, b, d: _wave(diagonal_hessian(d(_inner(x)), b, V)[0]),
+    "batched": lambda x, b, d: _wave(batched(gradient, d(_inner(x)), b, Each(V))[0]),
+    "prepared": lambda x, b, d: _wave(prepare(gradient, d(_inner(x)), b, V)(V)[0]),
+    "three deep": lambda x, b, d: _wave(
+        gradient(d(lambda y: np.sin(x * gradient(d(lambda z: np.sin(z * x * y)), b, 0.2)[0])), b, 0.3)[0]
+    ),
+}
+
+
+def _tree(g):
+    return np.sum(np.sin(g["a"])) * np.exp(g["b"])
+
+
+@pytest.mark.parametrize("mode", [None, "forward"])
+@pytest.mark.parametrize("deep", [False, True], ids=["usual", "deep"])
+@pytest.mark.parametrize("name", CAPTURING)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_results_of_what_captures_are_arrays_for_numpy(engine, name, deep, mode):
+    backend = dataclasses.replace(ENGINES[engine], mode=mode)
+
+    def decorate(f):
+        return numpy_function(f, deep=deep)
+
+    def h(x):
+        return CAPTURING[name](x, backend, decorate)
+
+    (wanted,) = gradient(h, AutoFiniteDifferences(), 0.7)
+    (found,) = gradient(decorate(h), backend, 0.7)
+    assert type(found) is float
+    assert found == pytest.approx(wanted, rel=1e-6)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_code_of_an_engine_inside_gets_its_own_arrays(engine):
+    """Results are in the form of the code that calls: NumPy code calls code of the engine, which calls the operator."""
+    backend, seen = ENGINES[engine], []
+
+    def of_the_engine(y):
+        (found,) = gradient(lambda z: array_namespace(z, y).sin(z * y), backend, 0.2)
+        seen.append(type(found) is type(y))
+        return found * y
+
+    @numpy_function
+    def f(x):
+        return np.sin(x * gradient(of_the_engine, backend, 0.3)[0])
+
+    wanted = gradient(f, AutoFiniteDifferences(), 0.7)[0]
+    assert gradient(f, backend, 0.7)[0] == pytest.approx(wanted, rel=1e-6)
+    assert all(seen)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_form_ends_with_the_code_that_takes_it(engine):
+    @numpy_function
+    def failing(x):
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="mine"):
+        gradient(failing, ENGINES[engine], 0.7)
+    assert caller_form() is None

@@ -5,7 +5,7 @@ import weakref
 import numpy as np
 import pytest
 import torch
-from backends_table import assert_numbers, assert_tree, each_backend
+from backends_table import BACKENDS, assert_numbers, assert_tree, each_backend
 
 from adinterface import (
     AutoAutograd,
@@ -14,9 +14,11 @@ from adinterface import (
     AutoTorch,
     BackendError,
     Constant,
+    Each,
     NotDifferentiableError,
     SecondOrder,
     array_namespace,
+    batched,
     diagonal_hessian,
     gradient,
     gradient_and_hvp,
@@ -216,7 +218,7 @@ def test_what_is_not_a_backend_is_an_error_in_a_pair_too(place):
 
 
 @each_backend
-@pytest.mark.parametrize("operator", SECOND)
+@pytest.mark.parametrize("operator", [name for name in SECOND if not name.endswith("hvp")])
 def test_complex_numbers_have_no_second_derivative_here(operator, backend):
     remedy = "Pass its real and imaginary parts as two real arrays."
     if "derivative" in operator:
@@ -224,6 +226,85 @@ def test_complex_numbers_have_no_second_derivative_here(operator, backend):
     with pytest.raises(NotDifferentiableError) as caught:
         SECOND[operator](never, backend, np.array(1 + 2j))
     assert str(caught.value) == (f"{operator} is taken with respect to real arguments only, but args[0] is complex. {remedy}")
+
+
+def of_complex(z):
+    """No holomorphic function, and none of the modulus alone."""
+    xp = array_namespace(z)
+    return xp.sum(xp.real(xp.sin(z) * z) * xp.imag(z) ** 2) + xp.sum(xp.abs(z) ** 4) + xp.real(xp.sum(z**3))
+
+
+Z, ALONG = np.array([0.4 + 1.1j, -1.3 + 0.2j, 0.7 - 0.6j]), np.array([1.0 - 0.5j, 2.0j, -0.3])
+
+
+def _split():
+    """The gradient and the product by the two parts as real arrays, in the convention of complex gradients."""
+    parts, along = (np.stack([x.real, x.imag]) for x in (Z, ALONG))
+    both = gradient_and_hvp(lambda r: of_complex(r[0] + 1j * r[1]), AutoJax(), parts, along)
+    return [part[0] + 1j * part[1] for part in both]
+
+
+PAIRS_OF_MODES = [
+    SecondOrder(auto(mode=outer), auto(mode=inner))
+    for auto in (AutoJax, AutoTorch, AutoAutograd)
+    for outer in ("forward", "reverse")
+    for inner in ("forward", "reverse")
+]
+
+
+@pytest.mark.parametrize("prepared", [False, True], ids=["plain", "prepared"])
+@pytest.mark.parametrize(
+    "backend",
+    [
+        *BACKENDS.values(),
+        *PAIRS_OF_MODES,
+        *[SecondOrder(AutoFiniteDifferences(), auto()) for auto in (AutoJax, AutoTorch, AutoAutograd)],
+        AutoFiniteDifferences(native=AutoTorch()),
+    ],
+    ids=repr,
+)
+def test_hvp_by_complex_numbers_is_the_derivative_of_the_gradient(backend, prepared):
+    first, second = _split()
+    differences = "FiniteDifferences" in repr(backend)
+    call = (lambda operator: prepare(operator, of_complex, backend, Z, ALONG)) if prepared else (
+        lambda operator: lambda *args: operator(of_complex, backend, *args)
+    )  # fmt: skip
+    alone, (gradients, products) = call(hvp)(Z, ALONG), call(gradient_and_hvp)(Z, ALONG)
+    for found, wanted in ((alone, second), (gradients, first), (products, second)):
+        assert found.dtype == np.complex128
+        np.testing.assert_allclose(found, wanted, rtol=1e-5 if differences else 1e-11)
+
+
+@each_backend
+def test_hvp_of_trees_with_complex_leaves(backend):
+    def f(t):
+        xp = array_namespace(t["w"], t["c"])
+        return xp.real(xp.sum(t["w"] ** 2 * t["s"])) * xp.sum(t["r"]) + xp.real(t["c"] * xp.conj(t["c"])) * t["s"] ** 2
+
+    x, v = {"w": Z, "s": 1.3, "r": Z.real, "c": 0.3 - 0.4j}, {"w": ALONG, "s": 0.2, "r": ALONG.imag, "c": 1 + 1j}
+    found, wanted = hvp(f, backend, x, v), hvp(f, AutoJax(), x, v)
+    assert {name: type(part) for name, part in found.items()} == {"w": np.ndarray, "s": float, "r": np.ndarray, "c": complex}
+    for name in x:
+        np.testing.assert_allclose(found[name], wanted[name], rtol=1e-5, atol=1e-8)
+    # The Hessian is symmetric in the real inner product.
+    other = {"w": 1j * Z, "s": -0.4, "r": Z.imag, "c": 0.5j}
+    back = hvp(f, backend, x, other)
+    inner = [sum(np.sum(np.real(np.conj(a[k]) * b[k])) for k in x) for a, b in ((found, other), (back, v))]
+    assert inner[0] == pytest.approx(inner[1], rel=1e-5)
+
+
+@each_backend
+def test_hvp_by_complex_numbers_in_other_forms(backend):
+    number = hvp(lambda z: of_complex(array_namespace(z).reshape(z, (1,))), backend, Z[0], ALONG[0])
+    single = hvp(of_complex, backend, Z.astype(np.complex64), ALONG.astype(np.complex64))
+    assert single.dtype == np.complex64
+    np.testing.assert_allclose(single, _split()[1], rtol=2e-2 if "Finite" in repr(backend) else 1e-5)
+    np.testing.assert_allclose(number, _split()[1][0], rtol=1e-5)
+    np.testing.assert_array_equal(hvp(of_complex, backend, Z, None), np.zeros(3))
+    np.testing.assert_allclose(hvp(of_complex, backend, Z, ALONG.real), hvp(of_complex, backend, Z, ALONG.real + 0j), rtol=1e-7)
+    stack = np.stack([ALONG, 1j * ALONG])
+    each = batched(hvp, of_complex, backend, Z, Each(stack))
+    np.testing.assert_allclose(each, [hvp(of_complex, backend, Z, v) for v in stack], rtol=1e-5)
 
 
 @each_backend

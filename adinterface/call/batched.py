@@ -187,9 +187,10 @@ class BatchedCall(Call):
         n = self.plan.active[k]
         library: Any = self.plan.slots[n].library
         if library is PYTHON:
-            return self.present(gradient)
+            return self._in_form(self.present(gradient), library)
         like = self.values[n]
-        return library.restore(gradient, library_of_array(gradient), like, self.plan.dtypes[k], self.taken)
+        restored = library.restore(gradient, library_of_array(gradient), like, self.plan.dtypes[k], self.taken)
+        return self._in_form(restored, library)
 
 
 def no_each(operator: str) -> str:

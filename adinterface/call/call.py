@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..contract.backend import Accuracy, Arrays
-from ..contract.library import Leave, Library, kind
+from ..contract.callers import caller_form
+from ..contract.library import NUMPY, PYTHON, Leave, Library, kind
 from ..tree import HANDLERS, Structure, build_gradient, handler_of
 from .messages import Place, places_of, warn_disconnected, warn_imprecise
 from .plan import Plan
@@ -23,7 +24,7 @@ class Call:
     Data flows one way: values -> `enter` -> the engine -> `gradients`, `present` -> results on the arguments' structure.
     """
 
-    __slots__ = ("f", "native", "plan", "taken", "values")
+    __slots__ = ("f", "form", "native", "plan", "taken", "values")
 
     #: What makes a user's tangents native in this kind of call, if not what does as a rule: of the call, the tangents, whether
     #: they are stacks, and what messages call the only one.
@@ -35,11 +36,13 @@ class Call:
         self.taken: set[int] = set()
         #: The native leaves, which tangents must resemble.
         self.native: Arrays = ()
+        #: How the code that called takes an engine's array that stands for no such of its own.
+        self.form = caller_form()
 
     def again(self) -> Call:
         """This call for one more result of its own: a map that outlives it is applied."""
         new = type(self)(self.plan, self.values, self.f)
-        new.native, new.taken = self.native, set(self.taken)
+        new.native, new.taken, new.form = self.native, set(self.taken), self.form
         return new
 
     def scope(self) -> AbstractContextManager[Any]:
@@ -74,6 +77,9 @@ class Call:
         if plan.leave is not None:
             at_once = None if plan.leave_all is None else plan.leave_all(native, taken)
             results = self._one_by_one(plan.leave, native) if at_once is None else at_once
+        if self.form is not None:
+            libraries = [plan.slots[n].library for n in plan.active]
+            results = [self._in_form(result, library) for result, library in zip(results, libraries)]
         return tuple(results) if plan.bare else plan.gradients(results, self.values)
 
     def _one_by_one(self, leave: Sequence[Leave], native: Sequence[Any]) -> Sequence[Any]:
@@ -103,7 +109,7 @@ class Call:
         if plan.present is not None:
             presented = plan.present(result, self.taken)
             if presented is not None:
-                return presented
+                return self._in_form(presented, plan.result_library)
         source = library_of_array(result)
         if source.compiles_other and kind(source.dtype(result)) == "other":
             return result  # it has no form in another library
@@ -116,7 +122,13 @@ class Call:
         presented = target.restore(result, source, None, source.dtype(result), self.taken)
         if plan.stand_in is not None:
             return plan.stand_in(presented)
-        return np.asarray(presented) if isinstance(presented, np.generic) else presented
+        if isinstance(presented, np.generic):
+            return np.asarray(presented)
+        return self._in_form(presented, plan.result_library)
+
+    def _in_form(self, result: Any, wanted: Any) -> Any:
+        """A result as the code that called takes it: a tracer where numbers or NumPy's arrays went in is none of its own."""
+        return result if self.form is None or (wanted is not NUMPY and wanted is not PYTHON) else self.form(result)
 
     def tangent(self, structure: Structure, native: Sequence[Any]) -> Any:
         """A tangent of what f returned, in its structure."""

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..contract.backend import Arrays, Aux
+from ..contract.callers import caller_form, calling_in
 from ..contract.errors import OutputError
 from ..contract.library import NUMPY, PYTHON, Library, kind
 from ..contract.no_axes import standing_for_arrays
@@ -93,6 +94,9 @@ class Function:
 
     def __call__(self, *active: Any) -> tuple[Arrays, Aux]:
         plan = self.plan
+        if caller_form() is not None:
+            with calling_in(None):  # f is code of its own
+                return self(*active)
         try:
             if plan.bare:
                 result = self.f(*active)
@@ -117,7 +121,7 @@ class Function:
 
         What it raises he gives to `failed`, what it returns to `taken_apart`.
         """
-        return self.f if self.plan.bare and self.output != "tree" else None
+        return self.f if self.plan.bare and self.output != "tree" and caller_form() is None else None
 
     def _told(self, active: Sequence[Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """f, told which of its arguments are arrays although they have no axes."""
@@ -176,9 +180,10 @@ def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
             raise OutputError(f"{plan.operator}: f returned {describe(result)}, in which nothing has a derivative.")
     else:
         first, rest = result, None
-        if output == "scalar and aux" and isinstance(result, (tuple, dict)) and result:
-            rest = result
-            first = next(iter(result.values())) if isinstance(result, dict) else result[0]
+        held = stood_for(result) if output == "scalar and aux" else None
+        if isinstance(held, (tuple, dict)) and held:
+            rest = held
+            first = next(iter(held.values())) if isinstance(held, dict) else held[0]
         check_scalar(plan.operator, stood_for(first), result)
         if rest is None:
             structure = flatten(first, leaves, lambda: "the result of f")

@@ -42,7 +42,8 @@ class NodeType(ABC):
     #: f reaches the children through the object itself, and an engine may differentiate them where they are. Such a type
     #: keeps no object in its data: `unflatten` and `gradient` get, in front of the children, a pair of the object and its own.
     held: ClassVar[bool] = False
-    #: Its one child is an array, and it stands for that wherever an array is expected: as what f returns, as a tangent.
+    #: It has one child, an array or a container of Python's own, and stands for that wherever one is expected: as what f
+    #: returns, as a tangent.
     stands_for_array: bool = False
 
     #: Python numbers anywhere inside are structure: hyperparameters, not what is trained.

@@ -9,13 +9,14 @@ import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, overload
 
+from ..contract.callers import calling_in
 from ..contract.errors import NumpyCodeError
-from ..contract.library import NUMPY
+from ..contract.library import NUMPY, PYTHON, Library
 from ..contract.no_axes import stands_for_array
-from ..tree import Constant, Frozen, Leaf, Node, Structure, build, flatten, register_stand_in
+from ..tree import Constant, Frozen, Leaf, Node, Structure, build, flatten, handler_of, register_stand_in
 from .array import NumpyArray, wrap
 from .engine import Engine, engine_of
-from .refusals import LAST
+from .refusals import LAST, outside_remedies
 from .storage import ARGUMENT, MADE
 
 P = ParamSpec("P")
@@ -78,18 +79,32 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
         args, kwargs = build(structure, iter([_wrapped(leaf, own is not None) for leaf in leaves]))
         LAST.refused = None
         try:
-            result = _unwrapped((f if own is None else own())(*args, **kwargs))
+            with calling_in(_taken):
+                result = (f if own is None else own())(*args, **kwargs)
+            result = _unwrapped(result)
+        except NumpyCodeError as error:
+            _note_remedies(error, error)
+            raise
         except (ValueError, SystemError) as error:
             # NumPy's own, for `a[0] = x[0]` into a plain array, or Python's, for a wrapper in the C code of SciPy, stands in
             # front of what the wrapper said.
             if isinstance(error.__cause__, NumpyCodeError):
-                raise NumpyCodeError(str(error.__cause__)) from error
+                refused = NumpyCodeError(str(error.__cause__))
+                _note_remedies(refused, error)
+                raise refused from error
             if LAST.refused is not None:
                 error.add_note(LAST.refused)
             raise
         return result
 
     return on_any_engine
+
+
+def _note_remedies(refused: NumpyCodeError, raised: BaseException) -> None:
+    """Note on a refusal what helps where the code that was refused is not the user's own."""
+    note = outside_remedies(raised)
+    if note is not None and note not in getattr(refused, "__notes__", ()):
+        refused.add_note(note)
 
 
 def _deep_names(f: Callable[..., Any]) -> Callable[[], Callable[..., Any]]:
@@ -109,6 +124,13 @@ def _wrapped(leaf: Leaf, writing: bool) -> Any:
     if array._array.shape or stands_for_array(leaf.value):
         array._parent = ARGUMENT
     return array
+
+
+def _taken(result: Any) -> Any:
+    """What an operator gives, as NumPy code takes it."""
+    library = handler_of(result, scan=False)
+    of_engine = isinstance(library, Library) and library is not NUMPY and library is not PYTHON
+    return wrap(result, engine_of(library)) if of_engine else result
 
 
 def _unwrapped(result: Any) -> Any:

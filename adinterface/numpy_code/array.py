@@ -540,7 +540,7 @@ def unwrap(
                 parts.append(part._array)
             elif cls_of_part in _AS_THEY_ARE:
                 parts.append(part)
-            elif apart and function not in NESTED and cls_of_part in (list, tuple) and holds_storage(part):
+            elif apart and function not in NESTED and isinstance(part, (list, tuple)) and holds_storage(part):
                 parts.append(unwrap(stacked(part), engine, beside, function, place))
             else:
                 parts.append(unwrap(part, engine, beside, function, place))
@@ -564,14 +564,17 @@ def unwrap(
         return engine.lift(value, beside)
     if function is not None and isinstance(value, np.integer) and counts(function, place):
         return int(value)
+    if isinstance(value, (list, tuple)):  # of a class of its own
+        return unwrap(tuple(value) if isinstance(value, tuple) else list(value), engine, beside, function, place)
     return value
 
 
 def decided(x: Any) -> Any:
     """Masks and integers of an engine as the numbers that this run goes on by, if it tells or assumes such."""
     cls = type(x)
-    if cls is tuple or cls is list:
-        return cls([decided(part) for part in x])
+    if isinstance(x, (tuple, list)):
+        parts = [decided(part) for part in x]
+        return parts if isinstance(x, list) else tuple(parts)
     decisions = active() if cls is NumpyArray else None
     if decisions is None or x.dtype.kind not in "iub":
         return x
@@ -585,7 +588,7 @@ def _may_view(index: Any, shape: Any) -> bool:
     for part in index if type(index) is tuple else (index,):
         if part is Ellipsis:
             no_number = True
-        elif type(part) not in _BASIC and (type(part) is list or getattr(part, "shape", None)):
+        elif type(part) not in _BASIC and (isinstance(part, list) or getattr(part, "shape", None)):
             return False
     return no_number
 

@@ -159,14 +159,12 @@ class Engine:
         """What is not one of our wrappers, as an operand beside a native array; NotImplemented for what is no number."""
         if type(value) in self.numbers:
             return value
-        if isinstance(value, Storage):  # a plain array that f has made
+        if isinstance(value, (list, tuple, range)):
+            value = stacked(value) if holds_storage(value) else np.asarray(value)
+        if isinstance(value, Storage):
             value = value._operand()
         if isinstance(value, (np.ndarray, np.generic)):
             return self.lift(value, beside)
-        if isinstance(value, (list, tuple, range)):
-            if holds_storage(value):
-                return stacked(value)._array
-            return self.lift(np.asarray(value), beside)  # of which NumPy itself makes an array, matrix or not
         return value if isinstance(value, self.types) else NotImplemented
 
 

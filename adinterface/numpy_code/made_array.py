@@ -252,8 +252,8 @@ def array_of_engine(value: Any) -> Any:
     cls = type(value)
     if cls is NumpyArray:
         return value
-    if cls is tuple or cls is list or cls is dict:
-        for part in value.values() if cls is dict else value:
+    if isinstance(value, (tuple, list, dict)):
+        for part in value.values() if isinstance(value, dict) else value:
             found = array_of_engine(part)
             if found is not None:
                 return found
@@ -264,22 +264,27 @@ def array_of_engine(value: Any) -> Any:
 
 def plain(value: Any) -> Any:
     """The values with NumPy's own arrays."""
-    cls = type(value)
-    if cls is MadeArray:
-        return value._array
-    if cls is tuple or cls is list:
-        return cls([plain(part) for part in value])
-    return {name: plain(part) for name, part in value.items()} if cls is dict else value
+    return value._array if type(value) is MadeArray else with_each(plain, value)
 
 
 def lent(value: Any) -> Any:
     """The values with copies of NumPy's own arrays, for an engine."""
-    cls = type(value)
-    if cls is MadeArray:
-        return value._operand()
-    if cls is tuple or cls is list:
-        return cls([lent(part) for part in value])
-    return {name: lent(part) for name, part in value.items()} if cls is dict else value
+    return value._operand() if type(value) is MadeArray else with_each(lent, value)
+
+
+def with_each(of: Callable[[Any], Any], value: Any) -> Any:
+    """A list, tuple, namedtuple or dict of what stands for each part; the value itself where nothing does."""
+    if not isinstance(value, (tuple, list, dict)):
+        return value
+    given = list(value.values() if isinstance(value, dict) else value)
+    parts = [of(part) for part in given]
+    if all(a is b for a, b in zip(parts, given)):
+        return value
+    if isinstance(value, dict):
+        return dict(zip(value, parts))
+    if isinstance(value, list):
+        return parts
+    return value._make(parts) if hasattr(value, "_make") else tuple(parts)
 
 
 def _ours(out: Any, function: Any) -> Any:
@@ -378,7 +383,7 @@ def _forward(ufunc: np.ufunc) -> Callable[[MadeArray, Any], Any]:
             return other_way(other, self._operand())
         if type(other) is MadeArray:
             other = other._array
-        elif type(other) in (list, tuple):
+        elif isinstance(other, (list, tuple)):
             return ufunc(self, stacked(other))
         result = ufunc(self._array, other)
         return _new_array(result, None) if type(result) is np.ndarray else result
@@ -392,7 +397,7 @@ def _backward(ufunc: np.ufunc) -> Callable[[MadeArray, Any], Any]:
     def operate(self: MadeArray, other: Any) -> Any:
         if type(other) is NumpyArray:
             return usual(other, self._operand())
-        if type(other) in (list, tuple):
+        if isinstance(other, (list, tuple)):
             return ufunc(stacked(other), self)
         result = ufunc(other, self._array)
         return _new_array(result, None) if type(result) is np.ndarray else result

@@ -87,7 +87,7 @@ def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
 
 def _as_array(value: Any, dtype: Any, order: Any) -> Any:
     """The value itself if it is an array of that dtype; else a new one, of the engine or made."""
-    if type(value) in (list, tuple) and array_of_engine(value) is not None:
+    if isinstance(value, (list, tuple)) and array_of_engine(value) is not None:
         value = stacked(value)
     if type(value) is NumpyArray:
         return value if dtype is None else value.astype(dtype, copy=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -207,9 +207,11 @@ def instead_of(function: Any) -> str | None:
     return f"np.{name}(x + 0j)" if getattr(np.emath, name, None) is function and hasattr(np, name) else None
 
 
-def by_columns(order: str | None) -> bool:
+def by_columns(order: str | None, shape: Sequence[int]) -> bool:
     """Whether an order= is Fortran's. Two of NumPy's four depend on the layout in memory, of which an engine says nothing."""
     kind = (order or "C")[:1].upper()
+    if kind in "AK" and sum(length != 1 for length in shape) < 2:
+        return False  # one line has one order
     if kind in "AK":
         raise NumpyCodeError(
             f"numpy_function: order={order!r} depends on how an array lies in memory, which an engine's array does not tell. "

@@ -6,8 +6,11 @@ import dis
 import linecache
 import re
 import sys
+import sysconfig
 import threading
 from types import FrameType
+
+from ..contract.auto import BUILT_IN
 
 #: What was refused last in this thread: C code may put an error of its own in front of it, and say nothing of ours.
 LAST = threading.local()
@@ -15,7 +18,7 @@ LAST = threading.local()
 NO_NUMBER = "Leave it an array, and write np.sin for math.sin"
 #: What to write instead of an expression that would leave the engine, by how it looks.
 _LEAVING = {
-    r"= \.\.\.$": "f itself has not made that array: write a = np.array(a) in f first",
+    r"(= \.\.\.|\.(fill|put|__setitem__)\(.*\))$": "f itself has not made that array: write a = np.array(a) in f first",
     r"np\.(asarray|array|asanyarray)\([\[(]": "Write np.stack([...]) for a list of arrays",
     r"np\.(asarray|array|asanyarray|float64|float32)\(": "Leave it out: it is an array already",
     r"np\.full\(": "Write np.broadcast_to(value, shape)",
@@ -56,13 +59,18 @@ _FOLLOWED = r"(np|numpy)\.(asarray|array|asanyarray|float64|float32|full|arange|
 
 def where_deep_helps(found: str) -> str:
     """What to add to a refusal that numpy_function(f, deep=True) may not give: code in Python asked for a plain array."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _package_of(frame) in _NOT_THE_USERS:
-        frame = frame.f_back
-    if frame is None or getattr(frame.f_globals, "deep", False):
+    if _in_deep_code():
         return ""
     helps = _in_scipy() or re.match(_FOLLOWED, found)
     return " numpy_function(f, deep=True) runs most of such code as it is." if helps else ""
+
+
+def _in_deep_code() -> bool:
+    """Whether it is the copy of a function that led here."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _package_of(frame) in _NOT_THE_USERS:
+        frame = frame.f_back
+    return frame is None or getattr(frame.f_globals, "deep", False)
 
 
 def _in_scipy() -> bool:
@@ -117,10 +125,32 @@ def into_unknown_elements() -> str:
 
 
 def into_plain(function: str) -> str:
+    deep = "" if _in_deep_code() else " numpy_function(f, deep=True) follows what the code that f calls makes, too."
     return (
         f"numpy_function: {function} would write its result into a plain NumPy array (out=, or an operator such as +=), which "
-        f"would drop its gradient: f itself has not made that array. Write a = np.array(a) in f first."
+        f"would drop its gradient: f itself has not made that array. Write a = np.array(a) in f first, and pass that to code "
+        f"that you cannot change.{deep}"
     )
+
+
+def outside_remedies(error: BaseException) -> str | None:
+    """What to do about a refusal of code that lies among the installed packages, which nobody wants to change."""
+    trace, frame = error.__traceback__, None
+    while trace is not None:
+        frame = trace.tb_frame if _package_of(trace.tb_frame) not in _NOT_THE_USERS | ENGINES else frame
+        trace = trace.tb_next
+    if frame is None or not frame.f_code.co_filename.startswith(_INSTALLED):
+        return None
+    deep = "" if getattr(frame.f_globals, "deep", False) else "numpy_function(f, deep=True) runs most of such code as it is. "
+    return (
+        f"This is code of {_package_of(frame) or 'a package'}, which need not be changed. {deep}Where it writes into its "
+        f"argument, pass it x.copy(). adinterface.differentiate_with gives the function that calls it a derivative, and "
+        f"AutoFiniteDifferences() takes it as it is."
+    )
+
+
+#: Where packages are installed, and Python's own lie.
+_INSTALLED = tuple({sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib")})
 
 
 def expression() -> str:
@@ -152,3 +182,5 @@ def _expression_at(frame: FrameType, instruction: int) -> str:
 
 
 _NOT_THE_USERS = frozenset({__package__.partition(".")[0], "numpy", "scipy"})
+#: The packages of the engines, under whose names they stand, and ours for them.
+ENGINES = frozenset(name for auto in BUILT_IN for name in (auto.name, f"adinterface_{auto.name}"))

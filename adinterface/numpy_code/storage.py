@@ -301,9 +301,9 @@ def known(index: Any, engine: Any) -> Any:
     cls = type(index)
     if cls is int or cls is slice or index is None or index is Ellipsis:
         return _known_slice(index, engine) if cls is slice else index
-    if cls is tuple:
+    if isinstance(index, tuple):
         return tuple([known(part, engine) for part in index])
-    if cls is list:
+    if isinstance(index, list):
         return [known(part, engine) for part in index]
     if isinstance(index, Storage):
         engine, index = index._engine, index._array

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from .names import spelled
 from .storage import Storage, known
-from .writes import stacked
+from .writes import of_numbers, stacked
 
 #: NumPy's functions that write to an argument.
 WRITERS: dict[Any, Callable[..., Any]] = {}
@@ -16,8 +19,17 @@ WRITERS: dict[Any, Callable[..., Any]] = {}
 
 def _writer(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def register(ours: Callable[..., Any]) -> Callable[..., Any]:
-        WRITERS[function] = ours
-        return ours
+        target = next(iter(inspect.signature(ours).parameters))
+
+        @functools.wraps(ours)
+        def write(*args: Any, **keywords: Any) -> Any:
+            if isinstance(args[0] if args else keywords[target], Storage):
+                return ours(*args, **keywords)
+            name = spelled(function)
+            return function(*of_numbers(args, name), **{word: of_numbers(part, name) for word, part in keywords.items()})
+
+        WRITERS[function] = write
+        return write
 
     return register
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..contract.errors import NumpyCodeError
-from .refusals import into_argument, into_captured, into_unknown_elements
+from .names import spelled
+from .refusals import into_argument, into_captured, into_plain, into_unknown_elements
 from .storage import ARGUMENT, CAPTURED, Numbers, Storage, Unknown, is_number, known, locate, replace_root
 
 
@@ -74,7 +75,7 @@ def as_native(value: Any, dtype: np.dtype[Any], root: Storage) -> Any:
                 native = engine.functions[np.real](native)
             return engine.functions[np.astype](native, dtype.name)
         value = native
-    elif type(value) in (list, tuple) and holds_storage(value):
+    elif isinstance(value, (list, tuple)) and holds_storage(value):
         return as_native(stacked(value), dtype, root)
     plain = np.empty(np.shape(value), dtype)
     plain[...] = value
@@ -83,12 +84,12 @@ def as_native(value: Any, dtype: np.dtype[Any], root: Storage) -> Any:
 
 def holds_storage(values: Any) -> bool:
     """Whether a list, or a list in it, has an array of ours."""
-    return any(holds_storage(v) if type(v) in (list, tuple) else isinstance(v, Storage) for v in values)
+    return any(holds_storage(v) if isinstance(v, (list, tuple)) else isinstance(v, Storage) for v in values)
 
 
 def stacked(values: Any) -> Any:
     """Nested lists as one array, of ours if there is one of ours in them; anything else as it is."""
-    if type(values) not in (list, tuple):
+    if not isinstance(values, (list, tuple)):
         return values
     return np.stack([stacked(v) for v in values]) if holds_storage(values) else np.asarray(values)
 
@@ -123,7 +124,7 @@ def _last_of_each(target: Numbers, value: Any) -> tuple[Numbers, Any]:
     if last.size == flat.size:
         return target, value
     keep = np.sort(flat.size - 1 - last)
-    if np.ndim(value) or type(value) in (list, tuple):
+    if np.ndim(value) or isinstance(value, (list, tuple)):
         value = stacked(value)
         while np.ndim(value) > target.ndim and np.shape(value)[0] == 1:
             value = value[0]
@@ -194,6 +195,22 @@ def _list_of_native(part: Any, engine: Any, root: Storage) -> Any:
     return stacked(part)._array
 
 
+def of_numbers(value: Any, name: str) -> Any:
+    """A value for a function of this name that writes to a plain array; raises NumpyCodeError where it is differentiated."""
+    if isinstance(value, (list, tuple)):
+        parts = [of_numbers(part, name) for part in value]
+        return parts if isinstance(value, list) else tuple(parts)
+    if not isinstance(value, Storage):
+        return value
+    engine = value._engine
+    if engine is not None and value.dtype.kind not in "iub" and engine.library.traced(value._array):  # type: ignore[attr-defined]
+        raise NumpyCodeError(into_plain(name))
+    found = _known(value, engine)
+    if found is _UNKNOWN:
+        raise NumpyCodeError(into_unknown_elements())
+    return found
+
+
 # out=, at -------------------------------------------------------------------------------------------------------------
 
 
@@ -216,6 +233,11 @@ def into(out: Any, result: Any, where: Any, name: str) -> Any:
 
 def accumulate_at(ufunc: np.ufunc, x: Any, index: Any, values: Any = None) -> None:
     """ufunc.at(x, index, values): an element that the index names twice takes part twice."""
+    plain = not isinstance(x, Storage)
+    if plain:
+        at, name = getattr(ufunc, "at"), f"{spelled(ufunc)}.at"  # noqa: B009  (whose type knows no array but NumPy's)
+        at(x, *[of_numbers(part, name) for part in (index, values) if part is not None])
+        return
     root, numbers = writable(x)
     spot = _known(index, x._engine)
     if spot is _UNKNOWN:

@@ -95,7 +95,7 @@ class BatchedKind:
 
 
 #: What is true of a batched operator as of the operator itself.
-_SAME = ("name", "output", "result", "forms", "order", "takes", "directions", "outlives")
+_SAME = ("name", "output", "result", "forms", "order", "of_complex", "takes", "directions", "outlives")
 
 
 class Batched(Operation):

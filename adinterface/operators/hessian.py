@@ -39,15 +39,15 @@ class ValueGradientAndHessian(NamedTuple, Generic[Value, Gradient, HessianMatrix
 def hvp(f: Callable[..., Any], backend: AutoBackend, x: Any, v: Any, /, *constants: Any, **kwargs: Any) -> Any:
     """The Hessian of a real scalar function times a vector, without forming the Hessian; of x's type and structure.
 
-    x: a tree of real arrays.
+    x: a tree of arrays. By complex ones it is the derivative of the gradient, whose convention it has.
     v: a tangent of x's structure and shapes (it is no argument of f); None in it is zero.
     constants: further arguments of f, each written `Constant(c)`.
 
     A plain backend takes the fastest right pair of its engine (JAX and autograd: forward over reverse; torch:
     reverse over reverse; finite differences: differences of differences); `SecondOrder(outer, inner)` says otherwise.
 
-    Raises NotDifferentiableError for complex leaves or a further argument that is not a Constant, TreeError, naming
-    the path, for a v that does not match, OutputError if f does not return a real scalar.
+    Raises NotDifferentiableError for a further argument that is not a Constant, TreeError, naming the path, for a v
+    that does not match, OutputError if f does not return a real scalar.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, hvp
@@ -71,7 +71,8 @@ def hessian(f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: 
     """The Hessian of a real scalar function.
 
     For an array x an array of shape `x.shape + x.shape` (row-major); for a tree, x's tree of x's trees, whose leaves
-    have the shapes of both leaves, one after the other. A float for a float. Arguments and errors as for `hvp`.
+    have the shapes of both leaves, one after the other. A float for a float. Arguments and errors as for `hvp`, and
+    NotDifferentiableError for complex leaves.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, hessian
@@ -123,6 +124,7 @@ class GradientHvp(SecondOrderOperation):
     result: ClassVar[type[tuple[Any, ...]] | None] = GradientAndHvp
     forms: ClassVar[tuple[PartForm, ...]] = ("argument", "argument")
     takes = "one argument"
+    of_complex = True
     directions = "second argument"
 
     def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:

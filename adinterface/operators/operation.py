@@ -58,6 +58,8 @@ class Operation(ABC):
     forms: ClassVar[tuple[PartForm, ...]]
     #: How many derivatives it takes.
     order: ClassVar[Literal[1, 2]] = 1
+    #: Whether its second derivatives have a form by complex arguments: one that a gradient could have.
+    of_complex: ClassVar[bool] = False
     takes: ClassVar[Takes] = "arguments"
     directions: ClassVar[Directions | None] = None
     #: The results outlive the call with the leaves in them, so mutable leaves are copied.
@@ -106,7 +108,7 @@ class Operation(ABC):
             plan.require_number()
         elif self.takes == "one argument":
             plan.require_one()
-        if self.order == 2:
+        if self.order == 2 and not self.of_complex:
             plan.require_real()
         return plan
 

@@ -17,6 +17,7 @@ from ..call.passages import entrance_of, picker, picking
 from ..call.plan import Plan, Road
 from ..call.recognizer import Recognizer
 from ..contract.backend import Arrays
+from ..contract.callers import caller_form
 from ..contract.decisions import Undecided, take_wish
 from ..contract.library import NUMPY, PYTHON, as_it_is
 from ..contract.nodes import Unkeyed, contents, exactly
@@ -134,7 +135,7 @@ class CompiledSpecialization(Specialization):
 
         def call(values: Sequence[Any], tangents: tuple[Any, ...] | None) -> Any:
             arrays = values if straight else self._arrays(values, tangents)
-            if arrays is None:
+            if arrays is None or caller_form() is not None:
                 return in_steps(values, tangents)
             scope = None if scoping is None else scoping()
             try:

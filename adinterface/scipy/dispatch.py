@@ -120,7 +120,7 @@ def _kind(values: Iterable[Any]) -> type | None:
         cls = type(value)
         if cls is NumpyArray:
             return NumpyArray
-        if cls is tuple or cls is list:
+        if isinstance(value, (tuple, list)):
             inner = _kind(value)
             if inner is NumpyArray:
                 return inner

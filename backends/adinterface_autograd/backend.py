@@ -18,6 +18,7 @@ from .box import Box
 from .forward import ForwardNode
 from .known_failures import KNOWN_FAILURES
 from .library import AutogradLibrary
+from .nodes import Boxed
 from .reverse import ReverseNode
 from .rules import astype
 from .traces import backward, new_trace, node_of, unboxed
@@ -26,6 +27,7 @@ from .traces import backward, new_trace, node_of, unboxed
 class AutogradBackend(Backend):
     known_failures = KNOWN_FAILURES
     libraries = (AutogradLibrary(),)
+    node_types = (Boxed(),)
 
     transposes = True
     second_order = (None, "reverse")  # forward rules for one product, the gradient's pullback for many
@@ -126,8 +128,9 @@ def _assigns(trace: TracebackType | None) -> bool:
 
 _NUMPY_CALLED = (
     "NumPy was called on an array that autograd is tracing. Take the functions from the array: "
-    "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function. Beside an array that "
-    "is not differentiated, which is NumPy's own, take them from both: array_namespace(c, x)."
+    "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function, and every "
+    "function whose arguments f captures. Beside an array that is not differentiated, which is NumPy's own, take them from "
+    "both: array_namespace(c, x)."
 )
 _NO_ASSIGNMENT = (
     "autograd cannot differentiate item assignment. Build the array with xp.stack, xp.concat or xp.where "

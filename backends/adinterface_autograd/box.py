@@ -25,6 +25,7 @@ class Box(ArrayBox):  # type: ignore[misc]
     """A box that answers `__array_namespace__` with the namespace of this package."""
 
     __slots__ = ()
+    __module__ = ArrayBox.__module__  # by which opt_einsum, and with it xarray's dot, finds the functions
 
     device = "cpu"
     #: The namespace of this package, whose functions return boxes: when it is made, it enters itself here.
@@ -146,8 +147,10 @@ def _operator(function: Callable[..., Any], reflected: bool = False) -> Callable
 
 
 def _is_foreign(other: Any) -> bool:
-    """Whether it is an array of another kind, with operators of its own."""
-    return hasattr(type(other), "__array_function__") and not isinstance(other, np.ndarray)
+    """Whether it is an array of another kind, with operators of its own; xarray's answer NumPy's ufuncs alone."""
+    cls = type(other)
+    answers = hasattr(cls, "__array_function__") or getattr(cls, "__array_ufunc__", None) is not None
+    return answers and not isinstance(other, np.ndarray)
 
 
 def _unary(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -301,7 +301,7 @@ class FiniteDifferencesBackend(Backend):
             return None
         evaluations = self._evaluations(function, leaves)
         point = self._point(leaves)
-        lines, along = Coordinates(point, [False] * len(leaves)), Directions(point, numbers)
+        lines, along = Coordinates(point, point.complex), Directions(point, numbers)
         together = Together(lines, along)
 
         def differences(fresh: Callable[[], Arrays]) -> tuple[Bends, Slopes]:
@@ -362,8 +362,10 @@ class FiniteDifferencesBackend(Backend):
 
     def _part(self, numbers: Any, lines: Coordinates, n: int) -> Any:
         """The entries of one leaf on the last axis, in its shape and dtype."""
-        start, size, _ = lines.spans[n]
+        start, size, doubled = lines.spans[n]
         part = numbers[..., start : start + size]
+        if doubled:
+            part = part + 1j * numbers[..., start + size : start + 2 * size]
         leaf = lines.point.leaves[n]
         return self._block(part.reshape((*part.shape[:-1], *np.shape(lines.point.numbers[n]))), leaf, leaf)
 

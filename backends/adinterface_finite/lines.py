@@ -92,9 +92,9 @@ class Coordinates(Lines):
         return there
 
     def numbers_at(self, line: int, t: float) -> dict[int, Any]:
-        n, index, _ = self.places[line]
+        n, index, unit = self.places[line]
         moved = np.array(self.point.numbers[n], order="K")
-        moved[index] = moved[index] + t
+        moved[index] = moved[index] + (t if unit == 1.0 else t * unit)
         return {n: moved}
 
     def mover(self, line: int, fresh: Callable[[], Arrays]) -> Move:
@@ -141,11 +141,11 @@ def both(leaves: Sequence[Any], first: Lines, line: int, t: float, then: Coordin
     """The leaves moved along one line, and one number of them along a coordinate besides."""
     point, there = first.point, list(leaves)
     moved = first.numbers_at(line, t)
-    n, index, _ = then.places[other]
+    n, index, unit = then.places[other]
     numbers = moved.get(n)
     if numbers is None:
         numbers = np.array(point.numbers[n], order="K")
-    numbers[index] = numbers[index] + h
+    numbers[index] = numbers[index] + (h if unit == 1.0 else h * unit)
     for k, array in {**moved, n: numbers}.items():
         there[k] = point.native(k, array[()] if isinstance(point.numbers[k], np.generic) else array)
     return there

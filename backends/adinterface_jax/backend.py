@@ -95,7 +95,8 @@ class JaxBackend(Backend):
         if isinstance(error, jax.errors.TracerArrayConversionError):
             return (
                 "NumPy was called on a JAX array that is being differentiated. Take the functions from the array: "
-                "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function."
+                "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function, "
+                "and every function whose arguments f captures."
             )
         if isinstance(error, TypeError) and "must be Tensor, not" in str(error):
             return (

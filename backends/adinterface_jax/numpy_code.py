@@ -162,11 +162,12 @@ def _check(part: Any, x: Any, axis: int) -> None:
 
 
 def reshape(a: Any, /, shape: Any, order: str | None = "C", *, copy: Any = None) -> Any:
-    return jnp.reshape(a, shape, "F" if by_columns(order) else "C")
+    return jnp.reshape(a, shape, "F" if by_columns(order, np.shape(a)) else "C")
 
 
 def ravel(a: Any, order: str | None = "C") -> Any:
-    return jnp.ravel(_array(a), "F" if by_columns(order) else "C")
+    a = _array(a)
+    return jnp.ravel(a, "F" if by_columns(order, a.shape) else "C")
 
 
 def append(arr: Any, values: Any, axis: int | None = None) -> Any:
@@ -182,6 +183,9 @@ def vstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
 @_taking_lists
 def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
     low, high = a_min if min is None else min, a_max if max is None else max
+    if any(x is not None and jnp.iscomplexobj(x) for x in (a, low, high)):
+        a = a if low is None else jnp.maximum(a, low)
+        return a if high is None else jnp.minimum(a, high)
     if not jnp.issubdtype(jnp.result_type(a), jnp.floating):
         return jnp.clip(a, min=low, max=high)
     a = a if low is None else namespace.maximum(a, low)
@@ -266,3 +270,20 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     function = getattr(namespace, name)
     return function if name in _NOT_ARRAYS or not callable(function) else _taking_lists(function)
+
+
+# Complex numbers, which NumPy orders by the real part and then by the imaginary one; jnp has that order in some functions.
+
+
+def _place(extreme: Any, find: Any) -> Any:
+    def place(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
+        a = _array(a)
+        if jnp.iscomplexobj(a):
+            found = (a == extreme(a, axis=axis, keepdims=True)) | jnp.isnan(a)
+            return jnp.argmax(found, axis=axis, keepdims=keepdims)
+        return find(a, axis=axis, keepdims=keepdims)
+
+    return place
+
+
+argmax, argmin = _place(jnp.max, jnp.argmax), _place(jnp.min, jnp.argmin)

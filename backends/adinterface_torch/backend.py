@@ -289,8 +289,9 @@ class TorchBackend(Backend):
         if isinstance(error, RuntimeError) and any(map(message.__contains__, _ASKED_FOR_NUMBERS)):
             return (
                 "NumPy was called on a tensor that is being differentiated. Take the functions from the array: "
-                "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function. "
-                "A NumPy array w that f captures goes in as an argument, Constant(w)."
+                "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function, "
+                "and every function whose arguments f captures. A NumPy array w that f captures goes in as an "
+                "argument, Constant(w)."
             )
         if isinstance(error, TypeError) and "numpy.ndarray" in message and "Tensor" in message:
             return (

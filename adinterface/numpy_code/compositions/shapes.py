@@ -39,7 +39,7 @@ def _reversed(xp: ModuleType, a: Array) -> Array:
 @composition("reshape")
 def reshape(xp: ModuleType, a: Array, /, shape: Any, order: str = "C", *, copy: Any = None) -> Array:
     shape = lengths(shape)
-    if by_columns(order):
+    if by_columns(order, a.shape):
         return _reversed(xp, xp.reshape(_reversed(xp, a), shape[::-1]))
     return xp.reshape(a, shape)
 
@@ -47,7 +47,7 @@ def reshape(xp: ModuleType, a: Array, /, shape: Any, order: str = "C", *, copy: 
 @composition("ravel")
 def ravel(xp: ModuleType, a: Any, order: str = "C") -> Array:
     a = array(xp, a)
-    return xp.reshape(_reversed(xp, a) if by_columns(order) else a, (-1,))
+    return xp.reshape(_reversed(xp, a) if by_columns(order, a.shape) else a, (-1,))
 
 
 @composition("transpose")

@@ -16,7 +16,7 @@ from typing import Any
 
 from ...contract.decisions import wish
 from .classes import landed
-from .copies import Copies
+from .copies import Copies, DictView, ListView
 
 COPIES = Copies()
 
@@ -37,6 +37,8 @@ def with_deep_names(f: Callable[..., Any]) -> Callable[[], Callable[..., Any]]:
 
 def _leaving(result: Any) -> Any:
     cls = type(result)
+    if cls is ListView or cls is DictView:
+        return result._original
     if cls is list or cls is tuple:
         parts = list(map(_leaving, result))
         return parts if cls is list else tuple(parts)

@@ -37,7 +37,7 @@ def _extreme(real: Callable[..., Any], beyond: str) -> Callable[..., Any]:
     """max and min, which look at the numbers: where these are not known yet, the engine chooses."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        values = args if len(args) > 1 else args[0] if len(args) == 1 and type(args[0]) in (list, tuple) else ()
+        values = args if len(args) > 1 else args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else ()
         if not kwargs and any(map(unknown, values)):
             best, *others = values
             for value in others:

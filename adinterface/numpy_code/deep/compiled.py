@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from ...contract.errors import NumpyCodeError
 from ..array import NumpyArray
-from ..made_array import lent, made
+from ..made_array import lent, made, with_each
 from .plain import first_wrapped, known_numbers, plain
 
 
@@ -89,10 +90,8 @@ def settled(value: Any) -> Any:
 def _numbers(value: Any, lent_out: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]]) -> Any:
     """The numbers alone, in copies, which are noted beside what they are."""
     cls = type(value)
-    if cls is list or cls is tuple:
-        return cls([_numbers(part, lent_out) for part in value])
-    if cls is dict:
-        return {name: _numbers(part, lent_out) for name, part in value.items()}
+    if isinstance(value, (list, tuple, dict)):
+        return with_each(functools.partial(_numbers, lent_out=lent_out), value)
     if isinstance(value, NumpyArray):
         value = known_numbers(value, uncompiled=True) if cls is NumpyArray else value._array
         if value is None:

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ...contract.auto import BUILT_IN
 from ...contract.errors import NumpyCodeError
 from ..engine import OFFERS
 from ..made_array import captured
+from ..refusals import ENGINES
 from . import builtin_names, classes, math_names, numpy_names, scipy_names
 from .compiled import Compiled, Left, Offered, settled
 from .functions import FunctionCopy, assigned_globals, copied
@@ -358,8 +358,4 @@ def _reached(name: Any) -> bool:
         return True
     if name.startswith("scipy.sparse"):  # matrices of numbers, which stay constants
         return False
-    return name.startswith(_WRITTEN_IN_NUMPY) or _top(name) not in LEFT | _ENGINES
-
-
-#: The packages of the engines, under whose names they stand, and ours for them.
-_ENGINES = frozenset(name for auto in BUILT_IN for name in (auto.name, f"adinterface_{auto.name}"))
+    return name.startswith(_WRITTEN_IN_NUMPY) or _top(name) not in LEFT | ENGINES

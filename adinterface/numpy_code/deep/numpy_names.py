@@ -301,10 +301,8 @@ def looking_into_lists(real: Callable[..., Any], of: Of) -> Callable[..., Any]:
     written = None if real in _OUTSIDE or not hasattr(written, "__code__") else written
 
     def taken(value: Any) -> Any:
-        if type(value) is list or type(value) is tuple:
-            if one_by_one:
-                return type(value)([assembled(part) for part in value])
-            return assembled(value)
+        if isinstance(value, (list, tuple)):
+            return [assembled(part) for part in value] if one_by_one else assembled(value)
         return real_of(value) if isinstance(value, type) else value
 
     @functools.wraps(real)

@@ -28,7 +28,7 @@ def first_wrapped(values: Any) -> Any:
 
 def assembled(value: Any) -> Any:
     """A list that holds arrays of an engine as one array, as NumPy takes lists; of NumPy's own arrays a list of those."""
-    if type(value) is list or type(value) is tuple:
+    if isinstance(value, (list, tuple)):
         if array_of_engine(value) is not None:
             return stacked(value)
         if holds_storage(value):

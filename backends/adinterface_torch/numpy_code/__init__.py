@@ -5,7 +5,15 @@ They are here for their speed, or because the Array API has no counterpart; ever
 
 from types import SimpleNamespace
 
-from . import elementwise, fft, indexing, linalg, products, reductions, shapes, special
+from . import elementwise, fft, indexing, linalg, ordered, products, reductions, shapes, special
 
 #: Where `numpy_function` looks them up.
-SOURCES = (elementwise, indexing, products, reductions, shapes, SimpleNamespace(fft=fft, linalg=linalg, special=special))
+SOURCES = (
+    ordered,
+    elementwise,
+    indexing,
+    products,
+    reductions,
+    shapes,
+    SimpleNamespace(fft=fft, linalg=linalg, special=special),
+)

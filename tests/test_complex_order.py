@@ -1,0 +1,76 @@
+"""NumPy orders complex numbers by the real part and then by the imaginary one; torch has no order of its own for them."""
+
+import numpy as np
+import pytest
+import torch
+from adinterface_torch.numpy_code import ordered
+
+from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, gradient, hvp, numpy_function, pushforward
+
+NAN = np.nan
+Z = np.array([[0.4 + 1j, 1.3 - 0.2j, 1.7 + 2.2j], [-0.5 + 0.1j, 2.1 - 1j, -0.1 + 0.9j]])
+SPECIAL = [
+    Z,
+    np.array([1 + 1j, 1 - 1j, 1 + 1j, 1 - 2j]),
+    np.array([1 + 1j, complex(NAN, 0), complex(2, NAN), complex(NAN, 3), 5]),
+    np.array([complex(-np.inf, 2), complex(-np.inf, 3), complex(-np.inf, -np.inf)]),
+    np.array([complex(np.inf, 2), complex(np.inf, np.inf), complex(3, -np.inf)]),
+    np.array(2.5 - 1j),
+    Z.astype(np.complex64),
+]
+
+REDUCTIONS = [np.max, np.min, np.amax, np.amin, np.argmax, np.argmin, np.ptp]
+ORDERED = {
+    "max": lambda z: np.abs(np.max(z)) ** 2,
+    "min": lambda z: np.abs((1 + 2j) * np.min(z)) ** 2,
+    "methods": lambda z: np.abs(z.max() * z.min()),
+    "axis": lambda z: np.sum(np.abs(np.max(z, axis=0)) ** 2) + np.sum(np.abs(np.min(z, axis=-1, keepdims=True) * z)),
+    "axes": lambda z: np.abs(np.min(z[None] * z, axis=(0, 2))[0]),
+    "initial": lambda z: np.abs(np.max(z, initial=0.5)) + np.abs(np.min(z, initial=-0.2, where=z.real > 0)),
+    "reduce": lambda z: np.sum(np.abs(np.maximum.reduce(z))) + np.sum(np.abs(np.minimum.reduce(z, axis=1))),
+    "accumulate": lambda z: np.sum(np.abs(np.maximum.accumulate(z, axis=1))),
+    "pairs": lambda z: np.sum(np.abs(np.maximum(z, z[::-1]) * np.minimum(z, 1.0) + np.fmax(1j, z) + np.fmin(z, 2.0))),
+    "comparisons": lambda z: np.sum(np.abs(np.where(z > 1, z, 2 * z) * np.where(z <= 1j, 3 * z, z))),
+    "places": lambda z: np.abs(z.ravel()[np.argmax(z)] * z.ravel()[np.argmin(z)]),
+    "sort": lambda z: np.sum(np.abs(np.sort(z, axis=1) * np.arange(3.0))) + np.abs(np.sort(z, axis=None)[2]),
+    "argsort": lambda z: np.abs(z.ravel()[np.argsort(z, axis=None)][3]) + np.abs(np.partition(z[0], 1)[1]),
+    "clip": lambda z: np.sum(np.abs(np.clip(z, 0.2, 1.5))),
+    "ptp": lambda z: np.abs(np.ptp(z)) + np.sum(np.abs(np.ptp(z, axis=0))),
+}
+
+
+@pytest.mark.parametrize("z", SPECIAL, ids=range(len(SPECIAL)))
+def test_numbers_are_those_of_numpy(z):
+    found = torch.from_numpy(np.atleast_1d(z))[0] if not z.ndim else torch.from_numpy(z)
+    with np.errstate(all="ignore"):
+        for axis in (None, *range(z.ndim)):
+            for function in REDUCTIONS[: None if np.all(np.isfinite(z)) else -1]:  # torch subtracts infinities in its own way
+                ours = getattr(ordered, function.__name__)
+                np.testing.assert_array_equal(ours(found, axis), function(z, axis), err_msg=f"{function} {axis}")
+                np.testing.assert_array_equal(ours(found, axis, keepdims=True), function(z, axis, keepdims=True))
+            if z.ndim:
+                np.testing.assert_array_equal(ordered.sort(found, axis), np.sort(z, axis))
+                np.testing.assert_array_equal(ordered.argsort(found, axis), np.argsort(z, axis, kind="stable"))
+        for name in ("less", "less_equal", "greater", "greater_equal", "maximum", "minimum", "fmax", "fmin"):
+            for other in (z[..., ::-1].copy() if z.ndim else z, np.full(z.shape, 1 + 1j, z.dtype)):
+                wanted = getattr(np, name)(z, other)
+                np.testing.assert_array_equal(getattr(ordered, name)(found, torch.from_numpy(other)), wanted, err_msg=name)
+
+
+@pytest.mark.parametrize("mode", [None, "forward"])
+@pytest.mark.parametrize("auto", [AutoTorch, AutoJax])
+@pytest.mark.parametrize("name", ORDERED)
+def test_derivatives(name, auto, mode):
+    f = numpy_function(ORDERED[name])
+    wanted = gradient(f, AutoAutograd(), Z)[0]
+    np.testing.assert_allclose(gradient(f, auto(mode=mode), Z)[0], wanted, rtol=1e-12, atol=1e-15)
+
+
+def test_second_and_directional_derivatives():
+    f = numpy_function(lambda x: np.sum(np.abs(np.max(x * Z, axis=1)) ** 4))
+    x, v = np.array([0.5, 1.5, -0.7]), np.array([1.0, 2.0, -1.0])
+    wanted = hvp(f, AutoFiniteDifferences(), x, v)
+    np.testing.assert_allclose(hvp(f, AutoTorch(), x, v), wanted, rtol=1e-4)
+    np.testing.assert_allclose(
+        pushforward(f, AutoTorch(), (x,), (v,)).tangent, pushforward(f, AutoFiniteDifferences(), (x,), (v,)).tangent, rtol=1e-6
+    )

@@ -1,0 +1,149 @@
+"""Lists and tuples of arrays, of whatever class, where NumPy takes an array or several."""
+
+import collections
+
+import numpy as np
+import pytest
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    Constant,
+    gradient,
+    numpy_function,
+    prepare,
+    value_and_gradient,
+)
+
+ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
+each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
+each_depth = pytest.mark.parametrize("deep", [False, True], ids=["usual", "deep"])
+X = np.array([0.4, 1.3, 2.2])
+ROWS = [np.array([1.0, 2.0, 3.0]), np.array([0.5, -1.0, 2.0])]
+PLACES = [np.array([1, 0]), np.array([0, 2])]
+NAMED = {"row": ROWS[0], "wave": lambda x: np.sin(x)}
+
+
+class Rows(list):
+    """A list of a class of its own."""
+
+
+class Columns(tuple):
+    """A tuple of a class of its own."""
+
+
+Pair = collections.namedtuple("Pair", "first second")
+CLASSES = {"list": list, "tuple": tuple, "Rows": Rows, "Columns": Columns, "namedtuple": lambda rows: Pair(*rows)}
+
+#: Expressions of a list of two arrays, and of x.
+EXPRESSIONS = {
+    "stack": lambda g, x: np.stack(g) * x,
+    "vstack": lambda g, x: np.vstack(g) * x,
+    "hstack": lambda g, x: np.hstack(g) * x[0],
+    "column_stack": lambda g, x: np.column_stack(g) * x[:2],
+    "concatenate": lambda g, x: np.concatenate(g) * x[0],
+    "select": lambda g, x: np.select([x > 1, x > 2], g, 0.0) * x,
+    "choose": lambda g, x: np.choose([0, 1, 0], g) * x,
+    "where": lambda g, x: np.where(x > 1, g, x),
+    "dot": lambda g, x: np.dot(g, x) + np.dot(x[:2], g)[:2],
+    "inner": lambda g, x: np.inner(g, x) + np.tensordot(g, x, 1),
+    "einsum": lambda g, x: np.einsum("ij,j->i", g, x),
+    "kron": lambda g, x: np.kron(g, x) + np.kron(x, g),
+    "outer": lambda g, x: np.outer(g, x),
+    "cross": lambda g, x: np.cross(g, x),
+    "polyval": lambda g, x: np.polyval(g, x[0]),
+    "append": lambda g, x: np.append(g, x),
+    "operators": lambda g, x: x * g + np.asarray(g) * x - np.multiply(g, x) / (2 + x**2) + (g - x) * (x > g),
+    "products": lambda g, x: np.matmul(g, x) + (g @ x) + (x[:2] @ g)[:2],
+    "several": lambda g, x: np.sum(np.asarray(g), axis=0) * x + np.linalg.norm(np.stack(g)) * np.maximum(g, x),
+    "nested": lambda g, x: np.stack([g, g]) * x + np.array([g, np.stack([x, x])]),
+    "array": lambda g, x: np.array(g) * x + np.sum(np.atleast_2d(np.array(g)), axis=0),
+}
+each_expression = pytest.mark.parametrize("expression", EXPRESSIONS.values(), ids=EXPRESSIONS)
+
+
+@each_engine
+@each_expression
+def test_a_captured_list_of_arrays(expression, backend):
+    f = numpy_function(lambda x: np.sum(np.sin(expression(ROWS, x))), deep=True)
+    wanted = gradient(f, AutoFiniteDifferences(), X)[0]
+    np.testing.assert_allclose(gradient(f, backend, X)[0], wanted, rtol=1e-6, atol=1e-7)
+
+
+def _closure(rows):
+    return lambda x: np.stack(rows) * x
+
+
+def _default(x, rows=ROWS, *, others=ROWS):
+    return np.stack(rows) * x + np.vstack(others)
+
+
+class _Model:
+    def __init__(self):
+        self.rows = list(ROWS)
+
+    def __call__(self, x):
+        return np.stack(self.rows) * x
+
+
+@each_engine
+@pytest.mark.parametrize("held", [_closure(ROWS), _default, _Model()], ids=["closure", "default", "attribute"])
+def test_wherever_a_list_is_captured(held, backend):
+    f = numpy_function(lambda x: np.sum(np.sin(held(x))), deep=True)
+    wanted = gradient(f, AutoFiniteDifferences(), X)[0]
+    np.testing.assert_allclose(gradient(f, backend, X)[0], wanted, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(prepare(gradient, f, backend, X)(X)[0], wanted, rtol=1e-6, atol=1e-7)
+
+
+@each_engine
+def test_a_captured_list_of_indices(backend):
+    @numpy_function(deep=True)
+    def f(x):
+        table, line = np.outer(x, np.sin(x)), np.zeros(3)
+        line[PLACES[0]] = x[:2]
+        line[PLACES[0]] += x[PLACES[1]]
+        y = np.zeros((3, 3))
+        y[tuple(PLACES)] = line[:2]
+        return np.sum(table[tuple(PLACES)] ** 2) + np.sum(y**3)
+
+    wanted = gradient(f, AutoFiniteDifferences(), X)[0]
+    np.testing.assert_allclose(gradient(f, backend, X)[0], wanted, rtol=1e-6, atol=1e-7)
+
+
+@each_engine
+@each_depth
+@pytest.mark.parametrize("of", CLASSES.values(), ids=CLASSES)
+def test_classes_of_lists(of, deep, backend):
+    def f(x):
+        y = of([x, 2 * x])
+        a = np.zeros(3)
+        a[0] = 1.0
+        filled = np.zeros((2, 3))
+        filled[...] = y
+        filled += of([a, x])
+        found = np.stack(y) * np.stack(of([a, a])) + x * y + np.multiply(y, x) + np.where(x > 1, y, x) + filled
+        numbers = np.asarray(of([x[0], 1.5])) + np.dot(y, x) + np.einsum("ij,j->i", y, x) + np.dot(of([a, a]), x)
+        return np.sum(np.sin(found)) + np.sum(np.sin(numbers)) + np.sum(np.select(of([x > 1, x > 2]), y, 0.0))
+
+    wanted = gradient(f, AutoFiniteDifferences(), X)[0]
+    np.testing.assert_allclose(gradient(numpy_function(f, deep=deep), backend, X)[0], wanted, rtol=1e-6, atol=1e-7)
+
+
+@each_engine
+def test_captured_containers_leave_as_they_are(backend):
+    f = numpy_function(lambda x: (np.sum(x**2), ROWS, NAMED), deep=True)
+    (_, rows, named), _ = value_and_gradient(f, backend, X)
+    assert type(rows) is list
+    np.testing.assert_array_equal(rows, ROWS)
+    assert type(named) is dict
+    assert named["wave"] is NAMED["wave"]
+
+
+@each_engine
+@each_depth
+def test_a_list_in_a_constant(deep, backend):
+    f = numpy_function(lambda x, g: np.sum(np.sin(np.stack(g) * x + x * g + np.kron(g, x)[:, :3])), deep=deep)
+    wanted = gradient(f, AutoFiniteDifferences(), X, Constant(ROWS))[0]
+    np.testing.assert_allclose(gradient(f, backend, X, Constant(ROWS))[0], wanted, rtol=1e-6, atol=1e-7)

@@ -1,24 +1,21 @@
 """scipy.integrate on the arrays of any engine: integrals of samples, and of functions.
 
-`quad` finds out on numbers how fine to divide the interval, and differentiates the sum over the pieces: that is, under the
-integral, with respect to the limits, `args` and what the function captures.
+`quad` is differentiated under the integral, with respect to the limits, `args` and what the function captures.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.integrate as own
 
-from ..contract.errors import NumpyCodeError
 from ..numpy_code.array import NumpyArray
-from ..rules.ignored import ignore_derivatives
-from .arrays import Array, inexact, numbers
+from .arrays import Array, inexact
 from .dispatch import OURS, _kind, is_engines, of_scipy, rest_of, unsupported
+from .integrals import integrated
 
 # Of samples ----------------------------------------------------------------------------------------------------------
 
@@ -158,110 +155,21 @@ def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: tuple[Any, ...] =
 
 OURS[own.fixed_quad] = fixed_quad
 
-# Gauss-Kronrod with 21 points, as QUADPACK's; Gauss-Legendre of high order does as well on the pieces that it found.
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(21)
-
-
-def _number(x: Any) -> Any:
-    """The number that an integrand gives."""
-    return float(np.reshape(numbers(x, "scipy.integrate.quad"), ())) if isinstance(x, NumpyArray) else x
-
-
-def _transformed(f: Callable[..., Any], a: float, b: float) -> tuple[Callable[[Any], Any], str]:
-    """An integrand over (0, 1] that stands for one over an infinite interval, as QUADPACK's."""
-    if a == -math.inf and b == math.inf:
-        return lambda t: (f((1 - t) / t) + f(-(1 - t) / t)) / (t * t), "both"
-    if b == math.inf:
-        return lambda t: f(a + (1 - t) / t) / (t * t), "up"
-    return lambda t: f(b - (1 - t) / t) / (t * t), "down"
-
 
 def quad(func: Callable[..., Any], a: Any, b: Any, args: Any = (), full_output: Any = 0, **options: Any) -> Any:
     """scipy.integrate.quad, where the limits, args or what func captures may be an engine's.
 
-    func: takes a number, and gives one, or an engine's array of no axes. The pieces in which the interval is divided are
-    SciPy's for the numbers that func gives; the derivative is that of the sum over them, by Gauss and Legendre with 21 points
-    in each half. Raises NumpyCodeError where that sum is not the integral to 1e-6 of it: for an integrand that is infinite
-    at a point, and where a compiled call does not know the numbers.
+    func: takes a number, and gives one, or an engine's array of no axes. The value is SciPy's. Each derivative is an integral
+    by SciPy too, of the derivative of the integrand, with nodes of its own and the same `epsabs`, `epsrel` and `limit`.
+    Raises NumpyCodeError where a compiled call does not know the numbers, and for an array that func takes from a global name.
     """
+    for option in sorted(options.keys() - {"epsabs", "epsrel", "limit", "points"}):
+        raise unsupported("scipy.integrate.quad", option)
     args = args if isinstance(args, tuple) else (args,)
-    known = {"epsabs", "epsrel", "limit", "points"}
-    if not is_engines(a, b, *args):
-        return _captured_quad(func, a, b, args, full_output, options, known)
-    return _wrapped(lambda a, b, *args: _quad(func, a, b, args, full_output, options, known), a, b, *args)
+    return _wrapped(lambda a, b, *args: integrated(func, a, b, args, full_output, options), a, b, *args)
 
 
 OURS[own.quad] = quad
-
-
-def _captured_quad(func: Any, a: Any, b: Any, args: Any, full_output: Any, options: Any, known: Any) -> Any:
-    """SciPy's own, unless func gives an engine's array."""
-    # A place inside, and not in the middle, where an integrand is more often infinite.
-    if math.isfinite(a) and math.isfinite(b):
-        inside = a + 0.4142 * (b - a)
-    else:
-        inside = a + 1.4142 if math.isfinite(a) else b - 1.4142 if math.isfinite(b) else 0.4142
-    if callable(func) and isinstance(func(inside, *args), NumpyArray):
-        return _quad(func, a, b, args, full_output, options, known)
-    return own.quad(func, a, b, args, full_output, **options)
-
-
-def _quad(func: Any, a: Any, b: Any, args: Any, full_output: Any, options: dict[str, Any], known: Any) -> Any:
-    for option in sorted(options.keys() - known):
-        raise unsupported("scipy.integrate.quad", option)
-    if full_output:
-        raise unsupported("scipy.integrate.quad", "full_output", "Leave it out.")
-    low, high = [float(np.reshape(numbers(x, "scipy.integrate.quad"), ())) for x in (a, b)]
-
-    def integrand(x: Any) -> Any:
-        return func(x, *args)
-
-    found = own.quad(lambda x: _number(integrand(x)), low, high, full_output=1, **options)
-    value, error, information = found[:3]
-    starts, ends = [information[name][: information["last"]] for name in ("alist", "blist")]
-    if math.isinf(low) or math.isinf(high):
-        if any(isinstance(x, NumpyArray) and math.isinf(n) for x, n in ((a, low), (b, high))):
-            raise unsupported("scipy.integrate.quad", "an infinite limit that is differentiated by", "Write np.inf.")
-        sign = -1.0 if low > high else 1.0
-        first, last = (low, high) if sign > 0 else (high, low)
-        one, other = (a, b) if sign > 0 else (b, a)
-        mapped, _ = _transformed(integrand, one if math.isfinite(first) else first, other if math.isfinite(last) else last)
-        total = sign * sum(_piece(mapped, min(s, e), max(s, e)) for s, e in _halves(starts, ends))
-    else:
-        width = high - low
-        if width == 0:
-            total = 0 * integrand(a) + (b - a) * integrand(a)
-        else:
-            # Pieces that move with the limits, so that the derivative by those is that of the integral.
-            parts = [((s - low) / width, (e - low) / width) for s, e in _halves(starts, ends)]
-            total = sum(_piece(integrand, a + (b - a) * s, a + (b - a) * e) for s, e in parts)
-    if not isinstance(total, NumpyArray):
-        return value, error
-    difference = abs(_number(total) - value)
-    if not difference <= 1e-6 * abs(value) + 10 * max(error, 1e-14):
-        raise NumpyCodeError(
-            f"scipy.integrate.quad: the sum over the {len(starts)} pieces of the interval is {_number(total)!r}, which is not "
-            f"the integral {value!r}, so its derivative would not be either: is the integrand infinite somewhere? Substitute "
-            f"x so that it is not, or use AutoFiniteDifferences()."
-        )
-    return total + (value - ignore_derivatives(total)), error
-
-
-def _halves(starts: Any, ends: Any) -> list[tuple[float, float]]:
-    """Each piece in two: a derivative may be less smooth than the integrand for which they were enough."""
-    found = []
-    for start, end in zip(np.asarray(starts).tolist(), np.asarray(ends).tolist()):
-        middle = (start + end) / 2
-        found += [(start, middle), (middle, end)]
-    return found
-
-
-def _piece(f: Callable[[Any], Any], start: Any, end: Any) -> Any:
-    half, middle = (end - start) / 2, (end + start) / 2
-    total: Any = 0.0
-    for node, weight in zip(_NODES.tolist(), _WEIGHTS.tolist()):
-        total = total + weight * f(middle + half * node)
-    return total * half
 
 
 __getattr__ = rest_of("scipy.integrate", globals())

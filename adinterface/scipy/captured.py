@@ -1,0 +1,177 @@
+"""What a function captures of an engine's arrays, and the same function with other values in their places.
+
+A derivative of a function by what it captures, at other numbers or by another trace, needs it as a function of that, too.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..contract.library import Library
+from ..numpy_code.array import NumpyArray
+from ..tree import handler_of
+from .dispatch import is_native
+
+#: Values that hold nothing.
+_PLAIN = frozenset({int, float, bool, complex, str, bytes, type(None), np.ndarray, types.BuiltinFunctionType, types.ModuleType})
+#: Packages whose objects hold no arrays that somebody captured.
+_CLOSED = frozenset(sys.stdlib_module_names - {"__main__"}) | {"numpy", "adinterface"}
+
+
+def library_of(x: Any) -> Library:
+    """The library of an engine's array, or of the one behind a wrapper."""
+    library = x._engine.library if type(x) is NumpyArray else handler_of(x, scan=False)
+    assert isinstance(library, Library)
+    return library
+
+
+def native_of(x: Any) -> Any:
+    return x._array if type(x) is NumpyArray else x
+
+
+def is_traced(x: Any) -> bool:
+    """Whether it is an array that an engine follows, itself or behind a wrapper."""
+    if type(x) is NumpyArray:
+        return library_of(x).traced(x._array)
+    return type(x) not in _PLAIN and is_native(x) and library_of(x).traced(x)
+
+
+class Captured:
+    """The arrays that an engine follows in values and functions: in containers, closures, defaults, partials and attributes."""
+
+    def __init__(self, value: Any):
+        self._value = value
+        #: In the order in which they were found, each once.
+        self.arrays: list[Any] = []
+        self._holders: dict[int, list[int]] = {}
+        self._seen: list[Any] = []  # kept alive, because it is told by identity
+        self._visit(value)
+        #: What holds one of the arrays, itself or in what it holds.
+        self._changed: set[int] = set()
+        waiting = [id(x) for x in self.arrays]
+        while waiting:
+            for holder in self._holders.get(waiting.pop(), ()):
+                if holder not in self._changed:
+                    self._changed.add(holder)
+                    waiting.append(holder)
+
+    def _visit(self, value: Any) -> None:
+        seen: set[int] = set()
+        waiting = [value]
+        while waiting:
+            x = waiting.pop()
+            if type(x) in _PLAIN or id(x) in seen:
+                continue
+            seen.add(id(x))
+            self._seen.append(x)
+            if is_traced(x):
+                self.arrays.append(x)
+                continue
+            parts = _parts(x)
+            self._seen.append(parts)
+            for part in parts:
+                if type(part) not in _PLAIN:
+                    self._holders.setdefault(id(part), []).append(id(x))
+                    waiting.append(part)
+
+    def with_values(self, values: Sequence[Any]) -> Any:
+        """The value or function with these in the places of the arrays; what holds none of them is itself."""
+        made = {id(x): value for x, value in zip(self.arrays, values)}
+
+        def of(x: Any) -> Any:
+            if id(x) in made:
+                return made[id(x)]
+            return _again(x, of, functools.partial(made.__setitem__, id(x))) if id(x) in self._changed else x
+
+        return of(self._value)
+
+
+def _parts(x: Any) -> list[Any]:
+    if isinstance(x, types.FunctionType):
+        cells = [cell.cell_contents for cell in x.__closure__ or () if _filled(cell)]
+        return [*cells, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
+    if isinstance(x, types.MethodType):
+        return [x.__func__, x.__self__]
+    if isinstance(x, functools.partial):
+        return [x.func, *x.args, *x.keywords.values()]
+    if isinstance(x, (list, tuple)):
+        return list(x)
+    if isinstance(x, dict):
+        return list(x.values())
+    return list(_attributes(x).values())
+
+
+def _again(x: Any, of: Callable[[Any], Any], announce: Callable[[Any], None]) -> Any:
+    """The same made of what stands for its parts; announced before that for what holds itself."""
+    if isinstance(x, types.FunctionType):
+        cells = [types.CellType() for _ in x.__closure__ or ()]
+        made = types.FunctionType(x.__code__, x.__globals__, x.__name__, None, tuple(cells) or None)
+        announce(made)
+        for old, new in zip(x.__closure__ or (), cells):
+            if _filled(old):
+                new.cell_contents = of(old.cell_contents)
+        if x.__defaults__ is not None:
+            made.__defaults__ = tuple(map(of, x.__defaults__))
+        if x.__kwdefaults__ is not None:
+            made.__kwdefaults__ = {name: of(value) for name, value in x.__kwdefaults__.items()}
+        return made
+    if isinstance(x, types.MethodType):
+        return types.MethodType(of(x.__func__), of(x.__self__))
+    if isinstance(x, functools.partial):
+        return functools.partial(of(x.func), *map(of, x.args), **{name: of(value) for name, value in x.keywords.items()})
+    if isinstance(x, list):
+        listed: list[Any] = []
+        announce(listed)
+        listed += map(of, x)
+        return listed
+    if isinstance(x, tuple):
+        parts = tuple(map(of, x))
+        return x._make(parts) if hasattr(x, "_make") else parts
+    if isinstance(x, dict):
+        found: dict[Any, Any] = {}
+        announce(found)
+        found.update({key: of(value) for key, value in x.items()})
+        return found
+    new = object.__new__(type(x))
+    announce(new)
+    for name, value in _attributes(x).items():
+        object.__setattr__(new, name, of(value))
+    return new
+
+
+def _filled(cell: types.CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
+
+
+def _attributes(x: Any) -> dict[str, Any]:
+    """What an object of somebody's own class holds; nothing of a class, or of an object that is not written in Python."""
+    cls = type(x)
+    if isinstance(x, (type, types.ModuleType)) or cls.__module__.partition(".")[0] in _CLOSED:
+        return {}
+    if cls.__flags__ & _HEAP == 0 or cls.__new__ is not object.__new__:
+        return {}
+    slots = [name for base in cls.__mro__ for name in _slots(base)]
+    return {**{name: getattr(x, name) for name in slots if hasattr(x, name)}, **getattr(x, "__dict__", {})}
+
+
+#: The flag of classes that are made by a class statement.
+_HEAP = 1 << 9
+
+
+def _slots(cls: type) -> list[str]:
+    slots = cls.__dict__.get("__slots__", ())
+    names = [slots] if isinstance(slots, str) else list(slots)
+    return [name for name in names if name not in ("__dict__", "__weakref__")]
+
+
+__all__ = ["Captured", "is_traced", "library_of", "native_of"]

@@ -1,0 +1,254 @@
+"""Integrals by SciPy of functions with followed arrays in them: each derivative is an integral with nodes of its own.
+
+For I = integral of f(x, p) from a to b: dI/dp is the integral of df/dp, dI/db is f(b, p), dI/da is -f(a, p).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+import scipy.integrate as own
+
+from .. import derive
+from ..contract.backend import Arrays, Aux
+from ..contract.errors import NumpyCodeError
+from ..contract.library import Library, widest
+from ..numpy_code.array import NumpyArray
+from ..numpy_code.engine import engine_of
+from ..registry import auto_class, backend_of
+from ..rules.rule import rule
+from .arrays import numbers
+from .captured import Captured, is_traced, library_of, native_of
+
+_NAME = "scipy.integrate.quad"
+
+
+class Integrand:
+    """`func(x, *args)` as a function of x and of the arrays that an engine follows in it."""
+
+    def __init__(self, library: Library, captured: Captured, ends: Sequence[Any]):
+        self.library, self._captured = library, captured
+        #: It is NumPy code, which takes arrays behind wrappers; else code of the engine.
+        self.is_numpy_code = any(type(x) is NumpyArray for x in (*captured.arrays, *ends))
+        #: Of each array whether it is complex; its parts are then two parameters.
+        self._complex = [library.dtype(native_of(x)).startswith("complex") for x in captured.arrays]
+        self._wrapped = [type(x) is NumpyArray for x in captured.arrays]
+
+    def parameters(self) -> Arrays:
+        """The arrays as real parameters, the engine's own."""
+        found: list[Any] = []
+        for x, is_complex in zip(self._captured.arrays, self._complex):
+            if is_complex:
+                array = NumpyArray(native_of(x), engine_of(self.library))
+                found += [np.real(array)._array, np.imag(array)._array]
+            else:
+                found.append(native_of(x))
+        return tuple(found)
+
+    def of_numbers(self, parameters: Sequence[np.ndarray[Any, Any]]) -> Callable[[float], float]:
+        """The function at these numbers, as SciPy evaluates it."""
+        values = [
+            x[()] if wrapped else self.library.asarray(x)
+            for x, wrapped in zip(self._whole(parameters), self._wrapped)
+        ]  # fmt: skip
+        func, args = self._captured.with_values(values)
+        return lambda x: number(func(x, *args))
+
+    def followed(self, x: Any, parameters: Arrays) -> Any:
+        """The function where the parameters, and perhaps x, are the engine's arrays, which it may follow."""
+        engine = engine_of(self.library)
+        wrapped = [NumpyArray(p, engine) for p in parameters]
+        values = [v if keeps else native_of(v) for v, keeps in zip(self._whole(wrapped), self._wrapped)]
+        func, args = self._captured.with_values(values)
+        if self.is_numpy_code and self.library.owns(x):
+            x = NumpyArray(x, engine)
+        found = native_of(func(x, *args))
+        if not self.library.owns(found):
+            found = self.library.asarray(np.asarray(found, float), like=parameters[0] if parameters else None)
+        return found
+
+    def _whole(self, parameters: Sequence[Any]) -> list[Any]:
+        """The arrays, of which the complex ones came in parts."""
+        parts = iter(parameters)
+        return [next(parts) + 1j * next(parts) if is_complex else next(parts) for is_complex in self._complex]
+
+    def derivatives(self, order: int, x: Any, parameters: Arrays) -> Any:
+        """All derivatives of this order by the parameters at x, a vector."""
+        xp = self.library.namespace(parameters[0] if parameters else x)
+        if order == 0:
+            return xp.reshape(self.followed(x, parameters), (1,))
+        auto = auto_class(self.library.name)
+        if auto is None:
+            raise NumpyCodeError(f"{_NAME}: no backend of adinterface differentiates {self.library.name} arrays.")
+        before = _Flat(lambda *moved: self.derivatives(order - 1, x, moved))
+        blocks = derive.jacobian(backend_of(auto()), before, parameters).blocks[0]
+        rows = [xp.reshape(block, (block.shape[0], -1)) for block in blocks]
+        return xp.reshape(rows[0] if len(rows) == 1 else xp.concat(rows, axis=1), (-1,))
+
+
+class _Flat:
+    """A function of arrays with one output, as backends take it."""
+
+    held: frozenset[int] = frozenset()
+    fresh = False
+
+    def __init__(self, function: Callable[..., Any]):
+        self._function = function
+
+    @property
+    def alone(self) -> _Flat:
+        return self
+
+    elsewhere = alone
+
+    def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
+        return (self._function(*leaves),), Aux()
+
+
+class Integral:
+    """The integrals of all derivatives of one order of an integrand, at numbers that are known."""
+
+    def __init__(
+        self,
+        integrand: Integrand,
+        order: int,
+        ends: tuple[float, float],
+        parameters: Sequence[np.ndarray[Any, Any]],
+        options: dict[str, Any],
+        dtype: str,
+    ):
+        self.integrand, self.order, self._ends, self._parameters = integrand, order, ends, parameters
+        self._options, self._dtype = options, dtype
+        self._value: np.ndarray[Any, Any] | None = None
+        self._next: Integral | None = None
+
+    @property
+    def next(self) -> Integral:
+        """That of one order more."""
+        if self._next is None:
+            self._next = Integral(
+                self.integrand, self.order + 1, self._ends, self._parameters, self._options, self._dtype
+            )  # fmt: skip
+        return self._next
+
+    def take(self, value: float) -> None:
+        self._value = np.asarray([value], self._dtype)
+
+    def value(self) -> np.ndarray[Any, Any]:
+        """A vector."""
+        if self._value is None:
+            self._value = np.asarray(self._integrated(), self._dtype)
+        return self._value
+
+    def _integrated(self) -> list[float]:
+        library = self.integrand.library
+        precision = library.precision(("float64",))
+        scope = None if precision is None else precision()
+        kept: dict[float, list[float]] = {}
+        with scope or nullcontext():
+            parameters = tuple([library.asarray(p) for p in self._parameters])
+
+            def at(x: float) -> list[float]:
+                if x not in kept:
+                    found = library.stopped(self.integrand.derivatives(self.order, x, parameters))
+                    kept[x] = numbers(NumpyArray(found, engine_of(library)), _NAME).tolist()
+                return kept[x]
+
+            count = sum([p.size for p in self._parameters]) ** self.order
+            return [self._of_component(at, n) for n in range(count)]
+
+    def _of_component(self, at: Callable[[float], list[float]], n: int) -> float:
+        value, error, *rest = own.quad(lambda x: at(x)[n], *self._ends, full_output=1, **self._options)
+        if len(rest) > 1:
+            warnings.warn(
+                f"{_NAME}: the integral of a derivative of order {self.order} may have an error above the {error:.2g} that is "
+                f"estimated. {rest[1]}",
+                own.IntegrationWarning,
+                stacklevel=2,
+            )
+        return float(value)
+
+
+@rule
+def _integral(ends: dict[int, Any], parameters: Arrays, *, of: Integral) -> Any:
+    """ends: those of the two limits that are followed, by -1 for the lower and 1 for the upper one."""
+    return of.value()
+
+
+@_integral.pushforward
+def _push(tangents: Any, value: Any, ends: Any, parameters: Arrays, *, of: Integral) -> Any:
+    moved_ends, moved = tangents
+    xp = of.integrand.library.namespace(value)
+    found = [sign * moved_ends[sign] * of.integrand.derivatives(of.order, ends[sign], parameters) for sign in ends]
+    if parameters:
+        together = xp.concat([xp.reshape(t, (-1,)) for t in moved])
+        found.append(xp.sum(_slopes(xp, value, ends, parameters, of) * together, axis=1))
+    return sum(found[1:], start=found[0])
+
+
+@_integral.pullback
+def _back(cotangent: Any, value: Any, ends: Any, parameters: Arrays, *, of: Integral) -> tuple[Any, Any]:
+    xp = of.integrand.library.namespace(value)
+    of_ends = {
+        sign: sign * xp.reshape(xp.sum(cotangent * of.integrand.derivatives(of.order, end, parameters)), end.shape)
+        for sign, end in ends.items()
+    }
+    if not parameters:
+        return of_ends, ()
+    weights = xp.sum(xp.reshape(cotangent, (-1, 1)) * _slopes(xp, value, ends, parameters, of), axis=0)
+    stops = list(itertools.accumulate([math.prod(p.shape) for p in parameters], initial=0))
+    parts = [weights[start:stop] for start, stop in itertools.pairwise(stops)]
+    return of_ends, tuple([xp.reshape(part, p.shape) for part, p in zip(parts, parameters)])
+
+
+_integral._definition.name = _NAME
+
+
+def _slopes(xp: Any, value: Any, ends: Any, parameters: Arrays, of: Integral) -> Any:
+    """The derivatives of a vector of integrals by the parameters, a matrix."""
+    return xp.reshape(_integral(ends, parameters, of=of.next), (value.shape[0], -1))
+
+
+def number(x: Any) -> float:
+    """The number that an integrand gives. Raises NumpyCodeError if an engine follows it."""
+    if is_traced(x):
+        raise NumpyCodeError(
+            f"{_NAME}: func captures an array that is being differentiated in a place where it is not found, such as a global "
+            f"name. Pass it in args=(...), or as a variable of an enclosing function."
+        )
+    return float(np.reshape(x.__array__() if isinstance(x, NumpyArray) else x, ()))
+
+
+def integrated(
+    func: Callable[..., Any], a: Any, b: Any, args: tuple[Any, ...], full_output: Any, options: dict[str, Any]
+) -> tuple[Any, ...]:
+    """scipy.integrate.quad of NumPy code, or of code of the engine that follows what func captures."""
+    captured = Captured((func, args))
+    ends = {sign: end for sign, end in ((-1, a), (1, b)) if is_traced(end)}
+    low, high = [float(np.reshape(numbers(end, _NAME), ())) for end in (a, b)]
+    options = {name: numbers(value, _NAME) if is_traced(value) else value for name, value in options.items()}
+    followed = [*ends.values(), *captured.arrays]
+    if not followed:
+        found: tuple[Any, ...] = own.quad(lambda x: number(func(x, *args)), low, high, (), full_output, **options)
+        return found
+    if any(math.isinf(high if sign > 0 else low) for sign in ends):
+        raise NumpyCodeError(f"{_NAME}: an infinite limit that is differentiated by is not supported. Write np.inf.")
+    library = library_of(followed[0])
+    if type(library).custom is Library.custom:
+        raise NumpyCodeError(f"{_NAME}: {library.name} has no way to be told a derivative (`Library.custom`).")
+    integrand = Integrand(library, captured, [*ends.values()])
+    natives = {sign: native_of(end) for sign, end in ends.items()}
+    parameters = integrand.parameters()
+    known = [np.array(numbers(NumpyArray(p, engine_of(library)), _NAME), float) for p in parameters]
+    dtype = widest([library.dtype(x) for x in (*natives.values(), *parameters)])
+    integral = Integral(integrand, 0, (low, high), known, options, dtype)
+    value, *rest = own.quad(integrand.of_numbers(known), low, high, (), full_output, **options)
+    integral.take(value)
+    result = _integral(natives, parameters, of=integral)[0]
+    return NumpyArray(result, engine_of(library)) if integrand.is_numpy_code else result, *rest

@@ -43,7 +43,10 @@ def is_traced(x: Any) -> bool:
 
 
 class Captured:
-    """The arrays that an engine follows in values and functions: in containers, closures, defaults, partials and attributes."""
+    """Arrays in values and functions: in containers, closures, defaults, partials and attributes.
+
+    Those behind wrappers, and the engine's own that it follows.
+    """
 
     def __init__(self, value: Any):
         self._value = value
@@ -70,7 +73,7 @@ class Captured:
                 continue
             seen.add(id(x))
             self._seen.append(x)
-            if is_traced(x):
+            if type(x) is NumpyArray or is_traced(x):
                 self.arrays.append(x)
                 continue
             parts = _parts(x)
@@ -155,7 +158,7 @@ def _filled(cell: types.CellType) -> bool:
 
 def _attributes(x: Any) -> dict[str, Any]:
     """What an object of somebody's own class holds; nothing of a class, or of an object that is not written in Python."""
-    cls = type(x)
+    cls: Any = type(x)
     if isinstance(x, (type, types.ModuleType)) or cls.__module__.partition(".")[0] in _CLOSED:
         return {}
     if cls.__flags__ & _HEAP == 0 or cls.__new__ is not object.__new__:

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.integrate as own
 
 from .. import derive
-from ..contract.backend import Arrays, Aux
+from ..contract.backend import Arrays, Aux, Backend
 from ..contract.errors import NumpyCodeError
 from ..contract.library import Library, widest
 from ..numpy_code.array import NumpyArray
@@ -25,6 +25,7 @@ from ..registry import auto_class, backend_of
 from ..rules.rule import rule
 from .arrays import numbers
 from .captured import Captured, is_traced, library_of, native_of
+from .dispatch import is_native
 
 _NAME = "scipy.integrate.quad"
 
@@ -36,60 +37,76 @@ class Integrand:
         self.library, self._captured = library, captured
         #: It is NumPy code, which takes arrays behind wrappers; else code of the engine.
         self.is_numpy_code = any(type(x) is NumpyArray for x in (*captured.arrays, *ends))
-        #: Of each array whether it is complex; its parts are then two parameters.
-        self._complex = [library.dtype(native_of(x)).startswith("complex") for x in captured.arrays]
-        self._wrapped = [type(x) is NumpyArray for x in captured.arrays]
+        #: Of each array how many real parameters it is: 0 for one that has no derivative, 2 for a complex one.
+        self._counts = [parameters_of(x) for x in captured.arrays]
 
     def parameters(self) -> Arrays:
-        """The arrays as real parameters, the engine's own."""
+        """What is followed as real arrays, the engine's own."""
         found: list[Any] = []
-        for x, is_complex in zip(self._captured.arrays, self._complex):
-            if is_complex:
+        for x, count in zip(self._captured.arrays, self._counts):
+            if count == 2:
                 array = NumpyArray(native_of(x), engine_of(self.library))
                 found += [np.real(array)._array, np.imag(array)._array]
-            else:
+            elif count == 1:
                 found.append(native_of(x))
         return tuple(found)
 
     def of_numbers(self, parameters: Sequence[np.ndarray[Any, Any]]) -> Callable[[float], float]:
         """The function at these numbers, as SciPy evaluates it."""
-        values = [
-            x[()] if wrapped else self.library.asarray(x)
-            for x, wrapped in zip(self._whole(parameters), self._wrapped)
-        ]  # fmt: skip
+        values: list[Any] = []
+        for old, new in zip(self._captured.arrays, self._whole(parameters)):
+            known = np.asarray(numbers(old, _NAME) if new is None else new)
+            values.append(known[()] if type(old) is NumpyArray else self.library.asarray(known))
         func, args = self._captured.with_values(values)
         return lambda x: number(func(x, *args))
 
     def followed(self, x: Any, parameters: Arrays) -> Any:
         """The function where the parameters, and perhaps x, are the engine's arrays, which it may follow."""
         engine = engine_of(self.library)
-        wrapped = [NumpyArray(p, engine) for p in parameters]
-        values = [v if keeps else native_of(v) for v, keeps in zip(self._whole(wrapped), self._wrapped)]
+        values: list[Any] = []
+        for old, new in zip(self._captured.arrays, self._whole([NumpyArray(p, engine) for p in parameters])):
+            values.append(old if new is None else new if type(old) is NumpyArray else native_of(new))
         func, args = self._captured.with_values(values)
-        if self.is_numpy_code and self.library.owns(x):
-            x = NumpyArray(x, engine)
-        found = native_of(func(x, *args))
+        found = native_of(func(NumpyArray(x, engine) if self.is_numpy_code else x, *args))
         if not self.library.owns(found):
-            found = self.library.asarray(np.asarray(found, float), like=parameters[0] if parameters else None)
+            found = self.library.asarray(np.asarray(found, float), like=x)
         return found
 
     def _whole(self, parameters: Sequence[Any]) -> list[Any]:
-        """The arrays, of which the complex ones came in parts."""
+        """The arrays, of which the complex ones came in parts; None for those without a derivative."""
         parts = iter(parameters)
-        return [next(parts) + 1j * next(parts) if is_complex else next(parts) for is_complex in self._complex]
+        return [None if n == 0 else next(parts) if n == 1 else next(parts) + 1j * next(parts) for n in self._counts]
 
     def derivatives(self, order: int, x: Any, parameters: Arrays) -> Any:
         """All derivatives of this order by the parameters at x, a vector."""
         xp = self.library.namespace(parameters[0] if parameters else x)
         if order == 0:
             return xp.reshape(self.followed(x, parameters), (1,))
+        before = _Flat(lambda *moved: self.derivatives(order - 1, x, moved))
+        blocks = derive.jacobian(self._backend(), before, parameters).blocks[0]
+        rows = [xp.reshape(block, (block.shape[0], -1)) for block in blocks]
+        return xp.reshape(rows[0] if len(rows) == 1 else xp.concat(rows, axis=1), (-1,))
+
+    def compiled(self, order: int) -> Callable[..., Arrays]:
+        """`derivatives` of x and the parameters, for many calls."""
+
+        def compute(x: Any, *parameters: Any) -> Arrays:
+            return (self.derivatives(order, x, parameters),)
+
+        return self._backend().compile_deciding(compute) or compute
+
+    def _backend(self) -> Backend:
         auto = auto_class(self.library.name)
         if auto is None:
             raise NumpyCodeError(f"{_NAME}: no backend of adinterface differentiates {self.library.name} arrays.")
-        before = _Flat(lambda *moved: self.derivatives(order - 1, x, moved))
-        blocks = derive.jacobian(backend_of(auto()), before, parameters).blocks[0]
-        rows = [xp.reshape(block, (block.shape[0], -1)) for block in blocks]
-        return xp.reshape(rows[0] if len(rows) == 1 else xp.concat(rows, axis=1), (-1,))
+        return backend_of(auto())
+
+
+def parameters_of(x: Any) -> int:
+    if not is_traced(x):
+        return 0
+    library, native = library_of(x), native_of(x)
+    return (2 if library.dtype(native).startswith("complex") else 1) if library.is_floating(native) else 0
 
 
 class _Flat:
@@ -154,10 +171,12 @@ class Integral:
         with scope or nullcontext():
             parameters = tuple([library.asarray(p) for p in self._parameters])
 
+            evaluate = self.integrand.compiled(self.order)
+
             def at(x: float) -> list[float]:
                 if x not in kept:
-                    found = library.stopped(self.integrand.derivatives(self.order, x, parameters))
-                    kept[x] = numbers(NumpyArray(found, engine_of(library)), _NAME).tolist()
+                    (found,) = evaluate(library.asarray(np.asarray(x)), *parameters)
+                    kept[x] = numbers(NumpyArray(library.stopped(found), engine_of(library)), _NAME).tolist()
                 return kept[x]
 
             count = sum([p.size for p in self._parameters]) ** self.order
@@ -222,7 +241,9 @@ def number(x: Any) -> float:
             f"{_NAME}: func captures an array that is being differentiated in a place where it is not found, such as a global "
             f"name. Pass it in args=(...), or as a variable of an enclosing function."
         )
-    return float(np.reshape(x.__array__() if isinstance(x, NumpyArray) else x, ()))
+    if isinstance(x, NumpyArray):
+        return float(np.reshape(x.__array__(), ()))
+    return float(np.reshape(library_of(x).to_numpy(x) if is_native(x) else x, ()))
 
 
 def integrated(
@@ -233,8 +254,9 @@ def integrated(
     ends = {sign: end for sign, end in ((-1, a), (1, b)) if is_traced(end)}
     low, high = [float(np.reshape(numbers(end, _NAME), ())) for end in (a, b)]
     options = {name: numbers(value, _NAME) if is_traced(value) else value for name, value in options.items()}
-    followed = [*ends.values(), *captured.arrays]
+    followed = [*ends.values(), *[x for x in captured.arrays if parameters_of(x)]]
     if not followed:
+        func, args = captured.with_values([numbers(x, _NAME)[()] for x in captured.arrays])
         found: tuple[Any, ...] = own.quad(lambda x: number(func(x, *args)), low, high, (), full_output, **options)
         return found
     if any(math.isinf(high if sign > 0 else low) for sign in ends):

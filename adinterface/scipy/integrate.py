@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +15,7 @@ import scipy.integrate as own
 
 from ..numpy_code.array import NumpyArray
 from .arrays import Array, inexact
+from .captured import Captured, is_traced
 from .dispatch import OURS, _kind, is_engines, of_scipy, rest_of, unsupported
 from .integrals import integrated
 
@@ -169,11 +171,78 @@ def quad(func: Callable[..., Any], a: Any, b: Any, args: Any = (), full_output: 
     return _wrapped(lambda a, b, *args: integrated(func, a, b, args, full_output, options), a, b, *args)
 
 
-OURS[own.quad] = quad
+def nquad(func: Callable[..., Any], ranges: Any, args: Any = (), opts: Any = None, full_output: bool = False) -> Any:
+    """scipy.integrate.nquad, where ranges, args or what func captures may be an engine's: `quad` of `quad`."""
+    args = args if isinstance(args, tuple) else (args,)
+    if full_output:
+        raise unsupported("scipy.integrate.nquad", "full_output")
+
+    def code(ranges: Any, args: tuple[Any, ...], opts: Any) -> Any:
+        if not any(map(is_traced, Captured((func, ranges, args, opts)).arrays)):
+            return own.nquad(func, ranges, args, opts)
+        each: Any = opts if isinstance(opts, (list, tuple)) else [opts or {}] * len(ranges)
+        errors: list[float] = []
+
+        def over(n: int, *outer: Any) -> Any:
+            """The integral over the first variables, up to the n-th; the others, and args, are given."""
+            inner = func if n == 0 else functools.partial(over, n - 1)
+            low, high = ranges[n](*outer) if callable(ranges[n]) else ranges[n]
+            options = each[n](*outer) if callable(each[n]) else each[n]
+            value, error = quad(inner, low, high, outer, **options)
+            errors.append(error)
+            return value
+
+        return over(len(ranges) - 1, *args), max(errors)
+
+    return _wrapped(code, ranges, args, opts)
+
+
+def dblquad(
+    func: Callable[..., Any],
+    a: Any,
+    b: Any,
+    gfun: Any,
+    hfun: Any,
+    args: Any = (),
+    epsabs: float = 1.49e-8,
+    epsrel: float = 1.49e-8,
+) -> Any:
+    """scipy.integrate.dblquad, where limits, args or what the functions capture may be an engine's."""
+    options = {"epsabs": epsabs, "epsrel": epsrel}
+    return nquad(func, [_range(gfun, hfun, 1), (a, b)], args, options)
+
+
+def tplquad(
+    func: Callable[..., Any],
+    a: Any,
+    b: Any,
+    gfun: Any,
+    hfun: Any,
+    qfun: Any,
+    rfun: Any,
+    args: Any = (),
+    epsabs: float = 1.49e-8,
+    epsrel: float = 1.49e-8,
+) -> Any:
+    """scipy.integrate.tplquad, where limits, args or what the functions capture may be an engine's."""
+    options = {"epsabs": epsabs, "epsrel": epsrel}
+    # SciPy gives the functions of the innermost limits the outermost variable first.
+    return nquad(func, [_range(qfun, rfun, 2), _range(gfun, hfun, 1), (a, b)], args, options)
+
+
+def _range(low: Any, high: Any, count: int) -> Any:
+    """Limits that are functions of so many outer variables, the outermost first, or numbers."""
+    if not callable(low) and not callable(high):
+        return low, high
+    return lambda *outer: tuple([f(*outer[:count][::-1]) if callable(f) else f for f in (low, high)])
+
+
+OURS |= {own.quad: quad, own.nquad: nquad, own.dblquad: dblquad, own.tplquad: tplquad}
 
 
 __getattr__ = rest_of("scipy.integrate", globals())
 
 __all__ = [
-    "cumulative_simpson", "cumulative_trapezoid", "fixed_quad", "quad", "romb", "simpson", "trapezoid",
+    "cumulative_simpson", "cumulative_trapezoid", "dblquad", "fixed_quad", "nquad", "quad", "romb", "simpson", "tplquad",
+    "trapezoid",
 ]  # fmt: skip

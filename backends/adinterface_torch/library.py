@@ -53,6 +53,7 @@ nesting = Nesting()
 
 
 _functorch = torch._C._functorch
+_peek = torch._C._functorch.peek_interpreter_stack
 _is_wrapped = _functorch.is_functorch_wrapped_tensor
 
 
@@ -125,6 +126,9 @@ class TorchLibrary(Library):
 
             bits: np.ndarray[Any, Any] = x.view(torch.int16).numpy()
             return bits.view(ml_dtypes.bfloat16)
+        if _peek() is not None:  # a transform would wrap a tensor that it does not follow, too
+            with temporarily_clear_interpreter_stack():
+                return x.numpy()  # type: ignore[no-any-return]
         array: np.ndarray[Any, Any] = x.numpy()
         return array
 

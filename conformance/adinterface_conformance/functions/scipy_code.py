@@ -169,7 +169,10 @@ EXPRESSIONS = {
         integrate.simpson(x, x=knots); integrate.simpson(i, dx=0.3); integrate.cumulative_simpson(x, x=knots);
         integrate.cumulative_simpson(i, dx=0.3, initial=0.0); integrate.romb(i, 0.3);
         integrate.fixed_quad(lambda x, c: np.sin(c * x), d, 1.7, (c,))[0];
-        integrate.quad(lambda x, c: np.sin(c * x * x), d, 1.7, (c,))[0]; integrate.quad(lambda x: np.exp(-c * x * x), 0, inf)[0]
+        integrate.quad(lambda x, c: np.sin(c * x * x), d, 1.7, (c,))[0];
+        integrate.quad(lambda x: np.exp(-c * x * x), 0, inf)[0];
+        integrate.quad(lambda x: x ** (d - 0.3) * (1 - x), 0, 0.7, epsabs=1e-12, epsrel=1e-12)[0];
+        integrate.dblquad(lambda y, x: np.sin(c * x * y), 0, 1, 0, d)[0]
     """,
     "fft": """
         fft.fft(x, 8, norm='ortho', workers=1).real; fft.ifft(x).imag; fft.irfft(fft.rfft(i, axis=0) ** 2, axis=0);

@@ -277,6 +277,7 @@ _theme(
     "scipy.signal.fftconvolve(x, u)", "scipy.signal.lfilter(u, [1.0, 0.3], x)", "scipy.signal.detrend(x)",
     "scipy.integrate.trapezoid(x, dx=0.3)", "scipy.integrate.simpson(x, dx=0.3)", "scipy.integrate.cumulative_trapezoid(x)",
     "scipy.integrate.quad(lambda t: np.exp(-a * t * t), 0.0, b)[0]", "scipy.interpolate.CubicSpline(np.arange(5.0), x)(q)",
+    "scipy.integrate.quad(lambda t: t ** (1e-3 * a) * np.cos(b * t), 0.0, 1.0)[0]",
     "scipy.interpolate.make_interp_spline(np.arange(5.0), x)(q)", "scipy.interpolate.interp1d(np.arange(5.0), x)(q)",
     "scipy.spatial.distance.cdist(X, X[:2] + b)", "scipy.spatial.distance.pdist(X)", "scipy.spatial.distance.cosine(u, v)",
 )  # fmt: skip

@@ -1,59 +1,121 @@
 """scipy.interpolate on the arrays of any engine: piecewise polynomials and linear interpolation.
 
-Each class is made from values and places that may be an engine's, and called with such; with plain arrays alone it is SciPy's
-own. The pieces are SciPy's, from the same formulas: Fritsch and Butland, SIAM Journal on Scientific Computing, 1984
-(monotone); Akima, Journal of the ACM, 1970; de Boor, A Practical Guide to Splines, 1978.
+Each class is derived from SciPy's, made from values and places that may be an engine's, and called with such; with plain arrays
+alone its objects are SciPy's own. The pieces are SciPy's, from the same formulas: Fritsch and Butland, SIAM Journal on
+Scientific Computing, 1984 (monotone); Akima, Journal of the ACM, 1970; de Boor, A Practical Guide to Splines, 1978.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.interpolate as own
 
+from ..contract.errors import NumpyCodeError
+from ..numpy_code.made_array import plain
 from .arrays import Array, array, inexact, numbers, taken
 from .dispatch import OURS, is_engines, rest_of, unsupported
 
 # Piecewise polynomials -----------------------------------------------------------------------------------------------
 
 
-class _Curve:
-    """What is called with places, which may be an engine's: NumPy code beside an object of SciPy's, if there is one."""
-
-    _scipys: Any = None
-
-    def __call__(self, x: Any, *args: Any, **keywords: Any) -> Any:
-        if self._scipys is not None and not is_engines(x, *args):
-            return self._scipys(x, *args, **keywords)
-        return self._evaluate(x, *args, **keywords)
-
-    def _evaluate(self, x: Any) -> Any:
-        raise NotImplementedError
+def _hold(curve: Any, **arrays: Array) -> None:
+    """Give a curve its arrays, which since SciPy 1.16 are properties that make NumPy's arrays of what is set."""
+    for name, value in arrays.items():
+        setattr(curve, f"_{name}" if isinstance(getattr(type(curve), name, None), property) else name, value)
+    curve._asarray = _as_it_is
 
 
-class _Pieces(_Curve):
-    """Polynomials c[0] (x - a)^k + ... + c[k] between breakpoints, as `scipy.interpolate.PPoly` has them."""
+def _as_it_is(x: Any) -> Any:
+    return x
 
-    def __init__(self, c: Array, x: Array, extrapolate: Any, axis: int = 0):
+
+def _class(scipys: Any) -> Callable[[type], Any]:
+    """Enter a class of ours, which is derived from SciPy's, for that; made of plain arrays alone an object is as SciPy's."""
+
+    def decorate(cls: type) -> type:
+        cls.__name__ = cls.__qualname__ = scipys.__name__
+        cls.__doc__ = f"scipy.interpolate.{scipys.__name__}, of NumPy's arrays or an engine's."
+        OURS[scipys] = cls
+        return cls
+
+    return decorate
+
+
+def _periodic_integral(whole: Any, a: Any, b: Any, start: Any, end: Any) -> Any:
+    """The integral from a to b of a curve that repeats, from its antiderivative over one period."""
+    zero = whole(start)
+
+    def up_to(x: Any) -> Any:
+        periods = np.floor((numbers(x, _NAME) - numbers(start, _NAME)) / numbers(end - start, _NAME))
+        return periods * (whole(end) - zero) + whole(x - periods * (end - start)) - zero
+
+    return up_to(b) - up_to(a)
+
+
+_NAME = "scipy.interpolate"
+
+
+@_class(own.PPoly)
+class PPoly(own.PPoly):  # type: ignore[misc]
+    """Polynomials c[0] (x - a)^k + ... + c[k] between breakpoints."""
+
+    def __init__(self, c: Any, x: Any, extrapolate: Any = None, axis: int = 0):
+        c, x = plain((c, x))
+        if not is_engines(c, x):
+            super().__init__(c, x, extrapolate, axis)
+            return
+        c = inexact(c)
+        if len(c.shape) < 2:
+            raise ValueError("Coefficients array must be at least 2-dimensional.")
+        if not 0 <= axis < len(c.shape) - 1:
+            raise ValueError(f"axis={axis} must be between 0 and {len(c.shape) - 1}")
+        if axis:
+            c = np.moveaxis(c, (axis, axis + 1), (0, 1))
+        x = inexact(x)
+        if c.shape[1] != x.shape[0] - 1:
+            raise ValueError("number of coefficients != len(x)-1")
+        self._set(c, x, extrapolate if extrapolate is None or extrapolate == "periodic" else bool(extrapolate), axis)
+
+    def _set(self, c: Array, x: Array, extrapolate: Any, axis: int) -> None:
         #: Of shape (k + 1, pieces, ...).
-        self.c, self.x, self.axis = c, x, axis
+        _hold(self, c=c, x=x)
+        self.axis = axis
         self.extrapolate = True if extrapolate is None else extrapolate
 
-    def _evaluate(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Array:
-        c = self.c
-        for _ in range(nu):
-            k = c.shape[0] - 1
-            c = c[:-1] * np.reshape(np.arange(k, 0, -1).astype(c.dtype), (-1, *[1] * (len(c.shape) - 1))) if k else 0 * c
+    @classmethod
+    def construct_fast(cls, c: Any, x: Any, extrapolate: Any = None, axis: int = 0) -> Any:
+        made = object.__new__(cls)
+        made._set(c, x, extrapolate, axis)
+        return made
+
+    @classmethod
+    def from_spline(cls, tck: Any, extrapolate: Any = None) -> Any:
+        t, c, k = tck.tck if isinstance(tck, own.BSpline) else plain(tck)
+        if not is_engines(t, c):
+            return super().from_spline(tck if isinstance(tck, own.BSpline) else (t, c, k), extrapolate)
+        if extrapolate is None and isinstance(tck, own.BSpline):
+            extrapolate = tck.extrapolate
+        spline = BSpline.construct_fast(inexact(t), inexact(c), k)
+        pieces = [spline(spline.t[:-1], m) / math.factorial(m) for m in range(k, -1, -1)]
+        return cls.construct_fast(np.stack(pieces), spline.t, extrapolate)
+
+    def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
+        x = plain(x)
+        if not is_engines(x, self.c, self.x):
+            return super().__call__(x, nu, extrapolate)
+        c, breaks = _differentiated(self.c, nu), self.x
         x = inexact(x)
         flat = np.reshape(x, (-1,))
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
-        first, last = self.x[0], self.x[-1]
+        first, last = breaks[0], breaks[-1]
         if extrapolate == "periodic":
             flat = first + np.remainder(flat - first, last - first)
-        piece = np.clip(np.searchsorted(self.x, flat, side="right") - 1, 0, self.x.shape[0] - 2)
-        step = flat - taken(self.x, piece)
+        piece = np.clip(np.searchsorted(breaks, flat, side="right") - 1, 0, breaks.shape[0] - 2)
+        step = flat - taken(breaks, piece)
         inner = (1,) * (len(c.shape) - 2)
         step = np.reshape(step, (-1, *inner))
         total: Any = 0.0
@@ -66,60 +128,93 @@ class _Pieces(_Curve):
         ndim = len(x.shape)
         return np.moveaxis(total, tuple(range(ndim)), tuple(range(self.axis, self.axis + ndim))) if self.axis else total
 
-    def derivative(self, nu: int = 1) -> _Pieces:
-        """As SciPy's."""
+    def derivative(self, nu: int = 1) -> Any:
+        if not is_engines(self.c, self.x):
+            return super().derivative(nu)
         if nu < 0:
-            raise unsupported("scipy.interpolate", "a negative nu", "Write antiderivative(nu).")
-        c = self.c
-        for _ in range(nu):
-            k = c.shape[0] - 1
-            c = c[:-1] * np.reshape(np.arange(k, 0, -1).astype(c.dtype), (-1, *[1] * (len(c.shape) - 1))) if k else 0 * c
-        return _Pieces(c, self.x, self.extrapolate, self.axis)
+            return self.antiderivative(-nu)
+        return self.construct_fast(_differentiated(self.c, nu), self.x, self.extrapolate, self.axis)
 
-    def antiderivative(self, nu: int = 1) -> _Pieces:
-        """As SciPy's."""
-        pieces = self
+    def antiderivative(self, nu: int = 1) -> Any:
+        if not is_engines(self.c, self.x):
+            return super().antiderivative(nu)
+        if nu <= 0:
+            return self.derivative(-nu)
+        c, x = self.c, self.x
+        inner = (1,) * (len(c.shape) - 2)
+        widths = np.reshape(x[1:] - x[:-1], (-1, *inner))
         for _ in range(nu):
-            c, x = pieces.c, pieces.x
-            k = c.shape[0]
-            inner = (1,) * (len(c.shape) - 2)
-            raised = c / np.reshape(np.arange(k, 0, -1).astype(c.dtype), (-1, 1, *inner))
-            widths = np.reshape(x[1:] - x[:-1], (-1, *inner))
+            raised = c / np.reshape(np.arange(c.shape[0], 0, -1).astype(c.dtype), (-1, 1, *inner))
             areas: Any = 0.0
             for coefficients in raised:
                 areas = (areas + coefficients) * widths
             starts = np.concatenate([0 * areas[:1], np.cumsum(areas, axis=0)[:-1]], axis=0)
-            pieces = _Pieces(np.concatenate([raised, starts[None]], axis=0), x, pieces.extrapolate, pieces.axis)
-        return pieces
+            c = np.concatenate([raised, starts[None]], axis=0)
+        return self.construct_fast(c, x, False if self.extrapolate == "periodic" else self.extrapolate, self.axis)
 
-    def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Array:
+    def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
         """As SciPy's, inside the breakpoints or where the last pieces go on."""
-        whole = self.antiderivative()
-        if self.extrapolate == "periodic" or extrapolate == "periodic":
-            raise unsupported("scipy.interpolate", "integrate of a periodic curve", "Add up its periods.")
-        return whole._evaluate(b, extrapolate=extrapolate) - whole._evaluate(a, extrapolate=extrapolate)
+        a, b = plain((a, b))
+        if not is_engines(a, b, self.c, self.x):
+            return super().integrate(a, b, extrapolate)
+        extrapolate = self.extrapolate if extrapolate is None else extrapolate
+        whole = PPoly.construct_fast(self.c, self.x, True).antiderivative()
+        if extrapolate == "periodic":
+            return _periodic_integral(whole, a, b, self.x[0], self.x[-1])
+        return whole(b, extrapolate=extrapolate) - whole(a, extrapolate=extrapolate)
+
+    def solve(self, y: Any = 0.0, discontinuity: bool = True, extrapolate: Any = None) -> Any:
+        if not is_engines(y, self.c, self.x):
+            return super().solve(plain(y), discontinuity, extrapolate)
+        extrapolate = self.extrapolate if extrapolate is None else extrapolate
+        level = float(np.reshape(numbers(y, _NAME), ()))
+        known = own.PPoly.construct_fast(numbers(self.c, _NAME), numbers(self.x, _NAME), extrapolate)
+        roots = known.solve(level, discontinuity, extrapolate)
+        if len(self.c.shape) == 2:
+            return self._followed(self.c, known, roots, level, y)
+        found = np.empty(roots.shape, object)
+        for place in np.ndindex(roots.shape):
+            inside = (slice(None), slice(None), *place)
+            one = own.PPoly.construct_fast(known.c[inside], known.x, extrapolate)
+            found[place] = self._followed(self.c[inside], one, roots[place], level, y)
+        return found
+
+    def _followed(self, c: Array, known: Any, roots: Any, level: float, y: Any) -> Any:
+        """Roots of known numbers, with the derivatives of those of the curve: each step of the chord method adds an order."""
+        if not roots.size:
+            return roots
+        size = np.max(np.abs(known(known.x))) + abs(level)
+        off, slope = known(roots) - level, known(roots, 1)
+        nan = np.isnan(roots)
+        jumps = np.isin(roots, known.x) & (np.abs(off) > 1e-9 * size)
+        if np.any(~nan & ~jumps & (np.abs(slope) * (known.x[-1] - known.x[0]) <= 1e-7 * size)):
+            raise NumpyCodeError(
+                f"{_NAME}: a root at which the curve has no slope has no derivative: {roots.tolist()}. Solve for another y."
+            )
+        usual = ~nan & ~jumps
+        at: Any = np.where(usual, roots, known.x[0])
+        curve = PPoly.construct_fast(c, self.x, True)
+        for _ in range(4):
+            at = at - (curve(at) - y) / np.where(usual, slope, 1.0)
+        breaks = taken(self.x, np.clip(np.searchsorted(known.x, np.where(nan, known.x[0], roots)), 0, len(known.x) - 1))
+        return np.where(usual, at, np.where(jumps, breaks, np.nan))
 
 
-def _class(scipys: Any) -> Callable[[type], Any]:
-    """Enter a class of ours for SciPy's; it is made with `_made`, on plain arrays by SciPy."""
-
-    def decorate(cls: type) -> type:
-        cls.__name__ = cls.__qualname__ = scipys.__name__
-        cls.__doc__ = f"scipy.interpolate.{scipys.__name__}, of NumPy's arrays or an engine's."
-        OURS[scipys] = cls
-        return cls
-
-    return decorate
+def _differentiated(c: Array, nu: int) -> Array:
+    for _ in range(nu):
+        k = c.shape[0] - 1
+        c = c[:-1] * np.reshape(np.arange(k, 0, -1).astype(c.dtype), (-1, *[1] * (len(c.shape) - 1))) if k else 0 * c
+    return c
 
 
-class _Interpolator(_Pieces):
+class _Interpolator(PPoly):
     """A curve through points, whose coefficients are NumPy code of them."""
 
-    _own: Any = None
-
     def __init__(self, x: Any, y: Any, *args: Any, axis: int = 0, **keywords: Any):
+        x, y, args, keywords = plain((x, y, args, keywords))
         if not is_engines(x, y, *args, *keywords.values()):
-            self._scipys = self._own(x, y, *args, axis=axis, **keywords)
+            super(PPoly, self).__init__(x, y, *args, axis=axis, **keywords)
+            return
         x, y = inexact(x), inexact(y)
         if len(x.shape) != 1 or x.shape[0] < 2:
             raise ValueError("`x` must be 1-dimensional and contain at least 2 elements.")
@@ -128,24 +223,10 @@ class _Interpolator(_Pieces):
         if x.shape[0] != y.shape[0]:
             raise ValueError(f"The length of `y` along `axis`={axis} doesn't match the length of `x`")
         c, extrapolate = self._coefficients(x, y, *args, **keywords)
-        super().__init__(c, x, extrapolate, axis)
+        self._set(c, x, extrapolate, axis)
 
     def _coefficients(self, x: Array, y: Array, *args: Any, **keywords: Any) -> tuple[Array, Any]:
         raise NotImplementedError
-
-    def derivative(self, nu: int = 1) -> Any:
-        return super().derivative(nu) if self._scipys is None else _Beside(self, super().derivative(nu), "derivative", nu)
-
-    def antiderivative(self, nu: int = 1) -> Any:
-        return super().antiderivative(nu)
-
-
-class _Beside(_Pieces):
-    """Pieces of a curve that SciPy has too."""
-
-    def __init__(self, curve: _Interpolator, pieces: _Pieces, method: str, nu: int):
-        super().__init__(pieces.c, pieces.x, pieces.extrapolate, pieces.axis)
-        self._scipys = getattr(curve._scipys, method)(nu)
 
 
 def _columns(x: Array, y: Array) -> Array:
@@ -162,21 +243,17 @@ def _hermite(x: Array, y: Array, slopes: Array) -> Array:
 
 
 @_class(own.CubicHermiteSpline)
-class CubicHermiteSpline(_Interpolator):
-    _own = own.CubicHermiteSpline
-
+class CubicHermiteSpline(_Interpolator, own.CubicHermiteSpline):  # type: ignore[misc]
     def _coefficients(self, x: Array, y: Array, dydx: Any, extrapolate: Any = None) -> tuple[Array, Any]:
         return _hermite(x, y, inexact(dydx)), extrapolate
 
 
 @_class(own.CubicSpline)
-class CubicSpline(_Interpolator):
-    _own = own.CubicSpline
-
+class CubicSpline(CubicHermiteSpline, own.CubicSpline):  # type: ignore[misc]
     def __init__(self, x: Any, y: Any, axis: int = 0, bc_type: Any = "not-a-knot", extrapolate: Any = None):
         super().__init__(x, y, axis=axis, bc_type=bc_type, extrapolate=extrapolate)
 
-    def _coefficients(self, x: Array, y: Array, bc_type: Any, extrapolate: Any) -> tuple[Array, Any]:
+    def _coefficients(self, x: Array, y: Array, bc_type: Any, extrapolate: Any) -> tuple[Array, Any]:  # type: ignore[override]
         if extrapolate is None and bc_type == "periodic":
             extrapolate = "periodic"
         return _hermite(x, y, _slopes(x, y, bc_type)), extrapolate
@@ -276,13 +353,11 @@ def _periodic_slopes(h: Array, rise: Array, y: Array) -> Array:
 
 
 @_class(own.PchipInterpolator)
-class PchipInterpolator(_Interpolator):
-    _own = own.PchipInterpolator
-
+class PchipInterpolator(CubicHermiteSpline, own.PchipInterpolator):  # type: ignore[misc]
     def __init__(self, x: Any, y: Any, axis: int = 0, extrapolate: Any = None):
         super().__init__(x, y, axis=axis, extrapolate=extrapolate)
 
-    def _coefficients(self, x: Array, y: Array, extrapolate: Any) -> tuple[Array, Any]:
+    def _coefficients(self, x: Array, y: Array, extrapolate: Any) -> tuple[Array, Any]:  # type: ignore[override]
         h = _columns(x[1:] - x[:-1], y)
         rise = (y[1:] - y[:-1]) / h
         if x.shape[0] == 2:
@@ -305,13 +380,11 @@ def _one_sided(h: Array, next_h: Array, rise: Array, next_rise: Array) -> Array:
 
 
 @_class(own.Akima1DInterpolator)
-class Akima1DInterpolator(_Interpolator):
-    _own = own.Akima1DInterpolator
-
+class Akima1DInterpolator(CubicHermiteSpline, own.Akima1DInterpolator):  # type: ignore[misc]
     def __init__(self, x: Any, y: Any, axis: int = 0, *, method: str = "akima", extrapolate: Any = None):
         super().__init__(x, y, axis=axis, method=method, extrapolate=extrapolate)
 
-    def _coefficients(self, x: Array, y: Array, method: str, extrapolate: Any) -> tuple[Array, Any]:
+    def _coefficients(self, x: Array, y: Array, method: str, extrapolate: Any) -> tuple[Array, Any]:  # type: ignore[override]
         if method not in ("akima", "makima"):
             raise NotImplementedError(f"`method`={method} is unsupported.")
         h = _columns(x[1:] - x[:-1], y)
@@ -362,31 +435,59 @@ def _divided(top: Array, bottom: Array) -> Array:
 
 
 @_class(own.BSpline)
-class BSpline(_Curve):
+class BSpline(own.BSpline):  # type: ignore[misc]
     def __init__(self, t: Any, c: Any, k: int, extrapolate: Any = True, axis: int = 0):
+        t, c = plain((t, c))
         if not is_engines(t, c):
-            self._scipys = own.BSpline(t, c, k, extrapolate, axis)
-        self.t, self.k, self.extrapolate = inexact(t), int(k), extrapolate
-        self.c = inexact(c)
-        self.axis = axis % len(self.c.shape)
-        count = self.t.shape[0] - self.k - 1
-        if count < self.k + 1:
-            raise ValueError(f"Need at least {2 * self.k + 2} knots for degree {self.k}")
-        if self.c.shape[self.axis] < count:
+            super().__init__(t, c, k, extrapolate, axis)
+            return
+        t, c, k = inexact(t), inexact(c), int(k)
+        axis = axis % len(c.shape)
+        c = np.moveaxis(c, axis, 0)
+        count = t.shape[0] - k - 1
+        if count < k + 1:
+            raise ValueError(f"Need at least {2 * k + 2} knots for degree {k}")
+        if c.shape[0] < count:
             raise ValueError("Knots, coefficients and degree are inconsistent.")
+        self._set(t, c, k, extrapolate, axis)
 
-    def _evaluate(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Array:
+    def _set(self, t: Array, c: Array, k: int, extrapolate: Any, axis: int) -> None:
+        _hold(self, t=t, c=c)
+        self.k, self.axis = k, axis
+        self.extrapolate = extrapolate
+
+    @classmethod
+    def construct_fast(cls, t: Any, c: Any, k: int, extrapolate: Any = True, axis: int = 0) -> Any:
+        made = object.__new__(cls)
+        made._set(t, c, k, extrapolate, axis)
+        return made
+
+    @classmethod
+    def basis_element(cls, t: Any, extrapolate: Any = True) -> Any:
+        t = plain(t)
+        if not is_engines(t):
+            return super().basis_element(t, extrapolate)
+        t = inexact(t)
+        k = t.shape[0] - 2
+        t = np.concatenate([t[:1] - 1] * k + [t] + [t[-1:] + 1] * k)
+        c = np.zeros(t.shape)
+        c[k] = 1.0
+        return cls.construct_fast(t, c.astype(t.dtype), k, extrapolate)
+
+    def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
+        x = plain(x)
+        if not is_engines(x, self.t, self.c):
+            return super().__call__(x, nu, extrapolate)
         if nu:
-            return self.derivative(nu)._evaluate(x, 0, extrapolate)
-        x = inexact(x)
+            return self.derivative(nu)(x, 0, extrapolate)
+        x, t, c = inexact(x), inexact(self.t), inexact(self.c)
         flat = np.reshape(x, (-1,))
-        count = self.t.shape[0] - self.k - 1
-        start, end = self.t[self.k], self.t[count]
+        count = t.shape[0] - self.k - 1
+        start, end = t[self.k], t[count]
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
         if extrapolate == "periodic":
             flat = start + np.remainder(flat - start, end - start)
-        c = np.moveaxis(self.c, self.axis, 0)
-        first, values = _basis(self.t, self.k, flat, count)
+        first, values = _basis(t, self.k, flat, count)
         total: Any = 0.0
         for n in range(self.k + 1):
             total = total + _columns(values[n], c) * taken(c, first + n, axis=0)
@@ -396,27 +497,55 @@ class BSpline(_Curve):
         ndim = len(x.shape)
         return np.moveaxis(total, tuple(range(ndim)), tuple(range(self.axis, self.axis + ndim))) if self.axis else total
 
-    def derivative(self, nu: int = 1) -> BSpline:
-        """As SciPy's."""
-        spline = self
+    def derivative(self, nu: int = 1) -> Any:
+        # Of plain arrays, too: SciPy's keeps coefficients of knots that no longer count.
+        t, c, k = self.t, inexact(self.c)[: self.t.shape[0] - self.k - 1], self.k
+        if nu < 0:
+            return self.antiderivative(-nu)
         for _ in range(nu):
-            t, k = spline.t, spline.k
             if k == 0:
-                return BSpline(t, 0 * spline.c, 0, spline.extrapolate, spline.axis)
-            c = np.moveaxis(spline.c, spline.axis, 0)[: t.shape[0] - k - 1]
-            widths = t[k + 1 : -1] - t[1 : -k - 1]
-            lower = _divided(k * (c[1:] - c[:-1]), _columns(widths, c))
-            spline = BSpline(t[1:-1], np.moveaxis(lower, 0, spline.axis), k - 1, spline.extrapolate, spline.axis)
-        return spline
+                c = 0 * c
+                break
+            lower = _divided(k * (c[1:] - c[:-1]), _columns(t[k + 1 : -1] - t[1 : -k - 1], c))
+            t, c, k = t[1:-1], lower, k - 1
+        return self.construct_fast(t, c, k, self.extrapolate, self.axis)
+
+    def antiderivative(self, nu: int = 1) -> Any:
+        if not is_engines(self.t, self.c):
+            return super().antiderivative(nu)
+        if nu <= 0:
+            return self.derivative(-nu)
+        t, c, k = self.t, inexact(self.c)[: self.t.shape[0] - self.k - 1], self.k
+        for _ in range(nu):
+            areas = np.cumsum(c * _columns(t[k + 1 :] - t[: -k - 1], c), axis=0) / (k + 1)
+            t = np.concatenate([t[:1], t, t[-1:]])
+            c, k = np.concatenate([0 * areas[:1], areas], axis=0), k + 1
+        # As many coefficients as SciPy's, of which the last k + 1 do not count.
+        c = np.concatenate([c] + [c[-1:]] * (k + 1), axis=0)
+        return self.construct_fast(t, c, k, False if self.extrapolate == "periodic" else self.extrapolate, self.axis)
+
+    def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
+        a, b = plain((a, b))
+        if not is_engines(a, b, self.t, self.c):
+            return super().integrate(a, b, extrapolate)
+        extrapolate = self.extrapolate if extrapolate is None else extrapolate
+        whole = BSpline.construct_fast(inexact(self.t), self.c, self.k).antiderivative()
+        start, end = self.t[self.k], self.t[self.t.shape[0] - self.k - 1]
+        if extrapolate == "periodic":
+            return _periodic_integral(whole, a, b, start, end)
+        if not extrapolate:  # nothing outside of the knots
+            a, b = [np.minimum(np.maximum(end_, start), end) for end_ in (a, b)]
+        return whole(b) - whole(a)
 
 
 def make_interp_spline(
     x: Any, y: Any, k: int = 3, t: Any = None, bc_type: Any = None, axis: int = 0, check_finite: bool = True
 ) -> Any:
     """scipy.interpolate.make_interp_spline, of NumPy's arrays or an engine's: by the collocation matrix."""
+    x, y, t = plain((x, y, t))
     if not is_engines(x, y):
         made = own.make_interp_spline(x, y, k, t, bc_type, axis, check_finite)
-        return BSpline(made.t, made.c, made.k, made.extrapolate, made.axis)
+        return BSpline.construct_fast(made.t, made.c, made.k, made.extrapolate, made.axis)
     if bc_type not in (None, "not-a-knot"):
         instead = "Write CubicSpline(x, y, bc_type=...)."
         raise unsupported("scipy.interpolate.make_interp_spline", f"bc_type={bc_type!r}", instead)
@@ -437,22 +566,24 @@ def make_interp_spline(
     for m in range(k + 1):
         matrix = matrix + np.where(columns == (first + m)[:, None], values[m][:, None], 0.0)
     c = np.reshape(np.linalg.solve(matrix, np.reshape(y, (n, -1))), y.shape)
-    return BSpline(t, np.moveaxis(c, 0, axis), k, True, axis)
+    return BSpline.construct_fast(t, c, k, True, axis % len(c.shape))
 
 
+make_interp_spline.makes_objects = True  # type: ignore[attr-defined]
 OURS[own.make_interp_spline] = make_interp_spline
 
 
 def splev(x: Any, tck: Any, der: int = 0, ext: int = 0) -> Any:
     """scipy.interpolate.splev, of NumPy's arrays or an engine's."""
-    t, c, k = tck if isinstance(tck, tuple) else (tck.t, tck.c, tck.k)
+    t, c, k = plain(tck) if isinstance(tck, (tuple, list)) else tck.tck
+    x = plain(x)
     if not is_engines(x, t, c):
         return own.splev(x, tck, der, ext)
     if ext not in (0,):
         raise unsupported("scipy.interpolate.splev", f"ext={ext}", "Write np.clip(x, first, last), or np.where.")
     c = inexact(c)
     count = inexact(t).shape[0] - k - 1
-    return BSpline(t, c[:count], k)._evaluate(x, der)
+    return BSpline(t, c[:count], k)(x, der)
 
 
 OURS[own.splev] = splev
@@ -461,14 +592,12 @@ OURS[own.splev] = splev
 # Linear --------------------------------------------------------------------------------------------------------------
 
 
-@_class(own.interp1d)
-class interp1d(_Curve):
+class _Lines:
+    """Interpolation by lines, steps or splines between points, of which some arrays may be an engine's."""
+
     def __init__(
-        self, x: Any, y: Any, kind: Any = "linear", axis: int = -1, copy: bool = True, bounds_error: bool | None = None,
-        fill_value: Any = np.nan, assume_sorted: bool = False,
+        self, x: Any, y: Any, kind: Any, axis: int, bounds_error: bool | None, fill_value: Any, assume_sorted: bool
     ):  # fmt: skip
-        if not is_engines(x, y, fill_value):
-            self._scipys = own.interp1d(x, y, kind, axis, copy, bounds_error, fill_value, assume_sorted)
         x, y = inexact(x), inexact(y)
         self.axis = axis % len(y.shape)
         y = np.moveaxis(y, self.axis, 0)
@@ -487,14 +616,14 @@ class interp1d(_Curve):
         if named in ("cubic", "quadratic"):
             self.curve = make_interp_spline(x, y, 3 if named == "cubic" else 2)
 
-    def _evaluate(self, x: Any) -> Array:
+    def __call__(self, x: Any) -> Array:
         where = inexact(x)
         flat = np.reshape(where, (-1,))
         first, last = self.x[0], self.x[-1]
         below, above = flat < first, flat > last
         if self.bounds_error and not self.extrapolates:
             self._require_inside(below, above)
-        found = self.curve._evaluate(flat) if self.curve is not None else self._pieces(flat)
+        found = self.curve(flat) if self.curve is not None else self._pieces(flat)
         if not self.extrapolates:
             low, high = self.fill_value if isinstance(self.fill_value, tuple) else (self.fill_value, self.fill_value)
             found = np.where(_columns(below, found), low, np.where(_columns(above, found), high, found))
@@ -504,8 +633,6 @@ class interp1d(_Curve):
 
     def _require_inside(self, below: Array, above: Array) -> None:
         """Where the numbers are known; a compiled call gives NaN outside."""
-        from ..contract.errors import NumpyCodeError
-
         try:
             outside = numbers(below, "interp1d").any(), numbers(above, "interp1d").any()
         except NumpyCodeError:
@@ -532,21 +659,39 @@ class interp1d(_Curve):
         return taken(self.y, np.clip(place, 0, count - 1), axis=0)
 
 
-@_class(own.RegularGridInterpolator)
-class RegularGridInterpolator(_Curve):
+@_class(own.interp1d)
+class interp1d(own.interp1d):  # type: ignore[misc]
     def __init__(
-        self, points: Any, values: Any, method: str = "linear", bounds_error: bool = True, fill_value: Any = np.nan,
-        **options: Any,
+        self, x: Any, y: Any, kind: Any = "linear", axis: int = -1, copy: bool = True, bounds_error: bool | None = None,
+        fill_value: Any = np.nan, assume_sorted: bool = False,
     ):  # fmt: skip
-        if not is_engines(list(points), values):
-            self._scipys = own.RegularGridInterpolator(points, values, method, bounds_error, fill_value, **options)
+        x, y, fill_value = plain((x, y, fill_value))
+        self._given = (x, y, kind, axis, bounds_error, fill_value, assume_sorted)
+        self._lines: _Lines | None = None
+        if is_engines(x, y, fill_value):
+            self._lines = _Lines(*self._given)
+            self.x, self.y = self._lines.x, y
+        else:
+            super().__init__(x, y, kind, axis, copy, bounds_error, fill_value, assume_sorted)
+
+    def __call__(self, x: Any) -> Any:
+        x = plain(x)
+        if self._lines is None and not is_engines(x):
+            return super().__call__(x)
+        return (self._lines or _Lines(*self._given))(x)
+
+
+class _Grid:
+    """Interpolation in a grid of several axes, of which some arrays may be an engine's."""
+
+    def __init__(self, points: Any, values: Any, method: str, bounds_error: bool, fill_value: Any):
         if method not in ("linear", "nearest"):
             raise unsupported("scipy.interpolate.RegularGridInterpolator", f"method={method!r}", "Write method='linear'.")
         self.grid = [inexact(p) for p in points]
         self.values, self.method = inexact(values), method
         self.bounds_error, self.fill_value = bounds_error, fill_value
 
-    def _evaluate(self, xi: Any, method: str | None = None) -> Array:
+    def __call__(self, xi: Any, method: str | None = None) -> Array:
         ndim = len(self.grid)
         xi = np.stack(np.broadcast_arrays(*[inexact(x) for x in xi]), axis=-1) if isinstance(xi, tuple) else inexact(xi)
         if xi.shape[-1] != ndim:
@@ -581,8 +726,6 @@ class RegularGridInterpolator(_Curve):
         return np.reshape(total, (*xi.shape[:-1], *inner))
 
     def _require_inside(self, outside: Array) -> None:
-        from ..contract.errors import NumpyCodeError
-
         try:
             found = numbers(outside, "RegularGridInterpolator").any()
         except NumpyCodeError:
@@ -591,13 +734,35 @@ class RegularGridInterpolator(_Curve):
             raise ValueError("One of the requested xi is out of bounds")
 
 
+@_class(own.RegularGridInterpolator)
+class RegularGridInterpolator(own.RegularGridInterpolator):  # type: ignore[misc]
+    def __init__(
+        self, points: Any, values: Any, method: str = "linear", bounds_error: bool = True, fill_value: Any = np.nan,
+        **options: Any,
+    ):  # fmt: skip
+        points, values, fill_value = plain((points, values, fill_value))
+        self._given = (points, values, method, bounds_error, fill_value)
+        self._engines: _Grid | None = None
+        if is_engines(list(points), values, fill_value):
+            self._engines = _Grid(*self._given)
+        else:
+            super().__init__(points, values, method, bounds_error, fill_value, **options)
+
+    def __call__(self, xi: Any, method: str | None = None, **options: Any) -> Any:
+        xi = plain(xi)
+        if self._engines is None and not is_engines(xi):
+            return super().__call__(xi, method, **options)
+        return (self._engines or _Grid(*self._given))(xi, method)
+
+
 def interpn(
     points: Any, values: Any, xi: Any, method: str = "linear", bounds_error: bool = True, fill_value: Any = np.nan
 ) -> Any:
     """scipy.interpolate.interpn, of NumPy's arrays or an engine's."""
+    points, values, xi = plain((points, values, xi))
     if not is_engines(list(points), values, xi):
         return own.interpn(points, values, xi, method, bounds_error, fill_value)
-    return RegularGridInterpolator(points, values, method, bounds_error, fill_value)._evaluate(xi)
+    return _Grid(points, values, method, bounds_error, fill_value)(xi)
 
 
 OURS[own.interpn] = interpn
@@ -605,6 +770,6 @@ OURS[own.interpn] = interpn
 __getattr__ = rest_of("scipy.interpolate", globals())
 
 __all__ = [
-    "Akima1DInterpolator", "BSpline", "CubicHermiteSpline", "CubicSpline", "PchipInterpolator", "RegularGridInterpolator",
-    "interp1d", "interpn", "make_interp_spline", "splev",
+    "Akima1DInterpolator", "BSpline", "CubicHermiteSpline", "CubicSpline", "PPoly", "PchipInterpolator",
+    "RegularGridInterpolator", "interp1d", "interpn", "make_interp_spline", "splev",
 ]  # fmt: skip

@@ -62,7 +62,9 @@ class Offered(_Around):
         self._ours = ours
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        if first_wrapped((args, keywords)) is None and not any(map(callable, (*args, *keywords.values()))):
+        # What it makes an object of, or calls, may come to an engine's array later.
+        later = getattr(self._ours, "makes_objects", False) or any(map(callable, (*args, *keywords.values())))
+        if not later and first_wrapped((args, keywords)) is None:
             return self._plainly(args, keywords)
         return made(self._ours(*lent(args), **lent(keywords)))
 

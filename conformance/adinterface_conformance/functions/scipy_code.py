@@ -157,6 +157,11 @@ EXPRESSIONS = {
         interpolate.PchipInterpolator(knots, x)(w); interpolate.Akima1DInterpolator(knots, x)(w);
         interpolate.make_interp_spline(knots, x)(w); interpolate.make_interp_spline(knots, x, k=2)(w + 0.05);
         interpolate.BSpline(t, x, 3)(w); interpolate.BSpline(t, x, 3)(w, 1); interpolate.splev(w, (t, x, 3));
+        interpolate.BSpline(t, x, 3).antiderivative(2)(w); interpolate.BSpline(t, x, 3).integrate(0.3, 3.0);
+        interpolate.BSpline.basis_element(p)(w / 2); interpolate.PPoly(m, knots[:5])(w / 1.5);
+        interpolate.PPoly(m, knots[:5]).antiderivative()(w / 1.5);
+        interpolate.PPoly.from_spline(interpolate.BSpline(t, x, 3))(w);
+        interpolate.CubicSpline(knots, x).roots(extrapolate=False);
         interpolate.interp1d(knots, x)(w); interpolate.interp1d(knots, x, kind='cubic')(w);
         interpolate.interp1d(knots, x, kind='nearest')(0.9);
         interpolate.interp1d(knots, x, bounds_error=False, fill_value=(1.0, 2.0))(2 * w - 1);

@@ -253,7 +253,8 @@ def test_a_value_that_depends_on_no_argument_gives_zeros_and_a_warning_at_the_us
     for operator in (gradient, value_and_gradient):
         message = (
             f"{operator.__name__}: the value of f depends on none of its differentiated arguments, so every gradient is zero. "
-            f"Only what is computed inside f, from the arguments that f receives, is differentiated."
+            f"Only what is computed inside f, from the arguments that f receives, is differentiated: a number made by "
+            f"float(x), x.item() or x.detach() is a constant, and so is what was pickled or copied by copy.deepcopy."
         )
         with pytest.warns(DisconnectedWarning, match=f"^{re.escape(message)}$") as seen:
             result = operator(f, backend, X)

@@ -106,7 +106,8 @@ def warn_disconnected(operator: str) -> None:
     """Tell the user that every gradient is zero."""
     warnings.warn(
         f"{operator}: the value of f depends on none of its differentiated arguments, so every gradient is zero. "
-        f"Only what is computed inside f, from the arguments that f receives, is differentiated.",
+        f"Only what is computed inside f, from the arguments that f receives, is differentiated: a number made by float(x), "
+        f"x.item() or x.detach() is a constant, and so is what was pickled or copied by copy.deepcopy.",
         DisconnectedWarning,
         stacklevel=levels_to_the_user(),
     )

@@ -6,16 +6,18 @@ ours put their own class around it. A plain box of autograd's works wherever one
 
 from __future__ import annotations
 
+import copyreg
 import functools
+import operator
 from collections.abc import Callable, Iterable
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import autograd.numpy as anp
 import numpy as np
 from autograd.numpy.numpy_boxes import ArrayBox
 
-from adinterface.contract.errors import NotDifferentiableError
+from adinterface.contract.errors import ConversionError, NotDifferentiableError
 
 from . import rules
 from .rules import value
@@ -89,6 +91,33 @@ _NO_NUMBER = (
 )
 
 Box.register(Box)
+
+
+class _Held:
+    """What stands for a box where it is reduced: its copies, shallow or deep, are itself, and it is not pickled."""
+
+    __slots__ = ("box",)
+
+    def __init__(self, box: ArrayBox):
+        self.box = box
+
+    def __deepcopy__(self, memo: Any) -> _Held:
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise ConversionError(
+            "An array that is being differentiated was pickled (by pickle, joblib or multiprocessing), which drops its "
+            "gradient. Compute with it in this process."
+        )
+
+
+def _reduced(box: ArrayBox) -> tuple[Any, ...]:
+    return operator.attrgetter("box"), (_Held(box),)
+
+
+# Both, because autograd's functions give boxes of its own. Its nodes, copied or read again, would lead to nothing.
+copyreg.pickle(ArrayBox, _reduced)
+copyreg.pickle(Box, _reduced)
 
 
 def boxed(result: Any) -> Any:

@@ -32,6 +32,7 @@ from .known_failures import KNOWN_FAILURES
 from .library import TORCH, nesting
 from .nested_forward import forward, refuse_tangents
 from .nodes import ModuleNode
+from .pickling import marked
 from .state import kept, unchanged
 
 # torch keeps the level of forward mode for the whole process: two threads inside it at once would end each other's.
@@ -78,8 +79,9 @@ class TorchBackend(Backend):
             (output,), aux = function(*inputs)
         finally:
             nesting.depth = 0
-        connected = output.requires_grad
-        gradients = _filled(backward((output,), inputs), inputs) if connected else _zeros(inputs)
+        found = backward((output,), inputs) if output.requires_grad else (None,)
+        connected = _reach(found)
+        gradients = _filled(found, inputs) if connected else _zeros(inputs)
         # Without the function of Python's that a named tuple has for this.
         if not value:
             return _new(Gradient, ((), aux, gradients, connected))
@@ -122,7 +124,7 @@ class TorchBackend(Backend):
             with _mode(keep):
                 gradients = backward((output,), inputs, create_graph=keep)
         shown = aux if keep else aux.map(_apart)
-        return Gradient((output if keep else output.detach(),), shown, _filled(gradients, inputs), output.requires_grad)
+        return Gradient((output if keep else output.detach(),), shown, _filled(gradients, inputs), _reach(gradients))
 
     def _gradient_of_processes(self, function: FlatFunction, leaves: Arrays) -> Gradient:
         """The same where processes may exchange gradients: those of all data, with the placements of the leaves."""
@@ -142,7 +144,7 @@ class TorchBackend(Backend):
                     gradients = backward((output,), inputs, create_graph=keep)
         shown = aux if keep else aux.map(_apart)
         placed = tuple(map(placed_like, _filled(gradients, inputs), inputs))
-        return Gradient((output if keep else output.detach(),), shown, placed, output.requires_grad)
+        return Gradient((output if keep else output.detach(),), shown, placed, _reach(gradients))
 
     def compile_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
         if not self.compiled or self.create_graph or self.mode == "forward":  # compiled code is differentiated once, in reverse
@@ -155,7 +157,7 @@ class TorchBackend(Backend):
         keep, held = self._keeps(leaves), function.held
         with _Recording():
             if function.fresh and not keep:
-                inputs = tuple([_alias(x, keep) if x.is_inference() else x.requires_grad_() for x in leaves])
+                inputs = marked([_alias(x, keep) if x.is_inference() else x.requires_grad_() for x in leaves])
             elif held:
                 inputs = tuple(
                     [leaf if i in held and not leaf.is_inference() else _alias(leaf, keep) for i, leaf in enumerate(leaves)]
@@ -403,8 +405,13 @@ def _inputs(function: FlatFunction, leaves: Arrays) -> Arrays:
     if held:  # a module's parameters are leaves of torch's already, which require gradients
         if len(held) == len(leaves):
             return leaves
-        return tuple([x if n in held else x.detach().requires_grad_() for n, x in enumerate(leaves)])
-    return tuple(map(_REQUIRE, leaves if function.fresh else map(_DETACH, leaves)))
+        return tuple([x if n in held else marked((x.detach().requires_grad_(),))[0] for n, x in enumerate(leaves)])
+    return marked(map(_REQUIRE, leaves if function.fresh else map(_DETACH, leaves)))
+
+
+def _reach(gradients: Any) -> bool:
+    """Whether the output depends on a leaf: it may have a graph of something else, of a copy or a captured parameter."""
+    return gradients[0] is not None or any(gradient is not None for gradient in gradients)
 
 
 def _filled(gradients: Any, leaves: Arrays) -> Arrays:
@@ -471,7 +478,7 @@ def _alias(leaf: torch.Tensor, keep: bool) -> torch.Tensor:
     """Another tensor on the same memory: what f captured of the same array is not differentiated along with it."""
     if keep and leaf.requires_grad:
         return leaf.view_as(leaf)
-    return _outside_inference(leaf).detach().requires_grad_()
+    return marked((_outside_inference(leaf).detach().requires_grad_(),))[0]
 
 
 def _functorch_pullback(function: FlatFunction, leaves: Arrays) -> Pullback:

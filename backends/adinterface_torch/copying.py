@@ -20,6 +20,7 @@ from torch import nn
 from .distributed import exchanges, is_dtensor
 from .hooks import CALLED, HOOKS, NO_HOOKS, SHARED
 from .library import is_wrapped
+from .pickling import is_marked
 from .versions import versions_of
 
 # What a copy shares with the original, as deepcopy does too.
@@ -318,8 +319,10 @@ def fill(
 
 def _keep_graph(value: Any, memo: dict[int, Any], gradient: bool) -> None:
     """deepcopy refuses tensors inside a graph, which may be that of an outer derivative; a gradient holds none."""
-    if isinstance(value, torch.Tensor) and id(value) not in memo and (value.grad_fn is not None or is_wrapped(value)):
-        memo[id(value)] = value.detach().clone() if gradient and value.grad_fn is not None else value.clone()
+    if isinstance(value, torch.Tensor) and id(value) not in memo:
+        in_graph = value.grad_fn is not None or is_marked(value)
+        if in_graph or is_wrapped(value):
+            memo[id(value)] = value.detach().clone() if gradient and in_graph else value.clone()
 
 
 def deep_copy(module: nn.Module, values: dict[Any, Any], gradient: bool = False) -> nn.Module:

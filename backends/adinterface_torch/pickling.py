@@ -60,6 +60,11 @@ def marked(leaves: Iterable[torch.Tensor]) -> tuple[torch.Tensor, ...]:
     return found
 
 
+def is_marked(x: torch.Tensor) -> bool:
+    """Whether it is a leaf that f has got."""
+    return "_followed" in x.__dict__
+
+
 class _Held:
     """What stands for a followed tensor where it is reduced: a shallow copy is made of it, and nothing else."""
 
@@ -111,7 +116,7 @@ def _guarded(usual: Callable[[torch.Tensor], Any]) -> Callable[[torch.Tensor], A
     def reduce(x: torch.Tensor) -> Any:
         if _is_followed(x):
             return _same, (_Held(x),)
-        if "_followed" in x.__dict__:  # f has kept it: the mark is of no use any more
+        if is_marked(x):  # f has kept it: the mark is of no use any more
             x = x.detach().requires_grad_(x.requires_grad)
         return usual(x)
 
@@ -125,4 +130,4 @@ def _as_torch(x: torch.Tensor) -> Any:
 copyreg.pickle(torch.Tensor, _guarded(copyreg.dispatch_table.get(torch.Tensor, _as_torch)))
 ForkingPickler.register(torch.Tensor, _guarded(reduce_tensor))
 
-__all__ = ["marked"]
+__all__ = ["is_marked", "marked"]

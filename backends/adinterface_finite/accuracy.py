@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from adinterface.contract.backend import Accuracy, LeafAccuracy
@@ -80,13 +78,11 @@ def _by_leaf(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int)
     for leaf, start, stop in lines.owners():
         coarse = max(epsilon, *lines.point.exactness) if leaf < 0 else max(epsilon, lines.point.exactness[leaf])
         bad = max(1e-4, 100 * coarse ** (2 / (order + 2)))
-        top, error = slopes.largest(start, stop)
-        if not math.isfinite(top):
-            values, errors = slopes.values[start:stop], slopes.errors[start:stop]
-            known = np.isfinite(values)
-            if not known.any():
-                continue
-            top, error = float(np.abs(values).max(initial=0.0, where=known)), float(errors.max(initial=0.0, where=known))
+        values, errors = slopes.values[start:stop], slopes.errors[start:stop]
+        known = np.isfinite(values)
+        if values.size and not known.any():
+            continue
+        top, error = float(np.abs(values).max(initial=0.0, where=known)), float(errors.max(initial=0.0, where=known))
         doubtful = 0 < bad * top < error and _is_seen(lines, slopes, range(start, stop), order, bad * top, epsilon)
         found.append(LeafAccuracy(leaf, error / top if top else 0.0, doubtful))
     return tuple(found)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .windows import CALM, CAUTION, FLOOR, TOLD, TWICE, Array, Windows
+from .windows import ALIKE, CALM, CAUTION, FLOOR, SURE, TOLD, TWICE, Array, Windows
 
 
 class Estimate(NamedTuple):
@@ -24,22 +24,33 @@ class Estimate(NamedTuple):
     alike: Array | None
 
 
-def extrapolate(found: Windows, slopes: Array, rounding: Array, smallest: Array) -> Estimate:
+def extrapolate(
+    found: Windows, slopes: Array, rounding: Array, smallest: Array, steps: Array, residues: Array | None = None
+) -> Estimate:
     """slopes, rounding: (lines, steps, outputs), from the largest step to the smallest.
 
-    smallest: (lines, 1, 1), the smallest step to the power of the derivative's order.
+    smallest: (lines, 1, 1), the smallest step to the power of the derivative's order. steps: (lines, steps). residues: as
+    slopes, what the middle of f ahead and behind misses f at the point by.
     """
-    estimate = _extrapolate(found, slopes, rounding, smallest)
-    if found.before is None:
+    estimate = _extrapolate(found, slopes, rounding, smallest, steps, residues)
+    if found.before is None or (residues is None and found.steps == 3):
         return estimate
     near, bend = slopes[:, -2], slopes[:, -3] - slopes[:, -2]
     calm = _largest(bend) <= CALM * _largest(near)
     if not calm.any():
         return estimate
-    before = _extrapolate(found.before, slopes[:, :-1], rounding[:, :-1], smallest * found.louder)
-    assert before.noise is not None
-    noise = before.noise / smallest[:, 0]
-    told = (noise > 8 * rounding[:, -1]) & (TOLD * noise < np.abs(slopes[:, -1] - before.value))
+    fewer = None if residues is None else residues[:, :-1]
+    before = _extrapolate(found.before, slopes[:, :-1], rounding[:, :-1], smallest * found.louder, steps[:, :-1], fewer)
+    turn = np.abs(slopes[:, -1] - before.value)
+    if residues is None:
+        assert before.noise is not None
+        noise = before.noise / smallest[:, 0]
+        told = (noise > 8 * rounding[:, -1]) & (TOLD * noise < turn)
+    else:
+        # Noise is at the far step what it is elsewhere, in the middle and in the slope.
+        lacking = np.abs(found.before.weights[-1] @ residues[:, :-1])
+        told = (np.abs(residues[:, -1]) > ALIKE * lacking) & (turn * steps[:, -1:] > ALIKE / 4 * lacking)
+        told &= lacking > SURE * (found.before.gains[-1] @ (rounding * steps[:, :, None])[:, :-1])
     noisy = calm & told.any(axis=1, keepdims=True)  # by chance one of many outputs is as near as if it were not noisy
     parts = [np.where(noisy, old, new) for old, new in zip(before[:4], estimate[:4])]
     return Estimate(parts[0], parts[1], parts[2], parts[3], estimate.noise, estimate.alike)
@@ -50,7 +61,25 @@ def _largest(array: Array) -> Array:
     return np.asarray(np.abs(array).max(axis=1, keepdims=True, initial=0.0))
 
 
-def _extrapolate(found: Windows, slopes: Array, rounding: Array, smallest: Array) -> Estimate:
+def missed(found: Windows, rounding: Array, lengths: Array, residues: Array) -> Array:
+    """By how much slopes of the windows are off if what f at the point is missed by lies in a slope; (lines, windows, outputs).
+
+    The middle of f ahead and behind is a series in h^2 with f at the point in front, so it is extrapolated as slopes are. How
+    much better a window fits than its steps do says how large the step is in units of the length in which f changes.
+    """
+    steps = found.steps
+    noise = rounding * lengths[:, :, None]
+    off = np.abs(found.weights[steps:] @ residues) - SURE * (found.gains[steps:] @ noise)
+    off = np.maximum(off, 0.0)
+    raw = found.inside @ np.abs(residues)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        part = np.where(raw > 0, np.minimum(off / raw, 1.0), 0.0) ** found.root
+    return np.asarray(part * off / lengths[:, found.last, None])
+
+
+def _extrapolate(
+    found: Windows, slopes: Array, rounding: Array, smallest: Array, lengths: Array, residues: Array | None
+) -> Estimate:
     steps = found.steps
     values = found.weights @ slopes
     wide = values[:, steps:]
@@ -79,6 +108,8 @@ def _extrapolate(found: Windows, slopes: Array, rounding: Array, smallest: Array
             noise = samples[:, 0] * smallest[:, 0]
     else:
         total += errors
+    if residues is not None:
+        total += missed(found, rounding, lengths, residues)
     best = total.argmin(axis=1)
     lines, outputs = np.ogrid[: best.shape[0], : best.shape[1]]
     value, error, floor = wide[lines, best, outputs], total[lines, best, outputs], floors[lines, best, outputs]

@@ -21,6 +21,12 @@ TWICE = 8.0
 FAR, CALM, TOLD = 6, 0.2, 0.01
 
 
+#: What a step far below the others shows of f is noise if it is more than this part of what the others show.
+ALIKE = 2.0**-4
+#: f at the point is missed if by more than so many roundings.
+SURE = 8.0
+
+
 class Windows(NamedTuple):
     """All windows of neighbouring steps: first those of one step, then those of two, ..."""
 
@@ -40,8 +46,13 @@ class Windows(NamedTuple):
     #: what sums the pairs of a window.
     behind: tuple[Array, Array, Array]
     gathered: Array
-    #: The place of the first step of each window of two steps or more.
+    #: The place of the first step of each window of two steps or more, and of the last.
     first: Array
+    last: Array
+    #: Which steps such a window has, as weights of their mean; and which root of what it gains is the step in units of the
+    #: length in which f changes.
+    inside: Array
+    root: Array
     steps: int
     #: `2**exponent` of each step.
     powers: Array
@@ -81,14 +92,16 @@ def windows(exponents: tuple[int, ...], power: int, order: int) -> Windows:
     far = is_far(exponents)
     return Windows(
         weights, np.abs(weights), shorter, ratios[:, None], amplified, difference[:, None], behind, gathered,
-        np.array([start for start, _ in wide], dtype=int), steps, np.array([2.0**e for e in exponents]),
+        np.array([start for start, _ in wide], dtype=int), np.array([start + size - 1 for start, size in wide], dtype=int),
+        (weights[steps:] != 0) / np.array([size for _, size in wide])[:, None],
+        np.array([1 / (power * (size - 1)) for _, size in wide])[:, None], steps, np.array([2.0**e for e in exponents]),
         windows(exponents[:-1], power, order) if far else None, louder(exponents, order) if far else 0.0,
     )  # fmt: skip
 
 
 def is_far(exponents: tuple[int, ...]) -> bool:
     """Whether the smallest step lies far below the others."""
-    return len(exponents) > 3 and exponents[-2] - exponents[-1] >= FAR
+    return len(exponents) > 2 and exponents[-2] - exponents[-1] >= FAR
 
 
 def louder(exponents: tuple[int, ...], order: int) -> float:

@@ -1,0 +1,95 @@
+"""Whether f at the point fits between its values ahead and behind, as it must where steps are below the length in which f changes.
+
+The middle of the values at one step misses f at the point by a series in h^2, as a slope misses the derivative. So it falls
+with the step, and falls faster where it is extrapolated. Where it does not, f changes within less than the step, or is noisy;
+slopes say nothing of that if they agree by chance, or because only the point itself lies where f changes. A step far below the
+others tells which: noise is as large there, in the middle and in the slope, and what f does is seen as it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .extrapolation import windows
+from .extrapolation.windows import SURE
+
+Array = np.ndarray[Any, Any]
+
+#: One more step must bring what misses f down to this part. Of two steps it must fall to twice what the smaller step makes of
+#: a square; or, where it falls as it must but slopes agree much better, what is left must be no more than this part.
+ROUGH, TWO = 0.25, 0.02
+#: So many powers of two below the others is the step that tells, and half as many below that the next one if it does not.
+DEEP = 14
+#: What a step that tells shows of the middle, if f is no noise, and how much better slopes agree than a noisy f allows.
+FITS, ALONE = 2.0**-4, 64.0
+#: How many powers of two below the length in which f changes the step behind one that tells is.
+BELOW_LENGTH = 4
+
+
+class Fit(NamedTuple):
+    """Of some lines with the same steps."""
+
+    #: f at the point does not fit, which matters.
+    missed: Array
+    #: And slopes agree: f at the point stands alone.
+    alone: Array
+    #: The exponent of a step below the length in which f changes, where the smallest step tells it; else a large one.
+    below: Array
+
+
+def is_deep(exponents: tuple[int, ...]) -> bool:
+    """Whether the smallest step is one that tells."""
+    return exponents[-1] <= -DEEP
+
+
+def fit(exponents: tuple[int, ...], slopes: Array, rounding: Array, lengths: Array, residues: Array, matters: Array) -> Fit:
+    """slopes, rounding, residues: (lines, steps, outputs); lengths: (lines, steps). residues: what the middles miss f by.
+
+    matters: (lines, outputs), from which slope on it matters what hides in a residue.
+    """
+    noise, step = rounding * lengths[:, :, None], lengths[:, -1:]
+    if is_deep(exponents):
+        off = np.abs(residues[:, -1])
+        seen = off > FITS * np.abs(residues[:, -2])
+        seen &= off > SURE * noise[:, -1]
+        agree = ALONE
+        below = np.where(seen.any(axis=1), np.inf, _below(exponents, slopes, noise, lengths, residues))
+    else:
+        off, seen = _stays(exponents, slopes, noise, lengths, residues)
+        agree, below = 8.0, np.full(len(slopes), np.inf)
+    seen &= off / step > matters
+    alone = agree * np.abs(slopes[:, -1] - slopes[:, -2]) * step < off
+    return Fit(seen.any(axis=1), (alone | ~seen).all(axis=1), below)
+
+
+def _stays(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Array, residues: Array) -> tuple[Array, Array]:
+    """What the last steps that lie close together miss f by, extrapolated, and whether that does not fall as it must."""
+    near = [first - second <= 2 for first, second in zip(exponents[-4:], exponents[-3:])][::-1]
+    size = 1 + (near.index(False) if False in near else len(near))
+    if size < 2:
+        return np.zeros(slopes[:, 0].shape), np.zeros(slopes[:, 0].shape, dtype=bool)
+    inside, last = windows(exponents[-size:], 2, 1), slice(-size, None)
+    full, shorter = inside.weights[-1], inside.weights[inside.shorter[-1]]
+    off, change = np.abs(full @ residues[:, last]), np.abs((full - shorter) @ slopes[:, last])
+    hides = off > 2 * change * lengths[:, -1:]
+    if size == 2:
+        low, square = np.abs(residues[:, -1]), np.abs(residues[:, -2]) * 4.0 ** (exponents[-1] - exponents[-2])
+        stays = (low > 2 * square) | ((low > square / 2) & (off > TWO * low) & hides)
+    else:
+        shortest = inside.weights[inside.shorter[inside.shorter[-1] - size]]
+        slower = change > ROUGH * np.abs((shorter - shortest) @ slopes[:, last])
+        stays = (off > ROUGH * np.abs(shorter @ residues[:, last])) & (hides | slower)
+    return off, stays & (off > SURE * (np.abs(full) @ noise[:, last]))
+
+
+def _below(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Array, residues: Array) -> Array:
+    """The exponent of the step that is below the length in which f changes, by what the two largest steps miss of f."""
+    weights = windows(exponents[:2], 2, 1).weights[-1]
+    missed = np.abs(weights @ residues[:, :2])
+    turn, bend = np.abs(slopes[:, -1] - weights @ slopes[:, :2]), np.maximum(np.abs(residues[:, -1]), noise[:, -1])
+    with np.errstate(all="ignore"):
+        length = np.fmin(missed / turn, lengths[:, -1:] * np.sqrt(missed / bend))
+    length = np.where((missed > SURE * (np.abs(weights) @ noise[:, :2])) & (length > 0), length, np.inf).min(axis=1, initial=np.inf)
+    return np.asarray(np.floor(np.log2(length / lengths[:, 0])) + exponents[0] - BELOW_LENGTH)

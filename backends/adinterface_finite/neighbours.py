@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .extrapolation import windows
-from .extrapolation.windows import SURE
+from .extrapolation import stands_alone, windows
+from .extrapolation.windows import ALIKE, SURE
 
 Array = np.ndarray[Any, Any]
 
@@ -22,8 +22,6 @@ Array = np.ndarray[Any, Any]
 ROUGH, TWO = 0.25, 0.02
 #: So many powers of two below the others is the step that tells, and half as many below that the next one if it does not.
 DEEP = 14
-#: What a step that tells shows of the middle, if f is no noise, and how much better slopes agree than a noisy f allows.
-FITS, ALONE = 2.0**-4, 64.0
 #: How many powers of two below the length in which f changes the step behind one that tells is.
 BELOW_LENGTH = 4
 
@@ -52,16 +50,15 @@ def fit(exponents: tuple[int, ...], slopes: Array, rounding: Array, lengths: Arr
     noise, step = rounding * lengths[:, :, None], lengths[:, -1:]
     if is_deep(exponents):
         off = np.abs(residues[:, -1])
-        seen = off > FITS * np.abs(residues[:, -2])
+        seen = off > ALIKE * np.abs(residues[:, -2])
         seen &= off > SURE * noise[:, -1]
-        agree = ALONE
+        agree = stands_alone(windows(exponents[:-1], 2, 1), slopes[:, :-1], lengths[:, :-1], residues[:, :-1])
         below = np.where(seen.any(axis=1), np.inf, _below(exponents, slopes, noise, lengths, residues))
     else:
         off, seen = _stays(exponents, slopes, noise, lengths, residues)
-        agree, below = 8.0, np.full(len(slopes), np.inf)
+        agree, below = np.zeros(off.shape, dtype=bool), np.full(len(slopes), np.inf)
     seen &= off / step > matters
-    alone = agree * np.abs(slopes[:, -1] - slopes[:, -2]) * step < off
-    return Fit(seen.any(axis=1), (alone | ~seen).all(axis=1), below)
+    return Fit(seen.any(axis=1), (agree | ~seen).all(axis=1), below)
 
 
 def _stays(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Array, residues: Array) -> tuple[Array, Array]:
@@ -78,8 +75,8 @@ def _stays(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Arr
         low, square = np.abs(residues[:, -1]), np.abs(residues[:, -2]) * 4.0 ** (exponents[-1] - exponents[-2])
         stays = (low > 2 * square) | ((low > square / 2) & (off > TWO * low) & hides)
     else:
-        shortest = inside.weights[inside.shorter[inside.shorter[-1] - size]]
-        slower = change > ROUGH * np.abs((shorter - shortest) @ slopes[:, last])
+        shortest = windows(exponents[-size + 2 :], 2, 1).weights[-1]
+        slower = change > ROUGH * np.abs(shorter @ slopes[:, last] - shortest @ slopes[:, 2 - size :])
         stays = (off > ROUGH * np.abs(shorter @ residues[:, last])) & (hides | slower)
     return off, stays & (off > SURE * (np.abs(full) @ noise[:, last]))
 

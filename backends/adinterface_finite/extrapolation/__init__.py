@@ -13,7 +13,7 @@ least error decides: C. Ridders, Advances in Engineering Software 4 (1982), p. 7
 
 from __future__ import annotations
 
-from .arrays import Estimate, extrapolate
+from .arrays import Estimate, extrapolate, stands_alone
 from .windows import Windows, windows
 
-__all__ = ["Estimate", "Windows", "extrapolate", "windows"]
+__all__ = ["Estimate", "Windows", "extrapolate", "stands_alone", "windows"]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .windows import ALIKE, CALM, CAUTION, FLOOR, SURE, TOLD, TWICE, Array, Windows
+from .windows import ALIKE, ALONE, CALM, CAUTION, FLOOR, SURE, TOLD, TWICE, Array, Windows
 
 
 class Estimate(NamedTuple):
@@ -33,6 +33,8 @@ def extrapolate(
     slopes, what the middle of f ahead and behind misses f at the point by.
     """
     estimate = _extrapolate(found, slopes, rounding, smallest, steps, residues)
+    if residues is not None:
+        estimate = estimate._replace(error=np.maximum(estimate.error, _apart(found, slopes, rounding, steps, residues)))
     if found.before is None or (residues is None and found.steps == 3):
         return estimate
     near, bend = slopes[:, -2], slopes[:, -3] - slopes[:, -2]
@@ -51,6 +53,7 @@ def extrapolate(
         lacking = np.abs(found.before.weights[-1] @ residues[:, :-1])
         told = (np.abs(residues[:, -1]) > ALIKE * lacking) & (turn * steps[:, -1:] > ALIKE / 4 * lacking)
         told &= lacking > SURE * (found.before.gains[-1] @ (rounding * steps[:, :, None])[:, :-1])
+        told &= ~stands_alone(found.before, slopes[:, :-1], steps[:, :-1], fewer)
     noisy = calm & told.any(axis=1, keepdims=True)  # by chance one of many outputs is as near as if it were not noisy
     parts = [np.where(noisy, old, new) for old, new in zip(before[:4], estimate[:4])]
     return Estimate(parts[0], parts[1], parts[2], parts[3], estimate.noise, estimate.alike)
@@ -59,6 +62,25 @@ def extrapolate(
 def _largest(array: Array) -> Array:
     """By line."""
     return np.asarray(np.abs(array).max(axis=1, keepdims=True, initial=0.0))
+
+
+def _apart(found: Windows, slopes: Array, rounding: Array, steps: Array, residues: Array) -> Array:
+    """The least that slopes are off by where f at the point stands apart from a smooth f around it, down to the smallest step."""
+    low, step = np.abs(residues[:, -1]), steps[:, -1:]
+    falls = max(ALIKE, 2 * (found.powers[-1] / found.powers[-2]) ** 2)
+    apart = (low > falls * np.abs(residues[:, -2])) & (low > SURE * rounding[:, -1] * step)
+    if found.before is None:
+        apart &= ALONE * np.abs(slopes[:, -1] - slopes[:, -2]) * step < low
+    else:
+        apart &= stands_alone(found.before, slopes[:, :-1], steps[:, :-1], residues[:, :-1])
+    return np.asarray(np.where(apart, low / step, 0.0))
+
+
+def stands_alone(found: Windows, slopes: Array, steps: Array, residues: Array) -> Array:
+    """Whether slopes agree much better than f at the point fits between its neighbours, which noise does not do."""
+    full, shorter = found.weights[-1], found.weights[found.shorter[-1]]
+    change = np.abs((full - shorter) @ slopes)
+    return np.asarray(ALONE * change * steps[:, -1:] < np.abs(full @ residues))
 
 
 def missed(found: Windows, rounding: Array, lengths: Array, residues: Array) -> Array:

@@ -23,6 +23,8 @@ FAR, CALM, TOLD = 6, 0.2, 0.01
 
 #: What a step far below the others shows of f is noise if it is more than this part of what the others show.
 ALIKE = 2.0**-4
+#: Where slopes agree by so much better than f at the point fits, f is not noisy, but the point stands apart.
+ALONE = 64.0
 #: f at the point is missed if by more than so many roundings.
 SURE = 8.0
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .extrapolation import stands_alone, windows
-from .extrapolation.windows import ALIKE, SURE
+from .extrapolation.windows import ALIKE, FAR, SURE
 
 Array = np.ndarray[Any, Any]
 
@@ -39,7 +39,7 @@ class Fit(NamedTuple):
 
 def is_deep(exponents: tuple[int, ...]) -> bool:
     """Whether the smallest step is one that tells."""
-    return exponents[-1] <= -DEEP
+    return exponents[-1] <= -DEEP and any(one - other >= FAR for one, other in zip(exponents, exponents[1:]))
 
 
 def fit(exponents: tuple[int, ...], slopes: Array, rounding: Array, lengths: Array, residues: Array, matters: Array) -> Fit:
@@ -49,10 +49,9 @@ def fit(exponents: tuple[int, ...], slopes: Array, rounding: Array, lengths: Arr
     """
     noise, step = rounding * lengths[:, :, None], lengths[:, -1:]
     if is_deep(exponents):
-        off = np.abs(residues[:, -1])
-        seen = off > ALIKE * np.abs(residues[:, -2])
-        seen &= off > SURE * noise[:, -1]
-        agree = stands_alone(windows(exponents[:-1], 2, 1), slopes[:, :-1], lengths[:, :-1], residues[:, :-1])
+        off, above = np.abs(residues[:, -1]), windows(exponents[:-1], 2, 1)
+        seen = (off > ALIKE * np.abs(above.weights[-1] @ residues[:, :-1])) & (off > SURE * noise[:, -1])
+        agree = stands_alone(above, slopes[:, :-1], lengths[:, :-1], residues[:, :-1])
         below = np.where(seen.any(axis=1), np.inf, _below(exponents, slopes, noise, lengths, residues))
     else:
         off, seen = _stays(exponents, slopes, noise, lengths, residues)
@@ -82,11 +81,13 @@ def _stays(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Arr
 
 
 def _below(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Array, residues: Array) -> Array:
-    """The exponent of the step that is below the length in which f changes, by what the two largest steps miss of f."""
-    weights = windows(exponents[:2], 2, 1).weights[-1]
-    missed = np.abs(weights @ residues[:, :2])
-    turn, bend = np.abs(slopes[:, -1] - weights @ slopes[:, :2]), np.maximum(np.abs(residues[:, -1]), noise[:, -1])
+    """The exponent of the step that is below the length in which f changes, by what the steps above the first gap miss of f."""
+    size = next(n for n, (one, other) in enumerate(zip(exponents, exponents[1:]), 1) if one - other >= FAR)
+    weights = windows(exponents[:size], 2, 1).weights[-1]
+    missed = np.abs(weights @ residues[:, :size])
+    turn, bend = np.abs(slopes[:, -1] - weights @ slopes[:, :size]), np.maximum(np.abs(residues[:, -1]), noise[:, -1])
     with np.errstate(all="ignore"):
         length = np.fmin(missed / turn, lengths[:, -1:] * np.sqrt(missed / bend))
-    length = np.where((missed > SURE * (np.abs(weights) @ noise[:, :2])) & (length > 0), length, np.inf).min(axis=1, initial=np.inf)
+    known = (missed > SURE * (np.abs(weights) @ noise[:, :size])) & (length > 0)
+    length = np.where(known, length, np.inf).min(axis=1, initial=np.inf)
     return np.asarray(np.floor(np.log2(length / lengths[:, 0])) + exponents[0] - BELOW_LENGTH)

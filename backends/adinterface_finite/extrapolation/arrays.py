@@ -67,11 +67,12 @@ def _largest(array: Array) -> Array:
 def _apart(found: Windows, slopes: Array, rounding: Array, steps: Array, residues: Array) -> Array:
     """The least that slopes are off by where f at the point stands apart from a smooth f around it, down to the smallest step."""
     low, step = np.abs(residues[:, -1]), steps[:, -1:]
-    falls = max(ALIKE, 2 * (found.powers[-1] / found.powers[-2]) ** 2)
-    apart = (low > falls * np.abs(residues[:, -2])) & (low > SURE * rounding[:, -1] * step)
+    apart = low > SURE * rounding[:, -1] * step
     if found.before is None:
+        apart &= low > 2 * (found.powers[-1] / found.powers[-2]) ** 2 * np.abs(residues[:, -2])
         apart &= ALONE * np.abs(slopes[:, -1] - slopes[:, -2]) * step < low
     else:
+        apart &= low > ALIKE * np.abs(found.before.weights[-1] @ residues[:, :-1])
         apart &= stands_alone(found.before, slopes[:, :-1], steps[:, :-1], residues[:, :-1])
     return np.asarray(np.where(apart, low / step, 0.0))
 

@@ -118,7 +118,10 @@ def decide(
     sizes, noises, tops, errors = np.abs(slopes), 2 * rounding, np.abs(estimate.value), np.abs(estimate.error)
     own = np.maximum(tops, sizes[:, -1])
     if slopes.shape[2] > 1:  # an output that hardly changes beside its own value need not be known as exactly
-        own = np.maximum(own, rounding[:, 0] / (ENOUGH * limit))
+        least = rounding[:, 0] / (ENOUGH * limit)
+        if residues is not None and lengths is not None:
+            least = np.maximum(least, np.abs(residues[:, -1]) / lengths[:, -1:])
+        own = np.maximum(own, np.minimum(least, own.max(axis=1, keepdims=True)))
     own = np.where(own > 0, own, 1.0)
     worst = (errors / own).argmax(axis=1)[:, None]
     of_worst = lambda array: np.take_along_axis(array, worst, 1)[:, 0].astype(float)
@@ -144,9 +147,10 @@ def decide(
             continue
         if not is_deep(exponents):
             if missed and not bent:
-                chosen[n] = exponents[-1] - DEEP
+                wanted, usual = exponents[-1] - DEEP, chosen[n]
+                chosen[n] = wanted if usual is None or left[n] > 3 else min(wanted, usual)
         elif below < math.inf:
-            wanted = min(exponents[-2] - 1, max(int(below) - (left[n] < 4), exponents[-1] + 1))
+            wanted = min(exponents[-2] - 1, int(below) - (left[n] < 4))
             chosen[n] = exponents[-1] - 1 if wanted in exponents else wanted
         elif missed:
             chosen[n] = exponents[-1] - DEEP // 2 if alone else exponents[-2] - 1

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .windows import ALIKE, ALONE, CALM, CAUTION, FLOOR, SURE, TOLD, TWICE, Array, Windows
+from .windows import ALIKE, ALONE, CALM, CAUTION, FLOOR, SURE, TOLD, TWICE, UNSEEN, Array, Windows
 
 
 class Estimate(NamedTuple):
@@ -133,6 +133,8 @@ def _extrapolate(
         total += errors
     if residues is not None:
         total += missed(found, rounding, lengths, residues)
+        if found.before is not None:
+            total += UNSEEN * floors
     best = total.argmin(axis=1)
     lines, outputs = np.ogrid[: best.shape[0], : best.shape[1]]
     value, error, floor = wide[lines, best, outputs], total[lines, best, outputs], floors[lines, best, outputs]

@@ -28,6 +28,9 @@ ALONE = 64.0
 #: f at the point is missed if by more than so many roundings.
 SURE = 8.0
 
+#: Where a step far below the others decides, f's values may be so many times less exact than their rounding.
+UNSEEN = 8.0
+
 
 class Windows(NamedTuple):
     """All windows of neighbouring steps: first those of one step, then those of two, ..."""

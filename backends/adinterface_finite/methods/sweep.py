@@ -53,7 +53,6 @@ class Sweep(Looks):
         failed: list[Step] = []
         self.see(wanted, up, down, apart, failed)
         estimates = self.allocated()
-        wanted[0][0].count += self.owed()
         again = [(track, exponent) for track, exponent in failed if exponent not in track.exponents]
         ready = sorted({track.line for track, _ in wanted} - {track.line for track, _ in again})
         return [*again, *estimates.next(self, [self.tracks[line - self.chosen.start] for line in ready])]

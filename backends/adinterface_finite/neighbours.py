@@ -76,7 +76,9 @@ def _stays(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Arr
     else:
         shortest = windows(exponents[-size + 2 :], 2, 1).weights[-1]
         slower = change > ROUGH * np.abs(shorter @ slopes[:, last] - shortest @ slopes[:, 2 - size :])
-        stays = (off > ROUGH * np.abs(shorter @ residues[:, last])) & (hides | slower)
+        larger = np.abs(shorter[1:] @ residues[:, -size:-1])
+        before = np.maximum(np.abs(shorter @ residues[:, last]), larger / 4)  # one of both may be small by chance
+        stays = (off > ROUGH * before) & (hides | slower)
     return off, stays & (off > SURE * (np.abs(full) @ noise[:, last]))
 
 

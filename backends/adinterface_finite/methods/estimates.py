@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..extrapolation import windows
+from ..neighbours import is_deep
 from ..steps import ASIDE, BELOW, coarse, decide, grain, may_be_rounded
 from .looks import Looks, Step
 from .method import Array, Slopes
@@ -62,7 +63,10 @@ class Estimates:
         bad, left = np.array([track.bad for track in group]), sweep.most - np.array([track.count for track in group])
         found = windows(exponents, sweep.power, sweep.order)
         steps = np.array([track.unit for track in group])[:, None] * found.powers
-        rounding = sweep.rounding(sizes, steps, self.epsilon)
+        scales, exactly = np.array([track.scale for track in group]), sizes
+        if is_deep(exponents):  # f rounds what it makes of x, too, which is more where f itself is small
+            exactly = np.maximum(sizes, np.abs(slopes) * scales[:, None, None])
+        rounding = sweep.rounding(exactly, steps, self.epsilon)
         grained = self._grained(sizes) if sweep.options.noise is None else None
         if grained is not None and len(exponents) > 2:
             rounding = self._with_grains(sweep, rows, slopes, sizes, rounding, steps, grained)
@@ -71,7 +75,7 @@ class Estimates:
         self.values[rows], self.errors[rows], self.sizes[rows] = estimate.value, estimate.error, sizes.max(axis=1)
         self.floors[rows], self.best[rows] = estimate.floor, estimate.first.max(axis=1, initial=0)
         changes, errors = slopes.any(axis=(1, 2)), estimate.error.max(axis=1, initial=0.0)
-        small = steps[:, 0] < [track.scale for track in group]
+        small = steps[:, 0] < scales
         chosen = decide(exponents, sweep.power, slopes, rounding, estimate, sweep.limit(self.epsilon), small, bad, left, residues, steps)
         if grained is not None and len(exponents) == 2:
             for n in np.flatnonzero(changes & grained.any(axis=1)).tolist():

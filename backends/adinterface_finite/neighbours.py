@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .extrapolation import stands_alone, windows
-from .extrapolation.windows import ALIKE, FAR, SURE
+from .extrapolation.windows import ALIKE, SURE, upper
 
 Array = np.ndarray[Any, Any]
 
@@ -24,6 +24,12 @@ ROUGH, TWO = 0.25, 0.02
 DEEP = 14
 #: How many powers of two below the length in which f changes the step behind one that tells is.
 BELOW_LENGTH = 4
+
+
+def between(exponents: tuple[int, ...]) -> int:
+    """The exponent of a step in the first gap: near the steps above it, halfway if there are others than the one that tells."""
+    size = upper(exponents)
+    return exponents[size - 1] - 1 if size == len(exponents) - 1 else (exponents[size - 1] + exponents[size]) // 2
 
 
 class Fit(NamedTuple):
@@ -39,7 +45,7 @@ class Fit(NamedTuple):
 
 def is_deep(exponents: tuple[int, ...]) -> bool:
     """Whether the smallest step is one that tells."""
-    return exponents[-1] <= -DEEP and any(one - other >= FAR for one, other in zip(exponents, exponents[1:]))
+    return exponents[-1] <= -DEEP and upper(exponents) < len(exponents)
 
 
 def fit(exponents: tuple[int, ...], slopes: Array, rounding: Array, lengths: Array, residues: Array, matters: Array) -> Fit:
@@ -51,7 +57,8 @@ def fit(exponents: tuple[int, ...], slopes: Array, rounding: Array, lengths: Arr
     if is_deep(exponents):
         off, above = np.abs(residues[:, -1]), windows(exponents[:-1], 2, 1)
         seen = (off > ALIKE * np.abs(above.weights[-1] @ residues[:, :-1])) & (off > SURE * noise[:, -1])
-        agree = stands_alone(above, slopes[:, :-1], lengths[:, :-1], residues[:, :-1])
+        first = windows(exponents[: upper(exponents)], 2, 1)
+        agree = np.zeros(off.shape, dtype=bool) if first.steps < 2 else stands_alone(first, slopes, lengths, residues)
         below = np.where(seen.any(axis=1), np.inf, _below(exponents, slopes, noise, lengths, residues))
     else:
         off, seen = _stays(exponents, slopes, noise, lengths, residues)
@@ -84,7 +91,7 @@ def _stays(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Arr
 
 def _below(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Array, residues: Array) -> Array:
     """The exponent of the step that is below the length in which f changes, by what the steps above the first gap miss of f."""
-    size = next(n for n, (one, other) in enumerate(zip(exponents, exponents[1:]), 1) if one - other >= FAR)
+    size = upper(exponents)
     weights = windows(exponents[:size], 2, 1).weights[-1]
     missed = np.abs(weights @ residues[:, :size])
     turn, bend = np.abs(slopes[:, -1] - weights @ slopes[:, :size]), np.maximum(np.abs(residues[:, -1]), noise[:, -1])

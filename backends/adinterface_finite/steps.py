@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .extrapolation import Estimate
-from .neighbours import DEEP, fit, is_deep
+from .neighbours import DEEP, between, fit, is_deep
 
 Array = np.ndarray[Any, Any]
 
@@ -153,7 +153,7 @@ def decide(
             wanted = min(exponents[-2] - 1, int(below) - (left[n] < 4))
             chosen[n] = exponents[-1] - 1 if wanted in exponents else wanted
         elif missed:
-            chosen[n] = exponents[-1] - DEEP // 2 if alone else exponents[-2] - 1
+            chosen[n] = exponents[-1] - DEEP // 2 if alone else between(exponents)
     return chosen
 
 

@@ -53,7 +53,8 @@ def extrapolate(
         lacking = np.abs(found.before.weights[-1] @ residues[:, :-1])
         told = (np.abs(residues[:, -1]) > ALIKE * lacking) & (turn * steps[:, -1:] > ALIKE / 4 * lacking)
         told &= lacking > SURE * (found.before.gains[-1] @ (rounding * steps[:, :, None])[:, :-1])
-        told &= ~stands_alone(found.before, slopes[:, :-1], steps[:, :-1], fewer)
+        if found.above is not None:
+            told &= ~stands_alone(found.above, slopes, steps, residues)
     noisy = calm & told.any(axis=1, keepdims=True)  # by chance one of many outputs is as near as if it were not noisy
     parts = [np.where(noisy, old, new) for old, new in zip(before[:4], estimate[:4])]
     return Estimate(parts[0], parts[1], parts[2], parts[3], estimate.noise, estimate.alike)
@@ -68,20 +69,23 @@ def _apart(found: Windows, slopes: Array, rounding: Array, steps: Array, residue
     """The least that slopes are off by where f at the point stands apart from a smooth f around it, down to the smallest step."""
     low, step = np.abs(residues[:, -1]), steps[:, -1:]
     apart = low > SURE * rounding[:, -1] * step
-    if found.before is None:
+    if found.above is None:
         apart &= low > 2 * (found.powers[-1] / found.powers[-2]) ** 2 * np.abs(residues[:, -2])
         apart &= ALONE * np.abs(slopes[:, -1] - slopes[:, -2]) * step < low
     else:
-        apart &= low > ALIKE * np.abs(found.before.weights[-1] @ residues[:, :-1])
-        apart &= stands_alone(found.before, slopes[:, :-1], steps[:, :-1], residues[:, :-1])
+        apart &= low > ALIKE * np.abs(residues[:, -2])
+        apart &= stands_alone(found.above, slopes, steps, residues)
     return np.asarray(np.where(apart, low / step, 0.0))
 
 
 def stands_alone(found: Windows, slopes: Array, steps: Array, residues: Array) -> Array:
-    """Whether slopes agree much better than f at the point fits between its neighbours, which noise does not do."""
-    full, shorter = found.weights[-1], found.weights[found.shorter[-1]]
-    change = np.abs((full - shorter) @ slopes)
-    return np.asarray(ALONE * change * steps[:, -1:] < np.abs(full @ residues))
+    """Whether slopes agree much better than f at the point fits between its neighbours, which noise does not do.
+
+    found: of the first of the steps.
+    """
+    size, full, shorter = found.steps, found.weights[-1], found.weights[found.shorter[-1]]
+    change = np.abs((full - shorter) @ slopes[:, :size])
+    return np.asarray(ALONE * change * steps[:, size - 1 : size] < np.abs(full @ residues[:, :size]))
 
 
 def missed(found: Windows, rounding: Array, lengths: Array, residues: Array) -> Array:

@@ -63,6 +63,8 @@ class Windows(NamedTuple):
     powers: Array
     #: The windows without the smallest step if that lies far below the others, and how much more noise that step has.
     before: Windows | None
+    #: The windows of the steps above the first gap, if there are two or more.
+    above: Windows | None
     louder: float
 
 
@@ -100,13 +102,20 @@ def windows(exponents: tuple[int, ...], power: int, order: int) -> Windows:
         np.array([start for start, _ in wide], dtype=int), np.array([start + size - 1 for start, size in wide], dtype=int),
         (weights[steps:] != 0) / np.array([size for _, size in wide])[:, None],
         np.array([1 / (power * (size - 1)) for _, size in wide])[:, None], steps, np.array([2.0**e for e in exponents]),
-        windows(exponents[:-1], power, order) if far else None, louder(exponents, order) if far else 0.0,
+        windows(exponents[:-1], power, order) if far else None,
+        windows(exponents[: upper(exponents)], power, order) if 1 < upper(exponents) < steps else None, louder(exponents, order) if far else 0.0,
     )  # fmt: skip
 
 
 def is_far(exponents: tuple[int, ...]) -> bool:
     """Whether the smallest step lies far below the others."""
     return len(exponents) > 2 and exponents[-2] - exponents[-1] >= FAR
+
+
+def upper(exponents: tuple[int, ...]) -> int:
+    """How many steps there are above the first gap."""
+    gaps = [n for n, (one, other) in enumerate(zip(exponents, exponents[1:]), 1) if one - other >= FAR]
+    return gaps[0] if gaps else len(exponents)
 
 
 def louder(exponents: tuple[int, ...], order: int) -> float:

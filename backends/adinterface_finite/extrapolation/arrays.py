@@ -73,7 +73,7 @@ def _apart(found: Windows, slopes: Array, rounding: Array, steps: Array, residue
         apart &= low > 2 * (found.powers[-1] / found.powers[-2]) ** 2 * np.abs(residues[:, -2])
         apart &= ALONE * np.abs(slopes[:, -1] - slopes[:, -2]) * step < low
     else:
-        apart &= low > ALIKE * np.abs(residues[:, -2])
+        apart &= low > ALIKE * np.abs(found.above.weights[-1] @ residues[:, : found.above.steps])
         apart &= stands_alone(found.above, slopes, steps, residues)
     return np.asarray(np.where(apart, low / step, 0.0))
 
@@ -83,8 +83,9 @@ def stands_alone(found: Windows, slopes: Array, steps: Array, residues: Array) -
 
     found: of the first of the steps.
     """
-    size, full, shorter = found.steps, found.weights[-1], found.weights[found.shorter[-1]]
-    change = np.abs((full - shorter) @ slopes[:, :size])
+    size, full, place = found.steps, found.weights[-1], found.shorter[-1]
+    # By chance the window without the largest step is as near, or that without the smallest one.
+    change = np.abs((full - found.weights[place - 1 : place + 1]) @ slopes[:, :size]).max(axis=1)
     return np.asarray(ALONE * change * steps[:, size - 1 : size] < np.abs(full @ residues[:, :size]))
 
 

@@ -101,7 +101,8 @@ def windows(exponents: tuple[int, ...], power: int, order: int) -> Windows:
         weights, np.abs(weights), shorter, ratios[:, None], amplified, difference[:, None], behind, gathered,
         np.array([start for start, _ in wide], dtype=int), np.array([start + size - 1 for start, size in wide], dtype=int),
         (weights[steps:] != 0) / np.array([size for _, size in wide])[:, None],
-        np.array([1 / (power * (size - 1)) for _, size in wide])[:, None], steps, np.array([2.0**e for e in exponents]),
+        np.array([_root(exponents[start : start + size], start >= upper(exponents), power) for start, size in wide])[:, None],
+        steps, np.array([2.0**e for e in exponents]),
         windows(exponents[:-1], power, order) if far else None,
         windows(exponents[: upper(exponents)], power, order) if 1 < upper(exponents) < steps else None, louder(exponents, order) if far else 0.0,
     )  # fmt: skip
@@ -110,6 +111,11 @@ def windows(exponents: tuple[int, ...], power: int, order: int) -> Windows:
 def is_far(exponents: tuple[int, ...]) -> bool:
     """Whether the smallest step lies far below the others."""
     return len(exponents) > 2 and exponents[-2] - exponents[-1] >= FAR
+
+
+def _root(inside: tuple[int, ...], below: bool, power: int) -> float:
+    """As `Windows.root`. What a step far below the others misses f by may be noise, as much as its slope shows of it."""
+    return 0.0 if inside[-2] - inside[-1] > (2 if below else FAR) else 1 / (power * (len(inside) - 1))
 
 
 def upper(exponents: tuple[int, ...]) -> int:

@@ -14,7 +14,7 @@ from adinterface.workers import OUTSIDE
 from ..evaluation import Evaluations
 from ..extrapolation import Estimate, Windows, extrapolate
 from ..levels import enclosing
-from ..points import Lines
+from ..points import SQUARED, Lines
 from ..steps import FINE, RETREAT, START, unit
 from .method import Array
 from .track import Track
@@ -57,6 +57,8 @@ class Looks:
         self.tracks: list[Track] = []
         for line in chosen:
             usual, worst = scale(line)
+            if usual < SQUARED and self.order > 1:
+                usual = worst = 1.0
             room = lines.room(line) if bounded else _ANYWHERE
             self.tracks.append(Track(line, unit(usual * factor), usual, worst, room, lines.mover(line, fresh)))
         #: Outputs that are not finite at the point itself.

@@ -176,6 +176,7 @@ def judge(sample: Sample) -> Verdict | None:
         # f is large beside its slope: rounding at a step in the scale of x.
         off, other = np.abs(found - sample.exact), np.abs(theirs - sample.exact)
         floor = rounding.max(axis=1) + PART * tops
+        floor = np.where(floor > 0, floor, 5e-324)
         beside = (off.max(axis=1) / (FACTOR * other.max(axis=1) + floor)).max()
         honest = (off.max(axis=1) / (FACTOR * estimate * np.abs(found).max(axis=1) + floor)).max()
         ours, scipy = (float((each.max(axis=1) / np.where(tops > 0, tops, 1.0)).max()) for each in (off, other))

@@ -50,7 +50,7 @@ def test_jacobians_of_published_problems(points, method, median, most, mean):
     assert row.quantile(0.9) <= most
     assert row.not_finite == row.worse_than(1e-6) == 0
     assert np.mean(row.evaluations) <= mean
-    assert max(row.evaluations) <= 10
+    assert max(row.evaluations) <= 11  # f at the point, which numbers share, and ten for each
     assert np.mean(row.holds) >= 0.99
 
 
@@ -67,7 +67,7 @@ def test_jacobians_of_problems_that_were_written_afterwards(others, name, median
     assert row.quantile(0.9) <= 5e-12
     assert row.not_finite == row.worse_than(1e-6) == 0
     assert np.mean(row.evaluations) <= mean
-    assert max(row.evaluations) <= 10
+    assert max(row.evaluations) <= 11  # f at the point, which numbers share, and ten for each
     assert np.mean(row.holds) >= 0.99
 
 

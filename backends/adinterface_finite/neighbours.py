@@ -22,6 +22,8 @@ Array = np.ndarray[Any, Any]
 ROUGH, TWO = 0.25, 0.02
 #: So many powers of two below the others is the step that tells, and half as many below that the next one if it does not.
 DEEP = 14
+#: How near to the step itself, relative, residues of a kink fall.
+KINK = 1e-3
 #: How many powers of two below the length in which f changes the step behind one that tells is.
 BELOW_LENGTH = 4
 
@@ -65,6 +67,13 @@ def fit(exponents: tuple[int, ...], slopes: Array, rounding: Array, lengths: Arr
         agree, below = np.zeros(off.shape, dtype=bool), np.full(len(slopes), np.inf)
     seen &= off / step > matters
     return Fit(seen.any(axis=1), (agree | ~seen).all(axis=1), below)
+
+
+def without_kinks(residues: Array, lengths: Array) -> Array:
+    """Where residues fall with the step and not with its square, f has a kink at the point itself: slopes are its mean slope."""
+    falls = (lengths[:, -1] / lengths[:, -2])[:, None]
+    kinks = np.abs(residues[:, -1] - falls * residues[:, -2]) < KINK * np.abs(residues[:, -1])
+    return np.where(kinks[:, None], 0.0, residues)
 
 
 def _stays(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Array, residues: Array) -> tuple[Array, Array]:

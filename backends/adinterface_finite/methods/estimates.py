@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..extrapolation import windows
-from ..neighbours import is_deep
+from ..neighbours import is_deep, without_kinks
 from ..steps import ASIDE, BELOW, coarse, decide, grain, may_be_rounded
 from .looks import Looks, Step
 from .method import Array, Slopes
@@ -70,7 +70,7 @@ class Estimates:
         grained = self._grained(sizes) if sweep.options.noise is None else None
         if grained is not None and len(exponents) > 2:
             rounding = self._with_grains(sweep, rows, slopes, sizes, rounding, steps, grained)
-        residues = None if self.here is None else np.nan_to_num(middles - self.here, nan=0.0)
+        residues = None if self.here is None else without_kinks(np.nan_to_num(middles - self.here, nan=0.0), steps)
         estimate = sweep.extrapolated(found, slopes, rounding, steps, residues)
         self.values[rows], self.errors[rows], self.sizes[rows] = estimate.value, estimate.error, sizes.max(axis=1)
         self.floors[rows], self.best[rows] = estimate.floor, estimate.first.max(axis=1, initial=0)

@@ -1,4 +1,4 @@
-"""Whether f at the point fits between its values ahead and behind, as it must where steps are below the length in which f changes.
+"""Whether f at the point fits between its values ahead and behind, as it must where steps are short enough for f.
 
 The middle of the values at one step misses f at the point by a series in h^2, as a slope misses the derivative. So it falls
 with the step, and falls faster where it is extrapolated. Where it does not, f changes within less than the step, or is noisy;
@@ -70,7 +70,7 @@ def fit(exponents: tuple[int, ...], slopes: Array, rounding: Array, lengths: Arr
 
 
 def without_kinks(residues: Array, lengths: Array) -> Array:
-    """Where residues fall with the step and not with its square, f has a kink at the point itself: slopes are its mean slope."""
+    """Where residues fall with the step and not with its square, f has a kink at the point: slopes are its mean slope."""
     falls = (lengths[:, -1] / lengths[:, -2])[:, None]
     kinks = np.abs(residues[:, -1] - falls * residues[:, -2]) < KINK * np.abs(residues[:, -1])
     return np.where(kinks[:, None], 0.0, residues)

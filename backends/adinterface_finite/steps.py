@@ -110,51 +110,66 @@ def decide(
 ) -> list[int | None]:
     """The exponent of the next step of each of some lines that have the same; None for those that have enough.
 
-    slopes, rounding, residues: (lines, steps, outputs). Each output is judged by itself; the one that is worst decides. The rest
-    is as for `next_step`. residues: what the middle of f ahead and behind misses f at the point by; lengths: the steps.
+    slopes, rounding, residues: (lines, steps, outputs). Each output is judged by itself; the one that is worst decides. The
+    rest is as for `next_step`. residues: what the middle of f ahead and behind misses f at the point by, None where f at the
+    point takes part in the slopes; lengths: the steps.
     """
     if not slopes.shape[2]:
         return [None] * len(slopes)
-    sizes, noises, tops, errors = np.abs(slopes), 2 * rounding, np.abs(estimate.value), np.abs(estimate.error)
-    own = np.maximum(tops, sizes[:, -1])
+    least = np.zeros(estimate.error.shape)
     if slopes.shape[2] > 1:  # an output that hardly changes beside its own value need not be known as exactly
         least = rounding[:, 0] / (ENOUGH * limit)
         if residues is not None and lengths is not None:
             least = np.maximum(least, np.abs(residues[:, -1]) / lengths[:, -1:])
-        own = np.maximum(own, np.minimum(least, own.max(axis=1, keepdims=True)))
-    own = np.where(own > 0, own, 1.0)
+    errors, own = np.abs(estimate.error), np.maximum(np.abs(estimate.value), np.abs(slopes[:, -1]))
+    own = np.maximum(own, np.minimum(least, own.max(axis=1, keepdims=True)))
+    own = np.where(own > 0, own, np.where(errors > 0, errors, 1.0))
     worst = (errors / own).argmax(axis=1)[:, None]
-    of_worst = lambda array: np.take_along_axis(array, worst, 1)[:, 0].astype(float)
-    alike = np.full(errors.shape, np.inf) if estimate.alike is None else estimate.alike
+
+    def of_worst(array: Array) -> Array:
+        return np.asarray(np.take_along_axis(array, worst, 1)[:, 0], float)
+
+    last, low_bend, low_noise = (
+        of_worst(each) for each in (np.abs(slopes[:, -1]), np.abs(slopes[:, -2] - slopes[:, -1]), 2 * rounding[:, -1])
+    )
     measures = (
-        small, bad, left, of_worst(sizes[:, -1]), of_worst(np.abs(slopes[:, -2] - slopes[:, -1])),
-        of_worst(np.abs(slopes[:, 0] - slopes[:, 1])), of_worst(noises[:, -1]), of_worst(noises[:, 1]),
-        of_worst(own if slopes.shape[2] > 1 else tops), of_worst(errors), of_worst(estimate.floor), of_worst(alike),
+        small, bad, left, last, low_bend, of_worst(np.abs(slopes[:, 0] - slopes[:, 1])), low_noise,
+        of_worst(2 * rounding[:, 1]), of_worst(np.maximum(np.abs(estimate.value), np.minimum(least, own))), of_worst(errors),
+        of_worst(estimate.floor), of_worst(np.full(errors.shape, np.inf) if estimate.alike is None else estimate.alike),
     )  # fmt: skip
-    changes = slopes.any(axis=(1, 2)).tolist()
+    changes: list[bool] = np.asarray(slopes.any(axis=(1, 2))).tolist()
     every = zip(*[measure.tolist() for measure in measures])
-    chosen = [next_step(exponents, power, limit, *each) if change else None for change, each in zip(changes, every)]
+    usual = [next_step(exponents, power, limit, *each) if change else None for change, each in zip(changes, every)]
     if residues is None or lengths is None:
-        return chosen
-    bends = of_worst(np.abs(slopes[:, -2] - slopes[:, -1]))
-    bends = (bends > 10 * GOOD * measures[3]) & (bends > 8 * measures[6])
-    open_ = errors > ENOUGH * limit * own
-    found = fit(exponents, slopes, rounding, lengths, residues, np.where(open_, LATE * limit * own, np.inf))
-    for n, (missed, alone, below, bent, more) in enumerate(
-        zip(*[each.tolist() for each in (*found, bends, (left > 1) & open_.any(axis=1))])
-    ):
-        if not more:
-            continue
-        if not is_deep(exponents):
-            if missed and not bent:
-                wanted, usual = exponents[-1] - DEEP, chosen[n]
-                chosen[n] = wanted if usual is None or left[n] > 3 else min(wanted, usual)
-        elif below < math.inf:
-            wanted = min(exponents[-2] - 1, int(below) - (left[n] < 4))
-            chosen[n] = exponents[-1] - 1 if wanted in exponents else wanted
-        elif missed:
-            chosen[n] = exponents[-1] - DEEP // 2 if alone else between(exponents)
-    return chosen
+        return usual
+    unsure = errors > ENOUGH * limit * own
+    found = fit(exponents, slopes, rounding, lengths, residues, np.where(unsure, LATE * limit * own, np.inf))
+    bends = (low_bend > 10 * GOOD * last) & (low_bend > 8 * low_noise)
+    open_ = unsure.any(axis=1) & (left > 1)
+    return [
+        _by_fit(exponents, *each) if go_on else step
+        for go_on, step, *each in zip(open_.tolist(), usual, usual, *[each.tolist() for each in (*found, bends, left)])
+    ]
+
+
+def _by_fit(
+    exponents: tuple[int, ...], usual: int | None, missed: bool, alone: bool, below: float, bends: bool, left: int
+) -> int | None:
+    """The exponent of the next step of a line by what f at the point says, which is not known well enough; else the usual one.
+
+    missed, alone, below: as in `Fit`. bends: steps shrink already, since slopes differ. left: evaluations.
+    """
+    low, last = exponents[-1], left < 4
+    if not is_deep(exponents):
+        if not missed or bends:
+            return usual
+        return low - DEEP if usual is None or not last else min(low - DEEP, usual)
+    if below < math.inf:
+        wanted = min(exponents[-2] - 1, int(below) - last)
+        return low - 1 if wanted in exponents else wanted
+    if missed:
+        return low - DEEP // 2 if alone else between(exponents)
+    return usual
 
 
 def next_step(

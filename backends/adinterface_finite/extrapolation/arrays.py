@@ -66,7 +66,7 @@ def _largest(array: Array) -> Array:
 
 
 def _apart(found: Windows, slopes: Array, rounding: Array, steps: Array, residues: Array) -> Array:
-    """The least that slopes are off by where f at the point stands apart from a smooth f around it, down to the smallest step."""
+    """The least that slopes are off by where f at the point stands apart from a smooth f down to the smallest step."""
     low, step = np.abs(residues[:, -1]), steps[:, -1:]
     apart = low > SURE * rounding[:, -1] * step
     if found.above is None:

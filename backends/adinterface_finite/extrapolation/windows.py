@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -97,14 +98,14 @@ def windows(exponents: tuple[int, ...], power: int, order: int) -> Windows:
     behind = (columns[:, 0], columns[:, 1], columns[:, 2])
     amplified, difference = np.sqrt(rounding.sum(axis=1))[steps:], np.sqrt(apart.sum(axis=1))[steps - 1 :]
     far = is_far(exponents)
+    above = upper(exponents)
+    roots = [_root(exponents[start : start + size], start >= above, power) for start, size in wide]
     return Windows(
         weights, np.abs(weights), shorter, ratios[:, None], amplified, difference[:, None], behind, gathered,
         np.array([start for start, _ in wide], dtype=int), np.array([start + size - 1 for start, size in wide], dtype=int),
-        (weights[steps:] != 0) / np.array([size for _, size in wide])[:, None],
-        np.array([_root(exponents[start : start + size], start >= upper(exponents), power) for start, size in wide])[:, None],
-        steps, np.array([2.0**e for e in exponents]),
-        windows(exponents[:-1], power, order) if far else None,
-        windows(exponents[: upper(exponents)], power, order) if 1 < upper(exponents) < steps else None, louder(exponents, order) if far else 0.0,
+        (weights[steps:] != 0) / np.array([size for _, size in wide])[:, None], np.array(roots)[:, None], steps,
+        np.array([2.0**e for e in exponents]), windows(exponents[:-1], power, order) if far else None,
+        windows(exponents[:above], power, order) if 1 < above < steps else None, louder(exponents, order) if far else 0.0,
     )  # fmt: skip
 
 
@@ -120,7 +121,7 @@ def _root(inside: tuple[int, ...], below: bool, power: int) -> float:
 
 def upper(exponents: tuple[int, ...]) -> int:
     """How many steps there are above the first gap."""
-    gaps = [n for n, (one, other) in enumerate(zip(exponents, exponents[1:]), 1) if one - other >= FAR]
+    gaps = [n for n, (one, other) in enumerate(itertools.pairwise(exponents), 1) if one - other >= FAR]
     return gaps[0] if gaps else len(exponents)
 
 

@@ -74,9 +74,11 @@ class Estimates:
         estimate = sweep.extrapolated(found, slopes, rounding, steps, residues)
         self.values[rows], self.errors[rows], self.sizes[rows] = estimate.value, estimate.error, sizes.max(axis=1)
         self.floors[rows], self.best[rows] = estimate.floor, estimate.first.max(axis=1, initial=0)
-        changes, errors = slopes.any(axis=(1, 2)), estimate.error.max(axis=1, initial=0.0)
+        changes, errors = np.asarray(slopes.any(axis=(1, 2))), estimate.error.max(axis=1, initial=0.0)
         small = steps[:, 0] < scales
-        chosen = decide(exponents, sweep.power, slopes, rounding, estimate, sweep.limit(self.epsilon), small, bad, left, residues, steps)
+        chosen = decide(
+            exponents, sweep.power, slopes, rounding, estimate, sweep.limit(self.epsilon), small, bad, left, residues, steps
+        )
         if grained is not None and len(exponents) == 2:
             for n in np.flatnonzero(changes & grained.any(axis=1)).tolist():
                 if chosen[n] is None and any(grain(sizes[n, :, k].tolist()) for k in np.flatnonzero(grained[n]).tolist()):

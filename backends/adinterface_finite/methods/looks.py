@@ -151,7 +151,7 @@ class Looks:
         """Whether each of these is finite in all of its numbers, without those that are not at the point itself."""
         if self.dead is not None:
             values[:, self.dead] = 0.0
-        finite: list[bool] = np.isfinite(values).all(axis=1).tolist()
+        finite: list[bool] = np.asarray(np.isfinite(values).all(axis=1)).tolist()
         return finite
 
     def derivatives(self, steps: Sequence[Step], up: Array, down: Array, apart: Apart) -> Array:

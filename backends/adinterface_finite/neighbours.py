@@ -8,6 +8,7 @@ others tells which: noise is as large there, in the middle and in the slope, and
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,7 +101,7 @@ def _stays(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Arr
 
 def _below(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Array, residues: Array) -> Array:
     """The exponent of the step that is below the length in which f changes, by what the steps above the first gap miss of f."""
-    size = upper(exponents)
+    size = max(2, next(n for n, (one, other) in enumerate(pairwise(exponents), 1) if one - other > 2))
     weights = windows(exponents[:size], 2, 1).weights[-1]
     missed = np.abs(weights @ residues[:, :size])
     turn, bend = np.abs(slopes[:, -1] - weights @ slopes[:, :size]), np.maximum(np.abs(residues[:, -1]), noise[:, -1])

@@ -67,10 +67,14 @@ class Estimates:
         if is_deep(exponents):  # f rounds what it makes of x, too, which is more where f itself is small
             exactly = np.maximum(sizes, np.abs(slopes) * scales[:, None, None])
         rounding = sweep.rounding(exactly, steps, self.epsilon)
+        residues = None if self.here is None else without_kinks(np.nan_to_num(middles - self.here, nan=0.0), steps)
         grained = self._grained(sizes) if sweep.options.noise is None else None
+        if grained is not None and residues is not None and len(exponents) == 2:
+            for n, k in np.argwhere(grained).tolist():
+                if grain(sizes[n, :, k].tolist()):
+                    residues[n, :, k] = 0.0  # two steps do not tell what is rounded from what is not smooth
         if grained is not None and len(exponents) > 2:
             rounding = self._with_grains(sweep, rows, slopes, sizes, rounding, steps, grained)
-        residues = None if self.here is None else without_kinks(np.nan_to_num(middles - self.here, nan=0.0), steps)
         estimate = sweep.extrapolated(found, slopes, rounding, steps, residues)
         self.values[rows], self.errors[rows], self.sizes[rows] = estimate.value, estimate.error, sizes.max(axis=1)
         self.floors[rows], self.best[rows] = estimate.floor, estimate.first.max(axis=1, initial=0)

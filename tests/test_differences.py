@@ -8,9 +8,6 @@ import warnings
 import numpy as np
 import pytest
 import torch
-from adinterface_finite.extrapolation import estimator, extrapolate, windows
-from adinterface_finite.methods import sweep
-from adinterface_finite.methods.method import Slopes
 
 from adinterface import (
     AutoAutograd,
@@ -176,27 +173,6 @@ def test_what_is_not_finite_leaves_the_others_their_accuracy(numbers):
     told = record.accuracies[0].leaves
     assert [leaf.doubtful for leaf in told] == [False]
     assert told[0].relative < 1e-10
-
-
-def test_slopes_of_numbers_are_those_of_arrays():
-    rows = [(1.0, 1e-9, 1e-10, 4.0), (-3.0, 2e-9, 1e-11, 5.0), (2.0, 0.0, 0.0, 0.0)]
-    arrays = Slopes(*np.array(rows).T[:, :, None])
-    ours, both = Slopes.of_numbers(rows), Slopes.joined([Slopes.of_numbers(rows[:1]), Slopes.of_numbers(rows[1:])])
-    for start, stop, shape in ((0, 3, (3,)), (1, 2, ()), (1, 3, (2, 1)), (2, 2, (0, 4))):
-        for each in (ours, both):
-            assert each.largest(start, stop) == arrays.largest(start, stop)
-            block = each.block(start, stop, shape)
-            np.testing.assert_array_equal(block, arrays.block(start, stop, shape))
-            assert block.flags.owndata
-            assert block.shape == shape
-    mixed = Slopes.joined([ours, arrays])  # from here on it is arrays, of which parts may be written
-    np.testing.assert_array_equal(mixed.sizes, [[4], [5], [0], [4], [5], [0]])
-    both.values[0] = np.nan
-    assert np.isnan(both.block(0, 1, ()))
-    assert np.isnan(both.largest(0, 3)[0])
-    assert math.isnan(Slopes.of_numbers([(math.nan, 0.0, 0.0, 0.0), *rows]).largest(0, 4)[0])
-    with pytest.raises(AttributeError, match="other"):
-        ours.other  # noqa: B018
 
 
 def test_what_is_told_of_accuracy_is_python_s_own():
@@ -509,23 +485,7 @@ def test_plain_central_differences_tell_their_error_to_those_who_ask():
 # One number at a time ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("exponents", [(0, -1), (0, -1, -2), (3, 0, -1, -5), (4, 1, 0, -1, -3), (1, 0, -1, -2, -14)])
-@pytest.mark.parametrize(("power", "order"), [(2, 1), (1, 1), (2, 2)])
-def test_numbers_are_extrapolated_as_arrays_are(exponents, power, order):
-    random, found = np.random.default_rng(7), windows(exponents, power, order)
-    steps = 2.0 ** np.array(exponents) * 1e-2
-    for noise in (1e-9, 1e-6, 1e-3):
-        slopes = 3 + 5 * steps**power + 40 * steps ** (2 * power) + noise * random.standard_normal(len(steps)) / steps**order
-        rounding = 1e-16 / steps**order
-        number = estimator(exponents, power, order).estimate(slopes.tolist(), rounding.tolist())
-        array = extrapolate(found, slopes[None, :, None], rounding[None, :, None], steps[None, -1:, None] ** order)
-        assert number.first == array.first.item()
-        wanted = [array.value.item(), array.error.item(), array.floor.item()]
-        np.testing.assert_allclose(number[:3], wanted, rtol=1e-4)
-
-
 def test_one_output_has_the_derivatives_that_it_has_beside_others():
-    """A number is differentiated by the numbers' way, two equal ones by the arrays' way: the same results."""
     x = np.array([0.4, 1e-9, 700.0, 0.0])
     for f in (lambda x: np.sum(np.exp(-x) * np.cos(x)), lambda x: np.log1p(x[1]) + x[0] ** 3 * x[2]):
         (one,) = jacobian(f, FD, x)
@@ -533,28 +493,22 @@ def test_one_output_has_the_derivatives_that_it_has_beside_others():
         np.testing.assert_allclose(np.stack([one, one]), two, rtol=1e-12)
 
 
-def test_few_lines_and_many_have_the_same_derivatives(monkeypatch):
+def test_workers_find_the_same_derivatives():
     x = np.linspace(0.3, 2.0, 60)
     f = lambda x: np.sum(np.exp(np.sin(x)) * x[::-1])
     (arrays,) = gradient(f, FD, x)
     with concurrent.futures.ThreadPoolExecutor(2) as executor:
         (spread,) = gradient(f, AutoFiniteDifferences(executor=executor), x)
-    monkeypatch.setattr(sweep, "FEW", 1000)
-    (numbers,) = gradient(f, FD, x)
     np.testing.assert_array_equal(arrays, spread)
-    np.testing.assert_allclose(arrays, numbers, rtol=1e-12)
 
 
-def test_lines_that_leave_their_group_go_on_by_themselves(monkeypatch):
+def test_lines_that_begin_again_elsewhere():
     """Along some of many lines f is not finite at the first steps, or at a later one, or does not change close to zero."""
     x = np.concatenate((np.linspace(0.3, 2.0, 50), [0.3 + 1e-9, 1e-7]))
     f = lambda x: np.sum(np.sqrt(x[:51] - 0.2999999)) + np.sum(x[20:30] ** 3) + np.round(x[51])
     with np.errstate(invalid="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", PrecisionWarning)
         (together,) = gradient(f, FD, x)
-        monkeypatch.setattr(sweep, "FEW", 1000)
-        (one_by_one,) = gradient(f, FD, x)
-    np.testing.assert_allclose(together, one_by_one, rtol=1e-12)
     np.testing.assert_allclose(together[1:20], 0.5 / np.sqrt(x[1:20] - 0.2999999), rtol=1e-7)
 
 

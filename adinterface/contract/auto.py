@@ -199,7 +199,7 @@ class AutoFiniteDifferences(_Ours):
     scale: over what distance f changes; takes the place of |x|, or of max(1, |x|), for every number. None: |x|, and 1 for 0.
     bounds: `(lowest, highest)`, which no number is moved beyond; None for no bound on that side. Adaptive differences keep
         to them, and find by themselves where f is not finite.
-    max_evaluations: of one derivative along one direction, for the adaptive method; at least 4.
+    max_evaluations: of one derivative along one direction, beside f at the point, for the adaptive method; at least 4.
     noise: the relative noise of f's values; `(relative, absolute)` for both. None: the rounding of their dtype, and what
         the slopes themselves show. See `estimate_noise`.
     native: a backend such as `AutoJax()`, whose arrays f then receives; None hands f each leaf in its own library.

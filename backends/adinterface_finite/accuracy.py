@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from adinterface.contract.backend import Accuracy, LeafAccuracy
@@ -12,7 +10,7 @@ from adinterface.derive.record import note_accuracy
 
 from .evaluation import Evaluations
 from .levels import enclosing
-from .methods.method import Slopes
+from .methods.method import Array, Slopes
 from .points import Lines
 
 #: The largest relative error of a third derivative, and of higher ones, that is not refused.
@@ -80,22 +78,24 @@ def _by_leaf(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int)
     for leaf, start, stop in lines.owners():
         coarse = max(epsilon, *lines.point.exactness) if leaf < 0 else max(epsilon, lines.point.exactness[leaf])
         bad = max(1e-4, 100 * coarse ** (2 / (order + 2)))
-        top, error = slopes.largest(start, stop)
-        if not math.isfinite(top):
-            values, errors = slopes.values[start:stop], slopes.errors[start:stop]
-            known = np.isfinite(values)
-            if not known.any():
-                continue
-            top, error = float(np.abs(values).max(initial=0.0, where=known)), float(errors.max(initial=0.0, where=known))
-        doubtful = 0 < bad * top < error and _is_seen(lines, slopes, range(start, stop), order, bad * top, epsilon)
-        found.append(LeafAccuracy(leaf, error / top if top else 0.0, doubtful))
+        known = np.isfinite(slopes.values[start:stop])
+        if known.size and not known.any():
+            continue
+        values, errors = np.where(known, np.abs(slopes.values[start:stop]), 0.0), slopes.errors[start:stop]
+        errors = np.where(known, errors, 0.0)
+        tops, worst = values.max(axis=0, initial=0.0), errors.max(axis=0, initial=0.0)
+        top, error = float(tops.max(initial=0.0)), float(worst.max(initial=0.0))
+        # Each output has a scale of its own, unless what is seen of it is what rounding makes of one that does not change.
+        seen = _seen(lines, slopes, range(start, stop), order, np.maximum(values, errors), epsilon)
+        with np.errstate(all="ignore"):
+            own = np.where(seen.any(axis=0) & (tops > 0), worst / tops, 0.0)
+        relative = max(float(own.max(initial=0.0)), error / top if top else 0.0)
+        doubtful = top > 0 and bool((seen & (errors > bad * np.where(tops > 0, tops, top))).any())
+        found.append(LeafAccuracy(leaf, relative, doubtful))
     return tuple(found)
 
 
-def _is_seen(lines: Lines, slopes: Slopes, chosen: range, order: int, limit: float, epsilon: float) -> bool:
-    """Whether an error above the limit is more than what rounding makes of an f that does not change."""
-    values, errors, met = (each[chosen.start : chosen.stop] for each in (slopes.values, slopes.errors, slopes.sizes))
-    errors = np.where(np.isfinite(values), errors, 0.0)
+def _seen(lines: Lines, slopes: Slopes, chosen: range, order: int, sizes: Array, epsilon: float) -> Array:
+    """Where derivatives of these sizes are more than what rounding makes of an f that does not change."""
     weights = np.array([lines.scale(line)[0] ** order for line in chosen])[:, None]
-    seen = np.maximum(np.abs(values), errors) * weights > ROUNDING[min(order, 2)] * epsilon * met
-    return bool((seen & (errors > limit)).any())
+    return np.asarray(sizes * weights > ROUNDING[min(order, 2)] * epsilon * slopes.sizes[chosen.start : chosen.stop])

@@ -138,11 +138,6 @@ class FiniteDifferencesBackend(Backend):
     def _blocks(self, evaluations: Evaluations, lines: Coordinates, slopes: Slopes) -> list[list[Any]]:
         """The Jacobian in its leaves' shapes, from (lines, outputs)."""
         layout, point = evaluations.layout(()), lines.point
-        if layout.alone and layout.number and not lines.doubled:
-            shape, output, row = layout.shapes[0], layout.outputs[0], []
-            for leaf, numbers, (start, size, _) in zip(point.leaves, point.numbers, lines.spans):
-                row.append(self._block(slopes.block(start, start + size, (*shape, *numbers.shape)), output, leaf))
-            return [row]
         blocks: list[list[Any]] = []
         places = itertools.accumulate(layout.sizes, initial=0)
         for output, first, count, shape in zip(layout.outputs, places, layout.sizes, layout.shapes):

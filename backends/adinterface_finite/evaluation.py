@@ -17,7 +17,6 @@ from adinterface.rules.held import hold_on, holding, let_go
 from adinterface.workers import OUTSIDE, Outside, Task, run_all
 
 from .levels import Level, aside, below, come_back, go_below
-from .points import Move
 
 _T = TypeVar("_T")
 Array = np.ndarray[Any, Any]
@@ -25,8 +24,6 @@ DOUBLE = np.dtype(np.float64)
 
 #: A flat function.
 Evaluate = Callable[..., tuple[Arrays, Aux]]
-#: From a `move` and a distance to f there, as a number, and how far the point really is.
-Number = Callable[[Move, float], tuple[float, Any]]
 
 
 class Evaluations:
@@ -70,98 +67,14 @@ class Evaluations:
         """Whether f is known at the point itself."""
         return self._base is not None
 
-    def vector(self, leaves: Sequence[Any]) -> Any:
-        """The outputs at one point as `vectors` gives them, inside of `Near`."""
-        alone = self.alone
-        alone.hold.place = 0
-        try:
-            outputs, aux = alone.inside(*leaves)
-        except OUTSIDE as error:
-            return self._outside(error)
-        return (self._layout or self.layout(outputs, aux)).flat(outputs)
-
-    def numbers(self) -> Number:
-        """As `vector`, where the layout is known to be one real number of double precision.
-
-        A point is let go where f is evaluated there, so that the next one may lie in the same memory, which is near.
-        """
-        f, as_number, hold, excused, double = *self._asked(), self.alone.hold, self._excused, np.float64
-
-        def number(move: Move, t: float) -> tuple[float, Any]:
-            leaves, distance = move(t)
-            hold.place = 0
-            try:
-                result = f(*leaves)
-            except Exception as error:
-                if not excused(error):
-                    raise
-                return math.nan, distance
-            return float(result) if type(result) is double else as_number(result), distance
-
-        return number
-
-    def pairs_of_numbers(
-        self, moves: Iterable[Move], lengths: Iterable[float], begun: float | None = None
-    ) -> tuple[list[float], list[float], tuple[list[Any], list[Any]]]:
-        """The same at many points, ahead and behind by these lengths: f ahead, f behind, and how far both really are.
-
-        begun: f at the first point, if it is known.
-        """
-        values: list[float] = []
-        distances: list[Any] = []
-        with Near(self):
-            f, as_number, hold, double = *self._asked(), self.alone.hold, np.float64
-            for move, length in zip(moves, lengths):
-                for t in (length, -length):
-                    leaves, distance = move(t)
-                    distances.append(distance)
-                    if begun is not None:
-                        values.append(begun)
-                        begun = None
-                        continue
-                    hold.place = 0
-                    try:
-                        result = f(*leaves)
-                    except Exception as error:
-                        if not self._excused(error):
-                            raise
-                        values.append(math.nan)
-                        continue
-                    values.append(float(result) if type(result) is double else as_number(result))
-                    del leaves
-        return values[0::2], values[1::2], (distances[0::2], distances[1::2])
-
-    def _asked(self) -> tuple[Callable[..., Any], Callable[[Any], float]]:
-        """What is called at each point, and what makes a number of that which it returns if that is none of NumPy's."""
-        alone, layout = self.alone, self.layout(())
-        direct = alone.direct
-        if direct is None:
-            return alone.repeated(), lambda found: as_number(layout.flat(found[0]))
-        return direct, lambda result: as_number(layout.flat(alone.taken_apart(result)[0]))
-
-    def _excused(self, error: Exception) -> bool:
-        """Whether what f raised says that it is not defined there."""
-        if self.alone.direct is not None:
-            self.alone.failed(error)
-        if not isinstance(error, OUTSIDE):
-            return False
-        self._outside(error)
-        return True
-
-    def vectors(self, points: Iterable[Sequence[Any]], begun: Any = None) -> list[Any]:
-        """The outputs at these points, in their order, each as one vector of NumPy's numbers (a number for a single one).
-
-        begun: those at the first point, if they are known.
-        """
+    def vectors(self, points: Iterable[Sequence[Any]]) -> list[Any]:
+        """The outputs at these points, in their order, each as one vector of NumPy's numbers (a number for a single one)."""
         if self.executor is not None:
             return [
                 self._outside(result.error) if type(result) is Outside else self._flat(*result)
                 for result in self.spread(points)
             ]
-        layout, found, points = self._layout, [], iter(points)
-        if begun is not None:
-            next(points)
-            found.append(begun)
+        layout, found = self._layout, []
         with Near(self):
             evaluate = self.alone.repeated()
             for leaves in points:
@@ -225,12 +138,6 @@ def _noting(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any
     """On a worker: what f gives, and how exact the differences are that it takes itself, as `Level` has it."""
     with below(level := Level()):
         return f(*args, **kwargs), level.error, level.order
-
-
-def as_number(vector: Any) -> float:
-    """The number of a vector of one. Of NumPy's own numbers `item` takes ten times as long as `float`."""
-    number: float = float(vector) if type(vector) is np.float64 else vector.item()
-    return number
 
 
 class Near:

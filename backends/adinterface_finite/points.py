@@ -19,8 +19,9 @@ from adinterface.derive.basis import library_of
 
 DOUBLE, _EPSILON = np.dtype(np.float64), 2.0**-52
 
-#: What is smaller is as good as zero: the squares of steps in its scale would not be numbers any more.
-TINY = 1e-150
+#: What is smaller is as good as zero: small steps in its scale would not be numbers any more, of which second derivatives take
+#: the squares.
+TINY, SQUARED = 1e-290, 1e-150
 
 #: The lowest and the highest value that a number may take.
 Bounds = tuple[float | None, float | None]

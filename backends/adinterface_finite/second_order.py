@@ -18,9 +18,9 @@ import numpy as np
 from adinterface.contract.backend import Arrays
 
 from .evaluation import Evaluations
-from .extrapolation import estimator, extrapolate, windows
+from .extrapolation import extrapolate, windows
 from .methods.adaptive import Adaptive
-from .methods.looks import Apart, Step, Values
+from .methods.looks import Apart, Step
 from .methods.method import Array, Slopes
 from .methods.sweep import Sweep
 from .methods.track import Track
@@ -36,29 +36,28 @@ class Bends(Sweep):
     """Second differences along lines in lockstep, with the slopes that the same evaluations give."""
 
     order, gain = 2, 4.0
-    slack, more, joint = SLACK, 6, True
+    slack, more = SLACK, 6
 
     def run(self) -> Slopes:
         outputs, _ = self.evaluations.base()
         layout = self.evaluations.layout(outputs)
-        here = np.array(np.atleast_1d(layout.flat(outputs)), layout.dtype)
         #: f at the point.
-        self.middle: Any = here.item() if layout.alone else here
+        self.middle: Array = np.array(np.atleast_1d(layout.flat(outputs)), layout.dtype)
         #: By line and exponent: f ahead and behind, and the two distances.
         self.seen: dict[tuple[int, int], tuple[Any, Any, float, float]] = {}
         self.march(self.tracks)
-        self.found = self.allocated().slopes(self.tracks)
+        self.found = self.allocated().slopes()
         return self.found
 
-    def values_at(self, wanted: Sequence[Step]) -> tuple[Values, Values, Apart]:
+    def values_at(self, wanted: Sequence[Step]) -> tuple[Array, Array, Apart]:
         up, down, apart = super().values_at(wanted)
         for (track, exponent), above, below, ahead, behind in zip(wanted, up, down, *apart):
             self.seen[track.line, exponent] = above, below, float(ahead), float(behind)
         return up, down, apart
 
-    def derivatives(self, steps: Sequence[Step], up: Values, down: Values, apart: Apart) -> Sequence[Any]:
+    def derivatives(self, steps: Sequence[Step], up: Array, down: Array, apart: Apart) -> Array:
         with np.errstate(all="ignore"):
-            return [self._bend(*each) for each in zip(up, down, *apart)]
+            return np.array([self._bend(*each) for each in zip(up, down, *apart)])
 
     def _bend(self, up: Any, down: Any, ahead: Any, behind: Any) -> Any:
         if ahead == behind:
@@ -80,16 +79,12 @@ class Bends(Sweep):
     def _first(self, track: Track, exponents: tuple[int, ...]) -> Any:
         parts = [self.seen[track.line, e] for e in exponents]
         slopes = [(up - down) / (a - b) if a != b else 0 * up for up, down, a, b in parts]
-        sizes = [max(abs(up), abs(down)) if self.single else np.maximum(abs(up), abs(down)) for up, down, _, _ in parts]
+        sizes = [np.maximum(abs(up), abs(down)) for up, down, _, _ in parts]
         epsilon = self.allocated().epsilon
         steps = [track.unit * 2.0**e for e in exponents]
-        if self.single:
-            least = 0.5 * (self.options.absolute or 0.0)
-            noise = [max(0.5 * epsilon * size, least) / (step or SMALLEST) for size, step in zip(sizes, steps)]
-            return estimator(exponents, 2, 1).estimate(slopes, noise).value
         lengths = np.array(steps)[None, :, None]
-        rounding = 0.5 * epsilon * np.array([sizes]) / lengths
-        return extrapolate(windows(exponents, 2, 1), np.array([slopes]), rounding, lengths[:, -1:]).value[0]
+        rounding = np.maximum(0.5 * epsilon * np.array([sizes]), 0.5 * (self.options.absolute or 0.0)) / lengths
+        return extrapolate(windows(exponents, 2, 1), np.array([slopes]), rounding, lengths[:, -1:], lengths[:, :, 0]).value[0]
 
     def top(self, track: Track) -> int:
         """The exponent from which on steps are good for mixed derivatives: the largest that served, but not beyond the first.
@@ -115,7 +110,7 @@ Move = Callable[[Arrays, int, float, int, float], list[Any]]
 class Mixed(Sweep):
     """Mixed derivatives of a scalar f along pairs of lines, in lockstep as the lines were."""
 
-    order, gain, slack, more, joint = 2, 4.0, SLACK, 2, True
+    order, gain, slack, more = 2, 4.0, SLACK, 2
 
     def __init__(self, bends: Bends, pairs: Sequence[tuple[int, int]], move: Move):
         self.bends, self.pairs, self.move = bends, pairs, move
@@ -132,13 +127,13 @@ class Mixed(Sweep):
 
     def run(self) -> Slopes:
         self.march(self.tracks)
-        return self.allocated().slopes(self.tracks)
+        return self.allocated().slopes()
 
     def _keys(self, n: int, exponent: int) -> tuple[tuple[int, int], tuple[int, int]]:
         i, j = self.pairs[n]
         return (i, self.tops[i] + exponent), (j, self.tops[j] + exponent)
 
-    def values_at(self, wanted: Sequence[Step]) -> tuple[Values, Values, Apart]:
+    def values_at(self, wanted: Sequence[Step]) -> tuple[Array, Array, Apart]:
         bends = self.bends
         bends.at([key for track, exponent in wanted for key in self._keys(track.line, exponent)])
 
@@ -155,11 +150,11 @@ class Mixed(Sweep):
             keys = self._keys(track.line, exponent)
             if not all(np.isfinite(value).all() for key in keys for value in bends.seen[key][:2]):
                 up[n] = down[n] = np.nan
-        return up, down, ([1.0] * len(wanted), [-1.0] * len(wanted))
+        return up, down, (np.ones(len(wanted)), -np.ones(len(wanted)))
 
-    def derivatives(self, steps: Sequence[Step], up: Values, down: Values, apart: Apart) -> Sequence[Any]:
+    def derivatives(self, steps: Sequence[Step], up: Array, down: Array, apart: Apart) -> Array:
         with np.errstate(all="ignore"):
-            return [self._mixed(*each) for each in zip(steps, up, down)]
+            return np.array([self._mixed(*each) for each in zip(steps, up, down)])
 
     def _mixed(self, step: Step, up: Any, down: Any) -> Any:
         here, (track, exponent) = self.bends.middle, step

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .extrapolation import Estimate
+from .neighbours import DEEP, between, fit, is_deep
 
 Array = np.ndarray[Any, Any]
 
@@ -25,8 +26,6 @@ LOST = 0.1
 RETREAT = 6
 #: Values of so few decimal digits are taken for rounded ones, unless they have no more than so many binary digits.
 DIGITS, BITS = 9, 42
-#: In place of an exponent: there are steps enough.
-NONE = -(10**6)
 #: The first two steps.
 BEGIN = (0, -1)
 #: How far below the only step at which f is finite the next one is: it is near an edge, and what both lack is multiplied.
@@ -103,77 +102,74 @@ def decide(
     rounding: Array,
     estimate: Estimate,
     limit: float,
-    small: Sequence[bool] | Array,
-    bad: Sequence[int] | Array,
-    left: Sequence[int] | Array,
-) -> Array:
-    """The exponent of the next step of each of some lines that have the same; NONE for those that have enough.
+    small: Array,
+    bad: Array,
+    left: Array,
+    residues: Array | None = None,
+    lengths: Array | None = None,
+) -> list[int | None]:
+    """The exponent of the next step of each of some lines that have the same; None for those that have enough.
 
-    slopes, rounding: (lines, steps, outputs). The rest is as for `next_step`, which decides where it is not usual.
+    slopes, rounding, residues: (lines, steps, outputs). Each output is judged by itself; the one that is worst decides. The
+    rest is as for `next_step`. residues: what the middle of f ahead and behind misses f at the point by, None where f at the
+    point takes part in the slopes; lengths: the steps.
     """
-    sizes, noises = _norms(slopes), 2 * rounding.max(axis=2, initial=0.0)
-    alike = np.full(len(slopes), np.inf)
-    if estimate.alike is not None and slopes.shape[2]:
-        worst = estimate.error.argmax(axis=1)[:, None]
-        alike = np.take_along_axis(estimate.alike, worst, 1)[:, 0]
-    small, bad, left = np.asarray(small), np.asarray(bad), np.asarray(left)
+    if not slopes.shape[2]:
+        return [None] * len(slopes)
+    least = np.zeros(estimate.error.shape)
+    if slopes.shape[2] > 1:  # an output that hardly changes beside its own value need not be known as exactly
+        least = rounding[:, 0] / (ENOUGH * limit)
+        if residues is not None and lengths is not None:
+            least = np.maximum(least, np.abs(residues[:, -1]) / lengths[:, -1:])
+    errors, own = np.abs(estimate.error), np.maximum(np.abs(estimate.value), np.abs(slopes[:, -1]))
+    own = np.maximum(own, np.minimum(least, own.max(axis=1, keepdims=True)))
+    own = np.where(own > 0, own, np.where(errors > 0, errors, 1.0))
+    worst = (errors / own).argmax(axis=1)[:, None]
+
+    def of_worst(array: Array) -> Array:
+        return np.asarray(np.take_along_axis(array, worst, 1)[:, 0], float)
+
+    last, low_bend, low_noise = (
+        of_worst(each) for each in (np.abs(slopes[:, -1]), np.abs(slopes[:, -2] - slopes[:, -1]), 2 * rounding[:, -1])
+    )
     measures = (
-        small, bad, left, sizes[:, -1], _norms(slopes[:, -2] - slopes[:, -1]), _norms(slopes[:, 0] - slopes[:, 1]),
-        noises[:, -1], noises[:, 1], _norms(estimate.value), _norms(estimate.error), _norms(estimate.floor), alike,
+        small, bad, left, last, low_bend, of_worst(np.abs(slopes[:, 0] - slopes[:, 1])), low_noise,
+        of_worst(2 * rounding[:, 1]), of_worst(np.maximum(np.abs(estimate.value), np.minimum(least, own))), of_worst(errors),
+        of_worst(estimate.floor), of_worst(np.full(errors.shape, np.inf) if estimate.alike is None else estimate.alike),
     )  # fmt: skip
-    last, low_bend, high_bend, low_noise, high_noise, top, error, floor = measures[3:-1]
-    steps, high, low, rest = len(exponents), exponents[0], exponents[-1], left // 2
-    chosen = np.full(len(slopes), NONE)
-    with np.errstate(all="ignore"):
-        last = np.where(last == 0, 1.0, last)
-        low_bend, high_bend, low_noise, high_noise = low_bend / last, high_bend / last, low_noise / last, high_noise / last
-        relative = np.where(top > 0, error / top, 0.0)
-        open_ = sizes.any(axis=1)
-        unusual = open_ & (low_bend > 10 * GOOD) & (low_bend > 8 * low_noise)
-        open_ = open_ & ~unusual & ~((rest < 2) & (relative < min(LATE * limit, 0.05)))
-        if steps == 2:
-            open_ &= ~((relative < min(LINEAR * limit, 0.05)) & (low_bend <= 4 * low_noise))
-        else:
-            open_ &= ~(relative < min(ENOUGH * limit, 0.01))
-        unusual |= open_ & (high_bend < 4 * high_noise)
-        open_ &= ~unusual
-        outward = open_ & (high_bend < GOOD / 8) & (high + 1 < bad) & ((rest > 1) | (floor > error / 4))
-        chosen[outward] = high + 1
-        open_ &= ~outward
-        inward = open_ & (rest > 2)
-        chosen[inward] = low - np.where((relative > LOST) & (steps > 2), 2, 1)[inward]
-        open_ &= ~inward
-        if open_.any():
-            gaps, lacks = _gaps(exponents, power, low_bend, low_noise, rest)
-            if steps > 3:
-                unusual |= open_ & (rest < 2) & (np.maximum(UNSURE, BEYOND * lacks) < relative) & (alike < ALIKE)
-            chosen[open_] = low - gaps[open_]
-    for n in np.flatnonzero(unusual).tolist():
-        exponent = next_step(exponents, power, limit, *[measure[n].item() for measure in measures])
-        chosen[n] = NONE if exponent is None else exponent
-    return chosen
+    changes: list[bool] = np.asarray(slopes.any(axis=(1, 2))).tolist()
+    every = zip(*[measure.tolist() for measure in measures])
+    usual = [next_step(exponents, power, limit, *each) if change else None for change, each in zip(changes, every)]
+    if residues is None or lengths is None:
+        return usual
+    unsure = errors > ENOUGH * limit * own
+    found = fit(exponents, slopes, rounding, lengths, residues, np.where(unsure, LATE * limit * own, np.inf))
+    bends = (low_bend > 10 * GOOD * last) & (low_bend > 8 * low_noise)
+    open_ = unsure.any(axis=1) & (left > 1)
+    return [
+        _by_fit(exponents, *each) if go_on else step
+        for go_on, step, *each in zip(open_.tolist(), usual, usual, *[each.tolist() for each in (*found, bends, left)])
+    ]
 
 
-def _gaps(exponents: tuple[int, ...], power: int, bend: Array, noise: Array, rest: Array) -> tuple[Array, Array]:
-    """As `_gap`, of some lines."""
-    low = exponents[-1]
-    lacking = bend / (2.0 ** (power * (exponents[-2] - low)) - 1)
-    known = np.ones(len(bend))
-    for exponent in exponents:
-        lacks = lacking * 2.0 ** (power * (exponent - low))
-        known = np.where(lacks < 0.3, known * lacks, known)
-    product, lacking = known, np.clip(lacking, 1e-300, 1.0)
-    for k in range(int(rest.max(initial=0))):
-        product = np.where(rest > k, product * lacking, product)
-    gaps = np.arange(1, -LEAST + 3)[:, None]
-    falls, rises = 2.0 ** (-power * gaps * (rest * (rest + 1) // 2)), 2.0 ** (gaps * rest)
-    total = product * falls + np.maximum(noise, 1e-300) * UNSEEN * rises
-    return total.argmin(axis=0) + 1, known
+def _by_fit(
+    exponents: tuple[int, ...], usual: int | None, missed: bool, alone: bool, below: float, bends: bool, left: int
+) -> int | None:
+    """The exponent of the next step of a line by what f at the point says, which is not known well enough; else the usual one.
 
-
-def _norms(array: Array) -> Array:
-    norms: Array = np.abs(array).max(axis=-1, initial=0.0)
-    return norms
+    missed, alone, below: as in `Fit`. bends: steps shrink already, since slopes differ. left: evaluations.
+    """
+    low, last = exponents[-1], left < 4
+    if not is_deep(exponents):
+        if not missed or bends:
+            return usual
+        return low - DEEP if usual is None or not last else min(low - DEEP, usual)
+    if below < math.inf:
+        wanted = min(exponents[-2] - 1, int(below) - last)
+        return low - 1 if wanted in exponents else wanted
+    if missed:
+        return low - DEEP // 2 if alone else between(exponents)
+    return usual
 
 
 def next_step(

@@ -5,8 +5,7 @@ neighbouring steps, a window, is extrapolated to h = 0. Every window gives a val
 without its largest step is the error of that one, from which its own is guessed; rounding is amplified by known factors.
 For each output the window with the least estimated error is taken.
 
-What follows from the steps alone is in `windows`. The same is computed in two ways: for one output in Python's numbers
-(`numbers`), and for many as arrays (`arrays`).
+What follows from the steps alone is in `windows`; the estimates of some lines and outputs at once are in `arrays`.
 
 Sources. Extrapolation: L. F. Richardson, Phil. Trans. Royal Society A 210 (1911), p. 307. A table of windows in which the
 least error decides: C. Ridders, Advances in Engineering Software 4 (1982), p. 75.
@@ -14,8 +13,7 @@ least error decides: C. Ridders, Advances in Engineering Software 4 (1982), p. 7
 
 from __future__ import annotations
 
-from .arrays import Estimate, extrapolate
-from .numbers import Estimator, Number, estimator
+from .arrays import Estimate, extrapolate, stands_alone
 from .windows import Windows, windows
 
-__all__ = ["Estimate", "Estimator", "Number", "Windows", "estimator", "extrapolate", "windows"]
+__all__ = ["Estimate", "Windows", "extrapolate", "stands_alone", "windows"]

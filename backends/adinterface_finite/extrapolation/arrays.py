@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .windows import CALM, CAUTION, FLOOR, TOLD, TWICE, Array, Windows
+from .windows import ALIKE, ALONE, CALM, CAUTION, FLOOR, SURE, TOLD, TWICE, UNSEEN, Array, Windows
 
 
 class Estimate(NamedTuple):
@@ -24,22 +24,37 @@ class Estimate(NamedTuple):
     alike: Array | None
 
 
-def extrapolate(found: Windows, slopes: Array, rounding: Array, smallest: Array) -> Estimate:
+def extrapolate(
+    found: Windows, slopes: Array, rounding: Array, smallest: Array, steps: Array, residues: Array | None = None
+) -> Estimate:
     """slopes, rounding: (lines, steps, outputs), from the largest step to the smallest.
 
-    smallest: (lines, 1, 1), the smallest step to the power of the derivative's order.
+    smallest: (lines, 1, 1), the smallest step to the power of the derivative's order. steps: (lines, steps). residues: as
+    slopes, what the middle of f ahead and behind misses f at the point by.
     """
-    estimate = _extrapolate(found, slopes, rounding, smallest)
-    if found.before is None:
+    estimate = _extrapolate(found, slopes, rounding, smallest, steps, residues)
+    if residues is not None:
+        estimate = estimate._replace(error=np.maximum(estimate.error, _apart(found, slopes, rounding, steps, residues)))
+    if found.before is None or (residues is None and found.steps == 3):
         return estimate
     near, bend = slopes[:, -2], slopes[:, -3] - slopes[:, -2]
     calm = _largest(bend) <= CALM * _largest(near)
     if not calm.any():
         return estimate
-    before = _extrapolate(found.before, slopes[:, :-1], rounding[:, :-1], smallest * found.louder)
-    assert before.noise is not None
-    noise = before.noise / smallest[:, 0]
-    told = (noise > 8 * rounding[:, -1]) & (TOLD * noise < np.abs(slopes[:, -1] - before.value))
+    fewer = None if residues is None else residues[:, :-1]
+    before = _extrapolate(found.before, slopes[:, :-1], rounding[:, :-1], smallest * found.louder, steps[:, :-1], fewer)
+    turn = np.abs(slopes[:, -1] - before.value)
+    if residues is None:
+        assert before.noise is not None
+        noise = before.noise / smallest[:, 0]
+        told = (noise > 8 * rounding[:, -1]) & (TOLD * noise < turn)
+    else:
+        # Noise is at the far step what it is elsewhere, in the middle and in the slope.
+        lacking = np.abs(found.before.weights[-1] @ residues[:, :-1])
+        told = (np.abs(residues[:, -1]) > ALIKE * lacking) & (turn * steps[:, -1:] > ALIKE / 4 * lacking)
+        told &= lacking > SURE * (found.before.gains[-1] @ (rounding * steps[:, :, None])[:, :-1])
+        if found.above is not None:
+            told &= ~stands_alone(found.above, slopes, steps, residues)
     noisy = calm & told.any(axis=1, keepdims=True)  # by chance one of many outputs is as near as if it were not noisy
     parts = [np.where(noisy, old, new) for old, new in zip(before[:4], estimate[:4])]
     return Estimate(parts[0], parts[1], parts[2], parts[3], estimate.noise, estimate.alike)
@@ -50,7 +65,49 @@ def _largest(array: Array) -> Array:
     return np.asarray(np.abs(array).max(axis=1, keepdims=True, initial=0.0))
 
 
-def _extrapolate(found: Windows, slopes: Array, rounding: Array, smallest: Array) -> Estimate:
+def _apart(found: Windows, slopes: Array, rounding: Array, steps: Array, residues: Array) -> Array:
+    """The least that slopes are off by where f at the point stands apart from a smooth f down to the smallest step."""
+    low, step = np.abs(residues[:, -1]), steps[:, -1:]
+    apart = low > SURE * rounding[:, -1] * step
+    if found.above is None:
+        apart &= low > 2 * (found.powers[-1] / found.powers[-2]) ** 2 * np.abs(residues[:, -2])
+        apart &= ALONE * np.abs(slopes[:, -1] - slopes[:, -2]) * step < low
+    else:
+        apart &= low > ALIKE * np.abs(found.above.weights[-1] @ residues[:, : found.above.steps])
+        apart &= stands_alone(found.above, slopes, steps, residues)
+    return np.asarray(np.where(apart, low / step, 0.0))
+
+
+def stands_alone(found: Windows, slopes: Array, steps: Array, residues: Array) -> Array:
+    """Whether slopes agree much better than f at the point fits between its neighbours, which noise does not do.
+
+    found: of the first of the steps.
+    """
+    size, full, place = found.steps, found.weights[-1], found.shorter[-1]
+    # By chance the window without the largest step is as near, or that without the smallest one.
+    change = np.abs((full - found.weights[place - 1 : place + 1]) @ slopes[:, :size]).max(axis=1)
+    return np.asarray(ALONE * change * steps[:, size - 1 : size] < np.abs(full @ residues[:, :size]))
+
+
+def missed(found: Windows, rounding: Array, lengths: Array, residues: Array) -> Array:
+    """By how much slopes of the windows are off if what f at the point is missed by lies in a slope; (lines, windows, outputs).
+
+    The middle of f ahead and behind is a series in h^2 with f at the point in front, so it is extrapolated as slopes are. How
+    much better a window fits than its steps do says how large the step is in units of the length in which f changes.
+    """
+    steps = found.steps
+    noise = rounding * lengths[:, :, None]
+    off = np.abs(found.weights[steps:] @ residues) - SURE * (found.gains[steps:] @ noise)
+    off = np.maximum(off, 0.0)
+    raw = found.inside @ np.abs(residues)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        part = np.where(raw > 0, np.minimum(off / raw, 1.0), 0.0) ** found.root
+    return np.asarray(part * off / lengths[:, found.last, None])
+
+
+def _extrapolate(
+    found: Windows, slopes: Array, rounding: Array, smallest: Array, lengths: Array, residues: Array | None
+) -> Estimate:
     steps = found.steps
     values = found.weights @ slopes
     wide = values[:, steps:]
@@ -79,6 +136,10 @@ def _extrapolate(found: Windows, slopes: Array, rounding: Array, smallest: Array
             noise = samples[:, 0] * smallest[:, 0]
     else:
         total += errors
+    if residues is not None:
+        total += missed(found, rounding, lengths, residues)
+        if found.before is not None:
+            total += UNSEEN * floors
     best = total.argmin(axis=1)
     lines, outputs = np.ogrid[: best.shape[0], : best.shape[1]]
     value, error, floor = wide[lines, best, outputs], total[lines, best, outputs], floors[lines, best, outputs]

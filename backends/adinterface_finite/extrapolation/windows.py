@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,17 @@ TWICE = 8.0
 #: the others differ by at most this part, and that at the far step by more than this part of such noise, f is noisy. Where the
 #: far slope is much nearer than that, there is none, and what the others show is what f does between them.
 FAR, CALM, TOLD = 6, 0.2, 0.01
+
+
+#: What a step far below the others shows of f is noise if it is more than this part of what the others show.
+ALIKE = 2.0**-4
+#: Where slopes agree by so much better than f at the point fits, f is not noisy, but the point stands apart.
+ALONE = 64.0
+#: f at the point is missed if by more than so many roundings.
+SURE = 8.0
+
+#: Where a step far below the others decides, f's values may be so many times less exact than their rounding.
+UNSEEN = 8.0
 
 
 class Windows(NamedTuple):
@@ -40,13 +52,20 @@ class Windows(NamedTuple):
     #: what sums the pairs of a window.
     behind: tuple[Array, Array, Array]
     gathered: Array
-    #: The place of the first step of each window of two steps or more.
+    #: The place of the first step of each window of two steps or more, and of the last.
     first: Array
+    last: Array
+    #: Which steps such a window has, as weights of their mean; and which root of what it gains is the step in units of the
+    #: length in which f changes.
+    inside: Array
+    root: Array
     steps: int
     #: `2**exponent` of each step.
     powers: Array
     #: The windows without the smallest step if that lies far below the others, and how much more noise that step has.
     before: Windows | None
+    #: The windows of the steps above the first gap, if there are two or more.
+    above: Windows | None
     louder: float
 
 
@@ -79,16 +98,31 @@ def windows(exponents: tuple[int, ...], power: int, order: int) -> Windows:
     behind = (columns[:, 0], columns[:, 1], columns[:, 2])
     amplified, difference = np.sqrt(rounding.sum(axis=1))[steps:], np.sqrt(apart.sum(axis=1))[steps - 1 :]
     far = is_far(exponents)
+    above = upper(exponents)
+    roots = [_root(exponents[start : start + size], start >= above, power) for start, size in wide]
     return Windows(
         weights, np.abs(weights), shorter, ratios[:, None], amplified, difference[:, None], behind, gathered,
-        np.array([start for start, _ in wide], dtype=int), steps, np.array([2.0**e for e in exponents]),
-        windows(exponents[:-1], power, order) if far else None, louder(exponents, order) if far else 0.0,
+        np.array([start for start, _ in wide], dtype=int), np.array([start + size - 1 for start, size in wide], dtype=int),
+        (weights[steps:] != 0) / np.array([size for _, size in wide])[:, None], np.array(roots)[:, None], steps,
+        np.array([2.0**e for e in exponents]), windows(exponents[:-1], power, order) if far else None,
+        windows(exponents[:above], power, order) if 1 < above < steps else None, louder(exponents, order) if far else 0.0,
     )  # fmt: skip
 
 
 def is_far(exponents: tuple[int, ...]) -> bool:
     """Whether the smallest step lies far below the others."""
-    return len(exponents) > 3 and exponents[-2] - exponents[-1] >= FAR
+    return len(exponents) > 2 and exponents[-2] - exponents[-1] >= FAR
+
+
+def _root(inside: tuple[int, ...], below: bool, power: int) -> float:
+    """As `Windows.root`. What a step far below the others misses f by may be noise, as much as its slope shows of it."""
+    return 0.0 if inside[-2] - inside[-1] > (2 if below else FAR) else 1 / (power * (len(inside) - 1))
+
+
+def upper(exponents: tuple[int, ...]) -> int:
+    """How many steps there are above the first gap."""
+    gaps = [n for n, (one, other) in enumerate(itertools.pairwise(exponents), 1) if one - other >= FAR]
+    return gaps[0] if gaps else len(exponents)
 
 
 def louder(exponents: tuple[int, ...], order: int) -> float:

@@ -3,9 +3,8 @@
 Steps start in the scale of x, grow where rounding or noise drowns the slope, shrink where f bends too much or is not finite.
 Where f is finite on one side alone, at the edge of its domain, slopes are one-sided and extrapolated in h.
 
-The parts: `track` keeps what is known along one line; `looks` evaluates f along lines; `numbers` and `arrays` estimate, in the
-two ways in which that is quick; `edge` is for one-sided slopes; `sweep` goes on until there is enough. Which steps come next is
-in `steps`.
+The parts: `track` keeps what is known along one line; `looks` evaluates f along lines; `estimates` says what follows from that;
+`edge` is for one-sided slopes; `sweep` goes on until there is enough. Which steps come next is in `steps`.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..extrapolation import windows
-from ..steps import NONE, decide
+from ..steps import decide
 from .looks import Looks
 from .method import Array, Slopes
 from .track import Track
@@ -63,8 +63,9 @@ def _along(sweep: Looks, track: Track, side: int, base: Array, found: Slopes, ep
         found.values[row], found.errors[row] = estimate.value[0], estimate.error[0]
         found.floors[row], found.sizes[row] = estimate.floor[0], sizes[0].max(axis=0)
         left = sweep.most - track.count
-        following = int(decide(exponents, 1, slopes, rounding, estimate, epsilon, [True], [1], [2 * left])[0])
-        wanted = [following] if following != NONE and left > 0 and following not in seen else []
+        known = [np.array([each]) for each in (True, 1, 2 * left)]
+        (following,) = decide(exponents, 1, slopes, rounding, estimate, epsilon, *known)
+        wanted = [following] if following is not None and left > 0 and following not in seen else []
 
 
 def _look(sweep: Looks, track: Track, t: float) -> tuple[Any, Array]:

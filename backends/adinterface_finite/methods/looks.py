@@ -9,21 +9,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adinterface.contract.backend import Arrays
+from adinterface.workers import OUTSIDE
 
-from ..evaluation import Evaluations, as_number
+from ..evaluation import Evaluations
 from ..extrapolation import Estimate, Windows, extrapolate
 from ..levels import enclosing
-from ..points import Lines, Move
+from ..points import SQUARED, Lines
 from ..steps import FINE, RETREAT, START, unit
 from .method import Array
 from .track import Track
 
-#: What f gave at some points: numbers, or a stack of vectors.
-Values = list[float] | Array
 #: A line, and the exponent of a step along it.
 Step = tuple[Track, int]
 #: How far points ahead really are, and those behind.
-Apart = tuple[Sequence[Any], Sequence[Any]]
+Apart = tuple[Array, Array]
 
 _ANYWHERE = (math.inf, math.inf)
 
@@ -58,54 +57,36 @@ class Looks:
         self.tracks: list[Track] = []
         for line in chosen:
             usual, worst = scale(line)
+            if usual < SQUARED and self.order > 1:
+                usual = worst = 1.0
             room = lines.room(line) if bounded else _ANYWHERE
             self.tracks.append(Track(line, unit(usual * factor), usual, worst, room, lines.mover(line, fresh)))
         #: Outputs that are not finite at the point itself.
         self.dead: Array | None = None
         #: f is not known at the point itself.
         self.owes = not evaluations.at_hand
-        #: f at the first point of all, if a round begins behind it.
-        self.begun: Any = None
-        #: f has one real output.
-        self.single = False
 
-    def see(
-        self,
-        steps: Sequence[Step],
-        up: Values,
-        down: Values,
-        apart: Apart,
-        again: list[Step],
-        smaller: bool | None = None,
-    ) -> None:
+    def see(self, steps: Sequence[Step], up: Array, down: Array, apart: Apart, again: list[Step]) -> None:
         """Keep what was found at these steps; `again` gets the steps to take instead where f was not finite.
 
-        apart: how far the points ahead and behind really are. smaller: whether the step below is taken too; None to look for
-        it among these.
+        apart: how far the points ahead and behind really are.
         """
-        if self.dead is None and self.all_finite(up) and self.all_finite(down):
-            found = self.derivatives(steps, up, down, apart)
-            for (track, exponent), slope, size in zip(steps, found, self.sizes(up, down)):
-                track.take(exponent, slope, size)
-            return
-        if self.dead is not None:
-            up, down = self._without_dead(up), self._without_dead(down)
         finite_up, finite_down = self._finite(up), self._finite(down)
         if not (all(finite_up) and all(finite_down)) and self.dead is None and not self._alive(up, down):
             self.dead = self.find_dead()
-            up, down = self._without_dead(up), self._without_dead(down)
             finite_up, finite_down = self._finite(up), self._finite(down)
-        found, sizes = self.derivatives(steps, up, down, apart), self.sizes(up, down)
+        found, sizes = self.derivatives(steps, up, down, apart), np.maximum(np.abs(up), np.abs(down))
+        middles = self.middles(found, up, down, apart)
         for n, (track, exponent) in enumerate(steps):
             if finite_up[n] and finite_down[n]:
-                track.take(exponent, found[n], sizes[n])
+                track.take(exponent, found[n], sizes[n], middles[n])
                 continue
             track.count += 2 + self.owed()
             track.bad = min(track.bad, exponent)
             for sign, good, values in ((1, finite_up[n], up[n]), (-1, finite_down[n], down[n])):
                 if good:
-                    track.sides.append((exponent, sign, apart[sign < 0][n], np.array(values, ndmin=1)))
-            if smaller or (smaller is None and (track, exponent - 1) in steps) or (again and again[-1][0] is track):
+                    track.sides.append((exponent, sign, apart[sign < 0][n], np.array(values)))
+            if (track, exponent - 1) in steps[n + 1 : n + 2] or (again and again[-1][0] is track):
                 continue  # the smaller of two steps of the first round says where to go
             lower = self._retreat(track, exponent)
             if lower is not None:
@@ -132,11 +113,11 @@ class Looks:
         """Whether f is finite on one side of this line alone."""
         return track.one_side() != 0
 
-    def _alive(self, up: Values, down: Values) -> bool:
+    def _alive(self, up: Array, down: Array) -> bool:
         """Whether each output was finite somewhere, so that f need not be evaluated at the point itself to know of it."""
         if any(track.exponents for track in self.tracks):
             return True
-        return bool((np.isfinite(up) | np.isfinite(down)).reshape(len(up), -1).any(axis=0).all())
+        return bool((np.isfinite(up) | np.isfinite(down)).any(axis=0).all())
 
     def find_dead(self) -> Array:
         """Outputs that are not finite at the point itself have no slope, and the others have theirs."""
@@ -154,60 +135,48 @@ class Looks:
             distances.append(distance)
             yield leaves
 
-    def values_at(self, wanted: Sequence[Step]) -> tuple[Values, Values, Apart]:
-        """f ahead and behind, and how far the points have moved."""
-        if self.single and self.evaluations.executor is None:
-            moves, lengths = [track.move for track, _ in wanted], [track.unit * 2.0**exponent for track, exponent in wanted]
-            return self.numbers_at(moves, lengths)
+    def values_at(self, wanted: Sequence[Step]) -> tuple[Array, Array, Apart]:
+        """f ahead and behind, (steps, outputs), and how far the points have moved."""
         distances: list[Any] = []
-        begun, self.begun = self.begun, None
-        ahead, behind = self.split(self.evaluations.vectors(self._points(wanted, distances), begun))
-        return ahead, behind, (distances[0::2], distances[1::2])
+        ahead, behind = self.split(self.evaluations.vectors(self._points(wanted, distances)))
+        return ahead, behind, (np.array(distances[0::2]), np.array(distances[1::2]))
 
-    def numbers_at(self, moves: Sequence[Move], lengths: Sequence[float]) -> tuple[Values, Values, Apart]:
-        """The same of an f with one real output, at these lengths."""
-        begun, self.begun = self.begun, None
-        return self.evaluations.pairs_of_numbers(moves, lengths, None if begun is None else as_number(begun))
-
-    def split(self, vectors: list[Any]) -> tuple[Values, Values]:
-        """Every other one: numbers, or stacks (rounds, outputs)."""
+    def split(self, vectors: list[Any]) -> tuple[Array, Array]:
+        """Every other one, (steps, outputs)."""
         layout = self.evaluations.layout(())
-        if layout.alone:
-            numbers = [as_number(value) for value in vectors]
-            return numbers[0::2], numbers[1::2]
         array = np.array(vectors, layout.dtype).reshape(len(vectors), layout.count)
         return array[0::2].copy(), array[1::2].copy()
 
-    def all_finite(self, values: Values) -> bool:
-        return all(map(math.isfinite, values)) if self.single else bool(np.isfinite(values).all())
+    def _finite(self, values: Array) -> list[bool]:
+        """Whether each of these is finite in all of its numbers, without those that are not at the point itself."""
+        if self.dead is not None:
+            values[:, self.dead] = 0.0
+        finite: list[bool] = np.asarray(np.isfinite(values).all(axis=1)).tolist()
+        return finite
 
-    def _finite(self, values: Values) -> list[bool]:
-        """Whether each of these is finite in all of its numbers."""
-        if self.single:
-            return [math.isfinite(value) for value in values]
-        finite: Any = np.isfinite(values)
-        found: list[bool] = finite.all(axis=1).tolist()
-        return found
-
-    def _without_dead(self, values: Values) -> Values:
-        assert self.dead is not None
-        if self.single:
-            return [0.0] * len(values) if self.dead[0] else values
-        values[:, self.dead] = 0.0  # type: ignore[call-overload]
-        return values
-
-    def derivatives(self, steps: Sequence[Step], up: Values, down: Values, apart: Apart) -> Sequence[Any]:
-        """Between the two points of each step: numbers or vectors."""
+    def derivatives(self, steps: Sequence[Step], up: Array, down: Array, apart: Apart) -> Array:
+        """Between the two points of each step."""
+        moved = apart[0] - apart[1]
         with np.errstate(all="ignore"):  # of what is not finite, at which nobody looks
-            between = zip(up, down, *apart)
-            return [(a - b) / (ahead - behind) if ahead != behind else 0.0 * a for a, b, ahead, behind in between]
+            return np.asarray((up - down) * (moved != 0)[:, None] / np.where(moved != 0, moved, 1.0)[:, None])
 
-    def sizes(self, up: Values, down: Values) -> Sequence[Any]:
-        """How large f's values are at both points."""
-        if self.single:
-            return [max(abs(a), abs(b)) for a, b in zip(up, down)]
-        found: Any = np.maximum(np.abs(up), np.abs(down))
-        return found  # type: ignore[no-any-return]
+    def middles(self, slopes: Array, up: Array, down: Array, apart: Apart) -> Array:
+        """f at the point itself, on the straight line between the two points of each step."""
+        ahead, behind = apart
+        with np.errstate(all="ignore"):
+            return np.asarray((up + down - slopes * (ahead + behind)[:, None]) / 2)
+
+    def here(self) -> Array | None:
+        """f at the point itself, NaN where it is not finite; None if it does not judge the derivatives, since it takes part."""
+        if self.order > 1:
+            return None
+        try:
+            outputs, _ = self.evaluations.base()
+        except OUTSIDE:
+            return np.full(self.evaluations.layout(()).count, np.nan)
+        layout = self.evaluations.layout(outputs)
+        values = np.array(np.atleast_1d(layout.flat(outputs)), layout.dtype)
+        return np.where(np.isfinite(values), values, np.nan)
 
     # what estimates ask
 
@@ -228,9 +197,11 @@ class Looks:
             noise = np.maximum(noise, 0.5 * self.gain * self.options.absolute)
         return np.asarray(noise / (steps**self.order)[:, :, None])
 
-    def extrapolated(self, found: Windows, slopes: Array, rounding: Array, steps: Array) -> Estimate:
-        """The slopes at no step."""
-        return extrapolate(found, slopes, rounding, (steps[:, -1:] ** self.order)[:, :, None])
+    def extrapolated(
+        self, found: Windows, slopes: Array, rounding: Array, steps: Array, residues: Array | None = None
+    ) -> Estimate:
+        """The slopes at no step. residues: what the middles of the steps miss f by, if that is known."""
+        return extrapolate(found, slopes, rounding, (steps[:, -1:] ** self.order)[:, :, None], steps, residues)
 
     def following(
         self, track: Track, exponent: int | None, exponents: tuple[int, ...], changes: bool, error: float

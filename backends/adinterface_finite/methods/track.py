@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..extrapolation import Number
 from ..points import Move
 from .method import Array
 
@@ -17,8 +16,8 @@ class Track:
     """One line of a sweep. Steps are `unit * 2**exponent`."""
 
     __slots__ = (
-        "bad", "caution", "count", "exponents", "failures", "grain", "line", "move", "number", "room", "rounding", "scale",
-        "sides", "sizes", "slopes", "unit",
+        "bad", "caution", "count", "exponents", "failures", "line", "middles", "move", "room", "scale", "sides",
+        "sizes", "slopes", "unit",
     )  # fmt: skip
 
     def __init__(self, line: int, unit: float, usual: float, worst: float, room: tuple[float, float], move: Move):
@@ -29,39 +28,32 @@ class Track:
         #: How far the bounds let it go, ahead and behind.
         self.room = room
         self.exponents: list[int] = []
-        #: Of each step: the derivative, and how large f's values were; numbers, or vectors for an f of many outputs.
+        #: Of each step: the derivative, and how large f's values were, by output.
         self.slopes: list[Any] = []
         self.sizes: list[Any] = []
+        #: Of each step: f at the point itself as the two points tell it, by output.
+        self.middles: list[Any] = []
         #: How many evaluations it took, how often f was not finite, and the least exponent at which that was.
         self.count, self.failures, self.bad = 0, 0, NEVER
         #: Values on a side that is finite although the other is not: (exponent, sign, distance, vector).
         self.sides: list[tuple[int, int, Any, Array]] = []
-        #: Of an f with one output: the rounding errors of the slopes, None where nobody has asked; the estimate; and half of
-        #: what f's values are rounded to: 0 if they are not, None before that was looked at.
-        self.rounding: list[float | None] = []
-        self.number: Number | None = None
-        self.grain: float | None = None
 
-    def take(self, exponent: int, slope: Any, size: Any, rounding: float | None = None) -> None:
-        """Keep what was found at one step."""
+    def take(self, exponent: int, *found: Any) -> None:
+        """Keep what was found at one step, in the order of `kept`."""
         self.count += 2
-        exponents = self.exponents
-        if not exponents or exponent < exponents[-1]:
-            exponents.append(exponent)
-            self.slopes.append(slope)
-            self.sizes.append(size)
-            self.rounding.append(rounding)
-            return
-        place = 0 if exponent > exponents[0] else sum([other > exponent for other in exponents])
-        exponents.insert(place, exponent)
-        self.slopes.insert(place, slope)
-        self.sizes.insert(place, size)
-        self.rounding.insert(place, rounding)
+        place = sum([other > exponent for other in self.exponents])
+        self.exponents.insert(place, exponent)
+        for values, value in zip(self.kept(), found):
+            values.insert(place, value)
+
+    def kept(self) -> tuple[list[Any], ...]:
+        """What is known of each step beside its exponent."""
+        return self.slopes, self.sizes, self.middles
 
     def forget(self) -> None:
         """Begin again elsewhere: what has been seen so far says nothing."""
-        for kept in (self.exponents, self.slopes, self.sizes, self.rounding):
-            kept.clear()
+        for values in (self.exponents, *self.kept()):
+            values.clear()
 
     def one_side(self) -> int:
         """The side on which f is finite wherever it was looked at; 0 if neither or both are."""

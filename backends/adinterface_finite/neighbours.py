@@ -1,0 +1,112 @@
+"""Whether f at the point fits between its values ahead and behind, as it must where steps are short enough for f.
+
+The middle of the values at one step misses f at the point by a series in h^2, as a slope misses the derivative. So it falls
+with the step, and falls faster where it is extrapolated. Where it does not, f changes within less than the step, or is noisy;
+slopes say nothing of that if they agree by chance, or because only the point itself lies where f changes. A step far below the
+others tells which: noise is as large there, in the middle and in the slope, and what f does is seen as it is.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .extrapolation import stands_alone, windows
+from .extrapolation.windows import ALIKE, SURE, upper
+
+Array = np.ndarray[Any, Any]
+
+#: One more step must bring what misses f down to this part. Of two steps it must fall to twice what the smaller step makes of
+#: a square; or, where it falls as it must but slopes agree much better, what is left must be no more than this part.
+ROUGH, TWO = 0.25, 0.02
+#: So many powers of two below the others is the step that tells, and half as many below that the next one if it does not.
+DEEP = 14
+#: How near to the step itself, relative, residues of a kink fall.
+KINK = 1e-3
+#: How many powers of two below the length in which f changes the step behind one that tells is.
+BELOW_LENGTH = 4
+
+
+def between(exponents: tuple[int, ...]) -> int:
+    """The exponent of a step in the first gap: near the steps above it, halfway if there are others than the one that tells."""
+    size = upper(exponents)
+    return exponents[size - 1] - 1 if size == len(exponents) - 1 else (exponents[size - 1] + exponents[size]) // 2
+
+
+class Fit(NamedTuple):
+    """Of some lines with the same steps."""
+
+    #: f at the point does not fit, which matters.
+    missed: Array
+    #: And slopes agree: f at the point stands alone.
+    alone: Array
+    #: The exponent of a step below the length in which f changes, where the smallest step tells it; else a large one.
+    below: Array
+
+
+def is_deep(exponents: tuple[int, ...]) -> bool:
+    """Whether the smallest step is one that tells."""
+    return exponents[-1] <= -DEEP and upper(exponents) < len(exponents)
+
+
+def fit(exponents: tuple[int, ...], slopes: Array, rounding: Array, lengths: Array, residues: Array, matters: Array) -> Fit:
+    """slopes, rounding, residues: (lines, steps, outputs); lengths: (lines, steps). residues: what the middles miss f by.
+
+    matters: (lines, outputs), from which slope on it matters what hides in a residue.
+    """
+    noise, step = rounding * lengths[:, :, None], lengths[:, -1:]
+    if is_deep(exponents):
+        off, above = np.abs(residues[:, -1]), windows(exponents[:-1], 2, 1)
+        seen = (off > ALIKE * np.abs(above.weights[-1] @ residues[:, :-1])) & (off > SURE * noise[:, -1])
+        first = windows(exponents[: upper(exponents)], 2, 1)
+        agree = np.zeros(off.shape, dtype=bool) if first.steps < 2 else stands_alone(first, slopes, lengths, residues)
+        below = np.where(seen.any(axis=1), np.inf, _below(exponents, slopes, noise, lengths, residues))
+    else:
+        off, seen = _stays(exponents, slopes, noise, lengths, residues)
+        agree, below = np.zeros(off.shape, dtype=bool), np.full(len(slopes), np.inf)
+    seen &= off / step > matters
+    return Fit(seen.any(axis=1), (agree | ~seen).all(axis=1), below)
+
+
+def without_kinks(residues: Array, lengths: Array) -> Array:
+    """Where residues fall with the step and not with its square, f has a kink at the point: slopes are its mean slope."""
+    falls = (lengths[:, -1] / lengths[:, -2])[:, None]
+    kinks = np.abs(residues[:, -1] - falls * residues[:, -2]) < KINK * np.abs(residues[:, -1])
+    return np.where(kinks[:, None], 0.0, residues)
+
+
+def _stays(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Array, residues: Array) -> tuple[Array, Array]:
+    """What the last steps that lie close together miss f by, extrapolated, and whether that does not fall as it must."""
+    near = [first - second <= 2 for first, second in zip(exponents[-4:], exponents[-3:])][::-1]
+    size = 1 + (near.index(False) if False in near else len(near))
+    if size < 2:
+        return np.zeros(slopes[:, 0].shape), np.zeros(slopes[:, 0].shape, dtype=bool)
+    inside, last = windows(exponents[-size:], 2, 1), slice(-size, None)
+    full, shorter = inside.weights[-1], inside.weights[inside.shorter[-1]]
+    off, change = np.abs(full @ residues[:, last]), np.abs((full - shorter) @ slopes[:, last])
+    hides = off > 2 * change * lengths[:, -1:]
+    if size == 2:
+        low, square = np.abs(residues[:, -1]), np.abs(residues[:, -2]) * 4.0 ** (exponents[-1] - exponents[-2])
+        stays = (low > 2 * square) | ((low > square / 2) & (off > TWO * low) & hides)
+    else:
+        shortest = windows(exponents[-size + 2 :], 2, 1).weights[-1]
+        slower = change > ROUGH * np.abs(shorter @ slopes[:, last] - shortest @ slopes[:, 2 - size :])
+        larger = np.abs(shorter[1:] @ residues[:, -size:-1])
+        before = np.maximum(np.abs(shorter @ residues[:, last]), larger / 4)  # one of both may be small by chance
+        stays = (off > ROUGH * before) & (hides | slower)
+    return off, stays & (off > SURE * (np.abs(full) @ noise[:, last]))
+
+
+def _below(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Array, residues: Array) -> Array:
+    """The exponent of the step that is below the length in which f changes, by what the steps above the first gap miss of f."""
+    size = max(2, next(n for n, (one, other) in enumerate(pairwise(exponents), 1) if one - other > 2))
+    weights = windows(exponents[:size], 2, 1).weights[-1]
+    missed = np.abs(weights @ residues[:, :size])
+    turn, bend = np.abs(slopes[:, -1] - weights @ slopes[:, :size]), np.maximum(np.abs(residues[:, -1]), noise[:, -1])
+    with np.errstate(all="ignore"):
+        length = np.fmin(missed / turn, lengths[:, -1:] * np.sqrt(missed / bend))
+    known = (missed > SURE * (np.abs(weights) @ noise[:, :size])) & (length > 0)
+    length = np.where(known, length, np.inf).min(axis=1, initial=np.inf)
+    return np.asarray(np.floor(np.log2(length / lengths[:, 0])) + exponents[0] - BELOW_LENGTH)

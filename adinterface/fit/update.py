@@ -18,8 +18,8 @@ def update(model: Any, gradient: Any, step: Any) -> Any:
     several places of the model is one parameter: the gradients of its places are added up, and it stays one array.
 
     The model itself is not written to; of an `nn.Module` it gives one of the same class around new parameters.
-    Nothing is broadcast. Raises TreeError, with the path, where the gradient differs from the model in structure or shape, and for
-    a step that is no number.
+    Nothing is broadcast. Raises TreeError, with the path, where the gradient differs from the model in structure or shape, and
+    for a step that is no number.
 
     >>> from adinterface import AutoFiniteDifferences, gradient, update
     >>> model = {"w": 3.0, "name": "line"}

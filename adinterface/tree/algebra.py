@@ -220,8 +220,8 @@ def joined(x: Any, y: Any, dtype: str | None = None) -> tuple[Any, Any]:
         return x, ours.asarray(ours.foreign(y, theirs), dtype=dtype or theirs.dtype(y), like=x)
     if ours.traced(x):
         raise ConversionError(
-            f"A leaf that {ours.name} traces stands beside one that {theirs.name} traces, and neither engine follows the other. "
-            f"Convert one of the trees first: tree.to(tree, {ours.name!r})."
+            f"A leaf that {ours.name} traces stands beside one that {theirs.name} traces, and neither engine follows the other."
+            f" Convert one of the trees first: tree.to(tree, {ours.name!r})."
         )
     return theirs.asarray(theirs.foreign(x, ours), dtype=dtype or ours.dtype(x), like=y), y
 
@@ -254,8 +254,8 @@ def _chosen(condition: Any, a: Any, b: Any, n: int, structure: Structure) -> Any
     shape, fits = library.shape(a), holder.shape(condition)
     if len(fits) > len(shape) or any(one not in (1, all) for one, all in zip(fits[::-1], shape[::-1])):
         raise TreeError(
-            f"where: the condition has shape {fits}, but the leaf {leaf_path(structure, n) or 'itself'} has shape {shape}. Pass one truth value, "
-            f"or a tree like the others, with a truth value or a boolean array for each leaf."
+            f"where: the condition has shape {fits}, but the leaf {leaf_path(structure, n) or 'itself'} has shape {shape}. "
+            f"Pass one truth value, or a tree like the others, with a truth value or a boolean array for each leaf."
         )
     xp = (holder if library in (PYTHON, NUMPY) else library).namespace(condition if library in (PYTHON, NUMPY) else a)
     return like(xp.where(xp.asarray(condition), xp.asarray(a), xp.asarray(b)), a)

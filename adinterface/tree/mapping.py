@@ -39,8 +39,8 @@ def map(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
     that `map(lambda p, g: p - rate * g, model, gradient)` leaves alone what has no gradient. Of an `nn.Module` it gives a
     module of the same class around new parameters; where its parameters are all frozen, as a gradient's are, all count.
 
-    Raises TreeError, with the path, where another tree has another structure, or where leaves of different shapes were broadcast
-    to a result larger than the first, TypeError if the first argument is no function.
+    Raises TreeError, with the path, where another tree has another structure, or where broadcasting leaves of other shapes
+    made a result larger than the leaf, TypeError if the first argument is no function.
 
     >>> from adinterface import tree
     >>> tree.map(lambda p, g: p - 0.5 * g, {"w": 3.0, "name": "linear"}, {"w": 2.0, "name": None})
@@ -82,8 +82,8 @@ def _refuse_spread(leaf: Leaf, parts: Sequence[Any], value: Any, path: Callable[
     if spread:
         raise TreeError(
             f"map: the leaf {path() or 'itself'} has shape {own}, but beside leaves of shape "
-            f"{', '.join([str(shape) for shape in shapes[1:]])} it was broadcast to {library.shape(value)}. Reshape one of them, or pass the "
-            f"tree with the larger leaves first."
+            f"{', '.join([str(shape) for shape in shapes[1:]])} it was broadcast to {library.shape(value)}. "
+            f"Reshape one of them, or pass the tree with the larger leaves first."
         )
 
 

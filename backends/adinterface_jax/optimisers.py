@@ -191,8 +191,8 @@ class _Leaves:
             if np.shape(value) != leaf.library.shape(leaf.value):
                 raise TreeError(
                     f"optax: the transformation returned shape {np.shape(value)} for the parameter "
-                    f"{self.parameters.paths()[n] or 'itself'} of shape {leaf.library.shape(leaf.value)}. Pass the state of this "
-                    f"model: optimiser.init(model)."
+                    f"{self.parameters.paths()[n] or 'itself'} of shape {leaf.library.shape(leaf.value)}. Pass the state of "
+                    f"this model: optimiser.init(model)."
                 )
         values = [self._restored(value, leaf, taken) for value, leaf in zip(found, self.parameters.once)]
         return self.parameters.rebuilt(values)

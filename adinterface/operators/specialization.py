@@ -19,7 +19,7 @@ from ..call.recognizer import Recognizer
 from ..contract.backend import Arrays
 from ..contract.decisions import Undecided, take_wish
 from ..contract.library import NUMPY, PYTHON, as_it_is
-from ..contract.nodes import Unkeyed, contents, exactly
+from ..contract.nodes import Unkeyed, contents, key_and_change
 from ..tree import builder
 from .operation import Compiled, Compute, Operation, Results, road_of
 from .whole import Finished, NotWhole, Way, back_by, lie_together, may_be_whole
@@ -36,6 +36,13 @@ class Specialization:
         #: From the values of a call, and the directions that the operator takes, to its results.
         self.call: Road = road_of(operation, plan, f)
 
+    def written(self) -> dict[Any, Any]:
+        """From old to new keys of static values into which f itself wrote while it was compiled: a cache, a count."""
+        return {}
+
+    def rename(self, keys: Mapping[Any, Any]) -> None:
+        """Know these static values by new keys."""
+
 
 class CompiledSpecialization(Specialization):
     """What the engine made of f and the operator, with the static values of one signature."""
@@ -46,6 +53,9 @@ class CompiledSpecialization(Specialization):
         static = {n: _Static(value) for n, value in signature.static}
         #: Of each value that is carried along: whether it is compiled in, and if so, itself.
         self.places = [(True, static[n].value) if n in static else (False, None) for n in plan.carried]
+        #: Objects of the caller's that f can write to, and what it has written into them: from old key to new.
+        self._shared = [value for value in static.values() if value.shared]
+        self._written: dict[Any, Any] = {}
         if plan.recognize is not None and static:
             self.recognize = _with_static(plan.recognize, list(static.items()))
         #: Whether the engine must not read the caller's own arrays.
@@ -67,6 +77,19 @@ class CompiledSpecialization(Specialization):
         self._lock = threading.Lock()
         if may_be_whole(operation, plan, enters):
             self.call = self._called_first
+
+    def written(self) -> dict[Any, Any]:
+        if not self._written:
+            return self._written
+        found, self._written = self._written, {}
+        return found
+
+    def rename(self, keys: Mapping[Any, Any]) -> None:
+        if self._shared:
+            for value in self._shared:
+                value.key = keys.get(value.key, value.key)
+            same, static = self.key
+            self.key = same, tuple([(n, keys.get(key, key)) for n, key in static])
 
     def _compiled(self, compute: Compute) -> Compiled:
         flat = self._flat(compute)
@@ -90,7 +113,12 @@ class CompiledSpecialization(Specialization):
             both = [value if compiled_in else next(dynamic) for compiled_in, value in places]
             function = Function(plan, f, both, output)
             function.fresh = False
-            return compute(function, arrays[:count], arrays[behind:])
+            before = [key_of(value.value) for value in self._shared]
+            results = compute(function, arrays[:count], arrays[behind:])
+            with contextlib.suppress(Unkeyed):  # what f put there cannot be compared
+                changes = zip(before, [key_of(value.value) for value in self._shared])
+                self._written.update((old, new) for old, new in changes if old != new)
+            return results
 
         return flat
 
@@ -224,20 +252,24 @@ def _waits(operation: Operation, plan: Plan) -> bool:
 
 
 class _Static:
-    """A static value, and the key that is equal only for what f cannot tell from it. What may change meanwhile is copied.
+    """A static value, and the key that is equal only for what f cannot tell from it.
 
+    A list or a set is copied, since an equal one may come in its place; an object that its class compares by identity is not.
     Raises Unkeyed where there is no telling.
     """
 
-    __slots__ = ("changing", "key", "value")
+    __slots__ = ("changing", "key", "shared", "value")
 
     def __init__(self, value: Any):
-        self.value, self.changing = value, False
+        self.value = value
         try:
-            self.key = exactly(value)
+            #: Whether the same object may have another key in the next call.
+            self.key, self.changing = key_and_change(value, False)
         except Unkeyed:
-            self.changing, self.key = True, contents(value)
+            self.key, self.changing = key_and_change(value, True)
             self.value = _copied(value)
+        #: Whether f is given the caller's own object, which may change.
+        self.shared = self.changing and self.value is value
 
     def is_like(self, value: Any) -> bool:
         """Whether f cannot tell the value from this one."""
@@ -245,10 +277,8 @@ class _Static:
 
 
 def key_of(value: Any) -> Any:
-    try:
-        return exactly(value)
-    except Unkeyed:
-        return contents(value)
+    """The key of a static value, as it is now."""
+    return contents(value)
 
 
 def _copied(value: Any) -> Any:

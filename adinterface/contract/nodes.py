@@ -146,7 +146,7 @@ def exactly(value: Any) -> Any:
     """A key that is equal only for what f cannot tell apart: 1, 1.0 and True differ, as 0.0 and -0.0 do, at any depth.
 
     An object whose class compares it by identity is told by itself and by what its attributes are now. Any other is told by
-    what pickle would write of it, since its own `==` may leave out what f looks at, as `Decimal("1.0") == Decimal("1.00")` does.
+    what pickle would write of it, since its own `==` may leave out what f looks at: `Decimal("1.0") == Decimal("1.00")`.
     A function is told by itself alone, with all that it captures, and so are classes and modules.
     Raises Unkeyed if there is none, as for what may change while it is the same object to its own `==`: a list, a set.
     """

@@ -25,6 +25,7 @@ from adinterface import (
     gradient,
     hessian,
     jacobian,
+    prepare,
     tree,
     value_and_jacobian,
 )
@@ -544,3 +545,20 @@ def test_what_is_traced_stays_so_beside_leaves_of_another_library():
     message = "A leaf that torch traces stands beside one that jax traces, and neither engine follows the other. Convert one of"
     with pytest.raises(ConversionError, match=message):
         jax.grad(lambda x: tree.norm({"w": 2 * w, "x": x}))(jnp.ones(1))
+
+
+@each_backend
+def test_captured_arrays_stand_beside_what_is_differentiated(backend):
+    """f gets arrays of the engine, and has captured NumPy's."""
+    x, captured = {"w": np.array([3.0, 4.0]), "b": 2.0}, {"w": np.array([1.0, -1.0]), "b": 0.5}
+
+    def f(x):
+        moved = tree.axpy(2.0, captured, x)
+        back = tree.add(captured, tree.scale(-1.0, x))
+        return tree.vdot(captured, x) + tree.norm(moved) ** 2 + tree.vdot(back, back) + tree.vdot(x, captured)
+
+    for call in (gradient, lambda f, backend, x: prepare(gradient, f, backend, x)(x)):
+        (found,) = call(f, backend, x)
+        for key in x:
+            expected = 2 * captured[key] + 2 * (x[key] + 2 * captured[key]) + 2 * (x[key] - captured[key])
+            np.testing.assert_allclose(found[key], expected, rtol=max(1e-9, rtol_of(backend)))

@@ -6,6 +6,7 @@ import decimal
 import enum
 import fractions
 import functools
+import itertools
 import logging
 import math
 import pathlib
@@ -516,3 +517,35 @@ def test_functions_classes_and_modules_are_told_by_themselves(monkeypatch):
         key = exactly(value)
         monkeypatch.setattr(value, "noted", 1, raising=False)
         assert exactly(value) == key
+
+
+def test_an_object_may_be_written_to_while_other_threads_compare_it():
+    """A loop over its attributes would end in an error: the dict changed its size."""
+    shared, stop, errors = Plain({1: 2}), threading.Event(), []
+
+    def write():
+        for n in itertools.cycle(range(1000)):
+            if stop.is_set():
+                return
+            setattr(shared, f"extra{n % 50}", n)
+            shared.number[n] = n
+            if n % 50 == 49:
+                for k in range(50):
+                    delattr(shared, f"extra{k}")
+                shared.number.clear()
+
+    def read():
+        try:
+            for _ in range(500):
+                contents(shared)
+        except Exception as error:
+            errors.append(error)
+
+    writer, readers = threading.Thread(target=write), [threading.Thread(target=read) for _ in range(4)]
+    for thread in (writer, *readers):
+        thread.start()
+    for thread in readers:
+        thread.join()
+    stop.set()
+    writer.join()
+    assert errors == []

@@ -176,7 +176,7 @@ def cached_names(cls: type) -> tuple[str, ...]:
 
 def state_of(value: object) -> Iterable[tuple[str, Any]]:
     """The instance attributes of an object: `__dict__` and slots, unset ones left out."""
-    yield from getattr(value, "__dict__", {}).items()
+    yield from list(getattr(value, "__dict__", {}).items())  # which another thread may be writing to
     for cls in type(value).__mro__:
         slots = cls.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
@@ -248,12 +248,16 @@ class _Walk:
         if cls is list:
             return cls, tuple([self.content(part, changing, above) for part in value])
         if cls is dict:
-            items = value.items()
+            items = list(value.items())
             return cls, tuple(
                 [(self.content(key, changing, above), self.content(part, changing, above)) for key, part in items]
             )
         if isinstance(value, (set, frozenset)):
-            return cls, frozenset([self.content(part, changing, above) for part in value]), self._state(value, changing, above)
+            return (
+                cls,
+                frozenset([self.content(part, changing, above) for part in list(value)]),
+                self._state(value, changing, above),
+            )
         if cls is types.MappingProxyType:
             return cls, tuple([self.content(item, changing, above) for item in value.items()])
         if cls is memoryview:
@@ -269,7 +273,7 @@ class _Walk:
         make, arguments, state, *items = (*parts, None, None, None)[:5]
         yield from [self.content(part, changing, above) for part in (make, arguments, _without_cached(cls, state))]
         for item in items:
-            yield item if item is None else tuple([self.content(part, changing, above) for part in item])
+            yield item if item is None else tuple([self.content(part, changing, above) for part in list(item)])
 
     def _state(self, value: Any, changing: bool, above: tuple[int, ...]) -> Any:
         if type(value) in (set, frozenset):

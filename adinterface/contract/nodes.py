@@ -167,7 +167,7 @@ def key_and_change(value: Any, changing: bool) -> tuple[Any, bool]:
         raise Unkeyed from None
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.lru_cache(maxsize=32)  # it keeps the classes alive
 def cached_names(cls: type) -> tuple[str, ...]:
     """The properties that a class caches in its instances, which are computed again where they are missing."""
     members = [item for base in cls.__mro__ for item in vars(base).items()]

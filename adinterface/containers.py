@@ -12,8 +12,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from .contract.nodes import NodeType, Source, cached_names, exactly
-from .opaque import state_of
+from .contract.nodes import NodeType, Source, cached_names, exactly, state_of
 
 _STRINGS = {str}
 

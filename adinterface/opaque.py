@@ -8,32 +8,18 @@ from __future__ import annotations
 import enum
 import types
 from collections import deque
-from collections.abc import Callable, Iterable, MappingView
+from collections.abc import Callable, MappingView
 from typing import Any
 
 import numpy as np
 
 from .contract.library import has_floats
+from .contract.nodes import state_of
 
 _NEVER_HIDES = (
     str, bytes, bool, int, float, complex, type(None), type, enum.Enum, types.FunctionType, types.BuiltinFunctionType,
     types.MethodType, types.ModuleType, np.ufunc, np.dtype,
 )  # fmt: skip
-
-
-def state_of(value: object) -> Iterable[tuple[str, Any]]:
-    """The instance attributes of an object: `__dict__` and slots, unset ones left out."""
-    yield from getattr(value, "__dict__", {}).items()
-    for cls in type(value).__mro__:
-        slots = cls.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            if name in ("__dict__", "__weakref__"):
-                continue
-            mangled = f"_{cls.__name__.lstrip('_')}{name}" if name.startswith("__") and not name.endswith("__") else name
-            try:
-                yield mangled, object.__getattribute__(value, mangled)
-            except AttributeError:  # a slot that was never set
-                continue
 
 
 def is_number(value: object) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -459,7 +460,7 @@ def test_bounds_and_constraints_are_trees():
     limit = scipy.optimize.NonlinearConstraint(lambda m: m["b"][1], 2.0, np.inf)
     above = minimize(bowl, AutoTorch(), BOWL, constraints=limit, method="SLSQP")
     assert above.x["b"][1] == pytest.approx(2.0, abs=1e-6)
-    with pytest.raises(TreeError, match=r"the upper bound\['b'\] has shape \(3,\), but the model's has \(2,\)"):
+    with pytest.raises(TreeError, match=r"the upper bound\['b'\] has shape \(3,\), but the model has shape \(2,\) there"):
         minimize(bowl, AutoTorch(), BOWL, bounds=(None, {"a": 1.0, "b": np.ones(3), "tag": None}))
 
 
@@ -577,8 +578,12 @@ def test_errors_of_solvers(monkeypatch):
         find_root(lambda m: m["z"], AutoTorch(), {"z": 1j})
     with pytest.raises(ValueError, match=r"the vector has shape \(2,\), but the start has 3 numbers"):
         flat(bowl, AutoTorch(), BOWL).unravel([1.0, 2.0])
-    with pytest.raises(OutputError, match=r"f returned 1 numbers, but y has 2"):
+    with pytest.raises(TreeError, match=r"^what f returned is a float, but y has a dict there"):
         solve_ivp(lambda t, y: y["x"], AutoTorch(), (0, 1), {"x": 1.0, "v": 0.0})
+    with pytest.raises(TreeError, match=r"^what f returned has None, or a Constant, where y has numbers"):
+        solve_ivp(lambda t, y: {"x": None, "v": y["x"]}, AutoTorch(), (0, 1), {"x": 1.0, "v": 0.0})
+    with pytest.raises(OutputError, match=r"f returned 1 numbers, but y has 2"):
+        solve_ivp(lambda t, y: [y[0]], AutoTorch(), (0, 1), np.ones(2))
     with pytest.raises(
         TreeError, match=r"solve_bvp: y\['u'\] has shape \(3,\), but the last axis must be the mesh, of 2 nodes"
     ):
@@ -621,3 +626,182 @@ def test_the_moved_start_is_the_next_number():
     for name, part in demo.moved(model).items():
         assert np.all(part != model[name])
         np.testing.assert_allclose(part, model[name], rtol=3e-16)
+
+
+# Shapes and structures --------------------------------------------------------------------------------------------------
+
+LIBRARIES = {"numpy": np.asarray, "jax": jnp.asarray, "torch": torch.as_tensor}
+STEPPED = {
+    "update": lambda model, gradient: update(model, gradient, 0.1),
+    "optax.step": lambda model, gradient: sgd(model).step(gradient, sgd(model).init(model), model),
+    "optax.step, eager": lambda model, gradient: sgd(model, jit=False).step(gradient, sgd(model).init(model), model),
+    "optax.update": lambda model, gradient: sgd(model).update(gradient, sgd(model).init(model), model),
+    "torch_optim": lambda model, gradient: torch_optim(torch.optim.SGD, model, lr=0.1).step(gradient),
+    "torch_optim, shared": lambda model, gradient: torch_optim(torch.optim.SGD, model, share_memory=True).step(gradient),
+    "flat": lambda model, gradient: flat(bowl, AutoFiniteDifferences(), model).ravel(gradient),
+}
+
+
+def sgd(model, jit=True):
+    return optax(optax_library.sgd(0.1), jit=jit)
+
+
+@pytest.mark.parametrize(("own", "other"), [((3, 1), (3,)), ((3,), (1,)), ((), (3,)), ((2, 3), (3, 2))], ids=str)
+@pytest.mark.parametrize("array", LIBRARIES.values(), ids=LIBRARIES)
+@pytest.mark.parametrize("name", STEPPED)
+def test_a_gradient_of_another_shape_is_an_error_that_names_the_path(name, array, own, other):
+    model = {"layer": [array(np.ones(own, "float32"))]}
+    slope = {"layer": [array(np.ones(other, "float32"))]}
+    message = f"the gradient['layer'][0] has shape {other}, but the model has shape {own} there. Nothing is broadcast: pass"
+    for given in (slope, (slope, None)):
+        with pytest.raises(TreeError) as caught:
+            STEPPED[name](model, given)
+        assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("name", STEPPED)
+def test_a_gradient_that_is_complex_or_of_another_structure_is_an_error(name):
+    model = {"w": np.ones(2), "b": 1.0}
+    with pytest.raises(TreeError, match=r"^the gradient\['w'\] is complex, but the model has real numbers there\."):
+        STEPPED[name](model, {"w": np.ones(2) * 1j, "b": 1.0})
+    with pytest.raises(TreeError, match=r"^the gradient\['b'\] has shape \(1,\), but the model has shape \(\) there\."):
+        STEPPED[name](model, {"w": np.ones(2), "b": np.ones(1)})
+    with pytest.raises(TreeError, match=r"^the gradient has the keys 'w', 'c', but the model has 'w', 'b' there"):
+        STEPPED[name](model, {"w": np.ones(2), "c": 1.0})
+
+
+def test_a_gradient_of_another_module_is_an_error():
+    model, other = torch.nn.Sequential(torch.nn.Linear(3, 1)), torch.nn.Sequential(torch.nn.Linear(1, 3))
+    for stepped in (STEPPED["torch_optim"], STEPPED["update"]):
+        with pytest.raises(TreeError, match=r"^the gradient\[0\]\.weight has shape \(3, 1\), but the model has shape \(1, 3\)"):
+            stepped(model, other)
+
+
+def test_the_step_of_plain_descent_is_a_number():
+    model = {"w": np.ones((3, 1))}
+    with pytest.raises(TreeError, match=r"^update: the step must be a number or a 0-d array, but has shape \(3,\)\."):
+        update(model, model, np.ones(3))
+    with pytest.raises(TreeError, match=r"^update: the step is complex, but the leaf \['w'\] is real\."):
+        update(model, model, 1j)
+
+
+@pytest.mark.parametrize("array", LIBRARIES.values(), ids=LIBRARIES)
+def test_the_gradient_may_be_of_another_library(array):
+    model = {"w": array(np.ones(2, "float32"))}
+    for other in LIBRARIES.values():
+        moved = update(model, {"w": other(np.float64([1.0, 2.0]))}, 0.5)
+        assert (type(moved["w"]), moved["w"].dtype) == (type(model["w"]), model["w"].dtype)
+        np.testing.assert_array_equal(np.asarray(moved["w"]), [0.5, 0.0])
+
+
+@pytest.mark.parametrize("jit", [True, False])
+def test_the_state_of_another_model_is_an_error(jit):
+    optimiser, model = optax(optax_library.adam(0.1), jit=jit), {"w": np.ones((3, 1))}
+    state = optimiser.init({"w": np.ones(3)})
+    message = r"^optax: the transformation returned shape \(3, 3\) for the parameter \['w'\] of shape \(3, 1\)\. Pass the"
+    for call in (optimiser.step, optimiser.update):
+        with pytest.raises(TreeError, match=message):
+            call(model, state, model)
+
+
+def test_bounds_are_not_broadcast_but_numbers_are():
+    start = {"w": np.ones((3, 3))}
+
+    def f(m):
+        return (m["w"] ** 2).sum()
+
+    with pytest.raises(TreeError, match=r"^the upper bound\['w'\] has shape \(3,\), but the model has shape \(3, 3\) there\."):
+        minimize(f, AutoAutograd(), start, bounds=(None, {"w": np.ones(3)}))
+    bounded = minimize(f, AutoAutograd(), start, bounds=({"w": 0.5}, None))
+    np.testing.assert_allclose(bounded.x["w"], np.full((3, 3), 0.5))
+    assert bounded.x["w"].shape == (3, 3)
+
+
+@every
+@pytest.mark.parametrize("method", ["RK45", "Radau"])
+def test_a_differential_equation_takes_numbers_by_their_keys(backend, method):
+    """Position and velocity would change places if the order decided."""
+    start = {"x": 1.0, "v": 0.0}
+    solution = solve_ivp(lambda t, y: {"v": -y["x"], "x": y["v"]}, backend, (0.0, 1.0), start, method=method, rtol=1e-6)
+    assert solution.y["x"][-1] == pytest.approx(np.cos(1.0), abs=1e-4)
+    listed = solve_ivp(lambda t, y: [y[1], -y[0]], backend, (0.0, 1.0), np.array([1.0, 0.0]), method=method, rtol=1e-6)
+    np.testing.assert_allclose(listed.y[0], solution.y["x"], rtol=1e-6)
+
+
+def test_a_differential_equation_of_another_shape_is_an_error():
+    with pytest.raises(TreeError, match=r"^what f returned has shape \(3, 2\), but y has shape \(2, 3\) there\."):
+        solve_ivp(lambda t, y: y.T, AutoAutograd(), (0.0, 1.0), np.ones((2, 3)))
+    with pytest.raises(TreeError, match=r"what f returned\['u'\] has shape \(1, 1, 5\), but y has shape \(1, 'mesh'\)"):
+        solve_bvp(
+            lambda x, y: {"u": y["u"][None]}, lambda a, b: a["u"], AutoAutograd(), np.linspace(0, 1, 5), {"u": np.ones((1, 5))}
+        )
+
+
+@every
+def test_a_curve_is_fitted_to_data_by_their_keys(backend):
+    x = np.arange(4.0)
+    data = {"double": 2 * x, "single": x}
+    best, _ = curve_fit(lambda m, x: {"single": m["k"] * x, "double": 2 * m["k"] * x}, backend, x, data, {"k": 1.5})
+    assert best["k"] == pytest.approx(1.0, abs=1e-5)
+    sigma = {"single": np.full(4, 1.0), "double": np.full(4, 1e3)}
+    wrong = {"double": np.zeros(4), "single": x}
+    best, _ = curve_fit(
+        lambda m, x: {"single": m["k"] * x, "double": 2 * m["k"] * x}, backend, x, wrong, {"k": 1.5}, sigma=sigma
+    )
+    assert best["k"] == pytest.approx(1.0, abs=1e-4)
+    listed, _ = curve_fit(lambda m, x: m["k"] * x, backend, x, [0.0, 1.0, 2.0, 3.0], {"k": 1.5})
+    assert listed["k"] == pytest.approx(1.0, abs=1e-5)
+
+
+def test_data_that_do_not_fit_the_curve_are_an_error():
+    x = np.arange(6.0)
+    with pytest.raises(TreeError, match=r"^what f returned has shape \(2, 3\), but the data has shape \(3, 2\) there\."):
+        curve_fit(lambda m, x: (m["k"] * x).reshape(2, 3), AutoAutograd(), x, x.reshape(3, 2), {"k": 1.5})
+    with pytest.raises(TreeError, match=r"^sigma\['a'\] has shape \(1,\), but the data has shape \(6,\) there\."):
+        curve_fit(lambda m, x: {"a": m["k"] * x}, AutoAutograd(), x, {"a": x}, {"k": 1.5}, sigma={"a": np.ones(1)})
+
+
+class Options:
+    """Equal to itself alone."""
+
+    def __init__(self, scale):
+        self.scale = scale
+
+
+class Scaled(eqx.Module):
+    w: Any
+    options: Any = eqx.field(static=True)
+
+
+@pytest.mark.parametrize("make", [Options, lambda scale: {"scale": scale}], ids=["object", "dict"])
+@pytest.mark.parametrize("place", ["model", "data"])
+def test_a_whole_step_sees_that_a_static_field_changed(place, make):
+    """`jax.jit` does not."""
+    held = Scaled if make is Options else Dicted
+    part = held(jnp.ones(()), make(3.0))
+    losses = {"model": lambda m, x: m.w * scale_of(m.options) * x, "data": lambda m, x: m["w"] * scale_of(x.options)}
+    model, data = (part, jnp.ones(())) if place == "model" else ({"w": jnp.ones(())}, part)
+    training = Training(losses[place], AutoJax(), optax(optax_library.sgd(0.0)), model)
+    assert [float(training(data)) for _ in range(2)] == [3.0, 3.0]
+    options = training.model.options if place == "model" else data.options
+    vars(options).update(scale=11.0) if make is Options else options.update(scale=11.0)
+    assert [float(training(data)) for _ in range(2)] == [11.0, 11.0]
+
+
+def scale_of(options):
+    return options["scale"] if isinstance(options, dict) else options.scale
+
+
+@jax.tree_util.register_pytree_node_class
+class Dicted:
+    """What is static stands in a dict."""
+
+    def __init__(self, w, options):
+        self.w, self.options = w, options
+
+    def tree_flatten(self):
+        return (self.w,), self.options
+
+    @classmethod
+    def tree_unflatten(cls, options, children):
+        return cls(*children, options)

@@ -9,6 +9,7 @@ import decimal
 import functools
 import gc
 import os
+import random
 import sys
 import threading
 import warnings
@@ -24,11 +25,13 @@ import pytest
 import torch
 from adinterface_conformance import CHECKS, Scenario
 from adinterface_conformance.scenarios import SCENARIOS
-from adinterface_conformance.state import restored
+from adinterface_conformance.state import global_state, restored
 from backends_table import BACKENDS, each_backend
 
 import adinterface
 from adinterface import (
+    AutoJax,
+    AutoTorch,
     Constant,
     DisconnectedWarning,
     array_namespace,
@@ -408,6 +411,11 @@ OPERATORS = [
     ("back works with the caller's value", "pullback", result(_by_the_value), "snapshot"),
     # state that was changed before anybody looked, since it is changed to the same in every call
     ("the recursion limit", "cubes", before(lambda: sys.setrecursionlimit(4321)), "state_untouched"),
+    ("the digits of an integer", "cubes", before(lambda: sys.set_int_max_str_digits(12345)), "state_untouched"),
+    ("the print options of NumPy", "cubes", before(lambda: np.set_printoptions(precision=3)), "state_untouched"),
+    ("the error state of NumPy", "cubes", before(lambda: np.seterr(under="raise")), "state_untouched"),
+    ("the generator of Python", "cubes", before(random.random), "state_untouched"),
+    ("denormal numbers", "cubes", before(lambda: torch.set_flush_denormal(True)), "state_untouched"),
     ("the decimal precision", "cubes", before(lambda: setattr(decimal.getcontext(), "prec", 11)), "state_untouched"),
     ("garbage collection", "cubes", before(gc.disable), "state_untouched"),
     ("an environment variable", "cubes", before(lambda: os.environ.update(LEAK="1")), "state_untouched"),
@@ -535,6 +543,8 @@ def _as_before():
     jax.config.update("jax_enable_x64", x64)
     autograd.tracer.trace_stack.top = top
     VARIABLE.set(0)
+    torch.set_flush_denormal(False)
+    sys.set_int_max_str_digits(sys.int_info.default_max_str_digits)
     EVENT.set()
     EVENT.clear()
     KEPT.clear()
@@ -569,6 +579,63 @@ def test_a_wrong_call_is_caught(name, on, mutate, check, backend):
     said = failure(scenario, backend, check)
     short = next(short for short, other in BACKENDS.items() if other == backend)
     assert bool(said) is ((name, short) not in NOT_SEEN), said
+
+
+#: Of an engine: the backend, a part of its state, how it is read and written, and another value of it.
+OF_ENGINES = [
+    (AutoTorch(), "get_num_threads", torch.get_num_threads, torch.set_num_threads, 3),
+    (AutoTorch(), "get_default_dtype", torch.get_default_dtype, torch.set_default_dtype, torch.float64),
+    (AutoTorch(), "get_default_device", torch.get_default_device, torch.set_default_device, "meta"),
+    (AutoTorch(), "matmul_precision", torch.get_float32_matmul_precision, torch.set_float32_matmul_precision, "medium"),
+    (AutoTorch(), "are_deterministic", torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms, True),
+    (AutoTorch(), "anomaly", torch.is_anomaly_enabled, torch.autograd.set_detect_anomaly, True),
+    (
+        AutoTorch(),
+        "cudnn.benchmark",
+        lambda: torch.backends.cudnn.benchmark,
+        lambda value: setattr(torch.backends.cudnn, "benchmark", value),
+        True,
+    ),
+    (
+        AutoTorch(),
+        "mkldnn.deterministic",
+        lambda: torch.backends.mkldnn.deterministic,
+        lambda value: setattr(torch.backends.mkldnn, "deterministic", value),
+        True,
+    ),
+    *[
+        (AutoJax(), name, functools.partial(getattr, jax.config, name), functools.partial(jax.config.update, name), other)
+        for name, other in (
+            ("jax_default_matmul_precision", "float32"),
+            ("jax_debug_nans", True),
+            ("jax_numpy_dtype_promotion", "strict"),
+        )
+    ],
+]
+
+
+@pytest.mark.parametrize(("backend", "part", "read", "write", "other"), OF_ENGINES, ids=[row[1] for row in OF_ENGINES])
+def test_what_a_call_changes_in_an_engine_is_caught(backend, part, read, write, other):
+    kept = read()
+
+    def changed(operator, f, backend, args, kwargs):
+        right = operator(f, backend, *args, **kwargs)
+        write(other)
+        return right
+
+    scenario = replace(ON["cubes"], operator=wrapped(changed)(ON["cubes"].operator))
+    try:
+        assert part in failure(scenario, backend, "state_untouched")
+    finally:
+        write(kept)
+
+
+def test_the_state_that_is_compared_holds_numbers_of_threads():
+    """That of threads between operations can be set once, before the first work, so no test sets it."""
+    state = global_state(AutoTorch())
+    assert {"torch.get_num_threads()", "torch.get_num_interop_threads()"} <= state.keys()
+    assert state["denormal numbers"]
+    assert state["rounding"] == (True, False)
 
 
 # Scenarios that show what is wrong for some arguments alone -------------------------------------------------------------

@@ -5,6 +5,10 @@ import datetime
 import decimal
 import enum
 import fractions
+import functools
+import itertools
+import logging
+import math
 import pathlib
 import re
 import threading
@@ -16,9 +20,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import torch
 from backends_table import each_backend, rtol_of
 
-from adinterface import AutoJax, Constant, gradient, prepare
+from adinterface import AutoJax, Constant, Each, gradient, prepare
 from adinterface.contract.nodes import Unkeyed, contents, exactly
 
 X = np.array([1.0, 2.0])
@@ -318,3 +323,229 @@ def test_an_int_is_never_served_with_a_floats_specialization(place):
     for n, expected in ((4, 4.0), (2.0, 200.0), (4, 4.0)):
         args, kwargs = arguments(n)
         assert fast(*args, **kwargs)[0][0] == expected
+
+
+# Objects that change ------------------------------------------------------------------------------------------------------
+
+
+class Plain:
+    """Equal to itself alone, as most classes have it."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def times(self, x):
+        return self.number * x
+
+    def __call__(self, x):
+        return self.number * x
+
+
+class Slotted:
+    __slots__ = ("number",)
+
+    def __init__(self, number):
+        self.number = number
+
+
+class Unwritable(Plain):
+    """Pickle is of no help with it."""
+
+    def __init__(self, number):
+        super().__init__(number)
+        self.lock, self.itself, self.log = threading.Lock(), self, logging.getLogger("adinterface.tests")
+
+    def __getstate__(self):
+        raise TypeError("no")
+
+
+class Cached(Plain):
+    """It keeps what it has computed, and counts."""
+
+    double, calls = None, 0
+
+    def times(self, x):
+        self.calls += 1
+        if self.double is None:
+            self.double = 2 * self.number
+        return self.double * x / 2
+
+
+def attribute(c, x):
+    return c.number * x
+
+
+def set_number(c):
+    c.number = 11
+
+
+def scaled(numbers, x, k=1):
+    return numbers["k"] * x * k
+
+
+#: From a name to: what makes the object, what changes it so that 3 becomes 11, what f makes of it.
+CHANGING = {
+    "object": (lambda: Plain(3), set_number, attribute),
+    "object with an array": (lambda: Plain(np.full(1, 3.0)), lambda c: c.number.fill(11.0), lambda c, x: c.number[0] * x),
+    "object with a tensor": (
+        lambda: Plain(torch.full((1,), 3.0)),
+        lambda c: c.number.fill_(11),
+        lambda c, x: float(c.number) * x,
+    ),
+    "object with a list": (lambda: Plain([3]), lambda c: c.number.append(11), lambda c, x: c.number[-1] * x),
+    "object in an object": (lambda: Plain(Plain(3)), lambda c: set_number(c.number), lambda c, x: c.number.number * x),
+    "objects in a dict": (lambda: {"k": Plain(3)}, lambda c: set_number(c["k"]), lambda c, x: c["k"].number * x),
+    "objects in a set": (lambda: {Plain(3)}, lambda c: [set_number(each) for each in c], lambda c, x: next(iter(c)).number * x),
+    "object in a namespace": (
+        lambda: types.SimpleNamespace(o=Plain(3)),
+        lambda c: set_number(c.o),
+        lambda c, x: c.o.number * x,
+    ),
+    "slots": (lambda: Slotted(3), set_number, attribute),
+    "what pickle does not take": (lambda: Unwritable(3), set_number, attribute),
+    "object that is called": (lambda: Plain(3), set_number, lambda c, x: c(x)),
+    "bound method": (lambda: Plain(3).times, lambda c: set_number(c.__self__), lambda c, x: c(x)),
+    "bound method of a list": (lambda: [3].__getitem__, lambda c: c.__self__.insert(0, 11), lambda c, x: c(0) * x),
+    "bound method of a dict": (lambda: {"k": 3}.get, lambda c: c.__self__.update(k=11), lambda c, x: c("k") * x),
+    "partial": (lambda: functools.partial(scaled, {"k": 3}), lambda c: c.args[0].update(k=11), lambda c, x: c(x)),
+    "partial with keywords": (
+        lambda: functools.partial(scaled, {"k": 1}, k=Each([3])),
+        lambda c: c.keywords["k"].value.insert(0, 11),
+        lambda c, x: c.func(c.args[0], x, c.keywords["k"].value[0]),
+    ),
+    "partial of an object": (
+        lambda: functools.partial(attribute, Plain(3)),
+        lambda c: set_number(c.args[0]),
+        lambda c, x: c(x),
+    ),
+    "method that caches": (
+        lambda: Cached(3).times,
+        lambda c: vars(c.__self__).update(number=11, double=None),
+        lambda c, x: c(x),
+    ),
+}
+each_change = pytest.mark.parametrize(("make", "change", "use"), CHANGING.values(), ids=CHANGING)
+
+
+@each_change
+@pytest.mark.parametrize("place", ["constant", "keyword"])
+@each_backend
+def test_an_object_that_changed_is_seen_by_a_prepared_call(make, change, use, place, backend):
+    value = make()
+    if place == "constant":
+        fast = prepare(gradient, lambda x, c: use(c, x), backend, 2.0, Constant(value))
+        calls = lambda: fast(2.0, Constant(value))[0]
+    else:
+        fast = prepare(gradient, lambda x, *, c: use(c, x), backend, 2.0, c=value)
+        calls = lambda: fast(2.0, c=value)[0]
+    assert [calls() for _ in range(3)] == [pytest.approx(3.0)] * 3
+    assert fast.specializations == 1
+    change(value)
+    assert [calls() for _ in range(3)] == [pytest.approx(11.0)] * 3
+    assert fast.specializations == (2 if isinstance(backend, AutoJax) else 1)
+
+
+@each_change
+def test_the_key_of_an_object_changes_with_it(make, change, use):
+    value = make()
+    before = contents(value)
+    assert contents(value) == before
+    hash(before)
+    change(value)
+    assert contents(value) != before
+
+
+@each_backend
+def test_an_object_in_a_static_field_that_changed_is_seen(backend):
+    model = Model(X, Plain(3))
+    fast = prepare(gradient, lambda m: (m.w * m.tag.number).sum(), backend, model)
+    np.testing.assert_allclose(fast(model)[0].w, [3.0, 3.0], rtol=rtol_of(backend))
+    model.tag.number = 11
+    (found,) = fast(model)
+    np.testing.assert_allclose(found.w, [11.0, 11.0], rtol=rtol_of(backend))
+    assert found.tag is model.tag
+
+
+@pytest.mark.parametrize("make", [Layer, lambda w, n: Registered(w, {"n": n})], ids=["Equinox", "registered with JAX"])
+def test_an_object_in_a_static_field_of_jax_that_changed_is_seen(make):
+    model = make(jnp.ones(2), Plain(3.0))
+    fast = prepare(gradient, lambda m: jnp.sum(m.w) * m.n.number, AutoJax(), model)
+    assert fast(model)[0].w[0] == 3.0
+    model.n.number = 11.0
+    assert fast(model)[0].w[0] == 11.0
+
+
+def test_what_f_itself_writes_into_an_object_does_not_compile_it_anew():
+    """Whichever call came before."""
+    counter = Cached(3)
+    fast = prepare(gradient, lambda x, c: jnp.sum(c.times(x)), AutoJax(), X, Constant(counter))
+    for _ in range(3):
+        fast(X, Constant(counter))
+        fast(np.ones(3), Constant(counter))
+    assert counter.calls <= 3
+    assert fast.specializations <= 3
+
+
+def test_two_objects_are_two_values():
+    fast = prepare(gradient, lambda x, c: jnp.sum(x * c.number), AutoJax(), X, Constant(Plain(3)))
+    assert [float(fast(X, Constant(each))[0][0]) for each in (Plain(3), Plain(4), Plain(3))] == [3.0, 4.0, 3.0]
+
+
+def test_objects_that_hold_one_another_are_looked_into_once():
+    """A walk along every path would not end."""
+    parts = [Plain(n) for n in range(50)]
+    for part in parts:
+        part.parts = parts
+    before = contents(parts[0])
+    parts[-1].number = 100
+    assert contents(parts[0]) != before
+
+
+def test_functions_classes_and_modules_are_told_by_themselves(monkeypatch):
+    def decorated(x):
+        return x
+
+    for value in (
+        decorated,
+        jax.jit(decorated),
+        functools.lru_cache(decorated),
+        Plain,
+        math,
+        jax.nn.relu,
+        logging.getLogger("a"),
+    ):
+        key = exactly(value)
+        monkeypatch.setattr(value, "noted", 1, raising=False)
+        assert exactly(value) == key
+
+
+def test_an_object_may_be_written_to_while_other_threads_compare_it():
+    """A loop over its attributes would end in an error: the dict changed its size."""
+    shared, stop, errors = Plain({1: 2}), threading.Event(), []
+
+    def write():
+        for n in itertools.cycle(range(1000)):
+            if stop.is_set():
+                return
+            setattr(shared, f"extra{n % 50}", n)
+            shared.number[n] = n
+            if n % 50 == 49:
+                for k in range(50):
+                    delattr(shared, f"extra{k}")
+                shared.number.clear()
+
+    def read():
+        try:
+            for _ in range(500):
+                contents(shared)
+        except Exception as error:
+            errors.append(error)
+
+    writer, readers = threading.Thread(target=write), [threading.Thread(target=read) for _ in range(4)]
+    for thread in (writer, *readers):
+        thread.start()
+    for thread in readers:
+        thread.join()
+    stop.set()
+    writer.join()
+    assert errors == []

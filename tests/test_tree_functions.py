@@ -25,6 +25,7 @@ from adinterface import (
     gradient,
     hessian,
     jacobian,
+    prepare,
     tree,
     value_and_jacobian,
 )
@@ -401,3 +402,163 @@ def test_to_another_library():
         tree.to(torch.nn.Linear(1, 1), "numpy")
     with pytest.raises(ConversionError, match=r"^to: a leaf is traced by jax, which its numbers cannot leave"):
         jax.jit(lambda v: tree.to(v, "numpy"))(jnp.ones(2))
+
+
+# Shapes -----------------------------------------------------------------------------------------------------------------
+
+MISFITS = [((3, 1), (3,)), ((3,), (1,)), ((3,), (3, 1)), ((), (3,)), ((3,), ()), ((2, 3), (3, 2))]
+each_misfit = pytest.mark.parametrize(("own", "other"), MISFITS, ids=str)
+TWO_TREES = {
+    "add": tree.add,
+    "axpy": lambda a, b: tree.axpy(-0.1, b, a),
+    "vdot": tree.vdot,
+    "where": lambda a, b: tree.where(False, a, b),
+    "where with a condition": lambda a, b: tree.where({"w": [np.ones((), bool)]}, a, b),
+}
+
+
+@each_misfit
+@each_library
+@pytest.mark.parametrize("name", TWO_TREES)
+def test_nothing_is_broadcast(name, array, own, other):
+    a, b = {"w": [array(np.ones(own, "float32"))]}, {"w": [array(np.ones(other, "float32"))]}
+    place = "tree 3" if name.startswith("where") else "tree 2"
+    message = (
+        f"{place}['w'][0] has shape {other}, but the first tree has shape {own} there. Nothing is broadcast: pass shape {own}."
+    )
+    with pytest.raises(TreeError, match=f"^{re.escape(message)}$"):
+        TWO_TREES[name](a, b)
+
+
+@each_misfit
+@each_library
+def test_sums_of_what_is_shared_are_not_broadcast(array, own, other):
+    message = f"gradients['w'] has shape {other}, but the model has shape {own} there."
+    with pytest.raises(TreeError, match=f"^{re.escape(message)}"):
+        tree.sum_shared({"w": array(np.ones(own))}, {"w": array(np.ones(other))})
+
+
+def test_a_python_number_is_no_array_of_one_axis():
+    with pytest.raises(TreeError, match=re.escape("tree 2['w'] has shape (1,), but the first tree has shape () there")):
+        tree.add({"w": 1.0}, {"w": np.ones(1)})
+    assert tree.add({"w": 1.0}, {"w": np.array(2.0)}) == {"w": 3.0}
+
+
+@each_library
+@pytest.mark.parametrize("scaled", [tree.scale, lambda factor, x: tree.axpy(factor, x, x)], ids=["scale", "axpy"])
+def test_a_factor_is_a_number(array, scaled):
+    x = {"w": array(np.ones((3, 1), "float32"))}
+    for factor in (np.ones(1), array(np.ones(3, "float32")), np.ones((3, 1))):
+        seen = re.escape(
+            f"the factor must be a number or a 0-d array, but has shape {tuple(factor.shape)}. For one of each leaf"
+        )
+        with pytest.raises(TreeError, match=seen):
+            scaled(factor, x)
+    with pytest.raises(TreeError, match="the factor must be a number or a 0-d array, but has type str"):
+        scaled("2", x)
+    message = r"the factor is complex, but the leaf \['w'\] is real\. Nothing is narrowed: make the leaf complex\.$"
+    with pytest.raises(TreeError, match=message):
+        scaled(1j, x)
+
+
+@each_library
+def test_a_complex_number_is_not_put_into_a_real_leaf(array):
+    real, z = {"w": array(np.ones(2, "float32"))}, {"w": array(1j * np.ones(2, "complex64"))}
+    message = "tree 2['w'] is complex, but the first tree has real numbers there. Nothing is narrowed: pass the real part, or"
+    for combined in (tree.add, lambda a, b: tree.axpy(1.0, b, a)):
+        with pytest.raises(TreeError, match=f"^{re.escape(message)}"):
+            combined(real, z)
+    assert_like(tree.add(z, real)["w"], z["w"])
+    assert float(tree.vdot(real, z)) == 0.0
+
+
+@each_library
+def test_map_refuses_a_result_that_broadcasting_made_larger(array):
+    x, y = {"w": array(np.ones((3, 1), "float32"))}, {"w": array(np.ones(3, "float32"))}
+    message = (
+        "map: the leaf ['w'] has shape (3, 1), but beside leaves of shape (3,) it was broadcast to (3, 3). Reshape one of "
+        "them, or pass the tree with the larger leaves first."
+    )
+    with pytest.raises(TreeError, match=f"^{re.escape(message)}$"):
+        tree.map(lambda p, g: p - 0.1 * g, x, y)
+    with pytest.raises(
+        TreeError, match=r"^map: the leaf \['w'\] has shape \(\), but beside leaves of shape \(3,\) it was broadcast"
+    ):
+        tree.map(lambda p, g: p - 0.1 * g, {"w": array(np.float32(1.0))}, y)
+
+
+@each_library
+def test_the_function_of_map_may_take_leaves_of_other_shapes(array):
+    x, rows = {"w": array(np.ones(3, "float32"))}, {"w": array(np.ones((2, 3), "float32"))}
+    assert tuple(tree.map(lambda p, rate: rate * p, x, {"w": 0.5})["w"].shape) == (3,)
+    assert tuple(tree.map(lambda p, g: p - g[0], x, rows)["w"].shape) == (3,)
+    assert tuple(tree.map(lambda g, p: g / p, rows, x)["w"].shape) == (2, 3)
+    assert tuple(tree.map(lambda a, b: a[:, None] * b, x, x)["w"].shape) == (3, 3)
+    assert tree.map(lambda p, g: tuple(g.shape), x, rows)["w"] == (2, 3)
+
+
+# Leaves of several libraries --------------------------------------------------------------------------------------------
+
+PAIRS = [(one, other) for one in LIBRARIES for other in LIBRARIES]
+each_pair = pytest.mark.parametrize(("one", "other"), PAIRS)
+
+
+@each_pair
+def test_norms_and_inner_products_of_leaves_of_several_libraries(one, other):
+    a, b = LIBRARIES[one](np.float32([3.0, 0.0])), LIBRARIES[other](np.float32([-4.0]))
+    x = {"a": a, "b": b, "c": 0.0}
+    for found, expected in (
+        (tree.norm(x), 5.0),
+        (tree.norm(x, 1), 7.0),
+        (tree.norm(x, math.inf), 4.0),
+        (tree.vdot(x, x), 25.0),
+        (tree.vdot({"a": a}, {"a": LIBRARIES[other](np.float32([2.0, 1.0]))}), 6.0),
+    ):
+        assert float(found) == expected
+        engines = [type(leaf) for leaf in (a, b) if not isinstance(leaf, np.ndarray)]
+        assert type(found) in [float, *engines[:1]]
+
+
+@each_pair
+def test_sums_of_leaves_of_several_libraries(one, other):
+    x, y = {"w": LIBRARIES[one](np.float32([3.0, 1.0]))}, {"w": LIBRARIES[other](np.float64([1.0, 2.0]))}
+    for found in (tree.add(x, y), tree.axpy(1.0, y, x), tree.where(False, x, tree.add(x, y))):
+        assert_like(found["w"], x["w"])
+        np.testing.assert_array_equal(numbers(found["w"]), [4.0, 3.0])
+
+
+def test_64_bits_of_another_library_are_not_narrowed():
+    near = 1 + 2.0**-40
+    a, b = {"w": jnp.ones(1, "float32")}, {"w": torch.tensor([near], dtype=torch.float64)}
+    assert float(tree.vdot(a, b)) == near
+    assert float(tree.vdot(b, a)) == near
+
+
+def test_what_is_traced_stays_so_beside_leaves_of_another_library():
+    w = torch.nn.Parameter(torch.tensor([3.0]))
+    tree.norm({"a": jnp.ones(1) * 4, "w": w}).backward()
+    assert float(w.grad) == pytest.approx(0.6)
+    slope = jax.grad(lambda x: tree.norm({"a": torch.tensor([4.0]), "x": x}))(jnp.ones(1) * 3)
+    assert float(slope[0]) == pytest.approx(0.6)
+    slope = jax.grad(lambda x: tree.add({"a": torch.tensor([4.0])}, {"a": x})["a"][0] ** 2)(jnp.ones(1) * 3)
+    assert float(slope[0]) == 14.0
+    message = "A leaf that torch traces stands beside one that jax traces, and neither engine follows the other. Convert one of"
+    with pytest.raises(ConversionError, match=message):
+        jax.grad(lambda x: tree.norm({"w": 2 * w, "x": x}))(jnp.ones(1))
+
+
+@each_backend
+def test_captured_arrays_stand_beside_what_is_differentiated(backend):
+    """f gets arrays of the engine, and has captured NumPy's."""
+    x, captured = {"w": np.array([3.0, 4.0]), "b": 2.0}, {"w": np.array([1.0, -1.0]), "b": 0.5}
+
+    def f(x):
+        moved = tree.axpy(2.0, captured, x)
+        back = tree.add(captured, tree.scale(-1.0, x))
+        return tree.vdot(captured, x) + tree.norm(moved) ** 2 + tree.vdot(back, back) + tree.vdot(x, captured)
+
+    for call in (gradient, lambda f, backend, x: prepare(gradient, f, backend, x)(x)):
+        (found,) = call(f, backend, x)
+        for key in x:
+            expected = 2 * captured[key] + 2 * (x[key] + 2 * captured[key]) + 2 * (x[key] - captured[key])
+            np.testing.assert_allclose(found[key], expected, rtol=max(1e-9, rtol_of(backend)))

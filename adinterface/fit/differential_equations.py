@@ -12,11 +12,12 @@ from ..contract.auto import AutoBackend
 from ..contract.errors import OutputError, TreeError
 from ..operators.jacobian import jacobian
 from ..operators.pullback import linearize
+from ..tree.mapping import require_leaf
 from ..tree.structures import Constant
 from ..tree.vectors import as_matrix
 from .evaluate import Evaluate
 from .flat import Flat
-from .packing import Packing, Vector, pack
+from .packing import Packing, Rows, Vector, pack
 from .parameters import Parameters
 from .solvers import scipy
 
@@ -41,7 +42,8 @@ def solve_ivp(
     and the nested state. Returns SciPy's result: `y` is a tree like y0 whose arrays have the time as one more axis, the last;
     `sol(t)`, with `dense_output=True`, gives the state. `vector` is SciPy's own `y`, of shape `(n, times)`.
 
-    Raises OutputError where f returns something else than y's numbers, TypeError for `jac=` and `args=`.
+    Raises TreeError, with the path, where f returns a tree of another structure or shape than y, OutputError where it returns
+    another number of numbers, TypeError for `jac=` and `args=`.
     """
     for name in ("jac", "args", "vectorized"):
         if name in options:
@@ -50,6 +52,7 @@ def solve_ivp(
     # t stands first in f, y in everything that is differentiated.
     problem = Flat(lambda y, t, *others: f(t, y, *others), backend, y0, (0.0, *constants), {})
     problem._packing.require_real("solve_ivp")
+    problem._rows = Rows(y0, "y")
     size = problem._packing.size
 
     def derivative(t: float, y: Vector) -> Vector:
@@ -175,6 +178,13 @@ def solve_bvp(
     return result
 
 
+def _same_columns(leaf: Any, other: Any, place: str, first: str) -> None:
+    """The mesh, the last axis, may have become finer."""
+    own, seen = np.shape(leaf)[:-1], require_leaf(other, place).shape(other)
+    if not seen or seen[:-1] != own:
+        raise TreeError(f"solve_bvp: {place} has shape {seen}, but y has shape {(*own, 'mesh')} there.")
+
+
 class _Columns:
     """Trees of arrays with the mesh as their last axis, as SciPy's matrices of shape `(n, m)`; without it as vectors."""
 
@@ -187,7 +197,8 @@ class _Columns:
         self.heights = [math.prod(shape[:-1]) for shape in self.shapes]
 
     def flat(self, tree: Any, nodes: int) -> Vector:
-        parts = self.parameters.gradients((tree,) if type(tree) is tuple and type(self.parameters.model) is not tuple else tree)
+        wrapped = (tree,) if type(tree) is tuple and type(self.parameters.model) is not tuple else tree
+        parts = self.parameters.gradients(wrapped, "what f returned", fits=_same_columns)
         rows = [
             np.zeros((height, nodes)) if part is None else np.asarray(part, dtype=np.float64).reshape(height, nodes)
             for part, height in zip(parts, self.heights)

@@ -17,7 +17,7 @@ from ..operators.jacobian import value_and_jacobian
 from ..operators.prepare import Prepared, prepare
 from ..tree.structures import Constant
 from .evaluate import Evaluate
-from .packing import Packing, Vector, pack
+from .packing import Packing, Rows, Vector, pack
 
 #: From which part of the largest derivative on the way an estimated error is told of.
 DOUBTFUL = 1e-4
@@ -44,6 +44,8 @@ class Flat:
         #: How often f was evaluated for its value, its gradient or its Jacobian, and how often for second derivatives.
         self.evaluations = self.second_evaluations = 0
         self._prepared: dict[Any, Prepared] = {}
+        #: What f must return a tree like, in whose order its numbers are then; None for any.
+        self._rows: Rows | None = None
         #: The largest derivative so far.
         self._steepest = 0.0
         #: The last point, and what was computed there.
@@ -104,7 +106,8 @@ class Flat:
     def residuals(self, x: Any) -> Vector:
         """The value of an f that returns an array or a tree of them, as one vector of shape `(m,)`."""
         self.evaluations += 1
-        return pack(self._call(Evaluate, self.unravel(x)), "residuals")
+        value = self._call(Evaluate, self.unravel(x))
+        return pack(value, "residuals") if self._rows is None else self._rows.pack(value, "residuals")
 
     def jacobian(self, x: Any) -> Vector:
         """The Jacobian of such an f as a matrix of shape `(m, n)`."""
@@ -112,6 +115,8 @@ class Flat:
         self.evaluations += 1
         value, blocks = self._call(value_and_jacobian, self.unravel(x))
         pack(value, "jacobian")  # which refuses complex values
+        if self._rows is not None and self._rows.matches(value, "what f returned"):
+            value = self._rows.example
         return self._packing.jacobian(blocks, value, self._constants)
 
     def _call(self, operator: Any, *args: Any) -> Any:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..contract.errors import NotDifferentiableError, TreeError
-from ..contract.library import NUMPY, PYTHON, kind, widest
-from ..tree.mapping import require_leaf
+from ..contract.library import NUMPY, PYTHON, Library, kind, widest
+from ..tree.mapping import along, require_leaf, require_like, require_shape
+from ..tree.recognition import handler_of
 from ..tree.structures import Leaf
 from ..tree.vectors import as_matrix
 from .parameters import Parameters
@@ -41,25 +42,25 @@ class Packing:
         """The model itself as a vector."""
         return self._concatenated(self.parameters.values)
 
-    def gradient(self, gradient: Any) -> Vector:
-        """A gradient of the model, or the tuple that `gradient` returns, as a vector; None counts as zero."""
-        return self._concatenated(self.parameters.gradients(gradient))
+    def gradient(self, gradient: Any, name: str = "the gradient") -> Vector:
+        """A gradient of the model, or the tuple that `gradient` returns, as a vector; None counts as zero.
+
+        Raises TreeError, with the path, where it does not match the model in structure and shape.
+        """
+        return self._concatenated(self.parameters.gradients(gradient, name))
 
     def like(self, other: Any, name: str, missing: float) -> Vector:
-        """A tree like the model as a vector: a number stands for a whole array, None for `missing`."""
+        """A tree like the model as a vector: a number stands for a whole array, None for `missing`.
+
+        Raises TreeError, with the path, where it has another structure, or an array of another shape.
+        """
         if other is None or type(other) in (float, int):
             return np.full(self.size, missing if other is None else float(other))
         vector = np.full(self.size, missing)
-        for place, part in zip(self.parameters.places, self.parameters.along(other, name)):
+        for place, part in zip(self.parameters.places, self.parameters.along(other, name, _number_or_like)):
             if place is not None and part is not None:
                 numbers = np.asarray(require_leaf(part, name).to_numpy(part))
-                try:
-                    vector[self.starts[place] : self.starts[place + 1]] = np.broadcast_to(numbers, self.shapes[place]).ravel()
-                except ValueError:
-                    path = self.parameters.paths()[place]
-                    raise TreeError(
-                        f"{name}{path} has shape {numbers.shape}, but the model's has {self.shapes[place]}."
-                    ) from None
+                vector[self.starts[place] : self.starts[place + 1]] = np.broadcast_to(numbers, self.shapes[place]).ravel()
         return vector
 
     def unpacked(self, vector: Vector) -> Any:
@@ -127,6 +128,51 @@ class Packing:
         return leaf.library.restore(array, NUMPY, leaf.value, dtype, taken)
 
 
+class Rows:
+    """What f must return a tree like: dy/dt like y, a fit like the data.
+
+    Numbers are matched by their place, not by their order. An array of one axis and a list of numbers may stand for each other.
+    """
+
+    def __init__(self, example: Any, name: str):
+        self.example, self.name, self._parameters = example, name, Parameters(example)
+
+    def matches(self, value: Any, what: str) -> bool:
+        """Whether `value` has the places of the example; False for a row of numbers beside another.
+
+        Raises TreeError, with the path, where it has another structure or shape.
+        """
+        if _is_row(self.example) and _is_row(value):
+            return False
+        self._along(value, what)
+        return True
+
+    def pack(self, value: Any, caller: str, what: str = "what f returned") -> Vector:
+        """A tree like the example as one real vector, in the order of the example."""
+        if not self.matches(value, what):
+            return pack(value, caller)
+        return np.concatenate([pack(part, caller) for part in self._along(value, what)])
+
+    def _along(self, value: Any, what: str) -> list[Any]:
+        parts = along(self._parameters.structure, self.example, value, what, first=self.name, fits=require_like)
+        found = [part for place, part in zip(self._parameters.places, list(parts), strict=True) if place is not None]
+        if any(part is None for part in found):
+            raise TreeError(f"{what} has None, or a Constant, where {self.name} has numbers.")
+        return found
+
+
+def _is_row(x: Any) -> bool:
+    if type(x) in (list, tuple):
+        return all(_is_number(part) for part in x)
+    library = handler_of(x, scan=False)
+    return isinstance(library, Library) and len(library.shape(x)) == 1
+
+
+def _is_number(x: Any) -> bool:
+    library = handler_of(x, scan=False)
+    return isinstance(library, Library) and library.shape(x) == ()
+
+
 def pack(value: Any, caller: str) -> Vector:
     """What f returned as one real vector."""
     if type(value) is np.ndarray and value.dtype == np.float64:
@@ -142,8 +188,13 @@ def _numbers(x: Any) -> Any:
     return np.asarray(x, dtype=np.float64) if isinstance(x, (np.ndarray, float)) else require_leaf(x, "the tree").to_numpy(x)
 
 
+def _number_or_like(leaf: Any, other: Any, place: str, first: str) -> None:
+    if require_leaf(other, place).shape(other) != ():
+        require_shape(leaf, other, place, first)
+
+
 def _is_complex(leaf: Leaf) -> bool:
     return type(leaf.value) is complex or kind(leaf.library.dtype(leaf.value)) == "complex"
 
 
-__all__ = ["Packing", "pack"]
+__all__ = ["Packing", "Rows", "pack"]

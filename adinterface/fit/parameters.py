@@ -12,7 +12,7 @@ from typing import Any
 from ..contract.errors import TreeError
 from ..contract.library import PYTHON, Library
 from ..tree import Structure, count_leaves, paths_of
-from ..tree.mapping import along, apart, precision, rebuild
+from ..tree.mapping import Fits, along, apart, precision, rebuild, require_like
 from ..tree.structures import Leaf
 
 
@@ -57,18 +57,24 @@ class Parameters:
                     paths.append(path)
         return paths
 
-    def along(self, other: Any, name: str) -> list[Any]:
-        """For each leaf, what stands there in a tree like the model. Raises TreeError, with the path, where that differs."""
-        return list(along(self.structure, self.model, other, name, first="the model"))
+    def along(self, other: Any, name: str, fits: Fits | None = require_like) -> list[Any]:
+        """For each leaf, what stands there in a tree like the model.
 
-    def gradients(self, gradient: Any, *, required: bool = False) -> list[Any]:
+        Raises TreeError, with the path, where that has another structure, another shape, or is complex where the model is real;
+        with other `fits`, where that raises.
+        """
+        return list(along(self.structure, self.model, other, name, first="the model", fits=fits))
+
+    def gradients(
+        self, gradient: Any, name: str = "the gradient", *, required: bool = False, fits: Fits | None = require_like
+    ) -> list[Any]:
         """The gradient of each parameter, those of one array at several places added up; None where it has none.
 
         gradient: a tree like the model, or the tuple that `gradient(f, backend, model, Constant(x))` returns.
-        With `required`, a parameter without a gradient raises TreeError.
+        Raises what `along` raises. With `required`, a parameter without a gradient raises TreeError.
         """
         total: list[Any] = [None] * len(self.once)
-        parts = self.along(one_gradient(self.model, gradient), "the gradient")
+        parts = self.along(one_gradient(self.model, gradient), name, fits)
         with precision(self.once):
             for place, part in zip(self.places, parts):
                 if place is not None and part is not None:

@@ -12,7 +12,7 @@ import numpy as np
 from ..contract.auto import AutoBackend
 from ..contract.errors import MissingEngineError
 from .flat import Flat, problem_of
-from .packing import Vector, pack
+from .packing import Rows, Vector
 
 #: SciPy's methods of `minimize` that take no derivative, those that need a whole Hessian, and those that take products.
 _WITHOUT = ("nelder-mead", "powell", "cobyla", "cobyqa")
@@ -161,22 +161,24 @@ def curve_fit(
 
     x: whatever f takes; y: an array, or a tree of them, like what f returns. options: SciPy's, such as `sigma` (a tree like y,
     too) and `absolute_sigma`. The covariance is in the order of `tree.ravel`; with `full_output=True` SciPy's three further
-    results follow. Raises TypeError for `jac=` and `p0=`, and what `jacobian` raises.
+    results follow. Raises TreeError, with the path, where the value of f differs from the data in structure or shape, TypeError
+    for `jac=` and `p0=`, and what `jacobian` raises.
     """
     _refuse("curve_fit", options, {"jac": "", "p0": " The start follows the data: curve_fit(f, backend, x, y, start)."})
     optimize = scipy("optimize", "curve_fit")
     problem = Flat(f, backend, start, (x,), {})
     problem._packing.require_real("curve_fit")
+    rows = problem._rows = Rows(y, "the data")
     if bounds is not None:
         options["bounds"] = _bounds(problem, bounds) if _are_trees(bounds) else bounds
     sigma = options.get("sigma")
-    if sigma is not None and not (isinstance(sigma, np.ndarray) and sigma.ndim == 2):
-        options["sigma"] = pack(sigma, "curve_fit")
+    if sigma is not None and not (isinstance(sigma, np.ndarray) and sigma.ndim in (1, 2)):
+        options["sigma"] = rows.pack(sigma, "curve_fit", "sigma")
     # f has x already; SciPy would make an array of it.
     best, *others = optimize.curve_fit(
         lambda _, *numbers: problem.residuals(numbers),
         None,
-        pack(y, "curve_fit"),
+        rows.pack(y, "curve_fit"),
         problem.x0,
         jac=lambda _, *numbers: problem.jacobian(numbers),
         **options,

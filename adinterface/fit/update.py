@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..registry import evaluation
-from ..tree.algebra import like, weak
+from ..tree.algebra import beside, checked_factor, like
 from ..tree.mapping import precision
 from .parameters import Parameters
 
@@ -18,7 +18,8 @@ def update(model: Any, gradient: Any, step: Any) -> Any:
     several places of the model is one parameter: the gradients of its places are added up, and it stays one array.
 
     The model itself is not written to; of an `nn.Module` it gives one of the same class around new parameters.
-    Raises TreeError, with the path, where the gradient does not match the model.
+    Nothing is broadcast. Raises TreeError, with the path, where the gradient differs from the model in structure or shape, and
+    for a step that is no number.
 
     >>> from adinterface import AutoFiniteDifferences, gradient, update
     >>> model = {"w": 3.0, "name": "line"}
@@ -27,13 +28,17 @@ def update(model: Any, gradient: Any, step: Any) -> Any:
     2.4
     """
     parameters = Parameters(model)
-    slopes, step = parameters.gradients(gradient), weak(step)
+    step = checked_factor("update: the step", step, parameters.structure, parameters.found)
+    slopes = parameters.gradients(gradient)
     # Where nobody differentiates the step itself, an engine must not record it: parameters would drag all steps along.
     with evaluation([*parameters.values, *[slope for slope in slopes if slope is not None]]), precision(parameters.once):
-        values = [
-            value if slope is None else like(value - step * slope, value) for value, slope in zip(parameters.values, slopes)
-        ]
+        values = [value if slope is None else _moved(value, slope, step) for value, slope in zip(parameters.values, slopes)]
     return parameters.rebuilt(values)
+
+
+def _moved(value: Any, slope: Any, step: Any) -> Any:
+    here, slope = beside(value, slope)
+    return like(here - step * slope, value)
 
 
 __all__ = ["update"]

@@ -117,7 +117,17 @@ class Prepared:
             return self._follow(args, kwargs, tangents)
         if specialization is None:
             return evaluate(self._operation, plan, values, self._f, tangents)
-        return specialization.call(values, tangents)
+        results = specialization.call(values, tangents)
+        self._rename(specialization.written())
+        return results
+
+    def _rename(self, keys: dict[Any, Any]) -> None:
+        """What f itself has written into a static value makes it no other, for which all would be compiled anew."""
+        if keys:
+            with self._lock:
+                for known in self._known.values():
+                    known.rename(keys)
+                self._known = {known.key: known for known in self._known.values()}
 
     def _specialization(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -152,6 +162,7 @@ class Prepared:
             result = evaluate(inner._operation, plan, values, inner._f, tangents)
         else:
             result = specialization.call(values, tangents)
+            inner._rename(specialization.written())
         return write(result, args, kwargs)
 
     def _key(self, signature: Signature) -> Any:

@@ -20,7 +20,7 @@ from ..contract.backend import Arrays
 from ..contract.callers import caller_form
 from ..contract.decisions import Undecided, take_wish
 from ..contract.library import NUMPY, PYTHON, as_it_is
-from ..contract.nodes import Unkeyed, contents, exactly
+from ..contract.nodes import Unkeyed, contents, key_and_change
 from ..tree import builder
 from .operation import Compiled, Compute, Operation, Results, road_of
 from .whole import Finished, NotWhole, Way, back_by, lie_together, may_be_whole
@@ -35,12 +35,25 @@ class Specialization:
         self.key: Any = None
         #: The static values that it is for, by their slots; empty where others make no difference.
         self.static = {n: _Static(value) for n, value in static}
+        #: Objects of the caller's among them, which may change.
+        self._shared = [value for value in self.static.values() if value.shared]
         self.recognize = plan.recognize
         if plan.recognize is not None and self.static:
             self.recognize = _with_static(plan.recognize, list(self.static.items()))
         #: From the values of a call, and the directions that the operator takes, to its results.
         self.call: Road = road_of(operation, plan, f)
 
+    def written(self) -> dict[Any, Any]:
+        """From old to new keys of static values into which f itself wrote while it was compiled: a cache, a count."""
+        return {}
+
+    def rename(self, keys: Mapping[Any, Any]) -> None:
+        """Know these static values by new keys."""
+        if self._shared:
+            for value in self._shared:
+                value.key = keys.get(value.key, value.key)
+            same, static = self.key
+            self.key = same, tuple([(n, keys.get(key, key)) for n, key in static])
 
 class CompiledSpecialization(Specialization):
     """What the engine made of f and the operator, with the static values of one signature."""
@@ -51,6 +64,8 @@ class CompiledSpecialization(Specialization):
         static = self.static
         #: Of each value that is carried along: whether it is compiled in, and if so, itself.
         self.places = [(True, static[n].value) if n in static else (False, None) for n in plan.carried]
+        #: What f has written into them while it was compiled: from old key to new.
+        self._written: dict[Any, Any] = {}
         #: Whether the engine must not read the caller's own arrays.
         self.copies = operation.outlives or not _waits(operation, plan)
         enters, carried = plan.compiled_passages(values, copy=self.copies)
@@ -70,6 +85,12 @@ class CompiledSpecialization(Specialization):
         self._lock = threading.Lock()
         if may_be_whole(operation, plan, enters):
             self.call = self._called_first
+
+    def written(self) -> dict[Any, Any]:
+        if not self._written:
+            return self._written
+        found, self._written = self._written, {}
+        return found
 
     def _compiled(self, compute: Compute) -> Compiled:
         flat = self._flat(compute)
@@ -93,7 +114,12 @@ class CompiledSpecialization(Specialization):
             both = [value if compiled_in else next(dynamic) for compiled_in, value in places]
             function = Function(plan, f, both, output)
             function.fresh = False
-            return compute(function, arrays[:count], arrays[behind:])
+            before = [key_of(value.value) for value in self._shared]
+            results = compute(function, arrays[:count], arrays[behind:])
+            with contextlib.suppress(Unkeyed):  # what f put there cannot be compared
+                changes = zip(before, [key_of(value.value) for value in self._shared])
+                self._written.update((old, new) for old, new in changes if old != new)
+            return results
 
         return flat
 
@@ -227,20 +253,24 @@ def _waits(operation: Operation, plan: Plan) -> bool:
 
 
 class _Static:
-    """A static value, and the key that is equal only for what f cannot tell from it. What may change meanwhile is copied.
+    """A static value, and the key that is equal only for what f cannot tell from it.
 
+    A list or a set is copied, since an equal one may come in its place; an object that its class compares by identity is not.
     Raises Unkeyed where there is no telling.
     """
 
-    __slots__ = ("changing", "key", "value")
+    __slots__ = ("changing", "key", "shared", "value")
 
     def __init__(self, value: Any):
-        self.value, self.changing = value, False
+        self.value = value
         try:
-            self.key = exactly(value)
+            #: Whether the same object may have another key in the next call.
+            self.key, self.changing = key_and_change(value, False)
         except Unkeyed:
-            self.changing, self.key = True, contents(value)
+            self.key, self.changing = key_and_change(value, True)
             self.value = _copied(value)
+        #: Whether f is given the caller's own object, which may change.
+        self.shared = self.changing and self.value is value
 
     def is_like(self, value: Any) -> bool:
         """Whether f cannot tell the value from this one."""
@@ -248,10 +278,8 @@ class _Static:
 
 
 def key_of(value: Any) -> Any:
-    try:
-        return exactly(value)
-    except Unkeyed:
-        return contents(value)
+    """The key of a static value, as it is now."""
+    return contents(value)
 
 
 def _copied(value: Any) -> Any:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..contract.nodes import NodeType, cached_names
-from ..opaque import state_of
+from ..contract.nodes import NodeType, cached_names, state_of
 from .structures import Constant
 
 

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
+import numpy as np
+
 from ..contract.errors import TreeError
-from ..contract.library import NUMPY, PYTHON, Library
+from ..contract.library import NUMPY, PYTHON, Library, kind
 from ..contract.nodes import Unkeyed, contents, exactly
 from .flattening import flatten
 from .recognition import handler_of
@@ -25,6 +27,9 @@ from .structures import (
     paths_of,
 )
 
+#: A demand on a leaf and what stands beside it: from the two, the name and path of the second, the name of the first tree.
+Fits = Callable[[Any, Any, str, str], None]
+
 
 def map(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
     """A tree like the first, with `function(leaf, *others' leaves)` for every leaf that can have a gradient.
@@ -34,7 +39,8 @@ def map(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
     that `map(lambda p, g: p - rate * g, model, gradient)` leaves alone what has no gradient. Of an `nn.Module` it gives a
     module of the same class around new parameters; where its parameters are all frozen, as a gradient's are, all count.
 
-    Raises TreeError, with the path, where another tree has another structure, TypeError if the first argument is no function.
+    Raises TreeError, with the path, where another tree has another structure, or where broadcasting leaves of other shapes
+    made a result larger than the leaf, TypeError if the first argument is no function.
 
     >>> from adinterface import tree
     >>> tree.map(lambda p, g: p - 0.5 * g, {"w": 3.0, "name": "linear"}, {"w": 2.0, "name": None})
@@ -47,12 +53,38 @@ def map(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
             f"{type(tree).__name__}."
         )
     rows = [list(along(structure, tree, other, f"tree {n}")) for n, other in enumerate(others, 2)]
+    values = []
     with precision(found):
-        values = [
-            leaf.value if not leaf.differentiated or any(part is None for part in parts) else function(leaf.value, *parts)
-            for leaf, *parts in zip(found, *rows)
-        ]
+        for n, (leaf, *parts) in enumerate(zip(found, *rows)):
+            if not leaf.differentiated or any(part is None for part in parts):
+                values.append(leaf.value)
+                continue
+            values.append(function(leaf.value, *parts))
+            if parts:
+                _refuse_spread(leaf, parts, values[-1], lambda n=n: leaf_path(structure, n))  # type: ignore[misc]
     return rebuild(structure, iter(values))
+
+
+def _refuse_spread(leaf: Leaf, parts: Sequence[Any], value: Any, path: Callable[[], str]) -> None:
+    """Refuse a result that is larger than the leaf because leaves of other shapes were broadcast.
+
+    The function may take leaves of any shapes: of an outer product of two vectors nothing is said.
+    """
+    own = leaf.library.shape(leaf.value)
+    shapes = [own, *[require_leaf(part, "a tree").shape(part) for part in parts]]
+    library = handler_of(value, scan=False)
+    if all(shape == own for shape in shapes) or not isinstance(library, Library) or library.shape(value) == own:
+        return
+    try:
+        spread = np.broadcast_shapes(*shapes) == library.shape(value)
+    except ValueError:
+        return
+    if spread:
+        raise TreeError(
+            f"map: the leaf {path() or 'itself'} has shape {own}, but beside leaves of shape "
+            f"{', '.join([str(shape) for shape in shapes[1:]])} it was broadcast to {library.shape(value)}. "
+            f"Reshape one of them, or pass the tree with the larger leaves first."
+        )
 
 
 def leaves(tree: Any) -> list[Any]:
@@ -176,9 +208,11 @@ def along(
     *,
     first: str = "the first tree",
     whatever: bool = False,
+    fits: Fits | None = None,
 ) -> Iterator[Any]:
     """What another tree has in the place of each leaf; None where it has none, or the leaf is in a Constant.
 
+    fits: a further demand on the two, such as `require_shape`.
     Raises TreeError, with both, where that has another structure, or has no number or array, unless `whatever` may stand there.
     """
     if isinstance(structure, Static):
@@ -190,6 +224,8 @@ def along(
     elif isinstance(structure, LeafSpec):
         if not whatever and not isinstance(handler_of(other, scan=False), Library):
             raise _misfit(tree, other, name, path, first)
+        if fits is not None and structure.differentiated:
+            fits(tree, other, name + path, first)
         yield other
     else:
         if type(tree) is not type(other):
@@ -205,7 +241,35 @@ def along(
                 f"{', '.join(key.strip('[].') for key in keys)} there."
             )
         for inner, child, part, key in zip(children_of(structure), children, parts, keys):
-            yield from along(inner, child, part, name, path + key, first=first, whatever=whatever)
+            yield from along(inner, child, part, name, path + key, first=first, whatever=whatever, fits=fits)
+
+
+def require_shape(leaf: Any, other: Any, place: str, first: str) -> None:
+    """Raises TreeError, with the path, for a leaf of another shape: arithmetic would broadcast the two."""
+    own, seen = require_leaf(leaf, first).shape(leaf), require_leaf(other, place).shape(other)
+    if own != seen:
+        raise TreeError(f"{place} has shape {seen}, but {first} has shape {own} there. Nothing is broadcast: pass shape {own}.")
+
+
+def require_like(leaf: Any, other: Any, place: str, first: str) -> None:
+    """As `require_shape`; also where a real leaf would have to take a complex number."""
+    require_shape(leaf, other, place, first)
+    if is_complex(other) and not is_complex(leaf):
+        raise TreeError(
+            f"{place} is complex, but {first} has real numbers there. Nothing is narrowed: pass the real part, or make the "
+            f"leaf complex."
+        )
+
+
+def is_complex(x: Any) -> bool:
+    """Whether a number or an array is complex."""
+    library = require_leaf(x, "the tree")
+    return type(x) is complex or kind(library.dtype(x)) == "complex"
+
+
+def leaf_path(structure: Structure, n: int) -> str:
+    """The path of the n-th leaf."""
+    return [path for path, spec in paths_of(structure, "") for _ in range(count_leaves(spec))][n]
 
 
 def _misfit(tree: Any, other: Any, name: str, path: str, first: str) -> TreeError:
@@ -217,13 +281,11 @@ def _misfit(tree: Any, other: Any, name: str, path: str, first: str) -> TreeErro
 
 def precision(found: Sequence[Leaf]) -> AbstractContextManager[Any]:
     """The scope in which arithmetic on these leaves keeps their dtypes, as a call of an operator on them has it."""
-    dtypes: dict[Library, list[str]] = {}
-    for leaf in found:
-        if leaf.differentiated and leaf.library is not NUMPY and leaf.library is not PYTHON:
-            dtypes.setdefault(leaf.library, []).append(leaf.library.dtype(leaf.value))
+    engines = [leaf for leaf in found if leaf.differentiated and leaf.library is not NUMPY and leaf.library is not PYTHON]
+    dtypes = tuple([leaf.library.dtype(leaf.value) for leaf in engines])
     scopes = ExitStack()
-    for library, names in dtypes.items():
-        scoping = library.precision(tuple(names))
+    for library in dict.fromkeys([leaf.library for leaf in engines]):
+        scoping = library.precision(dtypes)
         scope = None if scoping is None else scoping()
         if scope is not None:
             scopes.enter_context(scope)

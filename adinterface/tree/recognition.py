@@ -16,7 +16,7 @@ from .. import registry
 from ..containers import BUILT_IN, KEPT_CLASSES, Registered
 from ..contract.errors import NotDifferentiableError
 from ..contract.library import NUMPY, PYTHON, Library, NumpyLibrary, check_ndarray, kind
-from ..contract.nodes import NodeType
+from ..contract.nodes import TOLD_BY, NodeType, Same
 from ..opaque import buffer_has_floats, hidden, is_number
 from .attributes import Attributes
 from .structures import Constant
@@ -241,3 +241,26 @@ def refuse_hidden_arrays(value: object, where: str, owner: object) -> None:
             f"{where}{inner} is an attribute that is not a field but holds a floating array, which would silently have no "
             f"gradient. {remedy}"
         )
+
+
+def _key_of_engines(value: Any) -> Any:
+    """The key of what an engine brings, inside an object or alone; None for anything else.
+
+    An array that nobody can write to, or that is traced, is told by itself; so is a module, whose arrays its engine reads where
+    they are.
+    """
+    for backend in registry.loaded_backends():
+        for library in backend.libraries:
+            if library.owns(value):
+                if library is NUMPY:
+                    return None
+                if not library.mutable or library.traced(value):
+                    return Same(value)
+                return library.signature(value), library.to_numpy(value).tobytes()
+        for node_type in backend.node_types:
+            if node_type.held and node_type.matches(value):
+                return Same(value)
+    return None
+
+
+TOLD_BY.append(_key_of_engines)

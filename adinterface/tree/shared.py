@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..contract.library import PYTHON, Library
-from .mapping import along, apart, rebuild
+from .mapping import along, apart, rebuild, require_shape
 from .recognition import handler_of
 
 
@@ -15,7 +15,7 @@ def sum_shared(model: Any, gradients: Any) -> Any:
     Arrays that stand at several places of a model are several variables to `gradient`. If they are one parameter
     (tied weights), its gradient is the sum of theirs: this gives that sum at each of the places. `gradients` has the
     structure of `model`, as `gradient` returns it; the result has the structure of `gradients`.
-    Raises TreeError if the two do not match.
+    Raises TreeError if the two do not match, in their shapes too.
 
     >>> import numpy as np
     >>> from adinterface import tree
@@ -24,7 +24,7 @@ def sum_shared(model: Any, gradients: Any) -> Any:
     {'a': array([72.]), 'b': array([72.])}
     """
     structure, _ = apart(model)
-    for _ in along(structure, model, gradients, "gradients", first="the model"):
+    for _ in along(structure, model, gradients, "gradients", first="the model", fits=require_shape):
         pass  # which raises where the two do not match
     own, places = apart(gradients)
     owners = along(own, gradients, model, "the model", first="gradients")

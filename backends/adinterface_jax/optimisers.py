@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from adinterface.contract.auto import AutoJax
+from adinterface.contract.errors import TreeError
 from adinterface.contract.library import NUMPY, PYTHON, Library, complex_of, widest
 from adinterface.fit.parameters import Parameters, one_gradient
 from adinterface.tree import Frozen, LeafSpec, Node, Structure, children_of, count_leaves, structure
@@ -185,7 +186,15 @@ class _Leaves:
     def restored(self, pytree: Any) -> Any:
         """The model with these values, each in the type, library, dtype and device of the parameter."""
         taken: set[int] = set()
-        values = [self._restored(value, leaf, taken) for value, leaf in zip(self.flat(pytree), self.parameters.once)]
+        found = self.flat(pytree)
+        for n, (value, leaf) in enumerate(zip(found, self.parameters.once)):
+            if np.shape(value) != leaf.library.shape(leaf.value):
+                raise TreeError(
+                    f"optax: the transformation returned shape {np.shape(value)} for the parameter "
+                    f"{self.parameters.paths()[n] or 'itself'} of shape {leaf.library.shape(leaf.value)}. Pass the state of "
+                    f"this model: optimiser.init(model)."
+                )
+        values = [self._restored(value, leaf, taken) for value, leaf in zip(found, self.parameters.once)]
         return self.parameters.rebuilt(values)
 
     @staticmethod

@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from adinterface.call.state import stateful
+from adinterface.contract.nodes import Unkeyed, key_and_change
 
 from .library import JAX
 from .private import ArrayImpl
@@ -42,7 +43,7 @@ class WholeStep:
     """`whole(model, state, *data)`, compiled: returns the value, the moved model and the next state.
 
     None for arguments that ask for more than `jax.jit` does: Python numbers, other classes, state of NNX, an array at several
-    places of the model. What is NumPy's comes back as arrays that may be written to.
+    places of the model, a static field that may change. What is NumPy's comes back as arrays that may be written to.
     """
 
     def __init__(self, whole: Callable[..., Any]):
@@ -59,7 +60,9 @@ class WholeStep:
                 return None
         wide = _width(jax.tree.leaves(data), _EITHER, known.wide)
         nested = [part for part in data if type(part) not in _EITHER]
-        if wide is None or (nested and next(stateful(nested, {}), None) is not None):
+        if wide is None or (
+            nested and (next(stateful(nested, {}), None) is not None or _may_change(jax.tree.structure(nested)))
+        ):
             return None
         try:
             with _sixty_four() if wide else _AS_IT_IS:
@@ -82,9 +85,21 @@ def _known(model: Any, state: Any) -> _Known | None:
     if kinds not in (_NUMPY, _JAX) or len({*map(id, leaves)}) != len(leaves):
         return None
     wide = _width([*leaves, *jax.tree.leaves(state)], kinds, False)
-    if wide is None or next(stateful([model], {}), None) is not None:
+    if wide is None or next(stateful([model], {}), None) is not None or _may_change(jax.tree.structure((model, state))):
         return None
     return _Known(model, state, kinds, wide, _ordering(model))
+
+
+def _may_change(definition: Any) -> bool:
+    """Whether a static field of a tree holds what may change while it is the same object: `jax.jit` would not see it."""
+    data = definition.node_data()
+    if data is not None and not issubclass(data[0], (dict, list, tuple)):
+        try:
+            if key_and_change(data[1], False)[1]:
+                return True
+        except Unkeyed:
+            return True
+    return any(map(_may_change, definition.children()))
 
 
 def _width(leaves: Sequence[Any], kinds: frozenset[type], wide: bool) -> bool | None:

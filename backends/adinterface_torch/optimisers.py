@@ -16,6 +16,7 @@ from adinterface.contract.auto import AutoTorch
 from adinterface.contract.errors import DisconnectedWarning, levels_to_the_user
 from adinterface.contract.library import NUMPY, PYTHON, widest
 from adinterface.fit.parameters import Parameters, one_gradient
+from adinterface.tree.mapping import require_like
 from adinterface.tree.structures import Leaf
 
 from .distributed import completed, is_dtensor, placed_like
@@ -163,7 +164,10 @@ class TorchOptim:
         slope = one_gradient(self._model, gradient)
         if self._as_it_is and isinstance(self._model, torch.nn.Module) and type(slope) is type(self._model):
             # A module's gradient is aligned with it; where parameters are frozen, so are their gradients.
-            parts = [g for p, g in zip(self._model.parameters(), slope.parameters()) if p.requires_grad]
+            parts = [g for p, g in zip(self._model.parameters(), slope.parameters(), strict=True) if p.requires_grad]
+            for n, (tensor, part) in enumerate(zip(self._tensors, parts, strict=True)):
+                if part.shape != tensor.shape or part.is_complex() != tensor.is_complex():
+                    require_like(tensor, part, f"the gradient{self._parameters.paths()[n]}", "the model")
         else:
             parts = self._parameters.gradients(slope)
         for tensor, part in zip(self._tensors, parts, strict=True):

@@ -35,7 +35,7 @@ from adinterface.registry import backend_class, find
 from .accuracy import pair_of, tolerance
 from .arguments import Arguments, under
 from .scenario import Scenario
-from .state import changes, global_state, restored
+from .state import changes, global_state, restored, without_imports
 from .trees import array_dtype_of, filled, floating, is_floating, leaves_inside, leaves_of
 
 
@@ -97,9 +97,9 @@ class Case:
 
     def changed(self) -> list[str]:
         """The global state that differs from what it was before the first check of this case made its calls."""
-        if len(sys.modules) != self._modules:  # what is imported late brings its own along
-            return self.leaks
-        return [*self.leaks, *changes(self._state, global_state(self.backend))]
+        changed = changes(self._state, global_state(self.backend))
+        late = len(sys.modules) != self._modules  # what is imported late brings its own along
+        return [*self.leaks, *(without_imports(changed) if late else changed)]
 
     def once(self, what: str, compute: Callable[[], Any]) -> Any:
         """Compute something a single time; what it raises is raised again to whoever asks."""
@@ -255,6 +255,7 @@ class Case:
         modules = len(sys.modules)
         parts, leaks = self._measured()
         if leaks and len(sys.modules) > modules:  # what an engine that was imported on the way brings along is no leak
+            self.leaks += without_imports(leaks)
             parts, leaks = self._measured()
         self.leaks += leaks
         return parts
@@ -361,7 +362,7 @@ def warm_up(backend: AutoBackend) -> tuple[str, ...]:
     modules = len(sys.modules)
     changed = _first_calls(backend)
     if changed and len(sys.modules) > modules:  # what is imported on the way brings its own along
-        changed = _first_calls(backend)
+        changed = [*without_imports(changed), *_first_calls(backend)]
     return tuple([f"at the first call: {change}" for change in changed])
 
 

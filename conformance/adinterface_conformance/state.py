@@ -14,6 +14,7 @@ import re
 import signal
 import sys
 import threading
+import types
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,7 +27,9 @@ from adinterface import AutoBackend
 from .accuracy import pair_of
 
 #: Getters without an argument that an engine's own module may have: whether something is enabled, its default dtype, ...
-_GETTER = re.compile(r"(is|get)_\w*(enabled|dtype|device|rng_state|mode|seed)$")
+_GETTER = re.compile(r"(is|are|get)_\w*(enabled|dtype|device|rng_state|mode|seed|threads|precision)$")
+#: Numbers whose half, and whose sum, tell in which way this thread computes. As variables: Python computes constants itself.
+_SMALLEST, _EVEN, _ODD, _HALF_BIT = sys.float_info.min, 1.0, 1.0 + 2.0**-52, 2.0**-53
 
 
 @functools.lru_cache(maxsize=64)
@@ -46,6 +49,23 @@ def _getters(name: str) -> tuple[tuple[str, Callable[[], Any]], ...]:
 
 def _engines(backend: AutoBackend) -> list[str]:
     return sorted({each.name for each in pair_of(backend)})
+
+
+@functools.lru_cache(maxsize=16)
+def _switches(name: str, modules: int) -> tuple[tuple[str, Any, str], ...]:
+    """What can be set in modules of classes of their own, as an attribute that calls a setter: the module and the attribute."""
+    found = []
+    for path, module in list(sys.modules.items()):
+        own = type(module) is not types.ModuleType and (path == name or path.startswith(f"{name}."))
+        for word, attribute in vars(type(module)).items() if own else ():
+            if not word.startswith("__") and hasattr(attribute, "__get__") and hasattr(attribute, "__set__"):
+                try:
+                    plain = type(getattr(module, word)) in _PLAIN
+                except Exception:  # for a device that is not there
+                    continue
+                if plain:
+                    found.append((f"{path}.{word}", module, word))
+    return tuple(found)
 
 
 @functools.lru_cache(maxsize=16)
@@ -85,6 +105,11 @@ def global_state(backend: AutoBackend) -> dict[str, Any]:
         "warning filters": list(warnings.filters),
         "warnings.showwarning": warnings.showwarning,
         "decimal context": repr(decimal.getcontext()),
+        "denormal numbers": _SMALLEST / 2 > 0,
+        "rounding": (_EVEN + _HALF_BIT == _EVEN, _ODD + _HALF_BIT == _ODD),
+        "digits of an integer": sys.get_int_max_str_digits(),
+        "stack size of a thread": threading.stack_size(),
+        "processors": _processors(),
         "locale": locale.setlocale(locale.LC_ALL),
         "recursion limit": sys.getrecursionlimit(),
         "switch interval": sys.getswitchinterval(),
@@ -106,9 +131,15 @@ def global_state(backend: AutoBackend) -> dict[str, Any]:
             values = getattr(getattr(sys.modules.get(engine), "config", None), "values", None)
             if isinstance(values, dict):
                 state.update((f"{engine}.config.{key}", repr(value)) for key, value in values.items())
+            state.update((path, repr(getattr(module, word))) for path, module, word in _switches(engine, len(sys.modules)))
             for path, attributes in _holders(engine, len(sys.modules)):
                 state.update((f"{path}.{word}", value) for word, value in attributes.items())
     return state
+
+
+def _processors() -> Any:
+    """Those that this process may use, which not every system tells."""
+    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
 
 
 def _plain(value: Any) -> Any:
@@ -121,6 +152,7 @@ def _plain(value: Any) -> Any:
 
 #: What a module brings along when it is imported: not there before is no change.
 _IMPORTED = re.compile(r"[a-z_]+\.")
+_ANSWER = re.compile(r"[a-z_]+\.\w+\(\) was ")
 
 
 def changes(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
@@ -128,6 +160,11 @@ def changes(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     keys = [key for key in dict.fromkeys([*before, *after]) if key in before or not _IMPORTED.match(key)]
     different = [key for key in keys if before.get(key) != after.get(key)]
     return [f"{key} was {_short(before.get(key))}, is {_short(after.get(key))}" for key in different]
+
+
+def without_imports(changed: list[str]) -> list[str]:
+    """Those changes that a module which was imported late cannot have brought along: what an engine's own getters answer."""
+    return [change for change in changed if _ANSWER.match(change)]
 
 
 def _short(value: Any) -> str:

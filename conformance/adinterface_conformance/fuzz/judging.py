@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adinterface import BackendError, PrecisionError
+from adinterface import BackendError, NumpyCodeError, PrecisionError, RuleError
 from adinterface.operators.facts import parts_of
 
 from .. import laws
@@ -41,11 +41,15 @@ class Finding(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """What became of a trial on a backend: what is wrong, how many comparisons there were, and the results by part."""
+    """What became of a trial on a backend: what is wrong, how many comparisons there were, and the results by part.
+
+    refused: an error that is as documented came instead of results.
+    """
 
     findings: list[Finding]
     comparisons: int
     parts: dict[str, Any] | None
+    refused: bool = False
 
 
 def judge(trial: Trial, call: Call, other: dict[str, Any] | None = None) -> Judgement:
@@ -61,10 +65,8 @@ def judge(trial: Trial, call: Call, other: dict[str, Any] | None = None) -> Judg
         try:
             parts = case.run()
         except Exception as error:
-            if isinstance(error, PrecisionError) and not _exact(call):
-                return Judgement([], 0, None)  # differences that say that they cannot are right
-            if isinstance(error, BackendError) and "/issues/" in str(error):
-                return Judgement([], 0, None)  # so is a backend that refuses what its engine is known to get wrong
+            if _documented(error, trial, call):
+                return Judgement([], 0, None, refused=True)
             return Judgement([Finding(f"raises {type(error).__name__}", f"{type(error).__name__}: {error}")], 1, None)
         findings: list[Finding] = []
         comparisons = 0
@@ -86,6 +88,17 @@ def judge(trial: Trial, call: Call, other: dict[str, Any] | None = None) -> Judg
                 if error_text is not None:
                     findings.append(Finding(f"{part} differs", error_text))
     return Judgement(findings, comparisons, parts)
+
+
+def _documented(error: Exception, trial: Trial, call: Call) -> bool:
+    """Whether a refusal is right: what it names cannot be differentiated, or not exactly, there."""
+    if isinstance(error, PrecisionError):  # differences that say that they cannot
+        return not _exact(call)
+    if isinstance(error, BackendError):  # what the engine is known to get wrong
+        return "/issues/" in str(error)
+    if isinstance(error, RuleError):
+        return "captured" in trial.program.kinds and "it captures" in str(error)
+    return isinstance(error, NumpyCodeError) and trial.program.deep
 
 
 def _failed(compare: Callable[[], None]) -> str | None:

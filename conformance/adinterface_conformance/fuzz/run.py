@@ -20,7 +20,7 @@ from adinterface.registry import find
 from ..accuracy import differentiates, pair_of
 from ..case import warm_up
 from .judging import Finding, NotSmooth, judge
-from .making import Impossible, Wanted, program
+from .making import THEMES, Impossible, Wanted, program
 from .program import Program
 from .shrinking import shrunk
 from .snippet import snippet
@@ -28,6 +28,8 @@ from .trial import Call, Trial
 
 #: How many operators a program is tried with: an engine compiles what it has not met, so a program serves several times.
 OPERATORS = 4
+#: How many programs of ten are about each theme.
+SHARES = {"plain": 0.55, "static": 0.15, "captured": 0.15, "caught": 0.15}
 #: An engine that compiles takes part in one program of so many: it takes a second for what takes others milliseconds.
 SHARE = 3
 
@@ -69,6 +71,8 @@ class Fuzzing:
     comparisons: Counter[str] = field(default_factory=Counter)
     #: Trials at a point where the reference is not exact enough to judge.
     skipped: int = 0
+    #: Calls that ended in an error that is documented, by backend.
+    refused: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
 
     @property
@@ -104,10 +108,12 @@ def fuzz(
 def _try(fuzzing: Fuzzing, number: int, backends: Sequence[AutoBackend]) -> None:
     rng = np.random.default_rng([fuzzing.seed, number])
     lead = operations()[int(rng.integers(len(operations())))]
+    # Drawn apart, so that a plain program stays what it is when there are other themes.
+    theme = np.random.default_rng([fuzzing.seed, number, zlib.crc32(b"theme")]).choice(list(THEMES), p=[*SHARES.values()])
     made: Program | None = None
     while made is None:
         try:
-            made = program(rng, _wanted(rng, lead))
+            made = program(rng, dataclasses.replace(_wanted(rng, lead), theme=theme))
         except Impossible:
             continue
     shared: dict[Any, Any] = {}
@@ -122,6 +128,7 @@ def _try(fuzzing: Fuzzing, number: int, backends: Sequence[AutoBackend]) -> None
                 fuzzing.skipped += 1
                 break
             fuzzing.comparisons[type(call.backend).__name__] += judgement.comparisons
+            fuzzing.refused[type(call.backend).__name__] += judgement.refused
             if judgement.findings:
                 _note(fuzzing, number, trial, call, judgement.findings, other[0] if other else None)
             elif other is None and judgement.parts is not None and differentiates(call.backend):
@@ -171,7 +178,9 @@ def _calls(seed: list[int], made: Program, backends: Sequence[AutoBackend], *, e
         compiles = _compiles(backend)
         if compiles and not everybody:
             continue
-        prepared = bool(draws[0] < (0.02 if compiles else 0.25)) and not (compiles and made.branches)
+        decided = bool(made.kinds & {"static", "caught"})  # what a prepared call may get wrong
+        share = (0.4 if decided else 0.02) if compiles else 0.6 if decided else 0.25
+        prepared = bool(draws[0] < share) and not (compiles and "branch" in made.kinds and not made.deep)
         yield Call(_with_mode(backend, float(draws[1])), prepared, bool(draws[2] < 0.25))
 
 

@@ -11,7 +11,8 @@ import adinterface
 from adinterface import AutoBackend, SecondOrder
 
 from ..arguments import shifted
-from .program import written
+from .elsewhere import switches
+from .program import Program, written
 from .trial import Call, Trial, native_library
 
 _NATIVE = """\
@@ -20,7 +21,7 @@ library = find({backend}).libraries[0]
 
 def native(x):
     scoping = library.precision((x.dtype.name,))
-    with (scoping and scoping()) or nullcontext():
+    with (scoping and scoping()) or contextlib.nullcontext():
         return library.asarray(x, dtype=x.dtype.name, copy=True)
 
 
@@ -29,10 +30,9 @@ def native(x):
 #: Where the names of a program come from.
 _FROM = {
     "collections": ("OrderedDict", "defaultdict"),
-    "contextlib": ("nullcontext",),
     "adinterface": tuple(adinterface.__all__),
     "adinterface.registry": ("find",),
-    "adinterface_conformance.fuzz.nodes": ("Layer", "Pair"),
+    "adinterface_conformance.fuzz.nodes": ("Layer", "Pair", "Switch"),
 }
 
 
@@ -50,21 +50,25 @@ def snippet(trial: Trial, call: Call, messages: list[str]) -> str:
     """The text: imports, f, the call, and in comments what is wrong with what it prints."""
     operator, backend = trial.operation.name, written_backend(call.backend)
     native = call.native and native_library(call.backend) is not None
-    scenario = trial.scenario()
 
-    def arguments(change: Callable[[Any], Any]) -> str:
-        args = [written(change(arg), lambda path: native) for arg in scenario.args]
+    def arguments(program: Program, change: Callable[[Any], Any] = lambda value: value) -> str:
+        values, keywords = trial.given(program, lambda value: value)
+        args = [written(value, lambda path: native) for value in values]
         if trial.operation.directions == "second tuple":
-            args = [f"({', '.join(args)},)", written(trial.tangents)]
-        keywords = [f"{name}={written(change(value), lambda path: native)}" for name, value in scenario.kwargs.items()]
-        return ", ".join([*args, *keywords])
+            args = [f"({', '.join(args)},)", written(change(trial.tangents))]
+        return ", ".join([*args, *[f"{name}={written(value, lambda path: native)}" for name, value in keywords.items()]])
 
     text = (_NATIVE.format(backend=backend) if native else "") + f"{trial.program.source()}\n\n"
+    powers = [switch.power for switch in switches(trial.program)]
+    for power in powers:
+        text += f"switch = Switch({power % 3 + 1 if call.prepared else power})\n"
     if call.prepared:
-        text += f"fast = prepare({operator}, f, {backend}, {arguments(shifted)})\n"
-        text += f"fast({arguments(shifted)})\nresult = fast({arguments(lambda value: value)})\n"
+        there = arguments(trial.elsewhere, shifted)
+        text += f"fast = prepare({operator}, f, {backend}, {there})\nfast({there})\n"
+        text += "".join(f"switch.power = {power}\n" for power in powers)
+        text += f"result = fast({arguments(trial.program)})\n"
     else:
-        text += f"result = {operator}(f, {backend}, {arguments(lambda value: value)})\n"
+        text += f"result = {operator}(f, {backend}, {arguments(trial.program)})\n"
     if "back" in trial.operation.forms:
         text += f"print(result.value, result.back({written(trial.cotangent)}))\n"
     elif "push" in trial.operation.forms:
@@ -79,8 +83,9 @@ def snippet(trial: Trial, call: Call, messages: list[str]) -> str:
 
 
 def _imports(text: str) -> str:
-    words = set(re.findall(r"\w+", re.sub("#.*", "", text)))
-    lines = ["import numpy as np"] if "np" in words else []
+    words = set(re.findall(r"(?<![.\w])\w+", re.sub("#.*", "", text)))
+    lines = [f"import {module}" for module in ("contextlib", "math") if module in words]
+    lines += ["import numpy as np"] if "np" in words else []
     for module, names in _FROM.items():
         used = [name for name in names if name in words]
         if used:

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,25 +27,38 @@ from .reference import reference_names, reference_namespace
 _FACTORS = -0.96875, 0.96875
 
 
-def elsewhere(program: Program) -> Program:
-    """The program with other numbers and static values: the first choice for which it runs."""
+class Elsewhere(NamedTuple):
+    """A program with other numbers; also with other static values, or while its switches are turned."""
+
+    program: Program
+    turns: bool
+
+
+def elsewhere(program: Program, seed: int) -> Elsewhere:
+    """The first choice for which the program runs. seed: whether static values, switches or both are others."""
     f = program.function(reference_namespace, **reference_names())
-    for turn in (turned, lambda value: value):
+    first = int(np.random.default_rng(seed).integers(3))
+    for turn, turns in ((turned, False), (_kept, True), (turned, True))[first:] + ((turned, False), (_kept, False)):
         for factor in _FACTORS:
 
             def other(value: Any, turn: Callable[[Any], Any] = turn, factor: float = factor) -> Any:
                 return shifted(changed(turn, value), factor)
 
             args, kwargs = tuple(map(other, program.args)), {name: other(value) for name, value in program.kwargs.items()}
-            there = replace(program, args=args, kwargs=kwargs)
-            if _runs(there, f, turn is turned):
+            there = Elsewhere(replace(program, args=args, kwargs=kwargs), turns)
+            if _runs(there, f):
                 return there
-    return program
+    return Elsewhere(program, False)
 
 
-def _runs(there: Program, f: Callable[..., Any], turn: bool) -> bool:
-    args, kwargs = there.arguments.with_leaves(there.arguments.point)
-    with warnings.catch_warnings(), np.errstate(all="ignore"), switched(there, turn):
+def _kept(value: Any) -> Any:
+    return value
+
+
+def _runs(there: Elsewhere, f: Callable[..., Any]) -> bool:
+    arguments = there.program.arguments
+    args, kwargs = arguments.with_leaves(arguments.point)
+    with warnings.catch_warnings(), np.errstate(all="ignore"), switched(there):
         warnings.simplefilter("ignore")
         try:
             value = f(*args, **kwargs)
@@ -74,17 +87,17 @@ def changed(change: Callable[[Any], Any], value: Any) -> Any:
 
 def switches(program: Program) -> list[Switch]:
     """The settings among the arguments."""
-    found = [leaf for _, leaf in leaves_inside((program.args, dict(program.kwargs)), "") if type(leaf) is Switch]
-    return list({id(leaf): leaf for leaf in found}.values())
+    leaves = [getattr(leaf, "__self__", leaf) for _, leaf in leaves_inside((program.args, dict(program.kwargs)), "")]
+    return list({id(leaf): leaf for leaf in leaves if type(leaf) is Switch}.values())
 
 
 @contextmanager
-def switched(program: Program, turn: bool = True) -> Iterator[None]:
-    """While every Switch of the program stands otherwise."""
-    found = switches(program) if turn else []
+def switched(there: Elsewhere) -> Iterator[None]:
+    """While the switches stand as they do there."""
+    found = switches(there.program) if there.turns else []
     before = [each.power for each in found]
     for each in found:
-        each.power = each.power % 3 + 1
+        each.power = turned(each.power)
     try:
         yield
     finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict, defaultdict
 from dataclasses import dataclass, replace
+from types import MethodType
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..trees import is_floating, leaves_inside, mapped
 from .nodes import Layer, Pair, Switch
 from .program import NAMES, Form, Program, Statement
 from .reference import reference_names, reference_namespace
-from .rules import CAPTURED, CAUGHT, RULES, SCALARS, STATIC, Fits, Rule, integer, python, switch, truth, word
+from .rules import CAPTURED, CAUGHT, RULES, SCALARS, STATIC, Fits, Rule, integer, method, python, switch, truth, word
 
 #: Nothing in a program may be larger.
 LARGEST = 40.0
@@ -80,8 +81,9 @@ def program(rng: np.random.Generator, wanted: Wanted) -> Program:
     if not Arguments(tuple(args), kwargs).leaves:
         args[0] = _leaf(rng, dtype)
     if wanted.theme == "static":
-        args += [Constant(value) for value in _static(rng)[: 4 - len(args)]]
-        kwargs.update(zip(("mode", "choice"), _static(rng)))
+        values = _static(rng)
+        args += map(Constant, values[: min(4 - len(args), int(rng.integers(1, 3)))])
+        kwargs.update(zip(("mode", "choice"), values[-int(rng.integers(1, 3)) :]))
     if wanted.theme in ("captured", "caught") and not wanted.number and len(args) < 4:
         args.append(Constant(_number(rng, "float64")) if wanted.one else _number(rng, "float64"))
     empty = Program(tuple(args), kwargs, (), (), wanted.form, deep=wanted.theme == "caught")
@@ -89,9 +91,10 @@ def program(rng: np.random.Generator, wanted: Wanted) -> Program:
 
 
 def _static(rng: np.random.Generator) -> list[Any]:
-    """Some static values."""
-    values = [("text", "word")[int(rng.integers(2))], bool(rng.integers(2)), int(rng.integers(1, 4)), Switch(int(rng.integers(1, 4)))]
-    return [values[int(n)] for n in rng.permutation(4)[: int(rng.integers(1, 3))]]
+    """Static values of every kind, in any order."""
+    switch = Switch(int(rng.integers(1, 4)))
+    values = [("text", "word")[int(rng.integers(2))], bool(rng.integers(2)), int(rng.integers(1, 4)), switch, switch.raised]
+    return [values[int(n)] for n in rng.permutation(len(values))]
 
 
 def _opened(tree: Any) -> Any:
@@ -180,7 +183,7 @@ class Scope:
         self.known: dict[str, Any] = {}
         for path, leaf in leaves_inside((*program.args,), "args"):
             place = program.place(path)
-            if is_floating(leaf) or type(leaf) in (int, str, bool, Switch):
+            if is_floating(leaf) or type(leaf) in (int, str, bool, Switch, MethodType):
                 self.known[place] = eval(place, dict(self.values))
         for name, value in program.kwargs.items():
             self.known[name] = value
@@ -273,9 +276,14 @@ def _operands(rng: np.random.Generator, scope: Scope, rule: Rule, last: bool) ->
     return tuple(operands)
 
 
+_STATIC: dict[type, Fits] = {
+    int: integer, float: python, complex: python, str: word, bool: truth, Switch: switch, MethodType: method,
+}  # fmt: skip
+
+
 def _fits(fits: Fits, value: Any) -> bool:
     """Python's numbers stand where they are asked for, and nowhere else: a namespace's functions want arrays."""
-    asked = {int: integer, float: python, complex: python, str: word, bool: truth, Switch: switch}.get(type(value))
+    asked = _STATIC.get(type(value))
     if asked is not None:
         return fits is asked
-    return fits not in (integer, python, word, truth, switch) and fits(value)
+    return fits not in _STATIC.values() and fits(value)

@@ -23,3 +23,6 @@ class Switch:
 
     def __init__(self, power: int):
         self.power = power
+
+    def raised(self, x: Any) -> Any:
+        return x**self.power

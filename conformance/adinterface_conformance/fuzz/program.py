@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
+from types import MethodType
 from typing import Any, Literal
 
 import numpy as np
@@ -139,7 +140,9 @@ class Program:
 def written(value: Any, native: Callable[[str], bool] = lambda path: False, path: str = "") -> str:
     """A value as Python code; leaves for whose path `native` holds are written `native(...)`."""
     if isinstance(value, Switch):
-        return "switch"  # by name, for it is turned
+        return "setting"  # by name, for it is turned
+    if isinstance(value, MethodType):
+        return f"{written(value.__self__)}.{value.__name__}"
     if isinstance(value, Constant):
         return f"Constant({written(value.value, native, path)})"
     handler = handler_of(value, scan=False)

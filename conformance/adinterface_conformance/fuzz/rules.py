@@ -6,6 +6,7 @@ A condition keeps f away from its kinks and poles: there engines may differ, and
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import MethodType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,6 +82,10 @@ def truth(x: Any) -> bool:
 
 def switch(x: Any) -> bool:
     return type(x) is Switch
+
+
+def method(x: Any) -> bool:
+    return type(x) is MethodType
 
 
 def number(x: Any) -> bool:
@@ -298,6 +303,7 @@ STATIC: tuple[Rule, ...] = (
             ("{0} ** 2 if {1} else xp.cos({0})", truth, _small),
             ("(xp.sin, xp.tanh, xp.cos)[{1} % 3]({0})", integer, lambda *values: True),
             ("{0} ** {1}.power", switch, _small),
+            ("{1}({0})", method, _small),
             ("sum([xp.sin({0} + k) for k in range({1}.power)])", switch, lambda *values: True),
         )
     ],

@@ -21,6 +21,7 @@ from ..accuracy import differentiates, pair_of
 from ..case import warm_up
 from .judging import Finding, NotSmooth, judge
 from .making import THEMES, Impossible, Wanted, program
+from .misfits import misfits
 from .program import Program
 from .shrinking import shrunk
 from .snippet import snippet
@@ -30,6 +31,8 @@ from .trial import Call, Trial
 OPERATORS = 4
 #: How many programs of ten are about each theme.
 SHARES = {"plain": 0.55, "static": 0.15, "captured": 0.15, "caught": 0.15}
+#: How often misfits are tried on a backend.
+MISFITS = 0.2
 #: An engine that compiles takes part in one program of so many: it takes a second for what takes others milliseconds.
 SHARE = 3
 
@@ -116,6 +119,7 @@ def _try(fuzzing: Fuzzing, number: int, backends: Sequence[AutoBackend]) -> None
             made = program(rng, dataclasses.replace(_wanted(rng, lead), theme=theme))
         except Impossible:
             continue
+    _try_misfits(fuzzing, number, made, backends)
     shared: dict[Any, Any] = {}
     for operation in _operators(rng, made, lead):
         trial = Trial(made, operator_of(operation), operation, number, shared)
@@ -133,6 +137,22 @@ def _try(fuzzing: Fuzzing, number: int, backends: Sequence[AutoBackend]) -> None
                 _note(fuzzing, number, trial, call, judgement.findings, other[0] if other else None)
             elif other is None and judgement.parts is not None and differentiates(call.backend):
                 other = call, judgement.parts
+
+
+def _try_misfits(fuzzing: Fuzzing, number: int, made: Program, backends: Sequence[AutoBackend]) -> None:
+    for backend in backends:
+        name = type(backend).__name__
+        rng = np.random.default_rng([fuzzing.seed, number, zlib.crc32(b"misfits"), zlib.crc32(backend.name.encode())])
+        if rng.random() > MISFITS:
+            continue
+        tried, found = misfits(made, backend, rng)
+        fuzzing.comparisons[name] += tried
+        for function, kind, text in found:
+            known = next((each for each in fuzzing.failures if (each.backend, each.operator, each.kind) == (name, function, kind)), None)
+            if known is not None:
+                known.count += 1
+            else:
+                fuzzing.failures.append(Failure(name, function, kind, "", frozenset(), text, number))
 
 
 # Drawing -------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import adinterface
 from adinterface import AutoBackend, SecondOrder
 
 from ..arguments import shifted
-from .elsewhere import switches
+from .elsewhere import switched, switches
 from .program import Program, written
 from .trial import Call, Trial, native_library
 
@@ -58,16 +58,16 @@ def snippet(trial: Trial, call: Call, messages: list[str]) -> str:
             args = [f"({', '.join(args)},)", written(change(trial.tangents))]
         return ", ".join([*args, *[f"{name}={written(value, lambda path: native)}" for name, value in keywords.items()]])
 
-    text = (_NATIVE.format(backend=backend) if native else "") + f"{trial.program.source()}\n\n"
-    powers = [switch.power for switch in switches(trial.program)]
-    for power in powers:
-        text += f"switch = Switch({power % 3 + 1 if call.prepared else power})\n"
+    text = f"\n{trial.program.source()}\n\n"
     if call.prepared:
-        there = arguments(trial.elsewhere, shifted)
+        with switched(trial.elsewhere):
+            text += _switch(trial.program)
+            there = arguments(trial.elsewhere.program, shifted)
         text += f"fast = prepare({operator}, f, {backend}, {there})\nfast({there})\n"
-        text += "".join(f"switch.power = {power}\n" for power in powers)
+        text += "".join(f"setting.power = {switch.power}\n" for switch in switches(trial.program) if trial.elsewhere.turns)
         text += f"result = fast({arguments(trial.program)})\n"
     else:
+        text += _switch(trial.program)
         text += f"result = {operator}(f, {backend}, {arguments(trial.program)})\n"
     if "back" in trial.operation.forms:
         text += f"print(result.value, result.back({written(trial.cotangent)}))\n"
@@ -79,7 +79,18 @@ def snippet(trial: Trial, call: Call, messages: list[str]) -> str:
         if any(f"along {name}" in message for message in messages):
             text += f"# {name} = {written(trial.arguments.tangents(trial.direction(name)))}\n"
     text += "".join(f"# {line}\n" for message in dict.fromkeys(messages) for line in message.splitlines()[:3])
-    return f"{_imports(text)}\n\n{text}"
+    return imported(text, call.backend)
+
+
+def imported(text: str, backend: AutoBackend) -> str:
+    """The text behind the imports that it needs, and `native`, which makes arrays of the engine, if it calls that."""
+    if "native(" in text:
+        text = f"\n{_NATIVE.format(backend=written_backend(backend))}{text}"
+    return f"{_imports(text)}\n{text}"
+
+
+def _switch(program: Program) -> str:
+    return "".join(f"setting = Switch({switch.power})\n" for switch in switches(program))
 
 
 def _imports(text: str) -> str:

@@ -23,7 +23,7 @@ from ..arguments import Arguments, shifted
 from ..case import Case
 from ..scenario import Scenario
 from ..trees import filled, is_floating, leaves_of, mapped
-from .elsewhere import elsewhere, switched
+from .elsewhere import Elsewhere, elsewhere, switched
 from .program import Program
 from .reference import reference_names, reference_namespace
 
@@ -107,10 +107,10 @@ class Trial:
     # the call
 
     @property
-    def elsewhere(self) -> Program:
+    def elsewhere(self) -> Elsewhere:
         """The program with what a prepared call is made for: other numbers, other static values."""
         if "elsewhere" not in self.known:
-            self.known["elsewhere"] = elsewhere(self.program)
+            self.known["elsewhere"] = elsewhere(self.program, self.seed)
         return self.known["elsewhere"]  # type: ignore[no-any-return]
 
     def given(self, program: Program, native: Callable[[Any], Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -155,7 +155,7 @@ class Tried(Case):
     def prepared(self) -> Callable[..., Any]:
         """The prepared call, made and called for other numbers and static values: what it remembers of them is found out."""
         trial = self._trial
-        args, kwargs = trial.given(trial.elsewhere, self._native)
+        args, kwargs = trial.given(trial.elsewhere.program, self._native)
         if self.operation.directions == "second tuple":
             args = (args, shifted(trial.tangents))
         with switched(trial.elsewhere):

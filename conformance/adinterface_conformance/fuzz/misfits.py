@@ -1,0 +1,106 @@
+"""Trees that do not fit: a leaf of another shape, which arithmetic would broadcast, where one like the model is wanted.
+
+All that takes a tree beside a model must refuse it with TreeError, which names the place of the leaf.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import adinterface
+from adinterface import AutoBackend, Constant, TreeError
+
+from ..trees import filled, is_floating, leaves_inside, leaves_of
+from .program import Program, written
+from .snippet import imported, written_backend
+from .trial import as_native, native_library
+
+
+class Misfit(NamedTuple):
+    """A function that took a misfit, or refused it with another error; a program that shows it; how many were refused rightly."""
+
+    function: str
+    kind: str
+    text: str
+
+
+#: What takes a tree beside a model, as it is called.
+FUNCTIONS = (
+    "tree.add(model, other)",
+    "tree.axpy(0.5, other, model)",
+    "tree.vdot(model, other)",
+    "tree.where(True, model, other)",
+    "update(model, other, 0.5)",
+    "pushforward(lambda model: tree.vdot(model, model), {backend}, (model,), (other,))",
+    "linearize(lambda model: tree.vdot(model, model), {backend}, model).push(other)",
+    "pullback(lambda model: model, {backend}, model).back(other)",
+    "hvp(lambda model: tree.vdot(model, model), {backend}, model, other)",
+)
+
+
+def misfits(program: Program, backend: AutoBackend, rng: np.random.Generator) -> tuple[int, list[Misfit]]:
+    """How many misfits of a model among the arguments of the program were tried, and what was not refused as it should be."""
+    models = [arg for arg in program.args if not isinstance(arg, Constant) and _misfitting(arg)]
+    if not models:
+        return 0, []
+    model = models[int(rng.integers(len(models)))]
+    path, leaf = _misfitting(model)[int(rng.integers(len(_misfitting(model))))]
+    wrong = _broadcast(leaf)[int(rng.integers(len(_broadcast(leaf))))]
+    found, tried = [], 0
+    for function in FUNCTIONS:
+        if "hvp" in function and any(np.iscomplexobj(each) for _, each in leaves_inside(model, "")):
+            continue
+        tried += 1
+        kind = _kind(function, model, path, wrong, backend)
+        if kind is not None:
+            least = {"x": leaf}
+            plain = least if _kind(function, least, "['x']", wrong, backend) == kind else model
+            at = "['x']" if plain is least else path
+            found.append(Misfit(function.partition("(")[0], kind, _text(function, plain, at, wrong, backend)))
+    return tried, found
+
+
+def _misfitting(model: Any) -> list[tuple[str, Any]]:
+    return [(path, leaf) for path, leaf in leaves_of(model, "") if isinstance(leaf, np.ndarray) and is_floating(leaf)]
+
+
+def _broadcast(leaf: Any) -> list[Any]:
+    """Arrays of other shapes that broadcast with the leaf."""
+    shapes = [(1, *leaf.shape), *[(leaf.shape[0], 1) for _ in range(leaf.ndim == 1)], *[leaf[:1].shape for _ in range(leaf.ndim)], ()]
+    return [np.ones(shape, leaf.dtype) for shape in dict.fromkeys(shapes) if shape != leaf.shape]
+
+
+def replaced(model: Any, path: str, wrong: Any) -> Any:
+    """A gradient of the model with another leaf at a path."""
+    return filled(model, iter([wrong if place == path else leaf for place, leaf in leaves_of(model, "") if is_floating(leaf)]))
+
+
+def _kind(function: str, model: Any, path: str, wrong: Any, backend: AutoBackend) -> str | None:
+    """How a function goes wrong with a misfit at a path; None if it refuses as it should."""
+    library = native_library(backend)
+    names: dict[str, Any] = {
+        **{name: getattr(adinterface, name) for name in ("tree", "update", "pushforward", "linearize", "pullback", "hvp")},
+        "model": as_native(library, model),
+        "other": as_native(library, replaced(model, path, wrong)),
+        "backend": backend,
+    }
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            eval(function.format(backend="backend"), names)
+        except TreeError as error:
+            return None if path in str(error) else "does not name the place"
+        except Exception as error:
+            return f"raises {type(error).__name__}"
+    return "takes a misfit"
+
+
+def _text(function: str, model: Any, path: str, wrong: Any, backend: AutoBackend) -> str:
+    native: Callable[[str], bool] = lambda path: native_library(backend) is not None
+    other = replaced(model, path, wrong)
+    call = function.format(backend=written_backend(backend))
+    return imported(f"model = {written(model, native)}\nother = {written(other, native)}\nprint({call})\n", backend)

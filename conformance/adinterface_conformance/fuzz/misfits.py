@@ -13,6 +13,7 @@ import numpy as np
 
 import adinterface
 from adinterface import AutoBackend, Constant, TreeError
+from adinterface.contract.library import Library
 
 from ..trees import filled, is_floating, leaves_inside, leaves_of
 from .program import Program, written
@@ -50,18 +51,33 @@ def misfits(program: Program, backend: AutoBackend, rng: np.random.Generator) ->
     model = models[int(rng.integers(len(models)))]
     path, leaf = _misfitting(model)[int(rng.integers(len(_misfitting(model))))]
     wrong = _broadcast(leaf)[int(rng.integers(len(_broadcast(leaf))))]
+    library = native_library(backend) if rng.random() < 0.5 else None
     found, tried = [], 0
     for function in FUNCTIONS:
         if "hvp" in function and any(np.iscomplexobj(each) for _, each in leaves_inside(model, "")):
             continue
         tried += 1
-        kind = _kind(function, model, path, wrong, backend)
+        kind = _kind(function, Pair(model, path, wrong, library), backend)
         if kind is not None:
-            least = {"x": leaf}
-            plain = least if _kind(function, least, "['x']", wrong, backend) == kind else model
-            at = "['x']" if plain is least else path
-            found.append(Misfit(function.partition("(")[0], kind, _text(function, plain, at, wrong, backend)))
+            least = Pair({"x": leaf}, "['x']", wrong, None), Pair({"x": leaf}, "['x']", wrong, library)
+            plain = next((pair for pair in least if _kind(function, pair, backend) == kind), Pair(model, path, wrong, library))
+            found.append(Misfit(function.partition("(")[0], kind, _text(function, plain, backend)))
     return tried, found
+
+
+class Pair(NamedTuple):
+    """A model, and what stands in another tree at the path of one of its leaves; both of a library, or of NumPy."""
+
+    model: Any
+    path: str
+    wrong: Any
+    library: Library | None
+
+    @property
+    def other(self) -> Any:
+        """A gradient of the model with that leaf."""
+        leaves = [self.wrong if path == self.path else leaf for path, leaf in leaves_of(self.model, "") if is_floating(leaf)]
+        return filled(self.model, iter(leaves))
 
 
 def _misfitting(model: Any) -> list[tuple[str, Any]]:
@@ -74,18 +90,12 @@ def _broadcast(leaf: Any) -> list[Any]:
     return [np.ones(shape, leaf.dtype) for shape in dict.fromkeys(shapes) if shape != leaf.shape]
 
 
-def replaced(model: Any, path: str, wrong: Any) -> Any:
-    """A gradient of the model with another leaf at a path."""
-    return filled(model, iter([wrong if place == path else leaf for place, leaf in leaves_of(model, "") if is_floating(leaf)]))
-
-
-def _kind(function: str, model: Any, path: str, wrong: Any, backend: AutoBackend) -> str | None:
-    """How a function goes wrong with a misfit at a path; None if it refuses as it should."""
-    library = native_library(backend)
+def _kind(function: str, pair: Pair, backend: AutoBackend) -> str | None:
+    """How a function goes wrong with a misfit; None if it refuses as it should."""
     names: dict[str, Any] = {
         **{name: getattr(adinterface, name) for name in ("tree", "update", "pushforward", "linearize", "pullback", "hvp")},
-        "model": as_native(library, model),
-        "other": as_native(library, replaced(model, path, wrong)),
+        "model": as_native(pair.library, pair.model),
+        "other": as_native(pair.library, pair.other),
         "backend": backend,
     }
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -93,14 +103,13 @@ def _kind(function: str, model: Any, path: str, wrong: Any, backend: AutoBackend
         try:
             eval(function.format(backend="backend"), names)
         except TreeError as error:
-            return None if path in str(error) else "does not name the place"
+            return None if pair.path in str(error) else "does not name the place"
         except Exception as error:
             return f"raises {type(error).__name__}"
     return "takes a misfit"
 
 
-def _text(function: str, model: Any, path: str, wrong: Any, backend: AutoBackend) -> str:
-    native: Callable[[str], bool] = lambda path: native_library(backend) is not None
-    other = replaced(model, path, wrong)
+def _text(function: str, pair: Pair, backend: AutoBackend) -> str:
+    native: Callable[[str], bool] = lambda path: pair.library is not None
     call = function.format(backend=written_backend(backend))
-    return imported(f"model = {written(model, native)}\nother = {written(other, native)}\nprint({call})\n", backend)
+    return imported(f"model = {written(pair.model, native)}\nother = {written(pair.other, native)}\nprint({call})\n", backend)

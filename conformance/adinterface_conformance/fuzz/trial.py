@@ -154,14 +154,18 @@ class Tried(Case):
 
     def prepared(self) -> Callable[..., Any]:
         """The prepared call, made and called for other numbers and static values: what it remembers of them is found out."""
-        trial = self._trial
-        args, kwargs = trial.given(trial.elsewhere.program, self._native)
-        if self.operation.directions == "second tuple":
-            args = (args, shifted(trial.tangents))
-        with switched(trial.elsewhere):
+        args, kwargs = self.elsewhere()
+        with switched(self._trial.elsewhere):
             fast = adinterface.prepare(self.scenario.operator, self.scenario.f, self.backend, *args, **kwargs)
             fast(*args, **kwargs)
         return fast
+
+    def elsewhere(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """What the prepared call is made for."""
+        args, kwargs = self._trial.given(self._trial.elsewhere.program, self._native)
+        if self.operation.directions == "second tuple":
+            return (args, shifted(self._trial.tangents)), kwargs
+        return args, kwargs
 
 
 @functools.lru_cache(maxsize=64)

@@ -1,4 +1,4 @@
-"""Many programs: in processes that are renewed, for an engine keeps what it has compiled, and from where a run before stopped."""
+"""Many programs, in processes that are renewed: an engine keeps what it has compiled. A run that was stopped goes on."""
 
 from __future__ import annotations
 

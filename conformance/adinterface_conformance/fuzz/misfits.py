@@ -22,7 +22,7 @@ from .trial import as_native, native_library
 
 
 class Misfit(NamedTuple):
-    """A function that took a misfit, or refused it with another error; a program that shows it; how many were refused rightly."""
+    """A function that took a misfit, or refused it with another error, and a program that shows it."""
 
     function: str
     kind: str
@@ -86,7 +86,10 @@ def _misfitting(model: Any) -> list[tuple[str, Any]]:
 
 def _broadcast(leaf: Any) -> list[Any]:
     """Arrays of other shapes that broadcast with the leaf."""
-    shapes = [(1, *leaf.shape), *[(leaf.shape[0], 1) for _ in range(leaf.ndim == 1)], *[leaf[:1].shape for _ in range(leaf.ndim)], ()]
+    shapes: list[tuple[int, ...]] = [(), (1, *leaf.shape)]
+    if leaf.ndim:
+        shapes += [(*leaf.shape, 1)] if leaf.ndim == 1 else []
+        shapes.append((min(1, len(leaf)), *leaf.shape[1:]))
     return [np.ones(shape, leaf.dtype) for shape in dict.fromkeys(shapes) if shape != leaf.shape]
 
 

@@ -328,7 +328,8 @@ CAPTURED: tuple[Rule, ...] = (
     Rule("{n} = scalar_rule(lambda y: xp.sin(y), lambda v, y: xp.cos(y))({0})", (real,)),
     Rule("{n} = checkpoint(lambda y, p: xp.sin(y) * p)({0}, {1})", (real, real)),
     Rule(
-        f"{_ITERATE}{{n}} = fixed_point(lambda y, p: array_namespace(y, p).tanh(y / 3 + p), xp.zeros_like({{0}}), {{0}}, solver=iterate)",
+        f"{_ITERATE}bent = lambda y, p: array_namespace(y, p).tanh(y / 3 + p)\n"
+        "{n} = fixed_point(bent, xp.zeros_like({0}), {0}, solver=iterate)",
         (filled,),
     ),
     Rule(_NEWTON.replace("{g}", "g(y)") + _CUBE.replace("{captured}", ""), (filled,)),
@@ -353,8 +354,8 @@ CAPTURED: tuple[Rule, ...] = (
         )
     ],
     Rule(
-        f"{_ITERATE}{{n}} = fixed_point(lambda y, p: array_namespace(y, p).tanh(y / 3 + p) * {{1}} / 2, xp.zeros_like({{0}}), {{0}},"
-        " solver=iterate)",
+        f"{_ITERATE}bent = lambda y, p: array_namespace(y, p).tanh(y / 3 + p) * {{1}} / 2\n"
+        "{n} = fixed_point(bent, xp.zeros_like({0}), {0}, solver=iterate)",
         (filled, filled), lambda x, y: _alike(x, y) and bool(np.all(np.abs(y) < 2)), "captured",
     ),
     Rule(_NEWTON.replace("{g}", "g(y)") + _CUBE.replace("{captured}", " - {1}"), (filled, filled), _alike, "captured"),

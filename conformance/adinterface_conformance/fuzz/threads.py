@@ -63,7 +63,8 @@ class Hammering:
     """What came of the calls."""
 
     threads: int
-    tasks: int
+    #: How many calls there are to draw from.
+    tasks: int = 0
     calls: int = 0
     seconds: float = 0.0
     wrong: int = 0
@@ -87,8 +88,8 @@ class Hammering:
         per_call = (self.after - self.before) / max(1, self.calls - self.measured_after)
         lines.append(
             f"{self.calls} calls of {self.tasks} kinds from {self.threads} threads in {self.seconds:.0f} s "
-            f"({self.calls / max(self.seconds, 1e-9):.0f} a second), {self.wrong} wrong, memory {self.before / 2**20:.0f} MiB after "
-            f"{self.measured_after} calls and {self.after / 2**20:.0f} MiB at the end ({per_call:.0f} bytes a call"
+            f"({self.calls / max(self.seconds, 1e-9):.0f} a second), {self.wrong} wrong, memory {self.before / 2**20:.0f} MiB "
+            f"after {self.measured_after} calls and {self.after / 2**20:.0f} MiB at the end ({per_call:.0f} bytes a call"
             f"{', which is growth' if self.grown else ''}), {len(self.changed)} changes of global state"
         )
         return "\n".join(lines)
@@ -97,28 +98,39 @@ class Hammering:
 def main(backends: Sequence[AutoBackend], seed: int, count: int, calls: int) -> int:
     """The exit status: 0 if nothing was wrong, grew or changed."""
     with progress(calls) as update:
-        done = hammer(backends, seed, count, calls, lambda done: update(done.calls, _line(done)))
+        done = hammer(backends, seed, count, calls, seen=lambda done: update(done.calls, _line(done)))
     print(done)
     return 0 if done.good else 1
 
 
 def _line(done: Hammering) -> str:
+    if not done.calls:
+        return f"{done.tasks} kinds of calls are made in one thread"
     return f"{done.calls} calls, {done.calls / max(done.seconds, 1e-9):.0f} a second, {done.wrong} wrong"
 
 
 def hammer(
-    backends: Sequence[AutoBackend], seed: int, count: int, calls: int, seen: Callable[[Hammering], None] = lambda done: None
+    backends: Sequence[AutoBackend],
+    seed: int,
+    count: int,
+    calls: int,
+    *,
+    programs: int = PROGRAMS,
+    seen: Callable[[Hammering], None] = lambda done: None,
 ) -> Hammering:
     """So many calls in all, from so many threads; `seen` is told from time to time."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        made = tasks(backends, seed)
+        done = Hammering(count)
+        made: list[Task] = []
+        for number in range(programs):
+            made += tasks(backends, seed, number)
+            done.tasks = len(made)
+            seen(done)
         states = [global_state(backend) for backend in backends]
-        done = Hammering(count, len(made))
         _run(done, made, seed, calls, seen)
-        done.changed = [
-            f"global state: {change}" for backend, state in zip(backends, states) for change in changes(state, global_state(backend))
-        ]
+        for backend, state in zip(backends, states):
+            done.changed += [f"global state: {change}" for change in changes(state, global_state(backend))]
     return done
 
 
@@ -144,12 +156,13 @@ def _run(done: Hammering, made: list[Task], seed: int, calls: int, seen: Callabl
     for worker in workers:
         worker.start()
     try:
-        while any(worker.is_alive() for worker in workers):
-            next(worker for worker in workers if worker.is_alive()).join(0.5)
-            done.calls, done.seconds = sum(counts), time.monotonic() - start
-            if not done.before and done.calls >= WARM * calls:
-                done.before, done.measured_after = in_use(), done.calls
-            seen(done)
+        for worker in workers:
+            while worker.is_alive():
+                worker.join(0.5)
+                done.calls, done.seconds = sum(counts), time.monotonic() - start
+                if not done.before and done.calls >= WARM * calls:
+                    done.before, done.measured_after = in_use(), done.calls
+                seen(done)
     finally:
         stop.set()
         for worker in workers:
@@ -169,14 +182,13 @@ def in_use() -> int:
 # What is called ------------------------------------------------------------------------------------------------------
 
 
-def tasks(backends: Sequence[AutoBackend], seed: int) -> list[Task]:
-    """Calls of the fuzzer that are right in one thread: one-shot, and prepared at two points."""
+def tasks(backends: Sequence[AutoBackend], seed: int, number: int) -> list[Task]:
+    """Calls of a program that are right in one thread: one-shot, and prepared at two points."""
     found: list[Task] = []
-    for number in range(PROGRAMS):
-        for trial in drawn(seed, number)[1]:
-            for call in calls(seed, number, trial, backends):
-                for prepared in (False, True) if may_prepare(trial, call.backend) else (False,):
-                    found += _tasks(trial, dataclasses.replace(call, prepared=prepared))
+    for trial in drawn(seed, number)[1]:
+        for call in calls(seed, number, trial, backends):
+            for prepared in (False, True) if may_prepare(trial, call.backend) else (False,):
+                found += _tasks(trial, dataclasses.replace(call, prepared=prepared))
     return found
 
 
@@ -191,7 +203,11 @@ def _tasks(trial: Trial, call: Call) -> list[Task]:
     if not call.prepared:
         return [Task(name, case.again, judgement.parts)]
     fast = case.prepared()
-    found = [Task(name, lambda: case.parts(case.apply(lambda f, backend, *args, **kwargs: fast(*args, **kwargs), trial.f)), judgement.parts)]
+
+    def operator(f: Any, backend: Any, *args: Any, **kwargs: Any) -> Any:
+        return fast(*args, **kwargs)
+
+    found = [Task(name, lambda: case.parts(case.apply(operator, trial.f)), judgement.parts)]
     if not (trial.elsewhere.turns and switches(trial.program)):  # a switch stands for all threads
         args, kwargs = case.elsewhere()
         elsewhere: Callable[[], dict[str, Any]] = lambda: case.parts(fast(*args, **kwargs))

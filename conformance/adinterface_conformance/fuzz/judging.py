@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adinterface import BackendError, NumpyCodeError, PrecisionError, RuleError
+from adinterface import BackendError, NumpyCodeError, PrecisionError, PrecisionWarning, RuleError
 from adinterface.operators.facts import parts_of
 
 from .. import laws
@@ -43,7 +43,7 @@ class Finding(NamedTuple):
 class Judgement(NamedTuple):
     """What became of a trial on a backend: what is wrong, how many comparisons there were, and the results by part.
 
-    refused: an error that is as documented came instead of results.
+    refused: an error that is as documented came instead of results, or a warning that they are not exact.
     """
 
     findings: list[Finding]
@@ -60,8 +60,8 @@ def judge(trial: Trial, call: Call, other: dict[str, Any] | None = None) -> Judg
     case = trial.case(call)
     trial_rtol = rtol(trial, call)
     references = expected(trial)
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(record=True) as told, np.errstate(all="ignore"):
+        warnings.simplefilter("always", PrecisionWarning)
         try:
             parts = case.run()
         except Exception as error:
@@ -87,6 +87,8 @@ def judge(trial: Trial, call: Call, other: dict[str, Any] | None = None) -> Judg
                 error_text = _failed(lambda: _alike(got, other[part], part, trial_rtol, scale))  # noqa: B023
                 if error_text is not None:
                     findings.append(Finding(f"{part} differs", error_text))
+    if findings and not _exact(call) and any(each.category is PrecisionWarning for each in told):
+        return Judgement([], 0, None, refused=True)  # differences that say that they are not exact there
     return Judgement(findings, comparisons, parts)
 
 

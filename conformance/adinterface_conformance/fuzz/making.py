@@ -85,7 +85,8 @@ def program(rng: np.random.Generator, wanted: Wanted) -> Program:
         args += map(Constant, values[: min(4 - len(args), int(rng.integers(1, 3)))])
         kwargs.update(zip(("mode", "choice"), values[-int(rng.integers(1, 3)) :]))
     if wanted.theme in ("captured", "caught") and not wanted.number and len(args) < 4:
-        args.append(Constant(_number(rng, "float64")) if wanted.one else _number(rng, "float64"))
+        real = dtype.replace("complex128", "float64").replace("complex64", "float32")
+        args.append(Constant(_number(rng, real)) if wanted.one else _number(rng, real))
     empty = Program(tuple(args), kwargs, (), (), wanted.form, deep=wanted.theme == "caught")
     return _with_statements(rng, empty, THEMES[wanted.theme])
 

@@ -103,12 +103,13 @@ def _either(pred: Any, true_function: Any, false_function: Any, *operands: Any) 
 
 
 def _of_the_host(name: str, raises: type[Exception], allowed: Callable[[Any], bool]) -> Callable[[Any], Any]:
-    """A function of `math` with all the digits that there are, which raises where Python's does."""
+    """A function of `math` that raises where Python's does; of a long double it has all the digits that there are."""
 
     def function(x: Any) -> Any:
         if not allowed(x):
             raise raises(f"math.{name} of {x}")
-        return getattr(np, name)(np.asarray(x, dtype=np.longdouble))[()]
+        value = getattr(np, name)(np.longdouble(x))
+        return value if isinstance(x, (np.ndarray, np.generic)) and x.dtype == np.longdouble else float(value)
 
     return function
 

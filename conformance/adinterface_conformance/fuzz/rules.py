@@ -388,7 +388,7 @@ CAUGHT: tuple[Rule, ...] = (
     *[
         Rule(text, (number,), _away_from(0.0), "caught")
         for text in (
-            "try:\n    {n} = math.log({0})\nexcept ValueError:\n    {n} = 3.0 * {0}",
+            "try:\n    {n} = {0} + math.log({0})\nexcept ValueError:\n    {n} = 3.0 * {0}",
             "try:\n    y = math.sqrt({0})\nexcept ValueError:\n    y = {0} ** 2\nelse:\n    y = y + 1.0\n"
             "finally:\n    {n} = {0} * 0.5\n{n} = {n} * y",
             "try:\n    y = 1.0 / max(float({0}), 0.0)\nexcept ZeroDivisionError:\n    y = 2.0\n{n} = {0} ** 2 * y",

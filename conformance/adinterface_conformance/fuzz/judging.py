@@ -61,6 +61,7 @@ def judge(trial: Trial, call: Call, other: dict[str, Any] | None = None) -> Judg
     trial_rtol = rtol(trial, call)
     references = expected(trial)
     with warnings.catch_warnings(record=True) as told, np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
         warnings.simplefilter("always", PrecisionWarning)
         try:
             parts = case.run()

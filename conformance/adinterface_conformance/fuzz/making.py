@@ -84,11 +84,18 @@ def program(rng: np.random.Generator, wanted: Wanted) -> Program:
         values = _static(rng)
         args += map(Constant, values[: min(4 - len(args), int(rng.integers(1, 3)))])
         kwargs.update(zip(("mode", "choice"), values[-int(rng.integers(1, 3)) :]))
-    if wanted.theme in ("captured", "caught") and not wanted.number and len(args) < 4:
-        real = dtype.replace("complex128", "float64").replace("complex64", "float32")
-        args.append(Constant(_number(rng, real)) if wanted.one else _number(rng, real))
+    if wanted.theme == "captured" and not wanted.number and type(args[0]) is not int:
+        args[0] = _with_its_like(rng, args[0], Arguments((args[0],), {}).point)
+    if wanted.theme == "caught" and not wanted.number and len(args) < 4:
+        number = _number(rng, np.finfo(dtype).dtype.name)
+        args.append(Constant(number) if wanted.one else number)
     empty = Program(tuple(args), kwargs, (), (), wanted.form, deep=wanted.theme == "caught")
     return _with_statements(rng, empty, THEMES[wanted.theme])
+
+
+def _with_its_like(rng: np.random.Generator, arg: Any, point: list[Any]) -> Any:
+    """An argument with one more leaf like its first: what a rule captures must be like what it is given."""
+    return {"x": arg, "y": numbers(rng, point[0].shape, point[0].dtype.name)} if point else arg
 
 
 def _static(rng: np.random.Generator) -> list[Any]:
@@ -212,7 +219,7 @@ def _with_statements(rng: np.random.Generator, program: Program, theme: tuple[Ru
     scope = Scope(program)
     statements: list[Statement] = []
     for n in range(int(rng.integers(1, 9))):
-        statement = _statement(rng, scope, f"t{n}", theme if theme and rng.random() < 0.4 else RULES)
+        statement = _statement(rng, scope, f"t{n}", theme if theme and rng.random() < 0.6 else RULES)
         if statement is not None:
             statements.append(statement)
     count = {"scalar": (1, 3), "auxiliary": (2, 4), "tree": (1, 4)}[program.form]

@@ -29,7 +29,7 @@ from .trial import Call, Trial
 #: How many operators a program is tried with: an engine compiles what it has not met, so a program serves several times.
 OPERATORS = 4
 #: Which part of the programs is about each theme.
-SHARES = {"plain": 0.55, "static": 0.15, "captured": 0.15, "caught": 0.15}
+SHARES = {"plain": 0.5, "static": 0.15, "captured": 0.2, "caught": 0.15}
 #: How often misfits are tried on a backend.
 MISFITS = 0.2
 #: An engine that compiles takes part in one program of so many: it takes a second for what takes others milliseconds.

@@ -3,19 +3,27 @@
 import contextlib
 import importlib
 import io
+import threading
 
 import numpy as np
 import pytest
 from adinterface_autograd import AutogradBackend
 from adinterface_conformance.__main__ import main
-from adinterface_conformance.fuzz import making, reference
+from adinterface_conformance.fuzz import making, reference, rules, threads
+from adinterface_conformance.fuzz.elsewhere import elsewhere, switched
+from adinterface_conformance.fuzz.judging import judge
 from adinterface_conformance.fuzz.making import Wanted
-from adinterface_conformance.fuzz.nodes import Layer, Pair
-from adinterface_conformance.fuzz.program import written
+from adinterface_conformance.fuzz.misfits import FUNCTIONS, misfits
+from adinterface_conformance.fuzz.nodes import Layer, Pair, Switch
+from adinterface_conformance.fuzz.program import Program, Statement, written
+from adinterface_conformance.fuzz.record import read
 from adinterface_conformance.fuzz.run import fuzz
-from backends_table import BACKENDS, assert_tree
+from adinterface_conformance.fuzz.trial import Call, Trial
+from backends_table import BACKENDS, assert_tree, each_engine
 
-from adinterface import AutoAutograd, AutoFiniteDifferences, Constant, array_namespace
+import adinterface
+from adinterface import AutoAutograd, AutoFiniteDifferences, AutoTorch, Constant, array_namespace, gradient, hvp, tree
+from adinterface.operators.facts import operation_of_name
 
 # Right engines -------------------------------------------------------------------------------------------------------
 
@@ -57,7 +65,118 @@ def test_programs_are_of_many_kinds():
         ".reshape((0,))", "np.float",
     ):  # fmt: skip
         assert word in texts, word
-    assert sum(program.branches for program in programs) >= 5
+    assert sum("branch" in program.kinds for program in programs) >= 5
+
+
+@pytest.mark.parametrize("theme", ["static", "captured", "caught"])
+def test_programs_are_about_their_theme(theme):
+    kinds, texts = [], set()
+    for seed in range(60):
+        with contextlib.suppress(making.Impossible):
+            program = making.program(np.random.default_rng(seed), Wanted("scalar", theme=theme))
+            kinds += program.kinds
+            texts |= {statement.text for statement in program.statements}
+            assert program.deep is (theme == "caught")
+    assert kinds.count(theme) >= 15
+    assert len(texts & {rule.text for rule in making.THEMES[theme]}) > len(making.THEMES[theme]) / 2
+
+
+# What the themes are about ------------------------------------------------------------------------------------------------
+
+#: A static value of each kind.
+OPERANDS = {
+    rules.word: Constant("text"), rules.truth: Constant(True), rules.integer: Constant(2),
+}  # fmt: skip
+
+
+def program_of(rule, deep=False, sign=1.0):
+    """One statement on the leaves of one argument, and on static values, that suit it."""
+    leaves, args, operands = {}, [], []
+    for n, fits in enumerate(rule.operands):
+        constant = OPERANDS.get(fits)
+        if fits in (rules.switch, rules.method):
+            setting = Switch(2)
+            constant = Constant(setting if fits is rules.switch else setting.raised)
+        if constant is None:
+            leaves[f"x{n}"] = (
+                np.array(sign * (0.7 - 0.3 * n)) if fits is rules.number else sign * np.array([0.9, -0.5]) + 0.1 * n
+            )
+            operands.append(f"a['x{n}']")
+        else:
+            operands.append("bcd"[len(args)])
+            args.append(constant)
+    statement = Statement("t0", rule.text, tuple(operands), rule.kind)
+    return Program((leaves, *args), {}, (statement,), (Statement("r0", "xp.sum({0})", ("t0",)),), "scalar", deep)
+
+
+def named(themed):
+    """Names of tests: the number of the rule, and the end of its text."""
+    return [f"{n}: {rule.text.splitlines()[-1].removeprefix('{n} = ')}" for n, rule in enumerate(themed)]
+
+
+def findings(program, operator, call, seed):
+    """What is wrong with an operator on a program."""
+    trial = Trial(program, operator, operation_of_name(operator.__name__), seed, {})
+    return [finding.message for finding in judge(trial, call).findings]
+
+
+@each_engine
+@pytest.mark.parametrize("rule", rules.STATIC, ids=named(rules.STATIC))
+def test_a_prepared_call_knows_what_a_static_value_decides(rule, backend):
+    # The seed decides whether static values, switches or both are others in the first call.
+    for seed in (0, 3):
+        assert findings(program_of(rule), gradient, Call(backend, prepared=True), seed) == []
+
+
+@each_engine
+@pytest.mark.parametrize("mode", [None, "forward"])
+@pytest.mark.parametrize("rule", rules.CAPTURED, ids=named(rules.CAPTURED))
+def test_a_rule_that_captures_is_right_or_refused(rule, mode, backend):
+    call = Call(type(backend)(mode=mode))
+    for operator in (gradient, hvp):
+        assert findings(program_of(rule), operator, call, 1) == []
+
+
+@each_engine
+@pytest.mark.parametrize("prepared", [False, True])
+@pytest.mark.parametrize("rule", rules.CAUGHT, ids=named(rules.CAUGHT))
+def test_what_numpy_code_catches_is_raised(rule, prepared, backend):
+    for sign in (1.0, -1.0):
+        assert findings(program_of(rule, True, sign), gradient, Call(backend, prepared), 1) == []
+
+
+def test_a_program_elsewhere_has_other_numbers_static_values_and_switches():
+    switch = Switch(2)
+    rule = Statement("t0", "{n} = {0} ** {1}.power if {2} else {0}", ("a", "b", "c"))
+    args = np.array([0.5, -1.0]), Constant(switch), Constant(True)
+    program = Program(args, {"word": "text", "steps": 3}, (rule,), (Statement("r0", "xp.sum({0})", ("t0",)),), "scalar")
+    seen = set()
+    for seed in range(12):
+        there = elsewhere(program, seed)
+        numbers, setting, truth = there.program.args
+        np.testing.assert_array_equal(numbers, -0.96875 * args[0])
+        with switched(there):
+            seen.add((setting.value.power, truth.value, there.program.kwargs["word"], there.program.kwargs["steps"]))
+        assert setting.value is switch
+        assert switch.power == 2
+    assert seen == {(2, False, "word", 1), (3, True, "text", 3), (3, False, "word", 1)}
+
+
+def test_a_program_elsewhere_runs():
+    rule = Statement("t0", "{n} = xp.stack([{0}])[{1} - 2]", ("a", "b"))
+    program = Program((np.array([0.5]), Constant(2)), {}, (rule,), (Statement("r0", "xp.sum({0})", ("t0",)),), "scalar")
+    for seed in range(6):  # an index of 1 is out of range, so only the numbers are others
+        assert elsewhere(program, seed).program.args[1].value == 2
+
+
+@each_engine
+def test_trees_with_a_leaf_of_another_shape_are_refused(backend):
+    model = {"w": np.array([[1.0], [2.0], [3.0]]), "b": [np.array(2.0), np.array([1.0, 2.0])], "steps": 2}
+    program = Program((model,), {}, (), (), "scalar")
+    for seed in range(8):
+        tried, found = misfits(program, backend, np.random.default_rng(seed))
+        assert tried == len(FUNCTIONS)
+        assert [misfit.text for misfit in found] == []
 
 
 # The reference -------------------------------------------------------------------------------------------------------
@@ -159,11 +278,10 @@ def test_what_is_wrong_is_found_and_cut_down(name, monkeypatch):
     while True:
         done = fuzz([AutoAutograd()], 31, programs=1, start=programs)
         programs += 1
-        if done.failures:
+        failure = next((each for each in done.failures if kind in each.kind), None)
+        if failure is not None:
             break
-        assert programs < 40
-    failure = done.failures[0]
-    assert kind in failure.kind
+        assert programs < 80
     assert f"first in program {programs - 1}" in str(failure)
     code = [line for line in failure.text.splitlines() if line and not line.startswith("#")]
     assert len(code) <= 14, failure.text
@@ -203,6 +321,85 @@ def test_a_failure_that_is_known_is_counted_and_not_cut_down_again(monkeypatch):
     assert max(failure.count for failure in done.failures) > 1
 
 
+def test_a_static_value_that_a_prepared_call_forgets_is_found(monkeypatch):
+    from adinterface.operators.prepare import Prepared
+
+    right = Prepared.__call__
+
+    def forgetful(self, *args, **kwargs):
+        static = {n: arg for n, arg in enumerate(args) if isinstance(arg, Constant) and type(arg.value) in (str, bool, int)}
+        self.first = getattr(self, "first", static)
+        return right(self, *[self.first.get(n, arg) for n, arg in enumerate(args)], **kwargs)
+
+    monkeypatch.setattr(Prepared, "__call__", forgetful)
+    decided = [rule for rule in rules.STATIC if rule.operands[1] in (rules.word, rules.truth, rules.integer)]
+    found = [rule for rule in decided if findings(program_of(rule), gradient, Call(AutoAutograd(), prepared=True), 0)]
+    assert len(found) > len(decided) / 2
+
+
+def test_a_rule_that_is_silently_short_is_found(monkeypatch):
+    from adinterface_torch import custom
+
+    monkeypatch.setattr(custom, "_refuse_captured", lambda rule, outputs: None)
+    kinds = set()
+    for rule in rules.CAPTURED:
+        program = program_of(rule)
+        trial = Trial(program, gradient, operation_of_name("gradient"), 1, {})
+        kinds |= {finding.kind for finding in judge(trial, Call(AutoTorch())).findings}
+    assert "gradient is wrong" in kinds
+
+
+@pytest.mark.parametrize(("name", "kind"), [("add", "takes a misfit"), ("vdot", "raises KeyError"), ("axpy", "does not name")])
+def test_a_misfit_that_is_taken_is_found(name, kind, monkeypatch):
+    def wrong(*args):
+        if kind == "raises KeyError":
+            raise KeyError(name)
+        if kind == "does not name":
+            raise adinterface.TreeError("no.")
+
+    monkeypatch.setattr(tree, name, wrong)
+    program = Program(({"w": np.array([1.0, 2.0])},), {}, (), (), "scalar")
+    _, found = misfits(program, AutoAutograd(), np.random.default_rng(0))
+    (misfit,) = [misfit for misfit in found if misfit.function == f"tree.{name}"]
+    assert misfit.kind.startswith(kind)
+    assert "model = {'x': np.array([1.0, 2.0])}" in misfit.text
+
+
+# Threads -------------------------------------------------------------------------------------------------------------
+
+
+def test_many_threads_get_the_numbers_of_one():
+    done = threads.hammer([AutoAutograd(), AutoFiniteDifferences()], 3, 8, 400, programs=4)
+    assert done.good, str(done)
+    assert done.calls == 400
+    assert done.tasks > 20
+    assert "400 calls of" in str(done)
+    assert "8 threads" in str(done)
+
+
+def test_a_number_that_depends_on_the_thread_is_found(monkeypatch):
+    right = AutogradBackend.gradient
+
+    def in_threads(self, function, leaves, *, value=True):
+        found = right(self, function, leaves, value=value)
+        main = threading.current_thread() is threading.main_thread()
+        return found if main else found._replace(gradients=tuple(g * (1 + 1e-9) for g in found.gradients))
+
+    monkeypatch.setattr(AutogradBackend, "gradient", in_threads)
+    done = threads.hammer([AutoAutograd()], 3, 2, 200, programs=6)
+    assert done.wrong
+    assert not done.good
+    assert any("program" in text and "AssertionError" in text for text in done.described)
+
+
+def test_memory_that_grows_is_told():
+    done = threads.Hammering(8, 10, calls=1000, before=2**20, measured_after=200, after=2**20 + threads.ALLOWED)
+    assert done.good
+    done.after += 800 * threads.ALLOWED_A_CALL + 1
+    assert not done.good
+    assert "which is growth" in str(done)
+
+
 # The command ---------------------------------------------------------------------------------------------------------
 
 
@@ -215,6 +412,53 @@ def test_the_command_says_what_it_did(capsys, tmp_path):
     assert "comparisons (AutoFiniteDifferences " in line
     assert line.rstrip().endswith("0 ways to fail")
     assert report.read_text() == line
+
+
+def test_a_run_goes_on_from_where_it_stopped(capsys, tmp_path, monkeypatch):
+    WRONG["matrices refused"][0](monkeypatch)
+    state = tmp_path / "state.json"
+    options = ["fuzz", "--backend", "AutoAutograd", "--seed", "31", "--start", "2"]
+    main([*options, "--programs", "18"])
+    whole = capsys.readouterr().out
+    for programs in ("7", "18", "18"):
+        main([*options, "--programs", programs, "--resume", str(state)])
+    assert capsys.readouterr().out.endswith(whole.splitlines()[-1] + "\n")
+    assert whole.endswith(" ways to fail\n")
+    done = read(state.read_text())
+    assert (done.seed, done.start, done.programs) == (31, 2, 18)
+    assert done.failures
+
+
+def test_another_run_is_not_resumed(capsys, tmp_path):
+    state = tmp_path / "state.json"
+    options = ["fuzz", "--backend", "AutoFiniteDifferences", "--programs", "1", "--resume", str(state)]
+    assert main(options) == 0
+    assert main([*options, "--seed", "4"]) == 2
+    assert (
+        f"{state} is of a run with seed 0, not 4. Resume with the same options, or name another file."
+        in capsys.readouterr().err
+    )
+    state.write_text("{}")
+    assert main(options) == 2
+    assert f"{state} is no state of a run: KeyError" in capsys.readouterr().err
+
+
+def test_failures_are_shown_as_they_come(capsys, monkeypatch):
+    WRONG["a factor for vectors"][0](monkeypatch)
+    main(["fuzz", "--backend", "AutoAutograd", "--programs", "12", "--seed", "31"])
+    assert "def f(" in capsys.readouterr().err
+
+
+def test_processes_find_what_one_does(capsys):
+    options = ["fuzz", "--backend", "AutoFiniteDifferences", "--programs", "3", "--seed", "4"]
+    assert main(options) == main([*options, "--jobs", "1"])
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == second
+
+
+def test_the_command_calls_from_threads(capsys):
+    assert main(["fuzz", "--backend", "AutoFiniteDifferences", "--seed", "3", "--threads", "2", "--calls", "50"]) == 0
+    assert capsys.readouterr().out.startswith("50 calls of ")
 
 
 def test_the_command_fails_if_something_does(capsys, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -11,7 +12,12 @@ from pathlib import Path
 from ..installed import installed_backends
 from ..progress import progress
 from ..runner import backend_from
-from .run import Fuzzing, fuzz
+from . import threads
+from .chunks import fuzz_on
+from .record import Fuzzing, read
+
+#: After how many seconds the state is written again.
+EVERY = 10.0
 
 
 def main(argv: Sequence[str]) -> int:
@@ -19,34 +25,69 @@ def main(argv: Sequence[str]) -> int:
     options = _parser().parse_args(argv)
     try:
         backends = [backend_from(text) for text in options.backend] or installed_backends()
+        done = _begun(options, [repr(backend) for backend in backends])
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
+    if options.threads is not None:
+        return threads.main(backends, options.seed, options.threads, options.calls)
     seconds = None if options.programs is not None and options.minutes is None else 60 * (options.minutes or 1.0)
-    shown = 0
-    start = time.monotonic()
+    shown, start, saved = len(done.failures), time.monotonic(), 0.0
     with progress(seconds if options.programs is None else options.programs) as update:
 
         def seen(fuzzing: Fuzzing) -> None:
-            nonlocal shown
+            nonlocal shown, saved
             update(time.monotonic() - start if options.programs is None else fuzzing.programs, _line(fuzzing))
-            if options.output is not None and len(fuzzing.failures) > shown:
-                shown = len(fuzzing.failures)
-                options.output.write_text(_text(fuzzing), encoding="utf-8")
+            news = fuzzing.failures[shown:]
+            for failure in news:
+                print(failure, file=sys.stderr, flush=True)
+            if news or time.monotonic() - saved > EVERY:
+                shown, saved = len(fuzzing.failures), time.monotonic()
+                _save(options, fuzzing)
 
-        done = fuzz(backends, options.seed, programs=options.programs, seconds=seconds, start=options.start, seen=seen)
+        try:
+            fuzz_on(done, backends, programs=options.programs, seconds=seconds, jobs=options.jobs, seen=seen)
+        finally:
+            _save(options, done)
     print(_text(done), end="")
-    if options.output is not None:
-        options.output.write_text(_text(done), encoding="utf-8")
     return 0 if done.good else 1
+
+
+def _begun(options: argparse.Namespace, backends: list[str]) -> Fuzzing:
+    """What a run that is resumed has done so far; else nothing. Raises ValueError if it was another run."""
+    fresh = Fuzzing(options.seed, options.start, backends=backends)
+    if options.resume is None or not options.resume.exists():
+        return fresh
+    try:
+        done = read(options.resume.read_text(encoding="utf-8"))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{options.resume} is no state of a run: {error!r}") from error
+    for name in ("seed", "start", "backends"):
+        if getattr(done, name) != getattr(fresh, name):
+            raise ValueError(
+                f"{options.resume} is of a run with {name} {getattr(done, name)}, not {getattr(fresh, name)}. "
+                f"Resume with the same options, or name another file."
+            )
+    return done
+
+
+def _save(options: argparse.Namespace, fuzzing: Fuzzing) -> None:
+    if options.output is not None:
+        options.output.write_text(_text(fuzzing), encoding="utf-8")
+    if options.resume is not None:
+        aside = options.resume.with_name(f"{options.resume.name}.new")  # an interrupt leaves the old or the new one
+        aside.write_text(fuzzing.written(), encoding="utf-8")
+        os.replace(aside, options.resume)
 
 
 def _text(done: Fuzzing) -> str:
     lines = [f"{failure}\n" for failure in done.failures]
     counts = ", ".join(f"{name} {count}" for name, count in done.comparisons.items())
+    refused = ", ".join(f"{name} {count}" for name, count in done.refused.items() if count)
     lines.append(
         f"seed {done.seed}: {done.programs} programs, {sum(done.comparisons.values())} comparisons ({counts}), "
-        f"{done.skipped} trials skipped at kinks, {len(done.failures)} ways to fail\n"
+        f"{done.skipped} trials skipped at kinks, {done.refused.total()} calls refused as documented"
+        f"{f' ({refused})' if refused else ''}, {len(done.failures)} ways to fail\n"
     )
     return "\n".join(lines)
 
@@ -63,5 +104,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--minutes", type=float, metavar="M", help="for how long; 1 by default")
     parser.add_argument("--programs", type=int, metavar="N", help="how many programs, instead of how long")
     parser.add_argument("--start", type=int, default=0, metavar="N", help="the number of the first program")
+    parser.add_argument("--jobs", type=int, metavar="N", help="that many processes, which are renewed; for long runs")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the failures there as they are found")
+    parser.add_argument("--resume", type=Path, metavar="FILE", help="keep the state there, and go on from it")
+    parser.add_argument("--threads", type=int, metavar="T", help="call a few programs from that many threads at once instead")
+    parser.add_argument("--calls", type=int, default=20_000, metavar="N", help="with --threads: how many calls in all")
     return parser

@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict, defaultdict
 from dataclasses import dataclass, replace
-from typing import Any
+from types import MethodType
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,10 +14,10 @@ from adinterface import Constant
 
 from ..arguments import Arguments, unwrapped
 from ..trees import is_floating, leaves_inside, mapped
-from .nodes import Layer, Pair
-from .program import Form, Program, Statement
-from .reference import reference_namespace
-from .rules import RULES, SCALARS, Fits, Rule, integer, python
+from .nodes import Layer, Pair, Switch
+from .program import NAMES, Form, Program, Statement
+from .reference import reference_names, reference_namespace
+from .rules import CAPTURED, CAUGHT, RULES, SCALARS, STATIC, Fits, Rule, integer, method, python, switch, truth, word
 
 #: Nothing in a program may be larger.
 LARGEST = 40.0
@@ -41,6 +42,11 @@ _SHAPES: tuple[tuple[int, ...], ...] = (
 _DTYPES = ("float64",) * 8 + ("float32", "float32", "complex128", "complex64")
 
 
+#: What a program is about, and the statements that it has more than others. Those about exceptions are NumPy code.
+Theme = Literal["plain", "static", "captured", "caught"]
+THEMES: dict[Theme, tuple[Rule, ...]] = {"plain": (), "static": STATIC, "captured": CAPTURED, "caught": CAUGHT}
+
+
 @dataclass(frozen=True)
 class Wanted:
     """What a program is made for: what it returns; whether one argument alone is differentiated, is a number, is all real."""
@@ -49,6 +55,7 @@ class Wanted:
     one: bool = False
     number: bool = False
     real: bool = False
+    theme: Theme = "plain"
 
 
 class Impossible(Exception):
@@ -73,8 +80,29 @@ def program(rng: np.random.Generator, wanted: Wanted) -> Program:
         kwargs["scale"] = _leaf(rng, dtype)
     if not Arguments(tuple(args), kwargs).leaves:
         args[0] = _leaf(rng, dtype)
-    empty = Program(tuple(args), kwargs, (), (), wanted.form)
-    return _with_statements(rng, empty)
+    if wanted.theme == "static":
+        values = _static(rng)
+        args += map(Constant, values[: min(4 - len(args), int(rng.integers(1, 3)))])
+        kwargs.update(zip(("mode", "choice"), values[-int(rng.integers(1, 3)) :]))
+    if wanted.theme == "captured" and not wanted.number and type(args[0]) is not int:
+        args[0] = _with_its_like(rng, args[0], Arguments((args[0],), {}).point)
+    if wanted.theme == "caught" and not wanted.number and len(args) < 4:
+        number = _number(rng, np.finfo(dtype).dtype.name)
+        args.append(Constant(number) if wanted.one else number)
+    empty = Program(tuple(args), kwargs, (), (), wanted.form, deep=wanted.theme == "caught")
+    return _with_statements(rng, empty, THEMES[wanted.theme])
+
+
+def _with_its_like(rng: np.random.Generator, arg: Any, point: list[Any]) -> Any:
+    """An argument with one more leaf like its first: what a rule captures must be like what it is given."""
+    return {"x": arg, "y": numbers(rng, point[0].shape, point[0].dtype.name)} if point else arg
+
+
+def _static(rng: np.random.Generator) -> list[Any]:
+    """Static values of every kind, in any order."""
+    switch = Switch(int(rng.integers(1, 4)))
+    values = [("text", "word")[int(rng.integers(2))], bool(rng.integers(2)), int(rng.integers(1, 4)), switch, switch.raised]
+    return [values[int(n)] for n in rng.permutation(len(values))]
 
 
 def _opened(tree: Any) -> Any:
@@ -158,11 +186,12 @@ class Scope:
         self.program = program
         point = [np.asarray(x) for x in program.arguments.point]
         args, kwargs = program.arguments.with_leaves(point)
-        self.values: dict[str, Any] = {**dict(zip(program.names, args)), **kwargs, "xp": reference_namespace()}
+        names = {**NAMES, **reference_names(), "array_namespace": reference_namespace, "xp": reference_namespace()}
+        self.values: dict[str, Any] = {**names, **dict(zip(program.names, args)), **kwargs}
         self.known: dict[str, Any] = {}
         for path, leaf in leaves_inside((*program.args,), "args"):
             place = program.place(path)
-            if is_floating(leaf) or (type(leaf) is int and path.count("[") >= 1):
+            if is_floating(leaf) or type(leaf) in (int, str, bool, Switch, MethodType):
                 self.known[place] = eval(place, dict(self.values))
         for name, value in program.kwargs.items():
             self.known[name] = value
@@ -186,11 +215,11 @@ def suitable(value: Any) -> bool:
     return bool(np.all(np.isfinite(value)) and np.max(np.abs(value), initial=0.0) < LARGEST and value.size <= 64)
 
 
-def _with_statements(rng: np.random.Generator, program: Program) -> Program:
+def _with_statements(rng: np.random.Generator, program: Program, theme: tuple[Rule, ...]) -> Program:
     scope = Scope(program)
     statements: list[Statement] = []
     for n in range(int(rng.integers(1, 9))):
-        statement = _statement(rng, scope, f"t{n}", RULES)
+        statement = _statement(rng, scope, f"t{n}", theme if theme and rng.random() < 0.6 else RULES)
         if statement is not None:
             statements.append(statement)
     count = {"scalar": (1, 3), "auxiliary": (2, 4), "tree": (1, 4)}[program.form]
@@ -225,7 +254,7 @@ def _statement(
         operands = _operands(rng, scope, rule, last)
         if operands is None:
             continue
-        statement = Statement(name, rule.text, operands, rule.branches)
+        statement = Statement(name, rule.text, operands, rule.kind)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:
@@ -255,10 +284,14 @@ def _operands(rng: np.random.Generator, scope: Scope, rule: Rule, last: bool) ->
     return tuple(operands)
 
 
+_STATIC: dict[type, Fits] = {
+    int: integer, float: python, complex: python, str: word, bool: truth, Switch: switch, MethodType: method,
+}  # fmt: skip
+
+
 def _fits(fits: Fits, value: Any) -> bool:
     """Python's numbers stand where they are asked for, and nowhere else: a namespace's functions want arrays."""
-    if type(value) is int:
-        return fits is integer
-    if type(value) in (float, complex):
-        return fits is python
-    return fits not in (integer, python) and fits(value)
+    asked = _STATIC.get(type(value))
+    if asked is not None:
+        return fits is asked
+    return fits not in _STATIC.values() and fits(value)

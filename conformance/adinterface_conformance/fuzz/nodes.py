@@ -16,3 +16,13 @@ class Layer:
     weight: Any
     bias: Any
     name: Any = field(default="layer", metadata={"static": True})
+
+
+class Switch:
+    """A setting that its owner may turn: nothing but an integer, and so a static value whose contents decide."""
+
+    def __init__(self, power: int):
+        self.power = power
+
+    def raised(self, x: Any) -> Any:
+        return x**self.power

@@ -2,24 +2,44 @@
 
 from __future__ import annotations
 
+import contextlib
 import linecache
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
+from types import MethodType
 from typing import Any, Literal
 
 import numpy as np
 
+import adinterface
 from adinterface import Constant
 from adinterface.contract.library import PYTHON, Library
 from adinterface.contract.nodes import NodeType
 from adinterface.tree import handler_of
 
 from ..arguments import Arguments
+from .nodes import Switch
 
 #: What f returns: a scalar; a scalar with something auxiliary; an array or a tree of arrays.
 Form = Literal["scalar", "auxiliary", "tree"]
+
+#: What is special about a statement: a branch on a value; something decided by a static value; a rule that captures what may be
+#: differentiated; an exception of NumPy code that is caught. A branch cannot be compiled, unless NumPy code is copied.
+Kind = Literal["", "branch", "static", "captured", "caught"]
+
+#: What a program may name. The reference has others in their place.
+NAMES: Mapping[str, Any] = {
+    "np": np,
+    "math": math,
+    "contextlib": contextlib,
+    **{
+        name: getattr(adinterface, name)
+        for name in ("numpy_function", "rule", "scalar_rule", "root", "fixed_point", "checkpoint", "fori_loop", "scan", "cond")
+    },
+}
 
 _numbers = count()
 
@@ -31,8 +51,7 @@ class Statement:
     name: str
     text: str
     operands: tuple[str, ...] = ()
-    #: A branch on a value, which a compiler refuses.
-    branches: bool = False
+    kind: Kind = ""
 
     def lines(self) -> list[str]:
         return self.text.format(*self.operands, n=self.name).split("\n")
@@ -46,7 +65,7 @@ class Program:
     """A function of some arguments and keywords.
 
     args, kwargs: values as a caller would pass them, with NumPy leaves. results: the expressions that it returns, added up
-    if it returns a scalar; of an `auxiliary` one the last is what is auxiliary.
+    if it returns a scalar; of an `auxiliary` one the last is what is auxiliary. deep: it is NumPy code, which runs as a copy.
     """
 
     args: tuple[Any, ...]
@@ -54,14 +73,15 @@ class Program:
     statements: tuple[Statement, ...]
     results: tuple[Statement, ...]
     form: Form
+    deep: bool = False
 
     @property
     def names(self) -> list[str]:
         return ["a", "b", "c", "d"][: len(self.args)]
 
     @property
-    def branches(self) -> bool:
-        return any(statement.branches for statement in self.statements)
+    def kinds(self) -> set[Kind]:
+        return {statement.kind for statement in self.statements}
 
     @property
     def arguments(self) -> Arguments:
@@ -73,9 +93,10 @@ class Program:
         return self.names[int(number)] + rest
 
     def source(self) -> str:
-        """The function `f`, as text; it wants the name `array_namespace`."""
-        lines = [f"def f({', '.join([*self.names, *self.kwargs])}):"]
-        lines.append(f"    xp = array_namespace({self.place(self.arguments.paths[0])})")
+        """The function `f`, as text; it wants `array_namespace` and some of NAMES."""
+        lines = ["@numpy_function(deep=True)"] if self.deep else []
+        lines.append(f"def f({', '.join([*self.names, *self.kwargs])}):")
+        lines.append("    xp = np" if self.deep else f"    xp = array_namespace({self.place(self.arguments.paths[0])})")
         lines += [f"    {line}" for statement in self.statements for line in statement.lines()]
         lines.append(f"    return {self._returned()}")
         return "\n".join(lines) + "\n"
@@ -90,10 +111,10 @@ class Program:
             return results[0]
         return f'{{"first": {results[0]}, "rest": [{", ".join(results[1:])}]}}'
 
-    def function(self, array_namespace: Callable[..., Any]) -> Callable[..., Any]:
-        """The function, with this `array_namespace`."""
+    def function(self, array_namespace: Callable[..., Any], **names: Any) -> Callable[..., Any]:
+        """The function, with this `array_namespace`, and other names than those of NAMES where they are given."""
         source, name = self.source(), f"<fuzz {next(_numbers)}>"
-        scope: dict[str, Any] = {"array_namespace": array_namespace}
+        scope: dict[str, Any] = {**NAMES, **names, "array_namespace": array_namespace}
         exec(compile(source, name, "exec"), scope)
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         f: Callable[..., Any] = scope["f"]
@@ -118,6 +139,10 @@ class Program:
 
 def written(value: Any, native: Callable[[str], bool] = lambda path: False, path: str = "") -> str:
     """A value as Python code; leaves for whose path `native` holds are written `native(...)`."""
+    if isinstance(value, Switch):
+        return "setting"  # by name, for it is turned
+    if isinstance(value, MethodType):
+        return f"{written(value.__self__)}.{value.__name__}"
     if isinstance(value, Constant):
         return f"Constant({written(value.value, native, path)})"
     handler = handler_of(value, scan=False)

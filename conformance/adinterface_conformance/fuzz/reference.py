@@ -7,6 +7,7 @@ whether it is.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -58,6 +59,82 @@ def along(outputs: Callable[[Vectors], Vectors], point: Vectors, direction: Vect
 
 def _ratio(numerator: int, denominator: int) -> Any:
     return np.longdouble(numerator) / denominator
+
+
+# What a program names -------------------------------------------------------------------------------------------------
+
+
+class _Primal:
+    """A rule of which only the function itself counts."""
+
+    def __init__(self, f: Callable[..., Any], partials: Any = None):
+        self.f = f
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        return self.f(*args, **keywords)
+
+    def pullback(self, back: Any) -> Any:
+        return back
+
+    def pushforward(self, push: Any) -> Any:
+        return push
+
+
+def _root(f: Any, x0: Any, *args: Any, solver: Any) -> Any:
+    return solver(lambda x: f(x, *args), x0)
+
+
+def _repeated(lower: int, upper: int, body: Any, value: Any) -> Any:
+    for i in range(lower, upper):
+        value = body(i, value)
+    return value
+
+
+def _scanned(f: Any, carry: Any, rows: Any) -> Any:
+    outputs = []
+    for row in rows:
+        carry, y = f(carry, row)
+        outputs.append(y)
+    return carry, np.stack(outputs)
+
+
+def _either(pred: Any, true_function: Any, false_function: Any, *operands: Any) -> Any:
+    return (true_function if pred else false_function)(*operands)
+
+
+def _of_the_host(name: str, raises: type[Exception], allowed: Callable[[Any], bool]) -> Callable[[Any], Any]:
+    """A function of `math` that raises where Python's does; of a long double it has all the digits that there are."""
+
+    def function(x: Any) -> Any:
+        if not allowed(x):
+            raise raises(f"math.{name} of {x}")
+        value = getattr(np, name)(np.longdouble(x))
+        return value if isinstance(x, (np.ndarray, np.generic)) and x.dtype == np.longdouble else float(value)
+
+    return function
+
+
+@functools.cache
+def reference_names() -> dict[str, Any]:
+    """What stands for the names of a program: no engine, no rule, and functions of 64 bits."""
+    largest = math.log(np.finfo(np.float64).max)
+    return {
+        "np": _namespace(),
+        "math": SimpleNamespace(
+            log=_of_the_host("log", ValueError, lambda x: x > 0),
+            sqrt=_of_the_host("sqrt", ValueError, lambda x: x >= 0),
+            exp=_of_the_host("exp", OverflowError, lambda x: x < largest),
+        ),
+        "numpy_function": lambda *, deep: lambda f: f,
+        "rule": _Primal,
+        "scalar_rule": _Primal,
+        "root": _root,
+        "fixed_point": _root,
+        "checkpoint": lambda f: f,
+        "fori_loop": _repeated,
+        "scan": _scanned,
+        "cond": _either,
+    }
 
 
 # The namespace -------------------------------------------------------------------------------------------------------

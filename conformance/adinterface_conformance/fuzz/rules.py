@@ -6,9 +6,13 @@ A condition keeps f away from its kinks and poles: there engines may differ, and
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import MethodType
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from .nodes import Switch
+from .program import Kind
 
 #: Which values an operand may have.
 Fits = Callable[[Any], bool]
@@ -68,6 +72,27 @@ def integer(k: Any) -> bool:
     return type(k) is int
 
 
+def word(x: Any) -> bool:
+    return type(x) is str
+
+
+def truth(x: Any) -> bool:
+    return type(x) is bool
+
+
+def switch(x: Any) -> bool:
+    return type(x) is Switch
+
+
+def method(x: Any) -> bool:
+    return type(x) is MethodType
+
+
+def number(x: Any) -> bool:
+    """A real number, as an array without axes."""
+    return real(x) and np.ndim(x) == 0
+
+
 def python(x: Any) -> bool:
     """A Python float or complex, as f gets it from a Constant or a keyword."""
     return type(x) in (float, complex)
@@ -79,8 +104,7 @@ class Rule(NamedTuple):
     text: str
     operands: tuple[Fits, ...]
     together: Callable[..., bool] = lambda *values: True
-    #: It branches on a value.
-    branches: bool = False
+    kind: Kind = ""
 
 
 def _apart(*values: Any) -> bool:
@@ -101,6 +125,15 @@ def _distinct(x: Any, *others: Any) -> bool:
 
 def _same_shape(x: Any, y: Any) -> bool:
     return bool(np.shape(x) == np.shape(y))
+
+
+def _alike(x: Any, y: Any) -> bool:
+    """One shape and one dtype, as a rule's cotangents and a loop's values must have them."""
+    return bool(np.shape(x) == np.shape(y)) and np.asarray(x).dtype == np.asarray(y).dtype
+
+
+def _same_dtype(x: Any, y: Any) -> bool:
+    return bool(np.asarray(x).dtype == np.asarray(y).dtype)
 
 
 def _small(x: Any, *others: Any) -> bool:
@@ -235,8 +268,8 @@ RULES: tuple[Rule, ...] = (
         (square, real_matrix), lambda a, b: len(a) == len(b) and _small(a),
     ),
     # Python: branches on values, loops, functions, containers
-    Rule("if xp.sum({0}) > 0.25:\n    {n} = xp.sin({0})\nelse:\n    {n} = {0} * 2.0", (filled,), _sum_apart, True),
-    Rule("{n} = {0}\nwhile xp.sum({n} * {n}) > 1.0:\n    {n} = {n} / 2", (filled,), branches=True),
+    Rule("if xp.sum({0}) > 0.25:\n    {n} = xp.sin({0})\nelse:\n    {n} = {0} * 2.0", (filled,), _sum_apart, "branch"),
+    Rule("{n} = {0}\nwhile xp.sum({n} * {n}) > 1.0:\n    {n} = {n} / 2", (filled,), kind="branch"),
     Rule("{n} = {0}\nfor k in range({1}):\n    {n} = xp.sin({n} + k)", (filled, integer)),
     Rule("{n} = {0} ** {1}", (filled, integer), lambda x, k: _small(x)),
     Rule("{n} = {0}[{1} - {1}]", (rows, integer)),
@@ -259,3 +292,111 @@ SCALARS: tuple[Rule, ...] = (
         for text in ("xp.sum(xp.real({0}))", "xp.sum(xp.real({0} * xp.conj({0})))", "xp.sum(xp.imag({0}) ** 2 + xp.real({0}))")
     ],
 )
+
+#: What a static value decides: which function, how often, which shape, which entries of a Jacobian.
+STATIC: tuple[Rule, ...] = (
+    *[
+        Rule("{n} = " + text, (real, fits), together, "static")
+        for text, fits, together in (
+            ("xp.sin({0}) if {1} == 'text' else {0} * 2.0", word, lambda *values: True),
+            ("dict(text=xp.tanh, word=xp.cos).get({1}, xp.exp)({0})", word, _small),
+            ("{0} ** 2 if {1} else xp.cos({0})", truth, _small),
+            ("(xp.sin, xp.tanh, xp.cos)[{1} % 3]({0})", integer, lambda *values: True),
+            ("{0} ** {1}.power", switch, _small),
+            ("{1}({0})", method, _small),
+            ("sum([xp.sin({0} + k) for k in range({1}.power)])", switch, lambda *values: True),
+        )
+    ],
+    *[
+        Rule("{n} = " + text, (real_rows, fits), kind="static")
+        for text, fits in (
+            ("xp.flip({0}, axis=0) * {0} if {1} == 2 else {0} * {0}[0]", integer),
+            ("{0}[-1] if {1} > 1 else xp.sum({0}, axis=0)", integer),
+            ("xp.sum({0}, axis=0, keepdims={1})", truth),
+            ("{0} * {0}[0] if {1} == 'text' else xp.cumulative_sum({0}, axis=0)", word),
+        )
+    ],
+)
+
+_ITERATE = "def iterate(g, y):\n    for _ in range(60):\n        y = g(y)\n    return y\n"
+_NEWTON = "def newton(g, y):\n    for _ in range(30):\n        y = y - {g} / (1 + 3 * y * y)\n    return y\n"
+_CUBE = "{n} = root(lambda y, p: y + y ** 3 - p{captured}, xp.zeros_like({0}), {0}, solver=newton)"
+
+#: Rules and loops, some of which capture what may be differentiated: right, or an error that says so.
+CAPTURED: tuple[Rule, ...] = (
+    Rule("made = rule(lambda y: xp.sin(y))\nmade.pullback(lambda w, v, y: w * xp.cos(y))\n{n} = made({0})", (real,)),
+    Rule("{n} = scalar_rule(lambda y: xp.sin(y), lambda v, y: xp.cos(y))({0})", (real,)),
+    Rule("{n} = checkpoint(lambda y, p: xp.sin(y) * p)({0}, {1})", (real, real)),
+    Rule(
+        f"{_ITERATE}bent = lambda y, p: array_namespace(y, p).tanh(y / 3 + p)\n"
+        "{n} = fixed_point(bent, xp.zeros_like({0}), {0}, solver=iterate)",
+        (filled,),
+    ),
+    Rule(_NEWTON.replace("{g}", "g(y)") + _CUBE.replace("{captured}", ""), (filled,)),
+    Rule("{n} = fori_loop(0, 3, lambda i, y: xp.tanh(y + {1}), {0})", (real, real), _alike),
+    Rule("{n} = scan(lambda y, row: (xp.tanh(y + row * {1}), y), {0}[0], {0})[1]", (real_vector, number), _same_dtype),
+    Rule(
+        "{n} = cond(xp.sum({0}) > 0.25, lambda y: xp.sin(y), lambda y: y * {1}, {0})",
+        (filled, real), lambda x, y: _alike(x, y) and _sum_apart(x),
+    ),
+    *[
+        Rule(text, (real, real), _alike, "captured")
+        for text in (
+            "made = rule(lambda y: y * {1})\nmade.pullback(lambda w, v, y: w * {1})\n{n} = made({0})",
+            "made = rule(lambda y: xp.sin(y) * {1})\n"
+            "made.pushforward(lambda tangents, v, y: tangents[0] * xp.cos(y) * {1})\n{n} = made({0})",
+            "made = rule(lambda y, p: y * p)\nmade.pullback(lambda w, v, y, p: (w * {1}, w * y))\n{n} = made({0}, {1})",
+            "made = rule(lambda y, p: y * p)\n"
+            "made.pushforward(lambda tangents, v, y, p: tangents[0] * {1} + tangents[1] * y)\n{n} = made({0}, {1})",
+            "{n} = scalar_rule(lambda y: y * {1}, lambda v, y: {1} + 0.0 * y)({0})",
+            "{n} = scalar_rule(lambda y: xp.sin(y), lambda v, y: xp.cos(y) * {1} / {1})({0})",
+            "{n} = checkpoint(lambda y: xp.sin(y) * {1})({0})",
+        )
+    ],
+    Rule(
+        f"{_ITERATE}bent = lambda y, p: array_namespace(y, p).tanh(y / 3 + p) * {{1}} / 2\n"
+        "{n} = fixed_point(bent, xp.zeros_like({0}), {0}, solver=iterate)",
+        (filled, filled), lambda x, y: _alike(x, y) and bool(np.all(np.abs(y) < 2)), "captured",
+    ),
+    Rule(_NEWTON.replace("{g}", "g(y)") + _CUBE.replace("{captured}", " - {1}"), (filled, filled), _alike, "captured"),
+    Rule(_NEWTON.replace("{g}", "float(g(y))") + _CUBE.replace("{captured}", " - {1}"), (number, number), _alike, "captured"),
+)  # fmt: skip
+
+
+def _log_range(x: Any, *others: Any) -> bool:
+    return bool(abs(x) > 0.06 and abs(1500 * x - 709.78) > 90)
+
+
+#: Exceptions of NumPy code that are caught: raised by its own hand, by a function that it calls, or by Python itself.
+CAUGHT: tuple[Rule, ...] = (
+    *[
+        Rule(text, (filled,), _sum_apart, "caught")
+        for text in (
+            "try:\n    if np.sum({0}) > 0.25:\n        raise ValueError('large')\n    {n} = np.sin({0})\n"
+            "except ValueError:\n    {n} = {0} ** 2",
+            "def check(y):\n    if np.sum(y) > 0.25:\n        raise ArithmeticError('large')\n    return np.tanh(y)\n"
+            "try:\n    {n} = check({0})\nexcept ArithmeticError:\n    {n} = 2.0 * {0}",
+            "try:\n    assert np.sum({0}) > 0.25\n    {n} = np.sin({0})\nexcept AssertionError:\n    {n} = {0} ** 3",
+            "{n} = 2.0 * {0}\nwith contextlib.suppress(ValueError):\n    if np.sum({0}) > 0.25:\n        raise ValueError\n"
+            "    {n} = np.sin({0})",
+            "{n} = {0}\nfor _ in range(3):\n    try:\n        if np.sum({n}) > 0.25:\n            raise ValueError\n"
+            "        {n} = {n} + 0.1\n    except ValueError:\n        {n} = {n} / 2\n        break",
+            "try:\n    if np.sum({0}) > 0.25:\n        raise KeyError('large')\n    {n} = np.sin({0})\n"
+            "except LookupError as error:\n    {n} = {0} * len(error.args)\nelse:\n    {n} = {n} + {0}",
+        )
+    ],
+    *[
+        Rule(text, (number,), _away_from(0.0), "caught")
+        for text in (
+            "try:\n    {n} = {0} + math.log({0})\nexcept ValueError:\n    {n} = 3.0 * {0}",
+            "try:\n    y = math.sqrt({0})\nexcept ValueError:\n    y = {0} ** 2\nelse:\n    y = y + 1.0\n"
+            "finally:\n    {n} = {0} * 0.5\n{n} = {n} * y",
+            "try:\n    y = 1.0 / max(float({0}), 0.0)\nexcept ZeroDivisionError:\n    y = 2.0\n{n} = {0} ** 2 * y",
+            "try:\n    y = [1.0, 2.0][int({0} > 0) * 2]\nexcept IndexError:\n    y = 0.5\n{n} = {0} * y",
+        )
+    ],
+    Rule(
+        "try:\n    y = math.exp(1500.0 * {0}) * 0.0\nexcept OverflowError:\n    y = 1.0\n{n} = np.sin({0}) * (2.0 + y)",
+        (number,), _log_range, "caught",
+    ),
+)  # fmt: skip

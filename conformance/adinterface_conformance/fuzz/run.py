@@ -5,9 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,60 +18,22 @@ from adinterface.registry import find
 from ..accuracy import differentiates, pair_of
 from ..case import warm_up
 from .judging import Finding, NotSmooth, judge
-from .making import Impossible, Wanted, program
+from .making import THEMES, Impossible, Wanted, program
+from .misfits import misfits
 from .program import Program
+from .record import Failure, Fuzzing
 from .shrinking import shrunk
 from .snippet import snippet
 from .trial import Call, Trial
 
 #: How many operators a program is tried with: an engine compiles what it has not met, so a program serves several times.
 OPERATORS = 4
+#: Which part of the programs is about each theme.
+SHARES = {"plain": 0.5, "static": 0.15, "captured": 0.2, "caught": 0.15}
+#: How often misfits are tried on a backend.
+MISFITS = 0.2
 #: An engine that compiles takes part in one program of so many: it takes a second for what takes others milliseconds.
 SHARE = 3
-
-
-@dataclass
-class Failure:
-    """One way to fail: the first program that did, cut down, and how often it was met."""
-
-    backend: str
-    operator: str
-    kind: str
-    words: str
-    #: The statements that are needed for it.
-    rules: frozenset[str]
-    #: A program that runs when it is pasted.
-    text: str
-    #: The number of the program, which together with the seed makes it again.
-    program: int
-    count: int = 1
-
-    def explains(self, backend: str, trial: Trial, finding: Finding) -> bool:
-        """Whether another failure is this one once more, as far as one can tell without cutting it down."""
-        texts = {statement.text for statement in trial.program.statements}
-        alike = self.backend == backend and self.kind == finding.kind and self.words == finding.words
-        return alike and self.rules <= texts and (bool(self.rules or self.words) or self.operator == trial.operation.name)
-
-    def __str__(self) -> str:
-        return (
-            f"{self.backend}, {self.operator}: {self.kind} ({self.count} times; first in program {self.program})\n{self.text}"
-        )
-
-
-@dataclass
-class Fuzzing:
-    """What came of it so far."""
-
-    seed: int
-    programs: int = 0
-    comparisons: Counter[str] = field(default_factory=Counter)
-    #: Trials at a point where the reference is not exact enough to judge.
-    skipped: int = 0
-    failures: list[Failure] = field(default_factory=list)
-
-    @property
-    def good(self) -> bool:
-        return not self.failures
 
 
 def fuzz(
@@ -83,15 +43,17 @@ def fuzz(
     programs: int | None = None,
     seconds: float | None = None,
     start: int = 0,
+    known: Sequence[Failure] = (),
     seen: Callable[[Fuzzing], None] = lambda fuzzing: None,
 ) -> Fuzzing:
     """Try programs until so many are done, or for so long; the same seed makes the same ones, in the same order.
 
-    start: the number of the first program. seen: is told after each program.
+    start: the number of the first program. known: failures that are counted, and not cut down again. seen: is told after each
+    program.
     """
     for backend in backends:
         warm_up(backend)
-    fuzzing, number = Fuzzing(seed), start
+    fuzzing, number = Fuzzing(seed, start, failures=[dataclasses.replace(each, count=0) for each in known]), start
     deadline = None if seconds is None else time.monotonic() + seconds
     while (programs is None or number < start + programs) and (deadline is None or time.monotonic() < deadline):
         _try(fuzzing, number, backends)
@@ -102,33 +64,53 @@ def fuzz(
 
 
 def _try(fuzzing: Fuzzing, number: int, backends: Sequence[AutoBackend]) -> None:
-    rng = np.random.default_rng([fuzzing.seed, number])
-    lead = operations()[int(rng.integers(len(operations())))]
-    made: Program | None = None
-    while made is None:
-        try:
-            made = program(rng, _wanted(rng, lead))
-        except Impossible:
-            continue
-    shared: dict[Any, Any] = {}
-    for operation in _operators(rng, made, lead):
-        trial = Trial(made, operator_of(operation), operation, number, shared)
+    made, operators = drawn(fuzzing.seed, number)
+    _try_misfits(fuzzing, number, made, backends)
+    for trial in operators:
         other: tuple[Call, dict[str, Any]] | None = None
-        seed = [fuzzing.seed, number, zlib.crc32(operation.name.encode())]
-        for call in _calls(seed, made, backends, everybody=number % SHARE == 0):
+        for call in calls(fuzzing.seed, number, trial, backends):
             try:
                 judgement = judge(trial, call, other[1] if other else None)
             except NotSmooth:
                 fuzzing.skipped += 1
                 break
             fuzzing.comparisons[type(call.backend).__name__] += judgement.comparisons
+            fuzzing.refused[type(call.backend).__name__] += judgement.refused
             if judgement.findings:
                 _note(fuzzing, number, trial, call, judgement.findings, other[0] if other else None)
             elif other is None and judgement.parts is not None and differentiates(call.backend):
                 other = call, judgement.parts
 
 
+def _try_misfits(fuzzing: Fuzzing, number: int, made: Program, backends: Sequence[AutoBackend]) -> None:
+    for backend in backends:
+        name = type(backend).__name__
+        rng = np.random.default_rng([fuzzing.seed, number, zlib.crc32(b"misfits"), zlib.crc32(backend.name.encode())])
+        if rng.random() > MISFITS:
+            continue
+        tried, found = misfits(made, backend, rng)
+        fuzzing.comparisons[name] += tried
+        for function, kind, text in found:
+            fuzzing.note(Failure(name, function, kind, "", frozenset(), text, number))
+
+
 # Drawing -------------------------------------------------------------------------------------------------------------
+
+
+def drawn(seed: int, number: int) -> tuple[Program, list[Trial]]:
+    """A program, and the operators that it is tried with."""
+    rng = np.random.default_rng([seed, number])
+    lead = operations()[int(rng.integers(len(operations())))]
+    # Drawn apart, so that a plain program stays what it is when there are other themes.
+    theme = np.random.default_rng([seed, number, zlib.crc32(b"theme")]).choice(list(THEMES), p=[*SHARES.values()])
+    made: Program | None = None
+    while made is None:
+        try:
+            made = program(rng, dataclasses.replace(_wanted(rng, lead), theme=theme))
+        except Impossible:
+            continue
+    shared: dict[Any, Any] = {}
+    return made, [Trial(made, operator_of(each), each, number, shared) for each in _operators(rng, made, lead)]
 
 
 def _wanted(rng: np.random.Generator, operation: type[Operation]) -> Wanted:
@@ -164,15 +146,23 @@ def _compiles(backend: AutoBackend) -> bool:
     return find(pair_of(backend)[0]).compile(lambda *arrays: ()) is not None
 
 
-def _calls(seed: list[int], made: Program, backends: Sequence[AutoBackend], *, everybody: bool) -> Iterator[Call]:
-    """A call for each backend; without `everybody` for those that do not compile. Which others there are does not matter."""
+def calls(seed: int, number: int, trial: Trial, backends: Sequence[AutoBackend]) -> Iterator[Call]:
+    """A call for each backend; one that compiles is left out most often. Which others there are does not matter."""
+    operation = zlib.crc32(trial.operation.name.encode())
     for backend in backends:
-        draws = np.random.default_rng([*seed, zlib.crc32(backend.name.encode())]).random(3)
+        draws = np.random.default_rng([seed, number, operation, zlib.crc32(backend.name.encode())]).random(3)
         compiles = _compiles(backend)
-        if compiles and not everybody:
+        if compiles and number % SHARE:
             continue
-        prepared = bool(draws[0] < (0.02 if compiles else 0.25)) and not (compiles and made.branches)
-        yield Call(_with_mode(backend, float(draws[1])), prepared, bool(draws[2] < 0.25))
+        decided = bool(trial.program.kinds & {"static", "caught"})  # what a prepared call may get wrong
+        share = (0.4 if decided else 0.02) if compiles else 0.6 if decided else 0.25
+        call = Call(_with_mode(backend, float(draws[1])), bool(draws[0] < share), bool(draws[2] < 0.25))
+        yield call if may_prepare(trial, backend) else dataclasses.replace(call, prepared=False)
+
+
+def may_prepare(trial: Trial, backend: AutoBackend) -> bool:
+    """Whether a prepared call may be asked for: a branch on a value is refused where it would be compiled."""
+    return trial.program.deep or "branch" not in trial.program.kinds or not _compiles(backend)
 
 
 def _with_mode(backend: AutoBackend, draw: float) -> AutoBackend:
@@ -189,8 +179,9 @@ def _note(fuzzing: Fuzzing, number: int, trial: Trial, call: Call, findings: lis
     """Count a failure that is known, and cut a new one down."""
     first = findings[0]
     name = type(call.backend).__name__
+    texts = {statement.text for statement in trial.program.statements}
     for known in fuzzing.failures:
-        if known.explains(name, trial, first):
+        if known.explains(name, trial.operation.name, first.kind, first.words, texts):
             known.count += 1
             return
 

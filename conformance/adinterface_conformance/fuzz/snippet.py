@@ -11,7 +11,8 @@ import adinterface
 from adinterface import AutoBackend, SecondOrder
 
 from ..arguments import shifted
-from .program import written
+from .elsewhere import switched, switches
+from .program import Program, written
 from .trial import Call, Trial, native_library
 
 _NATIVE = """\
@@ -20,7 +21,7 @@ library = find({backend}).libraries[0]
 
 def native(x):
     scoping = library.precision((x.dtype.name,))
-    with (scoping and scoping()) or nullcontext():
+    with (scoping and scoping()) or contextlib.nullcontext():
         return library.asarray(x, dtype=x.dtype.name, copy=True)
 
 
@@ -29,10 +30,9 @@ def native(x):
 #: Where the names of a program come from.
 _FROM = {
     "collections": ("OrderedDict", "defaultdict"),
-    "contextlib": ("nullcontext",),
     "adinterface": tuple(adinterface.__all__),
     "adinterface.registry": ("find",),
-    "adinterface_conformance.fuzz.nodes": ("Layer", "Pair"),
+    "adinterface_conformance.fuzz.nodes": ("Layer", "Pair", "Switch"),
 }
 
 
@@ -50,21 +50,25 @@ def snippet(trial: Trial, call: Call, messages: list[str]) -> str:
     """The text: imports, f, the call, and in comments what is wrong with what it prints."""
     operator, backend = trial.operation.name, written_backend(call.backend)
     native = call.native and native_library(call.backend) is not None
-    scenario = trial.scenario()
 
-    def arguments(change: Callable[[Any], Any]) -> str:
-        args = [written(change(arg), lambda path: native) for arg in scenario.args]
+    def arguments(program: Program, change: Callable[[Any], Any] = lambda value: value) -> str:
+        values, keywords = trial.given(program, lambda value: value)
+        args = [written(value, lambda path: native) for value in values]
         if trial.operation.directions == "second tuple":
-            args = [f"({', '.join(args)},)", written(trial.tangents)]
-        keywords = [f"{name}={written(change(value), lambda path: native)}" for name, value in scenario.kwargs.items()]
-        return ", ".join([*args, *keywords])
+            args = [f"({', '.join(args)},)", written(change(trial.tangents))]
+        return ", ".join([*args, *[f"{name}={written(value, lambda path: native)}" for name, value in keywords.items()]])
 
-    text = (_NATIVE.format(backend=backend) if native else "") + f"{trial.program.source()}\n\n"
+    text = f"\n{trial.program.source()}\n\n"
     if call.prepared:
-        text += f"fast = prepare({operator}, f, {backend}, {arguments(shifted)})\n"
-        text += f"fast({arguments(shifted)})\nresult = fast({arguments(lambda value: value)})\n"
+        with switched(trial.elsewhere):
+            text += _switch(trial.program)
+            there = arguments(trial.elsewhere.program, shifted)
+        text += f"fast = prepare({operator}, f, {backend}, {there})\nfast({there})\n"
+        text += "".join(f"setting.power = {switch.power}\n" for switch in switches(trial.program) if trial.elsewhere.turns)
+        text += f"result = fast({arguments(trial.program)})\n"
     else:
-        text += f"result = {operator}(f, {backend}, {arguments(lambda value: value)})\n"
+        text += _switch(trial.program)
+        text += f"result = {operator}(f, {backend}, {arguments(trial.program)})\n"
     if "back" in trial.operation.forms:
         text += f"print(result.value, result.back({written(trial.cotangent)}))\n"
     elif "push" in trial.operation.forms:
@@ -75,12 +79,24 @@ def snippet(trial: Trial, call: Call, messages: list[str]) -> str:
         if any(f"along {name}" in message for message in messages):
             text += f"# {name} = {written(trial.arguments.tangents(trial.direction(name)))}\n"
     text += "".join(f"# {line}\n" for message in dict.fromkeys(messages) for line in message.splitlines()[:3])
-    return f"{_imports(text)}\n\n{text}"
+    return imported(text, call.backend)
+
+
+def imported(text: str, backend: AutoBackend) -> str:
+    """The text behind the imports that it needs, and `native`, which makes arrays of the engine, if it calls that."""
+    if "native(" in text:
+        text = f"\n{_NATIVE.format(backend=written_backend(backend))}{text}"
+    return f"{_imports(text)}\n{text}"
+
+
+def _switch(program: Program) -> str:
+    return "".join(f"setting = Switch({switch.power})\n" for switch in switches(program))
 
 
 def _imports(text: str) -> str:
-    words = set(re.findall(r"\w+", re.sub("#.*", "", text)))
-    lines = ["import numpy as np"] if "np" in words else []
+    words = set(re.findall(r"(?<![.\w])\w+", re.sub("#.*", "", text)))
+    lines = [f"import {module}" for module in ("contextlib", "math") if module in words]
+    lines += ["import numpy as np"] if "np" in words else []
     for module, names in _FROM.items():
         used = [name for name in names if name in words]
         if used:

@@ -23,8 +23,9 @@ from ..arguments import Arguments, shifted
 from ..case import Case
 from ..scenario import Scenario
 from ..trees import filled, is_floating, leaves_of, mapped
+from .elsewhere import Elsewhere, elsewhere, switched
 from .program import Program
-from .reference import reference_namespace
+from .reference import reference_names, reference_namespace
 
 Vectors = list[Any]
 
@@ -54,7 +55,8 @@ class Trial:
         self.arguments = Arguments(program.args, program.kwargs)
         self.point = self.arguments.point
         if not shared:
-            shared["f"], shared["reference"] = program.function(array_namespace), program.function(reference_namespace)
+            shared["f"] = program.function(array_namespace)
+            shared["reference"] = program.function(reference_namespace, **reference_names())
         self.f, self._reference, self.known = shared["f"], shared["reference"], shared
 
     # f
@@ -104,13 +106,24 @@ class Trial:
 
     # the call
 
-    def scenario(self, native: Callable[[Any], Any] = lambda value: value) -> Scenario:
-        """The trial as the kit's checks know it."""
-        args = tuple([native(arg) for arg in self.program.args])
+    @property
+    def elsewhere(self) -> Elsewhere:
+        """The program with what a prepared call is made for: other numbers, other static values."""
+        if "elsewhere" not in self.known:
+            self.known["elsewhere"] = elsewhere(self.program, self.seed)
+        return self.known["elsewhere"]  # type: ignore[no-any-return]
+
+    def given(self, program: Program, native: Callable[[Any], Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """What f is differentiated by, with the direction that an operator takes among it."""
+        args = tuple([native(arg) for arg in program.args])
         if self.operation.directions == "second argument":
             args = (args[0], self.tangents[0], *args[1:])
+        return args, {name: native(value) for name, value in program.kwargs.items()}
+
+    def scenario(self, native: Callable[[Any], Any] = lambda value: value) -> Scenario:
+        """The trial as the kit's checks know it."""
+        args, kwargs = self.given(self.program, native)
         maps = "back" in self.operation.forms, "push" in self.operation.forms or self.operation.directions == "second tuple"
-        kwargs = {name: native(value) for name, value in self.program.kwargs.items()}
         return Scenario(
             "fuzz/program", self.operator, self.f, args, kwargs=kwargs,
             seed=self.cotangent if maps[0] else None, tangents=self.tangents if maps[1] else None,
@@ -119,15 +132,15 @@ class Trial:
     def case(self, call: Call) -> Tried:
         """The trial on a backend."""
         library = native_library(call.backend) if call.native else None
-        return Tried(self, self.scenario(functools.partial(as_native, library)), call)
+        return Tried(self, call, functools.partial(as_native, library))
 
 
 class Tried(Case):
     """A case whose one call may be prepared; nothing of the state around it is looked at."""
 
-    def __init__(self, trial: Trial, scenario: Scenario, call: Call):
-        super().__init__(scenario, call.backend)
-        self._trial, self._call = trial, call
+    def __init__(self, trial: Trial, call: Call, native: Callable[[Any], Any]):
+        super().__init__(trial.scenario(native), call.backend)
+        self._trial, self._call, self._native = trial, call, native
 
     def evaluate(self, leaves: Sequence[Any]) -> Any:
         return self._trial.value_at(list(leaves))
@@ -136,14 +149,23 @@ class Tried(Case):
         operator = self.scenario.operator
         if not self._call.prepared:
             return self.parts(self.apply(operator, self.scenario.f))
+        fast = self.prepared()
+        return self.parts(self.apply(lambda f, backend, *args, **kwargs: fast(*args, **kwargs), self.scenario.f))
 
-        def prepared(f: Callable[..., Any], backend: AutoBackend, *args: Any, **kwargs: Any) -> Any:
-            # For other numbers, so that a call that remembers the first ones is found out.
-            fast = adinterface.prepare(operator, f, backend, *[shifted(arg) for arg in args], **shifted(kwargs))
-            fast(*[shifted(arg) for arg in args], **shifted(kwargs))
-            return fast(*args, **kwargs)
+    def prepared(self) -> Callable[..., Any]:
+        """The prepared call, made and called for other numbers and static values: what it remembers of them is found out."""
+        args, kwargs = self.elsewhere()
+        with switched(self._trial.elsewhere):
+            fast = adinterface.prepare(self.scenario.operator, self.scenario.f, self.backend, *args, **kwargs)
+            fast(*args, **kwargs)
+        return fast
 
-        return self.parts(self.apply(prepared, self.scenario.f))
+    def elsewhere(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """What the prepared call is made for."""
+        args, kwargs = self._trial.given(self._trial.elsewhere.program, self._native)
+        if self.operation.directions == "second tuple":
+            return (args, shifted(self._trial.tangents)), kwargs
+        return args, kwargs
 
 
 @functools.lru_cache(maxsize=64)

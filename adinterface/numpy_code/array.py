@@ -36,7 +36,7 @@ from .names import (
     spelled,
     takes_axes,
 )  # fmt: skip
-from .refusals import LAST, NO_NUMBER, expression, instead_of_leaving, into_plain, where_deep_helps
+from .refusals import LAST, NO_NUMBER, expression, instead_of_leaving, into_plain, note_unknown, where_deep_helps
 from .storage import Storage, in_order, is_number, refresh, register, replace_root, source_of, view_of
 from .writers import WRITERS, WRITING_METHODS, Flat
 from .writes import accumulate_at, holds_storage, into, put, stacked, writable, write
@@ -297,7 +297,12 @@ class NumpyArray(Storage):
         if not basic:
             index = unwrap(index if active() is None else decided(index), None, None)
         found = _new(NumpyArray)
-        found._array = array = self._array[index] if basic and own else engine.getitem(self._array, index)
+        try:
+            found._array = array = self._array[index] if basic and own else engine.getitem(self._array, index)
+        except (IndexError, TypeError, RuntimeError) as error:
+            if any(numbers_unknown(part, engine) for part in (index if type(index) is tuple else (index,))):
+                note_unknown(error)
+            raise
         found._engine = engine
         found._views = None
         if (basic and view) or (array.shape if basic else _may_view(index, array.shape)):
@@ -356,9 +361,10 @@ class NumpyArray(Storage):
             return bool(decisions.numbers(self._array, self._engine.library) if chosen is None else chosen)
         try:
             return bool(self._array)
-        except (TypeError, RuntimeError):  # of an engine that compiles or batches, where nobody knows
+        except (TypeError, RuntimeError) as error:  # of an engine that compiles or batches, where nobody knows
             chosen = self._passing(sys._getframe(1))
             if chosen is None:
+                self._note_unknown(error)
                 raise
             return bool(chosen)
 
@@ -369,19 +375,30 @@ class NumpyArray(Storage):
         return found
 
     def __int__(self) -> int:
-        return int(self._concrete())
+        return self._whole(int)
 
     def __hash__(self) -> int:
         if self.dtype.kind not in "iub" or self._array.shape:
             raise TypeError("unhashable type: 'NumpyArray'")
-        return hash(int(self._concrete()))
+        return hash(self._whole(int))
 
     def __index__(self) -> int:
         import operator
 
         if self.dtype.kind not in "iu":
             raise TypeError("only integer scalar arrays can be converted to a scalar index")
-        return operator.index(self._concrete())
+        return self._whole(operator.index)
+
+    def _whole(self, convert: Callable[[Any], int]) -> int:
+        try:
+            return convert(self._concrete())
+        except (TypeError, RuntimeError) as error:  # of an engine that compiles or batches
+            self._note_unknown(error)
+            raise
+
+    def _note_unknown(self, error: BaseException) -> None:
+        if numbers_unknown(self._array, self._engine):
+            note_unknown(error)
 
     def _concrete(self) -> Any:
         """The number as Python sees it: an integer of it has no derivative, so nothing is lost."""
@@ -472,6 +489,12 @@ class NumpyArray(Storage):
         raise NumpyCodeError(
             f"numpy_function: x.{name} needs NumPy's own memory, which an array of {self._engine.library.name} does not have."
         )
+
+
+def numbers_unknown(x: Any, engine: Engine) -> bool:
+    """Whether this is an engine's array of which the engine does not know the numbers yet, as when it compiles."""
+    library = engine.library
+    return isinstance(x, library.types) and library.traced(x) and library.value_under_trace(x) is None
 
 
 # Wrapping ------------------------------------------------------------------------------------------------------------

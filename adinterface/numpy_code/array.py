@@ -37,7 +37,7 @@ from .names import (
     takes_axes,
 )  # fmt: skip
 from .refusals import LAST, NO_NUMBER, expression, instead_of_leaving, into_plain, note_unknown, where_deep_helps
-from .storage import Storage, in_order, is_number, refresh, register, replace_root, source_of, view_of
+from .storage import PYTHON, Storage, in_order, is_number, refresh, register, replace_root, source_of, view_of
 from .writers import WRITERS, WRITING_METHODS, Flat
 from .writes import accumulate_at, holds_storage, into, put, stacked, writable, write
 
@@ -416,11 +416,19 @@ class NumpyArray(Storage):
         self._refuse_if_traced("makes a Python number of it", NO_NUMBER)
         return complex(self._array)
 
-    def item(self, *index: int) -> Any:
+    def item(self, *index: Any) -> Any:
+        if getattr(sys._getframe(1).f_globals, "deep", False):
+            from .python_numbers import item  # here, because it needs this
+
+            return item(self, *index)
         self._refuse_if_traced("makes a Python number of it", "Leave it an array")
         return self.__array__().item(*index)
 
     def tolist(self) -> Any:
+        if getattr(sys._getframe(1).f_globals, "deep", False):
+            from .python_numbers import listed
+
+            return listed(self)
         self._refuse_if_traced("makes Python numbers of it", "Leave it an array")
         return self.__array__().tolist()
 
@@ -716,6 +724,8 @@ def _into(out: Any, result: Any, where: Any, name: str) -> Any:
 
 def binary(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
     def operate(self: NumpyArray, other: Any) -> Any:
+        if self._parent is PYTHON and ufunc in _PYTHONS and (found := _of_python(ufunc, self, other)) is not None:
+            return found
         engine, array = self._engine, self._array
         if type(other) is NumpyArray:
             other = other._array
@@ -738,6 +748,8 @@ def binary(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
 
 def reflected(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
     def operate(self: NumpyArray, other: Any) -> Any:
+        if self._parent is PYTHON and ufunc in _PYTHONS and (found := _of_python(ufunc, other, self)) is not None:
+            return found
         engine, array = self._engine, self._array
         if type(other) not in engine.numbers:
             operand = engine.operand(other, array)
@@ -748,6 +760,13 @@ def reflected(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
         return NumpyArray(result, engine) if type(result) in engine.classes else wrap(result, engine)
 
     return operate
+
+
+def _of_python(ufunc: np.ufunc, a: Any, b: Any) -> Any:
+    """What Python's operator gives of its own numbers; None if one is NumPy's."""
+    from .python_numbers import is_python_number, operated  # here, because it needs this, and few programs need it
+
+    return operated(ufunc, a, b) if is_python_number(a) and is_python_number(b) else None
 
 
 def _product(ufunc: np.ufunc, other: Any, array: NumpyArray, reflected: bool) -> Any:
@@ -793,7 +812,10 @@ def _in_place(ufunc: np.ufunc, symbol: str) -> Callable[[NumpyArray, Any], Any]:
 
 def _unary(ufunc: np.ufunc) -> Callable[[NumpyArray], Any]:
     def operate(self: NumpyArray) -> Any:
-        return wrap(self._engine.functions[ufunc](self._array), self._engine)
+        found = wrap(self._engine.functions[ufunc](self._array), self._engine)
+        if self._parent is PYTHON and type(found) is NumpyArray:
+            found._parent = PYTHON
+        return found
 
     return operate
 
@@ -847,6 +869,8 @@ COMPARISONS = {
     "gt": np.greater,
     "ge": np.greater_equal,
 }
+#: The operators between two of Python's numbers that give a third.
+_PYTHONS = frozenset({np.divmod, *(ufunc for ufunc, _ in ARITHMETIC.values())})
 SIGNS = {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}
 
 for _name, (_ufunc, _symbol) in ARITHMETIC.items():

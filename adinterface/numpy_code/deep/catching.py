@@ -45,7 +45,7 @@ _OURS = __package__.rpartition(".")[0] + "."
 @functools.lru_cache(4096)
 def catches(code: CodeType, at: int, *, warning: bool = False) -> bool:
     """Whether an error that comes from this instruction may end inside of its function."""
-    parsed = dis.Bytecode(code)
+    parsed: Any = dis.Bytecode(code)
     entries = parsed.exception_entries
     if not entries:
         return False

@@ -810,6 +810,19 @@ def _in_place(ufunc: np.ufunc, symbol: str) -> Callable[[NumpyArray, Any], Any]:
     return operate
 
 
+def _comparing(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
+    operator = binary(ufunc)
+
+    def operate(self: NumpyArray, other: Any) -> Any:
+        frame = sys._getframe(1)
+        names: Any = frame.f_globals
+        if getattr(names, "deep", False) and type(other) is not NumpyArray:
+            names.compared(frame, self, other)
+        return operator(self, other)
+
+    return operate
+
+
 def _unary(ufunc: np.ufunc) -> Callable[[NumpyArray], Any]:
     def operate(self: NumpyArray) -> Any:
         found = wrap(self._engine.functions[ufunc](self._array), self._engine)
@@ -878,7 +891,7 @@ for _name, (_ufunc, _symbol) in ARITHMETIC.items():
     setattr(NumpyArray, f"__r{_name}__", reflected(_ufunc))
     setattr(NumpyArray, f"__i{_name}__", _in_place(_ufunc, _symbol))
 for _name, _ufunc in COMPARISONS.items():
-    setattr(NumpyArray, f"__{_name}__", binary(_ufunc))
+    setattr(NumpyArray, f"__{_name}__", _comparing(_ufunc))
 for _name, _operator in (("__divmod__", binary), ("__rdivmod__", reflected)):
     setattr(NumpyArray, _name, _operator(np.divmod))
 for _name, _ufunc in SIGNS.items():

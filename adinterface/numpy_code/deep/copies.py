@@ -257,7 +257,9 @@ class Copies:
         made = classes.object_for(value, standing)
         if made is None:
             return value
-        with contextlib.suppress(TypeError):  # of what nothing can refer to weakly, one is made each time
+        if classes.shares_slots(made):  # and keeps its owner: one is made each time
+            return made
+        with contextlib.suppress(TypeError):
             self._objects[id(value)] = (weakref.ref(value, self._forget(self._objects, id(value))), made)
         return made
 

@@ -71,10 +71,10 @@ def main(argv: Sequence[str]) -> int:
                     counts[repr(backend)][status] += 1
                     if status not in ("right", "of the collection"):
                         print(f"{case.name}  {backend!r}  {status}: {why}", flush=True)
-            advance("  ".join(f"{name[4:9]} {count['right']}/{count.total()}" for name, count in counts.items()))
-    for backend, count in counts.items():
+            advance("  ".join(f"{shown[4:9]} {count['right']}/{count.total()}" for shown, count in counts.items()))
+    for shown, count in counts.items():
         parts = ", ".join(f"{number} {status}" for status, number in count.items())
-        print(f"{backend}: {parts}; {100 * count['right'] / max(count.total() - count['of the collection'], 1):.1f} % right")
+        print(f"{shown}: {parts}; {100 * count['right'] / max(count.total() - count['of the collection'], 1):.1f} % right")
     return 1 if any(count["wrong"] for count in counts.values()) else 0
 
 

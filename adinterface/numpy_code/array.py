@@ -48,6 +48,8 @@ _new = object.__new__
 _BASIC = frozenset({int, slice, type(None)})
 #: Products with what is no array, as a sparse matrix: `(ufunc, other, array, reflected)` to the product, or NotImplemented.
 PRODUCTS: list[Callable[..., Any]] = []
+#: What an operator, `item` and `tolist` give of Python's numbers in code that runs as a copy, from the module that knows these.
+OF_PYTHON: dict[str, Callable[..., Any]] = {}
 #: Keywords of ufuncs that change nothing here as long as they have these values.
 _HARMLESS = {"casting": "same_kind", "order": "K", "subok": True, "where": True}
 
@@ -418,17 +420,13 @@ class NumpyArray(Storage):
 
     def item(self, *index: Any) -> Any:
         if getattr(sys._getframe(1).f_globals, "deep", False):
-            from .python_numbers import item  # here, because it needs this
-
-            return item(self, *index)
+            return OF_PYTHON["item"](self, *index)
         self._refuse_if_traced("makes a Python number of it", "Leave it an array")
         return self.__array__().item(*index)
 
     def tolist(self) -> Any:
         if getattr(sys._getframe(1).f_globals, "deep", False):
-            from .python_numbers import listed
-
-            return listed(self)
+            return OF_PYTHON["tolist"](self)
         self._refuse_if_traced("makes Python numbers of it", "Leave it an array")
         return self.__array__().tolist()
 
@@ -724,7 +722,7 @@ def _into(out: Any, result: Any, where: Any, name: str) -> Any:
 
 def binary(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
     def operate(self: NumpyArray, other: Any) -> Any:
-        if self._parent is PYTHON and ufunc in _PYTHONS and (found := _of_python(ufunc, self, other)) is not None:
+        if self._parent is PYTHON and ufunc in _PYTHONS and (found := OF_PYTHON["operator"](ufunc, self, other)) is not None:
             return found
         engine, array = self._engine, self._array
         if type(other) is NumpyArray:
@@ -748,7 +746,7 @@ def binary(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
 
 def reflected(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
     def operate(self: NumpyArray, other: Any) -> Any:
-        if self._parent is PYTHON and ufunc in _PYTHONS and (found := _of_python(ufunc, other, self)) is not None:
+        if self._parent is PYTHON and ufunc in _PYTHONS and (found := OF_PYTHON["operator"](ufunc, other, self)) is not None:
             return found
         engine, array = self._engine, self._array
         if type(other) not in engine.numbers:
@@ -760,13 +758,6 @@ def reflected(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
         return NumpyArray(result, engine) if type(result) in engine.classes else wrap(result, engine)
 
     return operate
-
-
-def _of_python(ufunc: np.ufunc, a: Any, b: Any) -> Any:
-    """What Python's operator gives of its own numbers; None if one is NumPy's."""
-    from .python_numbers import is_python_number, operated  # here, because it needs this, and few programs need it
-
-    return operated(ufunc, a, b) if is_python_number(a) and is_python_number(b) else None
 
 
 def _product(ufunc: np.ufunc, other: Any, array: NumpyArray, reflected: bool) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..contract.decisions import active
 from ..contract.errors import NumpyCodeError
-from .array import NumpyArray, binary, numbers_unknown
+from .array import OF_PYTHON, NumpyArray, binary, numbers_unknown
 from .refusals import expression, note_unknown
 from .storage import PYTHON
 
@@ -54,12 +54,14 @@ def _settled(x: Any) -> Any:
     return int(x) if kind in "iu" else bool(x) if kind == "b" else python_number(x)
 
 
-def is_python_number(x: Any) -> bool:
+def _is_python_number(x: Any) -> bool:
     return x._parent is PYTHON if type(x) is NumpyArray else type(x) in (float, int, bool, complex)
 
 
-def operated(ufunc: np.ufunc, a: Any, b: Any) -> Any:
-    """What Python's operator gives for two of its numbers, at least one of which an engine follows."""
+def _operated(ufunc: np.ufunc, a: Any, b: Any) -> Any:
+    """What Python's operator gives for two of its numbers, at least one of which an engine follows; None if one is NumPy's."""
+    if not (_is_python_number(a) and _is_python_number(b)):
+        return None
     real = _FAILING.get(ufunc)
     if real is not None:
         found = checked(real, (a, b), lambda: _fails(ufunc, a, b))
@@ -146,4 +148,6 @@ def _may_be_caught() -> bool:
     return bool(names is not None and names.caught(frame))
 
 
-__all__ = ["checked", "is_python_number", "not_finite", "operated", "python_number"]
+OF_PYTHON.update(operator=_operated, item=item, tolist=listed)
+
+__all__ = ["checked", "not_finite", "python_number"]

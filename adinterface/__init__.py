@@ -10,6 +10,7 @@ from .contract.backend import Backend, FlatFunction, KnownFailure, Linearized, P
 from .contract.errors import (
     AdinterfaceError,
     BackendError,
+    ClosedFormWarning,
     ConversionError,
     DenseJacobianWarning,
     DisconnectedWarning,
@@ -123,6 +124,7 @@ __all__ = [
     "Back",
     "Backend",
     "BackendError",
+    "ClosedFormWarning",
     "Colouring",
     "Comparison",
     "Constant",

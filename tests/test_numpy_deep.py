@@ -3,6 +3,7 @@
 import abc
 import cmath
 import collections
+import copy
 import dataclasses
 import enum
 import functools
@@ -770,3 +771,77 @@ def test_arrays_of_a_module_share_their_memory_as_numpy_s_do():
 
     np.testing.assert_allclose(gradient(deep(f), AutoTorch(), X)[0], gradient(f, AutoFiniteDifferences(), X)[0], rtol=1e-6)
     np.testing.assert_array_equal(KEPT_ROWS, np.arange(6.0).reshape(3, 2))
+
+
+# Objects with slots ---------------------------------------------------------------------------------------------------
+
+
+class Scaled:
+    __slots__ = ("calls", "scale")
+
+    def __init__(self, scale):
+        self.scale = scale
+        self.calls = 0
+
+    def __call__(self, x):
+        self.calls += 1
+        return np.asarray(x) * self.factor
+
+    @property
+    def factor(self):
+        return np.asarray(self.scale) * 2
+
+
+class Tilted(Scaled):
+    """Of slots, and a dict."""
+
+    def __call__(self, x):
+        self.last = self.calls
+        return super().__call__(x) + math.sin(x[0])
+
+
+@dataclasses.dataclass(slots=True, weakref_slot=True)
+class Weighted:
+    w: object
+    inner: object
+
+    def value(self, x):
+        return np.sum(np.asarray(x) * self.w) + np.sum(self.inner(x))
+
+
+SCALED, TILTED = Scaled(1.5), Tilted(0.5)
+WEIGHTED = Weighted(np.array([1.0, 2.0, 3.0]), SCALED)
+
+
+def objects_with_slots(x):
+    own = Scaled(x[0])
+    other = copy.copy(SCALED)
+    other.scale = x[1]
+    total = own(x) + other(x) + SCALED(x) + TILTED(x)
+    assert own.calls == 1
+    assert isinstance(TILTED, Scaled)
+    assert SCALED == SCALED
+    assert type(SCALED) is Scaled
+    return np.sum(total) + WEIGHTED.value(x)
+
+
+@each_engine
+def test_objects_with_slots_share_their_state(backend):
+    SCALED.calls, SCALED.scale = 0, 1.5
+    wanted = gradient(objects_with_slots, AutoFiniteDifferences(), X)[0]
+    SCALED.calls, TILTED.calls = 0, 0
+    np.testing.assert_allclose(gradient(deep(objects_with_slots), backend, X)[0], wanted, rtol=1e-6)
+    assert (SCALED.calls, SCALED.scale, TILTED.calls, TILTED.last) == (2, 1.5, 1, 0)
+    np.testing.assert_allclose(gradient(deep(WEIGHTED.value), backend, X)[0], WEIGHTED.w + 3.0, rtol=1e-12)
+
+
+def test_objects_with_slots_come_and_go_as_the_users_own():
+    seen = []
+    gradient(deep(lambda x, o: seen.append(o) or np.sum(o(x))), AutoTorch(), X, Constant(SCALED))
+    deep(lambda x: seen.append(Scaled(2.0)) or np.sum(x))(X)
+    weak = weakref.ref(owner := Weighted(1.0, SCALED))
+    gradient(deep(owner.value), AutoTorch(), X)
+    del owner
+    gc.collect()
+    assert weak() is None
+    assert seen[0] == SCALED

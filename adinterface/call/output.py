@@ -11,7 +11,7 @@ from ..contract.backend import Arrays, Aux
 from ..contract.callers import caller_form, calling_in
 from ..contract.errors import OutputError
 from ..contract.library import NUMPY, PYTHON, Library, kind
-from ..contract.no_axes import standing_for_arrays
+from ..contract.no_axes import standing_for
 from ..tree import (
     CARRIED,
     DIFFERENTIATED,
@@ -60,11 +60,13 @@ ALONE = Aux((), Form(DIFFERENTIATED, ("output",)))
 class Function:
     """The flat function that an engine sees: builds f's arguments, calls f, and takes its result apart."""
 
-    __slots__ = ("carried", "f", "fresh", "held", "is_output", "output", "plan")
+    __slots__ = ("carried", "f", "fresh", "held", "is_output", "output", "plan", "tells")
 
     def __init__(self, plan: Plan, f: Callable[..., Any], carried: Sequence[Any], output: OutputKind):
         self.plan, self.f, self.carried, self.output = plan, f, carried, output
         self.held, self.fresh = plan.held, plan.fresh
+        #: Whether f is told what those of its arguments stand for that have no axes.
+        self.tells = bool(plan.of_no_axes or (plan.of_python and getattr(f, "asks_for_python_numbers", None) is True))
         #: Whether an array of the library of f's arrays is all that may be differentiated.
         self.is_output = plan.library.is_floating if output == "tree" else plan.library.is_real_scalar
 
@@ -98,11 +100,13 @@ class Function:
             with calling_in(None):  # f is code of its own
                 return self(*active)
         try:
-            if plan.bare:
+            if self.tells:
+                result = self._told(active)
+            elif plan.bare:
                 result = self.f(*active)
             else:
                 args, kwargs = plan.arguments(active, self.carried)
-                result = self.f(*args, **kwargs) if not plan.of_no_axes else self._told(active, args, kwargs)
+                result = self.f(*args, **kwargs)
         except Exception as error:  # raised again as it is
             self.failed(error)
             raise
@@ -123,10 +127,11 @@ class Function:
         """
         return self.f if self.plan.bare and self.output != "tree" and caller_form() is None else None
 
-    def _told(self, active: Sequence[Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """f, told which of its arguments are arrays although they have no axes."""
-        both = (*active, *self.carried)
-        with standing_for_arrays([both[n] for n in self.plan.of_no_axes]):
+    def _told(self, active: Sequence[Any]) -> Any:
+        """f, told which of its arguments are arrays although they have no axes, and which are Python's numbers."""
+        plan, both = self.plan, (*active, *self.carried)
+        args, kwargs = plan.arguments(active, self.carried)
+        with standing_for([both[n] for n in plan.of_no_axes], [both[n] for n in plan.of_python]):
             return self.f(*args, **kwargs)
 
     def repeated(self, marker: Any) -> Callable[..., tuple[Arrays, Aux]]:

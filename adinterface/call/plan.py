@@ -101,6 +101,8 @@ class Plan:
         self.held = frozenset(_held_once([values[n] if slots[n].holder is not None else None for n in self.active]))
         #: NumPy's arrays without axes, by their places among the active values with the carried ones behind.
         self.of_no_axes = tuple([k for k, n in enumerate([*self.active, *self.carried]) if _is_of_no_axes(values[n])])
+        #: Python's numbers, by the same places.
+        self.of_python = tuple([k for k, n in enumerate([*self.active, *self.carried]) if type(values[n]) in _PYTHONS])
         self._choose_passages(values)
         self._choose_builders()
         self.scope = self._scope()
@@ -301,6 +303,9 @@ class Plan:
         self.require_real(
             "A holomorphic derivative is a jacobian; otherwise pass the real and imaginary parts as two real arguments."
         )
+
+
+_PYTHONS = frozenset({float, complex, int})
 
 
 def _is_of_no_axes(value: Any) -> bool:

@@ -25,7 +25,7 @@ class Undecided(Exception):
 class Decisions:
     """What one run of a function goes on by, in order."""
 
-    __slots__ = ("answers", "asked", "recording")
+    __slots__ = ("answers", "asked", "recording", "undecided")
 
     def __init__(self, answers: Sequence[np.ndarray[Any, Any]] | None = None):
         self.recording = answers is None
@@ -33,18 +33,25 @@ class Decisions:
         self.answers: list[np.ndarray[Any, Any]] = list(answers or ())
         #: The engine's own arrays for them.
         self.asked: list[Any] = []
+        #: Undecided was raised, which the code may have caught as an error of its own.
+        self.undecided = False
+
+    def undecidable(self) -> Undecided:
+        """The error for a number that this run does not tell."""
+        self.undecided = True
+        return Undecided()
 
     def numbers(self, x: Any, library: Library) -> np.ndarray[Any, Any]:
         """The numbers of an engine's array. Raises Undecided."""
         if self.recording:
             found = library.value_under_trace(x) if library.traced(x) else library.to_numpy(x)
             if found is None:
-                raise Undecided
+                raise self.undecidable()
             self.answers.append(np.array(found))
             return self.answers[-1].copy()
         place = len(self.asked)
         if place >= len(self.answers) or self.answers[place].shape != tuple(x.shape):
-            raise Undecided
+            raise self.undecidable()
         self.asked.append(library.stopped(x))
         return self.answers[place].copy()
 
@@ -62,6 +69,8 @@ def recording() -> Iterator[Decisions]:
     """Notes the numbers that code goes on by."""
     with _during(Decisions()) as decisions:
         yield decisions
+    if decisions.undecided:
+        raise Undecided
 
 
 @contextlib.contextmanager
@@ -69,7 +78,7 @@ def assuming(answers: Sequence[np.ndarray[Any, Any]]) -> Iterator[Decisions]:
     """Gives code the numbers that it went on by before, and notes what it asks."""
     with _during(Decisions(answers)) as decisions:
         yield decisions
-    if len(decisions.asked) != len(answers):
+    if decisions.undecided or len(decisions.asked) != len(answers):
         raise Undecided
 
 

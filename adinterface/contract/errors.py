@@ -74,7 +74,11 @@ class PrecisionWarning(UserWarning):
     """A derivative is less exact than it should be, as its engine's own estimate says."""
 
 
-for _warning in (DisconnectedWarning, UnrolledWarning, PrecisionWarning):
+class ClosedFormWarning(UserWarning):
+    """NumPy code tests a differentiated number for one value that it has, and may compute there what does not depend on it."""
+
+
+for _warning in (ClosedFormWarning, DisconnectedWarning, UnrolledWarning, PrecisionWarning):
     _warning.__module__ = "adinterface"
 
 

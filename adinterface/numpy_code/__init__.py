@@ -12,12 +12,13 @@ from typing import Any, ParamSpec, TypeVar, overload
 from ..contract.callers import calling_in
 from ..contract.errors import NumpyCodeError
 from ..contract.library import NUMPY, PYTHON, Library
-from ..contract.no_axes import stands_for_array
+from ..contract.no_axes import stands_for_array, stands_for_python_number
 from ..tree import Constant, Frozen, Leaf, Node, Structure, build, flatten, handler_of, register_stand_in
 from .array import NumpyArray, wrap
 from .engine import Engine, engine_of
 from .refusals import LAST, outside_remedies
 from .storage import ARGUMENT, MADE
+from .storage import PYTHON as OF_PYTHON
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -97,6 +98,8 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
             raise
         return result
 
+    if deep:
+        on_any_engine.asks_for_python_numbers = True  # type: ignore[attr-defined]
     return on_any_engine
 
 
@@ -123,6 +126,8 @@ def _wrapped(leaf: Leaf, writing: bool) -> Any:
     array = NumpyArray(leaf.value, engine_of(leaf.library))
     if array._array.shape or stands_for_array(leaf.value):
         array._parent = ARGUMENT
+    elif stands_for_python_number(leaf.value):
+        array._parent = OF_PYTHON
     return array
 
 

@@ -36,8 +36,8 @@ from .names import (
     spelled,
     takes_axes,
 )  # fmt: skip
-from .refusals import LAST, NO_NUMBER, expression, instead_of_leaving, into_plain, where_deep_helps
-from .storage import Storage, in_order, is_number, refresh, register, replace_root, source_of, view_of
+from .refusals import LAST, NO_NUMBER, expression, instead_of_leaving, into_plain, note_unknown, where_deep_helps
+from .storage import PYTHON, Storage, in_order, is_number, refresh, register, replace_root, source_of, view_of
 from .writers import WRITERS, WRITING_METHODS, Flat
 from .writes import accumulate_at, holds_storage, into, put, stacked, writable, write
 
@@ -48,6 +48,8 @@ _new = object.__new__
 _BASIC = frozenset({int, slice, type(None)})
 #: Products with what is no array, as a sparse matrix: `(ufunc, other, array, reflected)` to the product, or NotImplemented.
 PRODUCTS: list[Callable[..., Any]] = []
+#: What an operator, `item` and `tolist` give of Python's numbers in code that runs as a copy, from the module that knows these.
+OF_PYTHON: dict[str, Callable[..., Any]] = {}
 #: Keywords of ufuncs that change nothing here as long as they have these values.
 _HARMLESS = {"casting": "same_kind", "order": "K", "subok": True, "where": True}
 
@@ -297,7 +299,12 @@ class NumpyArray(Storage):
         if not basic:
             index = unwrap(index if active() is None else decided(index), None, None)
         found = _new(NumpyArray)
-        found._array = array = self._array[index] if basic and own else engine.getitem(self._array, index)
+        try:
+            found._array = array = self._array[index] if basic and own else engine.getitem(self._array, index)
+        except (IndexError, TypeError, RuntimeError) as error:
+            if any(numbers_unknown(part, engine) for part in (index if type(index) is tuple else (index,))):
+                note_unknown(error)
+            raise
         found._engine = engine
         found._views = None
         if (basic and view) or (array.shape if basic else _may_view(index, array.shape)):
@@ -356,9 +363,10 @@ class NumpyArray(Storage):
             return bool(decisions.numbers(self._array, self._engine.library) if chosen is None else chosen)
         try:
             return bool(self._array)
-        except (TypeError, RuntimeError):  # of an engine that compiles or batches, where nobody knows
+        except (TypeError, RuntimeError) as error:  # of an engine that compiles or batches, where nobody knows
             chosen = self._passing(sys._getframe(1))
             if chosen is None:
+                self._note_unknown(error)
                 raise
             return bool(chosen)
 
@@ -369,19 +377,30 @@ class NumpyArray(Storage):
         return found
 
     def __int__(self) -> int:
-        return int(self._concrete())
+        return self._whole(int)
 
     def __hash__(self) -> int:
         if self.dtype.kind not in "iub" or self._array.shape:
             raise TypeError("unhashable type: 'NumpyArray'")
-        return hash(int(self._concrete()))
+        return hash(self._whole(int))
 
     def __index__(self) -> int:
         import operator
 
         if self.dtype.kind not in "iu":
             raise TypeError("only integer scalar arrays can be converted to a scalar index")
-        return operator.index(self._concrete())
+        return self._whole(operator.index)
+
+    def _whole(self, convert: Callable[[Any], int]) -> int:
+        try:
+            return convert(self._concrete())
+        except (TypeError, RuntimeError) as error:  # of an engine that compiles or batches
+            self._note_unknown(error)
+            raise
+
+    def _note_unknown(self, error: BaseException) -> None:
+        if numbers_unknown(self._array, self._engine):
+            note_unknown(error)
 
     def _concrete(self) -> Any:
         """The number as Python sees it: an integer of it has no derivative, so nothing is lost."""
@@ -399,11 +418,15 @@ class NumpyArray(Storage):
         self._refuse_if_traced("makes a Python number of it", NO_NUMBER)
         return complex(self._array)
 
-    def item(self, *index: int) -> Any:
+    def item(self, *index: Any) -> Any:
+        if getattr(sys._getframe(1).f_globals, "deep", False):
+            return OF_PYTHON["item"](self, *index)
         self._refuse_if_traced("makes a Python number of it", "Leave it an array")
         return self.__array__().item(*index)
 
     def tolist(self) -> Any:
+        if getattr(sys._getframe(1).f_globals, "deep", False):
+            return OF_PYTHON["tolist"](self)
         self._refuse_if_traced("makes Python numbers of it", "Leave it an array")
         return self.__array__().tolist()
 
@@ -472,6 +495,12 @@ class NumpyArray(Storage):
         raise NumpyCodeError(
             f"numpy_function: x.{name} needs NumPy's own memory, which an array of {self._engine.library.name} does not have."
         )
+
+
+def numbers_unknown(x: Any, engine: Engine) -> bool:
+    """Whether this is an engine's array of which the engine does not know the numbers yet, as when it compiles."""
+    library = engine.library
+    return isinstance(x, library.types) and library.traced(x) and library.value_under_trace(x) is None
 
 
 # Wrapping ------------------------------------------------------------------------------------------------------------
@@ -696,6 +725,8 @@ def _into(out: Any, result: Any, where: Any, name: str) -> Any:
 
 def binary(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
     def operate(self: NumpyArray, other: Any) -> Any:
+        if self._parent is PYTHON and ufunc in _PYTHONS and (found := OF_PYTHON["operator"](ufunc, self, other)) is not None:
+            return found
         engine, array = self._engine, self._array
         if type(other) is NumpyArray:
             other = other._array
@@ -718,6 +749,8 @@ def binary(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
 
 def reflected(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
     def operate(self: NumpyArray, other: Any) -> Any:
+        if self._parent is PYTHON and ufunc in _PYTHONS and (found := OF_PYTHON["operator"](ufunc, other, self)) is not None:
+            return found
         engine, array = self._engine, self._array
         if type(other) not in engine.numbers:
             operand = engine.operand(other, array)
@@ -771,9 +804,25 @@ def _in_place(ufunc: np.ufunc, symbol: str) -> Callable[[NumpyArray, Any], Any]:
     return operate
 
 
+def _comparing(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
+    operator = binary(ufunc)
+
+    def operate(self: NumpyArray, other: Any) -> Any:
+        frame = sys._getframe(1)
+        names: Any = frame.f_globals
+        if getattr(names, "deep", False) and type(other) is not NumpyArray:
+            names.compared(frame, self, other)
+        return operator(self, other)
+
+    return operate
+
+
 def _unary(ufunc: np.ufunc) -> Callable[[NumpyArray], Any]:
     def operate(self: NumpyArray) -> Any:
-        return wrap(self._engine.functions[ufunc](self._array), self._engine)
+        found = wrap(self._engine.functions[ufunc](self._array), self._engine)
+        if self._parent is PYTHON and type(found) is NumpyArray:
+            found._parent = PYTHON
+        return found
 
     return operate
 
@@ -827,6 +876,8 @@ COMPARISONS = {
     "gt": np.greater,
     "ge": np.greater_equal,
 }
+#: The operators between two of Python's numbers that give a third.
+_PYTHONS = frozenset({np.divmod, *(ufunc for ufunc, _ in ARITHMETIC.values())})
 SIGNS = {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}
 
 for _name, (_ufunc, _symbol) in ARITHMETIC.items():
@@ -834,7 +885,7 @@ for _name, (_ufunc, _symbol) in ARITHMETIC.items():
     setattr(NumpyArray, f"__r{_name}__", reflected(_ufunc))
     setattr(NumpyArray, f"__i{_name}__", _in_place(_ufunc, _symbol))
 for _name, _ufunc in COMPARISONS.items():
-    setattr(NumpyArray, f"__{_name}__", binary(_ufunc))
+    setattr(NumpyArray, f"__{_name}__", _comparing(_ufunc))
 for _name, _operator in (("__divmod__", binary), ("__rdivmod__", reflected)):
     setattr(NumpyArray, _name, _operator(np.divmod))
 for _name, _ufunc in SIGNS.items():

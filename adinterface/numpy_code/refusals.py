@@ -2,18 +2,50 @@
 
 from __future__ import annotations
 
+import contextlib
 import dis
 import linecache
 import re
 import sys
 import sysconfig
 import threading
+from collections.abc import Iterator
 from types import FrameType
 
 from ..contract.auto import BUILT_IN
 
 #: What was refused last in this thread: C code may put an error of its own in front of it, and say nothing of ours.
 LAST = threading.local()
+
+
+class _Noted(threading.local):
+    """The first error of this thread that says that numbers are not known, inside of a copy that runs."""
+
+    error: BaseException | None = None
+    running = False
+
+
+_noted = _Noted()
+
+
+def note_unknown(error: BaseException) -> None:
+    """Told of an error that there is because numbers are not known: code with an `except` may take it for one of its own."""
+    if _noted.running and _noted.error is None:
+        _noted.error = error
+
+
+@contextlib.contextmanager
+def telling_unknown() -> Iterator[None]:
+    """Raises an error that was noted meanwhile where the code has caught it, and would go on by what is not so."""
+    outermost, _noted.running = not _noted.running, True
+    try:
+        yield
+        if _noted.error is not None:
+            raise _noted.error
+    finally:
+        if outermost:
+            _noted.running, _noted.error = False, None
+
 
 NO_NUMBER = "Leave it an array, and write np.sin for math.sin"
 #: What to write instead of an expression that would leave the engine, by how it looks.

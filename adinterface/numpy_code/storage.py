@@ -53,13 +53,15 @@ class Storage:
 
 #: The parent of a root that belongs to the caller, and of one that f captures.
 ARGUMENT, CAPTURED = "an argument", "captured"
+#: The same of what is no root, but a number that would be Python's own: a float or a complex number.
+PYTHON = "Python's own"
 #: Says of a structure that it stands for a plain array that f has made.
 MADE = object()
 
 
 def is_number(x: Storage) -> bool:
     """Whether NumPy would have a number for this engine's array: what it computes of no axes, unless it shall be an array."""
-    return not x._array.shape and _parent_of(x) is None
+    return not x._array.shape and _parent_of(x) in (None, PYTHON)
 
 
 def _parent_of(x: Storage) -> Any:

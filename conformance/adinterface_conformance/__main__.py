@@ -1,7 +1,7 @@
 """`python -m adinterface_conformance`: run the table; with `functions` that of functions.
 
-`programs` runs small ones of plain NumPy, `fuzz` random ones, `views` such as write to arrays; `benchmark`, `batched`,
-`in-place`, `overhead` and `differences` measure.
+`programs` runs small ones of plain NumPy, `fuzz` random ones, `views` such as write to arrays, `s2mpj` those of a collection;
+`benchmark`, `batched`, `in-place`, `overhead` and `differences` measure.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ def main(argv: list[str] | None = None) -> int:
         return int(importlib.import_module("adinterface_conformance.programs.command").main(argv[1:]))
     if argv[:1] == ["views"]:
         return int(importlib.import_module("adinterface_conformance.views.command").main(argv[1:]))
+    if argv[:1] == ["s2mpj"]:
+        return int(importlib.import_module("adinterface_conformance.s2mpj").main(argv[1:]))
     if argv[:1] == ["differences"]:
         return int(importlib.import_module("adinterface_conformance.differences.command").main(argv[1:]))
     if "--distributed" in argv:

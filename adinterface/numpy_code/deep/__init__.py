@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...contract.decisions import wish
+from ..refusals import telling_unknown
 from .classes import landed
 from .copies import Copies, DictView, ListView
 
@@ -27,7 +28,8 @@ def with_deep_names(f: Callable[..., Any]) -> Callable[[], Callable[..., Any]]:
 
     def call(*args: Any, **keywords: Any) -> Any:
         try:
-            return _leaving(of(f)(*map(of, args), **{name: of(value) for name, value in keywords.items()}))
+            with telling_unknown():
+                return _leaving(of(f)(*map(of, args), **{name: of(value) for name, value in keywords.items()}))
         except Exception:
             wish()  # it may be that a compiled call did not know a number
             raise

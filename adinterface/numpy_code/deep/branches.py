@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..array import NumpyArray
+from .catching import catches, caught_by_callers
 from .plain import unknown
 
 #: Methods of SciPy's distributions, which write by a mask what they compute where it is true anywhere.
@@ -23,17 +24,21 @@ def passing(frame: FrameType) -> bool | None:
     """What a condition must be for the code to go on without an error or a warning; None where both ways go on.
 
     A check of numbers is passed over in a compiled call, in which they are not known: what it would have refused is then
-    computed with, and gives what NumPy makes of such numbers, most often nan.
+    computed with, and gives what NumPy makes of such numbers, most often nan. One that may be caught decides what is computed:
+    there both ways go on.
     """
     code = frame.f_code
-    found = _going_on(code, frame.f_lasti)
+    found, warns = _going_on(code, frame.f_lasti)
+    if found is not None and caught_by_callers(frame, warning=warns):
+        found = None
     if found is None and frame.f_globals.get("__name__") == _DISTRIBUTIONS and code.co_name in _MASKED:
         return True
     return found
 
 
 @functools.lru_cache(4096)
-def _going_on(code: CodeType, at: int) -> bool | None:
+def _going_on(code: CodeType, at: int) -> tuple[bool | None, bool]:
+    """What the condition must be, as far as this function alone is concerned; and whether the other way only warns."""
     instructions = list(dis.get_instructions(code))
     places = {instruction.offset: n for n, instruction in enumerate(instructions)}
     n = places[at]
@@ -42,28 +47,31 @@ def _going_on(code: CodeType, at: int) -> bool | None:
         if instructions[n].opname == "UNARY_NOT":
             negated = not negated
         elif instructions[n].opname not in ("TO_BOOL", "COPY", "NOP", "CACHE"):
-            return None
+            return None, False
         n += 1
     jump = instructions[n]
     if "NONE" in jump.opname or jump.argval not in places:
-        return None
+        return None, False
     target = places[jump.argval]
-    stops, elsewhere = _raises(instructions, n + 1), _raises(instructions, target)
-    if stops == elsewhere:
+    stops, elsewhere = _raises(code, instructions, n + 1), _raises(code, instructions, target)
+    warns = stops == elsewhere
+    if warns:
         if stops or target <= n or not _warns(instructions[n + 1 : target], instructions[:n] + instructions[target:]):
-            return None
+            return None, False
+        if catches(code, at, warning=True):
+            return None, False
         stops = True
     jumps = stops  # away from what raises
     when_true = "TRUE" in jump.opname
-    return (when_true if jumps else not when_true) != negated
+    return (when_true if jumps else not when_true) != negated, warns
 
 
-def _raises(instructions: list[dis.Instruction], n: int) -> bool:
-    """Whether this way ends in a raise statement, before it computes anything that lasts."""
+def _raises(code: CodeType, instructions: list[dis.Instruction], n: int) -> bool:
+    """Whether this way leaves the function by a raise statement, before it computes anything that lasts."""
     for instruction in instructions[n : n + 120]:
         name = instruction.opname
         if name == "RAISE_VARARGS":
-            return True
+            return not catches(code, instruction.offset)
         if name.startswith(("RETURN", "YIELD", "FOR_ITER", "STORE_ATTR", "STORE_SUBSCR", "JUMP_BACKWARD", "POP_JUMP_BACKWARD")):
             return False
         if name.startswith(("POP_JUMP", "JUMP")):

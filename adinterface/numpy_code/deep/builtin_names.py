@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..array import NumpyArray
+from ..python_numbers import python_number
 from .classes import real_of as real_class
 from .globals import Globals, Of
 from .plain import unknown
@@ -23,7 +24,7 @@ def _number(real: type, dtype: type) -> Callable[..., Any]:
             x = args[0]
             if x.size != 1:
                 raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
-            return np.reshape(x, ()).astype(dtype)
+            return python_number(np.reshape(x, ()).astype(dtype))
         return real(*args)
 
     return make

@@ -5,7 +5,6 @@ from __future__ import annotations
 import abc
 import contextlib
 import copy
-import dataclasses
 import functools
 import types
 import weakref
@@ -26,6 +25,9 @@ _UNLIKE = (BaseException, tuple, str, bytes, int, float, complex, set, frozenset
 _CONTAINERS = (dict, list)
 #: What a member of a class is, if code of its own runs for it.
 _CODE = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property, functools.partialmethod)
+
+
+_MADE_BY_A_STATEMENT = 1 << 9
 
 
 class Reached(type):
@@ -89,7 +91,7 @@ def can_stand_for(cls: type) -> bool:
     """Whether there is a subclass that can stand for a class, and a use for it."""
     return (
         type(cls) in (type, abc.ABCMeta)
-        and bool(cls.__flags__ & (1 << 9))  # made by a class statement
+        and bool(cls.__flags__ & _MADE_BY_A_STATEMENT)
         and bool(cls.__flags__ & (1 << 10))  # may have subclasses
         and not issubclass(cls, _UNLIKE)
         and any(_is_code(member) for base in cls.__mro__ for name, member in vars(base).items() if name not in _USUAL)
@@ -112,6 +114,7 @@ def class_for(cls: type, of: Callable[[Any], Any]) -> Any:
         "__qualname__": cls.__qualname__,
         "__doc__": cls.__doc__,
         "__slots__": (),
+        **_slots(cls),
         "__init_subclass__": classmethod(lambda sub, **keywords: None),
     }
     if all("__eq__" not in vars(base) for base in cls.__mro__[:-1]):
@@ -194,10 +197,17 @@ def _reading(of: Callable[[Any], Any]) -> Callable[[Any, str], Any]:
 _ORIGINALS: dict[int, tuple[weakref.ref[Any], weakref.ref[Any]]] = {}
 
 
+def shares_slots(x: Any) -> bool:
+    """Whether x has the slots of another object, which it then keeps."""
+    return _owner_of_slots(x) is not x
+
+
 def original_of(x: Any) -> Any:
     """The user's own object, for one that shares its state; anything else, and what copied code has made, is itself."""
-    entry = _ORIGINALS.get(id(x)) if isinstance(type(x), Reached) else None
-    original = None if entry is None else entry[1]()
+    if not isinstance(type(x), Reached):
+        return x
+    entry = _ORIGINALS.get(id(x))
+    original = _owner_of_slots(x) if entry is None else entry[1]()
     return x if original is None else original
 
 
@@ -211,9 +221,16 @@ def _hash(self: Any) -> int:
 
 def object_for(value: Any, cls: Any) -> Any:
     """An object of a class that stands for that of the value, which shares its state; None where that cannot be."""
-    slotted = any(vars(base).get("__slots__") for base in type(value).__mro__)
-    if slotted or not cls.__dictoffset__ or not cls.__weakrefoffset__ or isinstance(value, _CONTAINERS):
-        return _of_slots(value, cls)
+    if isinstance(value, _CONTAINERS):
+        return None
+    if (slot := vars(cls).get(_OWNER)) is not None:
+        made = object.__new__(cls)
+        slot.__set__(made, _Owner(value))
+        if cls.__dictoffset__:
+            object.__setattr__(made, "__dict__", value.__dict__)
+        return made
+    if not cls.__dictoffset__ or not cls.__weakrefoffset__:
+        return None
     made = object.__new__(cls)
     object.__setattr__(made, "__dict__", value.__dict__)
     key = id(made)
@@ -221,15 +238,51 @@ def object_for(value: Any, cls: Any) -> Any:
     return made
 
 
-def _of_slots(value: Any, cls: Any) -> Any:
-    """Slots cannot be shared, but those of a frozen dataclass never change."""
-    parameters = getattr(type(value), "__dataclass_params__", None)
-    if parameters is None or not parameters.frozen:
-        return None
-    made = object.__new__(cls)
-    for field in dataclasses.fields(value):
-        object.__setattr__(made, field.name, getattr(value, field.name))
-    return made
+#: In a class that stands for one with slots: the slot in which an object that shares those of another keeps that other one.
+_OWNER = "_slot_of_owner"
+
+
+class _Owner:
+    """What stands in a slot of its own, of an object that shares the slots of another."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any):
+        self.value = value
+
+
+def _slots(cls: type) -> dict[str, Any]:
+    """What a class that stands for one with slots has besides: each slot is that of the object whose state is shared."""
+    members = {name: member for base in reversed(cls.__mro__) for name, member in vars(base).items()
+               if type(member) is types.MemberDescriptorType and base.__flags__ & _MADE_BY_A_STATEMENT}  # fmt: skip
+    body: dict[str, Any] = {name: _SharedSlot(member) for name, member in members.items()}
+    return {_OWNER: next(iter(members.values())), **body} if members else {}
+
+
+def _owner_of_slots(x: Any) -> Any:
+    """The object whose slots x has: itself, if copied code has made it."""
+    slot = vars(type(x)).get(_OWNER)
+    try:
+        found = None if slot is None else slot.__get__(x)
+    except AttributeError:  # it is empty
+        return x
+    return found.value if type(found) is _Owner else x
+
+
+class _SharedSlot:
+    """A slot of an object that may share the slots of another."""
+
+    def __init__(self, member: types.MemberDescriptorType):
+        self._member = member
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self._member if instance is None else self._member.__get__(_owner_of_slots(instance))
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        self._member.__set__(_owner_of_slots(instance), value)
+
+    def __delete__(self, instance: Any) -> None:
+        self._member.__delete__(_owner_of_slots(instance))
 
 
 def landed(x: Any) -> Any:

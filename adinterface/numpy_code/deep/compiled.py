@@ -11,6 +11,7 @@ import numpy as np
 from ...contract.errors import NumpyCodeError
 from ..array import NumpyArray
 from ..made_array import lent, made, with_each
+from ..refusals import note_unknown
 from .plain import first_wrapped, known_numbers, plain
 
 
@@ -43,7 +44,10 @@ class Compiled(_Around):
         try:
             result = self.__wrapped__(*_numbers(args, lent_out), **_numbers(keywords, lent_out))
         except (_Unknown, ValueError, TypeError) as error:
-            raise NumpyCodeError(refusal(self.__wrapped__)) from error
+            refused = NumpyCodeError(refusal(self.__wrapped__))
+            if isinstance(error, _Unknown):
+                note_unknown(refused)
+            raise refused from error
         written = any(a.tobytes() != b.tobytes() for a, b in lent_out)
         if written or not _is_discrete(result):
             raise NumpyCodeError(refusal(self.__wrapped__))

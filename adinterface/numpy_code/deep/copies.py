@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import contextlib
 import functools
-import sys
 import threading
 import types
 import weakref
@@ -17,22 +16,15 @@ import numpy as np
 from ...contract.errors import NumpyCodeError
 from ..engine import OFFERS
 from ..made_array import captured
-from ..refusals import ENGINES
 from . import builtin_names, classes, math_names, numpy_names, scipy_names
 from .compiled import Compiled, Left, Offered, settled
 from .functions import FunctionCopy, assigned_globals, copied
 from .globals import Globals, ModuleView
 from .plain import PLAIN, first_wrapped
+from .reach import reached, top_of
 from .standing import Standing
 from .standing import real_of as real_class
 
-#: Packages whose code stays itself: NumPy and Python, which know nothing of us, and what never computes with NumPy.
-LEFT = frozenset(sys.stdlib_module_names - {"__main__"}) | {
-    "numpy", "pandas", "matplotlib", "adinterface", "numba", "sympy", "mpmath", "pytest", "_pytest", "IPython", "tqdm",
-    "joblib", "threadpoolctl", "dask", "xarray", "pyarrow", "rich", "typing_extensions", "array_api_strict",
-}  # fmt: skip
-#: Modules of NumPy's that are plain NumPy code themselves.
-_WRITTEN_IN_NUMPY = ("numpy.polynomial", "numpy.lib")
 #: Longer lists and dicts of functions are left as they are.
 _LONGEST = 200
 
@@ -129,8 +121,8 @@ class Copies:
         return found
 
     def _is_reached(self, value: types.FunctionType) -> bool:
-        return _reached(value.__module__) or (
-            _reached(value.__globals__.get("__name__")) and _top(value.__module__) != "adinterface"
+        return reached(value.__module__) or (
+            reached(value.__globals__.get("__name__")) and top_of(value.__module__) != "adinterface"
         )
 
     def _kept_function(self, value: types.FunctionType, names: tuple[str, ...]) -> Callable[..., Any]:
@@ -171,7 +163,7 @@ class Copies:
 
     def _cached(self, value: Any) -> Any:
         """A function that keeps its results: it never keeps an engine's array, of which the numbers are another time others."""
-        if not _reached(getattr(value, "__module__", None)):
+        if not reached(getattr(value, "__module__", None)):
             return value
 
         @functools.wraps(value)
@@ -186,7 +178,7 @@ class Copies:
 
     def _builtin(self, value: Any) -> Any:
         owner = value.__self__
-        if not isinstance(owner, types.ModuleType) or not _reached(value.__module__ or owner.__name__):
+        if not isinstance(owner, types.ModuleType) or not reached(value.__module__ or owner.__name__):
             return value
         return self._offered(value) or self._keep(value, Compiled(value))
 
@@ -215,12 +207,12 @@ class Copies:
         if type(value) is ModuleView:
             return value
         name = value.__name__
-        if not _reached(name) and name not in ("math", "cmath") and _top(name) != "numpy":
+        if not reached(name) and name not in ("math", "cmath") and top_of(name) != "numpy":
             return value
         return self._keep(value, ModuleView(value, self.of))
 
     def _class(self, cls: type) -> Any:
-        if isinstance(cls, (classes.Reached, Standing)) or not (_reached(cls.__module__) or cls is np.poly1d):
+        if isinstance(cls, (classes.Reached, Standing)) or not (reached(cls.__module__) or cls is np.poly1d):
             return cls
         with self._lock:
             known = self._by_identity.get(id(cls))
@@ -250,10 +242,10 @@ class Copies:
     def _object(self, value: Any, cls: type) -> Any:
         if callable(value) and hasattr(value, "__name__") and (offered := self._offered(value)) is not None:
             return offered
-        if not _reached(cls.__module__) and cls.__name__ not in _COMPILED:
+        if not reached(cls.__module__) and cls.__name__ not in _COMPILED:
             return value
         if cls.__name__ in _COMPILED:
-            if not _reached(getattr(value, "__module__", None)):
+            if not reached(getattr(value, "__module__", None)):
                 return value
             return self._offered(value) or self._keep(value, Compiled(value))
         entry = self._objects.get(id(value))
@@ -265,7 +257,9 @@ class Copies:
         made = classes.object_for(value, standing)
         if made is None:
             return value
-        with contextlib.suppress(TypeError):  # of what nothing can refer to weakly, one is made each time
+        if classes.shares_slots(made):  # and keeps its owner: one is made each time
+            return made
+        with contextlib.suppress(TypeError):
             self._objects[id(value)] = (weakref.ref(value, self._forget(self._objects, id(value))), made)
         return made
 
@@ -345,17 +339,3 @@ _COMPILED = frozenset({
 
 def _singledispatched(value: Any) -> bool:
     return callable(getattr(value, "dispatch", None)) and hasattr(value, "registry") and hasattr(value, "register")
-
-
-def _top(name: Any) -> str:
-    return name.partition(".")[0] if isinstance(name, str) else ""
-
-
-@functools.lru_cache(4096)
-def _reached(name: Any) -> bool:
-    """Whether code of this module is copied."""
-    if not isinstance(name, str):
-        return True
-    if name.startswith("scipy.sparse"):  # matrices of numbers, which stay constants
-        return False
-    return name.startswith(_WRITTEN_IN_NUMPY) or _top(name) not in LEFT | ENGINES

@@ -28,6 +28,20 @@ class Globals(dict[str, Any]):
 
         return passing(frame)
 
+    @staticmethod
+    def caught(frame: Any) -> bool:
+        """Whether an error that comes out of what code in these names does there may be caught."""
+        from .catching import catches, caught_by_callers
+
+        return catches(frame.f_code, frame.f_lasti) or caught_by_callers(frame)
+
+    @staticmethod
+    def compared(frame: Any, x: Any, other: Any) -> None:
+        """Told of each comparison in code in these names."""
+        from .closed_forms import compared
+
+        compared(frame, x, other)
+
     def __init__(self, original: dict[str, Any], of: Of, builtins: dict[str, Any]):
         super().__init__(__builtins__=builtins)
         self.original = original

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..array import NumpyArray
+from ..python_numbers import checked, not_finite, python_number
 from .plain import first_wrapped, plain
 
 
@@ -81,12 +82,23 @@ _ALL: dict[str, Callable[..., Any]] = {**_NUMPY, **_OURS}
 _COMPLEX = ("acos", "asin", "atan", "cos", "cosh", "exp", "log10", "sin", "sinh", "sqrt", "tan", "tanh")
 
 
+#: Which end with no error of their own, whatever the number; those that give integers ask for it themselves.
+_WITHOUT_ERRORS = frozenset({
+    "asinh", "atan", "atan2", "cbrt", "ceil", "copysign", "degrees", "dist", "erf", "erfc", "fabs", "floor", "fsum", "hypot",
+    "isclose", "isfinite", "isinf", "isnan", "modf", "phase", "prod", "radians", "sumprod", "tanh", "trunc",
+})  # fmt: skip
+
+
 def _following(real: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(real)
     def call(*args: Any, **keywords: Any) -> Any:
         if args and not isinstance(args[0], (NumpyArray, list, tuple, float, int)):
             args = (list(args[0]) if hasattr(args[0], "__next__") else args[0], *args[1:])  # a generator is looked at once
-        return real(*plain(args), **keywords) if first_wrapped(args) is None else ours(*args, **keywords)
+        if first_wrapped(args) is None:
+            return real(*plain(args), **keywords)
+        if real.__name__ not in _WITHOUT_ERRORS:
+            checked(real, plain(args), lambda: not_finite(ours(*args), args))
+        return python_number(ours(*args, **keywords))
 
     return call
 

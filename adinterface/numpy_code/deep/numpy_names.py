@@ -15,6 +15,7 @@ from ...contract.errors import NumpyCodeError
 from .. import making
 from ..array import NumpyArray, decided, of_no_axes
 from ..made_array import made
+from ..refusals import note_unknown
 from ..storage import source_of
 from ..writers import WRITERS
 from . import branches
@@ -336,7 +337,12 @@ def by_numbers(real: Callable[..., Any], ours: Callable[..., Any]) -> Callable[.
             if real in _OF_TRUTH and is_followed(args[0]) and (real is not np.where or len(args) == 1):
                 args = (args[0] != 0,)
             args, keywords = decided(args), {name: decided(value) for name, value in keywords.items()}
-        return ours(*args, **keywords)
+        try:
+            return ours(*args, **keywords)
+        except (IndexError, TypeError, RuntimeError) as error:
+            if any(map(unknown, (*args, *keywords.values()))):
+                note_unknown(error)
+            raise
 
     return call
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from ...contract.decisions import active
 from ...contract.errors import NumpyCodeError
-from ..array import NumpyArray
+from ..array import NumpyArray, numbers_unknown
 from ..made_array import MadeArray, array_of_engine, plain
-from ..refusals import expression
+from ..refusals import expression, note_unknown
 from ..writes import holds_storage, stacked
 
 #: Types of which every instance stands for itself.
@@ -47,9 +47,7 @@ def unknown(x: Any) -> bool:
         return False
     if active() is not None:  # a run that tells what the compiled one assumes takes the same ways
         return True
-    if not x._traced():
-        return False
-    return x._engine.library.value_under_trace(x._array) is None
+    return numbers_unknown(x._array, x._engine)
 
 
 def settled_number(x: Any) -> Any:
@@ -63,10 +61,12 @@ def settled_number(x: Any) -> Any:
     decisions = active()
     found = known_numbers(x) if decisions is None else decisions.numbers(x._array, x._engine.library)
     if found is None:
-        raise NumpyCodeError(
+        error = NumpyCodeError(
             f"numpy_function: {expression() or 'this'} goes on by the numbers of what is differentiated, which a compiled "
             f"call does not know yet. Call it without preparing it."
         )
+        note_unknown(error)
+        raise error
     return found if found.ndim else found[()]
 
 

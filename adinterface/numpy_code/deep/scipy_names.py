@@ -54,7 +54,17 @@ UFUNCS: dict[str, Function] = {
     "pdtr": lambda k, m: _s("gammaincc", np.floor(k) + 1, m),
     "pdtrc": lambda k, m: _s("gammainc", np.floor(k) + 1, m),
     "_zeta": lambda x, q: _s("zeta", x, q),
+    "i0e": lambda x: _scaled_bessel(x),
 }
+#: Of these ours is taken also where an engine has its own.
+_ALWAYS_OURS = frozenset({"i0e"})
+
+
+def _scaled_bessel(x: Any) -> Any:
+    """exp(-|x|) I0(x), at zero with the slope to its right: parameters of distributions are not negative, and code has the
+    other factor, exp(x)."""
+    near = np.where(np.abs(x) < 1, x, 0.0)
+    return np.where(np.abs(x) < 1, np.exp(np.where(near < 0, near, -near)) * _s("i0", near), _special("i0e")(x))
 
 
 def _log_binomial(n: Any, k: Any) -> Any:
@@ -85,7 +95,8 @@ class Ufunc:
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         found = first_wrapped(args)
-        if found is None or found._engine.functions.has(self.__wrapped__):
+        ours = self.__wrapped__.__name__ in _ALWAYS_OURS
+        if found is None or (not ours and found._engine.functions.has(self.__wrapped__)):
             return self.__wrapped__(*args, **keywords)
         return self._ours(*args)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..array import NumpyArray
-from ..storage import is_number
+from ..storage import PYTHON, is_number
 from .classes import real_of as own_class
 
 
@@ -53,7 +53,10 @@ def real_of(value: Any) -> Any:
 
 def pretended(x: NumpyArray) -> type:
     """The class that NumPy's own array, or number, would have here."""
-    found: type = x.dtype.type if type(x) is NumpyArray and is_number(x) else np.ndarray
+    if type(x) is not NumpyArray or not is_number(x):
+        return np.ndarray
+    kind = x.dtype.kind if x._parent is PYTHON else ""
+    found: type = float if kind == "f" else complex if kind == "c" else x.dtype.type
     return found
 
 

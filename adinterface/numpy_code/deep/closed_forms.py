@@ -1,0 +1,105 @@
+"""Tests of a parameter for one value, at which code computes a closed form that may not depend on the parameter any more."""
+
+from __future__ import annotations
+
+import ast
+import dis
+import functools
+import linecache
+import warnings
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+
+from ...contract.errors import ClosedFormWarning, levels_to_the_user
+from .plain import known_numbers, plain
+
+#: What code calls "as good as equal": the largest distance from zero.
+_CLOSE = 1e-4
+_ABSOLUTE = frozenset({"abs", "absolute", "fabs"})
+
+
+def compared(frame: FrameType, x: Any, other: Any) -> None:
+    """Warns where copied code has compared a parameter, which is differentiated, with the value that it has.
+
+    Numbers that a compiled or batched call does not know yet tell nothing.
+    """
+    if x.dtype.kind not in "fc" or not x._traced() or not isinstance(other := plain(other), (int, float, complex, np.ndarray)):
+        return
+    code = frame.f_code
+    test = _test(code, frame.f_lasti, code.co_filename, code.co_name)
+    if test is None or (numbers := known_numbers(x, uncompiled=True)) is None:
+        return
+    distance = np.abs(numbers - other) if test.equality else np.where(np.abs(other) <= _CLOSE, numbers - np.abs(other), np.inf)
+    if np.any(distance == 0 if test.equality else distance <= 0):
+        warnings.warn(
+            f"numpy_function: {test.text} in {code.co_name} tests a number that is differentiated for one value, which it has. "
+            f"What the code computes there instead may not depend on {test.name}, and then the derivative by it is zero. Move "
+            f"{test.name} off that value by 1e-6, or use AutoFiniteDifferences().",
+            ClosedFormWarning,
+            stacklevel=levels_to_the_user("numpy", "scipy"),
+        )
+
+
+class _Test:
+    """A comparison in the source of a function."""
+
+    def __init__(self, text: str, name: str, equality: bool):
+        self.text, self.name, self.equality = text, name, equality
+
+
+@functools.lru_cache(4096)
+def _test(code: CodeType, at: int, file: str, function: str) -> _Test | None:
+    """The comparison that an instruction does, if it is one of a parameter of the function that could hide the parameter."""
+    line, end_line, column, end_column = list(code.co_positions())[at // 2]
+    source = linecache.getline(file, line) if line else ""
+    if not source or line != end_line or column is None or end_column is None:
+        return None
+    text = source.encode()[column:end_column].decode()
+    try:
+        found = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return None
+    if not isinstance(found, ast.Compare) or len(found.ops) != 1:
+        return None
+    equality = isinstance(found.ops[0], (ast.Eq, ast.NotEq))
+    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    for side in (found.left, found.comparators[0]):
+        name = _name(side if equality else _inside_of_abs(side))
+        if name in parameters and not (equality and _used_where_equal(code, at, name, isinstance(found.ops[0], ast.Eq))):
+            return _Test(text, name, equality)
+    return None
+
+
+def _name(node: ast.expr | None) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _inside_of_abs(node: ast.expr) -> ast.expr | None:
+    if not isinstance(node, ast.Call) or len(node.args) != 1:
+        return None
+    called = node.func.attr if isinstance(node.func, ast.Attribute) else _name(node.func)
+    return node.args[0] if called in _ABSOLUTE else None
+
+
+def _used_where_equal(code: CodeType, at: int, name: str, when_true: bool) -> bool:
+    """Whether the branch that is taken where both are equal names the parameter, or raises; False of a mask."""
+    instructions = list(dis.get_instructions(code))
+    places = {instruction.offset: n for n, instruction in enumerate(instructions)}
+    n = places[at] + 1
+    while instructions[n].opname in ("CACHE", "TO_BOOL"):
+        n += 1
+    jump = instructions[n]
+    if not jump.opname.startswith("POP_JUMP") or jump.argval not in places:
+        return False
+    jumps = ("TRUE" in jump.opname) == when_true
+    start, end = (places[jump.argval], len(instructions)) if jumps else (n + 1, places[jump.argval])
+    for instruction in instructions[start:end]:
+        if instruction.opname.startswith("RAISE") or (
+            instruction.opname.startswith("LOAD_FAST") and name in str(instruction.argval)
+        ):
+            return True
+        if instruction.opname.startswith(("RETURN", "JUMP")):
+            return False
+    return False

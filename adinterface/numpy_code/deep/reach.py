@@ -1,0 +1,31 @@
+"""Which code runs as a copy, by the module that it stands in."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import Any
+
+from ..refusals import ENGINES
+
+#: Packages whose code stays itself: NumPy and Python, which know nothing of us, and what never computes with NumPy.
+LEFT = frozenset(sys.stdlib_module_names - {"__main__"}) | {
+    "numpy", "pandas", "matplotlib", "adinterface", "numba", "sympy", "mpmath", "pytest", "_pytest", "IPython", "tqdm",
+    "joblib", "threadpoolctl", "dask", "xarray", "pyarrow", "rich", "typing_extensions", "array_api_strict",
+}  # fmt: skip
+#: Modules of NumPy's that are plain NumPy code themselves.
+_WRITTEN_IN_NUMPY = ("numpy.polynomial", "numpy.lib")
+
+
+def top_of(name: Any) -> str:
+    return name.partition(".")[0] if isinstance(name, str) else ""
+
+
+@functools.lru_cache(4096)
+def reached(name: Any) -> bool:
+    """Whether code of this module is copied."""
+    if not isinstance(name, str):
+        return True
+    if name.startswith("scipy.sparse"):  # matrices of numbers, which stay constants
+        return False
+    return name.startswith(_WRITTEN_IN_NUMPY) or top_of(name) not in LEFT | ENGINES

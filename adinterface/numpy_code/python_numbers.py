@@ -1,0 +1,153 @@
+"""Numbers that would be Python's own in code that runs as a copy: they end with Python's errors where NumPy's give nan."""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from ..contract.decisions import active
+from ..contract.errors import NumpyCodeError
+from .array import OF_PYTHON, NumpyArray, binary, numbers_unknown
+from .refusals import expression, note_unknown
+from .storage import PYTHON
+
+_POWER = np.power
+#: Python's operator for each ufunc that may end with an error of Python's.
+_FAILING: dict[np.ufunc, Callable[[Any, Any], Any]] = {
+    np.true_divide: operator.truediv, np.floor_divide: operator.floordiv, np.remainder: operator.mod, np.divmod: divmod,
+    np.power: operator.pow,
+}  # fmt: skip
+
+
+def python_number(x: Any) -> Any:
+    """The same array without axes as one of Python's numbers; anything else is itself."""
+    if type(x) is not NumpyArray or x._array.shape:
+        return x
+    found = NumpyArray(x._array, x._engine)
+    found._parent = PYTHON
+    return found
+
+
+def item(x: NumpyArray, *index: Any) -> Any:
+    """x.item(*index): the element as one of Python's numbers."""
+    places = index[0] if len(index) == 1 and type(index[0]) is tuple else index
+    if not places:
+        if x.size != 1:
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
+        return _settled(np.reshape(x, ()))
+    return _settled(np.ravel(x)[places[0]] if len(places) == 1 else x[tuple(places)])
+
+
+def listed(x: NumpyArray) -> Any:
+    """x.tolist(): its elements as Python's numbers, in lists of lists."""
+    return [listed(row) for row in x] if x.ndim else _settled(x)
+
+
+def _settled(x: Any) -> Any:
+    """An element as Python has it: integers and truth values have no derivative."""
+    kind = x.dtype.kind
+    return int(x) if kind in "iu" else bool(x) if kind == "b" else python_number(x)
+
+
+def _is_python_number(x: Any) -> bool:
+    return x._parent is PYTHON if type(x) is NumpyArray else type(x) in (float, int, bool, complex)
+
+
+def _operated(ufunc: np.ufunc, a: Any, b: Any) -> Any:
+    """What Python's operator gives for two of its numbers, at least one of which an engine follows; None if one is NumPy's."""
+    if not (_is_python_number(a) and _is_python_number(b)):
+        return None
+    real = _FAILING.get(ufunc)
+    if real is not None:
+        found = checked(real, (a, b), lambda: _fails(ufunc, a, b))
+        if isinstance(found, complex) and ufunc is _POWER:  # of a negative number, as Python has it
+            a = a + 0j
+    result = _computed(ufunc, a, b)
+    return tuple(map(python_number, result)) if type(result) is tuple else python_number(result)
+
+
+def _computed(ufunc: np.ufunc, a: Any, b: Any) -> Any:
+    if type(a) is NumpyArray:
+        return binary(ufunc)(NumpyArray(a._array, a._engine), b)
+    return ufunc(a, NumpyArray(b._array, b._engine))
+
+
+def _fails(ufunc: np.ufunc, a: Any, b: Any) -> Any:
+    if ufunc is not _POWER:
+        return _plainly(b) == 0
+    return not_finite(_computed(ufunc, a, b), (a, b))
+
+
+def _plainly(x: Any) -> Any:
+    return NumpyArray(x._array, x._engine) if type(x) is NumpyArray else x
+
+
+def not_finite(result: Any, args: Sequence[Any]) -> Any:
+    """Whether a result is infinite or nan of finite arguments, or nan of any that are none."""
+    finite: Any = True
+    numbers: Any = True
+    for x in map(_plainly, args):
+        finite, numbers = np.isfinite(x) & finite, ~np.isnan(x) & numbers
+    return (~np.isfinite(result) & finite) | (np.isnan(result) & numbers)
+
+
+def checked(real: Callable[..., Any], args: Sequence[Any], failed: Callable[[], Any]) -> Any:
+    """Lets a function of Python's raise what it raises for these numbers; what it gives where they are known, else None.
+
+    Where a compiled or batched call does not know them, and the code may catch the error, whether there is one decides which
+    way it goes. Where nobody catches it, it is passed over, as other checks are.
+
+    failed: gives whether there is an error, as an engine's array.
+    """
+    decisions = active()
+    if decisions is None and (known := _known(args)) is not None:
+        return real(*known)
+    if not _may_be_caught():
+        return None
+    if decisions is not None:
+        found = failed()
+        if not (decisions.numbers(found._array, found._engine.library) if type(found) is NumpyArray else found):
+            return None
+        known = _known(args)
+        if known is None:
+            raise decisions.undecidable()
+        return real(*known)
+    error = NumpyCodeError(
+        f"numpy_function: {expression() or getattr(real, '__name__', 'this')} may raise an error of Python's that the code "
+        f"catches, and a compiled or batched call does not know the numbers. Write np.where(condition, a, b), or call it "
+        f"without compiling it."
+    )
+    note_unknown(error)
+    raise error
+
+
+def _known(args: Sequence[Any]) -> list[Any] | None:
+    found = []
+    for x in args:
+        if type(x) is NumpyArray:
+            if numbers_unknown(x._array, x._engine):
+                return None
+            library = x._engine.library
+            numbers = library.value_under_trace(x._array) if library.traced(x._array) else library.to_numpy(x._array)
+            x = numbers.item() if numbers is not None and numbers.size == 1 else numbers
+        found.append(x)
+    return found
+
+
+def _may_be_caught() -> bool:
+    """Whether the copied code that asks, or code that called it, may catch an error."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and not getattr(frame.f_globals, "deep", False):
+        frame = frame.f_back
+    names: Any = None if frame is None else frame.f_globals
+    return bool(names is not None and names.caught(frame))
+
+
+OF_PYTHON.update(operator=_operated, item=item, tolist=listed)
+
+__all__ = ["checked", "not_finite", "python_number"]

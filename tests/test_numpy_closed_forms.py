@@ -1,0 +1,124 @@
+"""numpy_function(f, deep=True): code that computes another formula at one value of a parameter, which loses the derivative."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.special
+import scipy.stats
+
+from adinterface import AutoAutograd, AutoJax, AutoTorch, ClosedFormWarning, gradient, numpy_function
+
+ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
+each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)
+X = np.array([0.3, 0.7, 1.1])
+S = scipy.stats
+HIDDEN = {
+    "kappa4, h": lambda c: S.kappa4._logpdf(X, c, 0.3),
+    "kappa4, k": lambda c: S.kappa4.logpdf(X, 0.5, c),
+    "genextreme, logpdf": lambda c: S.genextreme.logpdf(X, c),
+    "genextreme, cdf": lambda c: S.genextreme.cdf(X, c),
+    "genpareto": lambda c: S.genpareto.logpdf(X, c),
+    "pearson3": lambda c: S.pearson3.logpdf(X, c),
+    "skewnorm": lambda c: S.skewnorm.logpdf(X, c),
+    "ncx2": lambda c: S.ncx2.logpdf(X, 2.0, c),
+    "yeojohnson": lambda c: S.yeojohnson(X, c),
+    "boxcox_llf": lambda c: S.boxcox_llf(c, X),
+}
+KEPT = {
+    "genpareto, ppf": lambda c: S.genpareto.ppf(X / 2, c),
+    "skewnorm, cdf": lambda c: S.skewnorm.cdf(X, c),
+    "boxcox": lambda c: S.boxcox(X, c),
+    "tukeylambda": lambda c: S.tukeylambda.pdf(X, c),
+    "vonmises": lambda c: S.vonmises.logpdf(X, c),
+    "vonmises, pdf": lambda c: S.vonmises.pdf(X, c),
+    "rice": lambda c: S.rice.pdf(X, c),
+    "i0e": lambda c: scipy.special.i0e(c),
+}
+
+
+def deep(f):
+    """With another term of the parameter: a value that depends on none of the arguments is told of by another warning."""
+    return numpy_function(lambda c: np.sum(f(c)) + c, deep=True)
+
+
+@each_engine
+@pytest.mark.parametrize("case", HIDDEN)
+def test_a_hidden_parameter_is_told(case, backend):
+    with pytest.warns(ClosedFormWarning, match=r"^numpy_function: .* tests a number that is differentiated for one value"):
+        gradient(deep(HIDDEN[case]), backend, 0.0)
+    gradient(deep(HIDDEN[case]), backend, 0.01)  # without a warning, which would be an error
+
+
+@each_engine
+@pytest.mark.parametrize("case", KEPT)
+def test_a_parameter_that_is_not_hidden(case, backend):
+    f = KEPT[case]
+    # To the right alone, where a parameter must not be negative.
+    h = 1e-4
+    wanted = np.sum(-3 * f(0.0) + 4 * f(h) - f(2 * h)) / (2 * h)
+    np.testing.assert_allclose(gradient(deep(f), backend, 0.0)[0] - 1, wanted, rtol=1e-5, atol=1e-6)
+
+
+def with_a_branch(x, c):
+    if c == 0:
+        return np.sum(x)
+    return np.sum(np.expm1(c * x) / c)
+
+
+def with_a_branch_the_other_way(x, c):
+    return np.sum(np.expm1(c * x) / c) if c != 0 else np.sum(x)
+
+
+def with_a_small_number(x, c):
+    return np.sum(x) if abs(c) < 1e-8 else np.sum(np.expm1(c * x) / c)
+
+
+def with_a_branch_that_uses_it(x, c):
+    if c == 0:
+        return np.sum(x + c * x**2 / 2)
+    return np.sum(np.expm1(c * x) / c)
+
+
+def with_a_check(x, c):
+    if c == 1:
+        raise ValueError
+    return np.sum(x / (c - 1))
+
+
+def with_what_it_computed(x, c):
+    distances = np.sqrt((x - 0.3) ** 2) * (1 + c)
+    return np.sum(np.where(distances == 0, 1.0, distances))
+
+
+def until_it_is_small(x, c):
+    error = c + 0.0
+    while abs(error) > 1e-8:
+        error = error * 0.1
+    return np.sum(x * error) + c
+
+
+@each_engine
+@pytest.mark.parametrize("f", [with_a_branch, with_a_branch_the_other_way, with_a_small_number])
+def test_a_branch_is_told(f, backend):
+    with pytest.warns(ClosedFormWarning) as caught:
+        gradient(deep(lambda c: f(X, c)), backend, 0.0)
+    test = "abs(c) < 1e-8" if f is with_a_small_number else "c != 0" if f is with_a_branch_the_other_way else "c == 0"
+    assert str(caught[0].message) == (
+        f"numpy_function: {test} in {f.__name__} tests a number that is differentiated for one value, which it has. What the "
+        f"code computes there instead may not depend on c, and then the derivative by it is zero. Move c off that value by "
+        f"1e-6, or use AutoFiniteDifferences()."
+    )
+    assert caught[0].filename == __file__
+
+
+@each_engine
+@pytest.mark.parametrize("f", [with_a_branch_that_uses_it, with_a_check, with_what_it_computed, until_it_is_small])
+def test_other_branches_are_not_told(f, backend):
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("error", ClosedFormWarning)
+        gradient(deep(lambda c: f(X + 1, c)), backend, 0.0)
+
+
+def test_a_parameter_that_is_not_differentiated_is_not_told():
+    gradient(numpy_function(lambda x: with_a_branch(x, 0.0), deep=True), AutoTorch(), X)

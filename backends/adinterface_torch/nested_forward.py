@@ -121,6 +121,23 @@ def _levels_moved(tensor: torch.Tensor) -> set[int]:
     return moved
 
 
+def is_followed(tensor: torch.Tensor) -> bool:
+    """Whether a value has a tangent, or is recorded in a graph, at the present level or at one outside it."""
+    if tensor.requires_grad:
+        return True
+    functorch = torch._C._functorch
+    peeked: Any = functorch.peek_interpreter_stack()
+    forward = forward_ad._current_level >= 0 if peeked is None else peeked.key() == _JVP
+    if forward and _dual(tensor)[1] is not None:
+        return True
+    if peeked is None:
+        return False
+    level = retrieve_current_functorch_interpreter()
+    inner = functorch.get_unwrapped(tensor) if functorch.maybe_get_level(tensor) == level.level() else tensor
+    with level.lower():
+        return is_followed(inner)
+
+
 def _moves(argument: Any, recorded: bool = False) -> bool:
     """Whether a value changes along the tangents of the innermost level, and that at another one of forward mode, too, or
     with `recorded` in a graph."""

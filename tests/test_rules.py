@@ -717,6 +717,6 @@ def test_a_rule_asks_for_classes_that_nobody_has_met_before(backend, monkeypatch
     recognition.HANDLERS.clear()
     for f in GIVEN.values():
         assert_numbers(hessian(f, backend, 0.5, Constant(3.0)), -3 * np.sin(0.5))
-        assert_numbers(hessian(lambda x: f(x, 3.0), backend, 0.5), -3 * np.sin(0.5))
+        assert_numbers(hessian(lambda x, f=f: f(x, 3.0), backend, 0.5), -3 * np.sin(0.5))
         assert_numbers(gradient(f, backend, 0.5, 3.0)[0], 3 * np.cos(0.5))
         assert_numbers(prepare(hessian, f, backend, 0.5, Constant(3.0))(0.5, Constant(3.0)), -3 * np.sin(0.5))

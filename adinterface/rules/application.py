@@ -168,8 +168,15 @@ class Application:
     def value(self, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
         if self._rule.host is not False:
             return self._host(leaves, carried)
+        return self._value(self._rule.f, leaves, carried)
+
+    def written(self, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays] | None:
+        f = self._rule.written
+        return None if f is None else self._value(f, leaves, carried)
+
+    def _value(self, f: Callable[..., Any], leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
         args, words = self._arguments(leaves, carried)
-        result = self._rule.f(*args, **words)
+        result = f(*args, **words)
         library = self.library
         if tree.HANDLERS.get(type(result)) is library and library.is_floating(result):
             self._form = tree.DIFFERENTIATED, (True,)

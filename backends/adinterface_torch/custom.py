@@ -108,7 +108,10 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
     found: Any
     inside = _peek() is not None
     if inside and is_nested_forward((*leaves, *carried)):
-        raise BackendError(refusal(f"the rule {rule.name}"))
+        as_written = rule.written(leaves, carried)
+        if as_written is None:
+            raise BackendError(refusal(f"the rule {rule.name}"))
+        return as_written
     if not inside and forward_ad._current_level < 0:
         recorded = torch.is_grad_enabled()
         if recorded and carried:

@@ -914,3 +914,16 @@ def test_a_layer_with_state_counts_each_step_once(make, again):
     for one, other in zip(found, wanted):
         assert_numbers(one.numpy(), other.numpy())
     assert_tree({name: buffer.numpy() for name, buffer in counted.items()}, {name: b.numpy() for name, b in state.items()})
+
+
+@each_backend
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_the_bounds_of_a_loop_may_be_arrays_of_integers(mode, backend):
+    backend = backend if isinstance(backend, AutoFiniteDifferences) else type(backend)(mode=mode)
+    for count in (np.int32(3), np.array(3), np.int64(3)):
+        found = gradient(lambda x, n: fori_loop(0, n, lambda i, c: c * x, 1.0), backend, 2.0, Constant(count))
+        assert_numbers(found[0], 12.0, rtol=rtol_of(backend))
+        found = gradient(lambda x, *, n: fori_loop(np.int8(1), n, lambda i, c: c * x, 1.0), backend, 2.0, n=count)
+        assert_numbers(found[0], 4.0, rtol=rtol_of(backend))
+    found = gradient(lambda d: fori_loop(0, d["n"], lambda i, c: c * d["x"], 1.0), backend, {"x": 2.0, "n": np.int64(3)})
+    assert_numbers(found[0]["x"], 12.0, rtol=rtol_of(backend))

@@ -100,7 +100,7 @@ def _bound(name: str, value: Any) -> Any:
         if leaf.library.traced(leaf.value) and leaf.library.loops().compiles:
             return leaf
         if leaf.library.dtype(leaf.value).startswith(("int", "uint")):
-            return int(leaf.library.to_numpy(leaf.value))
+            return int(leaf.value)  # not by NumPy, which sees no numbers inside a transformation of torch
     if leaf is None or type(leaf.value) is not int:
         raise TypeError(f"fori_loop: {name} must be an integer, not {described(value)}.")
     return leaf.value

@@ -479,6 +479,19 @@ def test_writing_in_place_inside_two_levels_of_forward_mode_is_right(f):
     assert_tree(prepare(second_derivative, f, FORWARD, 1.5)(1.5), second_derivative(f, AutoTorch(), 1.5))
 
 
+def test_writing_in_place_inside_forward_mode_of_torchs_own_is_noted():
+    def slope(x):
+        return torch.func.jvp(write_and_add, (x,), (torch.ones(()),))[1]
+
+    with pytest.raises(RuntimeError, match="ZeroTensors") as caught:
+        derivative(slope, FORWARD, torch.tensor(2.0))
+    assert caught.value.__notes__ == [
+        "f writes in place to a tensor whose derivative is zero so far, which torch does not allow inside two levels of "
+        "forward mode. Take the inner derivative with adinterface, write y = y + x * x for y += x * x, or take one of the two "
+        "derivatives in reverse, with AutoTorch()."
+    ]
+
+
 def test_what_torch_cannot_batch_in_place_is_noted():
     """Such an f has one level of forward mode at a time, or one tangent after another."""
 
@@ -530,7 +543,7 @@ def test_torchs_limit_of_mixed_dtypes_is_said_rightly():
     x = np.array([0.7, 0.2], "float32")
     with pytest.raises(RuntimeError, match="same dtype") as caught:
         hessian(f, FORWARD_OVER_REVERSE, x)
-    assert "If the arrays of f have one dtype, torch's forward mode mixed them" in caught.value.__notes__[-1]
+    assert any("If the arrays of f have one dtype, torch's forward mode mixed them" in note for note in caught.value.__notes__)
     np.testing.assert_allclose(hessian(f, AutoTorch(), x), hessian(f, AutoTorch(), x.astype("float64")), rtol=1e-3)
 
 

@@ -347,8 +347,8 @@ class TorchBackend(Backend):
         if isinstance(error, RuntimeError) and "ZeroTensors are immutable" in message:
             return (
                 "f writes in place to a tensor whose derivative is zero so far, which torch does not allow inside two levels "
-                "of forward mode. Take the inner derivative with adinterface, write y = y + x * x for y += x * x, or take one of "
-                "the two derivatives in reverse, with AutoTorch()."
+                "of forward mode. Take the inner derivative with adinterface, write y = y + x * x for y += x * x, or take one "
+                "of the two derivatives in reverse, with AutoTorch()."
             )
         if isinstance(error, RuntimeError) and "would mutate a captured Tensor" in message:
             return (

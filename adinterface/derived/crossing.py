@@ -72,7 +72,7 @@ class _Crossing(Rule[..., Any]):
         flatten(Constant((args, keywords)), leaves, lambda: "an argument")
         beside = [leaf.value for leaf in leaves if leaf.library is self._library]
         if self._library is not None and beside:
-            dtype = widest([leaf.library.dtype(leaf.value) for leaf in leaves if leaf.library is not PYTHON])
+            dtype = widest(map(self._library.dtype, beside))
             given = [_native(arg, self._library, beside[0], dtype) for arg in args]
             words = {name: _native(Constant(value), self._library, beside[0], dtype) for name, value in keywords.items()}
             return self._own(*given, **words)
@@ -143,13 +143,13 @@ def _gradient_of(arg: Any) -> Any:
 
 
 def _native(tree: Any, library: Library, beside: Any, dtype: str) -> Any:
-    """A tree whose NumPy arrays, and whose numbers that are differentiated, are arrays of the library."""
+    """A tree whose NumPy arrays are such as functions of the library take, and whose differentiated numbers are its arrays."""
     leaves: list[Leaf] = []
     structure = flatten(tree, leaves, lambda: "an argument")
 
     def native(leaf: Leaf) -> Any:
         if leaf.library is NUMPY:
-            return library.asarray(leaf.value, like=beside, copy=True)
+            return library.lift(leaf.value, beside)
         if leaf.library is PYTHON and leaf.differentiated:
             wanted = complex_of(dtype) if type(leaf.value) is complex else dtype
             return library.asarray(leaf.value, dtype=wanted, like=beside)

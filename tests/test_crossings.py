@@ -293,3 +293,23 @@ def test_scalar_rules_broadcast_and_refuse_a_wrong_number():
             gradient(lambda x: scalar_rule(lambda x: (x, x), lambda v, x: 1.0)(x)[0], backend, 2.0)
     with pytest.raises(TypeError, match=r"scalar_rule: the partial derivatives of sin must be a function, partials"):
         scalar_rule(np.sin, 3.0)
+
+
+@each_engine
+def test_its_own_engine_gives_it_arrays_that_the_engine_takes(backend):
+    """f is differentiated as it is written there, beside NumPy arrays and numbers; torch takes tensors alone."""
+    seen = []
+
+    def f(x, w, *, v):
+        seen.append([type(part) for part in (w, v)])
+        assert not isinstance(x["b"], float)
+        return (x["a"] * w * v * x["b"]).sum()
+
+    inside = differentiate_with(f, backend)
+    w, v = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    wanted = w * v * 0.5
+    assert_tree(gradient(lambda x: inside({"a": x, "b": 0.5}, w, v=v), backend, np.ones(2))[0], wanted)
+    fast = prepare(gradient, lambda x: inside({"a": x, "b": 0.5}, w, v=v), backend, np.ones(2))
+    assert_tree(fast(np.ones(2))[0], wanted)
+    if isinstance(backend, AutoTorch):
+        assert all(kinds == [torch.Tensor] * 2 for kinds in seen)

@@ -16,6 +16,7 @@ from backends_table import assert_numbers, assert_tree, each_backend, each_engin
 from adinterface import (
     AutoFiniteDifferences,
     AutoJax,
+    AutoTorch,
     Constant,
     array_namespace,
     checkpoint,
@@ -33,6 +34,7 @@ from adinterface import (
     scalar_rule,
     straight_through,
     value_and_gradient,
+    value_and_jacobian,
 )
 
 A = np.array([2.0, 5.0])
@@ -297,3 +299,35 @@ def test_functions_of_the_host_have_exact_derivatives_in_both_modes(name, backen
     if not differences:
         forward = pushforward(f, replace(backend, mode="forward"), (x,), (np.ones_like(x),))
         assert_tree(forward.tangent, np.asarray(slope.sum()), 1e-9)
+
+
+@each_engine
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_a_stand_in_is_right_where_its_surrogate_is_infinite(mode, backend):
+    backend = type(backend)(mode=mode)
+    x = np.array([np.inf, -np.inf, 2.0])
+    sign = straight_through(lambda x: array_namespace(x).sign(x))
+    saturated = straight_through(lambda x: array_namespace(x).sign(x), lambda x: array_namespace(x).tanh(x))
+    for call in (value_and_jacobian, prepare(value_and_jacobian, sign, backend, x)):
+        value, jacobians = call(x) if call is not value_and_jacobian else call(sign, backend, x)
+        assert_tree(value, np.array([1.0, -1.0, 1.0]))
+        assert_tree(jacobians[0], np.eye(3))
+    assert_numbers(jacobian(saturated, backend, x)[0], np.diag(1 - np.tanh(x) ** 2))
+    assert value_and_gradient(sign, backend, np.inf) == (1.0, (1.0,))
+    assert value_and_gradient(sign, AutoFiniteDifferences(), np.inf)[0] == 1.0
+    assert sign(np.float64(np.inf)) == 1.0
+    narrow = straight_through(lambda x: x > 1.0, lambda x: x * x)
+    given = np.array([0.5, 2.0], "float32")
+    value, jacobians = value_and_jacobian(narrow, backend, given)
+    assert value.dtype == jacobians[0].dtype == np.float32
+    assert_numbers(jacobians[0], np.diag(2 * given))
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_small_rules_go_where_torch_cannot_take_a_rule(mode):
+    """Forward inside forward: what a stand-in, a hook and a checkpoint are as they are written is right there."""
+    backend = AutoTorch(mode=mode)
+    rounded = straight_through(lambda x: array_namespace(x).round(x), lambda x: x**3)
+    assert hessian(lambda x: rounded(x) * 2.0, backend, 1.5) == 18.0
+    assert hessian(lambda x: gradient_hook(x, lambda c: c) ** 3, backend, 2.0) == 12.0
+    assert hessian(checkpoint(lambda x: x**3), backend, 2.0) == 12.0

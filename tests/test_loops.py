@@ -45,6 +45,7 @@ from adinterface import (
     value_and_gradient,
     while_loop,
 )
+from adinterface import checkpoint as recomputed
 
 #: Arrays of each library, to run a loop outside any operator.
 MAKERS = {
@@ -853,3 +854,76 @@ def test_an_array_of_another_engine_in_the_carry_is_refused(backend):
         TreeError, match=r"f changes its carry: carry is float64 of shape .* and an array of (torch|jax) after it"
     ):
         derivative(lambda x: scan(lambda c, _: (other, None), x, length=2)[0], backend, 1.0)
+
+
+@each_library
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int32", "float32", "complex64"])
+def test_a_scan_of_no_steps_keeps_the_dtype_of_its_slices(dtype, make):
+    _, ys = scan(lambda c, x: (c, x), 0.0, make(np.zeros((0, 2), dtype)))
+    assert np.asarray(ys).dtype == dtype
+    assert np.asarray(ys).shape == (0, 2)
+
+
+class Smoothed(torch.nn.Module):
+    """A layer with a state that its result depends on, and that it writes through a view."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.ones(2, 3, 5, dtype=torch.float64))
+
+    def forward(self, x):
+        y = x * self.mean.clone()
+        self.mean[0].mul_(0.9).add_(0.1 * x.detach().mean(0))
+        return y
+
+
+@pytest.mark.parametrize("again", ["scan", "scan in scan", "checkpoint"])
+@pytest.mark.parametrize(
+    "make",
+    [lambda: torch.nn.BatchNorm1d(3).double(), lambda: torch.nn.InstanceNorm1d(3, track_running_stats=True).double(), Smoothed],
+    ids=["batch norm", "instance norm", "of one's own"],
+)
+def test_a_layer_with_state_counts_each_step_once(make, again):
+    xs = torch.as_tensor(np.random.default_rng(0).normal(size=(4, 2, 3, 5)))
+
+    def run(kind):
+        layer = make()
+        weights = torch.arange(30.0, dtype=torch.float64).reshape(2, 3, 5)
+
+        def step(c, x):
+            y = layer(x * c)
+            return c * 0.9, torch.sum(y * y * weights)
+
+        def f(c):
+            if kind == "checkpoint":
+                return functools.reduce(lambda total, x: total + recomputed(lambda c, x: step(c, x)[1])(c, x), xs, 0.0)
+            if kind == "plain":
+                return functools.reduce(lambda total, x: total + step(c, x)[1], xs, 0.0)
+            if kind == "scan in scan":
+                _, ys = scan(lambda c, x: scan(step, c, x, checkpoint=1), c, xs.reshape(2, 2, 2, 3, 5), checkpoint=1)
+                return torch.sum(ys)
+            return torch.sum(scan(step, c, xs, checkpoint=None if kind == "scan without" else 2)[1])
+
+        fast = prepare(gradient, f, AutoTorch(), torch.tensor(1.3, dtype=torch.float64))
+        found = [gradient(f, AutoTorch(), torch.tensor(1.3, dtype=torch.float64))[0] for _ in range(2)]
+        found.append(fast(torch.tensor(1.3, dtype=torch.float64))[0])
+        return found, dict(layer.named_buffers())
+
+    wanted, state = run("plain" if again == "checkpoint" else "scan without")
+    found, counted = run(again)
+    for one, other in zip(found, wanted):
+        assert_numbers(one.numpy(), other.numpy())
+    assert_tree({name: buffer.numpy() for name, buffer in counted.items()}, {name: b.numpy() for name, b in state.items()})
+
+
+@each_backend
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_the_bounds_of_a_loop_may_be_arrays_of_integers(mode, backend):
+    backend = backend if isinstance(backend, AutoFiniteDifferences) else type(backend)(mode=mode)
+    for count in (np.int32(3), np.array(3), np.int64(3)):
+        found = gradient(lambda x, n: fori_loop(0, n, lambda i, c: c * x, 1.0), backend, 2.0, Constant(count))
+        assert_numbers(found[0], 12.0, rtol=rtol_of(backend))
+        found = gradient(lambda x, *, n: fori_loop(np.int8(1), n, lambda i, c: c * x, 1.0), backend, 2.0, n=count)
+        assert_numbers(found[0], 4.0, rtol=rtol_of(backend))
+    found = gradient(lambda d: fori_loop(0, d["n"], lambda i, c: c * d["x"], 1.0), backend, {"x": 2.0, "n": np.int64(3)})
+    assert_numbers(found[0]["x"], 12.0, rtol=rtol_of(backend))

@@ -450,20 +450,101 @@ def test_such_a_rule_is_refused_inside_torchs_own_forward_mode():
     assert (value, tangent) == (12.0, 12.0)
 
 
-def test_writing_in_place_inside_two_levels_of_forward_mode_is_noted():
-    def f(x):
-        y = x * 1
-        y += x * x
-        return (y * y).sum()
+def write_and_add(x):
+    y = x * 1
+    y += x * x
+    return (y * y).sum()
+
+
+def write_a_number(x):
+    y = x * 1.0
+    y[...] = x**3
+    return y.sum()
+
+
+def write_into_ones(x):
+    y = torch.ones(3, dtype=x.dtype)
+    y *= x.sum()
+    y *= x.sum()
+    return y.sum()
+
+
+@pytest.mark.parametrize("f", [write_and_add, write_a_number, write_into_ones])
+def test_writing_in_place_inside_two_levels_of_forward_mode_is_right(f):
+    """torch makes zeros there that cannot be written to (also in jvp of jvp by hand), so the zeros are ours."""
+    assert_tree(hessian(f, FORWARD, X), hessian(f, AutoTorch(), X))
+    assert_tree(hvp(f, FORWARD, X, X), hvp(f, AutoTorch(), X, X))
+    x = torch.tensor(1.5, dtype=torch.float64)
+    assert_tree(second_derivative(f, FORWARD, x), second_derivative(f, AutoTorch(), x))
+    assert_tree(prepare(second_derivative, f, FORWARD, 1.5)(1.5), second_derivative(f, AutoTorch(), 1.5))
+
+
+def test_writing_in_place_inside_forward_mode_of_torchs_own_is_noted():
+    def slope(x):
+        return torch.func.jvp(write_and_add, (x,), (torch.ones(()),))[1]
 
     with pytest.raises(RuntimeError, match="ZeroTensors") as caught:
-        hessian(f, FORWARD, X)
+        derivative(slope, FORWARD, torch.tensor(2.0))
     assert caught.value.__notes__ == [
         "f writes in place to a tensor whose derivative is zero so far, which torch does not allow inside two levels of "
-        "forward mode. Write y = y + x * x for y += x * x, or take one of the two derivatives in reverse, with AutoTorch()."
+        "forward mode. Take the inner derivative with adinterface, write y = y + x * x for y += x * x, or take one of the two "
+        "derivatives in reverse, with AutoTorch()."
     ]
-    exact = hessian(lambda x: ((x + x * x) ** 2).sum(), FORWARD, X)
-    assert_tree(hessian(f, AutoTorch(), X), exact)
+
+
+def test_what_torch_cannot_batch_in_place_is_noted():
+    """Such an f has one level of forward mode at a time, or one tangent after another."""
+
+    def f(x):
+        y = torch.empty(3, dtype=x.dtype)
+        y[:] = x.sum()
+        return (y * y * x.sum()).sum()
+
+    with pytest.raises(RuntimeError, match="vmap: fill_") as caught:
+        hessian(f, FORWARD, X)
+    assert any("AutoTorch(chunk_size=1) takes one entry after another" in note for note in caught.value.__notes__)
+    one_by_one = AutoTorch(mode="forward", chunk_size=1)
+    assert_tree(hessian(f, one_by_one, X), hessian(f, AutoTorch(), X))
+
+
+FORWARD_OVER_REVERSE = SecondOrder(AutoTorch(mode="forward"), AutoTorch(mode="reverse"))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("backend", [FORWARD, FORWARD_OVER_REVERSE], ids=["forward", "forward over reverse"])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: array_namespace(x).sign(x.sum() * 2.0) * (x * x * x).sum(),
+        lambda x: torch.dot(torch.stack([x.sum() * 2.0, x[0] / 3.0]), x[:2]),
+        lambda x: torch.outer(torch.stack([1.5 - x.sum(), x[0]]), x).sum() ** 2,
+    ],
+    ids=["sign", "dot", "outer"],
+)
+def test_numbers_keep_their_dtype_in_torchs_forward_mode(f, backend, dtype):
+    """torch gives the product of a 0-d float32 and a Python float a float64 tangent, which other functions do not take."""
+    x = np.array([0.7, 0.2], dtype)
+    exact, tolerance = hessian(f, AutoTorch(), x.astype("float64")), 1e-4 if dtype == "float32" else 2e-2
+    found = hessian(f, backend, x)
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, exact, rtol=tolerance, atol=tolerance)
+    assert gradient(lambda x: array_namespace(x).sign(x * 2.0) * x, FORWARD, np.array(0.7, dtype)) == (1.0,)
+
+
+def test_torchs_limit_of_mixed_dtypes_is_said_rightly():
+    """On the way back torch computes by itself, and mixes dtypes there, too."""
+
+    def f(x):
+        b = x[0] * x[1]
+        w = torch.stack([x.sum() * 2.0, array_namespace(b).sign(b * 2.0) * b])
+        y = (torch.outer(w, x) @ x)[0] / 3.0
+        return torch.sign(y) * y
+
+    x = np.array([0.7, 0.2], "float32")
+    with pytest.raises(RuntimeError, match="same dtype") as caught:
+        hessian(f, FORWARD_OVER_REVERSE, x)
+    assert any("If the arrays of f have one dtype, torch's forward mode mixed them" in note for note in caught.value.__notes__)
+    np.testing.assert_allclose(hessian(f, AutoTorch(), x), hessian(f, AutoTorch(), x.astype("float64")), rtol=1e-3)
 
 
 # torch: its dual numbers ---------------------------------------------------------------------------------------------

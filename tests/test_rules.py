@@ -40,6 +40,7 @@ from adinterface import (
     second_derivative,
     value_and_gradient,
 )
+from adinterface.tree import recognition
 
 X, Y = np.array([0.3, 1.2]), np.array([2.0, 0.5])
 
@@ -707,3 +708,15 @@ def test_a_cotangent_that_an_outer_call_follows_is_followed_through_back():
         assert_tree(gradient(linear, backend, Y, backend=backend)[0], 2 * Y * np.cos(X) ** 2)
     with pytest.raises(ConversionError, match=r"cotangent is traced by torch \(Tensor\), and AutoAutograd cannot see through"):
         gradient(linear, AutoTorch(), Y, backend=AutoAutograd())
+
+
+@each_engine
+def test_a_rule_asks_for_classes_that_nobody_has_met_before(backend, monkeypatch):
+    """What is known of classes may be forgotten at any time, and is not there in a new process."""
+    monkeypatch.setattr(recognition, "KEPT_CLASSES", 0)
+    recognition.HANDLERS.clear()
+    for f in GIVEN.values():
+        assert_numbers(hessian(f, backend, 0.5, Constant(3.0)), -3 * np.sin(0.5))
+        assert_numbers(hessian(lambda x, f=f: f(x, 3.0), backend, 0.5), -3 * np.sin(0.5))
+        assert_numbers(gradient(f, backend, 0.5, 3.0)[0], 3 * np.cos(0.5))
+        assert_numbers(prepare(hessian, f, backend, 0.5, Constant(3.0))(0.5, Constant(3.0)), -3 * np.sin(0.5))

@@ -41,6 +41,10 @@ class FlatRule(Protocol):
     def value(self, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
         """The function itself: `(outputs, aux)`."""
 
+    def written(self, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays] | None:
+        """The value by code that has the rule's derivatives as it is written, for an engine that cannot apply the rule where it
+        is called; None if there is none."""
+
     def refused(self, n: int) -> Exception:
         """The error for a carried array, the n-th, that the engine is asked to differentiate."""
 

@@ -12,7 +12,7 @@ from ..call.call import Call
 from ..call.output import Function
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
-from ..contract.library import NUMPY, PYTHON
+from ..contract.library import NUMPY, PYTHON, Library, complex_of, widest
 from ..operators.operation import Operation, PartForm, Results, run
 from ..operators.prepare import Prepared
 from ..operators.pullback import pullback, pushforward
@@ -70,8 +70,12 @@ class _Crossing(Rule[..., Any]):
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         leaves: list[Leaf] = []
         flatten(Constant((args, keywords)), leaves, lambda: "an argument")
-        if self._library is not None and any(leaf.library is self._library for leaf in leaves):
-            return self._own(*args, **keywords)
+        beside = [leaf.value for leaf in leaves if leaf.library is self._library]
+        if self._library is not None and beside:
+            dtype = widest(map(self._library.dtype, beside))
+            given = [_native(arg, self._library, beside[0], dtype) for arg in args]
+            words = {name: _native(Constant(value), self._library, beside[0], dtype) for name, value in keywords.items()}
+            return self._own(*given, **words)
         return super().__call__(*args, **keywords)
 
     def _value(self, *args: Any, **keywords: Any) -> Any:
@@ -136,6 +140,22 @@ def _gradient_of(arg: Any) -> Any:
     leaves: list[Leaf] = []
     structure = flatten(arg, leaves, lambda: "an argument")
     return build_gradient(structure, iter([leaf.value for leaf in leaves if leaf.differentiated]))
+
+
+def _native(tree: Any, library: Library, beside: Any, dtype: str) -> Any:
+    """A tree whose NumPy arrays are such as functions of the library take, and whose differentiated numbers are its arrays."""
+    leaves: list[Leaf] = []
+    structure = flatten(tree, leaves, lambda: "an argument")
+
+    def native(leaf: Leaf) -> Any:
+        if leaf.library is NUMPY:
+            return library.lift(leaf.value, beside)
+        if leaf.library is PYTHON and leaf.differentiated:
+            wanted = complex_of(dtype) if type(leaf.value) is complex else dtype
+            return library.asarray(leaf.value, dtype=wanted, like=beside)
+        return leaf.value
+
+    return build(structure, iter(map(native, leaves)))
 
 
 def _plain(tree: Any) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 from ..namespace import array_namespace
 from ..operators.jacobian import jacobian
 from ..operators.pullback import pullback, pushforward
+from ..rules.captured import on_numbers
 from ..rules.rule import rule
 from .engine import backend_of_arrays, has_derivative, marked
 
@@ -69,7 +70,7 @@ def _required(name: str, f: Any, solver: Any, example: str) -> Solver:
 
 @rule(host=lambda x0, *args, f, solver: x0)
 def _root(x0: Any, *args: Any, f: Any, solver: Any) -> Any:
-    found = solver(lambda x: f(x, *args), x0)
+    found = solver(lambda x: on_numbers("root", f, x, *args), x0)
     if isinstance(x0, float):
         return float(np.asarray(found).reshape(()))
     return np.asarray(found, getattr(x0, "dtype", None)).reshape(np.shape(x0))

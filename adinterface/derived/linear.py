@@ -9,6 +9,7 @@ import numpy as np
 
 from ..namespace import array_namespace
 from ..operators.pullback import pullback, pushforward
+from ..rules.captured import on_numbers
 from ..rules.rule import rule
 from .engine import backend_of_arrays, has_derivative, marked
 
@@ -39,7 +40,7 @@ def linear_solve(
 
 @rule(host=lambda b, *args, matvec, solver, transposed: b)
 def _solve(b: Any, *args: Any, matvec: Any, solver: Any, transposed: Any) -> Any:
-    found = solver(lambda x: matvec(x, *args), b)
+    found = solver(lambda x: on_numbers("linear_solve", matvec, x, *args), b)
     return np.asarray(found, getattr(b, "dtype", None)).reshape(np.shape(b))
 
 

@@ -32,6 +32,7 @@ def checkpoint(f: Callable[P, T], /) -> Callable[P, T]:
     if not callable(f):
         raise TypeError(f"checkpoint takes a function, not a {type(f).__name__}: write @checkpoint above its definition.")
     again = rule(f)
+    again._definition.written = f
 
     @again.pullback
     def back(cotangent: Any, value: Any, *args: Any, **keywords: Any) -> Any:

@@ -100,7 +100,7 @@ def _bound(name: str, value: Any) -> Any:
         if leaf.library.traced(leaf.value) and leaf.library.loops().compiles:
             return leaf
         if leaf.library.dtype(leaf.value).startswith(("int", "uint")):
-            return int(leaf.library.to_numpy(leaf.value))
+            return int(leaf.value)  # not by NumPy, which sees no numbers inside a transformation of torch
     if leaf is None or type(leaf.value) is not int:
         raise TypeError(f"fori_loop: {name} must be an integer, not {described(value)}.")
     return leaf.value
@@ -310,7 +310,7 @@ class Steps:
         """All y of no step: f is called once, on slices of zeros, to see what they would be."""
         home = self.home
         namespace = home.library.namespace(None)
-        slices = [namespace.zeros_like(namespace.sum(x, axis=0)) for x in self.xs]
+        slices = [namespace.astype(namespace.zeros_like(namespace.sum(x, axis=0)), x.dtype) for x in self.xs]
         with np.errstate(all="ignore"):
             _, ys = self.step(self.carry.arrays, slices)
         return self._stacked_tree([namespace.stack([y])[:0] for y in ys])

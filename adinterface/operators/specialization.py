@@ -19,6 +19,7 @@ from ..call.recognizer import Recognizer
 from ..contract.backend import Arrays
 from ..contract.callers import caller_form
 from ..contract.decisions import Undecided, take_wish
+from ..contract.errors import AdinterfaceError
 from ..contract.library import NUMPY, PYTHON, as_it_is
 from ..contract.nodes import Unkeyed, contents, key_and_change
 from ..tree import builder
@@ -144,8 +145,7 @@ class CompiledSpecialization(Specialization):
             if take_wish():  # f goes on by numbers
                 return self._called(values, tangents)
             self.call = self._called_first
-            if isinstance(error, RuntimeError):  # the engine's own, of the arguments
-                annotate(plan, error)
+            _annotate_own(plan, error)
             raise
         if finished.structure is None or not lie_together(library, arrays, found):
             return self._called(values, tangents)
@@ -172,8 +172,8 @@ class CompiledSpecialization(Specialization):
                         found = whole(*arrays)
             except NotWhole:  # in another trace, such as one of the user's that has another precision
                 return in_steps(values, tangents)
-            except RuntimeError as error:
-                annotate(plan, error)
+            except (RuntimeError, TypeError) as error:
+                _annotate_own(plan, error)
                 raise
             return build(back_by(ways, plan, found, values, f) if ways else found)
 
@@ -196,8 +196,7 @@ class CompiledSpecialization(Specialization):
             with scope:
                 return self._evaluated(values, tangents)
         except Exception as error:
-            if isinstance(error, RuntimeError):  # the engine's own, of the arguments
-                annotate(self.plan, error)
+            _annotate_own(self.plan, error)
             if not take_wish() or self._deciding is False:
                 raise
             return self._decided(error, values, tangents)
@@ -239,6 +238,12 @@ class CompiledSpecialization(Specialization):
                 if self.copies:
                     tangents = tuple([x.copy() if type(x) is np.ndarray else x for x in tangents])
         return operation.finish(call, self.compute(*native, *carried, *tangents))
+
+
+def _annotate_own(plan: Plan, error: Exception) -> None:
+    """Notes for an error of the engine itself, of the arguments or of what it compiles."""
+    if isinstance(error, (RuntimeError, TypeError)) and not isinstance(error, AdinterfaceError):
+        annotate(plan, error)
 
 
 def _waits(operation: Operation, plan: Plan) -> bool:

@@ -12,6 +12,7 @@ from ..contract.errors import RuleError
 from ..contract.library import NUMPY, PYTHON, Library, widest
 from ..contract.rules import Arrays, Point, following
 from ..tree import Constant, Frozen, Leaf, LeafSpec, Node, Structure, build, build_gradient, flatten
+from . import captured
 from .definition import Definition
 from .matching import Match, zeros_like
 
@@ -167,8 +168,15 @@ class Application:
     def value(self, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
         if self._rule.host is not False:
             return self._host(leaves, carried)
+        return self._value(self._rule.f, leaves, carried)
+
+    def written(self, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays] | None:
+        f = self._rule.written
+        return None if f is None else self._value(f, leaves, carried)
+
+    def _value(self, f: Callable[..., Any], leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
         args, words = self._arguments(leaves, carried)
-        result = self._rule.f(*args, **words)
+        result = f(*args, **words)
         library = self.library
         if tree.HANDLERS.get(type(result)) is library and library.is_floating(result):
             self._form = tree.DIFFERENTIATED, (True,)
@@ -201,7 +209,8 @@ class Application:
         """What f gives for arrays outside of a trace, flat; its form is noted."""
         args, words = self._arguments(tuple(arrays[:count]), tuple(arrays[count:]), plain=not self._rule.outside)
         found: list[Leaf] = []
-        structure = flatten(f(*args, **words), found, lambda: f"the value of {self.name}")
+        value = f(*args, **words) if self._rule.outside else captured.on_numbers(self.name, f, *args, **words)
+        structure = flatten(value, found, lambda: f"the value of {self.name}")
         if self._stand_in is not None:
             structure = _standing(structure, self._stand_in)
         self._form = structure, tuple([leaf.differentiated for leaf in found])
@@ -278,10 +287,7 @@ class Application:
         )
 
     def captured(self) -> Exception:
-        return RuleError(
-            f"{self.name}: it captures an array that is being differentiated, of which a rule gives no derivative. Make it a "
-            f"positional parameter of {self.name}, or pass it through ignore_derivatives."
-        )
+        return captured.refusal(self.name)
 
     def nonlinear(self) -> Exception:
         given, derived = ("pullback", "pushforward") if self._rule.push is None else ("pushforward", "pullback")

@@ -14,7 +14,7 @@ _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_O
 class Definition:
     """A function and its derivatives, None where they were not given."""
 
-    __slots__ = ("back", "count", "f", "host", "name", "outside", "push", "refusal", "signature")
+    __slots__ = ("back", "count", "f", "host", "name", "outside", "push", "refusal", "signature", "written")
 
     def __init__(self, f: Callable[..., Any], host: bool | Callable[..., Any] = False):
         #: host: f runs outside of the engine's traces; what gives something like its value from the arguments, or True.
@@ -24,6 +24,8 @@ class Definition:
         self.name: str = getattr(f, "__name__", type(f).__name__)
         #: The error where a keyword is being differentiated; None for the usual one.
         self.refusal: Exception | None = None
+        #: A function of the same arguments that has the rule's derivatives as it is written; None if there is none.
+        self.written: Callable[..., Any] | None = None
         self.back: Callable[..., Any] | None = None
         self.push: Callable[..., Any] | None = None
         self.signature = _signature(f)

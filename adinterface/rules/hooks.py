@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
+from ..namespace import array_namespace
 from .ignored import ignore_derivatives
 from .rule import rule
+from .scalar import like, spread
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -46,6 +49,7 @@ def _push(tangents: Any, value: Any, x: Any, *, hook: Any) -> Any:
 
 
 _hooked._definition.name = "gradient_hook"
+_hooked._definition.written = lambda x, *, hook: x
 
 
 def straight_through(f: Callable[P, T], surrogate: Callable[..., Any] | None = None, /) -> Callable[P, T]:
@@ -70,12 +74,40 @@ def straight_through(f: Callable[P, T], surrogate: Callable[..., Any] | None = N
     @functools.wraps(f)
     def through(*args: P.args, **keywords: P.kwargs) -> T:
         smooth: Any = args[0] if surrogate is None else surrogate(*args, **keywords)
-        value: Any = ignore_derivatives(lambda: f(*args, **keywords))
-        # In this order the value is exactly that of f.
-        found: T = value + (smooth - ignore_derivatives(smooth))
+        found: T = _through(ignore_derivatives(lambda: f(*args, **keywords)), smooth)
         return found
 
     return through
+
+
+@rule
+def _through(value: Any, smooth: Any) -> Any:
+    # Finite differences see how the surrogate changes. At the point the change is zero, also where the surrogate is infinite.
+    held = ignore_derivatives(smooth)
+    finite = abs(held) < math.inf
+    if isinstance(smooth, (int, float, complex)):
+        return value + (smooth - held if finite else 0.0)
+    xp = array_namespace(smooth)
+    zeros = xp.zeros_like(smooth)
+    return value + (xp.where(finite, smooth, zeros) - xp.where(finite, held, zeros))
+
+
+@_through.pullback
+def _back_through(cotangent: Any, found: Any, value: Any, smooth: Any) -> tuple[Any, ...]:
+    return None, _of_dtype(like(cotangent, smooth), smooth)
+
+
+@_through.pushforward
+def _push_through(tangents: Any, found: Any, value: Any, smooth: Any) -> Any:
+    return _of_dtype(spread(tangents[1], found), found)
+
+
+def _of_dtype(x: Any, other: Any) -> Any:
+    return x if getattr(other, "dtype", x.dtype) == x.dtype else array_namespace(x).astype(x, other.dtype)
+
+
+_through._definition.name = "straight_through"
+_through._definition.written = lambda value, smooth: value + (smooth - ignore_derivatives(smooth))
 
 
 __all__ = ["gradient_hook", "straight_through"]

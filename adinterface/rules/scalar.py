@@ -76,7 +76,7 @@ def from_partials(
             for i, (partial, arg) in enumerate(zip(row, args)):
                 if partial is not None and not isinstance(arg, (int, str)) and not _is_exact(arg):
                     anew = _conjugated(entry(k, i, value, args, keywords))
-                    term = _like(product(seed, _conj(partial), anew), arg)
+                    term = like(product(seed, _conj(partial), anew), arg)
                     totals[i] = term if totals[i] is None else totals[i] + term
         return tuple(totals)
 
@@ -90,7 +90,7 @@ def from_partials(
                 for i, (partial, t) in enumerate(zip(row, tangents))
                 if partial is not None and t is not None
             ]
-            found.append(_spread(sum(terms[1:], terms[0]), one) if terms else None)
+            found.append(spread(sum(terms[1:], terms[0]), one) if terms else None)
         return tuple(found) if type(value) is tuple else found[0]
 
     return made
@@ -128,7 +128,7 @@ def _conjugated(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda x: _conj(function(x))
 
 
-def _like(x: Any, arg: Any) -> Any:
+def like(x: Any, arg: Any) -> Any:
     """The sum over the axes along which an argument was broadcast; real for a real argument."""
     shape, target = _shape(x), _shape(arg)
     if shape != target:
@@ -138,8 +138,9 @@ def _like(x: Any, arg: Any) -> Any:
     return array_namespace(x).real(x) if _is_complex(x) and not _is_complex(arg) else x
 
 
-def _spread(tangent: Any, value: Any) -> Any:
+def spread(tangent: Any, value: Any) -> Any:
+    """A tangent of the shape of the value, over which it is broadcast."""
     return tangent if _shape(tangent) == _shape(value) else array_namespace(tangent).broadcast_to(tangent, _shape(value))
 
 
-__all__ = ["from_partials", "scalar_rule"]
+__all__ = ["from_partials", "like", "scalar_rule", "spread"]

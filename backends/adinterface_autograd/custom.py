@@ -21,9 +21,11 @@ from . import namespace
 from .box import Box
 from .reverse import ReverseNode
 from .rules import value
-from .traces import backward, new_trace, node_of
+from .traces import backward, new_trace, node_of, traces_of
 
 Linear = Callable[[Arrays], Arrays]
+#: From tangents, or cotangents, at a point.
+Map = Callable[[Arrays, Point], Arrays]
 
 
 def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
@@ -45,18 +47,26 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
         given = {n: box._node.g for n, box in boxed}
         tangents = tuple([given[n] if n in given else _zeros(x) for n, x in enumerate(below)])
         if rule.pushforward is not None:
-            pushed = rule.pushforward(tangents, point)
+            pushed = _checked(rule, rule.pushforward, tangents, point, trace)
         else:
             back = rule.pullback
             assert back is not None
-            pushed = _adjoint(rule, lambda cotangents: back(cotangents, point), outputs, tangents)
+            pushed = _adjoint(rule, lambda cotangents: _checked(rule, back, cotangents, point, trace), outputs, tangents)
         nodes = [node_class.new_root(tangent) for tangent in pushed]
     else:
-        nodes = _reverse(rule, point, [n for n, _ in boxed], [box._node for _, box in boxed])
+        nodes = _reverse(rule, point, [n for n, _ in boxed], [box._node for _, box in boxed], trace)
     return tuple([Box(x, trace, node) for x, node in zip(outputs, nodes)]), aux
 
 
-def _reverse(rule: FlatRule, point: Point, followed: list[int], parents: list[Any]) -> list[Any]:
+def _checked(rule: FlatRule, derivative: Map, moved: Arrays, point: Point, trace: int) -> Arrays:
+    """What the derivative of a rule in a trace gives; an error if it captures what that trace, or one inside it, followed."""
+    found = derivative(moved, point)
+    if any(inner >= trace for inner in traces_of(found) - traces_of((*moved, *point.leaves, *point.outputs))):
+        raise rule.captured()
+    return found
+
+
+def _reverse(rule: FlatRule, point: Point, followed: list[int], parents: list[Any], trace: int) -> list[Any]:
     """A node for each output."""
     count = len(point.outputs)
 
@@ -64,11 +74,11 @@ def _reverse(rule: FlatRule, point: Point, followed: list[int], parents: list[An
         # autograd transposes the derivative; its adjoint in the real inner product is the conjugate of that.
         seeds = tuple([_like(_conj(c), x) for c, x in zip(cotangents, point.outputs)])
         if rule.pullback is not None:
-            gradients = rule.pullback(seeds, point)
+            gradients = _checked(rule, rule.pullback, seeds, point, trace)
         else:
             push = rule.pushforward
             assert push is not None
-            gradients = _adjoint(rule, lambda tangents: push(tangents, point), point.leaves, seeds)
+            gradients = _adjoint(rule, lambda tangents: _checked(rule, push, tangents, point, trace), point.leaves, seeds)
         return [_conj(gradients[n]) for n in followed]
 
     if count == 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from autograd.core import add_outgrads
@@ -14,11 +14,12 @@ from adinterface.contract.errors import NotDifferentiableError
 
 # autograd numbers its traces by a global depth that is not safe between threads and is left too high if f raises.
 # While any of ours is open the depth only grows, so an inner trace always has the larger number; the last to close
-# puts it back where the first found it.
+# puts it back where the first found it. No two of ours have one number, so a box that outlives its trace, in what a
+# rule captures, is never taken for one of another trace.
 
 _lock = threading.Lock()
 _open = 0
-_base = -1
+_base = _last = -1
 
 
 class new_trace:
@@ -27,13 +28,13 @@ class new_trace:
     __slots__ = ()
 
     def __enter__(self) -> int:
-        global _open, _base
+        global _open, _base, _last
         with _lock:
             if _open == 0:
                 _base = trace_stack.top
             _open += 1
-            trace_stack.top += 1
-            number: int = trace_stack.top
+            number: int = max(trace_stack.top, _last) + 1
+            trace_stack.top = _last = number
         return number
 
     def __exit__(self, *raised: object) -> None:
@@ -47,6 +48,16 @@ class new_trace:
 def node_of(x: Any, trace: int) -> Any:
     """The node of a box of this trace; None for what does not depend on its roots."""
     return x._node if isbox(x) and x._trace == trace else None
+
+
+def traces_of(arrays: Iterable[Any]) -> set[int]:
+    """The traces that follow these arrays."""
+    found: set[int] = set()
+    for x in arrays:
+        while isbox(x):
+            found.add(x._trace)
+            x = x._value
+    return found
 
 
 def unboxed(x: Any, trace: int) -> Any:

@@ -115,6 +115,14 @@ class JaxBackend(Backend):
                 "of a branch on a value. A prepared call stays eager with AutoJax(jit=False), a batched one takes one entry "
                 "after another with AutoJax(chunk_size=1)."
             )
+        if isinstance(error, jax.errors.UnexpectedTracerError) or (
+            isinstance(error, TypeError) and "No constant handler for type" in str(error) and "Tracer" in str(error)
+        ):
+            return (
+                "A traced array outlived its trace. A rule, root, fixed_point or linear_solve may capture an array that is "
+                "being differentiated, of which it gives no derivative: make it a positional parameter, or pass it through "
+                "ignore_derivatives outside of the rule."
+            )
         if isinstance(error, RuntimeError) and "has been deleted" in str(error):
             return (
                 "A JAX array that was passed, or that f captures, no longer has its numbers: a function of jax.jit with "

@@ -46,7 +46,7 @@ def _jvp(rule: FlatRule, primals: Any, tangents: Any) -> Any:
     outputs, aux = custom(rule, leaves, carried)
     point = Point(leaves, carried, outputs, aux)
     moved = tuple([_instantiated(t, x) for t, x in zip(tangents[0], leaves)])
-    maps = _Maps(_push(rule), _pull(rule))
+    maps = _Maps(_of_the_point(rule, _push(rule)), _of_the_point(rule, _pull(rule)))
     pushed = _linear.bind(*moved, *leaves, *carried, *outputs, *aux, maps=maps, sizes=tuple(map(len, point)))
     return (outputs, aux), (tuple(pushed), tuple([np.zeros(x.shape, jax.dtypes.float0) for x in aux]))
 
@@ -61,6 +61,18 @@ def _array(x: Any) -> Any:
 
 def _instantiated(tangent: Any, like: Any) -> Any:
     return jnp.zeros_like(like) if isinstance(tangent, SymbolicZero) else tangent
+
+
+def _of_the_point(rule: FlatRule, derivative: Map) -> Map:
+    """A derivative that may run when the trace of what it captures is over."""
+
+    def checked(moved: Arrays, point: Point) -> Arrays:
+        try:
+            return derivative(moved, point)
+        except jax.errors.UnexpectedTracerError as error:
+            raise rule.captured() from error
+
+    return checked
 
 
 def _push(rule: FlatRule) -> Map:

@@ -28,9 +28,10 @@ from adinterface.contract.errors import AdinterfaceError, BackendError
 from .backward import backward
 from .distributed import completed, in_use, is_dtensor, placed_like
 from .exchange import exchanged, refusing, watch
+from .forward_dtypes import keeping_dtypes
 from .known_failures import KNOWN_FAILURES
 from .library import TORCH, nesting
-from .nested_forward import forward, refuse_tangents
+from .nested_forward import forward, moving, refuse_tangents
 from .nodes import ModuleNode
 from .pickling import marked
 from .state import kept, unchanged
@@ -215,8 +216,14 @@ class TorchBackend(Backend):
     def _pushed(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
         with _forward_mode, torch.inference_mode(False), refusing(function, leaves) if in_use() else nullcontext():
             leaves = tuple([_outside_inference(leaf) for leaf in leaves])
-            tangents = tuple([_outside_inference(tangent) for tangent in tangents])
-            pushed: Any = torch.func.jvp(forward(function, self._keeps(leaves)), leaves, tangents, has_aux=True)
+            tangents = moving([_outside_inference(tangent) for tangent in tangents], leaves)
+            taken = forward(keeping_dtypes(function, leaves), self._keeps(leaves))
+            try:
+                pushed: Any = torch.func.jvp(taken, leaves, tangents, has_aux=True)
+            except RuntimeError as error:
+                if any(map(str(error).__contains__, _OTHER_DTYPE)) and _MIXED not in getattr(error, "__notes__", ()):
+                    error.add_note(_MIXED)
+                raise
         return self._shown(pushed, leaves)
 
     def _shown(self, pushed: Sequence[Any], leaves: Arrays) -> Pushforward:
@@ -300,7 +307,7 @@ class TorchBackend(Backend):
                 "A NumPy array that f captured met a tensor. Pass it to f as an argument, Constant(w), which is a tensor "
                 "there, or decorate f with adinterface.numpy_function."
             )
-        if isinstance(error, RuntimeError) and "same dtype" in message:
+        if isinstance(error, RuntimeError) and any(map(message.__contains__, _OTHER_DTYPE)):
             return (
                 "torch does not convert data to the dtype of parameters. Convert it before the call, x.to(weight.dtype) or "
                 "array.astype('float32'), or the model: module.double()."
@@ -343,8 +350,8 @@ class TorchBackend(Backend):
         if isinstance(error, RuntimeError) and "ZeroTensors are immutable" in message:
             return (
                 "f writes in place to a tensor whose derivative is zero so far, which torch does not allow inside two levels "
-                "of forward mode. Write y = y + x * x for y += x * x, or take one of the two derivatives in reverse, with "
-                "AutoTorch()."
+                "of forward mode. Take the inner derivative with adinterface, write y = y + x * x for y += x * x, or take one "
+                "of the two derivatives in reverse, with AutoTorch()."
             )
         if isinstance(error, RuntimeError) and "would mutate a captured Tensor" in message:
             return (
@@ -372,6 +379,13 @@ class TorchBackend(Backend):
 #: What torch says when NumPy wants the numbers of a tensor that it differentiates in reverse, or forward.
 _ASKED_FOR_NUMBERS = ("Can't call numpy() on Tensor that requires grad", "data pointer of Tensor that doesn't have storage")
 
+
+_MIXED = (
+    "If the arrays of f have one dtype, torch's forward mode mixed them: a float32 number that meets a Python float has a "
+    "float64 tangent there. Then take this derivative in reverse, with AutoTorch(), or pass float64."
+)
+#: What torch says of two dtypes in one operation.
+_OTHER_DTYPE = ("same dtype", "destination dtypes match")
 
 #: What torch says of a second derivative of compiled code.
 _COMPILED_ONCE = ("compiled with non-empty donated buffers", "aot_autograd does not currently support double backward")

@@ -16,6 +16,7 @@ from adinterface.contract.rules import Arrays, FlatRule, Point, require_linear, 
 from adinterface.rules.application import apply
 
 from .backward import backward
+from .captured import Called, Map, derived, primal
 from .nested_forward import is_nested_forward, refusal
 
 try:
@@ -39,15 +40,7 @@ class AdinterfaceRule(torch.autograd.Function):
 
     @staticmethod
     def forward(rule: FlatRule, count: int, *arrays: torch.Tensor) -> Arrays:
-        # Detached, so that the author's code may call NumPy on it; then only what it captures can be recorded.
-        arrays = tuple([x.detach() for x in arrays])
-        _record(True)
-        try:
-            outputs, aux = rule.value(arrays[:count], arrays[count:])
-        finally:
-            _record(False)
-        _refuse_captured(rule, outputs)
-        return (*outputs, *aux)
+        return _value(rule, lambda inputs: rule.value(inputs[:count], inputs[count:]), arrays)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
@@ -63,11 +56,7 @@ class AdinterfaceRule(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *cotangents: torch.Tensor) -> Any:
         rule, point = ctx.rule, _point(ctx)
-        seeds = cotangents[: ctx.outputs]
-        if rule.pullback is not None:
-            gradients = rule.pullback(seeds, point)
-        else:
-            gradients = _adjoint(rule, lambda tangents: rule.pushforward(tangents, point), point.leaves, seeds)
+        gradients = derived(rule, rule.pullback or _transposed(rule), cotangents[: ctx.outputs], point)
         return None, None, *gradients, *[None] * len(point.carried)
 
     @staticmethod
@@ -76,17 +65,38 @@ class AdinterfaceRule(torch.autograd.Function):
         moved = tangents[2:]
         _refuse(rule, [tangent is not None for tangent in moved[ctx.count :]])
         moved = tuple([torch.zeros_like(x) if t is None else t for t, x in zip(moved, point.leaves)])
-        if rule.pushforward is not None:
-            pushed = rule.pushforward(moved, point)
-        else:
-            pushed = _adjoint(rule, lambda cotangents: rule.pullback(cotangents, point), point.outputs, moved)
+        pushed = derived(rule, rule.pushforward or _transposed(rule), moved, point)
         return *pushed, *[None] * len(point.aux)
+
+
+def _value(rule: FlatRule, value: Callable[[Arrays], tuple[Arrays, Arrays]], arrays: Arrays) -> Arrays:
+    # Detached, so that the author's code may call NumPy on it; then only what it captures can be recorded.
+    inputs = tuple([x.detach() for x in arrays])
+    _record(True)
+    try:
+        outputs, aux = value(inputs)
+    finally:
+        _record(False)
+    _refuse_captured(rule, outputs)
+    return (*outputs, *aux)
 
 
 def _point(ctx: Any) -> Point:
     saved, count, inputs = ctx.saved_tensors, ctx.count, ctx.inputs
     behind = inputs + ctx.outputs
     return Point(saved[:count], saved[count:inputs], saved[inputs:behind], saved[behind:])
+
+
+class AdinterfaceRuleBelow(AdinterfaceRule):
+    """The same for a rule that is called at a level of forward mode, or of functorch."""
+
+    @staticmethod
+    def forward(called: Any, count: int, *arrays: torch.Tensor) -> Arrays:
+        return _value(called.rule, lambda inputs: primal(called, inputs, count), arrays)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        AdinterfaceRule.setup_context(ctx, (inputs[0].rule, *inputs[1:]), output)
 
 
 # What `Function.apply` calls in the end, without the look at a signature that is known.
@@ -98,7 +108,10 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
     found: Any
     inside = _peek() is not None
     if inside and is_nested_forward((*leaves, *carried)):
-        raise BackendError(refusal(f"the rule {rule.name}"))
+        as_written = rule.written(leaves, carried)
+        if as_written is None:
+            raise BackendError(refusal(f"the rule {rule.name}"))
+        return as_written
     if not inside and forward_ad._current_level < 0:
         recorded = torch.is_grad_enabled()
         if recorded and carried:
@@ -109,7 +122,7 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
             return value
         found = _apply(rule, len(leaves), *leaves, *carried)
     else:
-        found = AdinterfaceRule.apply(rule, len(leaves), *leaves, *carried)  # type: ignore[no-untyped-call]
+        found = AdinterfaceRuleBelow.apply(Called(rule), len(leaves), *leaves, *carried)  # type: ignore[no-untyped-call]
     outputs = tuple([x for x in found if x.is_floating_point() or x.is_complex()])
     if len(outputs) == len(found):
         return outputs, ()
@@ -126,6 +139,15 @@ def _refuse(rule: FlatRule, differentiated: list[bool]) -> None:
     for n, asked in enumerate(differentiated):
         if asked:
             raise rule.refused(n)
+
+
+def _transposed(rule: FlatRule) -> Map:
+    """The derivative that the author did not give, from the other one."""
+    push, back = rule.pushforward, rule.pullback
+    if push is not None:
+        return lambda cotangents, point: _adjoint(rule, lambda tangents: push(tangents, point), point.leaves, cotangents)
+    assert back is not None
+    return lambda tangents, point: _adjoint(rule, lambda cotangents: back(cotangents, point), point.outputs, tangents)
 
 
 def _adjoint(rule: FlatRule, linear: Callable[[Arrays], Arrays], like: Arrays, vectors: Arrays) -> Arrays:

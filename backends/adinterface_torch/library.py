@@ -41,6 +41,7 @@ from .distributed import is_distributed, is_dtensor, require_right, spread_like
 from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED
 from .outside import outside
 from .precision import precision
+from .recomputed import Again, Writes
 
 
 class Nesting(threading.local):
@@ -274,7 +275,12 @@ class TorchLibrary(Library):
     def checkpointed(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays | None:
         if torch._C._functorch.peek_interpreter_stack() is not None:  # which refuses the hooks that it needs
             return None
-        found: Arrays = torch.utils.checkpoint.checkpoint(function, *arrays, use_reentrant=False)
+        if torch.compiler.is_compiling():
+            return torch.utils.checkpoint.checkpoint(function, *arrays, use_reentrant=False)  # type: ignore[no-any-return]
+        writes = Writes()
+        found: Arrays = torch.utils.checkpoint.checkpoint(
+            function, *arrays, use_reentrant=False, context_fn=lambda: (writes, Again(writes))
+        )
         return found
 
     def outside(self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:

@@ -14,11 +14,12 @@ import torch
 from torch._C._functorch import is_functorch_wrapped_tensor, peek_interpreter_stack
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.autograd import forward_ad
-from torch.overrides import TorchFunctionMode
 from torch.utils.checkpoint import get_device_states, set_device_states
 
 from adinterface.contract.errors import BackendError
 from adinterface.contract.loops import Arrays, Loops
+
+from .recomputed import StandingIn, Writes, scratch
 
 
 class TorchLoops(Loops):
@@ -38,12 +39,12 @@ class TorchLoops(Loops):
         inputs = (*arrays, *[tensor.view_as(tensor) for tensor in captured])
         if not any(tensor.requires_grad for tensor in inputs):
             return results
-        again: Arrays = _Again.apply(function, surroundings, results, captured, *inputs)  # type: ignore[no-untyped-call]
+        again: Arrays = _Again.apply(function, surroundings, results, (captured, finding), *inputs)  # type: ignore[no-untyped-call]
         return again
 
 
-class _Finding(TorchFunctionMode):
-    """Finds the tensors that a function closes over: while nothing is recorded, only those require gradients."""
+class _Finding(Writes):
+    """Finds the tensors that a function closes over, too: while nothing is recorded, only those require gradients."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,37 +64,17 @@ class _Finding(TorchFunctionMode):
 
     def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         self.note(args)
-        if not kwargs:
-            return function(*args)
-        self.note(kwargs.values())
-        return function(*args, **kwargs)
-
-
-class _StandingIn(TorchFunctionMode):
-    """Lets other tensors stand for those that a function closes over."""
-
-    def __init__(self, captured: Arrays, others: Arrays):
-        super().__init__()
-        self._others = {id(tensor): other for tensor, other in zip(captured, others)}
-
-    def of(self, value: Any) -> Any:
-        if isinstance(value, torch.Tensor):
-            return self._others.get(id(value), value)
-        if type(value) in (tuple, list):
-            return type(value)([self.of(part) for part in value])
-        return value
-
-    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        args = [self.of(value) for value in args]
-        return function(*args, **{name: self.of(value) for name, value in kwargs.items()}) if kwargs else function(*args)
+        if kwargs:
+            self.note(kwargs.values())
+        return super().__torch_function__(function, types, args, kwargs)
 
 
 class _Again(torch.autograd.Function):
     """A function that is evaluated once more when its derivative is asked for."""
 
     @staticmethod
-    def forward(ctx: Any, function: Any, surroundings: Any, results: Any, captured: Any, *inputs: torch.Tensor) -> Any:
-        ctx.function, ctx.surroundings, ctx.captured = function, surroundings, captured
+    def forward(ctx: Any, function: Any, surroundings: Any, results: Any, closed: Any, *inputs: torch.Tensor) -> Any:
+        ctx.function, ctx.surroundings, (ctx.captured, ctx.writes) = function, surroundings, closed
         ctx.save_for_backward(*inputs)
         ctx.set_materialize_grads(False)
         ctx.mark_non_differentiable(*[r for r in results if not (r.is_floating_point() or r.is_complex())])
@@ -107,7 +88,7 @@ class _Again(torch.autograd.Function):
             # The way back ends at these; one of the inputs may have been made of another.
             ends = tuple([tensor.view_as(tensor) if live else tensor for tensor, live in zip(inputs, wanted)])
             count = len(inputs) - len(ctx.captured)
-            with _StandingIn(ctx.captured, ends[count:]) as standing_in:
+            with StandingIn([*scratch(ctx.writes), *zip(ctx.captured, ends[count:])]) as standing_in:
                 results = [standing_in.of(result) for result in ctx.function(*ends[:count])]
         _require_ends(results, ends)
         pairs = [(r, c) for r, c in zip(results, cotangents) if c is not None and r.requires_grad]

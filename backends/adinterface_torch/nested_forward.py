@@ -8,7 +8,7 @@ too (https://github.com/pytorch/pytorch/issues/198017). Only there are such func
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -27,8 +27,7 @@ def forward(function: Callable[..., Any], recorded: bool) -> Callable[..., Any]:
 
     recorded: what it computes stays in a graph, through which torch will go back.
     """
-    levels = torch._C._functorch.get_interpreter_stack()
-    inside = levels is not None and any(level.key() == _JVP for level in levels)
+    inside = is_forward()
     if not inside and forward_ad._current_level >= 0:
         raise BackendError(
             "AutoTorch(mode='forward') inside torch.autograd.forward_ad.dual_level: torch has one such level at a time. Use "
@@ -42,6 +41,22 @@ def forward(function: Callable[..., Any], recorded: bool) -> Callable[..., Any]:
             return function(*leaves)
 
     return watched
+
+
+def is_forward() -> bool:
+    """Whether a level of forward mode is at work."""
+    levels = torch._C._functorch.get_interpreter_stack() or []
+    return any(level.key() == _JVP for level in levels)
+
+
+def moving(tangents: Sequence[torch.Tensor], leaves: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+    """Tangents for one more level of forward mode, whose own tangents at the levels around it are zeros that one may write to.
+
+    Those that torch makes itself, where a function writes in place, are immutable.
+    """
+    if not is_forward():
+        return tuple(tangents)
+    return tuple([torch.where(torch.zeros((), dtype=torch.bool, device=x.device), x, t) for t, x in zip(tangents, leaves)])
 
 
 # By name, since each stands under several: torch.linalg.det, torch.det, Tensor.det.
@@ -110,7 +125,7 @@ def _levels_moved(tensor: torch.Tensor) -> set[int]:
     moved: set[int] = set()
     inside = [tensor]
     if peeked.key() == _JVP:
-        primal, tangent = _dual(tensor)
+        primal, tangent = dual(tensor)
         if tangent is not None:
             moved.add(level.level())
             inside = [primal, tangent]
@@ -121,12 +136,45 @@ def _levels_moved(tensor: torch.Tensor) -> set[int]:
     return moved
 
 
+def is_followed(tensor: torch.Tensor) -> bool:
+    """Whether a value has a tangent, or is recorded in a graph, at the present level or at one outside it."""
+    if tensor.requires_grad:
+        return True
+    functorch = torch._C._functorch
+    peeked: Any = functorch.peek_interpreter_stack()
+    forward = forward_ad._current_level >= 0 if peeked is None else peeked.key() == _JVP
+    if forward and dual(tensor)[1] is not None:
+        return True
+    if peeked is None:
+        return False
+    level = retrieve_current_functorch_interpreter()
+    inner = functorch.get_unwrapped(tensor) if functorch.maybe_get_level(tensor) == level.level() else tensor
+    with level.lower():
+        return is_followed(inner)
+
+
+def has_other_dtype(tensor: torch.Tensor) -> bool:
+    """Whether a tangent of a value, at the present level or at one outside it, has another dtype than the value."""
+    functorch = torch._C._functorch
+    peeked: Any = functorch.peek_interpreter_stack()
+    if peeked is None:
+        return False
+    if peeked.key() == _JVP:
+        tangent = dual(tensor)[1]
+        if tangent is not None and tangent.dtype is not tensor.dtype:
+            return True
+    level = retrieve_current_functorch_interpreter()
+    inner = functorch.get_unwrapped(tensor) if functorch.maybe_get_level(tensor) == level.level() else tensor
+    with level.lower():
+        return has_other_dtype(inner)
+
+
 def _moves(argument: Any, recorded: bool = False) -> bool:
     """Whether a value changes along the tangents of the innermost level, and that at another one of forward mode, too, or
     with `recorded` in a graph."""
     if not isinstance(argument, torch.Tensor):
         return False
-    primal, tangent = _dual(argument)
+    primal, tangent = dual(argument)
     return tangent is not None and (_moves_outside(primal, recorded) or _moves_outside(tangent, recorded))
 
 
@@ -139,12 +187,12 @@ def _moves_outside(tensor: torch.Tensor, recorded: bool) -> bool:
         outside: Any = functorch.peek_interpreter_stack()
         if outside is None:
             return recorded and inner.requires_grad
-        if outside.key() == _JVP and _dual(inner)[1] is not None:
+        if outside.key() == _JVP and dual(inner)[1] is not None:
             return True
         return _moves_outside(inner, recorded)
 
 
-def _dual(tensor: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
+def dual(tensor: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
     """A tensor of the present level and its tangent there."""
     unpacked: Any = forward_ad.unpack_dual(tensor)  # type: ignore[no-untyped-call]
     return unpacked.primal, unpacked.tangent
@@ -153,7 +201,7 @@ def _dual(tensor: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
 def refuse_tangents(tensors: Iterable[Any]) -> None:
     """Refuse tensors with a tangent of `torch.autograd.forward_ad`: aliases of leaves and detached results lose it."""
     for tensor in tensors:
-        if _dual(tensor)[1] is not None:
+        if dual(tensor)[1] is not None:
             raise BackendError(
                 "A tensor of this call has a tangent of torch.autograd.forward_ad.dual_level, which would be lost. Take the "
                 "outer derivative with torch.func.jvp, or with adinterface.pushforward."

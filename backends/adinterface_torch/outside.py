@@ -9,6 +9,8 @@ import torch
 
 from adinterface.contract.rules import Arrays
 
+from .captured import below
+
 _peek = torch._C._functorch.peek_interpreter_stack
 
 
@@ -37,5 +39,5 @@ def outside(function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
     """What the function gives for the numbers of these tensors."""
     if _peek() is None:
         return function(*[x.detach() for x in arrays])
-    found: Arrays = AdinterfaceOutside.apply(function, *arrays)  # type: ignore[no-untyped-call]
+    found: Arrays = AdinterfaceOutside.apply(below(function), *arrays)  # type: ignore[no-untyped-call]
     return found

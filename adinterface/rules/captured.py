@@ -1,0 +1,47 @@
+"""What a rule captures: an error where that is being differentiated, since a rule has derivatives of its arguments alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..contract.errors import AdinterfaceError, RuleError
+from ..contract.library import Library
+from ..loops.captured import captured
+from ..tree import Constant, Leaf, flatten, handler_of
+
+
+def refusal(name: str) -> RuleError:
+    """The error for a rule, by its name."""
+    return RuleError(
+        f"{name}: it captures an array that is being differentiated, of which a rule gives no derivative. Make it a "
+        f"positional parameter of {name}, or pass it through ignore_derivatives outside of the rule."
+    )
+
+
+def require_numbers(name: str, value: Any) -> None:
+    """Refuse what code outside of the engine gave for numbers, if an engine follows it: its derivative would be lost."""
+    library = handler_of(value, scan=False)
+    if isinstance(library, Library):
+        leaves = [Leaf(value, library, None, False)]
+    else:
+        leaves = []
+        flatten(Constant(value), leaves, lambda: f"the value of {name}")
+    if any(leaf.library.traced(leaf.value) for leaf in leaves):
+        raise refusal(name)
+
+
+def on_numbers(name: str, f: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
+    """What f gives for numbers, as code outside of the engine calls it."""
+    try:
+        found = f(*args, **keywords)
+    except (TypeError, ValueError, RuntimeError) as error:
+        # NumPy and the engine each refuse arrays of the other, and their words do not tell where the array comes from.
+        if not isinstance(error, AdinterfaceError) and any(leaf.library.traced(leaf.value) for leaf in captured(f)):
+            raise refusal(name) from error
+        raise
+    require_numbers(name, found)
+    return found
+
+
+__all__ = ["on_numbers", "refusal", "require_numbers"]

@@ -1,0 +1,192 @@
+"""What a rule captures of torch's tensors: an error where that is being differentiated, for a rule gives no derivative of it.
+
+torch itself says nothing. Below a level of functorch it takes such a tensor for a constant, or ends in an assertion of its
+own; and it records what a derivative of a rule captures, so that one half of a second derivative has a term which the other
+half lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from typing import Any
+
+import torch
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack, temporarily_restore_interpreter_stack
+from torch.autograd import forward_ad
+from torch.autograd.graph import get_gradient_edge
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_leaves, tree_map_only
+
+from adinterface.contract.rules import Arrays, FlatRule, Point
+
+from .nested_forward import is_followed
+
+_functorch = torch._C._functorch
+#: From tangents, or cotangents, at a point.
+Map = Callable[[Arrays, Point], Arrays]
+
+
+class Called:
+    """A rule and the levels of functorch at which it was called."""
+
+    __slots__ = ("captures", "rule", "stack")
+
+    def __init__(self, rule: FlatRule):
+        self.rule, self.captures = rule, False
+        with temporarily_clear_interpreter_stack() as stack:
+            self.stack = stack
+
+
+#: Of the rule whose primal is running.
+_running: ContextVar[Called | None] = ContextVar("running", default=None)
+
+
+def primal(called: Called, arrays: Arrays, count: int) -> tuple[Arrays, Arrays]:
+    """The value of a rule below the levels at which it was called; an error if it captures what they differentiate."""
+    token = _running.set(called)
+    try:
+        found: tuple[Arrays, Arrays] = below(called.rule.value)(arrays[:count], arrays[count:])
+    finally:
+        _running.reset(token)
+        if called.captures:  # also where the primal has failed, which then is no wonder
+            raise called.rule.captured()
+    return found
+
+
+def below(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that belongs to the primal which is running, as torch does not take the mode along into all that it calls."""
+    called = _running.get()
+    if called is None:
+        return function
+
+    def watched(*arrays: Any) -> Any:
+        with _BelowLevels(called):
+            return function(*arrays)
+
+    return watched
+
+
+#: What NumPy calls of a tensor, which refuses one that is recorded.
+_TO_NUMPY: Any = (torch.Tensor.__array__, torch.Tensor.numpy, torch.Tensor.__dlpack__)
+
+
+class _BelowLevels(TorchFunctionMode):
+    """Notes that a primal computes with what is differentiated, and takes it for a constant, as torch does."""
+
+    def __init__(self, called: Called):
+        super().__init__()
+        present: Any = _functorch.peek_interpreter_stack()
+        self.called, self.level = called, 0 if present is None else present.level()
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        above = [x for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor) and self._is_captured(x)]
+        if not above:
+            return func(*args, **kwargs)
+        args, kwargs = tree_map_only(torch.Tensor, self._constant, (args, kwargs))
+        found = func(*args, **kwargs)
+        moved = (
+            found is None
+            or func in _TO_NUMPY
+            or any(isinstance(x, torch.Tensor) and _is_inexact(x) for x in tree_leaves(found))
+        )
+        if moved and func is not torch.Tensor.detach and any(map(self._is_followed, above)):
+            self.called.captures = True  # an error here would be lost: torch takes it for an operand that it does not know
+        return found
+
+    def _is_captured(self, x: torch.Tensor) -> bool:
+        return _functorch.maybe_get_level(x) > self.level or (forward_ad._current_level >= 0 and _has_tangent(x))
+
+    def _is_followed(self, x: torch.Tensor) -> bool:
+        if not _is_inexact(x):
+            return False
+        levels = temporarily_restore_interpreter_stack(self.called.stack)
+        with temporarily_clear_interpreter_stack(), levels, forward_ad._set_fwd_grad_enabled(True):
+            return is_followed(x)
+
+    def _constant(self, x: torch.Tensor) -> torch.Tensor:
+        while _functorch.maybe_get_level(x) > self.level:
+            x = _functorch.get_unwrapped(x)
+        return x
+
+
+def _has_tangent(x: torch.Tensor) -> bool:
+    if _functorch.peek_interpreter_stack() is not None:
+        return False
+    with forward_ad._set_fwd_grad_enabled(True):
+        return forward_ad.unpack_dual(x).tangent is not None  # type: ignore[no-untyped-call]
+
+
+def _is_inexact(x: Any) -> bool:
+    return isinstance(x, torch.Tensor) and (x.is_floating_point() or x.is_complex())
+
+
+class _Made(TorchFunctionMode):
+    """Leaves of graphs that are made meanwhile, as a derivative inside a rule's own derivative makes them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.leaves: list[torch.Tensor] = []
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        found = func(*args, **(kwargs or {}))
+        if isinstance(found, torch.Tensor) and found.is_leaf and found.requires_grad:
+            if func is torch.Tensor.requires_grad_ or all(found is not x for x in args):
+                self.leaves.append(found)
+        elif func is _SET and args[1]:
+            self.leaves.append(args[0])
+        return found
+
+
+_SET: Any = torch.Tensor.requires_grad.__set__  # type: ignore[attr-defined]
+
+
+def derived(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arrays:
+    """What the derivative of a rule gives; an error if that depends on what is differentiated otherwise than by the point."""
+    if _functorch.peek_interpreter_stack() is None:
+        if not torch.is_grad_enabled():
+            return derivative(moved, point)
+        with _Made() as made:
+            found = derivative(moved, point)
+        _require_known(rule, found, (*moved, *point.leaves, *point.carried, *point.outputs, *made.leaves))
+        return found
+    try:
+        found = derivative(moved, point)
+    except RuntimeError as error:
+        if "INTERNAL ASSERT FAILED" in str(error) and "functorch" in str(error):  # of a level that has been left
+            raise rule.captured() from error
+        raise
+    if any(map(is_followed, found)):
+        # There is no graph to look at: what is followed without the point comes from elsewhere.
+        apart = derivative(_detached(moved), Point(*map(_detached, point)))
+        if any(map(is_followed, apart)):
+            raise rule.captured()
+    return found
+
+
+def _require_known(rule: FlatRule, found: Arrays, known: Iterable[torch.Tensor]) -> None:
+    """Refuse a graph that has other ends than these tensors."""
+    seen = {_edge(x) for x in known if x.requires_grad}
+    stack = [_edge(x) for x in found if x.requires_grad]
+    while stack:
+        edge = stack.pop()
+        if edge in seen:
+            continue
+        seen.add(edge)
+        behind = [part for part in edge[0].next_functions if part[0] is not None]
+        if not behind:
+            raise rule.captured()
+        stack.extend(behind)
+
+
+def _edge(x: torch.Tensor) -> tuple[Any, int]:
+    edge = get_gradient_edge(x)
+    return edge.node, edge.output_nr
+
+
+def _detached(arrays: Arrays) -> Arrays:
+    return tuple([x.detach() for x in arrays])
+
+
+__all__ = ["Called", "Map", "below", "derived", "primal"]

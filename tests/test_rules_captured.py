@@ -1,0 +1,221 @@
+"""What a rule captures is a constant of it: an error where it is differentiated, in the primal and in both derivatives."""
+
+import jax
+import numpy as np
+import pytest
+import torch
+from backends_table import assert_numbers, each_engine
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    RuleError,
+    SecondOrder,
+    array_namespace,
+    checkpoint,
+    fixed_point,
+    gradient,
+    hessian,
+    hvp,
+    ignore_derivatives,
+    linear_solve,
+    prepare,
+    pushforward,
+    root,
+    rule,
+    scalar_rule,
+)
+
+V, DIRECTION = np.array([4.0, 1.0]), np.array([1.0, 10.0])
+CAPTURES = "it captures an array that is being differentiated, of which a rule gives no derivative"
+
+
+def newton_of_numbers(g, x):
+    """A solver that makes Python numbers of what it is given, as many of SciPy's do."""
+    x = float(x)
+    for _ in range(60):
+        slope = (float(g(np.asarray(x + 1e-6))) - float(g(np.asarray(x - 1e-6)))) / 2e-6
+        x -= float(g(np.asarray(x))) / slope
+    return x
+
+
+def newton_of_arrays(g, x):
+    for _ in range(60):
+        x = x - g(x) * 2e-6 / (g(x + 1e-6) - g(x - 1e-6))
+    return x
+
+
+def repeat(h, x):
+    for _ in range(60):
+        x = h(x)
+    return x
+
+
+def with_derivatives(f, back=None, push=None):
+    made = rule(f)
+    if back is not None:
+        made.pullback(back)
+    if push is not None:
+        made.pushforward(push)
+    return made
+
+
+IN_PRIMALS = {
+    "root, numbers": lambda a, x: root(lambda y, c: c * y**2 - a, 1.0, x, solver=newton_of_numbers) * a,
+    "root, arrays": lambda a, x: root(lambda y, c: c * y**2 - a, 1.0, x, solver=newton_of_arrays) * a,
+    "root without arguments": lambda a, x: root(lambda y: y**2 - a, 1.0, solver=newton_of_numbers) * x,
+    "fixed point": lambda a, x: fixed_point(lambda y, c: 0.5 * (y + a / (c * y)), 1.0, x, solver=repeat) * a,
+    "linear solve": lambda a, x: linear_solve(lambda y: a * y, x, solver=lambda product, b: b / product(np.asarray(1.0))),
+    "rule of a pullback": lambda a, x: with_derivatives(lambda y: y * a, lambda c, value, y: c * a)(x),
+    "rule of a pushforward": lambda a, x: with_derivatives(lambda y: y * a, None, lambda t, value, y: t[0] * a)(x),
+    "rule of the host": lambda a, x: scalar_rule(lambda y: np.asarray(y) * a, lambda value, y: 1.0, host=True)(x),
+}
+IN_DERIVATIVES = {
+    "pullback": lambda a, x: with_derivatives(lambda y: y * y, lambda c, value, y: c * 2 * y * a)(x) * a,
+    "pushforward": lambda a, x: with_derivatives(lambda y: y * y, None, lambda t, value, y: t[0] * 2 * y * a)(x) * a,
+    "both": lambda a, x: (
+        with_derivatives(lambda y: y * y, lambda c, value, y: c * 2 * y * a, lambda t, value, y: t[0] * 2 * y * a)(x) * a
+    ),
+    "partials": lambda a, x: scalar_rule(lambda y: y * y, lambda value, y: 2 * y * a)(x) * a,
+    "partials of the host": lambda a, x: (
+        scalar_rule(lambda y: np.asarray(y) ** 2, lambda value, y: 2 * y * a, host=True)(x) * a
+    ),
+}
+
+
+def inner(backend):
+    return backend.inner if isinstance(backend, SecondOrder) else backend
+
+
+def outer(backend):
+    return backend.outer if isinstance(backend, SecondOrder) else backend
+
+
+FIRST = {
+    "gradient": lambda f, backend: gradient(f, backend, V),
+    "pushforward": lambda f, backend: pushforward(f, backend, (V,), (DIRECTION,)),
+}
+SECOND = {
+    "hessian": lambda f, backend: hessian(f, backend, V),
+    "hvp": lambda f, backend: hvp(f, backend, V, DIRECTION),
+    "gradient of a gradient": lambda f, backend: gradient(lambda v: gradient(f, inner(backend), v)[0][0], outer(backend), V),
+}
+MODES = {
+    "JAX": AutoJax(),
+    "JAX forward": AutoJax(mode="forward"),
+    "torch": AutoTorch(),
+    "torch forward": AutoTorch(mode="forward"),
+    "autograd": AutoAutograd(),
+    "autograd forward": AutoAutograd(mode="forward"),
+}
+ORDERS = {
+    "JAX": AutoJax(),
+    "torch": AutoTorch(),
+    "torch forward over reverse": SecondOrder(AutoTorch(mode="forward"), AutoTorch(mode="reverse")),
+    "torch reverse over forward": SecondOrder(AutoTorch(mode="reverse"), AutoTorch(mode="forward")),
+    "autograd": AutoAutograd(),
+    "autograd reverse": SecondOrder(AutoAutograd(mode="reverse"), AutoAutograd(mode="reverse")),
+}
+
+
+def of_vector(f):
+    return lambda v: f(v[0], v[1])
+
+
+@pytest.mark.parametrize("backend", MODES.values(), ids=MODES)
+@pytest.mark.parametrize("operator", FIRST.values(), ids=FIRST)
+@pytest.mark.parametrize("f", IN_PRIMALS.values(), ids=IN_PRIMALS)
+def test_a_primal_that_captures_what_is_differentiated_is_an_error_in_every_mode(f, operator, backend):
+    with pytest.raises(RuleError, match=CAPTURES):
+        operator(of_vector(f), backend)
+
+
+@pytest.mark.parametrize("backend", ORDERS.values(), ids=ORDERS)
+@pytest.mark.parametrize("operator", SECOND.values(), ids=SECOND)
+@pytest.mark.parametrize("f", IN_DERIVATIVES.values(), ids=IN_DERIVATIVES)
+def test_a_derivative_that_captures_what_is_differentiated_is_an_error_at_the_second_order(f, operator, backend):
+    with pytest.raises(RuleError, match=CAPTURES):
+        operator(of_vector(f), backend)
+
+
+@each_engine
+@pytest.mark.parametrize("f", IN_DERIVATIVES.values(), ids=IN_DERIVATIVES)
+def test_at_the_first_order_it_is_right_or_an_error(f, backend):
+    """torch has numbers by then; JAX and autograd have tracers whose trace is over, which must not get out."""
+    if isinstance(backend, AutoTorch):
+        assert_numbers(gradient(of_vector(f), backend, V)[0], np.array([1.0, 32.0]))
+    else:
+        with pytest.raises(RuleError, match=CAPTURES):
+            gradient(of_vector(f), backend, V)
+
+
+@pytest.mark.parametrize("backend", MODES.values(), ids=MODES)
+@pytest.mark.parametrize("f", [IN_PRIMALS["root, numbers"], IN_PRIMALS["rule of a pullback"]], ids=["root", "rule"])
+def test_prepared_it_is_an_error_that_names_the_remedy(f, backend):
+    fast = prepare(gradient, of_vector(f), backend, V)
+    with pytest.raises((RuleError, jax.errors.UnexpectedTracerError, TypeError)) as raised:
+        fast(V)
+    said = [str(raised.value), *getattr(raised.value, "__notes__", [])]
+    assert any("a positional parameter" in text and "ignore_derivatives" in text for text in said), said
+
+
+@each_engine
+def test_what_is_ignored_outside_of_the_rule_may_be_captured(backend):
+    def f(a, x):
+        fixed = ignore_derivatives(a)
+        return IN_DERIVATIVES["both"](fixed, x) * a
+
+    assert_numbers(gradient(of_vector(f), backend, V)[0], np.array([4.0, 128.0]))
+    other = type(backend)(mode="forward")
+    assert_numbers(pushforward(of_vector(f), other, (V,), (DIRECTION,)).tangent, 4.0 + 1280.0)
+
+
+def test_torch_takes_integers_and_ignored_arrays_of_a_level_that_it_has_left_for_constants():
+    def f(v):
+        largest, fixed = torch.argmax(v), v[0].detach()
+        scaled = with_derivatives(lambda y: y * fixed * V[int(largest)], lambda c, value, y: c * fixed * V[int(largest)])
+        return scaled(v[1])
+
+    for backend in (AutoTorch(), AutoTorch(mode="forward")):
+        assert_numbers(gradient(f, backend, V)[0], np.array([0.0, 16.0]))
+
+
+def test_a_second_derivative_of_a_root_beside_constants_is_no_capture():
+    """The rule's own derivatives differentiate by copies of arguments that nobody differentiates."""
+
+    def f(v):
+        constant = array_namespace(v).asarray([3.0])
+        found = root(lambda y, c, d: c * y**2 - d[0], 1.0, v[1], constant, solver=newton_of_numbers)
+        return found * v[0]
+
+    expected = hessian(f, AutoFiniteDifferences(), V)
+    for backend in ORDERS.values():
+        assert_numbers(hessian(f, backend, V), expected, rtol=1e-4)
+
+
+def test_what_a_differentiated_module_computes_in_a_derivative_is_found_too():
+    """A parameter is a leaf of torch's graph itself, not something computed from one."""
+    f = IN_DERIVATIVES["pullback"]
+    with pytest.raises(RuleError, match=CAPTURES):
+        hessian(lambda given: f(given["a"], given["x"]), AutoTorch(), {"a": np.array(4.0), "x": np.array(1.0)})
+
+
+@pytest.mark.parametrize("backend", [AutoTorch(mode="forward"), AutoAutograd(), AutoAutograd(mode="forward")], ids=str)
+def test_a_checkpoint_that_captures_what_is_differentiated_is_an_error_where_it_is_a_rule(backend):
+    with pytest.raises(RuleError, match=CAPTURES):
+        gradient(of_vector(lambda a, x: checkpoint(lambda y: y * y * a)(x)), backend, V)
+
+
+def test_no_number_of_a_trace_of_autograd_is_used_twice():
+    """An array that outlives its trace would be taken for one of another, as it was in a derivative that is transposed."""
+    seen = []
+
+    def f(x):
+        seen.append(x._trace)
+        return x * x
+
+    for _ in range(3):
+        gradient(f, AutoAutograd(), 2.0)
+    assert len(set(seen)) == 3

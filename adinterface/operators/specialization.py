@@ -56,6 +56,7 @@ class Specialization:
             same, static = self.key
             self.key = same, tuple([(n, keys.get(key, key)) for n, key in static])
 
+
 class CompiledSpecialization(Specialization):
     """What the engine made of f and the operator, with the static values of one signature."""
 

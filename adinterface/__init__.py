@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from . import scipy as scipy
-from . import tree
-from .contract.auto import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoSparse, AutoTorch, SecondOrder
-from .contract.backend import Backend, FlatFunction, KnownFailure, Linearized, Pullback, Pushforward
-from .contract.errors import (
+from .core import tree
+from .core.contract.auto import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoSparse, AutoTorch, SecondOrder
+from .core.contract.backend import Backend, FlatFunction, KnownFailure, Linearized, Pullback, Pushforward
+from .core.contract.errors import (
     AdinterfaceError,
     BackendError,
     ClosedFormWarning,
@@ -25,18 +25,18 @@ from .contract.errors import (
     TreeError,
     UnrolledWarning,
 )
-from .contract.library import Library
-from .contract.nodes import NodeType
-from .contract.pattern import Colouring, SparsityPattern
-from .derived.crossing import differentiate_with
-from .derived.implicit import fixed_point, root
-from .derived.linear import linear_solve
-from .derived.recompute import checkpoint
-from .loops import cond, fori_loop, scan, switch, while_loop
-from .namespace import array_namespace
+from .core.contract.library import Library
+from .core.contract.nodes import NodeType
+from .sparse.pattern import Colouring, SparsityPattern
+from .rules.derived.crossing import differentiate_with
+from .rules.derived.implicit import fixed_point, root
+from .rules.derived.linear import linear_solve
+from .rules.derived.recompute import checkpoint
+from .rules.loops import cond, fori_loop, scan, switch, while_loop
+from .rules.namespace import array_namespace
 from .numpy_code import numpy_function
-from .operators.batched import batched
-from .operators.derivative import (
+from .core.operators.batched import batched
+from .core.operators.derivative import (
     ValueAndDerivative,
     ValueDerivativeAndSecondDerivative,
     derivative,
@@ -44,8 +44,8 @@ from .operators.derivative import (
     value_and_derivative,
     value_derivative_and_second_derivative,
 )
-from .operators.gradient import ValueAndGradient, gradient, value_and_gradient
-from .operators.hessian import (
+from .core.operators.gradient import ValueAndGradient, gradient, value_and_gradient
+from .core.operators.hessian import (
     GradientAndHvp,
     ValueGradientAndHessian,
     diagonal_hessian,
@@ -54,10 +54,10 @@ from .operators.hessian import (
     hvp,
     value_gradient_and_hessian,
 )
-from .operators.jacobian import ValueAndJacobian, jacobian, value_and_jacobian
-from .operators.prepare import Prepared, prepare
-from .operators.pullback import Back, Push, ValueAndBack, ValueAndPush, ValueAndTangent, linearize, pullback, pushforward
-from .operators.sparsity import sparsity
+from .core.operators.jacobian import ValueAndJacobian, jacobian, value_and_jacobian
+from .core.operators.prepare import Prepared, prepare
+from .core.operators.pullback import Back, Push, ValueAndBack, ValueAndPush, ValueAndTangent, linearize, pullback, pushforward
+from .sparse.sparsity import sparsity
 from .rules.hooks import gradient_hook, straight_through
 from .rules.ignored import ignore_derivatives, non_differentiable
 from .rules.rule import Rule, rule
@@ -68,7 +68,7 @@ from .tools.check_rule import RuleCheck, RuleFinding, check_rule
 from .tools.compare import Comparison, compare
 from .tools.estimate_noise import Noise, estimate_noise
 from .tools.explain import Explanation, LeafReport, explain
-from .tree import Constant, Duplicated, Each, register_node
+from .core.tree import Constant, Duplicated, Each, register_node
 
 if _TYPE_CHECKING:
     from .fit.differential_equations import solve_bvp, solve_ivp

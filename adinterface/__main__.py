@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import __version__, registry
-from .contract.auto import BUILT_IN
-from .contract.errors import BackendError
+from . import __version__
+from .core.contract import registry
+from .core.contract.auto import BUILT_IN
+from .core.contract.errors import BackendError
 
 _HEADINGS = ("backend", "installed", "version", "devices", "how to add it")
 

@@ -9,7 +9,7 @@ import numpy as np
 import processes
 import pytest
 from adinterface_conformance.benchmark.yardsticks import jax_processes as yardstick
-from adinterface_conformance.distributed.checks import outcomes
+from adinterface_studies.distributed.checks import outcomes
 from jax import P
 from jax.sharding import AxisType, NamedSharding
 from xla_flags import COMPILED

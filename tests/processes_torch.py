@@ -7,7 +7,7 @@ import traceback
 import pytest
 import torch
 from adinterface_conformance.benchmark.yardsticks import torch_processes as yardstick
-from adinterface_conformance.distributed.checks import outcomes
+from adinterface_studies.distributed.checks import outcomes
 from adinterface_torch.distributed import DTENSORS_ARE_RIGHT
 from torch import distributed, nn
 from torch.distributed.device_mesh import init_device_mesh
@@ -15,30 +15,8 @@ from torch.distributed.fsdp import FullyShardedDataParallel, MixedPrecisionPolic
 from torch.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
 from torch.nn.parallel import DistributedDataParallel
 
-from adinterface import (
-    AutoFiniteDifferences,
-    AutoJax,
-    AutoTorch,
-    Constant,
-    Duplicated,
-    Each,
-    Training,
-    batched,
-    derivative,
-    diagonal_hessian,
-    gradient,
-    hessian,
-    hvp,
-    jacobian,
-    linearize,
-    prepare,
-    pullback,
-    pushforward,
-    torch_optim,
-    tree,
-    update,
-    value_and_gradient,
-)
+from adinterface import AutoFiniteDifferences, AutoJax, AutoTorch, Constant, Duplicated, Each, Training, batched, derivative, diagonal_hessian, gradient, hessian, hvp, jacobian, linearize, prepare, pullback, pushforward, torch_optim, update, value_and_gradient
+from adinterface.core import tree
 
 BACKEND = AutoTorch()
 

@@ -15,42 +15,8 @@ import torch
 from backends_table import BACKENDS, assert_tree, each_backend, rtol_of
 from torch import nn
 
-from adinterface import (
-    AutoAutograd,
-    AutoFiniteDifferences,
-    AutoJax,
-    AutoSparse,
-    AutoTorch,
-    BackendError,
-    Constant,
-    ConversionError,
-    Duplicated,
-    Each,
-    NotDifferentiableError,
-    OutputError,
-    SecondOrder,
-    TreeError,
-    array_namespace,
-    batched,
-    derivative,
-    diagonal_hessian,
-    gradient,
-    gradient_and_hvp,
-    hessian,
-    hvp,
-    jacobian,
-    linearize,
-    prepare,
-    pullback,
-    pushforward,
-    second_derivative,
-    tree,
-    value_and_derivative,
-    value_and_gradient,
-    value_and_jacobian,
-    value_derivative_and_second_derivative,
-    value_gradient_and_hessian,
-)
+from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoSparse, AutoTorch, BackendError, Constant, ConversionError, Duplicated, Each, NotDifferentiableError, OutputError, SecondOrder, TreeError, array_namespace, batched, derivative, diagonal_hessian, gradient, gradient_and_hvp, hessian, hvp, jacobian, linearize, prepare, pullback, pushforward, second_derivative, value_and_derivative, value_and_gradient, value_and_jacobian, value_derivative_and_second_derivative, value_gradient_and_hessian
+from adinterface.core import tree
 
 W = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.5]])
 X = np.array([[1.0, 2.0, -1.0], [0.5, -0.5, 3.0], [2.0, 1.0, 0.0], [-1.0, 0.5, 0.75]])
@@ -263,7 +229,7 @@ def test_chunks_give_the_same(auto, size):
 
 def test_the_budget_of_memory_makes_chunks(monkeypatch):
     seen = []
-    monkeypatch.setattr("adinterface.call.entries.SEED_BYTES", 8 * 2 * 9)  # two entries of three numbers and six gradients
+    monkeypatch.setattr("adinterface.core.call.entries.SEED_BYTES", 8 * 2 * 9)  # two entries of three numbers and six gradients
 
     def f(w, x):
         seen.append(x)

@@ -16,10 +16,11 @@ from adinterface_conformance.benchmark.memory import high_water, peak, reset_hig
 from adinterface_conformance.benchmark.picture import plot
 from adinterface_conformance.benchmark.timing import Calls, measure
 from adinterface_conformance.benchmark.yardsticks import LEAVES
-from adinterface_conformance.functions.overhead import OPERATIONS
+from adinterface_studies.functions.overhead import OPERATIONS
 
 import adinterface
-from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, Constant, registry
+from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, Constant
+from adinterface.core.contract import registry
 
 SHORT = ["benchmark", "--seconds", "0.01"]
 ARRAY, SIX, TREE, MLP = CELLS[:4]

@@ -6,25 +6,9 @@ import numpy as np
 import optax as optax_library
 import pytest
 
-from adinterface import (
-    AutoAutograd,
-    AutoFiniteDifferences,
-    AutoJax,
-    AutoTorch,
-    Constant,
-    NotDifferentiableError,
-    Training,
-    array_namespace,
-    gradient,
-    jacobian,
-    minimize,
-    optax,
-    prepare,
-    register_node,
-    tree,
-    update,
-)
-from adinterface.tree import recognition
+from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, Constant, NotDifferentiableError, Training, array_namespace, gradient, jacobian, minimize, optax, prepare, register_node, update
+from adinterface.core import tree
+from adinterface.core.tree import recognition
 
 STEPS = 20
 X = np.random.default_rng(0).normal(size=(8, 3))

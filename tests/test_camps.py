@@ -8,23 +8,8 @@ import optax
 import pytest
 from flax import nnx
 
-from adinterface import (
-    AutoFiniteDifferences,
-    AutoJax,
-    Constant,
-    ConversionError,
-    diagonal_hessian,
-    gradient,
-    hessian,
-    hvp,
-    jacobian,
-    linearize,
-    prepare,
-    pullback,
-    pushforward,
-    tree,
-    value_and_gradient,
-)
+from adinterface import AutoFiniteDifferences, AutoJax, Constant, ConversionError, diagonal_hessian, gradient, hessian, hvp, jacobian, linearize, prepare, pullback, pushforward, value_and_gradient
+from adinterface.core import tree
 
 
 class Scaled(eqx.Module):

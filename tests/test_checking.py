@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
-from adinterface_conformance.differences.exact import scalar
-from adinterface_conformance.differences.problems import Doubles, problems
+from adinterface_studies.differences.exact import scalar
+from adinterface_studies.differences.problems import Doubles, problems
 from backends_table import each_backend, each_engine
 from torch import nn
 

@@ -6,8 +6,8 @@ JAX, whose first calls compile, has a file of its own, so that the two run side 
 import pytest
 from adinterface_conformance import conformance_tests
 from adinterface_conformance.checks import CHECKS, checks_for
-from adinterface_conformance.functions.numpy_code import USES as NUMPY_CODE
-from adinterface_conformance.functions.standard import USES
+from adinterface_studies.functions.numpy_code import USES as NUMPY_CODE
+from adinterface_studies.functions.standard import USES
 from adinterface_conformance.outcome import known_failures
 from adinterface_conformance.scenarios import SCENARIOS
 from backends_table import BACKENDS

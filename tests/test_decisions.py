@@ -225,7 +225,7 @@ def test_a_number_at_an_edge_counts_as_it_is():
     calls = []
 
     def compute(x):
-        from adinterface.contract import decisions
+        from adinterface.core.contract import decisions
 
         asked = decisions.active()
         known = asked.numbers(x > (0 if asked.recording else 5), _Jax())

@@ -30,7 +30,7 @@ from adinterface import (
     second_derivative,
     value_and_gradient,
 )
-from adinterface.derive.record import recording
+from adinterface.core.contract.record import recording
 
 FD = AutoFiniteDifferences()
 

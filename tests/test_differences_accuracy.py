@@ -6,12 +6,12 @@ import warnings
 import numpy as np
 import pytest
 from adinterface_conformance.__main__ import main
-from adinterface_conformance.differences import command
-from adinterface_conformance.differences.held_out import held_out
-from adinterface_conformance.differences.measure import hessians, jacobians, measured, ours, second_order
-from adinterface_conformance.differences.overhead import as_text, overheads
-from adinterface_conformance.differences.problems import problems
-from adinterface_conformance.differences.unseen import unseen
+from adinterface_studies.differences import command
+from adinterface_studies.differences.held_out import held_out
+from adinterface_studies.differences.measure import hessians, jacobians, measured, ours, second_order
+from adinterface_studies.differences.overhead import as_text, overheads
+from adinterface_studies.differences.problems import problems
+from adinterface_studies.differences.unseen import unseen
 
 from adinterface import (
     AutoAutograd,
@@ -23,7 +23,7 @@ from adinterface import (
     explain,
     gradient,
 )
-from adinterface.derive.record import recording
+from adinterface.core.contract.record import recording
 
 FD = AutoFiniteDifferences()
 

@@ -6,10 +6,10 @@ import warnings
 import numpy as np
 import pytest
 from adinterface_conformance.__main__ import main
-from adinterface_conformance.differences import cutest
+from adinterface_studies.differences import cutest
 
 from adinterface import AutoFiniteDifferences, PrecisionWarning, derivative, explain, gradient, jacobian, value_and_gradient
-from adinterface.derive.record import recording
+from adinterface.core.contract.record import recording
 
 FD = AutoFiniteDifferences()
 

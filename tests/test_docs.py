@@ -27,13 +27,13 @@ from typing import NamedTuple
 import pytest
 from adinterface_conformance import CHECKS
 from adinterface_conformance.__main__ import main as conformance
-from adinterface_conformance.functions.exact import FUNCTIONS, GROUPS
+from adinterface_studies.functions.exact import FUNCTIONS, GROUPS
 from adinterface_conformance.outcome import known_failures
 from adinterface_conformance.scenarios import SCENARIOS
 
 import adinterface
-from adinterface import registry
-from adinterface.contract.auto import BUILT_IN
+from adinterface.core.contract import registry
+from adinterface.core.contract.auto import BUILT_IN
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = sorted(page for page in DOCS.glob("*.md"))

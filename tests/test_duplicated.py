@@ -13,25 +13,8 @@ import torch
 from backends_table import assert_tree, each_backend, rtol_of
 from torch import nn
 
-from adinterface import (
-    AutoAutograd,
-    AutoJax,
-    AutoTorch,
-    Constant,
-    ConversionError,
-    Duplicated,
-    NotDifferentiableError,
-    TreeError,
-    ValueAndGradient,
-    gradient,
-    hessian,
-    hvp,
-    jacobian,
-    prepare,
-    pullback,
-    tree,
-    value_and_gradient,
-)
+from adinterface import AutoAutograd, AutoJax, AutoTorch, Constant, ConversionError, Duplicated, NotDifferentiableError, TreeError, ValueAndGradient, gradient, hessian, hvp, jacobian, prepare, pullback, value_and_gradient
+from adinterface.core import tree
 
 
 @dataclass

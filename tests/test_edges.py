@@ -12,32 +12,10 @@ import pytest
 import torch
 from backends_table import each_backend
 
-from adinterface import (
-    AutoAutograd,
-    AutoFiniteDifferences,
-    AutoJax,
-    AutoTorch,
-    BackendError,
-    Constant,
-    ConversionError,
-    OutputError,
-    SecondOrder,
-    TreeError,
-    array_namespace,
-    check_gradient,
-    check_neutral,
-    compare,
-    containers,
-    explain,
-    gradient,
-    numpy_function,
-    prepare,
-    pullback,
-    register_node,
-    value_and_gradient,
-)
-from adinterface.operators.facts import operations, operator_of
-from adinterface.tree import recognition
+from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, BackendError, Constant, ConversionError, OutputError, SecondOrder, TreeError, array_namespace, check_gradient, check_neutral, compare, explain, gradient, numpy_function, prepare, pullback, register_node, value_and_gradient
+from adinterface.core.tree import containers
+from adinterface.core.operators.facts import operations, operator_of
+from adinterface.core.tree import recognition
 
 X = np.array([1.0, 2.0])
 

@@ -22,42 +22,10 @@ import torch
 from autograd.tracer import new_box
 from backends_table import BACKENDS, ENGINES, assert_tree, each_backend, each_engine
 
-from adinterface import (
-    AdinterfaceError,
-    AutoAutograd,
-    AutoBackend,
-    AutoFiniteDifferences,
-    AutoJax,
-    AutoTorch,
-    Backend,
-    BackendError,
-    Constant,
-    ConversionError,
-    DisconnectedWarning,
-    MissingEngineError,
-    NotDifferentiableError,
-    OutputError,
-    PrecisionError,
-    Pullback,
-    Pushforward,
-    SecondOrder,
-    array_namespace,
-    check_gradient,
-    check_neutral,
-    compare,
-    explain,
-    gradient,
-    hvp,
-    jacobian,
-    numpy_function,
-    prepare,
-    pullback,
-    pushforward,
-    registry,
-    value_and_gradient,
-)
-from adinterface.operators.facts import operator_of
-from adinterface.operators.operation import OPERATIONS
+from adinterface import AdinterfaceError, AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, Backend, BackendError, Constant, ConversionError, DisconnectedWarning, MissingEngineError, NotDifferentiableError, OutputError, PrecisionError, Pullback, Pushforward, SecondOrder, array_namespace, check_gradient, check_neutral, compare, explain, gradient, hvp, jacobian, numpy_function, prepare, pullback, pushforward, value_and_gradient
+from adinterface.core.contract import registry
+from adinterface.core.operators.facts import operator_of
+from adinterface.core.operators.operation import OPERATIONS
 
 X = np.array([1.0, 2.0])
 JAX, TORCH, AUTOGRAD = AutoJax(), AutoTorch(), AutoAutograd()

@@ -28,7 +28,7 @@ from adinterface import (
     value_derivative_and_second_derivative,
     value_gradient_and_hessian,
 )
-from adinterface.operators.facts import operations, plain_of
+from adinterface.core.operators.facts import operations, plain_of
 
 #: n numbers in the argument (4), m in the result of a function that gives an array (3), or 1 number for derivatives.
 N, M = 4, 3

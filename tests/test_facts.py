@@ -22,10 +22,10 @@ from adinterface import (
     prepare,
     value_and_jacobian,
 )
-from adinterface.operators.facts import arguments_of, gives_map, operation_of_name, operations, operator_of, parts_of, plain_of
-from adinterface.operators.hessian import GradientHvp
-from adinterface.operators.jacobian import ValueJacobian
-from adinterface.operators.operation import OPERATIONS, run
+from adinterface.core.operators.facts import arguments_of, gives_map, operation_of_name, operations, operator_of, parts_of, plain_of
+from adinterface.core.operators.hessian import GradientHvp
+from adinterface.core.operators.jacobian import ValueJacobian
+from adinterface.core.operators.operation import OPERATIONS, run
 
 X, V = np.array([0.4, -1.3, 0.8]), np.array([1.0, 0.5, -2.0])
 

@@ -18,34 +18,8 @@ import scipy.optimize
 import torch
 
 import adinterface
-from adinterface import (
-    AutoAutograd,
-    AutoFiniteDifferences,
-    AutoJax,
-    AutoTorch,
-    Constant,
-    DisconnectedWarning,
-    MissingEngineError,
-    NotDifferentiableError,
-    OutputError,
-    PrecisionWarning,
-    Training,
-    TreeError,
-    array_namespace,
-    curve_fit,
-    find_root,
-    flat,
-    gradient,
-    least_squares,
-    minimize,
-    optax,
-    solve_bvp,
-    solve_ivp,
-    torch_optim,
-    tree,
-    update,
-    value_and_gradient,
-)
+from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, Constant, DisconnectedWarning, MissingEngineError, NotDifferentiableError, OutputError, PrecisionWarning, Training, TreeError, array_namespace, curve_fit, find_root, flat, gradient, least_squares, minimize, optax, solve_bvp, solve_ivp, torch_optim, update, value_and_gradient
+from adinterface.core import tree
 
 BACKENDS = [AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences()]
 ENGINES = BACKENDS[:3]

@@ -22,8 +22,9 @@ from adinterface_conformance.fuzz.trial import Call, Trial
 from backends_table import BACKENDS, assert_tree, each_engine
 
 import adinterface
-from adinterface import AutoAutograd, AutoFiniteDifferences, AutoTorch, Constant, array_namespace, gradient, hvp, tree
-from adinterface.operators.facts import operation_of_name
+from adinterface import AutoAutograd, AutoFiniteDifferences, AutoTorch, Constant, array_namespace, gradient, hvp
+from adinterface.core import tree
+from adinterface.core.operators.facts import operation_of_name
 
 # Right engines -------------------------------------------------------------------------------------------------------
 
@@ -296,7 +297,7 @@ def test_what_is_wrong_is_found_and_cut_down(name, monkeypatch):
 
 
 def test_a_wrong_prepared_call_is_found(monkeypatch):
-    from adinterface.operators.prepare import Prepared
+    from adinterface.core.operators.prepare import Prepared
 
     right = Prepared.__call__
 
@@ -322,7 +323,7 @@ def test_a_failure_that_is_known_is_counted_and_not_cut_down_again(monkeypatch):
 
 
 def test_a_static_value_that_a_prepared_call_forgets_is_found(monkeypatch):
-    from adinterface.operators.prepare import Prepared
+    from adinterface.core.operators.prepare import Prepared
 
     right = Prepared.__call__
 

@@ -174,9 +174,9 @@ def _modules(path, folder):
 
 
 def test_the_judge_does_not_use_what_it_judges():
-    judged = ("adinterface.call", "adinterface.derive")
+    judged = ("adinterface.core.call", "adinterface.core.derive")
     # The estimates that the accused gives of its own errors are what is judged there, and that is where it tells them.
-    heard = ("measure.py", "adinterface.derive.record.recording")
+    heard = ("measure.py", "adinterface.core.contract.record.recording")
     used = [(path.name, name) for path in _files(CONFORMANCE) for name in _modules(path, CONFORMANCE)]
     used = [(file, name) for file, name in used if name.startswith(judged) and name != "adinterface.derivative"]
     assert used == [heard]

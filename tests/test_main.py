@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adinterface import registry
+from adinterface.core.contract import registry
 from adinterface.__main__ import report, rows
 
 OURS = ["AutoJax()", "AutoTorch()", "AutoAutograd()", "AutoFiniteDifferences()"]

@@ -21,36 +21,8 @@ import torch
 from backends_table import ENGINES, assert_numbers, assert_tree, each_backend, rtol_of
 from torch import nn
 
-from adinterface import (
-    AutoAutograd,
-    AutoFiniteDifferences,
-    AutoJax,
-    AutoTorch,
-    BackendError,
-    Constant,
-    ConversionError,
-    Duplicated,
-    Each,
-    NotDifferentiableError,
-    SecondOrder,
-    Training,
-    array_namespace,
-    batched,
-    diagonal_hessian,
-    gradient,
-    hessian,
-    hvp,
-    jacobian,
-    linearize,
-    minimize,
-    prepare,
-    pullback,
-    pushforward,
-    torch_optim,
-    tree,
-    update,
-    value_and_gradient,
-)
+from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, BackendError, Constant, ConversionError, Duplicated, Each, NotDifferentiableError, SecondOrder, Training, array_namespace, batched, diagonal_hessian, gradient, hessian, hvp, jacobian, linearize, minimize, prepare, pullback, pushforward, torch_optim, update, value_and_gradient
+from adinterface.core import tree
 
 each_torch_backend = pytest.mark.parametrize("backend", [AutoTorch(), AutoFiniteDifferences()], ids=["torch", "finite"])
 

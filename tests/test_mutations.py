@@ -18,28 +18,8 @@ from adinterface_conformance import CHECKS, OneOf, Scenario
 from adinterface_conformance.checks import checks_for
 from test_mutations_of_calls import CAUGHT as CALLS_CAUGHT
 
-from adinterface import (
-    AutoAutograd,
-    AutoBackend,
-    AutoJax,
-    AutoSparse,
-    AutoTorch,
-    Constant,
-    array_namespace,
-    derivative,
-    diagonal_hessian,
-    gradient,
-    gradient_and_hvp,
-    hessian,
-    hvp,
-    jacobian,
-    linearize,
-    pullback,
-    pushforward,
-    registry,
-    value_and_gradient,
-    value_and_jacobian,
-)
+from adinterface import AutoAutograd, AutoBackend, AutoJax, AutoSparse, AutoTorch, Constant, array_namespace, derivative, diagonal_hessian, gradient, gradient_and_hvp, hessian, hvp, jacobian, linearize, pullback, pushforward, value_and_gradient, value_and_jacobian
+from adinterface.core.contract import registry
 
 # The engine ----------------------------------------------------------------------------------------------------------
 
@@ -484,7 +464,7 @@ def test_a_wrong_result_is_caught(name, on, change, check):
 
 
 def test_a_wrong_stack_is_caught(monkeypatch):
-    from adinterface.operators.pullback import Back
+    from adinterface.core.operators.pullback import Back
 
     right = Back.stacked
     monkeypatch.setattr(Back, "stacked", lambda self, w: tuple(g[::-1] for g in right(self, w)))

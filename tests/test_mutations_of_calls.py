@@ -44,7 +44,7 @@ from adinterface import (
     pushforward,
     value_and_gradient,
 )
-from adinterface.operators.pullback import Back, Push
+from adinterface.core.operators.pullback import Back, Push
 
 # The scenarios -------------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from adinterface_autograd import AutogradLibrary
-from adinterface_conformance.functions.numpy_code import (
+from adinterface_studies.functions.numpy_code import (
     OTHERS,
     REFUSED,
     SMOOTH,

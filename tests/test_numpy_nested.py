@@ -33,7 +33,7 @@ from adinterface import (
     value_derivative_and_second_derivative,
     value_gradient_and_hessian,
 )
-from adinterface.contract.callers import caller_form
+from adinterface.core.contract.callers import caller_form
 
 X = np.array([0.5, 1.5, 2.5])
 

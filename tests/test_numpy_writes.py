@@ -8,10 +8,10 @@ import types
 
 import numpy as np
 import pytest
-from adinterface_conformance.in_place.command import main as in_place
-from adinterface_conformance.in_place.programs import ARGUMENTS, PROGRAMS
-from adinterface_conformance.views.command import judge, main, shrunk
-from adinterface_conformance.views.program import Program, _Making, random_program
+from adinterface_studies.in_place.command import main as in_place
+from adinterface_studies.in_place.programs import ARGUMENTS, PROGRAMS
+from adinterface_studies.views.command import judge, main, shrunk
+from adinterface_studies.views.program import Program, _Making, random_program
 
 from adinterface import (
     AutoAutograd,
@@ -475,7 +475,7 @@ def test_the_command_tells_how_many_were_right(capsys):
 
 def test_a_wrong_program_is_found_and_made_small(monkeypatch, capsys):
     """Of writes that are lost, one is enough to tell."""
-    from adinterface_conformance.views import command
+    from adinterface_studies.views import command
 
     program = Program(("a0 = np.zeros((6,))", "a1 = a0 + 1.0", "a1 *= 2.0", "a0[:] = x", "a3 = a0[::2]"))
     assert judge(program, AutoTorch(), 0).kind == "right"

@@ -33,7 +33,7 @@ from adinterface import (
     value_derivative_and_second_derivative,
     value_gradient_and_hessian,
 )
-from adinterface.derive import basis
+from adinterface.core.derive import basis
 
 
 def first(backend):
@@ -454,7 +454,7 @@ def test_a_row_beyond_the_budget_is_seeded_alone(backend, seeded, monkeypatch):
 def test_the_budget_of_seeds_is_64_mebibytes(backend):
     """10,000 x 10,000 would be 0.8 GB of seeds at once."""
     assert basis.SEED_BYTES == 64 * 2**20
-    from adinterface.registry import backend_of
+    from adinterface.core.contract.registry import backend_of
 
     chunks = list(basis.Components(backend_of(backend), (np.zeros(10_000),), [False]).chunks())
     assert chunks[0] == (0, 64 * 2**20 // 80_000)

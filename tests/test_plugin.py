@@ -19,7 +19,7 @@ from backends_table import BACKENDS
 from forked import Forker
 
 from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, Constant, hessian, value_and_gradient
-from adinterface.contract.errors import BackendError
+from adinterface.core.contract.errors import BackendError
 
 pytest_plugins = "pytester"
 DOWNSTREAM = Path(__file__).parent / "downstream" / "lighthouse"

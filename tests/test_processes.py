@@ -15,7 +15,7 @@ import processes_jax
 import processes_torch
 import pytest
 from adinterface_conformance.__main__ import main
-from adinterface_conformance.distributed import command, launch
+from adinterface_studies.distributed import command, launch
 from adinterface_torch.distributed import DTENSORS_ARE_RIGHT
 from torch.distributed.launcher import LaunchConfig, elastic_launch
 
@@ -192,7 +192,7 @@ def test_no_process_outlives_one_that_was_killed(tmp_path):
         f"import pathlib, sys; sys.path[:0] = {sys.path!r}\n"
         f"import processes\n"
         f"if __name__ == '__main__':\n"
-        f"    from adinterface_conformance.distributed.launch import together\n"
+        f"    from adinterface_studies.distributed.launch import together\n"
         f"    together(processes.sleeps, 2, 60, pathlib.Path({str(tmp_path)!r}))\n"
     )
     (tmp_path / "program.py").write_text(program)

@@ -18,7 +18,7 @@ from adinterface import (
     prepare,
     pushforward,
 )
-from adinterface.operators.operation import OPERATIONS, operation_of
+from adinterface.core.operators.operation import OPERATIONS, operation_of
 
 X = np.linspace(0.5, 1.5, 4)
 Y = np.linspace(-1.0, 2.0, 4)

@@ -11,8 +11,9 @@ import pytest
 import torch
 
 import adinterface
-from adinterface import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, Backend, gradient, registry
-from adinterface.contract.auto import BUILT_IN
+from adinterface import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, Backend, gradient
+from adinterface.core.contract import registry
+from adinterface.core.contract.auto import BUILT_IN
 
 VALUES = [
     AutoJax(),

@@ -31,7 +31,7 @@ from adinterface import (
     value_and_gradient,
     value_and_jacobian,
 )
-from adinterface.derive.record import recording
+from adinterface.core.contract.record import recording
 
 X = np.linspace(0.5, 1.5, 4)
 Y = np.linspace(-1.0, 2.0, 4)
@@ -628,7 +628,7 @@ def test_a_numpy_gradient_has_its_dtype_inside_a_trace_that_does_not_follow_it()
 def test_results_that_a_later_trace_cannot_finish_are_given_form_outside(monkeypatch):
     fast = prepare(gradient, lambda x: (x**3).sum(), AutoJax(), X)
     np.testing.assert_allclose(fast(X)[0], 3 * X**2)
-    monkeypatch.setattr("adinterface.operators.whole._is_cut_off", lambda results: True)
+    monkeypatch.setattr("adinterface.core.operators.whole._is_cut_off", lambda results: True)
     found = jax.jit(lambda factor: factor * fast(X)[0])(2.0)  # without 64 bits, so that f is traced again
     np.testing.assert_allclose(found, 6 * X**2, rtol=1e-6)
     np.testing.assert_allclose(fast(X)[0], 3 * X**2)

@@ -40,7 +40,7 @@ from adinterface import (
     second_derivative,
     value_and_gradient,
 )
-from adinterface.tree import recognition
+from adinterface.core.tree import recognition
 
 X, Y = np.array([0.3, 1.2]), np.array([2.0, 0.5])
 

@@ -12,8 +12,8 @@ from adinterface import (
     AutoFiniteDifferences,
     DisconnectedWarning,
 )
-from adinterface.operators.operation import OPERATIONS
-from adinterface.registry import find
+from adinterface.core.operators.operation import OPERATIONS
+from adinterface.core.contract.registry import find
 
 each_scenario = pytest.mark.parametrize("scenario", SCENARIOS, ids=[scenario.name for scenario in SCENARIOS])
 

@@ -15,8 +15,8 @@ import scipy.sparse
 import scipy.spatial.distance
 import scipy.special as special
 import torch
-from adinterface_conformance.functions import table
-from adinterface_conformance.functions.scipy_code import USES
+from adinterface_studies.functions import table
+from adinterface_studies.functions.scipy_code import USES
 from backends_table import each_backend, each_engine
 
 from adinterface import (
@@ -39,7 +39,7 @@ from adinterface import (
     value_and_gradient,
 )
 from adinterface import scipy as on_any_engine
-from adinterface.derive.record import recording
+from adinterface.core.contract.record import recording
 from adinterface.scipy import ours
 
 linalg, signal, interpolate, integrate = (

@@ -30,7 +30,7 @@ from adinterface import (
     value_derivative_and_second_derivative,
     value_gradient_and_hessian,
 )
-from adinterface.operators.second_order import second_order
+from adinterface.core.operators.second_order import second_order
 
 ENGINES = {"jax": AutoJax, "torch": AutoTorch, "autograd": AutoAutograd}
 MODES = (None, "forward", "reverse")

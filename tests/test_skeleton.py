@@ -20,7 +20,8 @@ from adinterface_torch.skeleton import Skeleton, signature_of
 from torch import nn
 from torch._dynamo.mutation_guard import install_generation_tagging_init
 
-from adinterface import AutoTorch, ConversionError, gradient, hvp, jacobian, prepare, pushforward, tree, value_and_gradient
+from adinterface import AutoTorch, ConversionError, gradient, hvp, jacobian, prepare, pushforward, value_and_gradient
+from adinterface.core import tree
 
 
 class Mixed(nn.Module):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from adinterface_conformance.__main__ import main
-from adinterface_conformance.programs.command import markdown, summary, tried
-from adinterface_conformance.programs.trial import Outcome, Program, programs, reference, run
+from adinterface_studies.programs.command import markdown, summary, tried
+from adinterface_studies.programs.trial import Outcome, Program, programs, reference, run
 
 from adinterface import AutoAutograd, AutoJax, AutoTorch
 

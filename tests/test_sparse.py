@@ -439,7 +439,7 @@ def test_patterns_are_kept_with_their_colouring(backend, tmp_path):
     assert again == pattern
     assert hash(again) == hash(pattern)
     assert str(again.colouring) == str(pattern.colouring) == "2 colours of columns and 1 full row"
-    with mock.patch("adinterface.operators.sparse.choose", side_effect=AssertionError):
+    with mock.patch("adinterface.sparse.operators.choose", side_effect=AssertionError):
         close(jacobian(chain, AutoSparse(backend, pattern=again), X)[0], jacobian(chain, backend, X)[0], backend)
     auto = AutoSparse(backend, pattern=again)
     assert pickle.loads(pickle.dumps(auto)) == auto

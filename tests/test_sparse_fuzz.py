@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from adinterface_conformance.functions import numpy_code, standard
-from adinterface_conformance.functions.cell import Use
+from adinterface_studies.functions import numpy_code, standard
+from adinterface_studies.functions.cell import Use
 
 from adinterface import (
     AutoAutograd,
@@ -31,8 +31,8 @@ from adinterface import (
     prepare,
     sparsity,
 )
-from adinterface.operators.prepare import Prepared
-from adinterface.operators.sparse import SparseOperation
+from adinterface.core.operators.prepare import Prepared
+from adinterface.sparse.operators import SparseOperation
 from adinterface.sparse.detect_trace import traced_pattern
 from adinterface.sparse.traced import Traced
 

@@ -8,9 +8,9 @@ from adinterface_conformance.fuzz.making import program as made_of
 from backends_table import each_engine
 
 from adinterface import AutoJax, AutoSparse, array_namespace, hessian, jacobian
-from adinterface.contract.library import Library
-from adinterface.contract.nodes import NodeType
-from adinterface.tree import handler_of
+from adinterface.core.contract.library import Library
+from adinterface.core.contract.nodes import NodeType
+from adinterface.core.tree import handler_of
 
 #: The kit's fuzzing makes them without end.
 PROGRAMS = 100

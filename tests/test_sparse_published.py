@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from adinterface_conformance.sparse_published import PUBLISHED
+from adinterface_studies.sparse_published import PUBLISHED
 from backends_table import each_backend
 
 from adinterface import (

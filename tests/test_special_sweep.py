@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import scipy.special as special
-from adinterface_conformance.functions import sweep
-from adinterface_conformance.functions.exact import FUNCTIONS
+from adinterface_studies.functions import sweep
+from adinterface_studies.functions.exact import FUNCTIONS
 from mpmath import mpf
 
 from adinterface import AutoAutograd, AutoJax, AutoTorch, Constant, NumpyCodeError, gradient, numpy_function, value_and_gradient
@@ -289,7 +289,7 @@ def test_jax_has_the_exponential_integral_at_zero():
 
 
 def test_a_sweep_keeps_what_it_found_and_goes_on(capsys, tmp_path, monkeypatch):
-    from adinterface_conformance.functions.command import main
+    from adinterface_studies.functions.command import main
 
     kept, table = tmp_path / "kept.json", tmp_path / "table.md"
     common = ["--sweep", "--points", "4", "--backend", "AutoTorch", "--json", str(kept), "--markdown", str(table)]
@@ -308,7 +308,7 @@ def test_a_sweep_keeps_what_it_found_and_goes_on(capsys, tmp_path, monkeypatch):
 
 
 def test_the_command_sweeps(capsys, tmp_path):
-    from adinterface_conformance.functions.command import main
+    from adinterface_studies.functions.command import main
 
     table = tmp_path / "table.md"
     chosen = ["--sweep", "--points", "8", "--function", "special.erf*", "--backend", "AutoTorch", "--markdown", str(table)]

@@ -24,7 +24,7 @@ import torch
 from backends_table import each_backend, rtol_of
 
 from adinterface import AutoJax, Constant, Each, gradient, prepare
-from adinterface.contract.nodes import Unkeyed, contents, exactly
+from adinterface.core.contract.nodes import Unkeyed, contents, exactly
 
 X = np.array([1.0, 2.0])
 

@@ -13,22 +13,8 @@ import pytest
 import torch
 from backends_table import each_backend, rtol_of
 
-from adinterface import (
-    AutoFiniteDifferences,
-    AutoJax,
-    AutoTorch,
-    BackendError,
-    Constant,
-    ConversionError,
-    PrecisionError,
-    TreeError,
-    gradient,
-    hessian,
-    jacobian,
-    prepare,
-    tree,
-    value_and_jacobian,
-)
+from adinterface import AutoFiniteDifferences, AutoJax, AutoTorch, BackendError, Constant, ConversionError, PrecisionError, TreeError, gradient, hessian, jacobian, prepare, value_and_jacobian
+from adinterface.core import tree
 
 
 @dataclasses.dataclass

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 import adinterface
-from adinterface.operators.operation import OPERATIONS
+from adinterface.core.operators.operation import OPERATIONS
 
 STUB = Path(adinterface.__file__).parent / "operators" / "signatures.pyi"
 DOCS = Path(__file__).parent.parent / "docs"

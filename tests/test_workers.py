@@ -12,28 +12,8 @@ import numpy as np
 import pytest
 from forked import forkserver
 
-from adinterface import (
-    AutoAutograd,
-    AutoFiniteDifferences,
-    AutoJax,
-    AutoTorch,
-    Constant,
-    Each,
-    PrecisionError,
-    array_namespace,
-    batched,
-    derivative,
-    diagonal_hessian,
-    gradient,
-    hessian,
-    hvp,
-    jacobian,
-    pullback,
-    pushforward,
-    second_derivative,
-    value_and_gradient,
-    workers,
-)
+from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, Constant, Each, PrecisionError, array_namespace, batched, derivative, diagonal_hessian, gradient, hessian, hvp, jacobian, pullback, pushforward, second_derivative, value_and_gradient
+from adinterface.spread import workers
 
 X = np.array([0.3, 1.7, -2.2, 0.0])
 PLAIN = AutoFiniteDifferences()

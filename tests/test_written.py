@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from adinterface import AutoJax, AutoTorch, Constant, gradient, prepare
-from adinterface.tree import (
+from adinterface.core.tree import (
     Frozen,
     Node,
     Writer,

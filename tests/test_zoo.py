@@ -8,16 +8,8 @@ import pytest
 import zoo
 from backends_table import assert_tree, each_backend, rtol_of
 
-from adinterface import (
-    AutoAutograd,
-    AutoFiniteDifferences,
-    AutoJax,
-    AutoTorch,
-    DisconnectedWarning,
-    gradient,
-    tree,
-    value_and_gradient,
-)
+from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, DisconnectedWarning, gradient, value_and_gradient
+from adinterface.core import tree
 from adinterface import ValueAndGradient as Pair
 
 OPERATORS = {"gradient": gradient, "value_and_gradient": value_and_gradient}

@@ -9,20 +9,8 @@ import torch
 import zoo
 from backends_table import assert_tree
 
-from adinterface import (
-    AutoAutograd,
-    AutoJax,
-    AutoTorch,
-    Constant,
-    Duplicated,
-    Training,
-    gradient,
-    optax,
-    torch_optim,
-    tree,
-    update,
-    value_and_gradient,
-)
+from adinterface import AutoAutograd, AutoJax, AutoTorch, Constant, Duplicated, Training, gradient, optax, torch_optim, update, value_and_gradient
+from adinterface.core import tree
 
 engines = pytest.mark.parametrize("backend", [AutoJax(), AutoTorch(), AutoAutograd()], ids=["jax", "torch", "autograd"])
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.auto import AutoBackend
-from ..contract.errors import OutputError, TreeError
-from ..operators.jacobian import jacobian
-from ..operators.pullback import linearize
-from ..tree.mapping import require_leaf
-from ..tree.structures import Constant
-from ..tree.vectors import as_matrix
+from ..core.contract.auto import AutoBackend
+from ..core.contract.errors import OutputError, TreeError
+from ..core.operators.jacobian import jacobian
+from ..core.operators.pullback import linearize
+from ..core.tree.mapping import require_leaf
+from ..core.tree.structures import Constant
+from ..core.tree.vectors import as_matrix
 from .evaluate import Evaluate
 from .flat import Flat
 from .packing import Packing, Rows, Vector, pack
@@ -138,7 +138,7 @@ def solve_bvp(
         return columns.flat(value, len(nodes))
 
     def run(function: Callable[..., Any], *args: Any) -> Any:
-        from ..operators.operation import run as called
+        from ..core.operators.operation import run as called
 
         return called(Evaluate, backend, function, args, {})
 

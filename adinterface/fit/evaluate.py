@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ..call.call import Call
-from ..call.output import Function
-from ..contract.backend import Arrays
-from ..operators.operation import Operation, PartForm, Results
+from ..core.call.call import Call
+from ..core.call.output import Function
+from ..core.contract.backend import Arrays
+from ..core.operators.operation import Operation, PartForm, Results
 
 
 class Evaluate(Operation):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..contract.errors import BackendError
-from ..registry import auto_classes, backend_class, backend_of
+from ..core.contract.errors import BackendError
+from ..core.contract.registry import auto_classes, backend_class, backend_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.errors import NotDifferentiableError, TreeError
-from ..contract.library import NUMPY, PYTHON, Library, kind, widest
-from ..tree.mapping import along, require_leaf, require_like, require_shape
-from ..tree.recognition import handler_of
-from ..tree.structures import Leaf
-from ..tree.vectors import as_matrix
+from ..core.contract.errors import NotDifferentiableError, TreeError
+from ..core.contract.library import NUMPY, PYTHON, Library, kind, widest
+from ..core.tree.mapping import along, require_leaf, require_like, require_shape
+from ..core.tree.recognition import handler_of
+from ..core.tree.structures import Leaf
+from ..core.tree.vectors import as_matrix
 from .parameters import Parameters
 
 Vector = np.ndarray[Any, np.dtype[np.float64]]

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from ..contract.errors import TreeError
-from ..contract.library import PYTHON, Library
-from ..tree import Structure, count_leaves, paths_of
-from ..tree.mapping import Fits, along, apart, precision, rebuild, require_like
-from ..tree.structures import Leaf
+from ..core.contract.errors import TreeError
+from ..core.contract.library import PYTHON, Library
+from ..core.tree import Structure, count_leaves, paths_of
+from ..core.tree.mapping import Fits, along, apart, precision, rebuild, require_like
+from ..core.tree.structures import Leaf
 
 
 class Parameters:

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..contract.auto import AutoBackend
-from ..contract.errors import MissingEngineError
+from ..core.contract.auto import AutoBackend
+from ..core.contract.errors import MissingEngineError
 from .flat import Flat, problem_of
 from .packing import Rows, Vector
 

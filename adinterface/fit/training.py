@@ -6,14 +6,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..contract.auto import AutoBackend
-from ..contract.library import PYTHON
-from ..operators.gradient import value_and_gradient
-from ..operators.prepare import Prepared, prepare
-from ..operators.second_order import first_order
-from ..tree.algebra import like
-from ..tree.mapping import apart, map, rebuild, require_leaf
-from ..tree.structures import Constant
+from ..core.contract.auto import AutoBackend
+from ..core.contract.library import PYTHON
+from ..core.operators.gradient import value_and_gradient
+from ..core.operators.prepare import Prepared, prepare
+from ..core.operators.second_order import first_order
+from ..core.tree.algebra import like
+from ..core.tree.mapping import apart, map, rebuild, require_leaf
+from ..core.tree.structures import Constant
 from .evaluate import TrainingStep
 from .parameters import Parameters
 from .update import update

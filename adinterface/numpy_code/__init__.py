@@ -9,11 +9,11 @@ import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, overload
 
-from ..contract.callers import calling_in
-from ..contract.errors import NumpyCodeError
-from ..contract.library import NUMPY, PYTHON, Library
-from ..contract.no_axes import stands_for_array, stands_for_python_number
-from ..tree import Constant, Frozen, Leaf, Node, Structure, build, flatten, handler_of, register_stand_in
+from ..core.contract.callers import calling_in
+from ..core.contract.errors import NumpyCodeError
+from ..core.contract.library import NUMPY, PYTHON, Library
+from ..core.contract.no_axes import stands_for_array, stands_for_python_number
+from ..core.tree import Constant, Frozen, Leaf, Node, Structure, build, flatten, handler_of, register_stand_in
 from .array import NumpyArray, wrap
 from .engine import Engine, engine_of
 from .refusals import LAST, outside_remedies

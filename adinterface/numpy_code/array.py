@@ -10,9 +10,9 @@ from weakref import ref
 
 import numpy as np
 
-from ..contract.decisions import active
-from ..contract.errors import NumpyCodeError
-from ..contract.library import NUMPY
+from ..core.contract.decisions import active
+from ..core.contract.errors import NumpyCodeError
+from ..core.contract.library import NUMPY
 from . import folds
 from .engine import Engine
 from .flags import flags_of

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.errors import NumpyCodeError
-from ..contract.library import Library, kind
+from ..core.contract.errors import NumpyCodeError
+from ..core.contract.library import Library, kind
 from .names import instead_of, names, spelled
 from .storage import Storage
 from .writes import holds_storage, stacked

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.errors import NumpyCodeError
-from ..contract.library import Library
-from ..tree import handler_of, register_stand_in
+from ..core.contract.errors import NumpyCodeError
+from ..core.contract.library import Library
+from ..core.tree import handler_of, register_stand_in
 from .array import ARITHMETIC, COMPARISONS, SIGNS, NumpyArray, binary, reflected, wrap
 from .engine import engine_of
 from .names import VIEWS, place_of_out, spelled

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.errors import NumpyCodeError
+from ..core.contract.errors import NumpyCodeError
 
 #: The modules whose functions reach the wrappers through NumPy's protocols, by the prefix of their names here.
 _MODULES = {"": np, "linalg.": np.linalg, "fft.": np.fft}

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.decisions import active
-from ..contract.errors import NumpyCodeError
+from ..core.contract.decisions import active
+from ..core.contract.errors import NumpyCodeError
 from .array import OF_PYTHON, NumpyArray, binary, numbers_unknown
 from .refusals import expression, note_unknown
 from .storage import PYTHON

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
-from ..contract.auto import BUILT_IN
+from ..core.contract.auto import BUILT_IN
 
 #: What was refused last in this thread: C code may put an error of its own in front of it, and say nothing of ours.
 LAST = threading.local()

@@ -18,8 +18,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..contract.decisions import active
-from ..contract.errors import NumpyCodeError
+from ..core.contract.decisions import active
+from ..core.contract.errors import NumpyCodeError
 from .refusals import into_unknown_memory
 
 Numbers: TypeAlias = np.ndarray[Any, Any]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.errors import NumpyCodeError
+from ..core.contract.errors import NumpyCodeError
 from .names import spelled
 from .refusals import into_argument, into_captured, into_plain, into_unknown_elements
 from .storage import ARGUMENT, CAPTURED, Numbers, Storage, Unknown, is_number, known, locate, replace_root

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import tree
-from ..contract.errors import RuleError
-from ..contract.library import NUMPY, PYTHON, Library, widest
-from ..contract.rules import Arrays, Point, following
-from ..tree import Constant, Frozen, Leaf, LeafSpec, Node, Structure, build, build_gradient, flatten
+from ..core import tree
+from ..core.contract.errors import RuleError
+from ..core.contract.library import NUMPY, PYTHON, Library, widest
+from ..core.contract.rules import Arrays, Point, following
+from ..core.tree import Constant, Frozen, Leaf, LeafSpec, Node, Structure, build, build_gradient, flatten
 from . import captured
 from .definition import Definition
 from .matching import Match, zeros_like

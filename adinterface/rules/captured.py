@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..contract.errors import AdinterfaceError, RuleError
-from ..contract.library import Library
-from ..loops.captured import captured
-from ..tree import Constant, Leaf, flatten, handler_of
+from ..core.contract.errors import AdinterfaceError, RuleError
+from ..core.contract.library import Library
+from .loops.captured import captured
+from ..core.tree import Constant, Leaf, flatten, handler_of
 
 
 def refusal(name: str) -> RuleError:

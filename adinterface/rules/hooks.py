@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from ..namespace import array_namespace
+from .namespace import array_namespace
 from .ignored import ignore_derivatives
 from .rule import rule
 from .scalar import like, spread

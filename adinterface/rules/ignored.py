@@ -6,10 +6,10 @@ import functools
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, overload
 
-from ..contract.errors import RuleError
-from ..contract.library import Library
-from ..tree import Frozen, Leaf, Node, Structure, build, flatten, handler_of
-from .held import held
+from ..core.contract.errors import RuleError
+from ..core.contract.library import Library
+from ..core.tree import Frozen, Leaf, Node, Structure, build, flatten, handler_of
+from ..core.contract.held import held
 
 P = ParamSpec("P")
 T = TypeVar("T")

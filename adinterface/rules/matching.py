@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .. import tree
-from ..contract.errors import RuleError
-from ..contract.library import NUMPY, PYTHON, Library, kind, width
-from ..contract.nodes import NodeType
-from ..tree import DIFFERENTIATED, Frozen, LeafSpec, Node, Structure, build, handler_of, stood_for
+from ..core import tree
+from ..core.contract.errors import RuleError
+from ..core.contract.library import NUMPY, PYTHON, Library, kind, width
+from ..core.contract.nodes import NodeType
+from ..core.tree import DIFFERENTIATED, Frozen, LeafSpec, Node, Structure, build, handler_of, stood_for
 from .definition import Definition
 
 

@@ -7,7 +7,7 @@ import types
 from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 
-from ..contract.rules import while_compiling
+from ..core.contract.rules import while_compiling
 from .application import apply
 from .definition import Definition
 

@@ -7,8 +7,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from ..contract.errors import RuleError
-from ..namespace import array_namespace
+from ..core.contract.errors import RuleError
+from .namespace import array_namespace
 from .rule import Rule, rule
 
 P = ParamSpec("P")

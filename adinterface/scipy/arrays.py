@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.decisions import active
-from ..contract.errors import NumpyCodeError
+from ..core.contract.decisions import active
+from ..core.contract.errors import NumpyCodeError
 from ..numpy_code.array import NumpyArray
 
 Array = Any

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.library import Library
+from ..core.contract.library import Library
 from ..numpy_code.array import NumpyArray
-from ..tree import handler_of
+from ..core.tree import handler_of
 from .dispatch import is_native
 
 #: Values that hold nothing.

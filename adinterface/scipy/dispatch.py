@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..contract.errors import NumpyCodeError
-from ..contract.library import NUMPY, PYTHON, Library
+from ..core.contract.errors import NumpyCodeError
+from ..core.contract.library import NUMPY, PYTHON, Library
 from ..numpy_code import numpy_function
 from ..numpy_code.array import NumpyArray
-from ..tree import handler_of
+from ..core.tree import handler_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 

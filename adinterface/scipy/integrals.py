@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 import scipy.integrate as own
 
-from .. import derive
-from ..contract.backend import Arrays, Aux, Backend
-from ..contract.errors import NumpyCodeError
-from ..contract.library import Library, widest
+from ..core import derive
+from ..core.contract.backend import Arrays, Aux, Backend
+from ..core.contract.errors import NumpyCodeError
+from ..core.contract.library import Library, widest
 from ..numpy_code.array import NumpyArray
 from ..numpy_code.engine import engine_of
-from ..registry import auto_class, backend_of
+from ..core.contract.registry import auto_class, backend_of
 from ..rules.rule import rule
 from .arrays import numbers
 from .captured import Captured, is_traced, library_of, native_of

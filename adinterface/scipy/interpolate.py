@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.interpolate as own
 
-from ..contract.errors import NumpyCodeError
+from ..core.contract.errors import NumpyCodeError
 from ..numpy_code.made_array import plain
 from .arrays import Array, array, inexact, numbers, taken
 from .dispatch import OURS, is_engines, rest_of, unsupported

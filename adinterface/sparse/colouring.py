@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..contract.errors import SparsityError
-from ..contract.pattern import Colouring, Indices, SparsityPattern
+from ..core.contract.errors import SparsityError
+from .pattern import Colouring, Indices, SparsityPattern
 from .scipy_door import scipy_sparse
 
 #: Star colouring looks at the colours of neighbours of neighbours; a pattern in which they are more is coloured by columns,

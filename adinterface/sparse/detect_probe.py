@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.pattern import SparsityPattern, distinct
+from .pattern import SparsityPattern, distinct
 from .colouring import grouped
 from .scipy_door import scipy_sparse
 

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..contract.errors import SparsityError
-from ..contract.library import PYTHON, kind
-from ..contract.pattern import SparsityPattern
-from ..tree import Leaf, flatten
+from ..core.contract.errors import SparsityError
+from ..core.contract.library import PYTHON, kind
+from .pattern import SparsityPattern
+from ..core.tree import Leaf, flatten
 from . import rules  # noqa: F401 - what functions do to what is traced
 from .sets import Sets, empty, entries, part_of_identity
 from .traced import Branched, Trace, Traced, Untraceable

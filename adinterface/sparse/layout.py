@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.pattern import Colouring, Indices, SparsityPattern
+from .pattern import Colouring, Indices, SparsityPattern
 from .colouring import alone
 
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.errors import NumpyCodeError
-from ..contract.library import NUMPY, Library
+from ..core.contract.errors import NumpyCodeError
+from ..core.contract.library import NUMPY, Library
 from ..numpy_code.names import SEVERAL
 from ..numpy_code.names import names as names_of
-from ..tree import handler_of
+from ..core.tree import handler_of
 from .families import (
     APART,
     FLAT,

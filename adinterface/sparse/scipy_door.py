@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from ..contract.errors import MissingEngineError
+from ..core.contract.errors import MissingEngineError
 
 
 def scipy_sparse() -> ModuleType:

@@ -19,17 +19,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..call.messages import require_function
-from ..contract.auto import AutoBackend, AutoFiniteDifferences
-from ..contract.backend import Arrays, Aux
-from ..contract.library import Library, epsilon, width
-from ..derive.record import estimating
-from ..operators.gradient import gradient
-from ..operators.pullback import pullback
-from ..operators.second_order import first_order
-from ..registry import find
-from ..rules.held import Around
-from ..tree import handler_of
+from ..core.call.messages import require_function
+from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
+from ..core.contract.backend import Arrays, Aux
+from ..core.contract.library import Library, epsilon, width
+from ..core.contract.record import estimating
+from ..core.operators.gradient import gradient
+from ..core.operators.pullback import pullback
+from ..core.operators.second_order import first_order
+from ..core.contract.registry import find
+from ..core.contract.held import Around
+from ..core.tree import handler_of
 from .leaves import differentiated_paths, named_leaves, native_leaves, taken_apart, with_native_leaves
 from .numbers import Array, widened
 from .verdict import Verdict

@@ -17,13 +17,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..call.messages import require_function
-from ..contract.auto import AutoBackend, AutoFiniteDifferences
-from ..contract.errors import BackendError, MissingEngineError
-from ..contract.library import PYTHON, epsilon
-from ..operators.pullback import pullback
-from ..registry import auto_class, find, is_installed, names
-from ..tree import Constant, Frozen, Leaf, Node, Static, Structure, build, flatten
+from ..core.call.messages import require_function
+from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
+from ..core.contract.errors import BackendError, MissingEngineError
+from ..core.contract.library import PYTHON, epsilon
+from ..core.operators.pullback import pullback
+from ..core.contract.registry import auto_class, find, is_installed, names
+from ..core.tree import Constant, Frozen, Leaf, Node, Static, Structure, build, flatten
 from .measured import label
 from .verdict import Verdict
 

@@ -10,16 +10,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..contract.auto import AutoBackend, AutoFiniteDifferences
-from ..contract.errors import BackendError, PrecisionWarning, RuleError
-from ..contract.library import NUMPY, PYTHON, epsilon, kind
-from ..derived.engine import has_derivative, marked
-from ..operators.gradient import gradient
-from ..operators.hessian import hvp
-from ..operators.pullback import pullback, pushforward
-from ..registry import auto_class, backend_class, find, is_installed, names
+from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
+from ..core.contract.errors import BackendError, PrecisionWarning, RuleError
+from ..core.contract.library import NUMPY, PYTHON, epsilon, kind
+from ..rules.derived.engine import has_derivative, marked
+from ..core.operators.gradient import gradient
+from ..core.operators.hessian import hvp
+from ..core.operators.pullback import pullback, pushforward
+from ..core.contract.registry import auto_class, backend_class, find, is_installed, names
 from ..rules.rule import Rule
-from ..tree import Leaf, Structure, build, build_gradient, flatten
+from ..core.tree import Leaf, Structure, build, build_gradient, flatten
 from .leaves import named_leaves
 from .numbers import largest_of, widened
 from .verdict import Verdict

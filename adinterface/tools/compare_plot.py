@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..contract.errors import MissingEngineError
+from ..core.contract.errors import MissingEngineError
 from .compare_table import seconds
 from .measured import Measured
 

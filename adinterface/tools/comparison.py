@@ -8,9 +8,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..contract.auto import AutoBackend, AutoFiniteDifferences, SecondOrder
-from ..contract.library import epsilon
-from ..registry import find
+from ..core.contract.auto import AutoBackend, AutoFiniteDifferences, SecondOrder
+from ..core.contract.library import epsilon
+from ..core.contract.registry import find
 from .measured import LeafDifference, Measured
 from .numbers import Array, distances, largest_of
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ..call.messages import require_function
-from ..contract.auto import AutoFiniteDifferences
-from ..contract.errors import PrecisionError
+from ..core.call.messages import require_function
+from ..core.contract.auto import AutoFiniteDifferences
+from ..core.contract.errors import PrecisionError
 from .check_gradient import Probe
 
 #: Evenly spaced points, beside the one in the middle.

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..call.batched import BatchedPlan
-from ..call.messages import places_of
-from ..call.passages import Slot
-from ..call.plan import Plan
-from ..contract.auto import AutoBackend
-from ..derive.record import recording
-from ..operators.batched import BatchedKind, batched, batched_kind
-from ..operators.operation import require_call, run
+from ..core.call.batched import BatchedPlan
+from ..core.call.messages import places_of
+from ..core.call.passages import Slot
+from ..core.call.plan import Plan
+from ..core.contract.auto import AutoBackend
+from ..core.contract.record import recording
+from ..core.operators.batched import BatchedKind, batched, batched_kind
+from ..core.operators.operation import require_call, run
 
 
 @dataclass(frozen=True)

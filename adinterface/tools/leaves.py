@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ..contract.library import Library, kind
-from ..tree import (
+from ..core.contract.library import Library, kind
+from ..core.tree import (
     DIFFERENTIATED,
     Frozen,
     Leaf,

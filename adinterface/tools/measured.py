@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from ..contract.auto import AutoBackend
+from ..core.contract.auto import AutoBackend
 from .numbers import Array
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import autograd.numpy as anp
 import numpy as np
 
-from adinterface.contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Pullback, Pushforward
-from adinterface.contract.errors import AdinterfaceError
-from adinterface.derive.jacobians import jacobian_of
-from adinterface.derive.record import note_step
+from adinterface.core.contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Pullback, Pushforward
+from adinterface.core.contract.errors import AdinterfaceError
+from adinterface.core.derive.jacobians import jacobian_of
+from adinterface.core.contract.record import note_step
 
 from .box import Box
 from .forward import ForwardNode

@@ -17,7 +17,7 @@ import autograd.numpy as anp
 import numpy as np
 from autograd.numpy.numpy_boxes import ArrayBox
 
-from adinterface.contract.errors import ConversionError, NotDifferentiableError
+from adinterface.core.contract.errors import ConversionError, NotDifferentiableError
 
 from . import rules
 from .rules import value

@@ -14,8 +14,8 @@ import numpy as np
 from autograd.core import JVPNode, VSpace
 from autograd.tracer import find_top_boxed_args, isbox
 
-from adinterface.contract.library import epsilon
-from adinterface.contract.rules import Arrays, FlatRule, Point, require_linear
+from adinterface.core.contract.library import epsilon
+from adinterface.core.contract.rules import Arrays, FlatRule, Point, require_linear
 
 from . import namespace
 from .box import Box

@@ -11,9 +11,9 @@ import numpy as np
 from autograd.numpy.numpy_boxes import ArrayBox
 from autograd.tracer import getval
 
-from adinterface.contract.library import NUMPY, PYTHON, Enter, Leave, Library, dtype_name, kind, unsupported_dtype
-from adinterface.contract.loops import Loops
-from adinterface.contract.rules import Arrays, FlatRule
+from adinterface.core.contract.library import NUMPY, PYTHON, Enter, Leave, Library, dtype_name, kind, unsupported_dtype
+from adinterface.core.contract.loops import Loops
+from adinterface.core.contract.rules import Arrays, FlatRule
 
 from . import namespace as box_namespace
 from .custom import custom

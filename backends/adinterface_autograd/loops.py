@@ -12,7 +12,7 @@ from typing import Any
 from autograd.core import VSpace, add_outgrads, vspace
 from autograd.tracer import isbox, new_box
 
-from adinterface.contract.loops import Arrays, Loops
+from adinterface.core.contract.loops import Arrays, Loops
 
 from .box import boxed
 from .reverse import ReverseNode, births

@@ -7,7 +7,7 @@ from typing import Any
 
 from autograd.builtins import DictBox, SequenceBox
 
-from adinterface.contract.nodes import NodeType
+from adinterface.core.contract.nodes import NodeType
 
 from .rules import value as numbers_of
 

@@ -10,7 +10,7 @@ from autograd.core import add_outgrads
 from autograd.tracer import isbox, trace_stack
 from autograd.util import toposort
 
-from adinterface.contract.errors import NotDifferentiableError
+from adinterface.core.contract.errors import NotDifferentiableError
 
 # autograd numbers its traces by a global depth that is not safe between threads and is left too high if f raises.
 # While any of ours is open the depth only grows, so an inner trace always has the larger number; the last to close

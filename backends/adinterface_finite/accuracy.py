@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from adinterface.contract.backend import Accuracy, LeafAccuracy
-from adinterface.contract.errors import PrecisionError
-from adinterface.derive.record import note_accuracy
+from adinterface.core.contract.backend import Accuracy, LeafAccuracy
+from adinterface.core.contract.errors import PrecisionError
+from adinterface.core.contract.record import note_accuracy
 
 from .evaluation import Evaluations
 from .levels import enclosing

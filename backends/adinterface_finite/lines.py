@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from adinterface.contract.backend import Arrays
-from adinterface.contract.library import Library, kind
+from adinterface.core.contract.backend import Arrays
+from adinterface.core.contract.library import Library, kind
 
 from .points import DOUBLE, TINY, Lines, Move, Point
 

@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 from jax.tree_util import register_pytree_node
 
-from adinterface.contract.auto import AutoJax
-from adinterface.contract.backend import Arrays, Aux, Backend, FlatFunction, Linearized, Pullback, Pushforward, Randomness
-from adinterface.contract.errors import BackendError
+from adinterface.core.contract.auto import AutoJax
+from adinterface.core.contract.backend import Arrays, Aux, Backend, FlatFunction, Linearized, Pullback, Pushforward, Randomness
+from adinterface.core.contract.errors import BackendError
 
 from . import unrolled
 from .batches import vectorized

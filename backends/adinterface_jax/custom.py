@@ -22,8 +22,8 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad as _ad
 from jax.interpreters import batching, mlir
 
-from adinterface.contract.library import epsilon
-from adinterface.contract.rules import Arrays, FlatRule, Point, require_linear
+from adinterface.core.contract.library import epsilon
+from adinterface.core.contract.rules import Arrays, FlatRule, Point, require_linear
 
 ad: Any = _ad  # JAX gives no types for it
 

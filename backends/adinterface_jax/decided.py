@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from adinterface.contract.decisions import Undecided, assuming, recording, take_wish
-from adinterface.contract.errors import NumpyCodeError
+from adinterface.core.contract.decisions import Undecided, assuming, recording, take_wish
+from adinterface.core.contract.errors import NumpyCodeError
 
 from . import unrolled
 

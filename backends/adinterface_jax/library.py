@@ -14,8 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import SingleDeviceSharding
 
-from adinterface.contract.errors import ConversionError, PrecisionError
-from adinterface.contract.library import (
+from adinterface.core.contract.errors import ConversionError, PrecisionError
+from adinterface.core.contract.library import (
     NUMPY,
     Enter,
     Leave,
@@ -28,8 +28,8 @@ from adinterface.contract.library import (
     kind,
     unsupported_dtype,
 )
-from adinterface.contract.loops import Loops
-from adinterface.contract.rules import Arrays, FlatRule
+from adinterface.core.contract.loops import Loops
+from adinterface.core.contract.rules import Arrays, FlatRule
 
 from . import namespace
 from .custom import custom

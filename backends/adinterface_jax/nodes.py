@@ -11,9 +11,9 @@ import jax
 import jax.tree_util as jtu
 import numpy as np
 
-from adinterface.contract.library import NUMPY
-from adinterface.contract.nodes import NodeType, Unkeyed, contents, exactly
-from adinterface.tree import Constant, Leaf, build, flatten
+from adinterface.core.contract.library import NUMPY
+from adinterface.core.contract.nodes import NodeType, Unkeyed, contents, exactly
+from adinterface.core.tree import Constant, Leaf, build, flatten
 
 from .library import JaxLibrary
 

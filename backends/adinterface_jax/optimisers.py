@@ -11,12 +11,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from adinterface.contract.auto import AutoJax
-from adinterface.contract.errors import TreeError
-from adinterface.contract.library import NUMPY, PYTHON, Library, complex_of, widest
+from adinterface.core.contract.auto import AutoJax
+from adinterface.core.contract.errors import TreeError
+from adinterface.core.contract.library import NUMPY, PYTHON, Library, complex_of, widest
 from adinterface.fit.parameters import Parameters, one_gradient
-from adinterface.tree import Frozen, LeafSpec, Node, Structure, children_of, count_leaves, structure
-from adinterface.tree.algebra import like
+from adinterface.core.tree import Frozen, LeafSpec, Node, Structure, children_of, count_leaves, structure
+from adinterface.core.tree.algebra import like
 
 from .library import JAX
 from .nodes import Pytree

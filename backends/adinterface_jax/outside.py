@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from adinterface.contract.rules import Arrays
+from adinterface.core.contract.rules import Arrays
 
 
 def outside(function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:

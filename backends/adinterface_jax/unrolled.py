@@ -9,7 +9,7 @@ from typing import Any
 
 import jax
 
-from adinterface.contract.errors import UnrolledWarning, levels_to_the_user
+from adinterface.core.contract.errors import UnrolledWarning, levels_to_the_user
 
 #: From so many operations on it is said. On one core of a server, XLA took 0.5 s for 900 of them, 6 to 54 s for 3,600 to 9,000,
 #: 37 s for 12,000 and 420 s for 24,000 (`first_call` in docs/loops.md); code without loops rarely has a tenth of this.

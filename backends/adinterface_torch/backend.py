@@ -11,8 +11,8 @@ import torch
 from torch.autograd import forward_ad
 from torch.utils._pytree import register_pytree_node
 
-from adinterface.contract.auto import AutoTorch
-from adinterface.contract.backend import (
+from adinterface.core.contract.auto import AutoTorch
+from adinterface.core.contract.backend import (
     Arrays,
     Aux,
     Backend,
@@ -23,7 +23,7 @@ from adinterface.contract.backend import (
     Pushforward,
     Randomness,
 )
-from adinterface.contract.errors import AdinterfaceError, BackendError
+from adinterface.core.contract.errors import AdinterfaceError, BackendError
 
 from .backward import backward
 from .distributed import completed, in_use, is_dtensor, placed_like

@@ -18,7 +18,7 @@ from torch.autograd.graph import get_gradient_edge
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from adinterface.contract.rules import Arrays, FlatRule, Point
+from adinterface.core.contract.rules import Arrays, FlatRule, Point
 
 from .nested_forward import is_followed
 

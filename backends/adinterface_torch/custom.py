@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch.autograd import forward_ad
 
-from adinterface.contract.errors import BackendError
-from adinterface.contract.rules import Arrays, FlatRule, Point, require_linear, while_compiling
+from adinterface.core.contract.errors import BackendError
+from adinterface.core.contract.rules import Arrays, FlatRule, Point, require_linear, while_compiling
 from adinterface.rules.application import apply
 
 from .backward import backward

@@ -10,7 +10,7 @@ import torch
 from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
-from adinterface.contract.errors import ConversionError
+from adinterface.core.contract.errors import ConversionError
 
 _AVAILABLE = distributed.is_available()
 _PLAIN = {torch.Tensor, torch.nn.Parameter}

@@ -16,8 +16,8 @@ import torch
 from torch.nn.parallel import DistributedDataParallel
 from torch.overrides import TorchFunctionMode
 
-from adinterface.contract.backend import Arrays, FlatFunction
-from adinterface.contract.errors import BackendError
+from adinterface.core.contract.backend import Arrays, FlatFunction
+from adinterface.core.contract.errors import BackendError
 
 from .backward import backward
 from .distributed import is_dtensor, sharded_groups

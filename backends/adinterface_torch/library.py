@@ -16,8 +16,8 @@ import torch.utils.dlpack
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.autograd import forward_ad
 
-from adinterface.contract.errors import ConversionError, NotDifferentiableError
-from adinterface.contract.library import (
+from adinterface.core.contract.errors import ConversionError, NotDifferentiableError
+from adinterface.core.contract.library import (
     NUMPY,
     PYTHON,
     Enter,
@@ -31,9 +31,9 @@ from adinterface.contract.library import (
     kind,
     unsupported_dtype,
 )
-from adinterface.contract.loops import Loops
-from adinterface.contract.nodes import Unkeyed
-from adinterface.contract.rules import Arrays, FlatRule
+from adinterface.core.contract.loops import Loops
+from adinterface.core.contract.nodes import Unkeyed
+from adinterface.core.contract.rules import Arrays, FlatRule
 
 from .alike import alike
 from .custom import custom

@@ -16,8 +16,8 @@ from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch.autograd import forward_ad
 from torch.utils.checkpoint import get_device_states, set_device_states
 
-from adinterface.contract.errors import BackendError
-from adinterface.contract.loops import Arrays, Loops
+from adinterface.core.contract.errors import BackendError
+from adinterface.core.contract.loops import Arrays, Loops
 
 from .recomputed import StandingIn, Writes, scratch
 

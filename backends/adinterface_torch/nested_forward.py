@@ -17,7 +17,7 @@ from torch._functorch.pyfunctorch import retrieve_current_functorch_interpreter
 from torch.autograd import forward_ad
 from torch.overrides import TorchFunctionMode
 
-from adinterface.contract.errors import BackendError
+from adinterface.core.contract.errors import BackendError
 
 _JVP = torch._C._functorch.TransformType.Jvp
 

@@ -11,9 +11,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from adinterface.contract.errors import ConversionError
-from adinterface.contract.nodes import NodeType
-from adinterface.tree import Constant
+from adinterface.core.contract.errors import ConversionError
+from adinterface.core.contract.nodes import NodeType
+from adinterface.core.tree import Constant
 
 from .distributed import reshard
 from .exchange import note_given

@@ -10,14 +10,14 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map
 
-from adinterface.call.output import check_scalar
-from adinterface.call.state import stateful
-from adinterface.contract.auto import AutoTorch
-from adinterface.contract.errors import DisconnectedWarning, levels_to_the_user
-from adinterface.contract.library import NUMPY, PYTHON, widest
+from adinterface.core.call.output import check_scalar
+from adinterface.core.call.state import stateful
+from adinterface.core.contract.auto import AutoTorch
+from adinterface.core.contract.errors import DisconnectedWarning, levels_to_the_user
+from adinterface.core.contract.library import NUMPY, PYTHON, widest
 from adinterface.fit.parameters import Parameters, one_gradient
-from adinterface.tree.mapping import require_like
-from adinterface.tree.structures import Leaf
+from adinterface.core.tree.mapping import require_like
+from adinterface.core.tree.structures import Leaf
 
 from .distributed import completed, is_dtensor, placed_like
 from .dtypes import DTYPES

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from adinterface.contract.rules import Arrays
+from adinterface.core.contract.rules import Arrays
 
 from .captured import below
 

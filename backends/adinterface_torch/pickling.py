@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import torch
 from torch.multiprocessing.reductions import reduce_tensor
 
-from adinterface.contract.errors import ConversionError
+from adinterface.core.contract.errors import ConversionError
 
 from .library import is_wrapped, nesting
 

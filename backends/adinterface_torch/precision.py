@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import torch
 
-from adinterface.contract.library import any_wide
+from adinterface.core.contract.library import any_wide
 
 
 class Precision(threading.local):

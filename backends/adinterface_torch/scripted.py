@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from adinterface.contract.errors import ConversionError
+from adinterface.core.contract.errors import ConversionError
 
 
 class Scripted:

@@ -18,7 +18,7 @@ import torch
 from torch import nn
 from torch.nn.parameter import UninitializedParameter
 
-from adinterface.contract.errors import ConversionError
+from adinterface.core.contract.errors import ConversionError
 
 from .alike import alike
 from .copying import Layouts, copies_by_state, deep_copy, fill, layout_of

@@ -23,27 +23,27 @@ def main(argv: list[str] | None = None) -> int:
     if argv[:1] == ["benchmark"]:
         return int(importlib.import_module("adinterface_conformance.benchmark").main(argv[1:]) or 0)
     if argv[:1] == ["functions"]:
-        return int(importlib.import_module("adinterface_conformance.functions.command").main(argv[1:]))
+        return int(importlib.import_module("adinterface_studies.functions.command").main(argv[1:]))
     if argv[:1] == ["packages"]:
-        return int(importlib.import_module("adinterface_conformance.packages.command").main(argv[1:]))
+        return int(importlib.import_module("adinterface_studies.packages.command").main(argv[1:]))
     if argv[:1] == ["batched"]:
-        return int(importlib.import_module("adinterface_conformance.batches").main(argv[1:]))
+        return int(importlib.import_module("adinterface_studies.batches").main(argv[1:]))
     if argv[:1] == ["overhead"]:
-        return int(importlib.import_module("adinterface_conformance.functions.overhead").main(argv[1:]))
+        return int(importlib.import_module("adinterface_studies.functions.overhead").main(argv[1:]))
     if argv[:1] == ["fuzz"]:
         return int(importlib.import_module("adinterface_conformance.fuzz.command").main(argv[1:]))
     if argv[:1] == ["in-place"]:
-        return int(importlib.import_module("adinterface_conformance.in_place.command").main(argv[1:]))
+        return int(importlib.import_module("adinterface_studies.in_place.command").main(argv[1:]))
     if argv[:1] == ["programs"]:
-        return int(importlib.import_module("adinterface_conformance.programs.command").main(argv[1:]))
+        return int(importlib.import_module("adinterface_studies.programs.command").main(argv[1:]))
     if argv[:1] == ["views"]:
-        return int(importlib.import_module("adinterface_conformance.views.command").main(argv[1:]))
+        return int(importlib.import_module("adinterface_studies.views.command").main(argv[1:]))
     if argv[:1] == ["s2mpj"]:
         return int(importlib.import_module("adinterface_conformance.s2mpj").main(argv[1:]))
     if argv[:1] == ["differences"]:
-        return int(importlib.import_module("adinterface_conformance.differences.command").main(argv[1:]))
+        return int(importlib.import_module("adinterface_studies.differences.command").main(argv[1:]))
     if "--distributed" in argv:
-        return int(importlib.import_module("adinterface_conformance.distributed.command").main(argv))
+        return int(importlib.import_module("adinterface_studies.distributed.command").main(argv))
     options = _parser().parse_args(argv)
     if options.list:
         return _list(options.scenario)

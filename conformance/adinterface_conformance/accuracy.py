@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from adinterface import AutoBackend, SecondOrder, derivative
-from adinterface.contract.backend import gives
-from adinterface.contract.library import epsilon, width
-from adinterface.registry import find
+from adinterface.core.contract.backend import gives
+from adinterface.core.contract.library import epsilon, width
+from adinterface.core.contract.registry import find
 
 #: For an engine that takes differences and does not say how exact they are (`Backend.relative_error`): relative to the
 #: largest number of the result, by bits of the dtype, for derivatives of first and second order. Central differences keep

@@ -1,6 +1,6 @@
 """The arguments of a scenario, taken apart by the kit's own walk: what f gets of them without any engine, and what is due.
 
-Nothing of `adinterface.call` serves here, for it is what is judged.
+Nothing of `adinterface.core.call` serves here, for it is what is judged.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from adinterface import Constant
-from adinterface.contract.library import PYTHON, kind
-from adinterface.contract.nodes import NodeType
-from adinterface.tree import handler_of
+from adinterface.core.contract.library import PYTHON, kind
+from adinterface.core.contract.nodes import NodeType
+from adinterface.core.tree import handler_of
 
 from .trees import describe, dtype_of, filled, is_floating, is_number, leaves_inside, leaves_of, mapped, shape_of
 

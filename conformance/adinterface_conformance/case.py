@@ -26,11 +26,11 @@ from adinterface import (
     linearize,
     pullback,
 )
-from adinterface.contract.backend import Aux, gives
-from adinterface.contract.library import kind
-from adinterface.operators.facts import arguments_of, operation_of_name, parts_of
-from adinterface.operators.operation import Operation, PartForm
-from adinterface.registry import backend_class, find
+from adinterface.core.contract.backend import Aux, gives
+from adinterface.core.contract.library import kind
+from adinterface.core.operators.facts import arguments_of, operation_of_name, parts_of
+from adinterface.core.operators.operation import Operation, PartForm
+from adinterface.core.contract.registry import backend_class, find
 
 from .accuracy import pair_of, tolerance
 from .arguments import Arguments, under

@@ -34,13 +34,13 @@ from adinterface import (
     OutputError,
     PrecisionWarning,
 )
-from adinterface.contract.backend import gives
-from adinterface.contract.library import Library, kind, width
-from adinterface.operators.facts import operator_of, parts_of, plain_of
-from adinterface.operators.operation import Operation, PartForm
-from adinterface.operators.sparse import SPARSE
-from adinterface.registry import find
-from adinterface.tree import handler_of
+from adinterface.core.contract.backend import gives
+from adinterface.core.contract.library import Library, kind, width
+from adinterface.core.operators.facts import operator_of, parts_of, plain_of
+from adinterface.core.operators.operation import Operation, PartForm
+from adinterface.sparse.operators import SPARSE
+from adinterface.core.contract.registry import find
+from adinterface.core.tree import handler_of
 
 from . import laws
 from .arguments import shifted
@@ -223,7 +223,7 @@ def companion(case: Case) -> None:
     part = case.run()[plain.name]
     assert_close(part, case.apply(operator_of(plain), counted), plain.name, 1e-12)
     outer = case.backend.outer if isinstance(case.backend, adinterface.SecondOrder) else case.backend
-    allowed = counted.calls if gives(adinterface.registry.find(outer), "pullback") else counted.calls * 3 // 2 + 1
+    allowed = counted.calls if gives(adinterface.core.contract.registry.find(outer), "pullback") else counted.calls * 3 // 2 + 1
     assert case.calls <= allowed, f"{case.name} evaluates f {case.calls} times, {plain.name} {counted.calls} times"
 
 

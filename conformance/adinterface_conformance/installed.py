@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 
-from adinterface import registry
-from adinterface.contract.auto import BUILT_IN, AutoBackend, AutoFiniteDifferences
-from adinterface.contract.errors import BackendError
+from adinterface.core.contract import registry
+from adinterface.core.contract.auto import BUILT_IN, AutoBackend, AutoFiniteDifferences
+from adinterface.core.contract.errors import BackendError
 
 from .selection import selected
 

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Literal
 
 from adinterface import AutoBackend, KnownFailure
-from adinterface.registry import find
+from adinterface.core.contract.registry import find
 from adinterface.tools.measured import label
 
 from .accuracy import pair_of

@@ -45,7 +45,7 @@ def pytest_unconfigure() -> None:
 
 
 def _select(names: list[str]) -> list[AutoBackend]:
-    from adinterface.contract.auto import BUILT_IN
+    from adinterface.core.contract.auto import BUILT_IN
 
     from . import installed
 
@@ -67,7 +67,7 @@ def _select(names: list[str]) -> list[AutoBackend]:
 
 
 def _usable(known: Mapping[str, type[AutoBackend]]) -> list[str]:
-    from adinterface.contract.auto import BUILT_IN
+    from adinterface.core.contract.auto import BUILT_IN
 
     from .installed import is_installed
 

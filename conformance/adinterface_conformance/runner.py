@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 import adinterface
-from adinterface import AutoBackend, registry
+from adinterface import AutoBackend
+from adinterface.core.contract import registry
 from adinterface.tools.measured import label
 
 from .checks import Check

@@ -24,7 +24,7 @@ import numpy as np
 from adinterface import AutoBackend, AutoFiniteDifferences, gradient, jacobian, numpy_function, prepare
 
 from .installed import installed_backends
-from .packages.command import compiles
+from adinterface_studies.packages.command import compiles
 from .progress import steps
 from .runner import backend_from
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from adinterface import Constant
-from adinterface.contract.library import PYTHON, Library, kind
-from adinterface.contract.nodes import NodeType, Unkeyed
-from adinterface.tree import handler_of, holder_of
+from adinterface.core.contract.library import PYTHON, Library, kind
+from adinterface.core.contract.nodes import NodeType, Unkeyed
+from adinterface.core.tree import handler_of, holder_of
 
 #: What is asked of a leaf that has a derivative: `(template, result, path)`.
 LeafRule = Callable[[Any, Any, str], None]

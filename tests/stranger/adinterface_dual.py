@@ -6,7 +6,7 @@ import dualnum
 import numpy as np
 
 from adinterface import AutoBackend, Backend, Pushforward
-from adinterface.contract.library import NUMPY, Library
+from adinterface.core.contract.library import NUMPY, Library
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 import tapenum
 
 from adinterface import AutoBackend, Backend, Pullback
-from adinterface.contract.library import NUMPY, Library
+from adinterface.core.contract.library import NUMPY, Library
 
 
 @dataclass(frozen=True)

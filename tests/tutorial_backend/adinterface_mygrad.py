@@ -8,7 +8,7 @@ import mygrad
 import numpy as np
 
 from adinterface import AutoBackend, Backend, KnownFailure, NotDifferentiableError, Pullback
-from adinterface.contract.library import NUMPY, Library
+from adinterface.core.contract.library import NUMPY, Library
 
 
 @dataclass(frozen=True)

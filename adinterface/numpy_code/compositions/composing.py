@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ...contract.library import dtype_name
+from ...core.contract.library import dtype_name
 
 Array: TypeAlias = Any
 Axis: TypeAlias = int | tuple[int, ...] | None

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...contract.errors import NumpyCodeError
+from ...core.contract.errors import NumpyCodeError
 from ..results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from .composing import Array, array, broadcast, cast, composition, flat, gathered, is_exact, positions, promoted, size_of
 from .reductions import along

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...contract.errors import NumpyCodeError
+from ...core.contract.errors import NumpyCodeError
 from .composing import (
     COMPOSITIONS,
     Array,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from ...contract.errors import NumpyCodeError
+from ...core.contract.errors import NumpyCodeError
 from .composing import (
     Array,
     Axis,

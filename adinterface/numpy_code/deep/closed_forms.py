@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...contract.errors import ClosedFormWarning, levels_to_the_user
+from ...core.contract.errors import ClosedFormWarning, levels_to_the_user
 from .plain import known_numbers, plain
 
 #: What code calls "as good as equal": the largest distance from zero.

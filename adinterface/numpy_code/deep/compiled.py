@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...contract.errors import NumpyCodeError
+from ...core.contract.errors import NumpyCodeError
 from ..array import NumpyArray
 from ..made_array import lent, made, with_each
 from ..refusals import note_unknown

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...contract.errors import NumpyCodeError
+from ...core.contract.errors import NumpyCodeError
 from ..engine import OFFERS
 from ..made_array import captured
 from . import builtin_names, classes, math_names, numpy_names, scipy_names

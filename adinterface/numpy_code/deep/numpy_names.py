@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...contract.decisions import active
-from ...contract.errors import NumpyCodeError
+from ...core.contract.decisions import active
+from ...core.contract.errors import NumpyCodeError
 from .. import making
 from ..array import NumpyArray, decided, of_no_axes
 from ..made_array import made

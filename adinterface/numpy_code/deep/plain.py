@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...contract.decisions import active
-from ...contract.errors import NumpyCodeError
+from ...core.contract.decisions import active
+from ...core.contract.errors import NumpyCodeError
 from ..array import NumpyArray, numbers_unknown
 from ..made_array import MadeArray, array_of_engine, plain
 from ..refusals import expression, note_unknown

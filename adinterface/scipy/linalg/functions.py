@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from ...contract.errors import NumpyCodeError
+from ...core.contract.errors import NumpyCodeError
 from ...rules.rule import Rule, rule
 from ..arrays import Array, adjoint, inexact, is_complex, real_like
 from ..dispatch import of_scipy

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from ...contract.errors import NumpyCodeError
+from ...core.contract.errors import NumpyCodeError
 from . import jets
 from .hypergeometric import by_parameters, from_jet, limit_by
 from .ruled import PARTIALS, enter, require_real

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...contract.library import Library
+from ...core.contract.library import Library
 from ...numpy_code.array import NumpyArray, unwrap, wrap
 from ...numpy_code.engine import engine_of
-from ...tree import handler_of
+from ...core.tree import handler_of
 from . import error_functions, hypergeometric, probability  # noqa: F401 - they enter the partial derivatives
 from .ruled import PARTIALS, natively, ruled
 

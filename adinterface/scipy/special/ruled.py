@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...contract.errors import NumpyCodeError
+from ...core.contract.errors import NumpyCodeError
 from ...numpy_code.array import NumpyArray, unwrap, wrap
 from ...numpy_code.engine import Engine
 from ...rules.rule import Rule

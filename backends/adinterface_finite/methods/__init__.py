@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adinterface.contract.auto import AutoFiniteDifferences
+from adinterface.core.contract.auto import AutoFiniteDifferences
 
 from .adaptive import Adaptive
 from .complex_step import ComplexStep

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from adinterface.contract.backend import Arrays
+from adinterface.core.contract.backend import Arrays
 
 from ..evaluation import Evaluations
 from ..points import Lines

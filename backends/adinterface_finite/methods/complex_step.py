@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from adinterface.contract.backend import Arrays
+from adinterface.core.contract.backend import Arrays
 
 from ..evaluation import Evaluations
 from ..lines import Some

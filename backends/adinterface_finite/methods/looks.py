@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adinterface.contract.backend import Arrays
-from adinterface.workers import OUTSIDE
+from adinterface.core.contract.backend import Arrays
+from adinterface.spread.workers import OUTSIDE
 
 from ..evaluation import Evaluations
 from ..extrapolation import Estimate, Windows, extrapolate

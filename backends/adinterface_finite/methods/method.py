@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adinterface.contract.backend import Arrays
+from adinterface.core.contract.backend import Arrays
 
 from ..evaluation import Evaluations
 from ..points import Lines

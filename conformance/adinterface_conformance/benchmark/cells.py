@@ -11,8 +11,9 @@ from typing import Any, Literal
 import numpy as np
 
 import adinterface
-from adinterface import AutoBackend, registry
-from adinterface.contract.backend import gives
+from adinterface import AutoBackend
+from adinterface.core.contract import registry
+from adinterface.core.contract.backend import gives
 
 from ..case import Case
 from ..scenarios import SCENARIOS

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 
 import adinterface
-from adinterface import AutoBackend, AutoFiniteDifferences, registry
-from adinterface.contract.auto import BUILT_IN
+from adinterface import AutoBackend, AutoFiniteDifferences
+from adinterface.core.contract import registry
+from adinterface.core.contract.auto import BUILT_IN
 
 from . import entries, rules, solvers, summary, training
 from .cells import CELLS, CHECKPOINTS, WAYS, Cell, Way, chosen, goes_in_reverse, loops, scenarios

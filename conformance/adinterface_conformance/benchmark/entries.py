@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from adinterface import AutoBackend, registry
+from adinterface import AutoBackend
+from adinterface.core.contract import registry
 
 from .cells import Cell, Way
 from .report import short

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from adinterface import AutoBackend, array_namespace, differentiate_with, gradient, prepare, registry, rule
+from adinterface import AutoBackend, array_namespace, differentiate_with, gradient, prepare, rule
+from adinterface.core.contract import registry
 
 #: How many rules follow one another in a call.
 RULES = 10

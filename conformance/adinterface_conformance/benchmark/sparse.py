@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 import adinterface
-from adinterface import AutoBackend, AutoSparse, hessian, jacobian, prepare, registry, sparsity
-from adinterface.contract.backend import gives
+from adinterface import AutoBackend, AutoSparse, hessian, jacobian, prepare, sparsity
+from adinterface.core.contract import registry
+from adinterface.core.contract.backend import gives
 from adinterface.sparse.colouring import by_symmetry, choose, symmetric
 from adinterface.sparse.detect_trace import traced_pattern
 

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adinterface import Constant
-from adinterface.contract.nodes import NodeType
-from adinterface.tree import handler_of
+from adinterface.core.contract.nodes import NodeType
+from adinterface.core.tree import handler_of
 
 from ..arguments import shifted
 from ..trees import is_floating, leaves_inside, leaves_of, mapped

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adinterface import BackendError, NumpyCodeError, PrecisionError, PrecisionWarning, RuleError
-from adinterface.operators.facts import parts_of
+from adinterface.core.operators.facts import parts_of
 
 from .. import laws
 from ..accuracy import differentiates, tolerance

@@ -13,7 +13,7 @@ import numpy as np
 
 import adinterface
 from adinterface import AutoBackend, Constant, TreeError
-from adinterface.contract.library import Library
+from adinterface.core.contract.library import Library
 
 from ..trees import filled, is_floating, leaves_inside, leaves_of
 from .program import Program, written

@@ -16,9 +16,9 @@ import numpy as np
 
 import adinterface
 from adinterface import Constant
-from adinterface.contract.library import PYTHON, Library
-from adinterface.contract.nodes import NodeType
-from adinterface.tree import handler_of
+from adinterface.core.contract.library import PYTHON, Library
+from adinterface.core.contract.nodes import NodeType
+from adinterface.core.tree import handler_of
 
 from ..arguments import Arguments
 from .nodes import Switch

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from adinterface import AutoBackend, Constant
-from adinterface.contract.nodes import NodeType
-from adinterface.tree import handler_of
+from adinterface.core.contract.nodes import NodeType
+from adinterface.core.tree import handler_of
 
 from ..trees import leaves_inside, mapped
 from .making import Scope

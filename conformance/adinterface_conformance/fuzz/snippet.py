@@ -31,7 +31,7 @@ def native(x):
 _FROM = {
     "collections": ("OrderedDict", "defaultdict"),
     "adinterface": tuple(adinterface.__all__),
-    "adinterface.registry": ("find",),
+    "adinterface.core.contract.registry": ("find",),
     "adinterface_conformance.fuzz.nodes": ("Layer", "Pair", "Switch"),
 }
 

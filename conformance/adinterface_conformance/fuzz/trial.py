@@ -12,11 +12,11 @@ import numpy as np
 
 import adinterface
 from adinterface import AutoBackend, array_namespace
-from adinterface.contract.library import Library
-from adinterface.contract.nodes import NodeType
-from adinterface.operators.operation import Operation
-from adinterface.registry import find
-from adinterface.tree import handler_of
+from adinterface.core.contract.library import Library
+from adinterface.core.contract.nodes import NodeType
+from adinterface.core.operators.operation import Operation
+from adinterface.core.contract.registry import find
+from adinterface.core.tree import handler_of
 
 from ..accuracy import pair_of
 from ..arguments import Arguments, shifted

@@ -1,0 +1,171 @@
+"""A computation for each entry of some stacks: by the engine in one evaluation, or one after another."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..contract.backend import Arrays, Aux, Backend, Randomness
+from ..contract.errors import BackendError, OutputError
+from ..derive.basis import SEED_BYTES, full_like, library_of, stack_of, zero_entry
+from ..contract.record import note_step
+from ..tree import structure_key
+from .call import Call
+from .output import ALONE, Form
+
+#: Tuples and lists of native arrays and `Aux`.
+Results = Any
+
+
+def for_each(
+    backends: Sequence[Backend],
+    compute: Callable[..., Results],
+    arrays: Arrays,
+    each: Sequence[bool],
+    numbers: int,
+    randomness: Randomness,
+) -> Results:
+    """`compute(*entries)` for each entry of those arrays that are stacks, with its results stacked.
+
+    backends: all that take part; the arrays are those of the first. each: of every array, whether it is a stack; the others are
+    the same for all entries. numbers: how many come out of one entry, by which memory is shared out.
+    """
+    backend = backends[0]
+    stacks = [array for array, stacked in zip(arrays, each) if stacked]
+    count = library_of(backend, stacks[0]).shape(stacks[0])[0]
+    if count == 0:  # one entry of zeros tells the shapes
+        one = [
+            full_like(backend, zero_entry(backend, array), 0.0, 1) if stacked else array for array, stacked in zip(arrays, each)
+        ]
+        return _mapped(for_each(backends, compute, tuple(one), each, numbers, randomness), lambda array: array[:0])
+    chunk = _chunk(backend, stacks, count, numbers)
+    vectorized = None
+    if all(other.chunk_size != 1 for other in backends):
+        made = [other.vectorize(compute, tuple(each), chunk=chunk, randomness=randomness) for other in backends]
+        vectorized = None if None in made else made[0]
+    if vectorized is None:
+        note_step(backend, f"{count} entries, one after another")
+        if randomness == "same":
+            raise BackendError(
+                f"batched: {backend.auto!r} takes one entry after another, and each draws random numbers of its own. Pass what "
+                f"f needs of them as an argument, or write randomness='different'."
+            )
+        return _joined(backend, [compute(*[x[n] if stacked else x for x, stacked in zip(arrays, each)]) for n in range(count)])
+    note_step(backend, f"{count} entries in one evaluation" if chunk >= count else f"{count} entries, {chunk} at a time")
+    return _without_draws(lambda: vectorized(*arrays)) if randomness != "same" else vectorized(*arrays)
+
+
+def _chunk(backend: Backend, stacks: Sequence[Any], count: int, numbers: int) -> int:
+    """How many entries are computed at a time: so many that what goes in and comes out fits the budget of seeds."""
+    if backend.chunk_size is not None:
+        return min(count, backend.chunk_size)
+    own = sum(int(np.prod(library_of(backend, stack).shape(stack)[1:], dtype=np.int64)) for stack in stacks)
+    return min(count, max(1, SEED_BYTES // (8 * max(1, own + numbers))))
+
+
+def _joined(backend: Backend, rows: Sequence[Results]) -> Results:
+    """The results of all entries as one, each array a stack."""
+    if any(type(row) is Aux and row.form is None for row in rows):  # that nothing depends on, perhaps at some entries only
+        connected = any(type(row) is not Aux for row in rows)
+        joined = _joined(backend, [row.arrays if type(row) is Aux else row for row in rows])
+        return joined if connected else Aux(joined)
+    first = rows[0]
+    if isinstance(first, Aux):
+        arrays = tuple([stack_of(backend, column) for column in zip(*[row.arrays for row in rows])])
+        return Aux(arrays, _joined_forms([row.form for row in rows]))
+    if isinstance(first, (tuple, list)):
+        return type(first)([_joined(backend, column) for column in zip(*rows)])
+    return stack_of(backend, rows)
+
+
+def _joined_forms(forms: Sequence[Form]) -> Form:
+    first = forms[0]
+    if all(form is first for form in forms):
+        return first
+    key = structure_key(first.structure)
+    kinds = [place if isinstance(place, str) else type(place) for place in first.places]
+    for n, form in enumerate(forms):
+        if structure_key(form.structure) != key or [p if isinstance(p, str) else type(p) for p in form.places] != kinds:
+            raise OutputError(
+                f"batched: f returned another structure for entry {n} than for entry 0, or another value of what is no array, "
+                f"so the results cannot be stacked. Let f return the same structure for every entry."
+            )
+    places = [column[0] if isinstance(column[0], str) else np.asarray(column) for column in zip(*[f.places for f in forms])]
+    return Form(first.structure, tuple(places))
+
+
+def with_axis(results: Results, call: Call) -> Results:
+    """The results in which Python's own numbers, which no engine has stacked, are arrays too."""
+    found: list[Any] = []
+
+    def filled(place: Any) -> Any:
+        if isinstance(place, str):
+            return place
+        numbers = place if isinstance(place, np.ndarray) else np.full(len(found[0]), place)
+        library = call.plan.backend.library
+        return call.present(numbers if library is None else library.asarray(numbers))
+
+    def walk(part: Any) -> Any:
+        if isinstance(part, Aux):
+            found.extend(part.arrays)
+            form = part.form
+            if form is None or form is ALONE.form or all(isinstance(place, str) for place in form.places):
+                return part
+            return Aux(part.arrays, Form(form.structure, tuple(map(filled, form.places))))
+        if isinstance(part, (tuple, list)):
+            parts = [walk(inner) for inner in part]
+            return type(part)(*parts) if hasattr(part, "_fields") else type(part)(parts)
+        if not callable(part) and not isinstance(part, bool) and part is not None:
+            found.append(part)
+        return part
+
+    return walk(results)
+
+
+def _mapped(results: Results, change: Callable[[Any], Any]) -> Results:
+    if isinstance(results, Aux):
+        return results.map(change)
+    if isinstance(results, (tuple, list)):
+        return type(results)([_mapped(part, change) for part in results])
+    return change(results)
+
+
+def _without_draws(evaluate: Callable[[], Results]) -> Results:
+    """Refuse numbers that f draws outside of the engine, which would be the same for every entry."""
+    numpy_before, python_before = _numpy_state(), _python_state()
+    found = evaluate()
+    if _numpy_state() != numpy_before or (_python_state() != python_before and _draws(evaluate)):
+        raise BackendError(
+            "batched: f draws from the generator of NumPy or of Python, once for all entries, where a loop draws for each. "
+            "Pass the numbers as an argument, Constant(Each(numbers)), or write randomness='same' if they are to be the same."
+        )
+    return found
+
+
+def _numpy_state() -> Any:
+    name, keys, *rest = np.random.get_state()  # noqa: NPY002 - whether f used the old one is the question
+    return name, np.asarray(keys).tobytes(), rest
+
+
+def _python_state() -> Any:
+    own = sys.modules.get("random")  # which takes long to import, for those who do not use it
+    return None if own is None else own.getstate()
+
+
+def _draws(evaluate: Callable[[], Any]) -> bool:
+    """Whether this very thread draws from Python's generator, as those of a dask worker do for themselves."""
+    generator, before, seen = getattr(sys.modules["random"], "_inst"), sys.getprofile(), []  # noqa: B009 - not a public name
+
+    def look(frame: Any, event: str, called: Any) -> None:
+        if event == "c_call" and getattr(called, "__self__", None) is generator:
+            seen.append(called)
+
+    sys.setprofile(look)
+    try:
+        evaluate()
+    finally:
+        sys.setprofile(before)
+    return bool(seen)

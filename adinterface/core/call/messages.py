@@ -1,0 +1,131 @@
+"""What messages say of a call: its places, its values in a few words, and warnings at the user's line."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from ..contract.auto import AutoBackend
+from ..contract.backend import Accuracy
+from ..contract.errors import DisconnectedWarning, PrecisionWarning, levels_to_the_user
+from ..contract.library import PYTHON, Library, kind
+from ..contract.record import tell_doubt
+from ..tree import Constant, Frozen, Node, Structure, children_of, count_slots, handler_of, stood_for
+from .passages import Slot
+
+
+class Place(NamedTuple):
+    """One place of the arguments, for messages."""
+
+    path: str
+    value: str
+    #: Why it has no gradient.
+    note: str
+    #: What is known of its leaf, and its dtype, if it is differentiated.
+    slot: Slot | None = None
+
+
+def places_of(structures: Sequence[Structure], slots: Iterable[tuple[Slot, Any]]) -> Iterator[Place]:
+    """Every place of some arguments, with what a message says of it.
+
+    slots: each slot with its value, in order.
+    """
+    remaining = iter(slots)
+    for i, structure in enumerate(structures):
+        yield from _places(structure, f"args[{i}]", remaining)
+
+
+def _places(structure: Structure, path: str, slots: Iterator[tuple[Slot, Any]]) -> Iterator[Place]:
+    if isinstance(structure, Node):
+        if structure.type.held:
+            next(slots)  # the object itself
+        children = children_of(structure)
+        for key, child in zip(structure.type.paths(structure.data, len(children)), children):
+            yield from _places(child, path + key, slots)
+    elif isinstance(structure, Frozen):
+        for _ in range(count_slots(structure)):
+            next(slots)
+        yield Place(path, "Constant", "marked as not differentiated")
+    else:
+        slot, value = next(slots)
+        if slot.library is None:
+            yield Place(path, _short(value), slot.reason)
+            return
+        note = "integers inside a tree are structure" if kind(slot.dtype) == "integer" else "a bool is structure"
+        yield Place(path, describe(value), note, slot if slot.differentiated else None)
+
+
+def nothing_differentiable(operator: str, structures: Sequence[Structure], slots: Iterable[tuple[Slot, Any]]) -> str:
+    lines = [f"{operator}: no argument has a gradient."]
+    lines.extend(f"  {place.path}: {place.value} ({place.note})" for place in places_of(structures, slots))
+    if not structures:
+        lines.append(f"  There is no argument at all: write {operator}(f, backend, x, ...).")
+    lines.append("Pass floating numbers or arrays; a model's arrays must be floating to be trained.")
+    return "\n".join(lines)
+
+
+def require_function(caller: str, f: Any) -> None:
+    """Raises TypeError, and says what to write, for what cannot be called."""
+    if callable(f):
+        return
+    seen = "None" if f is None else f"the backend {type(f).__name__}" if isinstance(f, AutoBackend) else describe(f)
+    if f is None:
+        remedy = "Does the function that made it lack a return statement?"
+    elif isinstance(f, AutoBackend):
+        remedy = "f stands in front of the backend."
+    elif isinstance(f, Constant):
+        remedy = "Constant(...) is for arguments; pass the function itself."
+    elif isinstance(f, str):
+        remedy = "Pass the function itself, without quotes."
+    else:
+        remedy = "Pass the function itself, without calling it: f, not f(x)."
+    raise TypeError(f"{caller}: f must be a function, but is {seen}. {remedy}")
+
+
+def describe(value: Any) -> str:
+    """A value in a few words, for an error message: its library, dtype and shape, or its type."""
+    value = stood_for(value)
+    handler = handler_of(value, scan=False)
+    if isinstance(handler, Library) and handler is not PYTHON:
+        article = "an" if handler.name[0] in "aeiou" else "a"
+        return f"{article} {handler.name} array of dtype {handler.dtype(value)} and shape {handler.shape(value)}"
+    if handler is PYTHON:
+        return f"the {type(value).__name__} {value}"
+    return f"a {type(value).__name__}"
+
+
+def _short(value: Any) -> str:
+    if value is None:
+        return "None"
+    text = repr(value)
+    return f"{type(value).__name__} {text}" if len(text) <= 40 else type(value).__name__
+
+
+def warn_disconnected(operator: str) -> None:
+    """Tell the user that every gradient is zero."""
+    warnings.warn(
+        f"{operator}: the value of f depends on none of its differentiated arguments, so every gradient is zero. "
+        f"Only what is computed inside f, from the arguments that f receives, is differentiated: a number made by float(x), "
+        f"x.item() or x.detach() is a constant, and so is what was pickled or copied by copy.deepcopy.",
+        DisconnectedWarning,
+        stacklevel=levels_to_the_user(),
+    )
+
+
+def warn_imprecise(operator: str, names: Sequence[str], found: Sequence[Accuracy]) -> None:
+    """Tell the user which derivatives are less exact than they should be, and there are some. names: of the leaves."""
+    doubtful = {leaf.leaf: leaf.relative for each in found for leaf in each.leaves if leaf.doubtful}
+    shown = [f"{names[leaf] if leaf >= 0 else 'this direction'} ({relative:.1g})" for leaf, relative in doubtful.items()]
+    more = f" and {len(shown) - 8} more" if len(shown) > 8 else ""
+
+    def tell() -> None:
+        warnings.warn(
+            f"{operator}: the estimated relative error is large in the derivative by {', '.join(shown[:8])}{more}. f is noisy, "
+            f"not smooth, or its terms cancel there: compute it in more precision, give the backend its scale=... or "
+            f"noise=..., or use an engine that differentiates.",
+            PrecisionWarning,
+            stacklevel=levels_to_the_user("scipy"),
+        )
+
+    tell_doubt(max(doubtful.values()), tell)

@@ -1,0 +1,355 @@
+"""Backend values: plain data that says which engine to use and how. The one file of the core that names engines."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import io
+import math
+import operator
+import pickle
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field, fields
+from typing import Any, ClassVar, Literal, get_args
+
+from .errors import BackendError
+from ...sparse.pattern import SparsityPattern
+
+#: The direction in which an engine propagates derivatives; None lets the operator choose by sizes.
+Mode = Literal["forward", "reverse"] | None
+
+
+@dataclass(frozen=True)
+class AutoBackend:
+    """Base of all backend values: a frozen dataclass whose fields are the engine's options.
+
+    `name` is the name of the entry point (group `adinterface.backends`) and the import name of the engine. A package
+    that brings an engine of its own derives its value from this class:
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class AutoMine(AutoBackend):
+    ...     name = "mine"
+    """
+
+    name: ClassVar[str]
+    #: The optimisers that the engine's backend brings, by the name of the function that users call.
+    optimisers: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        for option in fields(self):
+            value = getattr(self, option.name)
+            if option.name == "mode" and value not in (None, "forward", "reverse"):
+                raise ValueError(f"{type(self).__name__}: mode must be 'forward', 'reverse' or None, not {value!r}.")
+            if option.name == "chunk_size" and value is not None and (type(value) is not int or value < 1):
+                raise ValueError(f"{type(self).__name__}: chunk_size must be a positive int or None, not {value!r}.")
+            is_backend = isinstance(value, AutoBackend) or (value is None and option.name == "native")
+            if option.name in _BACKENDS and not is_backend:
+                made = isinstance(value, type) and issubclass(value, AutoBackend)
+                remedy = f"Write {value.__name__}()." if made else "Pass an object such as AutoJax() or AutoTorch()."
+                raise BackendError(f"{type(self).__name__}: {option.name} must be a backend, not {value!r}. {remedy}")
+            if option.name in _BACKENDS and isinstance(value, AutoSparse):
+                raise BackendError(
+                    f"{type(self).__name__}: {option.name} cannot be AutoSparse, which stands outermost: "
+                    f"AutoSparse({type(self).__name__}(...))."
+                )
+
+    @classmethod
+    def install(cls) -> str:
+        """The command that installs the engine."""
+        return f"pip install {cls.name}"
+
+
+class _Ours(AutoBackend):
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        executor = getattr(self, "executor", None)
+        if executor is not None and not _spreads(executor):
+            raise ValueError(
+                f"{type(self).__name__}: executor must be something that evaluations can be handed to, not {executor!r}. Pass "
+                f"an executor of concurrent.futures, such as ThreadPoolExecutor(4), a dask.distributed.Client, a "
+                f"joblib.Parallel, or a function that maps as map does."
+            )
+
+    @classmethod
+    def install(cls) -> str:
+        return f"pip install 'adinterface[{cls.name}]'"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Without the executor, which belongs to its process."""
+        return _rebuilt, (type(self), _options(self))
+
+
+def _options(auto: AutoBackend) -> dict[str, Any]:
+    return {option.name: getattr(auto, option.name) for option in fields(auto) if option.name != "executor"}
+
+
+def _rebuilt(cls: type[AutoBackend], options: dict[str, Any]) -> AutoBackend:
+    return cls(**options)
+
+
+@dataclass(frozen=True)
+class AutoJax(_Ours):
+    """JAX.
+
+    mode: `"forward"` (jvp) or `"reverse"` (vjp); None lets the operator choose.
+    jit: `prepare` compiles with `jax.jit`; False leaves prepared calls eager, for an f that branches on values.
+    chunk_size: how many rows or columns of a Jacobian or Hessian are computed in one batch; None takes as many as
+        need at most 64 MiB of seeds.
+    device: a `jax.Device` or `Sharding` to compute on; None leaves each array where it is.
+    executor: spreads rows or columns of a `jacobian`, and the entries of a `batched` call, over workers, as that of
+        `AutoFiniteDifferences` does, or over the devices of a `jax.sharding.Mesh`.
+    """
+
+    name = "jax"
+    optimisers = ("optax",)
+    mode: Mode = None
+    jit: bool = True
+    chunk_size: int | None = None
+    device: Any = None
+    executor: Any = field(default=None, repr=False, hash=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """JAX's devices do not let themselves be pickled, not even inside a sharding: they go by platform and number."""
+        options = _options(self)
+        if self.device is None:
+            return _again, (type(self), options)
+        written = io.BytesIO()
+        _DevicePickler(written, protocol=4).dump(options.pop("device"))
+        return _again, (type(self), options, written.getvalue())
+
+
+class _DevicePickler(pickle.Pickler):
+    def reducer_override(self, value: Any) -> Any:
+        if hasattr(value, "device_kind") and hasattr(value, "platform"):
+            return _device, (value.platform, value.id)
+        return NotImplemented
+
+
+def _device(platform: str, number: int) -> Any:
+    for device in importlib.import_module(AutoJax.name).devices(platform):
+        if device.id == number:
+            return device
+    raise BackendError(f"AutoJax was pickled with the device {platform}:{number}, which JAX does not see here.")
+
+
+def _again(cls: type[AutoJax], options: dict[str, Any], device: bytes | None = None) -> AutoJax:
+    return cls(**options) if device is None else cls(**options, device=pickle.loads(device))
+
+
+@dataclass(frozen=True)
+class AutoTorch(_Ours):
+    """PyTorch.
+
+    mode: `"forward"` (`torch.func.jvp`) or `"reverse"` (`torch.autograd.grad`; forward derivatives by transposing it,
+        which is faster on torch for long chains of small operations); None lets the operator choose.
+    compile: a prepared `gradient` or `value_and_gradient` runs f through `torch.compile`, which compiles its backward
+        pass along with it. Other operators stay as they are: torch cannot differentiate compiled code twice.
+    create_graph: results stay in torch's graph, so that torch can differentiate them again.
+    chunk_size: how many rows or columns of a Jacobian or Hessian are computed in one batch; 1 avoids batching
+        altogether; None takes as many as need at most 64 MiB of seeds.
+    device: where to compute (`"cuda"`, `torch.device(...)`); None leaves each tensor where it is.
+    executor: spreads rows or columns of a `jacobian`, and the entries of a `batched` call, over workers, as that of
+        `AutoFiniteDifferences` does.
+    """
+
+    name = "torch"
+    optimisers = ("torch_optim",)
+    mode: Mode = None
+    compile: bool = False
+    create_graph: bool = False
+    chunk_size: int | None = None
+    device: Any = None
+    executor: Any = field(default=None, repr=False, hash=False)
+
+
+@dataclass(frozen=True)
+class AutoAutograd(_Ours):
+    """HIPS autograd: NumPy code, on the CPU.
+
+    mode: `"forward"` (forward rules: autograd's where they are right, ours elsewhere; for a function without one, its own
+        reverse rule transposed) or `"reverse"` (forward derivatives by transposing the whole reverse pass); None lets the
+        operator choose: forward rules for `pushforward` and `derivative`, one transposed reverse pass for `linearize`.
+    executor: spreads rows or columns of a `jacobian`, and the entries of a `batched` call, over workers, as that of
+        `AutoFiniteDifferences` does.
+    """
+
+    name = "autograd"
+    mode: Mode = None
+    executor: Any = field(default=None, repr=False, hash=False)
+
+
+#: How finite differences are taken.
+DifferenceMethod = Literal["adaptive", "central", "forward", "backward", "complex"]
+
+
+@dataclass(frozen=True, eq=False)
+class AutoFiniteDifferences(_Ours):
+    """Finite differences: f is a black box, evaluated around the point.
+
+    method: `"adaptive"`: central slopes at several steps, extrapolated, 4 to 10 evaluations for each real number in the
+        arguments, about 7 on average, with an estimate of the error. `"central"`: two evaluations and a fixed step.
+        `"forward"`, `"backward"`: one evaluation and the value. `"complex"`: the imaginary part of f at an imaginary step
+        (NumPy float64 arguments), guarded by a central difference: three evaluations, or the adaptive ones too where f
+        turns out not to be analytic.
+    order: of accuracy, for the fixed steps: the power of the step with which the error falls. None: 2 for central, 1 for
+        the one-sided.
+    step: relative: fixed steps for a number x are `step * max(1, |x|)` (None: eps^(1/(order+1)), eps that of the leaf's
+        dtype), the first adaptive one is about `step * |x|` (None: 0.06 to 0.1).
+    scale: over what distance f changes; takes the place of |x|, or of max(1, |x|), for every number. None: |x|, and 1 for 0.
+    bounds: `(lowest, highest)`, which no number is moved beyond; None for no bound on that side. Adaptive differences keep
+        to them, and find by themselves where f is not finite.
+    max_evaluations: of one derivative along one direction, beside f at the point, for the adaptive method; at least 4.
+    noise: the relative noise of f's values; `(relative, absolute)` for both. None: the rounding of their dtype, and what
+        the slopes themselves show. See `estimate_noise`.
+    native: a backend such as `AutoJax()`, whose arrays f then receives; None hands f each leaf in its own library.
+    executor: evaluates f on its workers: a `concurrent.futures.Executor`, a `dask.distributed.Client`, a
+        `joblib.Parallel`, or anything that maps as `map` does. Backends are equal with one and the same executor; a
+        pickled backend comes back without it.
+    """
+
+    @classmethod
+    def install(cls) -> str:
+        return "pip install adinterface"
+
+    name = "finite_differences"
+    method: DifferenceMethod = "adaptive"
+    order: int | None = None
+    step: float | None = None
+    scale: float | None = None
+    bounds: tuple[float | None, float | None] | None = None
+    max_evaluations: int = 10
+    noise: float | tuple[float, float] | None = None
+    native: AutoBackend | None = None
+    executor: Any = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        name = type(self).__name__
+        methods = get_args(DifferenceMethod)
+        if self.method not in methods:
+            raise ValueError(f"{name}: method must be one of {', '.join(map(repr, methods))}, not {self.method!r}.")
+        for option in ("step", "scale"):
+            value = getattr(self, option)
+            if value is not None and not 0 < value < math.inf:
+                raise ValueError(f"{name}: {option} must be a positive number or None, not {value!r}.")
+        if self.order is not None:
+            if self.method not in ("central", "forward", "backward"):
+                raise ValueError(f"{name}: order goes with fixed steps; {self.method!r} chooses its own. Leave it out.")
+            if type(self.order) is not int or not 0 < self.order <= 12 or (self.method == "central" and self.order % 2):
+                even = "an even number from 2 to 12" if self.method == "central" else "a number from 1 to 12"
+                raise ValueError(f"{name}: order must be {even} for {self.method!r}, not {self.order!r}.")
+        if type(self.max_evaluations) is not int or self.max_evaluations < 4:
+            raise ValueError(f"{name}: max_evaluations must be an int of at least 4, not {self.max_evaluations!r}.")
+        if self.bounds is not None and not _are_bounds(self.bounds):
+            raise ValueError(f"{name}: bounds must be (lowest, highest), each a number or None, not {self.bounds!r}.")
+        noises = self.noise if isinstance(self.noise, tuple) else (self.noise,)
+        if self.noise is not None and not (len(noises) <= 2 and all(map(_is_noise, noises))):
+            raise ValueError(
+                f"{name}: noise must be a number that is not negative, or (relative, absolute), not {self.noise!r}."
+            )
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        cls: Any = type(self)
+        options = _options_of(cls)
+        return bool(options(self) == options(other)) and self.executor is other.executor
+
+    def __hash__(self) -> int:
+        cls: Any = type(self)  # every call that is not prepared asks
+        return hash((cls, _options_of(cls)(self), id(self.executor)))
+
+
+@functools.cache
+def _options_of(cls: type[AutoFiniteDifferences]) -> Callable[[AutoFiniteDifferences], Any]:
+    """What two such backends must agree in, their executors aside."""
+    return operator.attrgetter(*[each.name for each in fields(cls) if each.name != "executor"])
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _spreads(executor: object) -> bool:
+    if isinstance(executor, type):  # the built-in map is one; a class of executors is none
+        return callable(executor) and not hasattr(executor, "submit")
+    return any(callable(getattr(executor, name, None)) for name in ("submit", "map", "get_executor", "__call__"))
+
+
+def _is_noise(value: Any) -> bool:
+    return _is_number(value) and 0 <= value < math.inf
+
+
+def _are_bounds(bounds: object) -> bool:
+    if not isinstance(bounds, tuple) or len(bounds) != 2:
+        return False
+    if not all(bound is None or _is_number(bound) for bound in bounds):
+        return False
+    low, high = bounds
+    return bool(low is None or high is None or low < high)
+
+
+@dataclass(frozen=True)
+class SecondOrder(AutoBackend):
+    """Two backends for second derivatives: `outer` differentiates the gradient that `inner` gives.
+
+    `SecondOrder(AutoJax(mode="forward"), AutoJax(mode="reverse"))` is forward over reverse. Finite differences may
+    stand outside any engine. First-order operators use `inner`.
+    """
+
+    outer: AutoBackend
+    inner: AutoBackend
+    name = "second_order"
+
+
+#: The fields of backend values that hold a backend.
+_BACKENDS = ("native", "outer", "inner", "backend")
+
+
+@dataclass(frozen=True)
+class AutoSparse(AutoBackend):
+    """Sparse Jacobians and Hessians by any backend, which may be a `SecondOrder`.
+
+    `jacobian`, `value_and_jacobian`, `hessian` and `value_gradient_and_hessian` give a sparse matrix of shape
+    `(y.size, x.size)` for each pair of leaves, from as few products as the pattern of its entries allows. All other
+    operators do as with `backend` alone.
+
+    pattern: where the entries may stand: any sparse matrix, or a `SparsityPattern`, perhaps with its colouring, as
+        `sparsity` gives it. None: it is detected, in every one-shot call, and once for each specialization of a prepared one.
+    detect: how. `"trace"` runs f once on arrays that carry which inputs each element depends on; `"probe"` takes
+        derivatives along random directions; `"auto"` traces where f lets itself be traced, and probes otherwise.
+    format: `"csr"`, `"csc"` or `"coo"` arrays of SciPy, or the engine's own, `"native"`: BCOO on JAX, a sparse COO tensor on
+        torch, SciPy's CSR elsewhere.
+    check: whether a product with a random vector is compared with the engine's own: `"first"`, after the first evaluation of
+        each specialization (and after each one where f branches on values or the pattern was probed); `"always"`; or False.
+
+    Needs SciPy: `pip install 'adinterface[sparse]'`.
+    """
+
+    backend: AutoBackend
+    _: KW_ONLY
+    pattern: Any = None
+    detect: Literal["auto", "trace", "probe"] = "auto"
+    format: Literal["csr", "csc", "coo", "native"] = "csr"
+    check: Literal["first", "always", False] = "first"
+    name = "sparse"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.pattern is not None and not isinstance(self.pattern, SparsityPattern):
+            object.__setattr__(self, "pattern", SparsityPattern(self.pattern))
+        for name, known in _SPARSE_OPTIONS.items():
+            value = getattr(self, name)
+            if not any(value is option or (isinstance(value, str) and value == option) for option in known):
+                options = ", ".join(map(repr, known[:-1]))
+                raise ValueError(f"AutoSparse: {name} must be {options} or {known[-1]!r}, not {value!r}.")
+
+
+_SPARSE_OPTIONS: dict[str, tuple[Any, ...]] = {
+    "detect": ("auto", "trace", "probe"),
+    "format": ("csr", "csc", "coo", "native"),
+    "check": ("first", "always", False),
+}
+
+BUILT_IN: tuple[type[AutoBackend], ...] = (AutoJax, AutoTorch, AutoAutograd, AutoFiniteDifferences)

@@ -1,0 +1,227 @@
+"""What finite differences hold fixed: the values that f does not differentiate, as they were at the point itself.
+
+Differences evaluate f beside the point, where `ignore_derivatives(x)` has another value, and would find the derivative that is
+to be ignored. So there it gives what it gave at the point, in order of evaluation. An f that ignores nothing is not evaluated
+once more for that: the values are sought when the first of them is asked for. In differences of differences the outermost
+point counts: what an inner one holds is found again at that point, as the same call of the same evaluation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from .errors import RuleError
+from .library import Library
+
+
+class _Hold:
+    """The values of one call of differences, and how far the evaluation at work has come in them."""
+
+    __slots__ = ("aside", "evaluate", "leaves", "parent", "place", "position", "record", "recording")
+
+    def __init__(self, evaluate: Callable[..., Any], leaves: tuple[Any, ...], aside: Callable[[Any], Any] | None = None):
+        self.evaluate, self.leaves, self.aside = evaluate, leaves, aside
+        #: Values, and the holds of inner differences, in order of evaluation; None until somebody asks.
+        self.record: list[Any] | None = None
+        self.recording = False
+        self.place = 0
+        self.parent = _active.get()
+        #: Where this one stands in the record of its parent.
+        self.position = 0
+        if self.parent is not None:
+            self.position = self.parent.place
+            self.parent.place += 1
+            if self.parent.recording:
+                self.parent.values().append(self)
+
+    def values(self) -> list[Any]:
+        """The record, made by an evaluation at the point itself if there is none."""
+        if self.record is None:
+            if self.parent is None or self.parent.recording:
+                self._find()
+            else:
+                twin = _entry(self.parent.values(), self.position, _Hold)
+                self.record = twin.values()
+        assert self.record is not None
+        return self.record
+
+    def _find(self) -> None:
+        self.record, self.recording, place, self.place = [], True, self.place, 0
+        evaluate = self.evaluate if self.aside is None else self.aside(self.evaluate)
+        token = _active.set(self)
+        try:
+            evaluate(*[leaf.copy() if isinstance(leaf, np.ndarray) else leaf for leaf in self.leaves])
+        except BaseException:
+            self.record = None
+            raise
+        finally:
+            _active.reset(token)
+            self.recording, self.place = False, place
+
+
+_active: ContextVar[_Hold | None] = ContextVar("held", default=None)
+
+
+def _entry(record: list[Any], place: int, kind: type) -> Any:
+    if place >= len(record) or not isinstance(record[place], kind):
+        raise RuleError(
+            "ignore_derivatives: f calls it another number of times beside the point than at the point, so finite differences "
+            "cannot tell which value to hold. Call it equally often on every path through f."
+        )
+    return record[place]
+
+
+class _Value:
+    """A value at the point; None where an engine traces it without numbers."""
+
+    __slots__ = ("numbers",)
+
+    def __init__(self, numbers: Any):
+        self.numbers = numbers
+
+
+def held(x: Any, library: Library) -> Any:
+    """An array without a derivative, as an evaluation of differences is to see it."""
+    hold = _active.get()
+    if hold is None:
+        return x
+    record = hold.values()
+    place = hold.place
+    hold.place += 1
+    if hold.recording:
+        numbers = library.value_under_trace(x) if library.traced(x) else np.array(library.to_numpy(x))
+        record.append(_Value(numbers))
+        return x
+    numbers = _entry(record, place, _Value).numbers
+    return x if numbers is None else library.asarray(numbers, dtype=library.dtype(x) if hasattr(x, "dtype") else None, like=x)
+
+
+class Holding:
+    """A flat function as differences evaluate it around a point."""
+
+    __slots__ = ("hold", "inside")
+
+    def __init__(self, function: Any, hold: _Hold):
+        #: For evaluations of one's own between `hold_on(hold)` and `let_go`; `hold.place = 0` begins each.
+        self.inside, self.hold = function, hold
+
+    @property
+    def held(self) -> frozenset[int]:
+        found: frozenset[int] = self.inside.held
+        return found
+
+    @property
+    def fresh(self) -> bool:
+        return bool(self.inside.fresh)
+
+    @property
+    def alone(self) -> Holding:
+        return self._of(self.inside.alone)
+
+    @property
+    def elsewhere(self) -> Holding:
+        return self._of(self.inside.elsewhere)
+
+    @property
+    def beside(self) -> Holding:
+        """The same for other leaves than those of the call, and for whoever looks at the outputs only."""
+        return self._of(self.inside.elsewhere.alone)
+
+    def _of(self, function: Any) -> Holding:
+        return self if function is self.inside else Holding(function, self.hold)
+
+    @property
+    def of_any_numbers(self) -> Holding:
+        return Holding(self.inside.of_any_numbers, self.hold)
+
+    @property
+    def shipped(self) -> Any:
+        return self.inside.shipped
+
+    @property
+    def taken_apart(self) -> Any:
+        return self.inside.taken_apart
+
+    @property
+    def direct(self) -> Callable[..., Any] | None:
+        found: Callable[..., Any] | None = getattr(self.inside, "direct", None)
+        return found
+
+    @property
+    def failed(self) -> Any:
+        return self.inside.failed
+
+    @property
+    def ignores(self) -> bool:
+        """Whether f has asked for a value that is held."""
+        return self.hold.record is not None
+
+    def __call__(self, *leaves: Any) -> Any:
+        hold = self.hold
+        hold.place = 0
+        token = _active.set(hold)
+        try:
+            return self.inside(*leaves)
+        finally:
+            _active.reset(token)
+
+    def repeated(self) -> Callable[..., Any]:
+        """The same for many evaluations one after another, between `hold_on(function.hold)` and `let_go` of what that gives.
+
+        Only evaluations of this function may take place in between: to hold and let go for each takes longer than many an f.
+        """
+        function, hold = self.inside, self.hold
+        repeated = getattr(function, "repeated", None)
+        if repeated is not None:
+            found: Callable[..., Any] = repeated(hold)
+            return found
+
+        def evaluate(*leaves: Any) -> Any:
+            hold.place = 0
+            return function(*leaves)
+
+        return evaluate
+
+
+hold_on, let_go = _active.set, _active.reset
+
+
+class Around:
+    """Evaluations of somebody's own around a point, in which what is ignored stays as it is there.
+
+    at_the_point: evaluates f at the point itself.
+    """
+
+    __slots__ = ("_hold",)
+
+    def __init__(self, at_the_point: Callable[[], Any]):
+        token = _active.set(None)
+        try:
+            self._hold = _Hold(at_the_point, ())
+        finally:
+            _active.reset(token)
+
+    def __call__(self, f: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
+        self._hold.place = 0
+        token = _active.set(self._hold)
+        try:
+            return f(*args, **keywords)
+        finally:
+            _active.reset(token)
+
+
+def holding(function: Any, leaves: tuple[Any, ...], aside: Callable[[Any], Any] | None = None) -> Any:
+    """The function for evaluations around a point, in which what it ignores stays as it is there.
+
+    aside: what an engine makes of a function that is evaluated at the point on the way, in the midst of another evaluation.
+    """
+    if isinstance(function, Holding):
+        return function
+    return Holding(function, _Hold(function.alone, leaves, aside))
+
+
+__all__ = ["Around", "Holding", "held", "hold_on", "holding", "let_go"]

@@ -1,0 +1,166 @@
+"""The one door for engines: backends are found by entry point and loaded at first use.
+
+The name of an entry point in the group `adinterface.backends` is the import name of its engine, so that the core can
+tell which engines a program already uses without importing any.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import importlib.util
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from .auto import AutoBackend
+from .backend import Backend
+from .errors import BackendError, MissingEngineError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "adinterface.backends"
+
+
+@functools.lru_cache(maxsize=1)
+def _entry_points() -> dict[str, list[EntryPoint]]:
+    from importlib.metadata import entry_points  # here, because it takes longer to import than this whole package
+
+    points: dict[str, list[EntryPoint]] = {}
+    for point in entry_points(group=GROUP):
+        others = points.setdefault(point.name, [])
+        if point.value not in (other.value for other in others):  # an editable install may be listed twice
+            others.append(point)
+    return points
+
+
+def names() -> list[str]:
+    """The names under which backends are installed, in alphabetical order."""
+    return sorted(_entry_points())
+
+
+@functools.cache
+def backend_class(name: str) -> type[Backend]:
+    """The backend that an installed package offers under this name.
+
+    Raises BackendError if there is none or more than one, ImportError if its engine is not installed.
+    """
+    points = _entry_points().get(name, [])
+    if len(points) > 1:
+        claims = " and ".join(sorted(f"{point.value} ({point.dist.name if point.dist else '?'})" for point in points))
+        raise BackendError(f"Two packages offer a backend named {name!r}: {claims}. Uninstall one of them.")
+    if not points:
+        raise BackendError(
+            f"No installed package offers a backend named {name!r} (entry-point group {GROUP!r}); installed are "
+            f"{', '.join(names()) or 'none'}. If you work on adinterface itself, install it: pip install -e ."
+        )
+    loaded = points[0].load()
+    if not (isinstance(loaded, type) and issubclass(loaded, Backend)):
+        raise BackendError(f"The entry point {points[0].value!r} of backend {name!r} is not a subclass of adinterface.Backend.")
+    return loaded
+
+
+@functools.lru_cache(maxsize=256)
+def backend_of(auto: AutoBackend) -> Backend:
+    """The backend that a value such as `AutoJax()` chooses."""
+    try:
+        cls = backend_class(auto.name)
+    except ImportError as error:
+        if error.name is None or error.name.partition(".")[0] != auto.name:
+            raise
+        raise MissingEngineError(
+            f"{type(auto).__name__} needs {auto.name}, which is not installed: {auto.install()}", name=error.name
+        ) from error
+    return cls(auto)
+
+
+def find(auto: object) -> Backend:
+    """As `backend_of`, with an error for whatever is not a backend value."""
+    if isinstance(auto, AutoBackend):
+        return backend_of(auto)
+    seen = f"the class {auto.__name__}" if isinstance(auto, type) else repr(auto)
+    chosen = _meant(auto)
+    if isinstance(auto, ModuleType):
+        seen = f"the module {auto.__name__}"
+    elif len(seen) > _LONGEST:
+        seen = f"a {type(auto).__name__}"
+    if chosen is not None:
+        required = [field.name for field in dataclasses.fields(chosen) if field.default is dataclasses.MISSING]
+        remedy = f"Write {chosen.__name__}({', '.join(required)})."
+    elif callable(auto) and not isinstance(auto, type):
+        remedy = "The order of arguments is operator(f, backend, *args)."
+    else:
+        remedy = "Pass an object such as AutoJax(), AutoTorch(), AutoAutograd() or AutoFiniteDifferences()."
+    raise BackendError(f"The argument `backend` must be a backend, not {seen}. {remedy}")
+
+
+#: How much of a value that is no backend a message shows.
+_LONGEST = 200
+
+
+def _meant(auto: object) -> type[AutoBackend] | None:
+    """The class of backend values that a class, a name or an engine's module was meant for."""
+    if isinstance(auto, type):
+        return auto if issubclass(auto, AutoBackend) and dataclasses.is_dataclass(auto) and hasattr(auto, "name") else None
+    name = auto.__name__ if isinstance(auto, ModuleType) else auto
+    if not isinstance(name, str):
+        return None
+    name = name.partition(".")[0].lower()
+    classes = [cls for cls in auto_classes() if "name" in vars(cls)]
+    return next((cls for cls in classes if name in (cls.name.lower(), cls.__name__.lower(), f"py{cls.name}")), None)
+
+
+def loaded_backends() -> list[type[Backend]]:
+    """The backends whose engine this program has imported already."""
+    return [backend_class(name) for name in _entry_points() if sys.modules.get(name) is not None]
+
+
+def evaluation(leaves: Sequence[Any]) -> AbstractContextManager[Any]:
+    """The scope in which f is called for its value alone: no engine needs to record it, unless it does so already."""
+    needed: list[AbstractContextManager[Any]] = []
+    for name in _entry_points():  # written out: it is asked for in every call of differences
+        if sys.modules.get(name) is not None:
+            for library in backend_class(name).libraries:
+                scope = library.evaluation(leaves)
+                if scope is not None:
+                    needed.append(scope)
+    if len(needed) <= 1:
+        return needed[0] if needed else _NO_SCOPE
+    return _together(needed)
+
+
+_NO_SCOPE = nullcontext()
+
+
+@contextmanager
+def _together(scopes: Sequence[AbstractContextManager[Any]]) -> Iterator[None]:
+    with ExitStack() as stack:
+        for scope in scopes:
+            stack.enter_context(scope)
+        yield
+
+
+def auto_class(name: str) -> type[AutoBackend] | None:
+    """The class of the values that choose a backend; None while no imported module defines it.
+
+    A class that a user derives from it keeps its name and is not meant.
+    """
+    return next((auto for auto in auto_classes() if vars(auto).get("name") == name), None)
+
+
+def auto_classes() -> list[type[AutoBackend]]:
+    """All classes of backend values that this program has imported, a base before what derives from it."""
+    classes: list[type[AutoBackend]] = [AutoBackend]
+    for auto in classes:
+        classes.extend(auto.__subclasses__())
+    return classes[1:]
+
+
+def is_installed(name: str) -> bool:
+    """Whether there is an importable engine of this name; it is not imported for that."""
+    if name in sys.modules:
+        return sys.modules[name] is not None
+    return importlib.util.find_spec(name) is not None

@@ -1,0 +1,195 @@
+"""Gradients and Jacobians from the primitives: by rows or by columns, whichever are fewer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pullback, gives
+from .basis import (
+    Components,
+    block_dtype,
+    cast,
+    concatenated,
+    empty_block,
+    full_like,
+    is_complex,
+    library_of,
+    namespace_of,
+    reshaped,
+    size_of,
+    sum_units,
+)
+from .primitives import back_stacked, checked, linearize, pullback, push_stacked, transposed
+from ..contract.record import active_record, note_step
+
+
+def gradient(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient:
+    """Of a function with one real scalar output; without `value` nobody looks at the numbers of outputs and aux."""
+    if backend.mode != "forward":
+        result = backend.gradient(function, leaves, value=value)
+        if result is not None:
+            if active_record() is not None:
+                note_step(backend, "one pullback of 1" if gives(backend, "pullback") else "gradient, leaf by leaf")
+            return result
+        if gives(backend, "pullback"):
+            note_step(backend, "one pullback of 1")
+            return gradient_by_pullback(backend, function, leaves)
+    outputs, aux, blocks = jacobian(backend, function, leaves, value=value)
+    return Gradient(outputs, aux, tuple(blocks[0]))
+
+
+def gradient_by_pullback(backend: Backend, function: FlatFunction, leaves: Arrays) -> Gradient:
+    pulled = checked(backend, backend.pullback(function, leaves))
+    seed = full_like(backend, pulled.outputs[0], 1.0)
+    return Gradient(pulled.outputs, pulled.aux, pulled.back((seed,)), pulled.connected)
+
+
+def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian:
+    """The Jacobian of every output with respect to every leaf.
+
+    Without `value`, outputs and aux are not looked at.
+
+    Real outputs: rows in the gradient convention (d/dRe + i d/dIm for a complex leaf). Complex outputs of complex
+    leaves: the holomorphic derivative. Complex outputs of real leaves: the complex derivative.
+    """
+    own = backend.jacobian(function, leaves, value=value)
+    if own is not None:
+        return checked(backend, own)
+    forward = not gives(backend, "pullback") or backend.mode == "forward"
+    inputs = sum(size_of(backend, leaf) for leaf in leaves)
+    if forward or (backend.mode is None and inputs <= backend.forward_below):
+        pushed = _push_all(backend, function, leaves)
+        if pushed is not None:
+            return pushed
+    if forward:
+        return columns(backend, linearize(backend, function, leaves), leaves)
+    return jacobian_of(backend, pullback(backend, function, leaves, differentiable=backend.transposes), leaves)
+
+
+def jacobian_of(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
+    """The Jacobian from a pullback: rows, or columns of its transpose, whichever are fewer."""
+    inputs = sum(size_of(backend, leaf) for leaf in leaves)
+    outputs = sum(size_of(backend, output) for output in pulled.outputs)
+    if backend.mode is None and backend.transposes and inputs < outputs:
+        note_step(backend, "transposed into a linear map, because the inputs are fewer than the outputs")
+        return columns(backend, transposed(backend, pulled), leaves)
+    return rows(backend, pulled, leaves)
+
+
+def rows(backend: Backend, pulled: Pullback, leaves: Arrays) -> Jacobian:
+    outputs = pulled.outputs
+    components = _of_rows(backend, outputs, leaves)
+    note_step(backend, f"{components.count} rows of the Jacobian")
+    stacks = components.mapped(back_stacked(backend, pulled)) if components.count else []
+    return Jacobian(outputs, pulled.aux, _row_blocks(backend, components, stacks, outputs, leaves))
+
+
+def _of_rows(backend: Backend, outputs: Arrays, leaves: Arrays) -> Components:
+    some_real = not all(is_complex(backend, leaf) for leaf in leaves)
+    return Components(backend, outputs, [some_real and is_complex(backend, output) for output in outputs])
+
+
+def _of_columns(backend: Backend, outputs: Arrays, leaves: Arrays) -> Components:
+    some_real = not all(is_complex(backend, output) for output in outputs)
+    return Components(backend, leaves, [some_real and is_complex(backend, leaf) for leaf in leaves])
+
+
+def _row_blocks(
+    backend: Backend, components: Components, stacks: Sequence[Any], outputs: Arrays, leaves: Arrays
+) -> list[list[Any]]:
+    complex_leaves = [is_complex(backend, leaf) for leaf in leaves]
+    shapes = [library_of(backend, leaf).shape(leaf) for leaf in leaves]
+    complex_outputs = [is_complex(backend, output) for output in outputs]
+    blocks: list[list[Any]] = []
+    for output, size, ranges, complex_output in zip(outputs, components.sizes, components.ranges, complex_outputs):
+        rows_of_output = library_of(backend, output).shape(output)
+        row: list[Any] = []
+        for n, leaf in enumerate(leaves):
+            shape = (*rows_of_output, *shapes[n])
+            if size == 0:
+                row.append(empty_block(backend, shape, output, leaf))
+                continue
+            part = components.part(stacks[n], ranges[0][0], size)
+            if complex_output and complex_leaves[n]:
+                part = namespace_of(backend, (part,)).conj(part)
+            elif complex_output:
+                part = sum_units([(components.part(stacks[n], offset, size), unit) for offset, unit in ranges])
+            row.append(cast(backend, reshaped(backend, part, shape), block_dtype(backend, output, leaf)))
+        blocks.append(row)
+    return blocks
+
+
+def columns(backend: Backend, linear: Linearized, leaves: Arrays) -> Jacobian:
+    outputs = linear.outputs
+    components = _of_columns(backend, outputs, leaves)
+    note_step(backend, f"{components.count} columns of the Jacobian")
+    stacks = components.mapped(push_stacked(backend, linear)) if components.count else []
+    return Jacobian(outputs, linear.aux, _column_blocks(backend, components, stacks, outputs, leaves))
+
+
+def part_of_rows(backend: Backend, function: FlatFunction, leaves: Arrays, start: int, stop: int) -> Arrays:
+    """Rows start to stop of all outputs together: for each leaf a stack."""
+    pulled = pullback(backend, function, leaves)
+    components = _of_rows(backend, pulled.outputs, leaves)
+    return back_stacked(backend, pulled)(components.seeds(start, stop))
+
+
+def part_of_columns(backend: Backend, function: FlatFunction, leaves: Arrays, start: int, stop: int) -> Arrays:
+    """Columns start to stop of all leaves together: for each output a stack."""
+    linear = linearize(backend, function, leaves)
+    components = _of_columns(backend, linear.outputs, leaves)
+    return push_stacked(backend, linear)(components.seeds(start, stop))
+
+
+def from_parts(
+    backend: Backend, outputs: Arrays, leaves: Arrays, parts: Callable[[bool, int], list[Arrays]]
+) -> list[list[Any]]:
+    """The blocks of a Jacobian whose rows or columns, whichever are fewer, come in parts.
+
+    parts: from whether they are columns, and how many there are, to the stacks of one part after another.
+    """
+    by_rows, by_columns = _of_rows(backend, outputs, leaves), _of_columns(backend, outputs, leaves)
+    forward = not gives(backend, "pullback") or backend.mode == "forward"
+    forward = forward or (backend.mode is None and by_columns.count <= by_rows.count)
+    components = by_columns if forward else by_rows
+    found = parts(forward, components.count) if components.count else []
+    note_step(backend, f"{components.count} {'columns' if forward else 'rows'} of the Jacobian, in {len(found)} parts")
+    stacks = [concatenated(backend, column) for column in zip(*found)]
+    return (_column_blocks if forward else _row_blocks)(backend, components, stacks, outputs, leaves)
+
+
+def _push_all(backend: Backend, function: FlatFunction, leaves: Arrays) -> Jacobian | None:
+    """All columns in one batch, from one evaluation of f; None if the engine cannot or they are too many for one."""
+    components = Components(backend, leaves, [is_complex(backend, leaf) for leaf in leaves])
+    if not gives(backend, "pushforward_stacked") or backend.chunk_size == 1 or len(list(components.chunks())) != 1:
+        return None
+    note_step(backend, f"{components.count} columns of the Jacobian in one batch of pushforwards")
+    pushed = backend.pushforward_stacked(function, leaves, components.seeds(0, components.count))
+    if pushed is None:
+        return None
+    outputs, stacks, aux = checked(backend, pushed)
+    return Jacobian(outputs, aux, _column_blocks(backend, components, stacks, outputs, leaves))
+
+
+def _column_blocks(
+    backend: Backend, components: Components, stacks: Sequence[Any], outputs: Arrays, leaves: Arrays
+) -> list[list[Any]]:
+    shapes = [library_of(backend, leaf).shape(leaf) for leaf in leaves]
+    blocks: list[list[Any]] = []
+    for output, stack in zip(outputs, stacks if components.count else outputs):  # of no components, there are no stacks
+        complex_output, rows_of_output = is_complex(backend, output), library_of(backend, output).shape(output)
+        row: list[Any] = []
+        for leaf, shape_of_leaf, size, ranges in zip(leaves, shapes, components.sizes, components.ranges):
+            shape = (*rows_of_output, *shape_of_leaf)
+            if size == 0 or 0 in shape:
+                row.append(empty_block(backend, shape, output, leaf))
+                continue
+            if complex_output or len(ranges) == 1:
+                part = components.part(stack, ranges[0][0], size)
+            else:
+                part = sum_units([(components.part(stack, offset, size), unit) for offset, unit in ranges])
+            block = reshaped(backend, namespace_of(backend, (part,)).moveaxis(part, 0, -1), shape)
+            row.append(cast(backend, block, block_dtype(backend, output, leaf)))
+        blocks.append(row)
+    return blocks

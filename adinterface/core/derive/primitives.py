@@ -1,0 +1,166 @@
+"""The primitives from one another: a pushforward by transposing a pullback or row by row, a pullback column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pullback, Pushforward, gives
+from ..contract.errors import BackendError
+from .basis import (
+    Components,
+    Stacked,
+    cast_like,
+    concatenated,
+    full_like,
+    is_complex,
+    library_of,
+    namespace_of,
+    stack_of,
+    sum_units,
+    zero_entry,
+)
+from ..contract.record import note_step
+
+_Found = TypeVar("_Found", Pullback, Pushforward, Linearized, Jacobian)
+
+
+def checked(backend: Backend, found: _Found) -> _Found:
+    """What an engine gave, with the `Aux` that it was to hand on."""
+    if not isinstance(found.aux, Aux):
+        raise BackendError(
+            f"{type(backend).__name__} gave aux as a {type(found.aux).__name__} in its {type(found).__name__}. An engine hands "
+            f"on the Aux that the function returned; aux.map(untraced) takes its arrays out of a trace."
+        )
+    return found
+
+
+def pullback(backend: Backend, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
+    """The engine's pullback, or one made of pushforwards: one for each real component of the leaves, in every `back`."""
+    if gives(backend, "pullback") and backend.mode != "forward":
+        note_step(backend, "one pullback")
+        return checked(backend, backend.pullback(function, leaves, differentiable=differentiable))
+    linear = linearize(backend, function, leaves)
+    note_step(backend, "back: one pushforward for each real number in the arguments")
+    back = _adjoint(backend, push_stacked(backend, linear), leaves)
+    return Pullback(linear.outputs, linear.aux, back)
+
+
+def linearize(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
+    """The engine's linear map, or one made of its pullback."""
+    # A transposed pullback does not evaluate f again in each push.
+    again = not gives(backend, "linearize") and backend.mode is None and backend.transposes
+    if _goes_forward(backend) and not again:
+        note_step(backend, "linearize")
+        own = backend.linearize(function, leaves)
+        return checked(backend, own) if own is not None else _linearize_by_pushforward(backend, function, leaves)
+    if backend.transposes:
+        note_step(backend, "one pullback, transposed into a linear map")
+        return transposed(backend, checked(backend, backend.pullback(function, leaves, differentiable=True)))
+    if not gives(backend, "pullback"):
+        raise BackendError(f"{type(backend).__name__} defines neither pullback nor pushforward; it must give one of them.")
+    note_step(backend, "one pullback; push: one back for each real number in the result")
+    pulled = checked(backend, backend.pullback(function, leaves))
+    return Linearized(pulled.outputs, pulled.aux, _adjoint(backend, back_stacked(backend, pulled), pulled.outputs))
+
+
+def pushforward(
+    backend: Backend, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True
+) -> Pushforward:
+    """The engine's pushforward, or one made of its pullback; without `value` nobody looks at the numbers of outputs and aux."""
+    if _goes_forward(backend):
+        note_step(backend, "one pushforward")
+        return checked(backend, backend.pushforward(function, leaves, tangents, value=value))
+    linear = linearize(backend, function, leaves)
+    return Pushforward(linear.outputs, linear.push(tangents), linear.aux)
+
+
+def _goes_forward(backend: Backend) -> bool:
+    if not gives(backend, "pushforward"):
+        return False
+    if backend.mode is not None and gives(backend, "pullback"):
+        return backend.mode == "forward"
+    return not backend.prefers_transposing
+
+
+def _linearize_by_pushforward(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
+    """Evaluates f once for its value, and once more in every push."""
+    outputs, aux = function(*leaves)
+    return Linearized(outputs, aux, lambda tangents: backend.pushforward(function, leaves, tangents).tangents)
+
+
+class _Back:
+    """A pullback as a flat function of cotangents."""
+
+    __slots__ = ("_back",)
+
+    held: frozenset[int] = frozenset()
+    fresh = False
+
+    def __init__(self, back: Callable[[Arrays], Arrays]):
+        self._back = back
+
+    @property
+    def alone(self) -> FlatFunction:
+        return self
+
+    elsewhere = alone
+
+    def __call__(self, *cotangents: Any) -> tuple[Arrays, Aux]:
+        return self._back(cotangents), Aux()
+
+
+def transposed(backend: Backend, pulled: Pullback) -> Linearized:
+    """The derivative as the adjoint of its own adjoint: `back` is linear, so its pullback at any point is the push."""
+    # Not at zero, where an engine's rule may leave out what it multiplies by zero.
+    again = backend.pullback(_Back(pulled.back), tuple([full_like(backend, output, 1.0) for output in pulled.outputs]))
+    return Linearized(pulled.outputs, pulled.aux, again.back, again.back_stacked)
+
+
+def back_stacked(backend: Backend, pulled: Pullback) -> Stacked:
+    return pulled.back_stacked or _looped(backend, pulled.back)
+
+
+def push_stacked(backend: Backend, linear: Linearized) -> Stacked:
+    return linear.push_stacked or _looped(backend, linear.push)
+
+
+def _looped(backend: Backend, apply: Callable[[Arrays], Arrays]) -> Stacked:
+    """One call for each entry of the stacks, for engines that have no batched one."""
+
+    def stacked(stacks: Arrays) -> Arrays:
+        count = library_of(backend, stacks[0]).shape(stacks[0])[0]
+        if count == 0:  # one call tells the shapes
+            return tuple([stack_of(backend, [x])[:0] for x in apply(tuple([zero_entry(backend, stack) for stack in stacks]))])
+        rows = [apply(tuple([stack[i] for stack in stacks])) for i in range(count)]
+        return tuple([stack_of(backend, column) for column in zip(*rows)])
+
+    return stacked
+
+
+def _adjoint(backend: Backend, apply: Stacked, domain: Arrays) -> Callable[[Arrays], Arrays]:
+    """The adjoint of a linear map from `domain` in the real inner product, by applying the map to a basis."""
+
+    def adjoint(codomain: Arrays) -> Arrays:
+        components = Components(backend, domain, [is_complex(backend, array) for array in domain])
+        parts: list[Any] = []
+        for start, stop in components.chunks():
+            total: Any = None
+            for image, weight in zip(apply(components.seeds(start, stop)), codomain):
+                xp = namespace_of(backend, (image, weight))
+                product = xp.real(xp.conj(image) * weight) if is_complex(backend, image) else image * weight
+                term = xp.sum(xp.reshape(product, (stop - start, -1)), axis=1)
+                total = term if total is None else total + term
+            parts.append(total)
+        results: list[Any] = []
+        flat = concatenated(backend, parts) if parts else None
+        for array, size, ranges in zip(domain, components.sizes, components.ranges):
+            if size == 0:
+                results.append(full_like(backend, array, 0.0))
+                continue
+            assert flat is not None
+            result = sum_units([(flat[offset : offset + size], unit) for offset, unit in ranges])
+            results.append(namespace_of(backend, (result,)).reshape(result, library_of(backend, array).shape(array)))
+        return cast_like(backend, results, domain)
+
+    return adjoint

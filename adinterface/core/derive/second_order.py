@@ -1,0 +1,140 @@
+"""Second derivatives: derivatives of the gradient, or of the derivative, as flat functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pushforward, gives
+from .basis import Components, cast_like, concatenated, full_like, library_of, namespace_of
+from .jacobians import gradient, jacobian
+from .primitives import linearize, pullback, push_stacked, pushforward
+from ..contract.record import note_step
+
+
+class GradientFunction:
+    """The gradient of a scalar flat function as a flat function: outputs are the gradients, aux is `(value, *aux)`."""
+
+    def __init__(self, inner: Backend, function: FlatFunction, *, value: bool = True):
+        self.inner, self.function, self.value = inner, function, value
+        self.held = function.held
+        self.fresh, function.fresh = function.fresh, False  # the leaves are the outer engine's now
+
+    @property
+    def alone(self) -> GradientFunction:
+        return GradientFunction(self.inner, self.function.alone, value=False)
+
+    @property
+    def elsewhere(self) -> GradientFunction:
+        return GradientFunction(self.inner, self.function.elsewhere, value=self.value)
+
+    def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
+        outputs, aux, gradients, _ = gradient(self.inner, self.function, leaves, value=self.value)
+        return gradients, Aux((*outputs, *aux.arrays) if self.value else (), aux.form)
+
+
+class DerivativeFunction:
+    """The derivative of a flat function of one real number: outputs are the derivatives, aux is `(*outputs, *aux)`."""
+
+    def __init__(self, inner: Backend, function: FlatFunction, *, value: bool = True):
+        self.inner, self.function, self.value = inner, function, value
+        self.held = function.held
+        self.fresh, function.fresh = function.fresh, False  # the leaves are the outer engine's now
+
+    @property
+    def alone(self) -> DerivativeFunction:
+        return DerivativeFunction(self.inner, self.function.alone, value=False)
+
+    @property
+    def elsewhere(self) -> DerivativeFunction:
+        return DerivativeFunction(self.inner, self.function.elsewhere, value=self.value)
+
+    def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
+        outputs, tangents, aux = derivative(self.inner, self.function, leaves, value=self.value)
+        return tangents, Aux((*outputs, *aux.arrays) if self.value else (), aux.form)
+
+
+def derivative(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward:
+    """The pushforward of 1."""
+    return pushforward(backend, function, leaves, (full_like(backend, leaves[0], 1.0),), value=value)
+
+
+def second_derivative(
+    outer: Backend, inner: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True
+) -> Pushforward:
+    """Of a function of one real number: outputs are its derivatives, tangents its second derivatives, aux as of the former."""
+    if outer is inner:
+        own = inner.second_derivative(function, leaves, value=value)
+        if own is not None:
+            return own
+    return derivative(outer, DerivativeFunction(inner, function, value=value), leaves, value=value)
+
+
+def hessian(outer: Backend, inner: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian:
+    """Of a scalar function: the Jacobian of its gradient; aux is `(value, *aux)`. Without `value` only blocks are looked at."""
+    if outer is inner:
+        own = inner.hessian(function, leaves, value=value)
+        if own is not None:
+            return own
+    return jacobian(outer, GradientFunction(inner, function, value=value), leaves, value=value)
+
+
+def hessian_map(outer: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
+    """The Hessian as a linear map: outputs are the gradient, and push is `v -> H v`.
+
+    In reverse mode it is the pullback of the gradient, since the Hessian is symmetric; so it is on an engine that has no
+    linear map of its own.
+    """
+    symmetric = outer.mode == "reverse" or (outer.mode is None and not gives(outer, "linearize"))
+    if gives(outer, "pullback") and symmetric:
+        pulled = pullback(outer, function, leaves)
+        return Linearized(pulled.outputs, pulled.aux, pulled.back, pulled.back_stacked)
+    return linearize(outer, function, leaves)
+
+
+def hvp(
+    outer: Backend, inner: Backend, function: FlatFunction, leaves: Arrays, directions: Arrays, *, value: bool = True
+) -> Pushforward:
+    """Of a scalar function: its gradients, and the Hessian times directions. Without `value` nobody looks at the gradients."""
+    if outer is inner:
+        own = inner.hvp(function, leaves, directions)
+        if own is not None:
+            if gives(inner, "pullback"):
+                note_step(outer, "one pullback")
+                note_step(inner, "one pullback of 1")
+            return own
+    once = GradientFunction(inner, function, value=False)
+    if gives(outer, "pullback") and outer.mode == "reverse":
+        pulled = pullback(outer, once, leaves)
+        return Pushforward(pulled.outputs, pulled.back(directions), pulled.aux)
+    return pushforward(outer, once, leaves, directions, value=value)
+
+
+def hessian_diagonal(outer: Backend, inner: Backend, function: FlatFunction, leaves: Arrays) -> Arrays:
+    """The diagonal of the Hessian of a scalar function; never more of it in memory than one chunk of its rows."""
+    if outer is inner:
+        own = inner.hessian_diagonal(function, leaves)
+        if own is not None:
+            return own
+    linear = hessian_map(outer, GradientFunction(inner, function, value=False), leaves)
+    apply = push_stacked(outer, linear)
+    components = Components(outer, leaves, [False] * len(leaves))
+    note_step(outer, f"{components.count} products of the Hessian with a basis vector")
+    parts: list[Any] = []
+    for start, stop in components.chunks():
+        seeds = components.seeds(start, stop)
+        total: Any = None
+        for image, seed in zip(apply(seeds), seeds):
+            xp = namespace_of(outer, (image, seed))
+            term = xp.sum(xp.reshape(image * seed, (stop - start, -1)), axis=1)
+            total = term if total is None else total + term
+        parts.append(total)
+    diagonals: list[Any] = []
+    flat = concatenated(outer, parts) if parts else None
+    for array, size, ranges in zip(leaves, components.sizes, components.ranges):
+        if size == 0:
+            diagonals.append(full_like(outer, array, 0.0))
+            continue
+        assert flat is not None
+        xp, offset = namespace_of(outer, (flat,)), ranges[0][0]
+        diagonals.append(xp.reshape(flat[offset : offset + size], library_of(outer, array).shape(array)))
+    return cast_like(outer, diagonals, leaves)

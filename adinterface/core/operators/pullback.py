@@ -1,0 +1,273 @@
+"""`pullback`, `pushforward` and `linearize`: the derivative as a linear map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from .. import derive
+from ..call.call import Call
+from ..call.cotangents import Match, native_tangents
+from ..call.output import Function
+from ..contract.auto import AutoBackend
+from ..contract.backend import Arrays, Linearized, Pullback
+from ..contract.record import estimating
+from .operation import OPERATIONS, Compiled, Compute, Operation, Results, run
+from .typed import as_linearize, as_pullback, as_pushforward
+
+Value = TypeVar("Value")
+Value_co = TypeVar("Value_co", covariant=True)
+Gradients = TypeVar("Gradients", bound=tuple[Any, ...])
+Gradients_co = TypeVar("Gradients_co", bound=tuple[Any, ...], covariant=True)
+
+
+class ValueAndBack(NamedTuple, Generic[Gradients]):
+    """The result of `pullback`."""
+
+    value: Any
+    back: Back[Gradients]
+
+
+class ValueAndTangent(NamedTuple, Generic[Value]):
+    """The result of `pushforward`."""
+
+    value: Value
+    tangent: Value
+
+
+class ValueAndPush(NamedTuple, Generic[Value]):
+    """The result of `linearize`."""
+
+    value: Value
+    push: Push[Value]
+
+
+class Back(Generic[Gradients_co]):
+    """The map from cotangents of f's value to cotangents of its arguments, at a fixed point."""
+
+    def __init__(self, call: Call, pulled: Pullback):
+        self._call, self._pulled = call, pulled
+
+    def __call__(self, cotangent: Any) -> Gradients_co:
+        """A tuple with one entry for each argument, as `gradient` returns it.
+
+        cotangent: a tree of the value's structure, each array of its shape and no wider dtype. None, anywhere in it,
+        is zero. Raises TreeError, naming the path, for anything else.
+        """
+        gradients: Gradients_co = self._apply(self._pulled.back, cotangent, stacked=False)
+        return gradients
+
+    def stacked(self, cotangents: Any) -> tuple[Any, ...]:
+        """As calling, for a stack of cotangents: each array has one more axis in front, and so has each result.
+
+        One batched pass on JAX and torch; one pass for each entry elsewhere.
+        """
+        stacks: tuple[Any, ...] = self._apply(
+            derive.back_stacked(self._call.plan.backend, self._pulled), cotangents, stacked=True
+        )
+        return stacks
+
+    def _apply(self, back: Callable[[Arrays], Arrays], cotangent: Any, stacked: bool) -> Any:
+        call = self._call.again()
+        with call.scope():
+            match = Match(call.plan.backend, self._pulled.outputs, "the cotangent", stacked)
+            match.walk(self._pulled.aux.form.structure, cotangent, "cotangent")
+            seeds = match.finish()
+            for seed in seeds:
+                call.take(seed)
+            with estimating() as found:
+                gradients = back(seeds)
+            call.warn_imprecise(found)
+            return call.blocks(gradients) if stacked else call.gradients(gradients)
+
+    def __repr__(self) -> str:
+        return f"<back of {_name(self._call.f)} on {self._call.plan.backend.auto!r}>"
+
+
+class Push(Generic[Value_co]):
+    """The map from tangents of f's arguments to the tangent of its value, at a fixed point."""
+
+    def __init__(self, call: Call, linear: Linearized):
+        self._call, self._linear = call, linear
+
+    def __call__(self, *tangents: Any) -> Value_co:
+        """The tangent of the value, in the value's structure.
+
+        tangents: one for each argument, of the argument's structure and shapes; None, anywhere in it, is zero (and is
+        what a Constant has). Raises TreeError, naming the path, for anything else.
+        """
+        tangent: Value_co = self._apply(self._linear.push, tangents, stacked=False)
+        return tangent
+
+    def stacked(self, *tangents: Any) -> Any:
+        """As calling, for stacks of tangents: each array has one more axis in front, and so has each result."""
+        return self._apply(derive.push_stacked(self._call.plan.backend, self._linear), tangents, stacked=True)
+
+    def _apply(self, push: Callable[[Arrays], Arrays], tangents: tuple[Any, ...], stacked: bool) -> Any:
+        call = self._call.again()
+        with call.scope():
+            native = native_tangents(call, tangents, stacked)
+            with estimating() as found:
+                pushed = push(native)
+            call.warn_imprecise(found)
+            return call.tangent(self._linear.aux.form.structure, pushed)
+
+    def __repr__(self) -> str:
+        return f"<push of {_name(self._call.f)} on {self._call.plan.backend.auto!r}>"
+
+
+def _name(f: Callable[..., Any]) -> str:
+    return str(getattr(f, "__name__", f))
+
+
+@as_pullback
+def pullback(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> ValueAndBack[tuple[Any, ...]]:
+    """`(value, back)`: the value of f, and the map from its cotangents to those of the arguments.
+
+    `back(cotangent)` gives a tuple with one entry for each argument, as `gradient` does; it is the adjoint of the
+    pushforward in the real inner product Re sum(conj(a) b). It can be called again and again, and keeps its answer
+    when the arguments are later overwritten: mutable leaves are copied. (The parameters of an `nn.Module` are not:
+    torch raises if they change before `back`.) `back.stacked(cotangents)` takes a leading axis.
+
+    On an engine without reverse mode, `back` takes one pushforward for each number in the arguments.
+
+    >>> from adinterface import AutoFiniteDifferences, pullback
+    >>> value, back = pullback(lambda a, b, c: a * b * c, AutoFiniteDifferences(), 2.0, 3.0, 5.0)
+    >>> [round(g, 6) for g in back(2.0)]
+    [30.0, 20.0, 12.0]
+    """
+    both: ValueAndBack[tuple[Any, ...]] = run(Reverse, backend, f, args, kwargs)
+    return both
+
+
+@as_pushforward
+def pushforward(
+    f: Callable[..., Any], backend: AutoBackend, args: tuple[Any, ...], tangents: tuple[Any, ...], /, **kwargs: Any
+) -> ValueAndTangent[Any]:
+    """`(value, tangent)`: the value of f, and its derivative in one direction.
+
+    args, tangents: tuples; each tangent has its argument's structure and shapes, None is zero (and is what a Constant
+    has). The tangent of the value has the value's structure; None for a leaf without a derivative.
+
+    Raises TreeError, naming the path, for a tangent that does not match, TypeError if `args` or `tangents` is no tuple.
+
+    >>> from adinterface import AutoFiniteDifferences, pushforward
+    >>> round(pushforward(lambda x, y: x * y, AutoFiniteDifferences(), (2.0, 3.0), (1.0, 0.0)).tangent, 6)
+    3.0
+    """
+    both: ValueAndTangent[Any] = run(Forward, backend, f, (args, tangents), kwargs)
+    return both
+
+
+@as_linearize
+def linearize(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> ValueAndPush[Any]:
+    """`(value, push)`: the value of f, and its derivative as a map from tangents of the arguments.
+
+    `push(*tangents)` takes one tangent for each argument and can be called again and again; mutable leaves are
+    copied, as in `pullback`. It evaluates f again in every call with finite differences, and on engines that give
+    only a pushforward (`explain` says so). `push.stacked(*tangents)` takes a leading axis.
+
+    >>> from adinterface import AutoFiniteDifferences, linearize
+    >>> value, push = linearize(lambda x: x * x, AutoFiniteDifferences(), 3.0)
+    >>> value, round(push(1.0), 6)
+    (9.0, 6.0)
+    """
+    both: ValueAndPush[Any] = run(Linearize, backend, f, args, kwargs)
+    return both
+
+
+class Reverse(Operation):
+    name = "pullback"
+    result = ValueAndBack
+    forms = ("value", "back")
+    outlives = True
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        return derive.pullback(self.backend, function, leaves)
+
+    def compile(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
+        # Compiled code would have to return everything that the backward pass needs, which takes longer than to compute it
+        # once more on the way back.
+        value = compiled(lambda function, leaves, _: function(*leaves))
+        back = compiled(lambda function, leaves, seeds: self.compute(function, leaves, ()).back(seeds))
+        stacked = compiled(
+            lambda function, leaves, seeds: derive.back_stacked(self.backend, self.compute(function, leaves, ()))(seeds)
+        )
+
+        def pull(*point: Any) -> Pullback:
+            outputs, aux = value(*point)
+            return Pullback(
+                outputs, aux, lambda seeds: back(*point, *seeds), back_stacked=lambda seeds: stacked(*point, *seeds)
+            )
+
+        return pull
+
+    def finish(self, call: Call, results: Results) -> Any:
+        for output in results.outputs:
+            call.take(output)  # which back may need
+        value = results.aux.form.assemble(results.outputs, results.aux.arrays, call.present)
+        return ValueAndBack(value, Back(call, results))
+
+
+class Forward(Operation):
+    name = "pushforward"
+    result = ValueAndTangent
+    forms = ("value", "tangent")
+    directions = "second tuple"
+
+    def arguments(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
+        if len(args) != 2:
+            raise TypeError(
+                f"pushforward(f, backend, args, tangents): takes two tuples, arguments and tangents, but got {len(args)}."
+            )
+        primals, tangents = args
+        for name, given in (("args", primals), ("tangents", tangents)):
+            if not isinstance(given, tuple):
+                raise TypeError(
+                    f"pushforward(f, backend, args, tangents): {name} must be a tuple with one entry for each argument of f, "
+                    f"not a {type(given).__name__}."
+                )
+        return primals, tangents
+
+    def tangents(self, call: Call, directions: tuple[Any, ...]) -> Arrays:
+        return native_tangents(call, directions)
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        return tuple(derive.pushforward(self.backend, function, leaves, tangents))
+
+    def finish(self, call: Call, results: Results) -> Any:
+        outputs, tangents, aux = results
+        value = aux.form.assemble(outputs, aux.arrays, call.present)
+        return ValueAndTangent(value, call.tangent(aux.form.structure, tangents))
+
+
+class Linearize(Operation):
+    name = "linearize"
+    result = ValueAndPush
+    forms = ("value", "push")
+    outlives = True
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        return derive.linearize(self.backend, function, leaves)
+
+    def compile(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
+        value = compiled(lambda function, leaves, _: function(*leaves))
+        push = compiled(lambda function, leaves, tangents: self.compute(function, leaves, ()).push(tangents))
+        stacked = compiled(
+            lambda function, leaves, stacks: derive.push_stacked(self.backend, self.compute(function, leaves, ()))(stacks)
+        )
+
+        def linearized(*point: Any) -> Linearized:
+            outputs, aux = value(*point)
+            return Linearized(outputs, aux, lambda tangents: push(*point, *tangents), lambda stacks: stacked(*point, *stacks))
+
+        return linearized
+
+    def finish(self, call: Call, results: Results) -> Any:
+        for output in results.outputs:
+            call.take(output)  # which push may need
+        value = results.aux.form.assemble(results.outputs, results.aux.arrays, call.present)
+        return ValueAndPush(value, Push(call, results))
+
+
+OPERATIONS |= {pullback: Reverse, pushforward: Forward, linearize: Linearize}

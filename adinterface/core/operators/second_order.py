@@ -1,0 +1,60 @@
+"""Which two backends give a second derivative."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ..contract.auto import AutoBackend, SecondOrder
+from ..contract.backend import Backend
+from ..contract.errors import BackendError
+from ..contract.registry import backend_of, find
+
+
+def first_order(auto: Any) -> Backend:
+    """The backend of a first-order operator: the inner one of a pair."""
+    return find(auto.inner if isinstance(auto, SecondOrder) else auto)
+
+
+def second_order(auto: Any) -> tuple[Backend, Backend]:
+    """`(outer, inner)`; raises BackendError for a pair that cannot work."""
+    if not isinstance(auto, SecondOrder):
+        return _pair(find(auto))
+    if isinstance(auto.outer, SecondOrder) or isinstance(auto.inner, SecondOrder):
+        raise BackendError(
+            "SecondOrder takes two first-order backends. For a third derivative nest the calls: the derivative of a function "
+            "that computes a second derivative."
+        )
+    outer, inner = find(auto.outer), find(auto.inner)
+    if auto.outer == auto.inner and outer.library is None:
+        return _pair(outer)  # differences of differences need wider steps
+    if outer.library is not None and inner.library is not None and outer.library is not inner.library:
+        raise BackendError(
+            f"{auto!r} cannot work: {_name(auto.outer)} cannot see through the arrays of {_name(auto.inner)}. Pairs that do: "
+            f"one engine twice, such as SecondOrder({_name(auto.inner)}(), {_name(auto.inner)}()), with any modes; or finite "
+            f"differences outside, SecondOrder(AutoFiniteDifferences(), {_name(auto.inner)}())."
+        )
+    return outer, inner
+
+
+def _pair(backend: Backend) -> tuple[Backend, Backend]:
+    """The outer and the inner backend for second derivatives with one backend alone: in the modes that suit its engine."""
+    own = backend.pair()
+    if own is not None:
+        return own
+    if not hasattr(backend.auto, "mode") or backend.mode is not None:
+        return backend, backend
+    outer, inner = backend.second_order
+    return (
+        backend_of(replace(backend.auto, mode=outer)),  # type: ignore[call-arg]
+        backend_of(replace(backend.auto, mode=inner)),  # type: ignore[call-arg]
+    )
+
+
+def carrier(outer: Backend, inner: Backend) -> Backend:
+    """The one of the two whose arrays f receives."""
+    return inner if inner.library is not None else outer
+
+
+def _name(auto: AutoBackend) -> str:
+    return type(auto).__name__

@@ -1,0 +1,271 @@
+"""The containers that every program has: dict, list, tuple, namedtuple, dataclass, attrs, and what a user registers.
+
+It may import the contract, and what opaque objects hold.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from abc import abstractmethod
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from ..contract.nodes import NodeType, Source, cached_names, exactly, state_of
+
+_STRINGS = {str}
+
+
+def _indices(count: int) -> list[str]:
+    return [f"[{i}]" for i in range(count)]
+
+
+class _List(NodeType):
+    def matches(self, value: object) -> bool:
+        return type(value) is list
+
+    def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
+        return value, None
+
+    def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
+        return list(children)
+
+    def source(self, data: Any, count: int, known: Callable[[Any], str]) -> Source | None:
+        return Source(f"type({{0}}) is list and len({{0}}) == {count}", "{0}", lambda parts: f"[{', '.join(parts)}]")
+
+    def paths(self, data: Any, count: int) -> list[str]:
+        return _indices(count)
+
+
+class _Tuple(_List):
+    def matches(self, value: object) -> bool:
+        return type(value) is tuple
+
+    def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
+        return tuple(children)
+
+    def source(self, data: Any, count: int, known: Callable[[Any], str]) -> Source | None:
+        return Source(
+            f"type({{0}}) is tuple and len({{0}}) == {count}", "{0}", lambda parts: f"({''.join([f'{x}, ' for x in parts])})"
+        )
+
+
+class _NamedTuple(NodeType):
+    def matches(self, value: object) -> bool:
+        return isinstance(value, tuple) and hasattr(type(value), "_fields") and hasattr(type(value), "_make")
+
+    def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
+        return value, type(value)
+
+    def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
+        return data._make(children)
+
+    def paths(self, data: Any, count: int) -> list[str]:
+        return [f".{name}" for name in data._fields]
+
+
+class _Dict(NodeType):
+    """dict, OrderedDict and defaultdict: their own order, any keys."""
+
+    def matches(self, value: object) -> bool:
+        return type(value) in (dict, OrderedDict, defaultdict)
+
+    def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
+        factory = value.default_factory if type(value) is defaultdict else None
+        return tuple(value.values()), (type(value), factory, tuple(value))
+
+    def reader(self, data: Any) -> Callable[[Any], Sequence[Any] | None]:
+        cls, _, keys = data
+        if cls is defaultdict or not {*map(type, keys)} <= _STRINGS:
+            return super().reader(data)
+        names = [*keys]
+
+        def read(value: Any) -> Sequence[Any] | None:
+            if type(value) is not cls or [*value] != names or not {*map(type, value)} <= _STRINGS:
+                return None
+            return [*value.values()]
+
+        return read
+
+    def source(self, data: Any, count: int, known: Callable[[Any], str]) -> Source | None:
+        cls, _, keys = data
+        if cls is not dict or not {*map(type, keys)} <= _STRINGS:
+            return None
+        test = f"type({{0}}) is dict and [*{{0}}] == {known([*keys])} and {known(_STRINGS)}.issuperset(map(type, {{0}}))"
+        return Source(test, "{0}.values()", lambda parts: f"{{{', '.join([f'{key!r}: {x}' for key, x in zip(keys, parts)])}}}")
+
+    def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
+        cls, factory, keys = data
+        if cls is dict:
+            return dict(zip(keys, children))
+        items = zip(keys, children)
+        return defaultdict(factory, items) if cls is defaultdict else cls(items)
+
+    def key(self, data: Any) -> Any:
+        cls, factory, keys = data
+        for name in keys:
+            if type(name) is not str:
+                return cls, exactly(factory), exactly(keys)
+        return data if factory is None else (cls, exactly(factory), keys)
+
+    def parts(self, data: Any, other: Any) -> tuple[Sequence[Any], list[str]]:
+        _, _, keys = data
+        if other.keys() == set(keys):  # in whatever order: some libraries sort them
+            return [other[key] for key in keys], self.paths(data, len(keys))
+        return super().parts(data, other)
+
+    def paths(self, data: Any, count: int) -> list[str]:
+        return [f"[{key!r}]" for key in data[2]]
+
+
+class _RecordDict(NodeType):
+    """A dataclass that is a dict, too, of its fields that are not None, such as what Hugging Face's models return.
+
+    Its class keeps the two in step, so it builds the copy itself.
+    """
+
+    def matches(self, value: object) -> bool:
+        return isinstance(value, dict) and dataclasses.is_dataclass(value)
+
+    def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
+        return tuple(value.values()), (type(value), tuple(value.keys()))
+
+    def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
+        cls, names = data
+        return cls(**dict(zip(names, children)))
+
+    def hidden(self, value: Any, data: Any) -> Iterable[tuple[str, Any]]:
+        return [(f".{name}", held) for name, held in state_of(value) if name not in data[1]]
+
+    def paths(self, data: Any, count: int) -> list[str]:
+        return [f".{name}" for name in data[1]]
+
+
+class _Names(NamedTuple):
+    """Of a class: all fields, the static ones, and the properties that it caches in its instances."""
+
+    fields: tuple[str, ...]
+    static: frozenset[str]
+    cached: tuple[str, ...]
+
+
+class _Fields(NodeType):
+    """Classes with declared fields: rebuilt without `__init__`, so that no check or default runs on a gradient."""
+
+    @abstractmethod
+    def names(self, cls: type) -> _Names:
+        """The names of all fields, of the static ones (`metadata={"static": True}`), and of what the class caches."""
+
+    def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
+        cls = type(value)
+        names, static, cached = self.names(cls)
+        state = dict(state_of(value))
+        for name in cached:
+            state.pop(name, None)  # f computes it again from the new children
+        dynamic = tuple(name for name in names if name not in static and (name in state or hasattr(value, name)))
+        # A field with a default and without a place in `__init__` is the class's until someone sets it.
+        children = [state.pop(name) if name in state else getattr(value, name) for name in dynamic]
+        return children, (cls, dynamic, _State(state))
+
+    def key(self, data: Any) -> Any:
+        cls, dynamic, state = data
+        if not state.items:
+            return cls, dynamic
+        return cls, dynamic, tuple([(name, exactly(value)) for name, value in state.items])
+
+    def hidden(self, value: Any, data: Any) -> Iterable[tuple[str, Any]]:
+        cls, _, state = data
+        if state.items:
+            static = self.names(cls)[1]
+            return [(f"{cls.__qualname__}.{name}", other) for name, other in state.items if name not in static]
+        return ()
+
+    def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
+        cls, names, state = data
+        new = object.__new__(cls)
+        for name, value in state.items:
+            object.__setattr__(new, name, value)
+        for name, value in zip(names, children):
+            object.__setattr__(new, name, value)
+        return new
+
+    def paths(self, data: Any, count: int) -> list[str]:
+        return [f".{name}" for name in data[1]]
+
+
+class _State:
+    """The instance state that a rebuilt object copies: compared by type and value, as static values are."""
+
+    __slots__ = ("items", "types")
+
+    def __init__(self, state: dict[str, Any]):
+        self.items = tuple(state.items())
+        self.types = tuple([type(value) for value in state.values()])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _State) and self.types == other.types and self.items == other.items
+
+    def __hash__(self) -> int:
+        return hash(tuple(name for name, _ in self.items))
+
+
+class _Dataclass(_Fields):
+    def matches(self, value: object) -> bool:
+        return dataclasses.is_dataclass(value) and not isinstance(value, type)
+
+    def names(self, cls: type) -> _Names:
+        return _static_names(cls, dataclasses.fields(cls))
+
+
+class _Attrs(_Fields):
+    def matches(self, value: object) -> bool:
+        return not isinstance(value, type) and "attr" in sys.modules and hasattr(type(value), "__attrs_attrs__")
+
+    def names(self, cls: type) -> _Names:
+        return _static_names(cls, cls.__attrs_attrs__)  # type: ignore[attr-defined]
+
+
+#: Tables of classes are emptied when they have so many.
+KEPT_CLASSES = 1024
+_names_of: dict[type, _Names] = {}
+
+
+def _static_names(cls: type, fields: Iterable[Any]) -> _Names:
+    known = _names_of.get(cls)
+    if known is None:
+        fields = tuple(fields)
+        static = frozenset(field.name for field in fields if field.metadata.get("static", False))
+        if len(_names_of) >= KEPT_CLASSES:
+            _names_of.clear()
+        known = _names_of[cls] = _Names(tuple(field.name for field in fields), static, tuple(cached_names(cls)))
+    return known
+
+
+class Registered(NodeType):
+    """A class that a user gave to `register_node`."""
+
+    def __init__(
+        self,
+        cls: type,
+        flatten: Callable[[Any], tuple[Iterable[Any], Any]],
+        unflatten: Callable[[Any, Sequence[Any]], Any],
+    ):
+        self.cls, self._flatten, self._unflatten = cls, flatten, unflatten
+
+    def matches(self, value: object) -> bool:
+        return type(value) is self.cls
+
+    def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
+        children, data = self._flatten(value)
+        return tuple(children), data
+
+    def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
+        return self._unflatten(data, tuple(children))
+
+    def paths(self, data: Any, count: int) -> list[str]:
+        return [f"<{self.cls.__qualname__} child {i}>" for i in range(count)]
+
+
+#: In the order in which they are asked; an engine's node types come before them.
+BUILT_IN: tuple[NodeType, ...] = (_Dict(), _List(), _Tuple(), _NamedTuple(), _RecordDict(), _Dataclass(), _Attrs())

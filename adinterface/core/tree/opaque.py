@@ -1,0 +1,80 @@
+"""What a value holds that no node type takes apart. It may import the contract.
+
+A gradient that is silently None for an object full of numbers would be the worst answer, so such objects are looked through.
+"""
+
+from __future__ import annotations
+
+import enum
+import types
+from collections import deque
+from collections.abc import Callable, MappingView
+from typing import Any
+
+import numpy as np
+
+from ..contract.library import has_floats
+from ..contract.nodes import state_of
+
+_NEVER_HIDES = (
+    str, bytes, bool, int, float, complex, type(None), type, enum.Enum, types.FunctionType, types.BuiltinFunctionType,
+    types.MethodType, types.ModuleType, np.ufunc, np.dtype,
+)  # fmt: skip
+
+
+def is_number(value: object) -> bool:
+    """Whether value is a Python or NumPy number with a fraction, or of a class derived from such."""
+    return isinstance(value, (float, complex, np.inexact)) and not isinstance(value, enum.Enum)
+
+
+def buffer_has_floats(value: object) -> bool | None:
+    """Of what NumPy would make an array of, `array.array`, `memoryview` or what pandas has, whether it is floating.
+
+    None for what is no such thing.
+    """
+    cls = type(value)
+    if hasattr(cls, "__array__"):
+        kind = getattr(getattr(value, "dtype", None), "kind", "O")  # without reading what may lie in a file
+        if kind != "O":
+            return kind in ("f", "c")
+        source: Any = value
+    else:
+        try:
+            source = memoryview(value)  # type: ignore[arg-type]
+        except TypeError:
+            return None
+    try:
+        array = np.asarray(source)
+    except (TypeError, ValueError, RuntimeError):
+        return None
+    if array.dtype.kind == "O":  # a table of several types; a missing string is NaN
+        return any(is_number(entry) and entry == entry for entry in array.flat)
+    return has_floats(array.dtype)
+
+
+def hidden(value: object, is_array: Callable[[object], bool], *, numbers: bool = False) -> str | None:
+    """Where an opaque object holds a floating array, or with `numbers` a number too: the path inside it, or None."""
+    seen: set[int] = set()
+    stack: list[tuple[str, object]] = [("", value)]
+    while stack:
+        path, node = stack.pop()
+        if numbers and path and is_number(node):
+            return path
+        if isinstance(node, _NEVER_HIDES) or id(node) in seen:
+            continue
+        seen.add(id(node))
+        if path and is_array(node):
+            return path
+        buffer = None if isinstance(node, (np.ndarray, np.generic)) else buffer_has_floats(node)
+        if path and buffer:
+            return path
+        if buffer is not None:
+            continue
+        if isinstance(node, (dict, types.MappingProxyType)):
+            stack.extend((f"{path}[{key!r}]", item) for key, item in list(node.items()))
+        elif isinstance(node, (list, tuple, set, frozenset, deque, MappingView)):
+            items: Any = node
+            stack.extend((f"{path}[{i}]", item) for i, item in enumerate(items))
+        if not isinstance(node, np.ndarray):
+            stack.extend((f"{path}.{name}", item) for name, item in state_of(node))
+    return None

@@ -1,0 +1,266 @@
+"""Who handles a value: the library of a leaf, the type of a node, or nobody."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import numbers
+import types
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar, overload
+
+import numpy as np
+
+from ..contract import registry
+from .containers import BUILT_IN, KEPT_CLASSES, Registered
+from ..contract.errors import NotDifferentiableError
+from ..contract.library import NUMPY, PYTHON, Library, NumpyLibrary, check_ndarray, kind
+from ..contract.nodes import TOLD_BY, NodeType, Same
+from .opaque import buffer_has_floats, hidden, is_number
+from .attributes import Attributes
+from .structures import Constant
+
+T = TypeVar("T")
+
+_registered: dict[type, NodeType] = {}
+#: What is known of classes; it is found again, so a program that makes ever more of them need not keep them all.
+HANDLERS: dict[type, Library | NodeType] = {}
+
+
+@overload
+def register_node(
+    cls: type[T], flatten: Callable[[T], tuple[Iterable[Any], Any]], unflatten: Callable[[Any, Sequence[Any]], T]
+) -> type[T]: ...
+
+
+@overload
+def register_node(cls: type[T], *, fields: Iterable[str]) -> type[T]: ...
+
+
+def register_node(
+    cls: type[T],
+    flatten: Callable[[T], tuple[Iterable[Any], Any]] | None = None,
+    unflatten: Callable[[Any, Sequence[Any]], T] | None = None,
+    *,
+    fields: Iterable[str] | None = None,
+) -> type[T]:
+    """Make instances of a class into nodes of trees.
+
+    `flatten(obj)` gives `(children, data)`: children are trees, data is everything else. `unflatten(data, children)`
+    builds an object again; it meets numbers, an engine's arrays, gradients, and None, so it should check nothing.
+
+    fields: in place of the two functions, the names of the attributes that are children. All other attributes are carried
+    along as in a Constant, with None for a gradient; objects are built again without `__init__`.
+
+    Returns the class. Raises ValueError if the class is registered already, TypeError for one that has a meaning already: a
+    built-in container, a number, an array.
+    """
+    if (fields is None) != (flatten is not None and unflatten is not None) or isinstance(fields, str):
+        raise TypeError(
+            "register_node takes both functions, register_node(cls, flatten, unflatten), or the names of the attributes that "
+            "are differentiated, register_node(cls, fields=['w', 'b'])."
+        )
+    if not isinstance(cls, type) or _has_meaning(cls):
+        raise TypeError(
+            f"register_node: {getattr(cls, '__qualname__', cls)} is no class of yours: what its objects are is settled before "
+            f"registered classes are looked up. Derive a class from it and register that one."
+        )
+    if cls in _registered:
+        raise ValueError(f"{cls.__qualname__} is registered already; a class has one way to come apart.")
+    if fields is not None:
+        _registered[cls] = Attributes(cls, fields)
+    elif flatten is not None and unflatten is not None:
+        _registered[cls] = Registered(cls, flatten, unflatten)
+    HANDLERS.pop(cls, None)
+    return cls
+
+
+def register_stand_in(
+    cls: type[T],
+    flatten: Callable[[T], tuple[Iterable[Any], Any]],
+    unflatten: Callable[[Any, Sequence[Any]], T],
+) -> None:
+    """As `register_node`, for a class of this package that stands for the one array in it wherever an array is expected.
+
+    Called at import, so it does not ask for the engines that are there.
+    """
+    stand_in = _registered[cls] = Registered(cls, flatten, unflatten)
+    stand_in.stands_for_array = True
+
+
+def register_marker(cls: type, node_type: NodeType) -> None:
+    """As `register_node`, for a class of this package that says something of the one tree in it. Called at import."""
+    _registered[cls] = node_type
+
+
+#: Libraries of arrays that are no engine's: of this package's own.
+_own_libraries: list[Library] = []
+
+
+def register_library(library: Library) -> None:
+    """Make the arrays of this package's own library into leaves; called at import."""
+    _own_libraries.append(library)
+
+
+def stood_for(value: Any) -> Any:
+    """The array that a value stands for; every other value as it is."""
+    handler = handler_of(value, scan=False)
+    if isinstance(handler, NodeType) and handler.stands_for_array:
+        (value,), _ = handler.flatten(value)
+    return value
+
+
+def _has_meaning(cls: type) -> bool:
+    if cls in _SETTLED or issubclass(cls, np.generic):
+        return True
+    return any(issubclass(cls, library.types) for backend in registry.loaded_backends() for library in backend.libraries)
+
+
+def handler_of(value: Any, *, scan: bool = True, alone: bool = False, path: str = "argument") -> Library | NodeType | None:
+    """Who handles this value: the library of a leaf, the type of a node, or None for an opaque value.
+
+    With `scan`, an opaque object that holds floating arrays raises NotDifferentiableError; where it is `alone`, an argument of
+    its own, one that holds numbers does, too.
+    """
+    cls = type(value)
+    known = HANDLERS.get(cls)
+    if known is not None:
+        return known
+    handler = _find_handler(value, path)
+    if handler is not None:
+        if len(HANDLERS) >= KEPT_CLASSES:
+            HANDLERS.clear()
+        HANDLERS[cls] = handler
+    elif scan:
+        _check_opaque(value, path, alone)
+    return handler
+
+
+_OPAQUE_AT_SIGHT = (str, bytes, bool, type(None), type)
+_SETTLED = (
+    *_OPAQUE_AT_SIGHT, object, int, float, complex, dict, OrderedDict, defaultdict, list, tuple, np.ndarray, Constant,
+)  # fmt: skip
+_PLAIN_CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc)
+
+
+def is_opaque_type(cls: type) -> bool:
+    """Whether an engine says that instances of this class hold nothing to differentiate."""
+    return any(cls in backend.opaque_types for backend in registry.loaded_backends())
+
+
+def _find_handler(value: Any, path: str) -> Library | NodeType | None:
+    cls = type(value)
+    if cls in _OPAQUE_AT_SIGHT:
+        return None
+    if NUMPY.owns(value):
+        return NUMPY
+    if isinstance(value, np.ndarray) and cls not in _registered:
+        check_ndarray(value, path)
+    if PYTHON.owns(value):
+        return PYTHON
+    if cls in _registered:
+        return _registered[cls]
+    engines = registry.loaded_backends()
+    for library in (*_own_libraries, *[library for backend in engines for library in backend.libraries]):
+        if library.owns(value):
+            return library
+    for node_type in BUILT_IN[:4]:  # plain containers are ours, whatever an engine's own registry says of them
+        if node_type.matches(value):
+            return node_type
+    for backend in engines:
+        for node_type in backend.node_types:
+            if node_type.matches(value):
+                return node_type
+    for node_type in BUILT_IN[4:]:
+        if node_type.matches(value):
+            return node_type
+    return None
+
+
+def _check_opaque(value: Any, path: str, alone: bool) -> None:
+    cls = type(value)
+    if cls in _OPAQUE_AT_SIGHT or cls is functools.partial or is_opaque_type(cls):
+        return
+    name = f"{cls.__module__}.{cls.__qualname__}"
+    if is_number(value) or (alone and isinstance(value, numbers.Number) and not isinstance(value, (int, enum.Enum))):
+        plain = "complex" if isinstance(value, complex) else "float"
+        raise NotDifferentiableError(
+            f"{path} is a {name}, a number that no engine differentiates: it would silently have no gradient. "
+            f"Pass {plain}(x), or wrap it in Constant(...)."
+        )
+    if buffer_has_floats(value):
+        remedy = _advice(value) or (
+            f"Pass numpy.asarray(x) or what it is made of, register the class with register_node({cls.__qualname__}, flatten, "
+            f"unflatten), or wrap it in Constant(...)."
+        )
+        raise NotDifferentiableError(
+            f"{path} is a {name}, whose floating numbers no engine differentiates where they are: they would silently have no "
+            f"gradient. {remedy}"
+        )
+    inner, what = hidden(value, is_floating_array), "a floating array"
+    if inner is None and alone and cls not in _PLAIN_CALLABLES:
+        inner, what = hidden(value, is_floating_array, numbers=True), "a number"
+    if inner is not None:
+        way = "flatten, unflatten"
+        if inner.startswith("."):
+            way = f"fields=[{inner[1:].partition('.')[0].partition('[')[0]!r}]"
+        remedy = _advice(value) or (
+            f"Register the class with register_node({cls.__qualname__}, {way}), make it a dataclass, or wrap it in "
+            f"Constant(...)."
+        )
+        raise NotDifferentiableError(
+            f"{path} is a {name}, which adinterface cannot look into, but {path}{inner} is {what}: it would silently have no "
+            f"gradient. {remedy}"
+        )
+
+
+def _advice(value: object) -> str | None:
+    return next((said for backend in registry.loaded_backends() if (said := backend.advice(value))), None)
+
+
+def is_floating_array(value: object) -> bool:
+    """Whether value is an array of real or complex floats, of any library that is loaded."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fc" or kind(value.dtype.name) in ("real", "complex")
+    handler = handler_of(value, scan=False)
+    if isinstance(handler, NodeType) or handler is None or isinstance(handler, NumpyLibrary):
+        return False
+    return handler.name != "python" and kind(handler.dtype(value)) in ("real", "complex")
+
+
+def refuse_hidden_arrays(value: object, where: str, owner: object) -> None:
+    """Raise NotDifferentiableError for an attribute of `owner` that holds a floating array without being a field."""
+    inner = "" if is_floating_array(value) or buffer_has_floats(value) else hidden(value, is_floating_array)
+    if inner is not None:
+        remedy = _advice(owner) or (
+            "Declare it as a field, mark it static with field(metadata={'static': True}), register the class with "
+            "register_node, or wrap the object in Constant(...)."
+        )
+        raise NotDifferentiableError(
+            f"{where}{inner} is an attribute that is not a field but holds a floating array, which would silently have no "
+            f"gradient. {remedy}"
+        )
+
+
+def _key_of_engines(value: Any) -> Any:
+    """The key of what an engine brings, inside an object or alone; None for anything else.
+
+    An array that nobody can write to, or that is traced, is told by itself; so is a module, whose arrays its engine reads where
+    they are.
+    """
+    for backend in registry.loaded_backends():
+        for library in backend.libraries:
+            if library.owns(value):
+                if library is NUMPY:
+                    return None
+                if not library.mutable or library.traced(value):
+                    return Same(value)
+                return library.signature(value), library.to_numpy(value).tobytes()
+        for node_type in backend.node_types:
+            if node_type.held and node_type.matches(value):
+                return Same(value)
+    return None
+
+
+TOLD_BY.append(_key_of_engines)

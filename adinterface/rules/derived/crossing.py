@@ -1,0 +1,169 @@
+"""`differentiate_with`: a function that one engine runs and differentiates, inside whatever engine calls it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, ClassVar, ParamSpec, TypeVar, cast
+
+import numpy as np
+
+from ...core.call.call import Call
+from ...core.call.output import Function
+from ...core.contract.auto import AutoBackend
+from ...core.contract.backend import Arrays
+from ...core.contract.library import NUMPY, PYTHON, Library, complex_of, widest
+from ...core.operators.operation import Operation, PartForm, Results, run
+from ...core.operators.prepare import Prepared
+from ...core.operators.pullback import pullback, pushforward
+from ...core.contract.registry import evaluation, find
+from ..rule import Rule
+from ...core.tree import Constant, Leaf, build, build_gradient, flatten
+from .engine import has_derivative, marked
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def differentiate_with(
+    f: Callable[P, T], backend: AutoBackend, /, *, prepared: bool = False, like: Callable[..., Any] | None = None
+) -> Callable[P, T]:
+    """A function that is run and differentiated by `backend`, inside any engine that calls it.
+
+    A torch model inside `jax.jit(jax.grad(...))`, a JAX function in a torch training step, finite differences of a program in
+    either. f gets arrays of the backend, for finite differences NumPy's, and returns any tree; its value and derivatives come
+    back in the caller's library, dtype and device. Every positional argument is differentiated, keyword-only arguments are
+    constants, and what f captures is not differentiated: the parameters of a torch module are an argument, a dict, which
+    `torch.func.functional_call` puts into it.
+
+    Both modes and higher orders are the backend's own: the second derivative of f is that of `backend` over `backend`. Called
+    by the engine that it names, f is differentiated as it is written.
+
+    prepared: keep the plans of f and its derivatives, and compile them where the backend compiles, as `prepare` does: much
+    faster on JAX, for an f that is pure. What f captures is fixed then, so it is an option.
+
+    Compiled JAX code calls f back on the host, and f runs once while it is traced, at ones, to tell the shapes of its value;
+    like: a function of the same arguments that tells them instead, by something of the value's shapes and dtypes.
+    Raises BackendError if `backend` is none.
+
+    >>> from adinterface import AutoFiniteDifferences, differentiate_with, gradient
+    >>> cube = differentiate_with(lambda x: x**3, AutoFiniteDifferences())
+    >>> round(gradient(cube, AutoFiniteDifferences(), 2.0)[0], 6)
+    12.0
+    """
+    if not callable(f):
+        raise TypeError(f"differentiate_with takes a function, then a backend; in place of f there is a {type(f).__name__}.")
+    return cast("Callable[P, T]", _Crossing(f, backend, like, prepared=prepared))
+
+
+class _Crossing(Rule[..., Any]):
+    """The rule of a function whose derivatives are a backend's."""
+
+    def __init__(self, f: Callable[..., Any], backend: AutoBackend, like: Callable[..., Any] | None = None, *, prepared: bool):
+        super().__init__(f, host=like or True)
+        self._prepared = Prepared(_Value, backend, f) if prepared else None
+        self._own, self._backend, self._library = f, backend, find(backend).library
+        self._definition.f = self._value
+        self._definition.outside = True
+        self._definition.back, self._definition.push = self._pulled, self._pushed
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        leaves: list[Leaf] = []
+        flatten(Constant((args, keywords)), leaves, lambda: "an argument")
+        beside = [leaf.value for leaf in leaves if leaf.library is self._library]
+        if self._library is not None and beside:
+            dtype = widest(map(self._library.dtype, beside))
+            given = [_native(arg, self._library, beside[0], dtype) for arg in args]
+            words = {name: _native(Constant(value), self._library, beside[0], dtype) for name, value in keywords.items()}
+            return self._own(*given, **words)
+        return super().__call__(*args, **keywords)
+
+    def _value(self, *args: Any, **keywords: Any) -> Any:
+        if self._library is None:
+            args, keywords = _plain(args), _plain(keywords)
+            with evaluation(()):
+                return self._own(*args, **keywords)
+        if not any(map(has_derivative, args)):
+            return self._own(*args, **keywords)
+        if self._prepared is not None:
+            return self._prepared(*marked(args), **keywords)
+        return run(_Value, self._backend, self._own, marked(args), keywords)
+
+    @functools.cached_property
+    def _back(self) -> _Crossing:
+        def back(cotangent: Any, *args: Any, **keywords: Any) -> tuple[Any, ...]:
+            pulled: tuple[Any, ...] = pullback(self._own, self._backend, *marked(args), **keywords).back(cotangent)
+            return pulled
+
+        back.__name__ = f"the pullback of {self._definition.name}"
+        return self._derivative(back, lambda cotangent, *args, **keywords: tuple(map(_gradient_of, args)))
+
+    @functools.cached_property
+    def _push(self) -> _Crossing:
+        def push(tangents: Any, value: Any, *args: Any, **keywords: Any) -> Any:
+            moved = tuple([t if has_derivative(arg) else None for t, arg in zip(tangents, args)])
+            return pushforward(self._own, self._backend, marked(args), moved, **keywords).tangent
+
+        push.__name__ = f"the pushforward of {self._definition.name}"
+        return self._derivative(push, lambda tangents, value, *args, **keywords: _gradient_of(value))
+
+    def _derivative(self, f: Callable[..., Any], like: Callable[..., Any]) -> _Crossing:
+        return _Crossing(f, self._backend, like, prepared=self._prepared is not None)
+
+    def _pulled(self, cotangent: Any, value: Any, *args: Any, **keywords: Any) -> tuple[Any, ...]:
+        return cast("tuple[Any, ...]", self._back(cotangent, *args, **keywords))
+
+    def _pushed(self, tangents: Any, value: Any, *args: Any, **keywords: Any) -> Any:
+        return self._push(tangents, value, *args, **keywords)
+
+    def __repr__(self) -> str:
+        return f"<{self._definition.name} differentiated with {self._backend!r}>"
+
+
+class _Value(Operation):
+    """A function's value on a backend."""
+
+    name = "differentiate_with"
+    forms: ClassVar[tuple[PartForm, ...]] = ("value",)
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        with evaluation(leaves):
+            return function(*leaves)
+
+    def finish(self, call: Call, results: Results) -> Any:
+        outputs, aux = results
+        return aux.form.assemble(outputs, aux.arrays, call.present)
+
+
+def _gradient_of(arg: Any) -> Any:
+    """Something with the structure of an argument's gradient."""
+    leaves: list[Leaf] = []
+    structure = flatten(arg, leaves, lambda: "an argument")
+    return build_gradient(structure, iter([leaf.value for leaf in leaves if leaf.differentiated]))
+
+
+def _native(tree: Any, library: Library, beside: Any, dtype: str) -> Any:
+    """A tree whose NumPy arrays are such as functions of the library take, and whose differentiated numbers are its arrays."""
+    leaves: list[Leaf] = []
+    structure = flatten(tree, leaves, lambda: "an argument")
+
+    def native(leaf: Leaf) -> Any:
+        if leaf.library is NUMPY:
+            return library.lift(leaf.value, beside)
+        if leaf.library is PYTHON and leaf.differentiated:
+            wanted = complex_of(dtype) if type(leaf.value) is complex else dtype
+            return library.asarray(leaf.value, dtype=wanted, like=beside)
+        return leaf.value
+
+    return build(structure, iter(map(native, leaves)))
+
+
+def _plain(tree: Any) -> Any:
+    """A tree with NumPy's arrays."""
+    leaves: list[Leaf] = []
+    structure = flatten(Constant(tree), leaves, lambda: "an argument")
+    plain = [x.value if x.library in (NUMPY, PYTHON) else np.array(x.library.to_numpy(x.value)) for x in leaves]
+    return build(structure, iter(plain))
+
+
+__all__ = ["differentiate_with"]

@@ -1,0 +1,115 @@
+"""`root` and `fixed_point`: solutions of equations, differentiated by the implicit function theorem.
+
+For f(x, a) = 0: dx = -(df/dx)^-1 (df/da) da. Source: Blondel et al., Efficient and Modular Implicit Differentiation, 2022,
+section 2.1. What the solver does on its way is not differentiated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..namespace import array_namespace
+from ...core.operators.jacobian import jacobian
+from ...core.operators.pullback import pullback, pushforward
+from ..captured import on_numbers
+from ..rule import rule
+from .engine import backend_of_arrays, has_derivative, marked
+
+#: From a function of x and a first guess to its root, or its fixed point.
+Solver = Callable[[Callable[[Any], Any], Any], Any]
+
+
+def root(f: Callable[..., Any], x0: Any, /, *args: Any, solver: Solver | None = None) -> Any:
+    """The x, of the shape of x0, at which `f(x, *args)` is zero; its derivatives with respect to `args` are exact.
+
+    f: neutral code, differentiable where the root is; returns an array of x's shape.
+    x0: where `solver(g, x0)` starts, which is called with g(x) = f(x, *args) on NumPy arrays and returns the root, for example
+    `lambda g, x0: scipy.optimize.root(g, x0, tol=1e-12).x`. The root does not depend on x0, so its derivative is zero.
+    args: trees; what f captures is not differentiated.
+
+    The Jacobian of f is formed and solved with, n x n for n unknowns. Derivatives of any order, forward and reverse.
+    Raises what the solver raises, and LinAlgError or infinities, as the engine has it, where the Jacobian is singular.
+
+    >>> from adinterface import AutoFiniteDifferences, gradient, root
+    >>> def newton(g, x):
+    ...     for _ in range(30):
+    ...         x = x - g(x) * 1e-6 / (g(x + 1e-6) - g(x))
+    ...     return x
+    >>> round(gradient(lambda a: root(lambda x, a: x * x - a, 1.0, a, solver=newton), AutoFiniteDifferences(), 4.0)[0], 4)
+    0.25
+    """
+    solver = _required("root", f, solver, "lambda g, x0: scipy.optimize.root(g, x0, tol=1e-12).x")
+    return _root(x0, *args, f=f, solver=solver)
+
+
+def fixed_point(g: Callable[..., Any], x0: Any, /, *args: Any, solver: Solver | None = None) -> Any:
+    """The x, of the shape of x0, with `g(x, *args) = x`; its derivatives with respect to `args` are exact.
+
+    solver: `solver(h, x0)`, called with h(x) = g(x, *args) on NumPy arrays, returns the fixed point, for example
+    `lambda h, x0: scipy.optimize.fixed_point(h, x0)`. Everything else is as for `root`.
+    """
+    solve = _required("fixed_point", g, solver, "lambda h, x0: scipy.optimize.fixed_point(h, x0)")
+
+    def residual(x: Any, *args: Any) -> Any:
+        return g(x, *args) - x
+
+    return _root(x0, *args, f=residual, solver=lambda h, x0: solve(lambda x: h(x) + x, x0))
+
+
+def _required(name: str, f: Any, solver: Any, example: str) -> Solver:
+    if not callable(f):
+        raise TypeError(f"{name}: f must be a function, not a {type(f).__name__}.")
+    if not callable(solver):
+        seen = "it is missing" if solver is None else f"not a {type(solver).__name__}"
+        raise TypeError(f"{name}: solver must be a function, {seen}. Write, for example, solver={example}.")
+    return solver  # type: ignore[no-any-return]
+
+
+@rule(host=lambda x0, *args, f, solver: x0)
+def _root(x0: Any, *args: Any, f: Any, solver: Any) -> Any:
+    found = solver(lambda x: on_numbers("root", f, x, *args), x0)
+    if isinstance(x0, float):
+        return float(np.asarray(found).reshape(()))
+    return np.asarray(found, getattr(x0, "dtype", None)).reshape(np.shape(x0))
+
+
+@_root.pullback
+def _back(cotangent: Any, value: Any, x0: Any, *args: Any, f: Any, solver: Any) -> tuple[Any, ...]:
+    if not any(map(has_derivative, args)):
+        return None, *[None] * len(args)
+    backend = backend_of_arrays(cotangent)
+    weights = _solved(_jacobian(f, backend, value, args).T, cotangent)
+    _, back = pullback(lambda *args: f(value, *args), backend, *marked(args))
+    return None, *back(-weights)
+
+
+@_root.pushforward
+def _push(tangents: Any, value: Any, x0: Any, *args: Any, f: Any, solver: Any) -> Any:
+    if not any(map(has_derivative, args)):
+        return None
+    backend = backend_of_arrays((value, tangents))
+    moved = tuple([t if has_derivative(arg) else None for t, arg in zip(tangents[1:], args)])
+    pushed = pushforward(lambda *args: f(value, *args), backend, marked(args), moved).tangent
+    return -_solved(_jacobian(f, backend, value, args), pushed)
+
+
+_root._definition.name = "root"
+
+
+def _jacobian(f: Any, backend: Any, value: Any, args: tuple[Any, ...]) -> Any:
+    """The matrix of the derivative of f with respect to x."""
+    (found,) = jacobian(lambda x: f(x, *args), backend, value)
+    n = int(np.prod(value.shape))
+    return array_namespace(found).reshape(found, (n, n))
+
+
+def _solved(matrix: Any, right: Any) -> Any:
+    """The solution of a linear system, of the shape of the right side."""
+    xp = array_namespace(matrix, right)
+    return xp.reshape(xp.linalg.solve(matrix, xp.reshape(right, (-1, 1))), right.shape)
+
+
+__all__ = ["fixed_point", "root"]

@@ -1,0 +1,85 @@
+"""`linear_solve`: the solution of a linear system that is given by its products, differentiated without the solver's steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..namespace import array_namespace
+from ...core.operators.pullback import pullback, pushforward
+from ..captured import on_numbers
+from ..rule import rule
+from .engine import backend_of_arrays, has_derivative, marked
+
+
+def linear_solve(
+    matvec: Callable[..., Any],
+    b: Any,
+    /,
+    *args: Any,
+    solver: Callable[[Callable[[Any], Any], Any], Any],
+    transposed: Callable[..., Any] | None = None,
+) -> Any:
+    """The x with `matvec(x, *args) = b`, for a matvec that is linear in x; derivatives with respect to b and args are exact.
+
+    matvec: neutral code; takes and returns arrays of b's shape. What it captures is not differentiated.
+    solver: `solver(product, b)`, called with product(x) = matvec(x, *args) on NumPy arrays, returns x, for example
+    `lambda product, b: scipy.sparse.linalg.gmres(LinearOperator((n, n), product), b, rtol=1e-12)[0]`.
+    transposed: the product with the transpose, `transposed(x, *args)`, which reverse mode solves with; matvec itself for a
+    symmetric matrix. None: the matrix is formed, by one matvec for each number in b.
+
+    Derivatives of any order, forward and reverse: each takes one more solution, with the matrix or with its transpose.
+    """
+    for what, given in (("matvec", matvec), ("solver", solver)):
+        if not callable(given):
+            raise TypeError(f"linear_solve: {what} must be a function, not a {type(given).__name__}.")
+    return _solve(b, *args, matvec=matvec, solver=solver, transposed=transposed)
+
+
+@rule(host=lambda b, *args, matvec, solver, transposed: b)
+def _solve(b: Any, *args: Any, matvec: Any, solver: Any, transposed: Any) -> Any:
+    found = solver(lambda x: on_numbers("linear_solve", matvec, x, *args), b)
+    return np.asarray(found, getattr(b, "dtype", None)).reshape(np.shape(b))
+
+
+@_solve.pullback
+def _back(cotangent: Any, value: Any, b: Any, *args: Any, matvec: Any, solver: Any, transposed: Any) -> tuple[Any, ...]:
+    other = transposed or _Transposed(matvec)
+    weights = _solve(cotangent, *args, matvec=other, solver=solver, transposed=matvec)
+    if not any(map(has_derivative, args)):
+        return weights, *[None] * len(args)
+    _, back = pullback(lambda *args: matvec(value, *args), backend_of_arrays(cotangent), *marked(args))
+    return weights, *back(-weights)
+
+
+@_solve.pushforward
+def _push(tangents: Any, value: Any, b: Any, *args: Any, matvec: Any, solver: Any, transposed: Any) -> Any:
+    right = tangents[0]
+    if any(map(has_derivative, args)):
+        moved = tuple([t if has_derivative(arg) else None for t, arg in zip(tangents[1:], args)])
+        backend = backend_of_arrays((value, tangents))
+        right = right - pushforward(lambda *args: matvec(value, *args), backend, marked(args), moved).tangent
+    return _solve(right, *args, matvec=matvec, solver=solver, transposed=transposed)
+
+
+_solve._definition.name = "linear_solve"
+
+
+class _Transposed:
+    """The product with the transpose of a matrix that is given by its products."""
+
+    def __init__(self, matvec: Callable[..., Any]):
+        self.matvec = matvec
+
+    def __call__(self, x: Any, *args: Any) -> Any:
+        xp = array_namespace(x, *[arg for arg in args if hasattr(arg, "shape")])
+        count = int(np.prod(x.shape))
+        flat = xp.reshape(x, (count,))
+        units = xp.eye(count, dtype=x.dtype)
+        columns = [xp.reshape(self.matvec(xp.reshape(units[n], x.shape), *args), (count,)) for n in range(count)]
+        return xp.reshape(xp.stack(columns) @ flat, x.shape)
+
+
+__all__ = ["linear_solve"]

@@ -1,0 +1,64 @@
+"""The engine's arrays that a function closes over: with those, NumPy arrays in its loop are the engine's, too."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ...core.contract.library import NUMPY, PYTHON
+from ...core.contract.nodes import NodeType
+from ...core.tree import Constant, handler_of
+from .form import Found, found
+
+
+def captured(*functions: Callable[..., Any]) -> list[Found]:
+    """The first array of an engine that one of these functions closes over, itself or in the functions that it calls so."""
+    seen: set[int] = set()
+    stack: list[Any] = list(reversed(functions))
+    while stack:
+        value = stack.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if type(value) is Constant:
+            value = value.value
+        leaf = found(value)
+        if leaf is not None:
+            if leaf.library not in (NUMPY, PYTHON):
+                return [leaf]
+            continue
+        handler = handler_of(value, scan=False)
+        stack.extend(handler.flatten(value)[0] if isinstance(handler, NodeType) else _held(value))
+    return []
+
+
+def engine_among(leaves: Iterable[Found], *functions: Callable[..., Any]) -> list[Found]:
+    """An engine's array that the functions of a loop bring, if its leaves have none."""
+    plain = all(leaf.library in (NUMPY, PYTHON) for leaf in leaves)
+    return captured(*functions) if plain else []
+
+
+def _held(value: Any) -> list[Any]:
+    """What a function holds."""
+    if isinstance(value, functools.partial):
+        return [value.func, *value.args, *value.keywords.values()]
+    if isinstance(value, types.MethodType):
+        return [value.__func__, value.__self__]
+    if not isinstance(value, types.FunctionType):
+        return []
+    cells = [cell.cell_contents for cell in value.__closure__ or () if _is_filled(cell)]
+    return [*cells, *(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
+
+
+def _is_filled(cell: types.CellType) -> bool:
+    """Whether the variable of a cell has a value already."""
+    try:
+        cell.cell_contents  # noqa: B018 - it raises where there is none
+    except ValueError:
+        return False
+    return True
+
+
+__all__ = ["captured", "engine_among"]

@@ -1,0 +1,81 @@
+"""Whose arrays a loop computes with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core.contract.library import NUMPY, PYTHON, Library, complex_of, kind, widest
+from .form import NUMBERS, Found
+
+
+class Home:
+    """The library of a loop's arrays: an engine's, if one of its arrays is among them, else NumPy's.
+
+    NumPy arrays and Python numbers beside an engine's arrays become the engine's. A number takes the widest floating dtype
+    among the arrays, as in a call of an operator; an integer and a truth value keep their kind.
+    """
+
+    def __init__(self, leaves: Iterable[Found]):
+        leaves = list(leaves)
+        self.library: Library = NUMPY
+        self.like: Any = None
+        #: Puts an array behind the protocols under which the loop's arrays came; None if they came as they are.
+        self.wrap: Callable[[Any], Any] | None = None
+        for leaf in leaves:
+            if leaf.library not in (NUMPY, PYTHON):
+                if self.library is NUMPY:
+                    self.library, self.like = leaf.library, leaf.value
+                elif leaf.library is not self.library:
+                    raise TypeError(
+                        f"A loop meets arrays of {self.library.name} and of {leaf.library.name}, which do not mix. Convert "
+                        f"them to one library first."
+                    )
+            self.wrap = self.wrap or leaf.wrap
+        self.loops = self.library.loops()
+        dtypes = [leaf.library.dtype(leaf.value) for leaf in leaves if type(leaf.value) not in NUMBERS]
+        self.dtypes = [dtype for dtype in dtypes if kind(dtype) in ("real", "complex")]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether no engine's array is there."""
+        return self.library is NUMPY
+
+    def enter(self, leaf: Found, dtype: str | None = None) -> Any:
+        """A leaf as an array of the loop's; with a dtype a number takes that."""
+        value = leaf.value
+        if type(value) in NUMBERS:
+            dtype = dtype or self.number_dtype(value)
+            if kind(dtype) in ("integer", "bool"):
+                return self.loops.adopt(np.asarray(value, dtype=dtype), like=self.like)
+            return self.loops.adopt(value if type(value) is not bool else float(value), dtype=dtype, like=self.like)
+        if leaf.library is self.library:
+            return value
+        return self.loops.adopt(np.asarray(value), like=self.like)
+
+    def number_dtype(self, value: Any) -> str:
+        """The dtype that a Python number takes."""
+        if isinstance(value, (bool, int)):
+            return "bool" if isinstance(value, bool) else "int64"
+        real = widest(self.dtypes)
+        return complex_of(real) if isinstance(value, complex) else real
+
+    def leave(self, array: Any) -> Any:
+        """An array of the loop's as f gets it."""
+        return array if self.wrap is None else self.wrap(array)
+
+    def leave_all(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        return arrays if self.wrap is None else [self.wrap(array) for array in arrays]
+
+
+class Outgrown(Exception):
+    """What f gave brings an engine's arrays, or a wider dtype for a Python number: the loop begins again with that."""
+
+    def __init__(self, leaves: Iterable[Found] = (), dtypes: dict[int, str] | None = None):
+        super().__init__()
+        self.leaves, self.dtypes = list(leaves), dtypes or {}
+
+
+__all__ = ["Home", "Outgrown"]

@@ -1,0 +1,112 @@
+"""`while_loop`: as many steps as it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ...core.contract.errors import OutputError
+from ...core.contract.library import NUMPY, PYTHON
+from ...core.contract.loops import Arrays
+from .captured import engine_among
+from .carry import Carry
+from .form import Form, Found, described, found
+from .home import Home, Outgrown
+
+CarryT = TypeVar("CarryT")
+
+
+def while_loop(condition: Callable[[CarryT], Any], body: Callable[[CarryT], CarryT], init: CarryT) -> CarryT:
+    """``while condition(carry): carry = body(carry)``, with the meaning of `jax.lax.while_loop`, over trees and on any engine.
+
+    carry and init are as in `scan`; the condition gives one truth value. Nobody knows how many steps there will be, so JAX has
+    no derivative in reverse of such a loop, and says so; forward mode it has, as all engines have both.
+
+    Raises TreeError if body changes the structure, a shape or a dtype of its carry, OutputError if the condition is not one
+    truth value.
+
+    >>> from adinterface import while_loop
+    >>> while_loop(lambda x: x < 100.0, lambda x: x * x, 2.0)
+    np.float64(256.0)
+    """
+    for name, f in (("condition", condition), ("body", body)):
+        if not callable(f):
+            raise TypeError(f"while_loop: {name} must be callable, not {described(f)}.")
+    form = Form(init, "carry")
+    brought = engine_among(form.leaves, condition, body)
+    return _attempts("while_loop", form, brought, lambda carry, home: _run(condition, body, carry, home))  # type: ignore[no-any-return]
+
+
+def computed_bounds(lower: Any, upper: Any, body: Callable[[Any, Any], Any], form: Form) -> Any:
+    """The `fori_loop` of which a bound is an array that an engine has not computed yet."""
+    traced = [bound for bound in (lower, upper) if isinstance(bound, Found)]
+
+    def run(carry: Carry, home: Home) -> Any:
+        dtype = home.library.dtype(traced[-1].value)
+        bounds = (bound.value if isinstance(bound, Found) else bound for bound in (lower, upper))
+        first, last = [home.loops.adopt(bound, dtype=dtype, like=home.like) for bound in bounds]
+
+        def stepped(arrays: Arrays) -> Arrays:
+            i, *inner = arrays
+            return (i + 1, *carry.read(body(home.leave(i), carry.build(inner)))[0])
+
+        return carry.build(home.loops.while_loop(lambda arrays: arrays[0] < last, stepped, (first, *carry.arrays))[1:])
+
+    return _attempts("fori_loop", form, traced, run)
+
+
+def _attempts(loop: str, form: Form, brought: list[Found], run: Callable[[Carry, Home], Any]) -> Any:
+    dtypes: dict[int, str] = {}
+    while True:
+        home = Home([*form.leaves, *brought])
+        try:
+            return run(Carry(loop, form, home, dtypes), home)
+        except Outgrown as more:  # at most once for each number and each library
+            brought, dtypes = brought + more.leaves, dtypes | more.dtypes
+
+
+def _run(condition: Callable[[Any], Any], body: Callable[[Any], Any], carry: Carry, home: Home) -> Any:
+    value = carry.build(carry.arrays)
+    if not home.loops.compiles:
+        while _truth(condition(value), home):
+            value = body(value)
+            arrays, as_it_is = carry.read(value)
+            if not as_it_is:
+                value = carry.build(arrays)
+        return value
+
+    def holds(arrays: Arrays) -> Any:
+        return _one_truth_value(condition(carry.build(arrays))).value
+
+    def stepped(arrays: Arrays) -> Arrays:
+        return tuple(carry.read(body(carry.build(arrays)))[0])
+
+    return carry.build(home.loops.while_loop(holds, stepped, carry.arrays))
+
+
+def _truth(value: Any, home: Home) -> bool:
+    if type(value) is bool or type(value) is np.bool:
+        return bool(value)
+    leaf = _one_truth_value(value)
+    if home.is_plain and leaf.library not in (NUMPY, PYTHON) and leaf.library.loops().compiles:
+        raise Outgrown([leaf])  # it depends on what the loop does not carry
+    return bool(leaf.value)
+
+
+def _one_truth_value(value: Any) -> Found:
+    """What the condition gave, which must be 0-d and boolean."""
+    leaf = found(value)
+    if leaf is None or type(leaf.value) is not bool:
+        plain = leaf is None or leaf.library is PYTHON
+        if plain or leaf.library.shape(leaf.value) != () or leaf.library.dtype(leaf.value) != "bool":  # type: ignore[union-attr]
+            raise OutputError(
+                f"while_loop: the condition must give one truth value, and gave {described(value)}. Write a comparison of "
+                f"numbers, or xp.all(...) or xp.any(...) of an array."
+            )
+    assert leaf is not None
+    return leaf
+
+
+__all__ = ["computed_bounds", "while_loop"]

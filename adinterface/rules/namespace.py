@@ -1,0 +1,43 @@
+"""`array_namespace`: one f for every engine."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..core.contract.library import NUMPY, PYTHON, Library
+from ..core.contract.rules import following
+from ..core.tree import handler_of
+
+
+def array_namespace(*arrays: Any) -> Any:
+    """The Array API namespace of these arrays: `xp = array_namespace(x); xp.sum(xp.sin(x))` runs on every engine.
+
+    Answers for NumPy, JAX and torch arrays, for the boxes of autograd, and for any other library that
+    array-api-compat knows. Python numbers and None are ignored; if nothing else is there, NumPy answers. Where an
+    engine's tracer stands beside NumPy arrays, the tracer decides; in a derivative of a `rule`, the engine that follows
+    it. The namespace also has `einsum`.
+    Raises TypeError if two libraries meet that do not mix.
+    """
+    libraries: dict[str, tuple[Library, Any]] = {}
+    unknown: list[Any] = []
+    for x in arrays:
+        # JAX hands the constants of a rule to it as a subclass of its own.
+        handler = None if x is None else NUMPY if isinstance(x, np.ndarray) else handler_of(x, scan=False)
+        if isinstance(handler, Library):
+            libraries.setdefault(handler.name, (handler, x))
+        elif x is not None:
+            unknown.append(x)
+    if unknown:
+        import array_api_compat
+
+        return array_api_compat.array_namespace(*arrays)
+    others = [pair for name, pair in libraries.items() if name not in (NUMPY.name, PYTHON.name)]
+    if len(others) > 1:
+        names = " and ".join(sorted(library.name for library, _ in others))
+        raise TypeError(f"array_namespace: {names} arrays do not mix; convert them to one library first.")
+    library, x = others[0] if others else (following.get() or NUMPY, None)
+    namespace: ModuleType = library.namespace(x)
+    return namespace

@@ -1,0 +1,183 @@
+"""A sparse derivative against the engine: a product with one random vector, by the matrix and by a pass of the engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core import derive
+from ..core.call.call import Call
+from ..core.call.output import Function
+from ..core.contract.backend import Arrays, Backend
+from ..core.contract.errors import SparsityError
+from ..core.contract.library import epsilon
+from ..core.derive.basis import library_of, numbers_of, size_of
+from .layout import Layout
+from .scipy_door import scipy_sparse
+from .finding import Derivative, Structure, differenced
+
+Array = np.ndarray[Any, Any]
+
+
+def verify(
+    operation: Derivative, layout: Layout, structure: Structure, call: Call, blocks: list[list[Any]], product: Arrays | None
+) -> bool:
+    """Raises SparsityError, which names rows, if the matrices times a random vector is not what the engine gives for it.
+
+    blocks: for each block its matrix of SciPy's, or its entries in the order of the layout as the engine's own array.
+    product: what the engine gives for `layout.direction`, where compiled code has computed it.
+    Returns False where the engine has not computed the numbers yet. Rows that are not finite are passed over.
+    """
+    backend = operation.outermost
+    transposed = not operation.second and not derive.directions(backend)[0]
+    vector, noise = layout.direction(transposed=transposed), 0.0
+    entries = [[_entries(backend, part) for part in row] for row in blocks]
+    if any(part is None for row in entries for part in row):
+        return False
+    if product is not None:
+        expected = _joined(backend, product)
+    else:
+        again = Call(call.plan, call.values, call.f)
+        with again.scope():
+            leaves = again.enter()
+            function = Function(call.plan, call.f, again.enter_carried(), operation.output)
+            expected = _by_engine(operation, function, leaves, vector, transposed)
+            noise = _noise(operation, call, function, leaves)
+    if expected is None:
+        return False
+    found, size = _by_matrices(entries, layout, vector, transposed)
+    tolerance = _tolerance(operation, call)
+    with np.errstate(all="ignore"):
+        apart = np.abs(found - expected)
+        wrong = np.flatnonzero(apart > tolerance * (size + np.abs(expected) + tolerance * np.max(size, initial=0.0)) + noise)
+    if wrong.size:
+        _refuse(operation, structure, wrong, found, expected, transposed)
+    return True
+
+
+def _by_engine(operation: Derivative, function: Function, leaves: Arrays, vector: Array, transposed: bool) -> Array | None:
+    backend = operation.outermost
+    likes = function(*leaves)[0] if transposed else leaves
+    return _joined(backend, operation.product(function, leaves, split(backend, vector, likes)))
+
+
+def split(backend: Backend, vector: Array, likes: Arrays) -> Arrays:
+    """A vector of all numbers as native arrays like these."""
+    parts: list[Any] = []
+    offset = 0
+    for like in likes:
+        library, size = library_of(backend, like), size_of(backend, like)
+        part = vector[offset : offset + size].reshape(library.shape(like))
+        parts.append(library.asarray(part, dtype=library.dtype(like), like=like))
+        offset += size
+    return tuple(parts)
+
+
+def _joined(backend: Backend, arrays: Arrays) -> Array | None:
+    """All numbers in one vector; None where the engine has not computed them yet."""
+    parts = [np.zeros(0)]
+    for array in arrays:
+        numbers = numbers_of(backend, array)
+        if numbers is None:
+            return None
+        parts.append(np.ravel(numbers if numbers.dtype.kind in "fc" else numbers.astype("float64")))
+    return np.concatenate(parts)
+
+
+def _by_matrices(entries: list[list[Any]], layout: Layout, vector: Array, transposed: bool) -> tuple[Array, Array]:
+    """The product, and that of absolute values, by which rounding is measured."""
+    rows, columns = [np.cumsum([0, *sizes]) for sizes in (layout.outputs, layout.leaves)]
+    found, size = [np.zeros(int((columns if transposed else rows)[-1]), dtype) for dtype in (complex, float)]
+    for k, (row, blocks) in enumerate(zip(entries, layout.blocks)):
+        for n, (own, block) in enumerate(zip(row, blocks)):
+            to, of = slice(rows[k], rows[k + 1]), slice(columns[n], columns[n + 1])
+            if transposed:
+                to, of = of, to
+            with np.errstate(all="ignore"):
+                for total, numbers, factors in ((found, own, vector), (size, np.abs(own), np.abs(vector))):
+                    whole = scipy_sparse().csr_array((numbers, block.columns, block.pointers), shape=block.shape)
+                    total[to] += (whole.T if transposed else whole) @ factors[of]
+    return found, size
+
+
+def _entries(backend: Backend, part: Any) -> Array | None:
+    """The entries of a block in the order of its rows, in double precision at least; None where they are not known."""
+    if part is None:  # the block has none
+        return np.zeros(0)
+    found = np.asarray(part.tocsr().data) if hasattr(part, "tocsr") else numbers_of(backend, part)
+    if found is None:
+        return None
+    return found.astype(np.result_type(found, "float64") if found.dtype.kind in "fc" else "float64", copy=False)
+
+
+def _tolerance(operation: Derivative, call: Call) -> float:
+    """How much rounding, or the engine's own error, may make of the sum of absolute terms."""
+    return float(max(np.sqrt(_coarsest(call)), 10 * np.sqrt(_measured(operation, call))))
+
+
+def _coarsest(call: Call) -> float:
+    return max([epsilon(dtype) for dtype in call.plan.dtypes])
+
+
+def _measured(operation: Derivative, call: Call) -> float:
+    """The relative error of an engine that measures; 0 of one that differentiates."""
+    errors = [backend.relative_error(operation.orders, _coarsest(call)) for backend in (operation.outermost, call.plan.backend)]
+    return max([error for error in errors if error is not None], default=0.0)
+
+
+def _noise(operation: Derivative, call: Call, function: Function, leaves: Arrays) -> float:
+    """What differences of values are never without, however flat what they are of is."""
+    measured = _measured(operation, call)
+    if not measured:
+        return 0.0
+    values = _joined(operation.outermost, differenced(operation, function)(*leaves)[0])
+    if values is None:
+        return 0.0
+    largest = np.max(np.abs(values), initial=0.0, where=np.isfinite(values))
+    return measured * max(1.0, float(largest))
+
+
+def _refuse(operation: Derivative, structure: Structure, wrong: Array, found: Array, expected: Array, transposed: bool) -> None:
+    shown = ", ".join(map(str, wrong[:5].tolist()))
+    more = f" and {wrong.size - 5} more" if wrong.size > 5 else ""
+    line = "column" if transposed else "row"
+    first = int(wrong[0])
+    if structure.how == "given" and structure.pattern.local:
+        remedy = (
+            "sparsity(...) has found it for other values, and these lead another way: find it anew, or pass a pattern=... that "
+            "holds everywhere."
+        )
+    elif structure.how == "given":
+        remedy = "Leave pattern=... out to have it detected, or compare it with sparsity(...)."
+    elif structure.how.startswith("probed at"):
+        remedy = (
+            "It was found at other arguments, beside which f fails: make the call without prepare, or pass a pattern=... that "
+            "holds everywhere."
+        )
+    elif structure.how.startswith("probed"):
+        remedy = (
+            "It was found at other arguments, where these entries vanish: make the call without prepare, pass a pattern=... "
+            'that holds everywhere, or write f so that it can be traced and take detect="trace".'
+        )
+    elif structure.pattern.local:
+        remedy = (
+            "f branches on values, and these lead another way: make the call without prepare, or pass a pattern=... that holds "
+            "for every branch."
+        )
+    else:
+        remedy = "Pass a pattern=... that holds everywhere."
+    single = wrong.size == 1
+    raise SparsityError(
+        f"{operation.name}: the derivative has entries outside its pattern ({structure.how}) in {line}{'' if single else 's'} "
+        f"{shown}{more}: along a random direction {line} {first} is {_short(found[first])} by the matrix and "
+        f"{_short(expected[first])} by {type(operation.outermost.auto).__name__}. {remedy}"
+    )
+
+
+def _short(number: Any) -> str:
+    number = complex(number)
+    return f"{number:.6g}" if number.imag else f"{number.real:.6g}"
+
+
+__all__ = ["split", "verify"]

@@ -1,0 +1,135 @@
+"""Compressed derivatives: a few products, each of many columns or rows that share no entry, from the primitives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.contract.backend import Arrays, Aux, Backend, FlatFunction, Linearized, gives
+from .pattern import Colouring, Indices
+from ..core.derive.basis import SEED_BYTES, Stacked, concatenated, library_of, size_of
+from ..core.derive.primitives import back_stacked, linearize, pullback, push_stacked, transposed
+from ..core.contract.record import note_step
+from ..core.derive.second_order import GradientFunction, hessian_map
+
+#: Compiled code holds seeds of at most this many bytes; it makes larger ones on the way. A compiler that knows them folds them
+#: into f, which is faster, but takes long where they are large. Into a gradient it folds them once for each place where f's
+#: tangents meet, and to read all those again takes longer than to make the seeds.
+FOLDED_BYTES, FOLDED_BYTES_OF_GRADIENTS = 16 * 2**20, 0
+
+
+class Compressed(NamedTuple):
+    """Products with all colours, and with single lines; for each a stack per output or per leaf."""
+
+    outputs: Arrays
+    aux: Aux
+    coloured: Sequence[Any]
+    singles: Sequence[Any]
+
+
+def directions(backend: Backend) -> tuple[bool, bool]:
+    """Whether this backend gives pushforwards, and whether it gives pullbacks, at the price of a few evaluations each."""
+    backward = gives(backend, "pullback")
+    forward = gives(backend, "pushforward") or (backward and backend.transposes)
+    if not backward or backend.mode == "forward":
+        return True, False
+    return forward and backend.mode != "reverse", True
+
+
+def compressed_jacobian(
+    backend: Backend, function: FlatFunction, leaves: Arrays, colouring: Colouring, scales: Sequence[Any] | None = None
+) -> Compressed:
+    """scales: for each leaf, what its tangents are multiplied by, element by element."""
+    pushes = colouring.by == "columns"
+    single = bool(colouring.singles.size)
+    note_step(backend, f"{colouring.passes} products with the Jacobian: {colouring}")
+    if not pushes or single:
+        pulled = pullback(backend, function, leaves, differentiable=backend.transposes)
+        outputs, aux, back = pulled.outputs, pulled.aux, back_stacked(backend, pulled)
+    if pushes or single:
+        # An engine with a linear map of its own takes it: the transpose of a transpose costs more.
+        own = gives(backend, "linearize") and not backend.prefers_transposing
+        again = single and backend.transposes and not own
+        linear = transposed(backend, pulled) if again else linearize(backend, function, leaves)
+        outputs, aux, push = linear.outputs, linear.aux, push_stacked(backend, linear)
+    first, second = (leaves, outputs) if pushes else (outputs, leaves)
+    coloured_by, single_by = (push, back if single else None) if pushes else (back, push if single else None)
+    coloured = _stacks(backend, coloured_by, first, colouring.colours, colouring.count, scales if pushes else None)
+    singles: list[Any] = []
+    if single_by is not None:
+        numbers = np.full(sum([size_of(backend, array) for array in second]), -1, np.int32)
+        numbers[colouring.singles] = np.arange(colouring.singles.size)
+        singles = _stacks(backend, single_by, second, numbers, colouring.singles.size, None if pushes else scales)
+    return Compressed(outputs, aux, coloured, singles)
+
+
+def compressed_hessian(
+    outer: Backend, function: GradientFunction, leaves: Arrays, colouring: Colouring, scales: Sequence[Any] | None = None
+) -> Compressed:
+    """As `compressed_jacobian`, of the gradient, whose Jacobian is symmetric."""
+    linear: Linearized = hessian_map(outer, function, leaves)
+    note_step(outer, f"{colouring.passes} products with the Hessian: {colouring}")
+    push = push_stacked(outer, linear)
+    coloured = _stacks(outer, push, leaves, colouring.colours, colouring.count, scales, FOLDED_BYTES_OF_GRADIENTS)
+    return Compressed(linear.outputs, linear.aux, coloured, ())
+
+
+def _stacks(
+    backend: Backend,
+    apply: Stacked,
+    arrays: Arrays,
+    colours: Indices,
+    count: int,
+    scales: Sequence[Any] | None,
+    folded: int = FOLDED_BYTES,
+) -> list[Any]:
+    """The products with the sum of the basis vectors of each colour; none if there is no colour.
+
+    folded: how many bytes of seeds compiled code may hold.
+    """
+    known = 8 * count * colours.size <= folded
+    step = backend.chunk_size
+    if step is None:
+        step = max(1, SEED_BYTES // max(8, 8 * colours.size))
+    parts = []
+    for start in range(0, count, step):
+        seeds = _seeds(backend, arrays, colours, (start, min(start + step, count)), scales, known)
+        parts.append(apply(seeds))
+    return [concatenated(backend, column) for column in zip(*parts)]
+
+
+def _seeds(
+    backend: Backend, arrays: Arrays, colours: Indices, chunk: tuple[int, int], scales: Sequence[Any] | None, known: bool
+) -> Arrays:
+    """The sums of the basis vectors of each colour from the first of `chunk` to the second; where a compiler is not to know
+    them, made while it runs."""
+    start, stop = chunk
+    seeds: list[Any] = []
+    offset = 0
+    for n, array in enumerate(arrays):
+        library = library_of(backend, array)
+        shape, dtype = library.shape(array), library.dtype(array)
+        size = size_of(backend, array)
+        own = colours[offset : offset + size]
+        offset += size
+        xp = library.namespace(array)
+        if not known and library.traced(array) and scales is None and hasattr(xp, "arange"):
+            stack = xp.reshape(library.asarray(own)[None, :] == xp.arange(start, stop)[:, None], (stop - start, *shape))
+            seeds.append(library.asarray(stack, dtype=dtype, like=array))
+            continue
+        numbers = (own[None, :] == np.arange(start, stop)[:, None]).reshape(stop - start, *shape).astype("float64")
+        if scales is not None:
+            numbers *= scales[n]
+        seeds.append(library.asarray(numbers, dtype=dtype, like=array))
+    return tuple(seeds)
+
+
+def gathered(backend: Backend, stores: Sequence[Any], places: Indices) -> Any:
+    """The entries at these places of stacks that lie flat, one behind the other, by the engine itself."""
+    library = library_of(backend, stores[0])
+    if len(stores) == 1:
+        return library.take(stores[0], places)
+    xp = library.namespace(stores[0])
+    return library.take(concatenated(backend, [xp.reshape(store, (-1,)) for store in stores]), places)

@@ -1,0 +1,408 @@
+"""The operators on `AutoSparse`: the pattern and its colouring once, then a few products in the place of all.
+
+A `SparseOperation` is made for a backend. `specialized` binds one to the pattern of a call, or of a specialization of a
+prepared one; what an engine compiles is the bound one's `compute`, and `finish` makes matrices of its results.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..core import derive
+from ..core.call.call import Call
+from ..core.call.output import Form, Function
+from ..core.contract.auto import AutoSparse
+from ..core.contract.backend import Arrays, Aux, Backend
+from ..core.contract.errors import NotDifferentiableError, OutputError, PrecisionError, SparsityError
+from ..core.contract.library import NUMPY, epsilon, kind
+from ..core.derive.basis import block_dtype, cast, is_complex, library_of, size_of
+from .colouring import by_symmetry, choose, fits, require_valid, symmetric
+from .layout import Block, Layout
+from .scipy_door import scipy_sparse
+from ..core.tree import build_gradient
+from ..core.operators.hessian import Hessian, ValueGradientAndHessian, ValueGradientHessian
+from ..core.operators.jacobian import Jacobian, ValueAndJacobian, ValueJacobian
+from ..core.operators.operation import Compiled, Compute, Operation, PartForm, Results
+from .checking import split, verify
+from .finding import Structure, found_pattern, given_pattern
+
+_SCIPY_DTYPES = ("float32", "float64", "complex64", "complex128", np.dtype(np.longdouble).name, np.dtype(np.clongdouble).name)
+
+
+class SparseOperation(Operation):
+    """An operator whose matrices are sparse."""
+
+    second: ClassVar[bool] = False
+
+    def __init__(self, auto: AutoSparse):
+        scipy_sparse()
+        super().__init__(auto.backend)
+        self.sparse = auto
+        #: The pattern and the colouring of one call, or of one specialization; None before that.
+        self.structure: Structure | None = None
+        self.layout: Layout | None = None
+        #: The size and the dtype of each output, and the dtypes of its blocks.
+        self.results: list[tuple[int, str]] = []
+        self.dtypes: list[list[str]] = []
+        #: What makes the engine's own matrix of each block.
+        self.makers: dict[tuple[int, int], Any] = {}
+        #: Whether the next evaluation is to be compared with the engine.
+        self.unchecked = auto.check is not False
+
+    @property
+    def outermost(self) -> Backend:
+        """The backend that makes the products."""
+        return self.backend
+
+    @property
+    def orders(self) -> int:
+        """How many derivatives are differences, where the outermost backend takes such: 2 if it takes those of differences."""
+        return 1
+
+    def flat(self, function: Function, *, value: bool = True) -> Any:
+        """What the products are of."""
+        return function
+
+    def specialized(self, call: Call, leaves: Arrays, function: Function) -> Operation:
+        if self.structure is not None:
+            return self
+        bound = copy.copy(self)
+        bound.makers = {}
+        bound.structure = self._structure(call, leaves, function)
+        derive_note(self.outermost, bound.structure)
+        return bound
+
+    def _structure(self, call: Call, leaves: Arrays, function: Function) -> Structure:
+        if any(kind(dtype) == "complex" for dtype in call.plan.dtypes):
+            raise NotDifferentiableError(
+                f"{self.name}: AutoSparse takes real arguments, but one is complex. Pass its real and imaginary parts as two "
+                f"real arrays, or take the dense Jacobian without AutoSparse."
+            )
+        pushes, pulls = derive.directions(self.outermost)
+        inputs = sum([size_of(self.outermost, leaf) for leaf in leaves])
+        if self.sparse.pattern is not None:
+            found = given_pattern(self.name, self.sparse.pattern, inputs)
+        else:
+            found = found_pattern(self, call, leaves, function)
+        pattern = symmetric(found.pattern) if self.second else found.pattern
+        colouring = pattern.colouring
+        if colouring is not None and fits(pattern, pushes=pushes, pulls=pulls, second=self.second):
+            require_valid(pattern, colouring)
+        else:
+            colouring = by_symmetry(pattern) if self.second else choose(pattern, pushes=pushes, pulls=pulls)
+        return Structure(pattern.coloured(colouring), colouring, found.how)
+
+    @property
+    def checks_each(self) -> bool:
+        """Whether every evaluation is compared with the engine."""
+        local = self.structure is not None and self.structure.pattern.local
+        return self.sparse.check == "always" or (self.sparse.check == "first" and local)
+
+    def product(self, function: Function, leaves: Arrays, vector: Arrays) -> Arrays:
+        """The derivative times a vector, by the engine alone; by the transposed one where there is no forward mode."""
+        if derive.directions(self.outermost)[0]:
+            return derive.pushforward(self.outermost, function, leaves, vector, value=False).tangents
+        return derive.pullback(self.outermost, function, leaves).back(vector)
+
+    def compile(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
+        matrices = compiled(self.compute)
+        measures = self.outermost.relative_error(self.orders, epsilon("float64")) is not None
+        if not self.checks_each or measures or not derive.directions(self.outermost)[0]:
+            return matrices  # measured ones are compared without compiled code, for their noise has to be known
+        product = compiled(self.product)
+        direction: Arrays = ()
+
+        def checked(*arrays: Any) -> Results:
+            nonlocal direction
+            results = matrices(*arrays)
+            assert self.layout is not None
+            leaves = arrays[: len(self.layout.leaves)]
+            if any(library_of(self.outermost, leaf).traced(leaf) for leaf in leaves):
+                return results  # which are checked without compiled code, for the direction must not be of this trace
+            if not direction:
+                direction = split(self.outermost, self.layout.direction(transposed=False), leaves)
+            return (*results, product(*arrays, *direction))
+
+        return checked
+
+    # the products
+
+    def compressed(self, function: Any, leaves: Arrays, scales: Sequence[Any] | None) -> derive.Compressed:
+        assert self.structure is not None
+        return derive.compressed_jacobian(self.outermost, function, leaves, self.structure.colouring, scales)
+
+    def products(self, function: Function, leaves: Arrays, *, value: bool) -> Results:
+        backend = self.outermost
+        scales = backend.scales(leaves)
+        outputs, aux, coloured, singles = self.compressed(self.flat(function, value=value), leaves, scales)
+        layout = self._layout(outputs, leaves)
+        stacks = [*coloured, *singles]
+        # What an engine compiles it also gathers faster; elsewhere NumPy does.
+        compiled = bool(stacks) and library_of(backend, stacks[0]).traced(stacks[0])
+        if not compiled and not self._has_own_format():
+            return outputs, aux, [*coloured], [*singles]
+        weights = None if scales is None else np.concatenate([np.ravel(scale) for scale in scales] or [np.zeros(0)])
+        entries: list[list[Any]] = []
+        for k, row in enumerate(layout.blocks):
+            entries.append([])
+            for n, block in enumerate(row):
+                if not block.rows.size:
+                    entries[-1].append(None)
+                    continue
+                found = derive.gathered(backend, layout.stores(k, n, coloured, singles), block.places)
+                if weights is not None:
+                    found = found / library_of(backend, found).asarray(weights[block.seeds], like=found)
+                entries[-1].append(cast(backend, found, self.dtypes[k][n]))
+        return outputs, aux, entries, None
+
+    def _has_own_format(self) -> bool:
+        library = self.outermost.library
+        own = library is not None and type(library).sparse_matrices is not type(NUMPY).sparse_matrices
+        return own and self.sparse.format == "native"
+
+    def _layout(self, outputs: Arrays, leaves: Arrays) -> Layout:
+        """Made when the outputs are first known: by an engine that compiles, while it traces."""
+        backend, structure = self.outermost, self.structure
+        assert structure is not None
+        results = [(size_of(backend, y), library_of(backend, y).dtype(y)) for y in outputs]
+        if self.layout is not None:
+            self._require_same(results)
+            return self.layout
+        if any(is_complex(backend, output) for output in outputs) and (
+            structure.colouring.by != "columns" or structure.colouring.singles.size
+        ):
+            if not derive.directions(backend)[0]:
+                raise OutputError(
+                    f"{self.name}: a complex result has no rows in reverse mode that a sparse Jacobian could be made of. "
+                    f"Return its real and imaginary parts, or choose a backend with forward mode."
+                )
+            # Rows are in the gradient convention, which of a complex result is only its real part.
+            colouring = choose(structure.pattern, pushes=True, pulls=False)
+            raise _AnotherColouring(Structure(structure.pattern.coloured(colouring), colouring, structure.how))
+        heights, widths = [size for size, _ in results], [size_of(backend, x) for x in leaves]
+        if (sum(heights), sum(widths)) != structure.pattern.shape:
+            raise SparsityError(
+                f"{self.name}: the pattern has shape {structure.pattern.shape}, but f has {sum(heights)} outputs and "
+                f"{sum(widths)} inputs. A pattern has a row for each number in the result and a column for each in the "
+                f"arguments."
+            )
+        self.results, self.dtypes = results, [[block_dtype(backend, y, x) for x in leaves] for y in outputs]
+        self.layout = Layout(structure.pattern, structure.colouring, heights, widths)
+        return self.layout
+
+    def _require_same(self, results: list[tuple[int, str]]) -> None:
+        """Raises SparsityError for results of other sizes or dtypes than the layout was made for."""
+        if results == self.results:
+            return
+        seen, known = [", ".join([f"{size} numbers of {dtype}" for size, dtype in found]) for found in (results, self.results)]
+        raise SparsityError(
+            f"{self.name}: f gives {seen} for these values, but {known} when its pattern was found. Make the call without "
+            f"prepare, or let the result of f have the same shapes and dtypes for all values."
+        )
+
+    # the matrices
+
+    def matrices(self, call: Call, results: Results) -> list[list[Any]]:
+        _, _, coloured, singles, *_ = results
+        layout, backend = self.layout, self.outermost
+        assert layout is not None
+        if singles is None:
+            make = self._native if self._has_own_format() else self._gathered
+            return [[make(k, n, coloured[k][n]) for n in range(len(row))] for k, row in enumerate(layout.blocks)]
+        numbers = [[_numbers(self.name, backend, stack) for stack in stacks] for stacks in (coloured, singles)]
+        scales = None if backend.scales(()) is None else backend.scales(call.native)
+        weights = None if scales is None else np.concatenate([np.ravel(scale) for scale in scales] or [np.zeros(0)])
+        found = []
+        for k, row in enumerate(layout.blocks):
+            found.append([self._matrix(k, n, block, layout.stores(k, n, *numbers), weights) for n, block in enumerate(row)])
+        return found
+
+    def _matrix(self, k: int, n: int, block: Block, stores: list[Any], weights: Any) -> Any:
+        if not block.rows.size:
+            return self._scipy(k, n, np.zeros(0))
+        flat = stores[0].reshape(-1) if len(stores) == 1 else np.concatenate([store.reshape(-1) for store in stores])
+        entries = np.take(flat, block.places)
+        return self._scipy(k, n, entries if weights is None else entries / weights[block.seeds])
+
+    def _gathered(self, k: int, n: int, entries: Any) -> Any:
+        if entries is None:
+            return self._scipy(k, n, np.zeros(0))
+        return self._scipy(k, n, np.array(_numbers(self.name, self.outermost, entries)))  # for it may be read-only
+
+    def _scipy(self, k: int, n: int, entries: Any) -> Any:
+        assert self.layout is not None
+        dtype, block = self.dtypes[k][n], self.layout.blocks[k][n]
+        if dtype not in _SCIPY_DTYPES:
+            raise PrecisionError(
+                f"{self.name}: SciPy has no sparse matrices of dtype {dtype}, and nothing is widened silently. Take "
+                f'the engine\'s own, AutoSparse(..., format="native"), or convert the leaf to float32 or float64.'
+            )
+        sp = scipy_sparse()
+        entries = entries.astype(dtype, copy=False)
+        if self.sparse.format == "coo":
+            return sp.coo_array((entries, (block.rows.copy(), block.columns.copy())), shape=block.shape)
+        matrix = sp.csr_array((entries, block.columns.copy(), block.pointers.copy()), shape=block.shape)
+        matrix.has_canonical_format = True
+        return matrix.tocsc() if self.sparse.format == "csc" else matrix
+
+    def _native(self, k: int, n: int, entries: Any) -> Any:
+        assert self.layout is not None
+        library: Any = self.outermost.library
+        block = self.layout.blocks[k][n]
+        make = self.makers.get((k, n))
+        if make is None:
+            make = self.makers[k, n] = library.sparse_matrices(block.rows, block.columns, block.shape)
+        return make(library.asarray(np.zeros(0), dtype=self.dtypes[k][n]) if entries is None else entries)
+
+    def checked(self, call: Call, results: Results) -> list[list[Any]]:
+        """The matrices, after they were compared with the engine where that is due; a fifth result is what it has computed."""
+        structure, matrices = self.structure, self.matrices(call, results)
+        assert structure is not None
+        if self.unchecked:
+            assert self.layout is not None
+            _, _, coloured, singles, *product = results
+            entries = coloured if singles is None else matrices
+            if verify(self, self.layout, structure, call, entries, product[0] if product else None):
+                self.unchecked = self.checks_each
+            elif self.sparse.check == "always" or (structure.pattern.local and structure.how != "given"):
+                raise SparsityError(
+                    f"{self.name}: its pattern ({structure.how}) is checked in every call, but inside this transformation of "
+                    f"the engine there are no numbers to check it with. Pass a pattern=... that holds everywhere, or take "
+                    f"AutoSparse(..., check=False)."
+                )
+        return matrices
+
+
+class _AnotherColouring(Exception):
+    """What was decided before the result was seen does not serve it."""
+
+    def __init__(self, structure: Structure):
+        super().__init__()
+        self.structure = structure
+
+
+def derive_note(backend: Backend, structure: Structure) -> None:
+    derive.note_step(
+        backend,
+        f"pattern: {structure.how}; {structure.pattern.shape[0]} x {structure.pattern.shape[1]}, {structure.pattern.nnz} "
+        f"entries, {structure.colouring}",
+    )
+
+
+def _numbers(name: str, backend: Backend, stack: Any) -> np.ndarray[Any, Any]:
+    library = library_of(backend, stack)
+    if library.traced(stack):
+        raise SparsityError(
+            f"{name}: inside a transformation of {library.name} a matrix of SciPy's cannot hold what is traced. Take "
+            f'AutoSparse(..., format="native").'
+        )
+    return library.to_numpy(stack)
+
+
+class SparseValueJacobian(SparseOperation, ValueJacobian):
+    name = "value_and_jacobian"
+    result: ClassVar[type[tuple[Any, ...]] | None] = ValueAndJacobian
+    forms: ClassVar[tuple[PartForm, ...]] = ("value", "jacobian")
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        try:
+            return self.products(function, leaves, value=True)
+        except _AnotherColouring as other:
+            self.structure = other.structure
+            return self.products(function, leaves, value=True)
+
+    def finish(self, call: Call, results: Results) -> Any:
+        outputs, aux, *_ = results
+        matrices = self.checked(call, results)
+        return ValueAndJacobian(aux.form.assemble(outputs, aux.arrays, call.present), _assembled(call, aux.form, matrices))
+
+
+class SparseJacobian(SparseValueJacobian):
+    name = "jacobian"
+    result = None
+    forms = ("jacobian",)
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        _, aux, coloured, singles = super().compute(function, leaves, tangents)
+        return (), Aux((), aux.form), coloured, singles
+
+    def finish(self, call: Call, results: Results) -> Any:
+        return _assembled(call, results[1].form, self.checked(call, results))
+
+
+def _assembled(call: Call, form: Form, matrices: list[list[Any]]) -> Any:
+    """For each output the matrices of all arguments, in the structure of f's result."""
+    return build_gradient(form.structure, iter([call.plan.gradients(row, call.values) for row in matrices]))
+
+
+class SparseValueGradientHessian(SparseOperation, ValueGradientHessian):
+    name = "value_gradient_and_hessian"
+    result: ClassVar[type[tuple[Any, ...]] | None] = ValueGradientAndHessian
+    forms: ClassVar[tuple[PartForm, ...]] = ("value", "argument", "hessian")
+    second = True
+
+    @property
+    def outermost(self) -> Backend:
+        return self.outer
+
+    @property
+    def orders(self) -> int:
+        return 1 if self.inner.relative_error(1, epsilon("float64")) is None else 2
+
+    def flat(self, function: Function, *, value: bool = True) -> Any:
+        return derive.GradientFunction(self.inner, function, value=value)
+
+    def compressed(self, function: Any, leaves: Arrays, scales: Sequence[Any] | None) -> derive.Compressed:
+        assert self.structure is not None
+        return derive.compressed_hessian(self.outer, function, leaves, self.structure.colouring, scales)
+
+    def product(self, function: Function, leaves: Arrays, vector: Arrays) -> Arrays:
+        return derive.hvp(self.outer, self.inner, function, leaves, vector, value=False).tangents
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        return self.products(function, leaves, value=True)
+
+    def finish(self, call: Call, results: Results) -> Any:
+        gradients, aux, *_ = results
+        matrices = self.checked(call, results)
+        value = aux.form.assemble(aux.arrays[:1], aux.arrays[1:], call.present)
+        return ValueGradientAndHessian(value, call.gradients(gradients)[0], _square(call, matrices))
+
+
+class SparseHessian(SparseValueGradientHessian):
+    name = "hessian"
+    result = None
+    forms = ("hessian",)
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        _, _, coloured, singles = self.products(function, leaves, value=False)
+        return (), Aux(), coloured, singles
+
+    def finish(self, call: Call, results: Results) -> Any:
+        return _square(call, self.checked(call, results))
+
+
+def _square(call: Call, matrices: list[list[Any]]) -> Any:
+    rows = [call.plan.gradients(row, call.values)[0] for row in matrices]
+    return call.plan.gradients(rows, call.values)[0]
+
+
+#: The sparse operation in the place of each.
+SPARSE: dict[type[Operation], type[SparseOperation]] = {
+    Jacobian: SparseJacobian,
+    ValueJacobian: SparseValueJacobian,
+    Hessian: SparseHessian,
+    ValueGradientHessian: SparseValueGradientHessian,
+}
+
+
+def sparse_operation(kind: type[Operation], auto: AutoSparse) -> Operation:
+    """The sparse operation of an operator, or the dense one of an operator that gives no matrix."""
+    if issubclass(kind, SparseOperation):
+        return kind(auto)
+    sparse = SPARSE.get(kind)
+    return kind(auto.backend) if sparse is None else sparse(auto)

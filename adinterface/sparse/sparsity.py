@@ -1,0 +1,45 @@
+"""`sparsity`: the pattern of a sparse derivative, with its colouring, to look at and to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..core.call.messages import require_function
+from ..core.contract.auto import AutoBackend, AutoSparse
+from .pattern import SparsityPattern
+from ..core.operators.operation import operation_of, require_operator, specialized
+
+
+def sparsity(
+    operator: Callable[..., Any], f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any
+) -> SparsityPattern:
+    """Where the entries of f's Jacobian or Hessian stand, and how they share products.
+
+    operator: `jacobian` or `hessian` (or the ones that give the value, too). backend: an `AutoSparse`, or any other, which
+    stands for `AutoSparse(backend)`: found as its `detect` says, coloured for what its engine can do. args, kwargs: what the
+    operator takes after the backend. The pattern has a row for each number in the result and a column for each in the
+    arguments, in the order of their leaves.
+
+    The result can be saved, drawn, and passed on: `AutoSparse(backend, pattern=sparsity(jacobian, f, backend, x))` detects and
+    colours no more.
+
+    Raises what the operator raises, SparsityError where no pattern can be found, TypeError for another operator.
+
+    >>> import numpy as np
+    >>> from adinterface import AutoFiniteDifferences, jacobian, sparsity
+    >>> sparsity(jacobian, lambda x: x[1:] * x[:-1], AutoFiniteDifferences(), np.ones(5))
+    SparsityPattern(4 x 5, 8 entries, density 40 %, 2 colours of columns: 2 passes)
+    """
+    kind = require_operator("sparsity(operator, f, backend, *args)", operator)
+    require_function("sparsity", f)
+    operation: Any = operation_of(kind, backend if isinstance(backend, AutoSparse) else AutoSparse(backend))
+    if not hasattr(operation, "structure"):
+        raise TypeError(f"sparsity: {kind.name} gives no matrix. Pass jacobian or hessian.")
+    plan, values, _ = operation.plans.find(args, kwargs)
+    bound: Any = specialized(operation, plan, values, f)
+    pattern: SparsityPattern = bound.structure.pattern
+    return pattern
+
+
+__all__ = ["sparsity"]

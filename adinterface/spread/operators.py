@@ -1,0 +1,235 @@
+"""Operators in parts, on the workers of an executor or on several devices: Jacobians, and `batched` calls.
+
+Which parts there are depends on the arguments and the backend alone, so results are equal to the last bit however many
+workers there are. A worker gets f, the arguments and its part, and does what a call on a backend without an executor does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any
+
+from ..core import derive
+from ..core.call.batched import BatchedPlan
+from ..core.call.call import Call
+from ..core.call.output import Function
+from ..core.call.plan import Plan
+from ..core.contract.auto import AutoBackend
+from ..core.contract.backend import Arrays, Aux
+from ..core.contract.library import Library
+from ..core.derive.basis import library_of
+from ..core.tree import EACH, Constant, Each, Frozen, LeafSpec, Node, Structure, handler_of
+from ..core.tree.mapping import apart, rebuild
+from .workers import PIECES, Outside, Task, run_all
+from ..core.operators.batched import Batched, BatchedKind
+from ..core.operators.jacobian import Jacobian, ValueJacobian
+from ..core.operators.operation import Operation, Results, evaluate, operation_of, run
+from ..core.operators.second_order import first_order
+
+
+def spread_operation(kind: Callable[[AutoBackend], Operation], auto: Any) -> Operation:
+    """The operation on a backend with an executor: what is not done in parts does without it."""
+    alone = replace(auto, executor=None)
+    if first_order(auto).takes_executor:
+        return kind(auto)
+    if kind is Jacobian:
+        return _SpreadJacobian(auto)
+    if kind is ValueJacobian:
+        return _SpreadValueJacobian(auto)
+    if not isinstance(kind, BatchedKind):
+        return kind(auto)
+    inner = kind.inner
+    if kind.randomness != "error" or inner.directions is not None or not {"back", "push"}.isdisjoint(inner.forms):
+        return kind(alone)
+    return _SpreadBatched(kind, alone, auto.executor)
+
+
+def _run_all(alone: Any, executor: Any, call: Callable[..., Any], parts: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """`call(backend, *part)` for each part, on the workers."""
+    devices = first_order(alone).devices_of(executor)
+    if devices is None:
+        found = list(run_all(executor, [Task(call, (alone, *part)) for part in parts]))
+    else:
+        backends = [replace(alone, device=device) for device in devices]
+        with ThreadPoolExecutor(len(devices)) as threads:
+            found = list(threads.map(lambda n: call(backends[n % len(devices)], *parts[n]), range(len(parts))))
+    for result in found:
+        if isinstance(result, Outside):
+            raise result.error
+    return found
+
+
+def _ranges(count: int, size: int | None) -> list[tuple[int, int]]:
+    step = size or max(1, -(-count // PIECES))
+    return [(start, min(start + step, count)) for start in range(0, count, step)]
+
+
+def _again(structure: Structure, values: Iterator[Any]) -> Any:
+    """An argument as it was passed, markers included, around these values."""
+    if isinstance(structure, LeafSpec):
+        return next(values)
+    if isinstance(structure, Frozen):
+        return Constant(_again(structure.inner, values))
+    if isinstance(structure, Node):
+        children = [_again(child, values) for child in structure.children]
+        if structure.type is EACH:
+            return Each(children[0])
+        if structure.type.held:  # what it has frozen is its own
+            children = [child.value if type(child) is Constant else child for child in children]
+        return structure.type.unflatten(structure.data, children)
+    return structure.value
+
+
+def _arguments(plan: Plan, values: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments and keywords of a call, from the values of its slots."""
+    remaining = iter(values)
+    args = tuple([_again(structure, remaining) for structure in plan.structures])
+    words = {name: _again(structure, remaining).value for name, structure in plan.keywords.items()}
+    return args, words
+
+
+# Jacobians ------------------------------------------------------------------------------------------------------------
+
+
+class _PartOfRows(Jacobian):
+    """Some rows, or columns, of a Jacobian: native stacks. Its directions are where they begin and end."""
+
+    def tangents(self, call: Call, directions: tuple[Any, ...]) -> Arrays:
+        return directions
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        return derive.part_of_rows(self.backend, function, leaves, *tangents)
+
+    def finish(self, call: Call, results: Results) -> Any:
+        return results
+
+
+class _PartOfColumns(_PartOfRows):
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        return derive.part_of_columns(self.backend, function, leaves, *tangents)
+
+
+def _part(
+    auto: AutoBackend, columns: bool, f: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], *ends: int
+) -> Arrays:
+    """On a worker."""
+    operation = operation_of(_PartOfColumns if columns else _PartOfRows, auto)
+    plan, values, _ = operation.plans.find(args, kwargs)
+    stacks: Arrays = evaluate(operation, plan, values, f, ends)
+    return tuple([_sent(stack) for stack in stacks])
+
+
+def _sent(x: Any) -> Any:
+    library = handler_of(x)
+    return library.sent(x) if isinstance(library, Library) else x
+
+
+class _InParts(Operation):
+    """What the Jacobian has in common with the value and the Jacobian."""
+
+    compiles = False
+
+    def _spread(self, function: Function, leaves: Arrays) -> tuple[Arrays, Aux, list[list[Any]]] | None:
+        """Outputs, aux and blocks; None for leaves that an outer derivative follows, which belong to their thread."""
+        backend, plan = self.backend, function.plan
+        if any(library_of(backend, leaf).traced(leaf) for leaf in leaves):
+            return None
+        values = dict(zip((*plan.active, *plan.carried), map(_sent, (*leaves, *function.carried))))
+        args, kwargs = _arguments(plan, [values[n] for n in range(len(values))])
+        with library_of(backend, leaves[0]).evaluation(leaves) or nullcontext():
+            outputs, aux = function(*leaves)
+
+        def parts(columns: bool, count: int) -> list[Arrays]:
+            alone, executor = replace(backend.auto, executor=None), backend.auto.executor  # type: ignore[call-arg, attr-defined]
+            ranges = _ranges(count, backend.chunk_size)
+            found = _run_all(alone, executor, _part, [(columns, function.f, args, kwargs, *ends) for ends in ranges])
+            likes = outputs if columns else leaves
+            return [tuple(map(_home, stacks, likes)) for stacks in found]
+
+        return outputs, aux, derive.from_parts(backend, outputs, leaves, parts)
+
+
+class _SpreadValueJacobian(_InParts, ValueJacobian):
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        return self._spread(function, leaves) or super().compute(function, leaves, tangents)
+
+
+class _SpreadJacobian(_InParts, Jacobian):
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        found = self._spread(function, leaves)
+        if found is None:
+            return super().compute(function, leaves, tangents)
+        _, aux, blocks = found
+        return Aux((), aux.form), blocks
+
+
+def _home(stack: Any, like: Any) -> Any:
+    """A stack from another device, or another process, beside what it belongs to."""
+    library = handler_of(like)
+    assert isinstance(library, Library)
+    return library.asarray(stack, like=like)
+
+
+# Batched calls --------------------------------------------------------------------------------------------------------
+
+
+class _SpreadBatched(Batched):
+    """A batched call whose entries go out in parts."""
+
+    compiles = False
+
+    def __init__(self, kind: BatchedKind, alone: AutoBackend, executor: Any):
+        super().__init__(kind, alone)
+        self.executor, self.alone = executor, alone
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        """Nothing, since the parts take the caller's own arrays; all of it where there is one part at most.
+
+        So it is for no entries, inside an outer derivative, and for a module with frozen parameters, whose gradients, zeros,
+        have no axis.
+        """
+        plan = function.plan
+        assert isinstance(plan, BatchedPlan)
+        whole = not plan.count or any(library_of(self.backend, leaf).traced(leaf) for leaf in leaves)
+        return super().compute(function, leaves, tangents) if whole or any(map(_is_part_frozen, plan.structures)) else _NOTHING
+
+    def finish(self, call: Call, results: Results) -> Any:
+        if results is not _NOTHING:
+            return super().finish(call, results)
+        plan = call.plan
+        assert isinstance(plan, BatchedPlan)
+        assert plan.count is not None
+        parts: list[tuple[Any, ...]] = []
+        for start, stop in _ranges(plan.count, self.backend.chunk_size):
+            values = [value[start:stop] if each else value for value, each in zip(call.values, plan.each)]
+            parts.append((self.kind, call.f, *_arguments(plan, values)))
+        return _joined(_run_all(self.alone, self.executor, _entries, parts))
+
+
+_NOTHING = object()
+
+
+def _is_part_frozen(structure: Structure) -> bool:
+    if not isinstance(structure, Node):
+        return False
+    frozen = structure.type.held and any(isinstance(child, Frozen) for child in structure.children)
+    return frozen or any(map(_is_part_frozen, structure.children))
+
+
+def _entries(auto: AutoBackend, kind: BatchedKind, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """On a worker."""
+    return run(kind, auto, f, args, kwargs)
+
+
+def _joined(results: Sequence[Any]) -> Any:
+    """Results of all parts as one: their arrays one behind the other."""
+    structure, first = apart(results[0])
+    columns = zip(*[[leaf.value for leaf in apart(result)[1]] for result in results], strict=True)
+    return rebuild(structure, iter([_one_behind_the_other(leaf.library, column) for leaf, column in zip(first, columns)]))
+
+
+def _one_behind_the_other(library: Library, column: Sequence[Any]) -> Any:
+    return library.namespace(column[0]).concat([library.asarray(part, like=column[0]) for part in column])

@@ -1,0 +1,130 @@
+"""`python -m adinterface_conformance functions`: the table of functions, as text, JSON and Markdown."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from adinterface import AutoBackend
+from adinterface.core.contract.registry import find
+
+from adinterface_conformance.installed import installed_backends
+from adinterface_conformance.runner import _rich, backend_from, has_rich
+from . import table
+from .checks import MODES
+from .standard import USES as STANDARD
+
+
+def main(argv: Sequence[str]) -> int:
+    """The exit status: 0 if every function is right or a known upstream fact, 1 if not, 2 for a wrong command line."""
+    options = _parser().parse_args(argv)
+    try:
+        backends = [backend_from(text) for text in options.backend] or installed_backends()
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    if options.sweep:
+        return _swept(options, backends)
+    if options.numpy:
+        from .numpy_code import USES as NUMPY_CODE  # here, because it needs SciPy
+
+        all_uses = NUMPY_CODE
+    elif options.scipy:
+        from .scipy_code import USES as SCIPY_CODE
+
+        all_uses = SCIPY_CODE
+    else:
+        all_uses = STANDARD
+    uses = [use for use in all_uses if not options.function or any(fnmatchcase(use.name, name) for name in options.function)]
+    if not uses:
+        print("No function matches.", file=sys.stderr)
+        return 2
+    prefix = "numpy:scipy." if options.scipy else "numpy:" if options.numpy else "function:"
+    trials: list[table.Trial] = []
+    stale: list[str] = []
+    with _progress() as bar:
+        for backend in backends:
+            name = type(backend).__name__
+            own = table.run(uses, backend, modes=options.mode or None, progress=bar(name, len(uses)))
+            trials += own
+            if len(uses) == len(all_uses) and not options.mode:
+                stale += [f"{name}: {known.scenario} is right now" for known in table.unexpected(own, backend, prefix)]
+    for trial in trials:
+        if not trial.good:
+            print(trial)
+    for line in stale:
+        print(line)
+    for name in dict.fromkeys(trial.backend for trial in trials):
+        counts = Counter(trial.status for trial in trials if trial.backend == name)
+        print(f"{name}: " + ", ".join(f"{count} {status}" for status, count in counts.most_common()))
+    print(f"{len({use.name for use in uses})} functions in {len(uses)} uses")
+    if options.markdown:
+        Path(options.markdown).write_text(table.markdown(trials), encoding="utf-8")
+    if options.json:
+        text = json.dumps([dataclasses.asdict(trial) for trial in trials], indent=1)
+        Path(options.json).write_text(text, encoding="utf-8")
+    return 0 if all(trial.good for trial in trials) and not stale else 1
+
+
+def _swept(options: argparse.Namespace, backends: Sequence[AutoBackend]) -> int:
+    """Special functions over their whole domain."""
+    from . import sweep  # here, because it needs mpmath and SciPy
+    from .exact import FUNCTIONS
+
+    chosen = [name for name in FUNCTIONS if not options.function or any(fnmatchcase(name, part) for part in options.function)]
+    # Differences of numbers that are nearly alike say nothing of the tails.
+    engines = [backend for backend in backends if find(backend).library is not None]
+    with _progress() as bar:
+        advance = bar("special functions", len(chosen))
+        dtypes = options.dtype or ["float64"]
+        findings = sweep.run(
+            chosen, engines, options.points, dtypes=dtypes, costs=options.costs, progress=advance,
+            kept=Path(options.json) if options.json else None, resume=options.resume,
+        )  # fmt: skip
+    for finding in findings:
+        if finding.wrong:
+            print(finding)
+    names = {finding.name for finding in findings}
+    print(f"{len(names)} functions, {sum(finding.right for finding in findings)} numbers right")
+    if options.markdown:
+        Path(options.markdown).write_text(sweep.markdown(findings), encoding="utf-8")
+    return 1 if any(finding.wrong for finding in findings) else 0
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Callable[[str, int], Callable[[object], None]]]:
+    """What makes a bar of a name and a length, and gives what advances it; without rich nothing is drawn."""
+    if not has_rich():
+        yield lambda name, total: lambda use: None
+        return
+    with _rich("progress").Progress(transient=True) as progress:
+
+        def bar(name: str, total: int) -> Callable[[object], None]:
+            task = progress.add_task(name, total=total)
+            return lambda use: progress.advance(task)
+
+        yield bar
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m adinterface_conformance functions", description=__doc__)
+    parser.add_argument("--backend", action="append", default=[], metavar="BACKEND", help="default: all installed")
+    parser.add_argument("--numpy", action="store_true", help="NumPy's functions inside numpy_function, not the standard's")
+    parser.add_argument("--scipy", action="store_true", help="SciPy's functions, those of adinterface.scipy")
+    parser.add_argument("--sweep", action="store_true", help="special functions over their whole domain, against mpmath")
+    parser.add_argument("--dtype", action="append", default=[], choices=["float64", "float32"], help="with --sweep: float64")
+    parser.add_argument("--costs", action="store_true", help="with --sweep: what value and gradient cost beside SciPy's value")
+    parser.add_argument("--points", type=int, default=200, metavar="N", help="with --sweep: at most so many of each function")
+    parser.add_argument("--function", action="append", default=[], metavar="PATTERN", help="a name, with * for any part")
+    parser.add_argument("--mode", action="append", default=[], choices=MODES, help="default: all")
+    parser.add_argument("--markdown", metavar="FILE", help="write the table for the documentation")
+    parser.add_argument("--json", metavar="FILE", help="write every trial; with --sweep, keep what was found there")
+    parser.add_argument("--resume", action="store_true", help="with --sweep and --json: only what the file has not yet")
+    return parser

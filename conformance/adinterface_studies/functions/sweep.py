@@ -1,0 +1,433 @@
+"""`python -m adinterface_conformance functions --sweep`: special functions over their whole domain, against mpmath.
+
+What an engine gives is right if it is as near to the exact number as float64 allows: to 1e-9 of it, beyond what a rounding of
+the arguments does to it, and beyond what no rounding of the value would show: an error of a derivative that is a change of the
+value by less than 64 units in the last place, for a change of the argument by as much as itself. Where SciPy's own value is
+not the exact one, SciPy's is right: it is what NumPy code means. In float32 the arguments are rounded first, and 1e-4 counts.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import importlib
+import json
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from mpmath import mp, mpf
+
+from adinterface import AutoBackend, Constant, NumpyCodeError, numpy_function, prepare, value_and_gradient
+from adinterface.core.contract.registry import find
+
+from .cell import Array
+from .exact import DIGITS, FUNCTIONS, GROUPS, Undefined
+from .points import points
+
+TOLERANCE = 1e-9
+
+
+class Precision(NamedTuple):
+    """What counts as right in a dtype."""
+
+    epsilon: float
+    tolerance: float
+    #: Numbers that it holds in full, and the largest; what is half as large in digits may be infinite.
+    tiny: float
+    huge: float
+    enough: float
+
+
+PRECISIONS = {
+    "float64": Precision(2.0**-52, TOLERANCE, 1e-290, 1.7e308, 1e300),
+    "float32": Precision(2.0**-23, 1e-4, 1e-32, 3.4e38, 1e36),
+}
+
+#: An exact number and how far a rounding of the arguments moves it; None where there is none.
+Reference = tuple[Any, Any] | None
+
+
+@dataclass
+class Finding:
+    """What one engine made of one function, in its value (`by` is -1) or in its derivative by one argument."""
+
+    name: str
+    backend: str
+    by: int
+    right: int = 0
+    #: Where the engine raised an error or gave NaN for a number, which nobody takes for an answer.
+    refused: int = 0
+    worst: float = 0.0
+    wrong: list[str] = field(default_factory=list)
+    #: The words of the first refusal.
+    words: str = ""
+    dtype: str = "float64"
+    #: The time of a prepared value and gradient, in times of SciPy's value alone; None where it was not measured.
+    cost: float | None = None
+
+    def __str__(self) -> str:
+        what = "its value" if self.by < 0 else f"its derivative by argument {self.by}"
+        return f"{self.name} on {self.backend} in {self.dtype}, {what}: wrong at {'; '.join(self.wrong[:3])}"
+
+
+@functools.cache
+def references(name: str, args: tuple[float, ...], epsilon: float = PRECISIONS["float64"].epsilon) -> tuple[Reference, ...]:
+    """The exact value and derivatives at a point, and what a rounding of the arguments does to them."""
+    exact = FUNCTIONS[name]
+    return tuple([None if f is None else _reference(f, args, epsilon) for f in (exact.value, *exact.slopes)])
+
+
+def _reference(f: Callable[..., Any], args: tuple[float, ...], epsilon: float) -> Reference:
+    wanted = _number(f, *map(mpf, args))
+    if wanted is None:
+        return None
+    spread = mpf(0)
+    for n, x in enumerate(args):
+        for sign in (1, -1):
+            moved = _number(f, *[mpf(y) * (1 + sign * mpf(epsilon)) if n == m else mpf(y) for m, y in enumerate(args)])
+            if x and moved is not None and not mp.isinf(moved) and not mp.isinf(wanted):
+                spread = max(spread, abs(moved - wanted))
+    return wanted, spread
+
+
+def _number(f: Callable[..., Any], *args: Any) -> Any:
+    try:
+        with mp.workdps(DIGITS):
+            found = f(*args)
+    except (Undefined, ZeroDivisionError, ValueError, OverflowError, mp.NoConvergence):
+        return None
+    return None if mp.isnan(found) or mp.im(found) != 0 else mp.re(found)
+
+
+def error(got: float, reference: Reference, slack: float = 0.0, precision: Precision = PRECISIONS["float64"]) -> float:
+    """How wrong a number is, relative to the exact one: 0 where it is as good as its dtype allows, inf where it is none."""
+    if reference is None:
+        return 0.0
+    wanted, spread = reference
+    if abs(wanted) + 8 * spread > precision.huge:
+        if not np.isfinite(got) or abs(got) > precision.enough:
+            return 0.0
+        distance = abs(mpf(float(got)) / wanted - 1) if wanted else mpf(abs(got))
+        return float(distance) if distance <= precision.tolerance else np.inf
+    if not np.isfinite(got):
+        return np.inf
+    distance = abs(mpf(float(got)) - wanted) - 8 * spread - slack
+    return float(distance / max(abs(wanted), mpf(precision.tiny))) if distance > precision.tiny else 0.0
+
+
+def numpy_code(name: str) -> Callable[..., Any]:
+    """The function as a user writes it; `special.sici[0]` is the first of the two that it gives."""
+    called, _, part = name.partition("[")
+    module, _, attribute = called.partition(".")
+    f: Callable[..., Any] = getattr(np if module == "np" else importlib.import_module("scipy.special"), attribute)
+    return (lambda *args: f(*args)[int(part[0])]) if part else f
+
+
+def _evaluated(name: str, backend: AutoBackend, columns: Sequence[Array], by: Sequence[int], prepared: bool) -> Any:
+    """The engine's values and its derivatives by these arguments."""
+    if prepared:
+        count = len(columns[0])
+        size = -(-count // _PADDED) * _PADDED
+        columns = [np.resize(column, size) for column in columns]
+        args = _marked(columns, by)
+        (_, values), gradient = _compiled(name, backend, columns[0].dtype.name, tuple(by), size)(*args)
+        return [part[:count] for part in (np.asarray(values), *[gradient[n] for n in by])]
+    args = _marked(columns, by)
+    (_, values), gradient = value_and_gradient(numpy_function(_summed(name)), backend, *args)
+    return [np.asarray(values), *[gradient[n] for n in by]]
+
+
+def _summed(name: str) -> Callable[..., Any]:
+    f = numpy_code(name)
+
+    def summed(*args: Any) -> Any:
+        values = f(*args)
+        return np.sum(values), values
+
+    return summed
+
+
+def _marked(columns: Sequence[Array], by: Sequence[int]) -> list[Any]:
+    return [column if n in by else Constant(column) for n, column in enumerate(columns)]
+
+
+#: A compiled call has a multiple of so many numbers, so that it is compiled once for all that is asked of a function.
+_PADDED = 256
+
+
+@functools.lru_cache(4)
+def _compiled(name: str, backend: AutoBackend, dtype: str, by: tuple[int, ...], size: int) -> Callable[..., Any]:
+    """The engine's program of a function and a dtype for so many numbers."""
+    columns = [np.ones(size, dtype) for _ in FUNCTIONS[name].axes]
+    call: Callable[..., Any] = prepare(value_and_gradient, numpy_function(_summed(name)), backend, *_marked(columns, by))
+    return call
+
+
+def _at_each_point(name: str, backend: AutoBackend, columns: Sequence[Array], by: Sequence[int], prepared: bool) -> Any:
+    """As `_evaluated`; NaN where the engine refuses, which may be because of one point alone; and the words of a refusal."""
+    try:
+        return _evaluated(name, backend, columns, by, prepared), ""
+    except (NumpyCodeError, NotImplementedError, ValueError) as refusal:
+        words = str(refusal)
+    count = len(columns[0])
+    # A compiled call is refused before its numbers are known, whatever they are, and each half would be compiled anew.
+    if prepared or count == 1 or ("derivative" in words and "for" not in words):
+        return [np.full(count, np.nan) for _ in range(len(by) + 1)], words
+    halves = [[column[part] for column in columns] for part in (slice(None, count // 2), slice(count // 2, None))]
+    (first, _), (second, _) = (_at_each_point(name, backend, half, by, prepared) for half in halves)
+    return [np.concatenate(pair) for pair in zip(first, second)], words
+
+
+def rounded(columns: Sequence[Array], dtype: str) -> list[Array]:
+    """The points in a dtype, without those whose square it cannot hold."""
+    with np.errstate(over="ignore", under="ignore"):
+        narrow = [column.astype(dtype) for column in columns]
+        squares = [there * there for there in narrow]
+    held = [np.isfinite(square) & ((square != 0) | (column == 0)) for square, column in zip(squares, columns)]
+    return [there[np.logical_and.reduce(held)] for there in narrow]
+
+
+def sweep(name: str, backend: AutoBackend, limit: int, dtype: str = "float64") -> list[Finding]:
+    """Compare at most so many points of a function."""
+    exact = FUNCTIONS[name]
+    columns = rounded(points(name, exact.axes, limit), dtype)
+    places = [n for n, slope in enumerate(exact.slopes) if slope is not None]
+    prepared = hasattr(backend, "jit")  # an engine that compiles would take every step of every function by itself
+    findings = []
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        plain = np.asarray(numpy_code(name)(*columns), dtype=float)
+        results, words = _at_each_point(name, backend, columns, places, prepared)
+        values = results[0]
+        for place, result in zip(places, results[1:]):
+            if words and len(places) > 1 and np.all(np.isnan(result)):  # perhaps because of another argument
+                (alone, result), words = _at_each_point(name, backend, columns, [place], prepared)
+                values = alone if np.all(np.isnan(values)) else values
+            findings.append(_compared(name, backend, place, columns, result, plain, words))
+        return [_compared(name, backend, -1, columns, values, plain, words), *findings]
+
+
+def _compared(
+    name: str, backend: AutoBackend, by: int, columns: Sequence[Array], result: Array, plain: Array, words: str
+) -> Finding:
+    dtype = columns[0].dtype.name
+    precision = PRECISIONS[dtype]
+    finding = Finding(name, type(backend).__name__, by, words=words, dtype=dtype)
+    for args, got, value in zip(zip(*[column.tolist() for column in columns]), result.tolist(), plain.tolist()):
+        row = references(name, args, precision.epsilon)
+        reference, exact = row[by + 1], row[0]
+        if by < 0:
+            same = got == value or (np.isnan(got) and np.isnan(value)) or abs(got - value) <= precision.tolerance * abs(value)
+            wrong = 0.0 if same else error(got, reference, 0.0, precision) if reference is not None else np.inf
+        elif exact is None or not np.isfinite(value):
+            continue  # no derivative either
+        else:
+            slack = 64 * precision.epsilon * float(min(abs(exact[0]), mpf(precision.huge))) / max(1.0, abs(args[by]))
+            wrong = error(got, reference, slack, precision)
+        if wrong <= precision.tolerance:
+            finding.right += 1
+            finding.worst = max(finding.worst, wrong)
+        elif np.isnan(got):
+            finding.refused += 1
+        else:
+            wanted = value if reference is None else float(reference[0])
+            finding.wrong.append(f"({', '.join(f'{x:.6g}' for x in args)}): {got!r}, wanted {wanted!r}")
+    return finding
+
+
+def offered(name: str, backend: AutoBackend) -> bool:
+    """Whether the engine has the function at all."""
+    library = find(backend).library
+    if library is None:
+        return True
+    from adinterface.numpy_code.engine import engine_of
+
+    called = name.partition("[")[0]
+    module, _, attribute = called.partition(".")
+    function = getattr(np if module == "np" else importlib.import_module("scipy.special"), attribute)
+    try:
+        return engine_of(library).functions[function] is not None
+    except NumpyCodeError:
+        return False
+
+
+def run(
+    names: Iterable[str],
+    backends: Iterable[AutoBackend],
+    limit: int,
+    *,
+    dtypes: Sequence[str] = ("float64",),
+    costs: bool = False,
+    progress: Callable[[str], None] = lambda name: None,
+    kept: Path | None = None,
+    resume: bool = False,
+) -> list[Finding]:
+    """Every function on every backend that offers it; with what it costs, if that is asked for.
+
+    kept: a file of what was found, by this sweep and by earlier ones, which is written after each function. What is found now
+    stands in place of what it has on the same function, backend and dtype; with `resume`, that is not looked at again.
+    Returns all that the file has then; without one, what was found.
+    """
+    backends = list(backends)
+    found = load(kept) if kept is not None else {}
+    for name in names:
+        for backend in backends:
+            for dtype in dtypes:
+                key = name, type(backend).__name__, dtype
+                if not offered(name, backend) or (resume and key in found):
+                    continue
+                found[key] = sweep(name, backend, limit, dtype)
+                if costs and dtype == "float64":
+                    found[key][0].cost = cost(name, backend)
+        if kept is not None:
+            save(kept, found)
+        progress(name)
+    return _in_order(found)
+
+
+# What is kept --------------------------------------------------------------------------------------------------------
+
+#: The findings on a function, a backend, a dtype.
+Kept = dict[tuple[str, str, str], list[Finding]]
+
+
+def load(kept: Path) -> Kept:
+    """What a file has; nothing where there is none."""
+    found: Kept = {}
+    if kept.exists():
+        for row in json.loads(kept.read_text(encoding="utf-8")):
+            finding = Finding(**row)
+            found.setdefault((finding.name, finding.backend, finding.dtype), []).append(finding)
+    return found
+
+
+def save(kept: Path, found: Kept) -> None:
+    """Write what was found; whoever is interrupted leaves the old file or the new one, never a part of it."""
+    text = json.dumps([dataclasses.asdict(finding) for finding in _in_order(found)], indent=1)
+    beside = kept.with_name(kept.name + ".new")
+    beside.write_text(text + "\n", encoding="utf-8")
+    os.replace(beside, kept)
+
+
+def _in_order(found: Kept) -> list[Finding]:
+    """By function, as `exact` has them; by backend; by dtype, the wide one first."""
+    places = {name: place for place, name in enumerate(FUNCTIONS)}
+    keys = [key for key in found if key[0] in places]
+    keys.sort(key=lambda key: (places[key[0]], key[1], list(PRECISIONS).index(key[2])))
+    return [finding for key in keys for finding in found[key]]
+
+
+#: How often the time of a call is taken, and of how many numbers.
+_ROUNDS, _SIZE = 7, 10_000
+
+#: No function is timed for longer than about so many seconds.
+_LONGEST = 3.0
+
+
+def cost(name: str, backend: AutoBackend) -> float | None:
+    """How long a prepared value and gradient takes for ordinary numbers, in times of SciPy's value alone.
+
+    The fastest of interleaved rounds; of fewer numbers where these would take too long. None where the engine has no derivative
+    by any argument.
+    """
+    f = numpy_code(name)
+    columns = points(name, FUNCTIONS[name].axes, 1_000)
+    ordinary = np.logical_and.reduce([(np.abs(column) > 0.01) & (np.abs(column) < 50) for column in columns])
+    with np.errstate(all="ignore"):
+        ordinary &= np.isfinite(f(*columns))
+    by = tuple([n for n, slope in enumerate(FUNCTIONS[name].slopes) if slope is not None])
+    positive = np.logical_and.reduce([ordinary, *[column > 0 for column in columns]])
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for there in (ordinary, positive):  # where some of the numbers are refused, of those that are everywhere defined
+            chosen = [column[there] for column in columns]
+            found = _timed(name, backend, chosen, by, _PADDED)
+            if found is not None:
+                ratio, once = found
+                if once * _SIZE / _PADDED < _LONGEST / 2 or once < 0.1:  # much of which does not grow with the numbers
+                    ratio, _ = _timed(name, backend, chosen, by, _SIZE) or found
+                return ratio
+    return None
+
+
+def _timed(
+    name: str, backend: AutoBackend, columns: Sequence[Array], by: tuple[int, ...], size: int
+) -> tuple[float, float] | None:
+    """The cost of so many numbers, and the seconds of one call; None where the engine refuses."""
+    f = numpy_code(name)
+    chosen = [np.resize(column, size) for column in columns]
+    args = _marked(chosen, by)
+    try:
+        call = _compiled(name, backend, "float64", by, size)
+        call(*args)
+    except (NumpyCodeError, NotImplementedError, ValueError):  # by one of the arguments, or for some of the numbers
+        return None
+    both: list[Callable[[], Any]] = [lambda: call(*args), lambda: f(*chosen)]
+    fastest = [np.inf, np.inf]
+    begun = time.perf_counter()
+    for _ in range(_ROUNDS):
+        for n, timed in enumerate(both):
+            start = time.process_time()  # others may use the machine, too, and stop a long call more than a short one
+            timed()
+            fastest[n] = min(fastest[n], time.process_time() - start)
+        if time.perf_counter() - begun > _LONGEST:
+            break
+    return fastest[0] / fastest[1], fastest[0]
+
+
+# The table -----------------------------------------------------------------------------------------------------------
+
+
+def markdown(findings: Sequence[Finding]) -> str:
+    """A table for each group of functions: a row for each of them, a column for each backend."""
+    backends = list(dict.fromkeys(finding.backend for finding in findings))
+    cells: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        cells.setdefault((finding.name, finding.backend), []).append(finding)
+    groups: dict[str, list[str]] = {}
+    title = ""
+    for name in FUNCTIONS:
+        title = GROUPS.get(name, title)
+        if any((name, backend) in cells for backend in backends):
+            groups.setdefault(title, []).append(name)
+    parts = []
+    for title, names in groups.items():
+        lines = [f"**{title}**", "", "| function | " + " | ".join(backends) + " |", "| --- |" + " --- |" * len(backends)]
+        for name in names:
+            row = [_cell(cells[name, backend]) if (name, backend) in cells else "" for backend in backends]
+            lines.append(f"| `{name}` | " + " | ".join(row) + " |")
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def _cell(findings: Sequence[Finding]) -> str:
+    """What a backend makes of a function: in each dtype, and what it costs."""
+    of_dtypes: dict[str, list[Finding]] = {}
+    for finding in findings:
+        of_dtypes.setdefault(finding.dtype, []).append(finding)
+    words = [_in_words(dtype, own) for dtype, own in of_dtypes.items()]
+    return "; ".join([*words, *[f"{_short(finding.cost)}x" for finding in findings if finding.cost is not None]])
+
+
+def _in_words(dtype: str, findings: Sequence[Finding]) -> str:
+    """The largest error of the value and the derivatives, and how much is refused."""
+    wrong, right = sum(len(finding.wrong) for finding in findings), sum(finding.right for finding in findings)
+    if wrong:
+        return f"wrong at {wrong}"
+    if not right:
+        return "refused"
+    worst = max(finding.worst for finding in findings)
+    refused = sum(finding.refused for finding in findings) / (right + sum(finding.refused for finding in findings))
+    size = "✓" if worst < PRECISIONS[dtype].epsilon else f"{worst:.0e}"
+    return size + (f" ({max(refused, 0.01):.0%} refused)" if refused else "")
+
+
+def _short(ratio: float) -> str:
+    """Two digits."""
+    return f"{ratio:.1f}" if ratio < 9.95 else f"{float(f'{ratio:.1e}'):.0f}"

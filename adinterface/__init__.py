@@ -4,8 +4,10 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from . import scipy as scipy
+from . import sparse as _sparse
+from . import spread as _spread
 from .core import tree
-from .core.contract.auto import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoSparse, AutoTorch, SecondOrder
+from .core.contract.auto import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, SecondOrder
 from .core.contract.backend import Backend, FlatFunction, KnownFailure, Linearized, Pullback, Pushforward
 from .core.contract.errors import (
     AdinterfaceError,
@@ -27,14 +29,6 @@ from .core.contract.errors import (
 )
 from .core.contract.library import Library
 from .core.contract.nodes import NodeType
-from .sparse.pattern import Colouring, SparsityPattern
-from .rules.derived.crossing import differentiate_with
-from .rules.derived.implicit import fixed_point, root
-from .rules.derived.linear import linear_solve
-from .rules.derived.recompute import checkpoint
-from .rules.loops import cond, fori_loop, scan, switch, while_loop
-from .rules.namespace import array_namespace
-from .numpy_code import numpy_function
 from .core.operators.batched import batched
 from .core.operators.derivative import (
     ValueAndDerivative,
@@ -44,6 +38,7 @@ from .core.operators.derivative import (
     value_and_derivative,
     value_derivative_and_second_derivative,
 )
+from .core.operators.dispatch import extend as _extend
 from .core.operators.gradient import ValueAndGradient, gradient, value_and_gradient
 from .core.operators.hessian import (
     GradientAndHvp,
@@ -57,18 +52,23 @@ from .core.operators.hessian import (
 from .core.operators.jacobian import ValueAndJacobian, jacobian, value_and_jacobian
 from .core.operators.prepare import Prepared, prepare
 from .core.operators.pullback import Back, Push, ValueAndBack, ValueAndPush, ValueAndTangent, linearize, pullback, pushforward
-from .sparse.sparsity import sparsity
+from .core.tree import Constant, Duplicated, Each, register_node
+from .numpy_code import numpy_function
+from .rules.derived.crossing import differentiate_with
+from .rules.derived.implicit import fixed_point, root
+from .rules.derived.linear import linear_solve
+from .rules.derived.recompute import checkpoint
 from .rules.hooks import gradient_hook, straight_through
 from .rules.ignored import ignore_derivatives, non_differentiable
+from .rules.loops import cond, fori_loop, scan, switch, while_loop
+from .rules.namespace import array_namespace
 from .rules.rule import Rule, rule
 from .rules.scalar import scalar_rule
-from .tools.check_gradient import GradientCheck, check_gradient
-from .tools.check_neutral import NeutralCheck, NeutralFinding, check_neutral
-from .tools.check_rule import RuleCheck, RuleFinding, check_rule
-from .tools.compare import Comparison, compare
-from .tools.estimate_noise import Noise, estimate_noise
-from .tools.explain import Explanation, LeafReport, explain
-from .core.tree import Constant, Duplicated, Each, register_node
+from .sparse.auto import AutoSparse
+from .sparse.pattern import Colouring, SparsityPattern
+
+#: What extensions add to the core: the operations on some backend values.
+_extend(_sparse.EXTENSION, _spread.EXTENSION)
 
 if _TYPE_CHECKING:
     from .fit.differential_equations import solve_bvp, solve_ivp
@@ -77,35 +77,58 @@ if _TYPE_CHECKING:
     from .fit.solvers import curve_fit, find_root, least_squares, minimize
     from .fit.training import Training
     from .fit.update import update
+    from .sparse.sparsity import sparsity
+    from .tools.check_gradient import GradientCheck, check_gradient
+    from .tools.check_neutral import NeutralCheck, NeutralFinding, check_neutral
+    from .tools.check_rule import RuleCheck, RuleFinding, check_rule
+    from .tools.compare import Comparison, compare
+    from .tools.estimate_noise import Noise, estimate_noise
+    from .tools.explain import Explanation, LeafReport, explain
 
 __version__ = "0.1.0"
 
-#: What is imported when it is first asked for: the file that has it.
+#: What is imported when it is first asked for: the module that has it.
 _LATER = {
-    "Flat": "flat",
-    "HoldingOptimiser": "optimisers",
-    "Optimiser": "optimisers",
-    "Training": "training",
-    "curve_fit": "solvers",
-    "find_root": "solvers",
-    "flat": "flat",
-    "least_squares": "solvers",
-    "minimize": "solvers",
-    "optax": "optimisers",
-    "solve_bvp": "differential_equations",
-    "solve_ivp": "differential_equations",
-    "torch_optim": "optimisers",
-    "update": "update",
+    "Comparison": "tools.compare",
+    "Explanation": "tools.explain",
+    "Flat": "fit.flat",
+    "GradientCheck": "tools.check_gradient",
+    "HoldingOptimiser": "fit.optimisers",
+    "LeafReport": "tools.explain",
+    "NeutralCheck": "tools.check_neutral",
+    "NeutralFinding": "tools.check_neutral",
+    "Noise": "tools.estimate_noise",
+    "Optimiser": "fit.optimisers",
+    "RuleCheck": "tools.check_rule",
+    "RuleFinding": "tools.check_rule",
+    "Training": "fit.training",
+    "check_gradient": "tools.check_gradient",
+    "check_neutral": "tools.check_neutral",
+    "check_rule": "tools.check_rule",
+    "compare": "tools.compare",
+    "curve_fit": "fit.solvers",
+    "estimate_noise": "tools.estimate_noise",
+    "explain": "tools.explain",
+    "find_root": "fit.solvers",
+    "flat": "fit.flat",
+    "least_squares": "fit.solvers",
+    "minimize": "fit.solvers",
+    "optax": "fit.optimisers",
+    "solve_bvp": "fit.differential_equations",
+    "solve_ivp": "fit.differential_equations",
+    "sparsity": "sparse.sparsity",
+    "torch_optim": "fit.optimisers",
+    "update": "fit.update",
 }
 
 
 def __getattr__(name: str) -> _Any:
-    """What trains and solves is loaded by who uses it."""
+    """Tools, solvers and optimisers are loaded at first use."""
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"{__name__}.fit.{_LATER[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
 
 
 def __dir__() -> list[str]:

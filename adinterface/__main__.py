@@ -11,6 +11,7 @@ import numpy as np
 from . import __version__
 from .core.contract import registry
 from .core.contract.auto import BUILT_IN
+from .core.contract.entry_points import GROUP
 from .core.contract.errors import BackendError
 
 _HEADINGS = ("backend", "installed", "version", "devices", "how to add it")
@@ -81,7 +82,7 @@ def _engine_version(name: str) -> str:
 
 def _package(name: str) -> str:
     """The distribution that offers the backend."""
-    return next((point.dist.name for point in entry_points(group=registry.GROUP, name=name) if point.dist), "adinterface")
+    return next((point.dist.name for point in entry_points(group=GROUP, name=name) if point.dist), "adinterface")
 
 
 def report() -> str:

@@ -30,7 +30,7 @@ def leaves(member):
 
 def member(arguments):
     """What the command prints in a process that somebody else has started, whose environment says to which group it belongs."""
-    from adinterface_conformance.__main__ import main
+    from adinterface_studies.__main__ import main
 
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         assert main(arguments) == 0

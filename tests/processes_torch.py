@@ -15,7 +15,29 @@ from torch.distributed.fsdp import FullyShardedDataParallel, MixedPrecisionPolic
 from torch.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
 from torch.nn.parallel import DistributedDataParallel
 
-from adinterface import AutoFiniteDifferences, AutoJax, AutoTorch, Constant, Duplicated, Each, Training, batched, derivative, diagonal_hessian, gradient, hessian, hvp, jacobian, linearize, prepare, pullback, pushforward, torch_optim, update, value_and_gradient
+from adinterface import (
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    Constant,
+    Duplicated,
+    Each,
+    Training,
+    batched,
+    derivative,
+    diagonal_hessian,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    linearize,
+    prepare,
+    pullback,
+    pushforward,
+    torch_optim,
+    update,
+    value_and_gradient,
+)
 from adinterface.core import tree
 
 BACKEND = AutoTorch()

@@ -10,10 +10,10 @@ import numpy as np
 
 from ..core.contract.auto import AutoBackend
 from ..core.contract.errors import OutputError, TreeError
+from ..core.contract.structures import Constant
 from ..core.operators.jacobian import jacobian
 from ..core.operators.pullback import linearize
 from ..core.tree.mapping import require_leaf
-from ..core.tree.structures import Constant
 from ..core.tree.vectors import as_matrix
 from .evaluate import Evaluate
 from .flat import Flat
@@ -138,7 +138,7 @@ def solve_bvp(
         return columns.flat(value, len(nodes))
 
     def run(function: Callable[..., Any], *args: Any) -> Any:
-        from ..core.operators.operation import run as called
+        from ..core.operators.run import run as called
 
         return called(Evaluate, backend, function, args, {})
 

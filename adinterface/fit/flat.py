@@ -11,11 +11,11 @@ from ..core.call.state import Unchanging, held_state, stateful
 from ..core.contract.auto import AutoBackend
 from ..core.contract.errors import ConversionError
 from ..core.contract.record import doubting
+from ..core.contract.structures import Constant
 from ..core.operators.gradient import value_and_gradient
 from ..core.operators.hessian import hessian, hvp
 from ..core.operators.jacobian import value_and_jacobian
 from ..core.operators.prepare import Prepared, prepare
-from ..core.tree.structures import Constant
 from .evaluate import Evaluate
 from .packing import Packing, Rows, Vector, pack
 

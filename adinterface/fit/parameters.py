@@ -11,9 +11,9 @@ from typing import Any
 
 from ..core.contract.errors import TreeError
 from ..core.contract.library import PYTHON, Library
+from ..core.contract.structures import Leaf
 from ..core.tree import Structure, count_leaves, paths_of
 from ..core.tree.mapping import Fits, along, apart, precision, rebuild, require_like
-from ..core.tree.structures import Leaf
 
 
 class Parameters:

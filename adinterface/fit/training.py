@@ -8,12 +8,12 @@ from typing import Any
 
 from ..core.contract.auto import AutoBackend
 from ..core.contract.library import PYTHON
+from ..core.contract.structures import Constant
 from ..core.operators.gradient import value_and_gradient
 from ..core.operators.prepare import Prepared, prepare
 from ..core.operators.second_order import first_order
 from ..core.tree.algebra import like
 from ..core.tree.mapping import apart, map, rebuild, require_leaf
-from ..core.tree.structures import Constant
 from .evaluate import TrainingStep
 from .parameters import Parameters
 from .update import update

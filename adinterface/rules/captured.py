@@ -7,8 +7,8 @@ from typing import Any
 
 from ..core.contract.errors import AdinterfaceError, RuleError
 from ..core.contract.library import Library
-from .loops.captured import captured
 from ..core.tree import Constant, Leaf, flatten, handler_of
+from .loops.captured import captured
 
 
 def refusal(name: str) -> RuleError:

@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from .namespace import array_namespace
 from .ignored import ignore_derivatives
+from .namespace import array_namespace
 from .rule import rule
 from .scalar import like, spread
 

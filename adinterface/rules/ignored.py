@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, overload
 
 from ..core.contract.errors import RuleError
+from ..core.contract.held import held
 from ..core.contract.library import Library
 from ..core.tree import Frozen, Leaf, Node, Structure, build, flatten, handler_of
-from ..core.contract.held import held
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..core.contract.library import Library
-from ..numpy_code.array import NumpyArray
 from ..core.tree import handler_of
+from ..numpy_code.array import NumpyArray
 from .dispatch import is_native
 
 #: Values that hold nothing.

@@ -16,9 +16,9 @@ import numpy as np
 
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import NUMPY, PYTHON, Library
+from ..core.tree import handler_of
 from ..numpy_code import numpy_function
 from ..numpy_code.array import NumpyArray
-from ..core.tree import handler_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 

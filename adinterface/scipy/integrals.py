@@ -19,9 +19,9 @@ from ..core import derive
 from ..core.contract.backend import Arrays, Aux, Backend
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import Library, widest
+from ..core.contract.registry import auto_class, backend_of
 from ..numpy_code.array import NumpyArray
 from ..numpy_code.engine import engine_of
-from ..core.contract.registry import auto_class, backend_of
 from ..rules.rule import rule
 from .arrays import numbers
 from .captured import Captured, is_traced, library_of, native_of

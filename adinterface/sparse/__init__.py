@@ -1,6 +1,18 @@
-"""What decides about sparse derivatives: which entries there are, which share a product, and where each is found.
+"""Sparse Jacobians and Hessians: patterns found, coloured, compressed and checked.
 
-Everything here is numbers of rows and columns; no engine is met but through the functions that are passed in. It may import
-the ground, `tree`, and the compositions of NumPy's functions. SciPy is imported here alone, where it is needed: it is the extra
-`adinterface[sparse]`. `operators/sparse.py` imports this package when the first `AutoSparse` is used.
+It may import core, and the compositions of `numpy_code`, whose functions the trace of a pattern also knows. SciPy is imported
+where it is needed: it is the extra `adinterface[sparse]`.
 """
+
+from ..core.contract.auto import AutoBackend
+from ..core.operators.dispatch import Extension
+from .auto import AutoSparse
+
+
+def is_sparse(auto: AutoBackend) -> bool:
+    """Whether the backend value asks for sparse matrices."""
+    return isinstance(auto, AutoSparse)
+
+
+#: Makes the operations on `AutoSparse`.
+EXTENSION = Extension(is_sparse, f"{__name__}.operators:sparse_operation")

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from ..core import derive
 from ..core.call.call import Call
 from ..core.call.output import Function
+from ..core.contract.arrays import library_of, numbers_of, size_of
 from ..core.contract.backend import Arrays, Backend
 from ..core.contract.errors import SparsityError
 from ..core.contract.library import epsilon
-from ..core.derive.basis import library_of, numbers_of, size_of
+from . import compressed
+from .finding import Derivative, Structure, differenced
 from .layout import Layout
 from .scipy_door import scipy_sparse
-from .finding import Derivative, Structure, differenced
 
 Array = np.ndarray[Any, Any]
 
@@ -30,7 +30,7 @@ def verify(
     Returns False where the engine has not computed the numbers yet. Rows that are not finite are passed over.
     """
     backend = operation.outermost
-    transposed = not operation.second and not derive.directions(backend)[0]
+    transposed = not operation.second and not compressed.directions(backend)[0]
     vector, noise = layout.direction(transposed=transposed), 0.0
     entries = [[_entries(backend, part) for part in row] for row in blocks]
     if any(part is None for row in entries for part in row):

@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.contract.arrays import library_of, size_of
 from ..core.contract.backend import Arrays, Aux, Backend, FlatFunction, Linearized, gives
-from .pattern import Colouring, Indices
-from ..core.derive.basis import SEED_BYTES, Stacked, concatenated, library_of, size_of
-from ..core.derive.primitives import back_stacked, linearize, pullback, push_stacked, transposed
 from ..core.contract.record import note_step
+from ..core.derive.basis import SEED_BYTES, Stacked, concatenated
+from ..core.derive.primitives import back_stacked, linearize, pullback, push_stacked, transposed
 from ..core.derive.second_order import GradientFunction, hessian_map
+from .pattern import Colouring, Indices
 
 #: Compiled code holds seeds of at most this many bytes; it makes larger ones on the way. A compiler that knows them folds them
 #: into f, which is faster, but takes long where they are large. Into a gradient it folds them once for each place where f's

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .pattern import SparsityPattern, distinct
 from .colouring import grouped
+from .pattern import SparsityPattern, distinct
 from .scipy_door import scipy_sparse
 
 Array = np.ndarray[Any, Any]

@@ -13,9 +13,9 @@ import numpy as np
 
 from ..core.contract.errors import SparsityError
 from ..core.contract.library import PYTHON, kind
-from .pattern import SparsityPattern
 from ..core.tree import Leaf, flatten
 from . import rules  # noqa: F401 - what functions do to what is traced
+from .pattern import SparsityPattern
 from .sets import Sets, empty, entries, part_of_identity
 from .traced import Branched, Trace, Traced, Untraceable
 

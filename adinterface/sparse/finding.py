@@ -10,17 +10,18 @@ import numpy as np
 from ..core import derive
 from ..core.call.call import Call
 from ..core.call.output import Function, OutputKind
-from ..core.contract.auto import AutoSparse
+from ..core.contract.arrays import library_of, numbers_of, size_of
 from ..core.contract.backend import Arrays, Backend
 from ..core.contract.errors import SparsityError
 from ..core.contract.library import PYTHON, Library, epsilon, kind
 from ..core.contract.nodes import NodeType
-from .pattern import Colouring, SparsityPattern
-from ..core.derive.basis import library_of, numbers_of, size_of
+from ..core.tree import handler_of
+from . import compressed
+from .auto import AutoSparse
 from .detect_probe import probed_pattern, united
 from .detect_trace import Branched, Found, traced_pattern
+from .pattern import Colouring, SparsityPattern
 from .traced import stand_in
-from ..core.tree import handler_of
 
 
 class Structure(NamedTuple):
@@ -200,7 +201,7 @@ def _numbers(backend: Backend, array: Any) -> np.ndarray[Any, Any]:
 def _pattern_at(operation: Derivative, function: Function, leaves: Arrays, needs_finite: bool) -> SparsityPattern | None:
     """The pattern at one point; None where f must be finite and is not."""
     backend = operation.outermost
-    pushes, pulls = derive.directions(backend)
+    pushes, pulls = compressed.directions(backend)
     flat = operation.flat(function, value=False)
     push = pull = None
     if operation.second:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .pattern import Colouring, Indices, SparsityPattern
 from .colouring import alone
+from .pattern import Colouring, Indices, SparsityPattern
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,20 +15,22 @@ import numpy as np
 from ..core import derive
 from ..core.call.call import Call
 from ..core.call.output import Form, Function
-from ..core.contract.auto import AutoSparse
+from ..core.contract.arrays import block_dtype, cast, is_complex, library_of, size_of
 from ..core.contract.backend import Arrays, Aux, Backend
 from ..core.contract.errors import NotDifferentiableError, OutputError, PrecisionError, SparsityError
 from ..core.contract.library import NUMPY, epsilon, kind
-from ..core.derive.basis import block_dtype, cast, is_complex, library_of, size_of
-from .colouring import by_symmetry, choose, fits, require_valid, symmetric
-from .layout import Block, Layout
-from .scipy_door import scipy_sparse
-from ..core.tree import build_gradient
+from ..core.operators.dispatch import Kind
 from ..core.operators.hessian import Hessian, ValueGradientAndHessian, ValueGradientHessian
 from ..core.operators.jacobian import Jacobian, ValueAndJacobian, ValueJacobian
 from ..core.operators.operation import Compiled, Compute, Operation, PartForm, Results
+from ..core.tree import build_gradient
+from . import compressed
+from .auto import AutoSparse
 from .checking import split, verify
+from .colouring import by_symmetry, choose, fits, require_valid, symmetric
 from .finding import Structure, found_pattern, given_pattern
+from .layout import Block, Layout
+from .scipy_door import scipy_sparse
 
 _SCIPY_DTYPES = ("float32", "float64", "complex64", "complex128", np.dtype(np.longdouble).name, np.dtype(np.clongdouble).name)
 
@@ -82,7 +84,7 @@ class SparseOperation(Operation):
                 f"{self.name}: AutoSparse takes real arguments, but one is complex. Pass its real and imaginary parts as two "
                 f"real arrays, or take the dense Jacobian without AutoSparse."
             )
-        pushes, pulls = derive.directions(self.outermost)
+        pushes, pulls = compressed.directions(self.outermost)
         inputs = sum([size_of(self.outermost, leaf) for leaf in leaves])
         if self.sparse.pattern is not None:
             found = given_pattern(self.name, self.sparse.pattern, inputs)
@@ -104,14 +106,14 @@ class SparseOperation(Operation):
 
     def product(self, function: Function, leaves: Arrays, vector: Arrays) -> Arrays:
         """The derivative times a vector, by the engine alone; by the transposed one where there is no forward mode."""
-        if derive.directions(self.outermost)[0]:
+        if compressed.directions(self.outermost)[0]:
             return derive.pushforward(self.outermost, function, leaves, vector, value=False).tangents
         return derive.pullback(self.outermost, function, leaves).back(vector)
 
     def compile(self, compiled: Callable[[Compute], Compiled]) -> Compiled:
         matrices = compiled(self.compute)
         measures = self.outermost.relative_error(self.orders, epsilon("float64")) is not None
-        if not self.checks_each or measures or not derive.directions(self.outermost)[0]:
+        if not self.checks_each or measures or not compressed.directions(self.outermost)[0]:
             return matrices  # measured ones are compared without compiled code, for their noise has to be known
         product = compiled(self.product)
         direction: Arrays = ()
@@ -131,9 +133,9 @@ class SparseOperation(Operation):
 
     # the products
 
-    def compressed(self, function: Any, leaves: Arrays, scales: Sequence[Any] | None) -> derive.Compressed:
+    def compressed(self, function: Any, leaves: Arrays, scales: Sequence[Any] | None) -> compressed.Compressed:
         assert self.structure is not None
-        return derive.compressed_jacobian(self.outermost, function, leaves, self.structure.colouring, scales)
+        return compressed.compressed_jacobian(self.outermost, function, leaves, self.structure.colouring, scales)
 
     def products(self, function: Function, leaves: Arrays, *, value: bool) -> Results:
         backend = self.outermost
@@ -153,7 +155,7 @@ class SparseOperation(Operation):
                 if not block.rows.size:
                     entries[-1].append(None)
                     continue
-                found = derive.gathered(backend, layout.stores(k, n, coloured, singles), block.places)
+                found = compressed.gathered(backend, layout.stores(k, n, coloured, singles), block.places)
                 if weights is not None:
                     found = found / library_of(backend, found).asarray(weights[block.seeds], like=found)
                 entries[-1].append(cast(backend, found, self.dtypes[k][n]))
@@ -175,7 +177,7 @@ class SparseOperation(Operation):
         if any(is_complex(backend, output) for output in outputs) and (
             structure.colouring.by != "columns" or structure.colouring.singles.size
         ):
-            if not derive.directions(backend)[0]:
+            if not compressed.directions(backend)[0]:
                 raise OutputError(
                     f"{self.name}: a complex result has no rows in reverse mode that a sparse Jacobian could be made of. "
                     f"Return its real and imaginary parts, or choose a backend with forward mode."
@@ -356,9 +358,9 @@ class SparseValueGradientHessian(SparseOperation, ValueGradientHessian):
     def flat(self, function: Function, *, value: bool = True) -> Any:
         return derive.GradientFunction(self.inner, function, value=value)
 
-    def compressed(self, function: Any, leaves: Arrays, scales: Sequence[Any] | None) -> derive.Compressed:
+    def compressed(self, function: Any, leaves: Arrays, scales: Sequence[Any] | None) -> compressed.Compressed:
         assert self.structure is not None
-        return derive.compressed_hessian(self.outer, function, leaves, self.structure.colouring, scales)
+        return compressed.compressed_hessian(self.outer, function, leaves, self.structure.colouring, scales)
 
     def product(self, function: Function, leaves: Arrays, vector: Arrays) -> Arrays:
         return derive.hvp(self.outer, self.inner, function, leaves, vector, value=False).tangents
@@ -400,9 +402,11 @@ SPARSE: dict[type[Operation], type[SparseOperation]] = {
 }
 
 
-def sparse_operation(kind: type[Operation], auto: AutoSparse) -> Operation:
+def sparse_operation(kind: Kind, auto: AutoSparse) -> Operation:
     """The sparse operation of an operator, or the dense one of an operator that gives no matrix."""
-    if issubclass(kind, SparseOperation):
+    made: Any = kind
+    if not isinstance(made, type):  # an operator around an operator, which refuses the backend value
         return kind(auto)
-    sparse = SPARSE.get(kind)
-    return kind(auto.backend) if sparse is None else sparse(auto)
+    sparse: Any = made if issubclass(made, SparseOperation) else SPARSE.get(made)
+    operation: Operation = made(auto.backend) if sparse is None else sparse(auto)
+    return operation

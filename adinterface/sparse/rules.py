@@ -17,9 +17,9 @@ import numpy as np
 
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import NUMPY, Library
+from ..core.tree import handler_of
 from ..numpy_code.names import SEVERAL
 from ..numpy_code.names import names as names_of
-from ..core.tree import handler_of
 from .families import (
     APART,
     FLAT,

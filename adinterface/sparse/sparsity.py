@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.call.messages import require_function
-from ..core.contract.auto import AutoBackend, AutoSparse
+from ..core.contract.auto import AutoBackend
+from ..core.operators.dispatch import operation_of, require_operator
+from ..core.operators.evaluate import specialized
+from .auto import AutoSparse
 from .pattern import SparsityPattern
-from ..core.operators.operation import operation_of, require_operator, specialized
 
 
 def sparsity(

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 import numpy as np
 
 from ..core.contract.library import Library, dtype_name, kind
-from ..core.tree import register_library
+from ..core.contract.registry import register_library
 from .sets import Sets, selected, stacked
 
 #: Where an element depends on no input.

@@ -17,17 +17,20 @@ from ..core.call.batched import BatchedPlan
 from ..core.call.call import Call
 from ..core.call.output import Function
 from ..core.call.plan import Plan
+from ..core.contract.arrays import library_of
 from ..core.contract.auto import AutoBackend
 from ..core.contract.backend import Arrays, Aux
 from ..core.contract.library import Library
-from ..core.derive.basis import library_of
+from ..core.contract.workers import PIECES, Outside, Task, run_all
+from ..core.operators.batched import Batched, BatchedKind
+from ..core.operators.dispatch import operation_of
+from ..core.operators.evaluate import evaluate
+from ..core.operators.jacobian import Jacobian, ValueJacobian
+from ..core.operators.operation import Operation, Results
+from ..core.operators.run import run
+from ..core.operators.second_order import first_order
 from ..core.tree import EACH, Constant, Each, Frozen, LeafSpec, Node, Structure, handler_of
 from ..core.tree.mapping import apart, rebuild
-from .workers import PIECES, Outside, Task, run_all
-from ..core.operators.batched import Batched, BatchedKind
-from ..core.operators.jacobian import Jacobian, ValueJacobian
-from ..core.operators.operation import Operation, Results, evaluate, operation_of, run
-from ..core.operators.second_order import first_order
 
 
 def spread_operation(kind: Callable[[AutoBackend], Operation], auto: Any) -> Operation:

@@ -22,13 +22,13 @@ import numpy as np
 from ..core.call.messages import require_function
 from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
 from ..core.contract.backend import Arrays, Aux
+from ..core.contract.held import Around
 from ..core.contract.library import Library, epsilon, width
 from ..core.contract.record import estimating
+from ..core.contract.registry import find
 from ..core.operators.gradient import gradient
 from ..core.operators.pullback import pullback
 from ..core.operators.second_order import first_order
-from ..core.contract.registry import find
-from ..core.contract.held import Around
 from ..core.tree import handler_of
 from .leaves import differentiated_paths, named_leaves, native_leaves, taken_apart, with_native_leaves
 from .numbers import Array, widened

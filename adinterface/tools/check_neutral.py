@@ -21,8 +21,8 @@ from ..core.call.messages import require_function
 from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
 from ..core.contract.errors import BackendError, MissingEngineError
 from ..core.contract.library import PYTHON, epsilon
-from ..core.operators.pullback import pullback
 from ..core.contract.registry import auto_class, find, is_installed, names
+from ..core.operators.pullback import pullback
 from ..core.tree import Constant, Frozen, Leaf, Node, Static, Structure, build, flatten
 from .measured import label
 from .verdict import Verdict

@@ -13,13 +13,13 @@ import numpy as np
 from ..core.contract.auto import AutoBackend, AutoFiniteDifferences
 from ..core.contract.errors import BackendError, PrecisionWarning, RuleError
 from ..core.contract.library import NUMPY, PYTHON, epsilon, kind
-from ..rules.derived.engine import has_derivative, marked
+from ..core.contract.registry import auto_class, backend_class, find, is_installed, names
 from ..core.operators.gradient import gradient
 from ..core.operators.hessian import hvp
 from ..core.operators.pullback import pullback, pushforward
-from ..core.contract.registry import auto_class, backend_class, find, is_installed, names
-from ..rules.rule import Rule
 from ..core.tree import Leaf, Structure, build, build_gradient, flatten
+from ..rules.derived.engine import has_derivative, marked
+from ..rules.rule import Rule
 from .leaves import named_leaves
 from .numbers import largest_of, widened
 from .verdict import Verdict

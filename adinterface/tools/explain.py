@@ -14,7 +14,8 @@ from ..core.call.plan import Plan
 from ..core.contract.auto import AutoBackend
 from ..core.contract.record import recording
 from ..core.operators.batched import BatchedKind, batched, batched_kind
-from ..core.operators.operation import require_call, run
+from ..core.operators.dispatch import require_call
+from ..core.operators.run import run
 
 
 @dataclass(frozen=True)

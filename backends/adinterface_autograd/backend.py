@@ -11,8 +11,8 @@ import numpy as np
 
 from adinterface.core.contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Pullback, Pushforward
 from adinterface.core.contract.errors import AdinterfaceError
-from adinterface.core.derive.jacobians import jacobian_of
 from adinterface.core.contract.record import note_step
+from adinterface.core.derive.jacobians import jacobian_of
 
 from .box import Box
 from .forward import ForwardNode

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from adinterface.core.contract.arrays import block_dtype, is_complex, library_of, size_of
 from adinterface.core.contract.auto import AutoFiniteDifferences
 from adinterface.core.contract.backend import Arrays, Aux, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pushforward
-from adinterface.core.derive.basis import block_dtype, is_complex, library_of, size_of
-from adinterface.core.derive.jacobians import columns
 from adinterface.core.contract.record import active_record, note_step
 from adinterface.core.contract.registry import backend_of, evaluation
+from adinterface.core.derive.jacobians import columns
 
 from . import traced
 from .accuracy import report, report_pairs

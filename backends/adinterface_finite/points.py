@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from adinterface.core.contract.arrays import library_of
 from adinterface.core.contract.backend import Arrays, Backend
 from adinterface.core.contract.library import Library, epsilon
-from adinterface.core.derive.basis import library_of
 
 DOUBLE, _EPSILON = np.dtype(np.float64), 2.0**-52
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from adinterface.core.contract.arrays import cast_like, full_like, library_of, size_of
 from adinterface.core.contract.backend import Arrays, Aux, Backend, FlatFunction, Linearized, Pushforward
-from adinterface.core.contract.library import epsilon, kind
-from adinterface.core.derive.basis import cast_like, full_like, library_of, size_of
-from adinterface.core.contract.registry import evaluation
 from adinterface.core.contract.held import holding
+from adinterface.core.contract.library import epsilon, kind
+from adinterface.core.contract.registry import evaluation
 
 from .evaluation import check_precision, kept, kept_all
 

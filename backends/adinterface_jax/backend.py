@@ -16,6 +16,7 @@ from adinterface.core.contract.errors import BackendError
 from . import unrolled
 from .batches import vectorized
 from .decided import Decided
+from .devices import pickled
 from .known_failures import KNOWN_FAILURES
 from .library import JAX
 from .nodes import EquinoxModule, NnxObject, Pytree
@@ -163,6 +164,10 @@ class JaxBackend(Backend):
     @classmethod
     def devices_of(cls, executor: Any) -> list[Any] | None:
         return list(executor.devices.flat) if isinstance(executor, jax.sharding.Mesh) else None
+
+    @classmethod
+    def pickle_device(cls, device: Any) -> bytes:
+        return pickled(device)
 
     @classmethod
     def devices(cls) -> list[str]:

@@ -41,7 +41,7 @@ _LACKING = ("longdouble", "clongdouble", np.dtype(np.longdouble).name, np.dtype(
 _SUPPORTED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 
 
-_AVAL_AND_SHARDING, _sharding = attrgetter("aval", SHARDING), attrgetter(SHARDING)
+_aval_and_sharding, _sharding = attrgetter("aval", SHARDING), attrgetter(SHARDING)
 
 
 class JaxLibrary(Library):
@@ -174,13 +174,10 @@ class JaxLibrary(Library):
         return x.ndim == 0 and jnp.issubdtype(x.dtype, jnp.floating)
 
     def signature(self, x: Any) -> Any:
+        if type(x) is ArrayImpl:
+            return _aval_and_sharding(x)  # results are put where the array lies
         dtype_and_shape = super().signature(x)
         return dtype_and_shape if isinstance(x, jax.core.Tracer) else (*dtype_and_shape, x.sharding)
-
-    @property
-    def likeness(self) -> attrgetter[Any]:
-        # JAX makes one `aval` for all arrays of a shape and dtype; results are put where the array lies.
-        return _AVAL_AND_SHARDING
 
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         return as_it_is if source is self else None

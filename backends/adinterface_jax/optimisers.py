@@ -14,9 +14,9 @@ import numpy as np
 from adinterface.core.contract.auto import AutoJax
 from adinterface.core.contract.errors import TreeError
 from adinterface.core.contract.library import NUMPY, PYTHON, Library, complex_of, widest
-from adinterface.fit.parameters import Parameters, one_gradient
 from adinterface.core.tree import Frozen, LeafSpec, Node, Structure, children_of, count_leaves, structure
 from adinterface.core.tree.algebra import like
+from adinterface.fit.parameters import Parameters, one_gradient
 
 from .library import JAX
 from .nodes import Pytree

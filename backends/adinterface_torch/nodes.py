@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import torch
@@ -44,10 +44,6 @@ class ModuleNode(NodeType):
 
     def key(self, data: Any) -> Any:
         return data
-
-    def reader(self, data: Any) -> Callable[[Any], Sequence[Any] | None]:
-        read: Callable[[Any], Sequence[Any] | None] = data.read
-        return read
 
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         (module, parameters), *values = children

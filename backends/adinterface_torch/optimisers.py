@@ -15,9 +15,9 @@ from adinterface.core.call.state import stateful
 from adinterface.core.contract.auto import AutoTorch
 from adinterface.core.contract.errors import DisconnectedWarning, levels_to_the_user
 from adinterface.core.contract.library import NUMPY, PYTHON, widest
-from adinterface.fit.parameters import Parameters, one_gradient
+from adinterface.core.contract.structures import Leaf
 from adinterface.core.tree.mapping import require_like
-from adinterface.core.tree.structures import Leaf
+from adinterface.fit.parameters import Parameters, one_gradient
 
 from .distributed import completed, is_dtensor, placed_like
 from .dtypes import DTYPES

@@ -1,8 +1,4 @@
-"""`python -m adinterface_conformance`: run the table; with `functions` that of functions.
-
-`programs` runs small ones of plain NumPy, `fuzz` random ones, `views` such as write to arrays, `s2mpj` those of a collection;
-`benchmark`, `batched`, `in-place`, `overhead` and `differences` measure.
-"""
+"""`python -m adinterface_conformance`: scenarios times checks; `fuzz` runs random programs, `benchmark` measures."""
 
 from __future__ import annotations
 
@@ -22,28 +18,8 @@ def main(argv: list[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     if argv[:1] == ["benchmark"]:
         return int(importlib.import_module("adinterface_conformance.benchmark").main(argv[1:]) or 0)
-    if argv[:1] == ["functions"]:
-        return int(importlib.import_module("adinterface_studies.functions.command").main(argv[1:]))
-    if argv[:1] == ["packages"]:
-        return int(importlib.import_module("adinterface_studies.packages.command").main(argv[1:]))
-    if argv[:1] == ["batched"]:
-        return int(importlib.import_module("adinterface_studies.batches").main(argv[1:]))
-    if argv[:1] == ["overhead"]:
-        return int(importlib.import_module("adinterface_studies.functions.overhead").main(argv[1:]))
     if argv[:1] == ["fuzz"]:
         return int(importlib.import_module("adinterface_conformance.fuzz.command").main(argv[1:]))
-    if argv[:1] == ["in-place"]:
-        return int(importlib.import_module("adinterface_studies.in_place.command").main(argv[1:]))
-    if argv[:1] == ["programs"]:
-        return int(importlib.import_module("adinterface_studies.programs.command").main(argv[1:]))
-    if argv[:1] == ["views"]:
-        return int(importlib.import_module("adinterface_studies.views.command").main(argv[1:]))
-    if argv[:1] == ["s2mpj"]:
-        return int(importlib.import_module("adinterface_conformance.s2mpj").main(argv[1:]))
-    if argv[:1] == ["differences"]:
-        return int(importlib.import_module("adinterface_studies.differences.command").main(argv[1:]))
-    if "--distributed" in argv:
-        return int(importlib.import_module("adinterface_studies.distributed.command").main(argv))
     options = _parser().parse_args(argv)
     if options.list:
         return _list(options.scenario)
@@ -75,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m adinterface_conformance",
         description="Check what any engine must get right: scenarios times laws, on every installed backend.",
-        epilog="`python -m adinterface_conformance benchmark` measures instead.",
+        epilog="`python -m adinterface_conformance benchmark` measures instead; `fuzz` runs random programs.",
     )
     parser.add_argument(
         "--backend", action="append", default=[], metavar="VALUE",
@@ -92,10 +68,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write a JUnit report")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write the support matrix as one page")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables of the documentation")
-    parser.add_argument(
-        "--distributed", action="store_true",
-        help="run the set for several processes instead (`--distributed --help` tells of its options)",
-    )  # fmt: skip
     parser.add_argument("--list", action="store_true", help="list the scenarios and checks, and run nothing")
     return parser
 

@@ -36,11 +36,11 @@ from adinterface import (
 )
 from adinterface.core.contract.backend import gives
 from adinterface.core.contract.library import Library, kind, width
+from adinterface.core.contract.registry import find
 from adinterface.core.operators.facts import operator_of, parts_of, plain_of
 from adinterface.core.operators.operation import Operation, PartForm
-from adinterface.sparse.operators import SPARSE
-from adinterface.core.contract.registry import find
 from adinterface.core.tree import handler_of
+from adinterface.sparse.operators import SPARSE
 
 from . import laws
 from .arguments import shifted

@@ -1,4 +1,4 @@
-"""`python -m adinterface_conformance batched`: per-example gradients of a small network, batched beside a loop.
+"""`python -m adinterface_studies batched`: per-example gradients of a small network, batched beside a loop.
 
 The loop calls a prepared gradient for each example, and stacks: what one writes without `batched`. Both run interleaved in one
 process, and the fastest of the rounds counts, since the others tell what else the machine did. The second table is what
@@ -15,14 +15,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from adinterface_conformance.installed import installed_backends
+from adinterface_conformance.runner import backend_from
 
 from adinterface import AutoBackend, Constant, Duplicated, Each, array_namespace, batched, gradient, prepare
 from adinterface.core import tree
 from adinterface.core.contract.backend import gives
 from adinterface.core.contract.registry import find
-
-from adinterface_conformance.installed import installed_backends
-from adinterface_conformance.runner import backend_from
 
 #: Inputs, hidden units and outputs of the network.
 SIZES = (8, 16, 4)
@@ -107,7 +106,7 @@ def _peak(call: Callable[[], Any]) -> int:
 
 def main(argv: Sequence[str]) -> int:
     """The exit status: 0, or 2 for a wrong command line."""
-    parser = argparse.ArgumentParser(prog="python -m adinterface_conformance batched", description=(__doc__ or "").strip())
+    parser = argparse.ArgumentParser(prog="python -m adinterface_studies batched", description=(__doc__ or "").strip())
     named = "by default each that is installed and has a reverse mode"
     parser.add_argument("--backend", action="append", default=[], help=named)
     parser.add_argument("--examples", type=int, default=1000)

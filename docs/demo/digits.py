@@ -24,7 +24,18 @@ from rich.table import Table
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
-from adinterface import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, Constant, array_namespace, gradient, prepare, value_and_gradient
+from adinterface import (
+    AutoAutograd,
+    AutoBackend,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    Constant,
+    array_namespace,
+    gradient,
+    prepare,
+    value_and_gradient,
+)
 from adinterface.core import tree
 
 ENGINES: tuple[AutoBackend, ...] = (AutoJax(), AutoTorch(), AutoAutograd())

@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ..contract.arrays import full_like, library_of, library_of_array
 from ..contract.backend import Arrays
 from ..contract.errors import TreeError
 from ..contract.library import PYTHON, Library
-from ..derive.basis import full_like, library_of, namespace_of, zero_entry
+from ..derive.basis import namespace_of, zero_entry
 from ..tree import (
     DIFFERENTIATED,
     DUPLICATED,
@@ -23,10 +24,10 @@ from ..tree import (
     children_of,
     handler_of,
 )
-from .call import Call, library_of_array
+from .call import Call
 from .cotangents import Match, require_one_each
-from .likeness import is_promoted
 from .plan import Plan, holds
+from .signature import is_promoted
 
 _ANOTHER = "There is one axis; for another, call batched inside f."
 
@@ -97,9 +98,6 @@ class BatchedPlan(Plan):
     def shape_of(self, n: int) -> tuple[int, ...]:
         shape = super().shape_of(n)
         return shape[1:] if self.each[n] else shape
-
-    def recognized_tangents(self, tangents: Sequence[Any], values: Sequence[Any]) -> None:
-        """They have an axis of their own, or none."""
 
 
 def _marked(structure: Structure, path: str, marked: bool) -> Iterator[tuple[str, bool]]:

@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..contract.arrays import library_of_array
 from ..contract.backend import Accuracy, Arrays
 from ..contract.callers import caller_form
 from ..contract.library import NUMPY, PYTHON, Leave, Library, kind
-from ..tree import HANDLERS, Structure, build_gradient, handler_of
+from ..tree import Structure, build_gradient, handler_of
 from .messages import Place, places_of, warn_disconnected, warn_imprecise
 from .plan import Plan
 
@@ -52,13 +53,12 @@ class Call:
 
     def enter(self) -> Arrays:
         """The active leaves as arrays of the engine (or of their own library, if the engine takes any)."""
-        self.native = self.plan.entrance(self.values, self.taken)
+        self.native = self.plan.enter(self.values, self.taken)
         return self.native
 
     def enter_carried(self) -> Sequence[Any]:
         """What f gets beside the active leaves, in the order of its slots."""
-        enter = self.plan.enter_carried
-        return () if enter is None else enter(self.values, self.taken)
+        return self.plan.enter_carried(self.values, self.taken)
 
     def take(self, array: Any) -> None:
         """Note that results must not overlap this array."""
@@ -149,10 +149,3 @@ class Call:
 
     def warn_disconnected(self) -> None:
         warn_disconnected(self.plan.operator)
-
-
-def library_of_array(array: Any) -> Library:
-    """The library of an array that an engine gave."""
-    handler = HANDLERS.get(type(array)) or handler_of(array)
-    assert isinstance(handler, Library), type(array)
-    return handler

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ..contract.arrays import full_like, library_of
 from ..contract.backend import Arrays, Backend
 from ..contract.errors import ConversionError, TreeError
 from ..contract.library import NUMPY, PYTHON, Library, kind, width
 from ..contract.nodes import NodeType
-from ..derive.basis import full_like, library_of
 from ..tree import Constant, Frozen, LeafSpec, Node, Static, Structure, children_of, handler_of, stood_for
 from .call import Call
 from .messages import describe
@@ -23,13 +23,9 @@ def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False, 
 
     name: what messages call the only tangent. Raises TreeError, naming the path, for one that does not match.
     """
-    plan, taken = call.plan, call.taken
+    plan = call.plan
     if call.native_tangents is not None:
         return call.native_tangents(tangents, stacked, name)
-    if not stacked:
-        values = plan.recognized_tangents(tangents, call.values)
-        if values is not None:
-            return tuple(values) if plan.enter is None else plan.enter(values, taken)
     require_one_each(plan, tangents)
     match = Match(plan.backend, call.native, "the tangent", stacked)
     for i, (structure, tangent) in enumerate(zip(plan.structures, tangents)):

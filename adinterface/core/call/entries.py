@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..contract.arrays import full_like, library_of
 from ..contract.backend import Arrays, Aux, Backend, Randomness
 from ..contract.errors import BackendError, OutputError
-from ..derive.basis import SEED_BYTES, full_like, library_of, stack_of, zero_entry
 from ..contract.record import note_step
+from ..derive.basis import SEED_BYTES, stack_of, zero_entry
 from ..tree import structure_key
 from .call import Call
 from .output import ALONE, Form

@@ -123,46 +123,30 @@ def _the_long_way(result: Any, taken: set[int]) -> None:
     return None
 
 
-#: The ways in of all leaves of a plan, at once.
-Entrance = Callable[[Sequence[Any], set[int]], tuple[Any, ...]]
+class Entrance:
+    """How some slots of a call go in: from the values of all slots to the engine's arrays of these."""
 
-#: From the values of all slots to some of them.
-Pick = Callable[[Sequence[Any]], tuple[Any, ...]]
+    def __init__(self, library: Library | None, enters: Sequence[Enter], places: Sequence[int]):
+        self.enters = enters
+        #: From the values of all slots to a tuple of those that go in.
+        self.pick = picker(places)
+        #: The others go in as they are.
+        self.converted = [n for n, enter in enumerate(enters) if enter is not as_it_is]
+        same = len({enters[n] for n in self.converted}) == 1 and len(self.converted) == len(enters)
+        self.enter_all = library.enter_all(enters[0]) if library is not None and same else None
 
-
-def entrance_of(library: Library | None, enters: Sequence[Enter], pick: Pick = tuple) -> Entrance | None:
-    """The ways in of a plan as one, for what `pick` takes; None if they do nothing."""
-    others = [n for n, enter in enumerate(enters) if enter is not as_it_is]
-    if not others:
-        return None
-
-    def one_by_one(values: Sequence[Any], taken: set[int]) -> tuple[Any, ...]:
-        return tuple(map(call, enters, pick(values), repeat(taken)))
-
-    at_once = library.enter_all(enters[others[0]]) if library is not None and len({enters[n] for n in others}) == 1 else None
-    if at_once is None:
-        return one_by_one
-    pick_others = None if len(others) == len(enters) else picker(others)
-
-    def together(values: Sequence[Any], taken: set[int]) -> tuple[Any, ...]:
-        leaves = pick(values)
-        done = at_once(leaves if pick_others is None else pick_others(leaves), taken)
-        return leaves if done else one_by_one(values, taken)
-
-    return together
+    def __call__(self, values: Sequence[Any], taken: set[int]) -> tuple[Any, ...]:
+        leaves = self.pick(values)
+        if not self.converted or (self.enter_all is not None and self.enter_all(leaves, taken)):
+            return leaves
+        return tuple(map(call, self.enters, leaves, repeat(taken)))
 
 
-def picking(library: Library | None, enters: Sequence[Enter], pick: Pick) -> Entrance:
-    """As `entrance_of`, also where the ways in do nothing."""
-    return entrance_of(library, enters, pick) or (lambda values, taken: pick(values))
-
-
-def picker(places: Sequence[int]) -> Pick:
+def picker(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
     """What takes the values at these places."""
     if len(places) > 1:
         return itemgetter(*places)
-    (place,) = places
-    return lambda values: (values[place],)
+    return lambda values: tuple([values[place] for place in places])
 
 
 def unless_as_they_are(leaves: Sequence[Leave]) -> tuple[Leave, ...] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..contract.backend import Backend
+from ..contract.cache import Cache
 from ..contract.errors import AdinterfaceError, NotDifferentiableError
 from ..contract.library import NUMPY, PYTHON, Enter, Leave, Library, Scoping, any_wide, as_it_is, complex_of, kind, widest
 from ..contract.nodes import NodeType, Unkeyed
@@ -25,31 +25,22 @@ from ..tree import (
     Node,
     Static,
     Structure,
-    arguments_builder,
     flatten,
-    gradients_builder,
     handler_of,
     paths_of,
     refuse_endless,
 )
-from .likeness import Signature, is_promoted
 from .messages import nothing_differentiable
 from .passages import (
-    Pick,
+    Entrance,
     Slot,
     entering,
     entering_compiled,
-    entrance_of,
     leaving,
     leaving_all,
-    picker,
-    picking,
     unless_as_they_are,
 )
-from .recognizer import Recognizer, recognizer, tangent_recognizer
-
-#: From the values of a call, the directions that the operator takes, and f where that is not known before, to its results.
-Road = Callable[..., Any]
+from .signature import Signature, is_promoted
 
 
 class Plan:
@@ -82,8 +73,6 @@ class Plan:
         #: The differentiated slots, and the others.
         self.active = tuple([n for n, slot in enumerate(slots) if slot.differentiated])
         self.carried = tuple([n for n, slot in enumerate(slots) if not slot.differentiated])
-        #: From the values of all slots to a tuple of the active ones.
-        self.pick: Pick = picker(self.active) if self.carried else tuple
         self._choose_dtypes()
         #: The library of f's arrays, and that of results without a leaf's shape: of the first differentiated array.
         self.library: Library = backend.library or NUMPY
@@ -103,16 +92,11 @@ class Plan:
         self.of_no_axes = tuple([k for k, n in enumerate([*self.active, *self.carried]) if _is_of_no_axes(values[n])])
         #: Python's numbers, by the same places.
         self.of_python = tuple([k for k, n in enumerate([*self.active, *self.carried]) if type(values[n]) in _PYTHONS])
+        #: Arrays of no numbers, such as strings, which a compiler takes as they are.
+        self.inert = tuple([n for n, slot in enumerate(slots) if slot.library is None and _is_inert(values[n])])
         self._choose_passages(values)
         self._choose_builders()
         self.scope = self._scope()
-        #: The values of other arguments, if this plan fits them; made when the plan is kept.
-        self.recognize: Recognizer | None = None
-        #: The same of tangents; made when there are some.
-        self._recognize_tangents: Recognizer | None = None
-        self._asks_for_tangents = True
-        #: All that a call does behind this plan; made when the plan is kept.
-        self.road: Road | None = None
         #: The values of the arguments that it was made for, until it is kept.
         self.values: Sequence[Any] = values
 
@@ -211,12 +195,10 @@ class Plan:
         for n, dtype in zip(self.active, self.dtypes):
             enters.append(entering(backend, slots[n], values[n], dtype, copy=copy))
             leaves.append(leaving(backend, slots[n], values[n], dtype))
-        #: How the active leaves go in.
-        self.enter = entrance_of(backend.library, enters)
-        #: The same from the values of all slots; and what is carried along, if anything is.
-        self.entrance = picking(backend.library, enters, self.pick)
-        beside = [self._entering_carried(n, values[n]) for n in self.carried]
-        self.enter_carried = picking(backend.library, beside, picker(self.carried)) if beside else None
+        #: How the active leaves go in, and how the carried values do.
+        self.enter = Entrance(backend.library, enters, self.active)
+        carried = [self._entering_carried(n, values[n]) for n in self.carried]
+        self.enter_carried = Entrance(backend.library, carried, self.carried)
         #: How gradients come back, one by one, or all at once.
         self.leave = unless_as_they_are(leaves)
         active = [slots[n] for n in self.active], [values[n] for n in self.active]
@@ -242,29 +224,24 @@ class Plan:
     def _choose_builders(self) -> None:
         #: The usual case: each argument is one differentiated array, and there are no keywords.
         self.bare = not self.keywords and not self.of_no_axes and all(place is DIFFERENTIATED for place in self.structures)
-        places = [("", 0)] * len(self.slots)
-        for name, numbers in (("active", self.active), ("carried", self.carried)):
-            for k, n in enumerate(numbers):
-                places[n] = name, k
-        #: What f is called with, the arguments and the keywords: from the active values and the carried ones.
-        self.arguments = arguments_builder(self.structures, self.keywords, places)
-        #: From all gradients, and the values of all slots, to one tree for each argument.
-        self.gradients = gradients_builder(self.structures)
+        #: For each slot, its place among the active values followed by the carried ones.
+        self.order = sorted(range(len(self.slots)), key=(*self.active, *self.carried).__getitem__)
+
+    def arguments(self, active: Sequence[Any], carried: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments and keywords of f, from the values of the active slots and of the carried ones."""
+        both = (*active, *carried)
+        leaves = iter(both if not carried else [both[n] for n in self.order])
+        args = [structure.build(leaves) for structure in self.structures]
+        return args, {name: structure.build(leaves) for name, structure in self.keywords.items()}
+
+    def gradients(self, gradients: Sequence[Any], values: Sequence[Any]) -> tuple[Any, ...]:
+        """One tree for each argument, from the gradients of all active leaves and the values of all slots."""
+        each, slots = iter(gradients), iter(values)
+        return tuple([structure.gradient(each, slots) for structure in self.structures])
 
     def keep(self) -> None:
-        """Spend what pays with the second call, and forget the first arguments, which must not outlive their call."""
-        self.recognize = recognizer(self.structures, self.keywords, iter(zip(self.slots, self.values)))
+        """Forget the first arguments, which must not outlive their call."""
         self.values = ()
-
-    def recognized_tangents(self, tangents: Sequence[Any], values: Sequence[Any]) -> Sequence[Any] | None:
-        """The values of tangents that are like the arguments; None for others, and where there is no telling at sight.
-
-        values: of the call's arguments.
-        """
-        if self._asks_for_tangents:
-            self._recognize_tangents = tangent_recognizer(self.structures, iter(zip(self.slots, values)))
-            self._asks_for_tangents = False
-        return None if self._recognize_tangents is None else self._recognize_tangents(tangents, {})
 
     # what an operator asks of its arguments
 
@@ -310,6 +287,13 @@ _PYTHONS = frozenset({float, complex, int})
 
 def _is_of_no_axes(value: Any) -> bool:
     return type(value) is np.ndarray and not value.ndim
+
+
+def _is_inert(value: Any) -> bool:
+    if isinstance(value, np.ndarray) and not NUMPY.owns(value):
+        return False  # a subclass in a Constant, whose signature says so
+    library = handler_of(value, scan=False)
+    return isinstance(library, Library) and library is not PYTHON and not library.compiles_other
 
 
 def _is_marked(structure: Structure, marker: NodeType) -> bool:
@@ -384,47 +368,22 @@ class _Together:
 class Plans:
     """The plans of one operator on one backend, for one-shot and prepared calls alike."""
 
-    def __init__(
-        self, make: Callable[[Sequence[Any], Mapping[str, Any]], Plan], road: Callable[[Plan], Road], bound: int = 128
-    ):
-        self._make, self._road, self._bound = make, road, bound
-        self._known: dict[Any, Plan] = {}
-        #: The plan that served last: most often the next call is like it.
-        self._last: Plan | None = None
-        self._lock = threading.Lock()
+    def __init__(self, make: Callable[[Sequence[Any], Mapping[str, Any]], Plan], bound: int = 128):
+        self._make = make
+        self._known: Cache[Plan] = Cache(bound)
 
     def find(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Plan, Sequence[Any], Signature | None]:
-        """The plan for such arguments, their values, and their signature, if it was needed.
-
-        What has no signature is planned anew in each call. Of more plans than are kept, the one goes that was used last
-        the longest ago.
-        """
-        last = self._last  # once, for another thread may set it
-        if last is not None and last.recognize is not None:
-            try:
-                values = last.recognize(args, kwargs)
-            except RuntimeError:  # from an array that has no shape, such as a nested tensor
-                values = None
-            if values is not None:
-                return last, values, None
+        """The plan for such arguments, their values, and their signature; None for what has none, planned in each call."""
         try:
             signature = Signature(args, kwargs)
         except (Unkeyed, AdinterfaceError, RecursionError):
             plan = self._plan(args, kwargs)  # which raises it with the path
             return plan, plan.values, None
-        with self._lock:
-            known = self._known.pop(signature.key, None)
-            if known is not None:
-                self._known[signature.key] = known  # at the end, as the one that was used last
+        known = self._known.get(signature.key)
         if known is None:
             known = self._plan(args, kwargs)
             known.keep()
-            known.road = self._road(known)
-            with self._lock:
-                while len(self._known) >= self._bound:
-                    del self._known[next(iter(self._known))]
-                self._known[signature.key] = known
-        self._last = known
+            self._known.add(signature.key, known)
         return known, signature.values, signature
 
     def _plan(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Plan:
@@ -435,4 +394,4 @@ class Plans:
             raise
 
 
-__all__ = ["Plan", "Plans", "Road"]
+__all__ = ["Plan", "Plans"]

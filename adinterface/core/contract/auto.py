@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import functools
-import importlib
-import io
 import math
 import operator
 import pickle
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal, get_args
 
+from .entry_points import entry_points
 from .errors import BackendError
-from ...sparse.pattern import SparsityPattern
 
 #: The direction in which an engine propagates derivatives; None lets the operator choose by sizes.
 Mode = Literal["forward", "reverse"] | None
@@ -48,10 +46,11 @@ class AutoBackend:
                 made = isinstance(value, type) and issubclass(value, AutoBackend)
                 remedy = f"Write {value.__name__}()." if made else "Pass an object such as AutoJax() or AutoTorch()."
                 raise BackendError(f"{type(self).__name__}: {option.name} must be a backend, not {value!r}. {remedy}")
-            if option.name in _BACKENDS and isinstance(value, AutoSparse):
+            if option.name in _BACKENDS and isinstance(value, MatrixBackend):
+                outer = type(value).__name__
                 raise BackendError(
-                    f"{type(self).__name__}: {option.name} cannot be AutoSparse, which stands outermost: "
-                    f"AutoSparse({type(self).__name__}(...))."
+                    f"{type(self).__name__}: {option.name} cannot be {outer}, which stands outermost: "
+                    f"{outer}({type(self).__name__}(...))."
                 )
 
     @classmethod
@@ -76,16 +75,20 @@ class _Ours(AutoBackend):
         return f"pip install 'adinterface[{cls.name}]'"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Without the executor, which belongs to its process."""
-        return _rebuilt, (type(self), _options(self))
+        """Without the executor, which belongs to its process. The engine pickles a device, which may not pickle itself."""
+        options = {option.name: getattr(self, option.name) for option in fields(self) if option.name != "executor"}
+        if options.get("device") is None:
+            return _rebuilt, (type(self), options)
+        pickled: bytes = entry_points()[self.name][0].load().pickle_device(options.pop("device"))
+        return _rebuilt, (type(self), options, pickled)
 
 
-def _options(auto: AutoBackend) -> dict[str, Any]:
-    return {option.name: getattr(auto, option.name) for option in fields(auto) if option.name != "executor"}
+def _rebuilt(cls: type[AutoBackend], options: dict[str, Any], device: bytes | None = None) -> AutoBackend:
+    return cls(**options) if device is None else cls(**options | {"device": pickle.loads(device)})
 
 
-def _rebuilt(cls: type[AutoBackend], options: dict[str, Any]) -> AutoBackend:
-    return cls(**options)
+class MatrixBackend(AutoBackend):
+    """Base of backend values that wrap another one and return matrices of their own kind. No other backend may wrap them."""
 
 
 @dataclass(frozen=True)
@@ -108,33 +111,6 @@ class AutoJax(_Ours):
     chunk_size: int | None = None
     device: Any = None
     executor: Any = field(default=None, repr=False, hash=False)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """JAX's devices do not let themselves be pickled, not even inside a sharding: they go by platform and number."""
-        options = _options(self)
-        if self.device is None:
-            return _again, (type(self), options)
-        written = io.BytesIO()
-        _DevicePickler(written, protocol=4).dump(options.pop("device"))
-        return _again, (type(self), options, written.getvalue())
-
-
-class _DevicePickler(pickle.Pickler):
-    def reducer_override(self, value: Any) -> Any:
-        if hasattr(value, "device_kind") and hasattr(value, "platform"):
-            return _device, (value.platform, value.id)
-        return NotImplemented
-
-
-def _device(platform: str, number: int) -> Any:
-    for device in importlib.import_module(AutoJax.name).devices(platform):
-        if device.id == number:
-            return device
-    raise BackendError(f"AutoJax was pickled with the device {platform}:{number}, which JAX does not see here.")
-
-
-def _again(cls: type[AutoJax], options: dict[str, Any], device: bytes | None = None) -> AutoJax:
-    return cls(**options) if device is None else cls(**options, device=pickle.loads(device))
 
 
 @dataclass(frozen=True)
@@ -306,50 +282,5 @@ class SecondOrder(AutoBackend):
 #: The fields of backend values that hold a backend.
 _BACKENDS = ("native", "outer", "inner", "backend")
 
-
-@dataclass(frozen=True)
-class AutoSparse(AutoBackend):
-    """Sparse Jacobians and Hessians by any backend, which may be a `SecondOrder`.
-
-    `jacobian`, `value_and_jacobian`, `hessian` and `value_gradient_and_hessian` give a sparse matrix of shape
-    `(y.size, x.size)` for each pair of leaves, from as few products as the pattern of its entries allows. All other
-    operators do as with `backend` alone.
-
-    pattern: where the entries may stand: any sparse matrix, or a `SparsityPattern`, perhaps with its colouring, as
-        `sparsity` gives it. None: it is detected, in every one-shot call, and once for each specialization of a prepared one.
-    detect: how. `"trace"` runs f once on arrays that carry which inputs each element depends on; `"probe"` takes
-        derivatives along random directions; `"auto"` traces where f lets itself be traced, and probes otherwise.
-    format: `"csr"`, `"csc"` or `"coo"` arrays of SciPy, or the engine's own, `"native"`: BCOO on JAX, a sparse COO tensor on
-        torch, SciPy's CSR elsewhere.
-    check: whether a product with a random vector is compared with the engine's own: `"first"`, after the first evaluation of
-        each specialization (and after each one where f branches on values or the pattern was probed); `"always"`; or False.
-
-    Needs SciPy: `pip install 'adinterface[sparse]'`.
-    """
-
-    backend: AutoBackend
-    _: KW_ONLY
-    pattern: Any = None
-    detect: Literal["auto", "trace", "probe"] = "auto"
-    format: Literal["csr", "csc", "coo", "native"] = "csr"
-    check: Literal["first", "always", False] = "first"
-    name = "sparse"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.pattern is not None and not isinstance(self.pattern, SparsityPattern):
-            object.__setattr__(self, "pattern", SparsityPattern(self.pattern))
-        for name, known in _SPARSE_OPTIONS.items():
-            value = getattr(self, name)
-            if not any(value is option or (isinstance(value, str) and value == option) for option in known):
-                options = ", ".join(map(repr, known[:-1]))
-                raise ValueError(f"AutoSparse: {name} must be {options} or {known[-1]!r}, not {value!r}.")
-
-
-_SPARSE_OPTIONS: dict[str, tuple[Any, ...]] = {
-    "detect": ("auto", "trace", "probe"),
-    "format": ("csr", "csc", "coo", "native"),
-    "check": ("first", "always", False),
-}
 
 BUILT_IN: tuple[type[AutoBackend], ...] = (AutoJax, AutoTorch, AutoAutograd, AutoFiniteDifferences)

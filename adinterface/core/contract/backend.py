@@ -7,6 +7,7 @@ in its own way besides, for speed alone, stands apart in `Shortcuts`.
 
 from __future__ import annotations
 
+import pickle
 from abc import ABC
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
@@ -330,6 +331,11 @@ class Backend(Shortcuts, ABC):
     def devices_of(cls, executor: Any) -> list[Any] | None:
         """The devices that an executor stands for, if it is this engine's own word for several; None for any other."""
         return None
+
+    @classmethod
+    def pickle_device(cls, device: Any) -> bytes:
+        """A device of the backend's value, pickled; for an engine whose devices do not pickle themselves."""
+        return pickle.dumps(device)
 
     @classmethod
     def devices(cls) -> list[str]:

@@ -115,11 +115,6 @@ class LibraryShortcuts:
     #: What `enter` makes of a NumPy array is an object that only the call knows, though it may share the array's memory.
     adopts_new: ClassVar[bool] = False
 
-    @property
-    def likeness(self) -> attrgetter[Any] | None:
-        """As `signature`, for arrays of one class, untraced, at the speed of C. None: `signature` itself."""
-        return None
-
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         """The shortest way from arrays like this one, of the library `source`, to arrays of this library.
 
@@ -426,10 +421,6 @@ class NumpyLibrary(Library):
 
     def is_floating(self, x: Any) -> bool:
         return x.dtype.kind in "fc" or super().is_floating(x)
-
-    @property
-    def likeness(self) -> attrgetter[Any]:
-        return _DTYPE_AND_SHAPE
 
     def enter(self, example: Any, source: Library, dtype: str | None) -> Enter | None:
         if source is PYTHON:

@@ -14,24 +14,13 @@ import types
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 
 class Unkeyed(Exception):
     """Some arguments have no signature, because something in them cannot be compared."""
-
-
-class Source(NamedTuple):
-    """A kind of container in Python's own words, for functions that are written out for one structure."""
-
-    #: Whether `{0}` is such a container, and would tell the same signature.
-    test: str
-    #: The children of `{0}`, as something that can be unpacked.
-    children: str
-    #: From an expression for each child to that of the container.
-    build: Callable[[Sequence[str]], str]
 
 
 class NodeType(ABC):
@@ -90,23 +79,6 @@ class NodeType(ABC):
         """What another container of this kind has for children, whatever that is, and their paths."""
         children, own = self.flatten(other)
         return children, self.paths(own, len(children))
-
-    def reader(self, data: Any) -> Callable[[Any], Sequence[Any] | None]:
-        """From another object of the type to its children, or None if its data would tell another signature."""
-        key = self.key(data)
-
-        def read(value: Any) -> Sequence[Any] | None:
-            children, found = self.flatten(value)
-            return children if self.key(found) == key else None
-
-        return read
-
-    def source(self, data: Any, count: int, known: Callable[[Any], str]) -> Source | None:
-        """The same as `reader` and `unflatten` of so many children in Python's own words; None leaves it to them.
-
-        known: from an object to a name for it in the words.
-        """
-        return None
 
     def state(self, value: Any) -> tuple[Any, ...]:
         """For a type that is held: what differs after f has changed what the object holds beside the children."""

@@ -13,28 +13,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .auto import AutoBackend
 from .backend import Backend
+from .entry_points import GROUP
+from .entry_points import entry_points as _entry_points
 from .errors import BackendError, MissingEngineError
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
-GROUP = "adinterface.backends"
-
-
-@functools.lru_cache(maxsize=1)
-def _entry_points() -> dict[str, list[EntryPoint]]:
-    from importlib.metadata import entry_points  # here, because it takes longer to import than this whole package
-
-    points: dict[str, list[EntryPoint]] = {}
-    for point in entry_points(group=GROUP):
-        others = points.setdefault(point.name, [])
-        if point.value not in (other.value for other in others):  # an editable install may be listed twice
-            others.append(point)
-    return points
+from .library import Library
 
 
 def names() -> list[str]:
@@ -116,6 +102,19 @@ def _meant(auto: object) -> type[AutoBackend] | None:
 def loaded_backends() -> list[type[Backend]]:
     """The backends whose engine this program has imported already."""
     return [backend_class(name) for name in _entry_points() if sys.modules.get(name) is not None]
+
+
+_own_libraries: list[Library] = []
+
+
+def register_library(library: Library) -> None:
+    """Make the arrays of an extension's own library into leaves. Called at import."""
+    _own_libraries.append(library)
+
+
+def libraries() -> list[Library]:
+    """The libraries of extensions, then those of the engines that this program has imported already."""
+    return [*_own_libraries, *[library for backend in loaded_backends() for library in backend.libraries]]
 
 
 def evaluation(leaves: Sequence[Any]) -> AbstractContextManager[Any]:

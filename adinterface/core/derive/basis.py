@@ -2,61 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..contract.arrays import block_dtype, is_complex, library_of, size_of
 from ..contract.backend import Arrays, Backend
-from ..contract.library import Library, complex_of, kind
-from ..tree import handler_of
+from ..contract.library import Library, kind
 
 #: Seeds of a batched Jacobian or Hessian take at most this many bytes, unless `chunk_size` says otherwise.
 SEED_BYTES = 64 * 2**20
 
 Stacked = Callable[[Arrays], Arrays]
-
-
-def library_of(backend: Backend, array: Any) -> Library:
-    """The library of a native array."""
-    if backend.library is not None and backend.library.owns(array):
-        return backend.library
-    handler = handler_of(array)
-    assert isinstance(handler, Library), type(array)
-    return handler
-
-
-def size_of(backend: Backend, array: Any) -> int:
-    return math.prod(library_of(backend, array).shape(array))
-
-
-def numbers_of(backend: Backend, array: Any) -> np.ndarray[Any, Any] | None:
-    """The numbers of a native array, traced or not; None where the engine has not computed them yet."""
-    library = library_of(backend, array)
-    return library.value_under_trace(array) if library.traced(array) else library.to_numpy(array)
-
-
-def is_complex(backend: Backend, array: Any) -> bool:
-    return kind(library_of(backend, array).dtype(array)) == "complex"
-
-
-def full_like(backend: Backend, array: Any, value: float, count: int | None = None) -> Any:
-    """An array like this one, or a stack of `count` of them, filled with one number."""
-    library = library_of(backend, array)
-    shape = library.shape(array) if count is None else (count, *library.shape(array))
-    return library.asarray(np.full(shape, value), dtype=library.dtype(array), like=array)
-
-
-def cast(backend: Backend, array: Any, dtype: str) -> Any:
-    """The array in this dtype: an engine answers in the widest that met on the way, a result has that of its place."""
-    library = library_of(backend, array)
-    return array if library.dtype(array) == dtype else library.asarray(array, dtype=dtype)
-
-
-def cast_like(backend: Backend, arrays: Sequence[Any], likes: Sequence[Any]) -> Arrays:
-    """Each array in the dtype of its counterpart."""
-    return tuple([cast(backend, array, library_of(backend, like).dtype(like)) for array, like in zip(arrays, likes)])
 
 
 def zero_entry(backend: Backend, stack: Any) -> Any:
@@ -153,12 +111,6 @@ def sum_units(parts: Sequence[tuple[Any, complex]]) -> Any:
 def reshaped(backend: Backend, array: Any, shape: tuple[int, ...]) -> Any:
     library = library_of(backend, array)
     return array if library.shape(array) == shape else library.namespace(array).reshape(array, shape)
-
-
-def block_dtype(backend: Backend, output: Any, leaf: Any) -> str:
-    """The dtype of an output's derivative by a leaf, whichever way it is taken: the leaf's own, complex if the output is."""
-    dtype = library_of(backend, leaf).dtype(leaf)
-    return complex_of(dtype) if is_complex(backend, output) and kind(dtype) == "real" else dtype
 
 
 def empty_block(backend: Backend, shape: tuple[int, ...], output: Any, leaf: Any) -> Any:

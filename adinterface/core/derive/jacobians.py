@@ -5,23 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..contract.arrays import block_dtype, cast, full_like, is_complex, library_of, size_of
 from ..contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pullback, gives
-from .basis import (
-    Components,
-    block_dtype,
-    cast,
-    concatenated,
-    empty_block,
-    full_like,
-    is_complex,
-    library_of,
-    namespace_of,
-    reshaped,
-    size_of,
-    sum_units,
-)
-from .primitives import back_stacked, checked, linearize, pullback, push_stacked, transposed
 from ..contract.record import active_record, note_step
+from .basis import Components, concatenated, empty_block, namespace_of, reshaped, sum_units
+from .primitives import back_stacked, checked, linearize, pullback, push_stacked, transposed
 
 
 def gradient(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient:

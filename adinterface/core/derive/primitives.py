@@ -5,22 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ..contract.arrays import cast_like, full_like, is_complex, library_of
 from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pullback, Pushforward, gives
 from ..contract.errors import BackendError
-from .basis import (
-    Components,
-    Stacked,
-    cast_like,
-    concatenated,
-    full_like,
-    is_complex,
-    library_of,
-    namespace_of,
-    stack_of,
-    sum_units,
-    zero_entry,
-)
 from ..contract.record import note_step
+from .basis import Components, Stacked, concatenated, namespace_of, stack_of, sum_units, zero_entry
 
 _Found = TypeVar("_Found", Pullback, Pushforward, Linearized, Jacobian)
 

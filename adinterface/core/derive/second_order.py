@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..contract.arrays import cast_like, full_like, library_of
 from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pushforward, gives
-from .basis import Components, cast_like, concatenated, full_like, library_of, namespace_of
+from ..contract.record import note_step
+from .basis import Components, concatenated, namespace_of
 from .jacobians import gradient, jacobian
 from .primitives import linearize, pullback, push_stacked, pushforward
-from ..contract.record import note_step
 
 
 class GradientFunction:

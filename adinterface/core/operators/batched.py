@@ -14,7 +14,9 @@ from ..call.output import Function
 from ..call.plan import Plan
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Backend, Linearized, Pullback, Randomness
-from .operation import Compiled, Compute, Operation, Results, SecondOrderOperation, operation_of, require_operator, run
+from .dispatch import operation_of, require_operator
+from .operation import Compiled, Compute, Operation, Results, SecondOrderOperation
+from .run import run
 from .typed import as_batched
 
 

@@ -10,7 +10,9 @@ from ..call.call import Call
 from ..call.output import Function
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Aux
-from .operation import OPERATIONS, Operation, PartForm, Results, SecondOrderOperation, run
+from .dispatch import OPERATIONS
+from .operation import Operation, PartForm, Results, SecondOrderOperation
+from .run import run
 from .typed import as_derivative, as_value_and_derivative, as_value_derivative_and_second_derivative
 
 Value = TypeVar("Value")

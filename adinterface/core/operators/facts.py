@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .operation import OPERATIONS, Operation, PartForm
+from .dispatch import OPERATIONS
+from .operation import Operation, PartForm
 
 
 def operations() -> list[type[Operation]]:

@@ -10,7 +10,9 @@ from ..call.call import Call
 from ..call.output import Function, OutputKind
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Aux
-from .operation import OPERATIONS, Operation, PartForm, Results, run
+from .dispatch import OPERATIONS
+from .operation import Operation, PartForm, Results
+from .run import run
 from .typed import as_gradient, as_value_and_gradient
 
 Gradients = TypeVar("Gradients", bound=tuple[Any, ...])

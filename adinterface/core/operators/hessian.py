@@ -12,7 +12,9 @@ from ..call.output import Function
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays
 from .dense import warn_if_wasteful
-from .operation import OPERATIONS, PartForm, Results, SecondOrderOperation, run
+from .dispatch import OPERATIONS
+from .operation import PartForm, Results, SecondOrderOperation
+from .run import run
 from .typed import as_gradient, as_gradient_and_hvp, as_hessian, as_hvp, as_value_gradient_and_hessian
 
 Value = TypeVar("Value")

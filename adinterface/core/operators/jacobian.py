@@ -12,7 +12,9 @@ from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Aux
 from ..tree import build_gradient
 from .dense import warn_if_wasteful
-from .operation import OPERATIONS, Operation, PartForm, Results, run
+from .dispatch import OPERATIONS
+from .operation import Operation, PartForm, Results
+from .run import run
 from .typed import as_jacobian, as_value_and_jacobian
 
 Value = TypeVar("Value")

@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from ..call.likeness import Signature
 from ..call.messages import require_function
 from ..call.plan import Plan
-from ..call.state import Changing
+from ..call.signature import Signature
 from ..contract.auto import AutoBackend
+from ..contract.cache import Cache
 from ..contract.nodes import Unkeyed
 from ..tree import Duplicated
 from .batched import batched, batched_kind
-from .operation import (
-    Operation,
-    Write,
-    evaluate,
-    follow,
-    operation_of,
-    require_apart,
-    require_operator,
-    specialized,
-    stored,
-)
+from .dispatch import Kind, operation_of, require_operator
+from .evaluate import specialized
+from .operation import Operation
+from .specialization import CompiledSpecialization, Specialization, key_of
 from .typed import as_prepare
-
-if TYPE_CHECKING:  # loaded with the first prepared call
-    from .specialization import Specialization
+from .writing import Write, follow, require_apart, stored
 
 
 @as_prepare
@@ -56,7 +47,7 @@ def prepare(
     >>> fast(np.array([1.0, 3.0]))[0].round(6)
     array([2., 6.])
     """
-    kind: Callable[[AutoBackend], Operation]
+    kind: Kind
     if operator is batched:
         caller = "prepare(batched, operator, f, backend, ...)"
         kind, f, backend, example_args = batched_kind(caller, f, (backend, *example_args), kwargs)
@@ -67,31 +58,37 @@ def prepare(
     args, _ = prepared._operation.arguments(example_args)
     if prepared._operation.stores:
         args = tuple([arg.value if type(arg) is Duplicated else arg for arg in args])
-    prepared._specialization(args, kwargs)  # an engine compiles at the first call
+    plan, values, signature = prepared._operation.plans.find(args, kwargs)
+    if not plan.stateful:
+        prepared._specialization(plan, values, signature)  # an engine compiles at the first call
     return prepared
 
 
 class Prepared:
     """An operator on one f; made by `prepare`."""
 
-    def __init__(self, kind: Callable[[AutoBackend], Operation], auto: AutoBackend, f: Callable[..., Any]):
+    def __init__(self, kind: Kind, auto: AutoBackend, f: Callable[..., Any]):
         operation = operation_of(kind, auto)
         self._operation, self._auto, self._original = operation, auto, f
         self._f = operation.backend.compile_function(f) if operation.compiles_function else f
         self._name = getattr(f, "__name__", f)
-        self._arguments = operation.arguments if type(operation).arguments is not Operation.arguments else None
-        #: How many specializations are kept; the one that was used last the longest ago goes first.
-        self.max_specializations = 64
         self._compiles = operation.compiles and operation.backend.compile(_nothing) is not None
-        #: Whether static values tell specializations apart: they are compiled in, or what is decided once follows from them.
+        #: Static values tell specializations apart: they are compiled in, or decide what is specialised.
         self._keys_static = self._compiles or operation.specializes
-        self._known: dict[Any, Specialization] = {}
-        self._lock = threading.Lock()
+        self._known: Cache[Specialization] = Cache(64)
         self._count = 0
-        #: What was called last: most often it is called again.
-        self._last: Specialization | None = None
+        self._lock = threading.Lock()
         #: What serves arguments that f may change, and what writes the changes.
         self._following: tuple[Prepared, Write] | None = None
+
+    @property
+    def max_specializations(self) -> int:
+        """How many specializations are kept; the one used longest ago goes first."""
+        return self._known.bound
+
+    @max_specializations.setter
+    def max_specializations(self, count: int) -> None:
+        self._known.bound = count
 
     @property
     def specializations(self) -> int:
@@ -100,101 +97,77 @@ class Prepared:
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """The operator's results for these arguments."""
-        tangents = None
-        if self._arguments is not None:
-            args, tangents = self._arguments(args)
-        last = self._last  # once, for another thread may set it
-        if last is not None and last.recognize is not None:
-            values = last.recognize(args, kwargs)
-            if values is not None:
-                return last.call(values, tangents)
-        if self._operation.stores and any(type(arg) is Duplicated for arg in args):
-            require_apart(self._operation, args)
-            results = self(*[arg.value if type(arg) is Duplicated else arg for arg in args], **kwargs)
-            return stored(self._operation, results, args)
-        specialization, plan, values = self._specialization(args, kwargs)
-        if plan.stateful and not isinstance(self._original, Changing):
-            return self._follow(args, kwargs, tangents)
-        if specialization is None:
-            return evaluate(self._operation, plan, values, self._f, tangents)
-        results = specialization.call(values, tangents)
-        self._rename(specialization.written())
+        directions = None
+        if self._operation.directions is not None:
+            args, directions = self._operation.arguments(args)
+        plan, values, signature = self._operation.plans.find(args, kwargs)
+        if plan.writes:
+            return self._write(plan, args, kwargs, directions)
+        return self._call(self._specialization(plan, values, signature), values, directions)
+
+    def _call(self, specialization: Specialization, values: Sequence[Any], directions: tuple[Any, ...] | None) -> Any:
+        results = specialization.call(values, directions)
+        if specialization.written:
+            self._rename(specialization)
         return results
 
-    def _rename(self, keys: dict[Any, Any]) -> None:
-        """What f itself has written into a static value makes it no other, for which all would be compiled anew."""
-        if keys:
-            with self._lock:
-                for known in self._known.values():
-                    known.rename(keys)
-                self._known = {known.key: known for known in self._known.values()}
-
-    def _specialization(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[Specialization | None, Plan, Sequence[Any]]:
-        """The specialization for such arguments, None if they have no signature; their plan and values."""
-        plan, values, signature = self._operation.plans.find(args, kwargs)
-        if plan.stateful and not isinstance(self._original, Changing):
-            return None, plan, values
-        try:
-            signature = signature or Signature(args, kwargs)
-            key = self._key(signature)
-        except Unkeyed:
-            return None, plan, values
+    def _rename(self, specialization: Specialization) -> None:
+        """What f has written into a static value while it was compiled makes it no other: it is known by its new key."""
         with self._lock:
-            known = self._known.pop(key, None)
-            if known is not None:
-                self._known[known.key] = known  # at the end, as the one that was used last
-        if known is None:
-            known = self._specialize(key, signature, plan, values)
-        self._last = known
-        return known, plan, values
+            keys, specialization.written = specialization.written, {}
+            self._known.rename(lambda key: key.renamed(keys) if isinstance(key, _Key) else key)
 
-    def _follow(self, args: tuple[Any, ...], kwargs: dict[str, Any], tangents: tuple[Any, ...] | None) -> Any:
-        """As a call, for an f that may change its arguments."""
-        with self._lock:
-            if self._following is None:
-                operation, f, write = follow(self._operation, self._auto, self._original)
-                self._following = Prepared(operation.kind, self._auto, f), write
-        inner, write = self._following
-        specialization, plan, values = inner._specialization(args, kwargs)
-        if specialization is None:
-            result = evaluate(inner._operation, plan, values, inner._f, tangents)
-        else:
-            result = specialization.call(values, tangents)
-            inner._rename(specialization.written())
-        return write(result, args, kwargs)
+    def _specialization(self, plan: Plan, values: Sequence[Any], signature: Signature | None) -> Specialization:
+        """The specialization for such arguments; one for this call alone if they have no signature."""
+        if signature is None:
+            return Specialization(self._operation, self._f, plan)
+        key: Any = signature.key
+        static = (*signature.static, *plan.inert) if self._keys_static else ()
+        if static:
+            try:
+                key = _Key(key, tuple([key_of(values[n]) for n in static]))
+            except Unkeyed:
+                return Specialization(self._operation, self._f, plan)
+        known = self._known.get(key)
+        return self._specialize(key, plan, values, static) if known is None else known
 
-    def _key(self, signature: Signature) -> Any:
-        if self._keys_static and signature.static:
-            from .specialization import key_of
-
-            return signature.key, tuple([(n, key_of(value)) for n, value in signature.static])
-        return signature.key
-
-    def _specialize(self, key: Any, signature: Signature, plan: Plan, values: Sequence[Any]) -> Specialization:
-        from .specialization import CompiledSpecialization, Specialization
-
+    def _specialize(self, key: Any, plan: Plan, values: Sequence[Any], static: Sequence[int]) -> Specialization:
         operation = specialized(self._operation, plan, values, self._f)
         with self._lock:
             known = self._known.get(key)
             if known is None:
-                while len(self._known) >= max(1, self.max_specializations):
-                    self._known.pop(next(iter(self._known)))
                 if self._compiles:
-                    known = CompiledSpecialization(operation, self._f, plan, values, signature)
+                    known = CompiledSpecialization(operation, self._f, plan, values, static)
                 else:
-                    known = Specialization(operation, self._f, plan, signature.static if self._keys_static else ())
-                known.key = key
-                self._known[key] = known
+                    known = Specialization(operation, self._f, plan)
+                self._known.add(key, known)
                 self._count += 1
         return known
+
+    def _write(self, plan: Plan, args: tuple[Any, ...], kwargs: dict[str, Any], directions: tuple[Any, ...] | None) -> Any:
+        """A call that writes into what is passed: gradients into buffers, what f changes into the arguments."""
+        if plan.duplicated:
+            require_apart(self._operation, args)
+            inner = [arg.value if type(arg) is Duplicated else arg for arg in args]
+            return stored(self._operation, self(*inner, **kwargs), args)
+        following, write = self._followed()
+        plan, values, signature = following._operation.plans.find(args, kwargs)
+        results = following._call(following._specialization(plan, values, signature), values, directions)
+        return write(results, args, kwargs)
+
+    def _followed(self) -> tuple[Prepared, Write]:
+        """This call for an f that may change its arguments, and what writes the changes."""
+        with self._lock:
+            if self._following is None:
+                operation, f, write = follow(self._operation, self._auto, self._original)
+                self._following = Prepared(operation.kind, self._auto, f), write
+        return self._following
 
     def copy(self) -> Prepared:
         """Another prepared call that starts with the same specializations."""
         new = object.__new__(Prepared)
         vars(new).update(vars(self))
-        new._known, new._lock = dict(self._known), threading.Lock()
+        new._known, new._lock = self._known.copy(), threading.Lock()
         return new
 
     __copy__ = copy
@@ -209,6 +182,16 @@ class Prepared:
     def __repr__(self) -> str:
         made = f"{len(self._known)} specialization" + "s" * (len(self._known) != 1)
         return f"<{self._operation.name} of {self._name!s} prepared on {self._operation.backend.auto!r}: {made}>"
+
+
+class _Key(NamedTuple):
+    """What a specialization is kept under if static values decide it."""
+
+    signature: Any
+    static: tuple[Any, ...]
+
+    def renamed(self, keys: Mapping[Any, Any]) -> _Key:
+        return _Key(self.signature, tuple([keys.get(key, key) for key in self.static]))
 
 
 def _again(

@@ -12,7 +12,9 @@ from ..call.output import Function
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Linearized, Pullback
 from ..contract.record import estimating
-from .operation import OPERATIONS, Compiled, Compute, Operation, Results, run
+from .dispatch import OPERATIONS
+from .operation import Compiled, Compute, Operation, Results
+from .run import run
 from .typed import as_linearize, as_pullback, as_pushforward
 
 Value = TypeVar("Value")

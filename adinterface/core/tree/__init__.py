@@ -1,10 +1,53 @@
 """Trees: an argument comes apart into leaves and a `Structure`, and results are built on that structure again.
 
 `structures` says what is left of a tree without its leaves, `recognition` who handles a value, `flattening` and `building` go
-there and back (in each call by functions that `written` makes); the other files are what users do with models and gradients.
+there and back; the other files are what users do with models and gradients.
 May import the ground, `registry`, `containers`.
 """
 
+from ..contract.structures import (
+    CARRIED as CARRIED,
+)
+from ..contract.structures import (
+    DIFFERENTIATED as DIFFERENTIATED,
+)
+from ..contract.structures import (
+    Constant,
+    Each,
+)
+from ..contract.structures import (
+    Frozen as Frozen,
+)
+from ..contract.structures import (
+    Holder as Holder,
+)
+from ..contract.structures import (
+    Leaf as Leaf,
+)
+from ..contract.structures import (
+    LeafSpec as LeafSpec,
+)
+from ..contract.structures import (
+    Node as Node,
+)
+from ..contract.structures import (
+    Static as Static,
+)
+from ..contract.structures import (
+    Structure as Structure,
+)
+from ..contract.structures import (
+    children_of as children_of,
+)
+from ..contract.structures import (
+    count_leaves as count_leaves,
+)
+from ..contract.structures import (
+    count_slots as count_slots,
+)
+from ..contract.structures import (
+    paths_of as paths_of,
+)
 from .algebra import (
     add,
     axpy,
@@ -15,19 +58,10 @@ from .algebra import (
     zeros_like,
 )
 from .building import (
-    arguments_builder as arguments_builder,
-)
-from .building import (
     build as build,
 )
 from .building import (
     build_gradient as build_gradient,
-)
-from .building import (
-    builder as builder,
-)
-from .building import (
-    gradients_builder as gradients_builder,
 )
 from .duplicated import (
     DUPLICATED as DUPLICATED,
@@ -73,9 +107,6 @@ from .recognition import (
     is_opaque_type as is_opaque_type,
 )
 from .recognition import (
-    register_library as register_library,
-)
-from .recognition import (
     register_node,
 )
 from .recognition import (
@@ -87,58 +118,12 @@ from .recognition import (
 from .shared import (
     sum_shared,
 )
-from .structures import (
-    CARRIED as CARRIED,
-)
-from .structures import (
-    DIFFERENTIATED as DIFFERENTIATED,
-)
-from .structures import (
-    Constant,
-    Each,
-)
-from .structures import (
-    Frozen as Frozen,
-)
-from .structures import (
-    Holder as Holder,
-)
-from .structures import (
-    Leaf as Leaf,
-)
-from .structures import (
-    LeafSpec as LeafSpec,
-)
-from .structures import (
-    Node as Node,
-)
-from .structures import (
-    Static as Static,
-)
-from .structures import (
-    Structure as Structure,
-)
-from .structures import (
-    children_of as children_of,
-)
-from .structures import (
-    count_leaves as count_leaves,
-)
-from .structures import (
-    count_slots as count_slots,
-)
-from .structures import (
-    paths_of as paths_of,
-)
 from .vectors import (
     as_matrix,
     cast,
     from_matrix,
     ravel,
     to,
-)
-from .written import (
-    Writer as Writer,
 )
 
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from ..contract.errors import ConversionError, TreeError
 from ..contract.library import NUMPY, PYTHON, Library
+from ..contract.structures import DIFFERENTIATED, Leaf, Structure
 from .mapping import along, apart, is_complex, leaf_path, map, precision, rebuild, require_leaf, require_like, require_shape
 from .recognition import handler_of
-from .structures import DIFFERENTIATED, Leaf, Structure
 
 
 def zeros_like(tree: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..contract.nodes import NodeType, cached_names, state_of
-from .structures import Constant
+from ..contract.structures import Constant
 
 
 class Attributes(NodeType):

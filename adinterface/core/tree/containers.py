@@ -12,9 +12,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ..contract.nodes import NodeType, Source, cached_names, exactly, state_of
-
-_STRINGS = {str}
+from ..contract.nodes import NodeType, cached_names, exactly, state_of
 
 
 def _indices(count: int) -> list[str]:
@@ -31,9 +29,6 @@ class _List(NodeType):
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         return list(children)
 
-    def source(self, data: Any, count: int, known: Callable[[Any], str]) -> Source | None:
-        return Source(f"type({{0}}) is list and len({{0}}) == {count}", "{0}", lambda parts: f"[{', '.join(parts)}]")
-
     def paths(self, data: Any, count: int) -> list[str]:
         return _indices(count)
 
@@ -44,11 +39,6 @@ class _Tuple(_List):
 
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         return tuple(children)
-
-    def source(self, data: Any, count: int, known: Callable[[Any], str]) -> Source | None:
-        return Source(
-            f"type({{0}}) is tuple and len({{0}}) == {count}", "{0}", lambda parts: f"({''.join([f'{x}, ' for x in parts])})"
-        )
 
 
 class _NamedTuple(NodeType):
@@ -74,26 +64,6 @@ class _Dict(NodeType):
     def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
         factory = value.default_factory if type(value) is defaultdict else None
         return tuple(value.values()), (type(value), factory, tuple(value))
-
-    def reader(self, data: Any) -> Callable[[Any], Sequence[Any] | None]:
-        cls, _, keys = data
-        if cls is defaultdict or not {*map(type, keys)} <= _STRINGS:
-            return super().reader(data)
-        names = [*keys]
-
-        def read(value: Any) -> Sequence[Any] | None:
-            if type(value) is not cls or [*value] != names or not {*map(type, value)} <= _STRINGS:
-                return None
-            return [*value.values()]
-
-        return read
-
-    def source(self, data: Any, count: int, known: Callable[[Any], str]) -> Source | None:
-        cls, _, keys = data
-        if cls is not dict or not {*map(type, keys)} <= _STRINGS:
-            return None
-        test = f"type({{0}}) is dict and [*{{0}}] == {known([*keys])} and {known(_STRINGS)}.issuperset(map(type, {{0}}))"
-        return Source(test, "{0}.values()", lambda parts: f"{{{', '.join([f'{key!r}: {x}' for key, x in zip(keys, parts)])}}}")
 
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         cls, factory, keys = data
@@ -215,7 +185,7 @@ class _Dataclass(_Fields):
         return dataclasses.is_dataclass(value) and not isinstance(value, type)
 
     def names(self, cls: type) -> _Names:
-        return _static_names(cls, dataclasses.fields(cls))
+        return _names_of.get(cls) or _static_names(cls, dataclasses.fields(cls))
 
 
 class _Attrs(_Fields):
@@ -223,7 +193,7 @@ class _Attrs(_Fields):
         return not isinstance(value, type) and "attr" in sys.modules and hasattr(type(value), "__attrs_attrs__")
 
     def names(self, cls: type) -> _Names:
-        return _static_names(cls, cls.__attrs_attrs__)  # type: ignore[attr-defined]
+        return _names_of.get(cls) or _static_names(cls, cls.__attrs_attrs__)  # type: ignore[attr-defined]
 
 
 #: Tables of classes are emptied when they have so many.
@@ -232,14 +202,12 @@ _names_of: dict[type, _Names] = {}
 
 
 def _static_names(cls: type, fields: Iterable[Any]) -> _Names:
-    known = _names_of.get(cls)
-    if known is None:
-        fields = tuple(fields)
-        static = frozenset(field.name for field in fields if field.metadata.get("static", False))
-        if len(_names_of) >= KEPT_CLASSES:
-            _names_of.clear()
-        known = _names_of[cls] = _Names(tuple(field.name for field in fields), static, tuple(cached_names(cls)))
-    return known
+    fields = tuple(fields)
+    static = frozenset(field.name for field in fields if field.metadata.get("static", False))
+    if len(_names_of) >= KEPT_CLASSES:
+        _names_of.clear()
+    names = _names_of[cls] = _Names(tuple(field.name for field in fields), static, tuple(cached_names(cls)))
+    return names
 
 
 class Registered(NodeType):

@@ -9,13 +9,13 @@ import numpy as np
 
 from ..contract.errors import ConversionError, NotDifferentiableError, TreeError
 from ..contract.library import PYTHON, Library
+from ..contract.structures import Leaf
 from .algebra import norm, zeros_like
 from .building import build_gradient
 from .flattening import flatten
 from .mapping import along, apart, leaves, rebuild, require_leaf
 from .markers import Marker
 from .recognition import register_marker
-from .structures import Leaf
 
 T = TypeVar("T")
 

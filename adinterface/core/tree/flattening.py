@@ -10,8 +10,8 @@ import numpy as np
 from ..contract.errors import TreeError
 from ..contract.library import NUMPY, PYTHON, Library, check_ndarray, kind
 from ..contract.nodes import NodeType
+from ..contract.structures import CARRIED, DIFFERENTIATED, Constant, Frozen, Holder, Leaf, Node, Static, Structure
 from .recognition import HANDLERS, handler_of, refuse_hidden_arrays
-from .structures import CARRIED, DIFFERENTIATED, Constant, Frozen, Holder, Leaf, Node, Static, Structure
 
 #: What is less deep than this is not why Python's recursion limit was reached.
 _DEEP = 100

@@ -11,9 +11,7 @@ import numpy as np
 from ..contract.errors import TreeError
 from ..contract.library import NUMPY, PYTHON, Library, kind
 from ..contract.nodes import Unkeyed, contents, exactly
-from .flattening import flatten
-from .recognition import handler_of
-from .structures import (
+from ..contract.structures import (
     DIFFERENTIATED,
     Constant,
     Frozen,
@@ -26,6 +24,8 @@ from .structures import (
     count_leaves,
     paths_of,
 )
+from .flattening import flatten
+from .recognition import handler_of
 
 #: A demand on a leaf and what stands beside it: from the two, the name and path of the second, the name of the first tree.
 Fits = Callable[[Any, Any, str, str], None]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..contract.nodes import NodeType
+from ..contract.structures import Each
 from .recognition import register_marker
-from .structures import Each
 
 
 class Marker(NodeType):

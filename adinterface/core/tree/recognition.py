@@ -13,13 +13,13 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from ..contract import registry
-from .containers import BUILT_IN, KEPT_CLASSES, Registered
 from ..contract.errors import NotDifferentiableError
 from ..contract.library import NUMPY, PYTHON, Library, NumpyLibrary, check_ndarray, kind
 from ..contract.nodes import TOLD_BY, NodeType, Same
-from .opaque import buffer_has_floats, hidden, is_number
+from ..contract.structures import Constant
 from .attributes import Attributes
-from .structures import Constant
+from .containers import BUILT_IN, KEPT_CLASSES, Registered
+from .opaque import buffer_has_floats, hidden, is_number
 
 T = TypeVar("T")
 
@@ -94,15 +94,6 @@ def register_marker(cls: type, node_type: NodeType) -> None:
     _registered[cls] = node_type
 
 
-#: Libraries of arrays that are no engine's: of this package's own.
-_own_libraries: list[Library] = []
-
-
-def register_library(library: Library) -> None:
-    """Make the arrays of this package's own library into leaves; called at import."""
-    _own_libraries.append(library)
-
-
 def stood_for(value: Any) -> Any:
     """The array that a value stands for; every other value as it is."""
     handler = handler_of(value, scan=False)
@@ -114,7 +105,7 @@ def stood_for(value: Any) -> Any:
 def _has_meaning(cls: type) -> bool:
     if cls in _SETTLED or issubclass(cls, np.generic):
         return True
-    return any(issubclass(cls, library.types) for backend in registry.loaded_backends() for library in backend.libraries)
+    return any(issubclass(cls, library.types) for library in registry.libraries() if library.types)
 
 
 def handler_of(value: Any, *, scan: bool = True, alone: bool = False, path: str = "argument") -> Library | NodeType | None:
@@ -162,7 +153,7 @@ def _find_handler(value: Any, path: str) -> Library | NodeType | None:
     if cls in _registered:
         return _registered[cls]
     engines = registry.loaded_backends()
-    for library in (*_own_libraries, *[library for backend in engines for library in backend.libraries]):
+    for library in registry.libraries():
         if library.owns(value):
             return library
     for node_type in BUILT_IN[:4]:  # plain containers are ours, whatever an engine's own registry says of them

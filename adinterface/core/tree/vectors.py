@@ -13,8 +13,8 @@ from ..contract.auto import AutoBackend
 from ..contract.errors import ConversionError, TreeError
 from ..contract.library import NUMPY, PYTHON, Library, complex_of, kind, widest
 from ..contract.registry import backend_class, find
+from ..contract.structures import Leaf
 from .mapping import along, apart, rebuild, require_leaf
-from .structures import Leaf
 
 
 def ravel(tree: Any, *, shared: bool = False) -> tuple[Any, Callable[[Any], Any]]:

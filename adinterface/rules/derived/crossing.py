@@ -13,12 +13,13 @@ from ...core.call.output import Function
 from ...core.contract.auto import AutoBackend
 from ...core.contract.backend import Arrays
 from ...core.contract.library import NUMPY, PYTHON, Library, complex_of, widest
-from ...core.operators.operation import Operation, PartForm, Results, run
+from ...core.contract.registry import evaluation, find
+from ...core.operators.operation import Operation, PartForm, Results
 from ...core.operators.prepare import Prepared
 from ...core.operators.pullback import pullback, pushforward
-from ...core.contract.registry import evaluation, find
-from ..rule import Rule
+from ...core.operators.run import run
 from ...core.tree import Constant, Leaf, build, build_gradient, flatten
+from ..rule import Rule
 from .engine import has_derivative, marked
 
 P = ParamSpec("P")

@@ -6,8 +6,8 @@ from typing import Any
 
 from ...core.contract.auto import AutoBackend, AutoFiniteDifferences
 from ...core.contract.library import NUMPY, PYTHON, Library
-from ...core.contract.rules import following
 from ...core.contract.registry import auto_class
+from ...core.contract.rules import following
 from ...core.tree import Constant, Leaf, flatten
 
 

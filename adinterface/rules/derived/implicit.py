@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..namespace import array_namespace
 from ...core.operators.jacobian import jacobian
 from ...core.operators.pullback import pullback, pushforward
 from ..captured import on_numbers
+from ..namespace import array_namespace
 from ..rule import rule
 from .engine import backend_of_arrays, has_derivative, marked
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..namespace import array_namespace
 from ...core.operators.pullback import pullback, pushforward
 from ..captured import on_numbers
+from ..namespace import array_namespace
 from ..rule import rule
 from .engine import backend_of_arrays, has_derivative, marked
 

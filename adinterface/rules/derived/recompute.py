@@ -8,8 +8,8 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 from ...core.contract.library import NUMPY, PYTHON
 from ...core.operators.pullback import pullback, pushforward
-from ..rule import rule
 from ...core.tree import Constant, Leaf, build, flatten
+from ..rule import rule
 from .engine import backend_of_arrays, has_derivative, marked
 
 P = ParamSpec("P")

@@ -14,7 +14,7 @@ import numpy as np
 from ...core.contract.errors import TreeError
 from ...core.contract.library import NUMPY, PYTHON, Library
 from ...core.contract.nodes import NodeType, Unkeyed, exactly
-from ...core.tree import CARRIED, Constant, LeafSpec, Node, Static, Structure, builder, handler_of
+from ...core.tree import CARRIED, Constant, LeafSpec, Node, Static, Structure, handler_of
 from .foreign import library_of
 
 NUMBERS = (bool, int, float, complex)
@@ -64,9 +64,12 @@ class Form:
         self.structure = _taken_apart(value, leaves)
         #: The leaves of this tree.
         self.leaves = leaves
-        self.build = builder(self.structure)
         self._read = _reader(self.structure, value)
         self._example = value
+
+    def build(self, leaves: Sequence[Any]) -> Any:
+        """The tree with these leaves."""
+        return self.structure.build(iter(leaves))
 
     def without_arrays(self) -> Form:
         """The same form as one that keeps no array alive, which in a trace of an engine's would outlive it."""

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core.contract.library import Library
+from ...core.tree import handler_of
 from ...numpy_code.array import NumpyArray, unwrap, wrap
 from ...numpy_code.engine import engine_of
-from ...core.tree import handler_of
 from . import error_functions, hypergeometric, probability  # noqa: F401 - they enter the partial derivatives
 from .ruled import PARTIALS, natively, ruled
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adinterface.core.contract.backend import Arrays
-from adinterface.spread.workers import OUTSIDE
+from adinterface.core.contract.workers import OUTSIDE
 
 from ..evaluation import Evaluations
 from ..extrapolation import Estimate, Windows, extrapolate

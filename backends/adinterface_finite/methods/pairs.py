@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from adinterface.core.contract.arrays import block_dtype
 from adinterface.core.contract.backend import Arrays, Backend
 from adinterface.core.contract.library import dtype_name, epsilon
-from adinterface.core.derive.basis import block_dtype
 
 from ..evaluation import Evaluations, Near, check_precision, kept_all
 

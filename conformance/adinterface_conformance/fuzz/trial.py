@@ -14,8 +14,8 @@ import adinterface
 from adinterface import AutoBackend, array_namespace
 from adinterface.core.contract.library import Library
 from adinterface.core.contract.nodes import NodeType
-from adinterface.core.operators.operation import Operation
 from adinterface.core.contract.registry import find
+from adinterface.core.operators.operation import Operation
 from adinterface.core.tree import handler_of
 
 from ..accuracy import pair_of

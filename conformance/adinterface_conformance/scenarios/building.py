@@ -29,8 +29,8 @@ from adinterface import (
     value_derivative_and_second_derivative,
     value_gradient_and_hessian,
 )
+from adinterface.core.operators.dispatch import OPERATIONS
 from adinterface.core.operators.facts import gives_map
-from adinterface.core.operators.operation import OPERATIONS
 
 from ..scenario import Scenario
 

@@ -1,4 +1,4 @@
-"""`python -m adinterface_conformance differences`: the table of accuracy, and its picture."""
+"""`python -m adinterface_studies differences`: the table of accuracy, and its picture."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .unseen import unseen
 
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m adinterface_conformance differences",
+        prog="python -m adinterface_studies differences",
         description="How exact finite differences are on published problems, and how many evaluations they take; beside them "
         "SciPy and numdifftools, where installed.",
     )

@@ -1,4 +1,4 @@
-"""What a gradient by differences costs beyond its evaluations: `python -m adinterface_conformance differences --overhead`.
+"""What a gradient by differences costs beyond its evaluations: `python -m adinterface_studies differences --overhead`.
 
 Beside each gradient stands the least that anybody would write: f at a copy of the point with one number displaced, as often as
 the method evaluates f. The two run in turn, each round within milliseconds, and the median of the ratios counts, so that a

@@ -1,4 +1,4 @@
-"""`python -m adinterface_conformance --distributed`: processes on this machine, or this process as a member of a group."""
+"""`python -m adinterface_studies distributed`: processes on this machine, or this process as a member of a group."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from adinterface_conformance.installed import is_installed
+from adinterface_conformance.runner import backend_from
+
 from adinterface import AutoBackend
 from adinterface.core.contract.auto import BUILT_IN
 
-from adinterface_conformance.installed import is_installed
-from adinterface_conformance.runner import backend_from
 from .checks import Outcome, outcomes
 from .engine import yardstick_of
 from .launch import Member, Report, together
@@ -98,11 +99,10 @@ def _installed() -> list[AutoBackend]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m adinterface_conformance --distributed",
+        prog="python -m adinterface_studies distributed",
         description="Check gradients of models that several processes have together. Started by a launcher, or with --member, "
         "this is one process of a group; otherwise it starts processes on this machine.",
     )
-    parser.add_argument("--distributed", action="store_true", help="this set")
     parser.add_argument("--backend", action="append", default=[], metavar="VALUE", help="an engine; by default all that can")
     parser.add_argument("--processes", action="append", type=int, metavar="N", help="how many to start; by default 2, then 4")
     parser.add_argument(

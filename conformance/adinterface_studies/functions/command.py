@@ -1,4 +1,4 @@
-"""`python -m adinterface_conformance functions`: the table of functions, as text, JSON and Markdown."""
+"""`python -m adinterface_studies functions`: the table of functions, as text, JSON and Markdown."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from adinterface_conformance.installed import installed_backends
+from adinterface_conformance.runner import _rich, backend_from, has_rich
+
 from adinterface import AutoBackend
 from adinterface.core.contract.registry import find
 
-from adinterface_conformance.installed import installed_backends
-from adinterface_conformance.runner import _rich, backend_from, has_rich
 from . import table
 from .checks import MODES
 from .standard import USES as STANDARD
@@ -114,7 +115,7 @@ def _progress() -> Iterator[Callable[[str, int], Callable[[object], None]]]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m adinterface_conformance functions", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m adinterface_studies functions", description=__doc__)
     parser.add_argument("--backend", action="append", default=[], metavar="BACKEND", help="default: all installed")
     parser.add_argument("--numpy", action="store_true", help="NumPy's functions inside numpy_function, not the standard's")
     parser.add_argument("--scipy", action="store_true", help="SciPy's functions, those of adinterface.scipy")

@@ -1,4 +1,4 @@
-"""`python -m adinterface_conformance overhead`: what the wrappers of `numpy_function` add to each operation.
+"""`python -m adinterface_studies overhead`: what the wrappers of `numpy_function` add to each operation.
 
 Inside one traced call of f, an operation on wrappers and the same operation on the engine's own arrays run interleaved,
 each operation once a round, so that what slows the machine for a second does not fall on one of them. The overhead is the
@@ -24,13 +24,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from adinterface_conformance.installed import installed_backends
+from adinterface_conformance.runner import backend_from
 
 from adinterface import AutoBackend, array_namespace, gradient, numpy_function, prepare
 from adinterface.core.contract.backend import gives
 from adinterface.core.contract.registry import find
-
-from adinterface_conformance.installed import installed_backends
-from adinterface_conformance.runner import backend_from
 
 #: By how they look in NumPy code: how often a wrapper is called, and the code for wrappers and for the engine's arrays.
 OPERATIONS: dict[str, tuple[int, Callable[..., Any], Callable[..., Any]]] = {
@@ -168,7 +167,7 @@ def compiled(backend: AutoBackend, *, rounds: int = 31, repeats: int = 100) -> f
 
 
 def main(argv: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m adinterface_conformance overhead", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m adinterface_studies overhead", description=__doc__)
     parser.add_argument("--backend", action="append", default=[], metavar="BACKEND", help="default: all that trace f")
     parser.add_argument("--rounds", type=int, default=41, help="runs of each operation in a process")
     parser.add_argument("--processes", type=int, default=7, help="how many fresh interpreters measure; 0: this one")

@@ -1,4 +1,4 @@
-"""`python -m adinterface_conformance functions --sweep`: special functions over their whole domain, against mpmath.
+"""`python -m adinterface_studies functions --sweep`: special functions over their whole domain, against mpmath.
 
 What an engine gives is right if it is as near to the exact number as float64 allows: to 1e-9 of it, beyond what a rounding of
 the arguments does to it, and beyond what no rounding of the value would show: an error of a derivative that is a change of the

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from adinterface_conformance.installed import installed_backends
+from adinterface_conformance.runner import backend_from
 
 from adinterface import AutoBackend, array_namespace, gradient, numpy_function, prepare
 from adinterface.core.contract.backend import gives
 from adinterface.core.contract.registry import find
 
-from adinterface_conformance.installed import installed_backends
-from adinterface_conformance.runner import backend_from
 from . import by_hand
 from .programs import ARGUMENTS, BY_NUMBERS, PROGRAMS
 
@@ -70,7 +70,7 @@ def measure(name: str, backend: AutoBackend, *, rounds: int, seconds: float) -> 
 
 
 def main(argv: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m adinterface_conformance in-place", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m adinterface_studies in-place", description=__doc__)
     parser.add_argument("--backend", action="append", default=[], metavar="BACKEND", help="default: all that trace f")
     parser.add_argument("--program", action="append", default=[], choices=sorted(PROGRAMS), help="may be repeated")
     parser.add_argument("--rounds", type=int, default=15, help="turns of each side")

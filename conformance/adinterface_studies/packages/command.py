@@ -1,4 +1,4 @@
-"""`python -m adinterface_conformance packages scipy.stats statsmodels ...`: functions of installed packages on every engine."""
+"""`python -m adinterface_studies packages scipy.stats statsmodels ...`: functions of installed packages on every engine."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from adinterface import AutoBackend
-
 from adinterface_conformance.installed import installed_backends
 from adinterface_conformance.progress import steps
 from adinterface_conformance.runner import backend_from
+
+from adinterface import AutoBackend
+
 from . import table
 from .example import Example, read
 from .examples import examples
@@ -161,7 +162,7 @@ def _is_in(name: str, packages: Sequence[str]) -> bool:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m adinterface_conformance packages", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m adinterface_studies packages", description=__doc__)
     parser.add_argument("package", nargs="*", help="such as scipy.stats; default: all that examples are known for")
     parser.add_argument("--backend", action="append", default=[], metavar="BACKEND", help="default: all installed")
     parser.add_argument("--prepared", action="store_true", help="prepared calls of the engines that compile")

@@ -1,4 +1,4 @@
-"""`python -m adinterface_conformance programs`: how many small programs of plain NumPy are right on each engine."""
+"""`python -m adinterface_studies programs`: how many small programs of plain NumPy are right on each engine."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from adinterface_conformance.installed import installed_backends
+from adinterface_conformance.runner import backend_from
+
 from adinterface import AutoBackend
 from adinterface.core.contract.backend import gives
 from adinterface.core.contract.registry import find
 
-from adinterface_conformance.installed import installed_backends
-from adinterface_conformance.runner import backend_from
 from .trial import VERDICTS, Outcome, Program, programs, reference, run
 
 
@@ -95,7 +96,7 @@ def _is_meant(program: Program, patterns: Sequence[str]) -> bool:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m adinterface_conformance programs", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m adinterface_studies programs", description=__doc__)
     parser.add_argument("--backend", action="append", default=[], metavar="BACKEND", help="default: all that trace f")
     parser.add_argument("--program", action="append", default=[], metavar="PATTERN", help="a name or theme, with * and ?")
     parser.add_argument("--plain", action="store_true", help="under numpy_function without deep=True")

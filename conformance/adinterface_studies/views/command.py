@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from adinterface_conformance.installed import installed_backends
+from adinterface_conformance.runner import backend_from
 
 from adinterface import AutoBackend, NumpyCodeError, numpy_function, value_and_gradient
 
-from adinterface_conformance.installed import installed_backends
-from adinterface_conformance.runner import backend_from
 from .program import SIZE, Program, random_program
 
 #: What stands in an engine's own error for what it lacks: an order of complex numbers, einsum of what is not square.
@@ -97,7 +97,7 @@ def shrunk(program: Program, backend: AutoBackend, seed: int, kind: str) -> Prog
 
 
 def main(argv: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m adinterface_conformance views", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m adinterface_studies views", description=__doc__)
     parser.add_argument("--backend", action="append", default=[], metavar="BACKEND", help="default: all that are installed")
     parser.add_argument("--programs", type=int, default=1000, metavar="N", help="how many, shared among the backends")
     parser.add_argument("--seed", type=int, default=0, help="of the first program; the others follow")

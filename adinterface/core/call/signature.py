@@ -1,0 +1,91 @@
+"""The signature of a call: what of its arguments decides the plan, and the values of the plan's slots, from one walk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..contract.library import NUMPY, PYTHON, Library, kind
+from ..contract.nodes import NodeType
+from ..tree import HANDLERS, Constant, handler_of, holder_of
+
+
+def is_promoted(handler: object, arg: Any) -> bool:
+    """Whether an argument of its own is an integer, which is differentiated as a float."""
+    if handler is PYTHON:
+        return type(arg) is int
+    return isinstance(handler, Library) and kind(handler.dtype(arg)) == "integer"
+
+
+class Signature:
+    """What one walk through the arguments finds.
+
+    Raises Unkeyed if something cannot be compared, and what taking the arguments apart raises.
+    """
+
+    __slots__ = ("held", "key", "static", "values")
+
+    def __init__(self, args: Sequence[Any], kwargs: Mapping[str, Any]):
+        #: The values in the order of a plan's slots.
+        self.values: list[Any] = []
+        #: Where among them static values are: what a compiler takes as it is.
+        self.static: list[int] = []
+        #: The identities of leaves that f reaches through objects that hold them.
+        self.held: list[int] = []
+        key: list[Any] = [len(args)]
+        for arg in args:
+            self._walk(arg, key, False, alone=True)
+        for name, value in kwargs.items():
+            key.append(name)
+            self._walk(value, key, True)
+        if self.held:  # one leaf in two places is two variables, of which f can reach only one through its holder
+            key.append(tuple([self.held.index(leaf) for leaf in self.held]))
+        #: Equal where a plan can be used again.
+        self.key = tuple(key)
+
+    def _walk(
+        self, value: Any, key: list[Any], constant: bool, held: bool = False, fixed: bool = False, alone: bool = False
+    ) -> None:
+        cls = type(value)
+        handler = HANDLERS.get(cls)
+        if handler is None:
+            if cls is Constant:
+                key.append(Constant)
+                self._walk(value.value, key, True)
+                return
+            foreign = constant and isinstance(value, np.ndarray) and not NUMPY.owns(value)
+            handler = None if foreign else handler_of(value, scan=not constant, alone=alone)
+        if handler is None or (constant and not handler.is_library and handler.held):  # type: ignore[union-attr]
+            self._static(value, key)
+            return
+        if handler.is_library:
+            if handler is PYTHON and (fixed or (cls is int and not alone)):
+                self._static(value, key)
+                return
+            self.values.append(value)
+            key.append(cls)
+            if handler is not PYTHON:
+                key.append(handler.signature(value))  # type: ignore[union-attr]
+            if held:
+                self.held.append(id(value))
+            return
+        assert isinstance(handler, NodeType)
+        children, data = handler.flatten(value)
+        key.append(handler)
+        key.append(handler.key(data))
+        key.append(len(children))
+        for holder in holder_of(handler, value, children):
+            self._static(holder, key)
+        held, fixed = held or handler.held, fixed or handler.fixes_numbers
+        for child in children:
+            self._walk(child, key, constant, held, fixed)
+
+    def _static(self, value: Any, key: list[Any]) -> None:
+        self.static.append(len(self.values))
+        self.values.append(value)
+        key.append(type(value))
+
+
+__all__ = ["Signature", "is_promoted"]

@@ -1,0 +1,70 @@
+"""What the core and an engine ask of native arrays: their library, size and kind, and arrays like them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import registry
+from .backend import Arrays, Backend
+from .library import NUMPY, PYTHON, Library, complex_of, kind
+
+#: The library of each class of arrays that was asked for.
+_known: dict[type, Library] = {}
+
+
+def library_of_array(array: Any) -> Library:
+    """The library of a number or an array of NumPy, of a loaded engine, or of this package."""
+    library = _known.get(type(array))
+    if library is None:
+        library = next(library for library in (NUMPY, PYTHON, *registry.libraries()) if library.owns(array))
+        _known[type(array)] = library
+    return library
+
+
+def library_of(backend: Backend, array: Any) -> Library:
+    """The library of a native array."""
+    if backend.library is not None and backend.library.owns(array):
+        return backend.library
+    return library_of_array(array)
+
+
+def size_of(backend: Backend, array: Any) -> int:
+    return math.prod(library_of(backend, array).shape(array))
+
+
+def numbers_of(backend: Backend, array: Any) -> np.ndarray[Any, Any] | None:
+    """The numbers of a native array, traced or not; None where the engine has not computed them yet."""
+    library = library_of(backend, array)
+    return library.value_under_trace(array) if library.traced(array) else library.to_numpy(array)
+
+
+def is_complex(backend: Backend, array: Any) -> bool:
+    return kind(library_of(backend, array).dtype(array)) == "complex"
+
+
+def full_like(backend: Backend, array: Any, value: float, count: int | None = None) -> Any:
+    """An array like this one, or a stack of `count` of them, filled with one number."""
+    library = library_of(backend, array)
+    shape = library.shape(array) if count is None else (count, *library.shape(array))
+    return library.asarray(np.full(shape, value), dtype=library.dtype(array), like=array)
+
+
+def cast(backend: Backend, array: Any, dtype: str) -> Any:
+    """The array in this dtype: an engine answers in the widest that met on the way, a result has that of its place."""
+    library = library_of(backend, array)
+    return array if library.dtype(array) == dtype else library.asarray(array, dtype=dtype)
+
+
+def cast_like(backend: Backend, arrays: Sequence[Any], likes: Sequence[Any]) -> Arrays:
+    """Each array in the dtype of its counterpart."""
+    return tuple([cast(backend, array, library_of(backend, like).dtype(like)) for array, like in zip(arrays, likes)])
+
+
+def block_dtype(backend: Backend, output: Any, leaf: Any) -> str:
+    """The dtype of an output's derivative by a leaf, whichever way it is taken: the leaf's own, complex if the output is."""
+    dtype = library_of(backend, leaf).dtype(leaf)
+    return complex_of(dtype) if is_complex(backend, output) and kind(dtype) == "real" else dtype

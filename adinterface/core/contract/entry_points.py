@@ -1,0 +1,24 @@
+"""The entry points under which packages offer backends."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "adinterface.backends"
+
+
+@functools.lru_cache(maxsize=1)
+def entry_points() -> dict[str, list[EntryPoint]]:
+    """The entry points of the group, by name. Packages that claim the same name are all listed."""
+    from importlib import metadata  # here, because it takes longer to import than this whole package
+
+    points: dict[str, list[EntryPoint]] = {}
+    for point in metadata.entry_points(group=GROUP):
+        others = points.setdefault(point.name, [])
+        if point.value not in (other.value for other in others):  # an editable install may be listed twice
+            others.append(point)
+    return points

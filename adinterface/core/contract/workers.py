@@ -1,0 +1,139 @@
+"""Tasks on the workers of an executor: threads, processes, or machines.
+
+Every evaluation of f, or every part of a derivative, is a task of its own kind, so that results do not depend on how many
+workers there are. A task holds f itself and its arguments, which is all that a process must be able to unpickle.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
+from operator import call
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from .errors import PrecisionError
+from .structures import Constant, Each
+
+#: What code in Python raises where arrays would be NaN: `math.log(-1.0)`, `1 / 0.0`, a matrix that has no Cholesky
+#: factor; NumPy's own warnings where they are errors.
+OUTSIDE = (ArithmeticError, ValueError, RuntimeWarning)
+
+#: In how many pieces the evaluations of one round are handed out at most; few evaluations go one by one.
+PIECES = 64
+
+
+class Task(NamedTuple):
+    """What a worker calls."""
+
+    call: Callable[..., Any]
+    args: Sequence[Any]
+    kwargs: Mapping[str, Any] = MappingProxyType({})
+
+
+class Outside(NamedTuple):
+    """In place of a result: f raised an error that it may raise outside its domain."""
+
+    error: Exception
+
+
+def run_all(executor: Any, tasks: Sequence[Task]) -> Iterator[Any]:
+    """The results, in the order of the tasks. What a task raises is raised, and what has not begun is cancelled."""
+    size = max(1, -(-len(tasks) // PIECES))
+    stays, busy = isinstance(executor, ThreadPoolExecutor), _waiting.get() | {id(executor)}
+    pieces = [_Piece(tasks[start : start + size], stays, busy) for start in range(0, len(tasks), size)]
+    if busy == _waiting.get() or _is_thread_of(executor):
+        # A worker of this very executor waits for what is computed here: all of them may, and then none would ever begin.
+        for piece in pieces:
+            yield from piece.results()
+        return
+    for results, dtypes in _mapped(executor, pieces):
+        _require_dtypes(results, dtypes)
+        yield from results
+
+
+def _is_thread_of(executor: Any) -> bool:
+    """Whether this is a thread of the executor, which the caller may have given work of his own.
+
+    By its name: the executor itself knows of a thread a little later than that begins to work.
+    """
+    prefix = getattr(executor, "_thread_name_prefix", None)
+    return bool(prefix) and threading.current_thread().name.startswith(f"{prefix}_")
+
+
+#: The executors, by what `id` says of them, of which a worker waits for what is computed here.
+_waiting: ContextVar[frozenset[int]] = ContextVar("waiting", default=frozenset())
+
+
+class _Piece:
+    """Tasks that a worker does one after the other."""
+
+    def __init__(self, tasks: Sequence[Task], stays: bool, busy: frozenset[int]):
+        #: The executors that wait for these, theirs included.
+        self.busy = busy
+        self.tasks = [(task.call, tuple(task.args), dict(task.kwargs)) for task in tasks]
+        self.dtypes = None if stays else _dtypes(self.tasks)
+
+    def __call__(self) -> tuple[list[Any], list[str] | None]:
+        """On a worker: the results, and their dtypes if they leave the process."""
+        _require_dtypes(self.tasks, self.dtypes)
+        token = _waiting.set(_waiting.get() | self.busy)
+        try:
+            results = self.results()
+        finally:
+            _waiting.reset(token)
+        return results, None if self.dtypes is None else _dtypes(results)
+
+    def results(self) -> list[Any]:
+        """What the tasks give."""
+        results: list[Any] = []
+        for function, args, kwargs in self.tasks:
+            try:
+                results.append(function(*args, **kwargs))
+            except OUTSIDE as error:
+                results.append(Outside(error))
+        return results
+
+
+def _dtypes(x: Any) -> list[str]:
+    """Of all arrays in x, as far as can be seen without a plan."""
+    if isinstance(x, (tuple, list)):
+        return [dtype for part in x for dtype in _dtypes(part)]
+    if isinstance(x, dict):
+        return _dtypes([*x.values()])
+    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+        return _dtypes([getattr(x, field.name, None) for field in dataclasses.fields(x)])
+    if isinstance(x, (Constant, Each)):
+        return _dtypes(x.value)
+    return [str(x.dtype)] if hasattr(x, "dtype") and not isinstance(x, type) else []
+
+
+def _require_dtypes(x: Any, sent: list[str] | None) -> None:
+    """Refuse arrays that another process reads in another precision, by their own setting of an engine."""
+    if sent is not None and (read := _dtypes(x)) != sent:
+        before, after = next((pair for pair in zip(sent, read) if pair[0] != pair[1]), (sent, read))
+        raise PrecisionError(
+            f"An array of dtype {before} went to another process, or came from it, which reads it as {after}, as an "
+            f"engine does whose 64 bits are switched off there. Switch them on, here and for the workers, or pass NumPy arrays."
+        )
+
+
+def _mapped(executor: Any, packed: list[_Piece]) -> Iterator[tuple[list[Any], list[str] | None]]:
+    if hasattr(executor, "get_executor"):  # a dask client, whose own futures are remembered by what they compute
+        executor = executor.get_executor(pure=False)
+    if hasattr(executor, "submit"):
+        futures = [executor.submit(call, piece) for piece in packed]
+        try:
+            for future in futures:
+                yield future.result()
+        finally:
+            for future in futures:
+                future.cancel()
+    elif hasattr(executor, "n_jobs"):  # joblib's Parallel takes functions with their arguments
+        yield from executor((call, (piece,), {}) for piece in packed)
+    else:
+        mapping = executor.map if hasattr(executor, "map") else executor
+        yield from mapping(call, packed)

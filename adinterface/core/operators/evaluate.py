@@ -1,0 +1,51 @@
+"""One evaluation of an operator: from the plan of its arguments, and their values, to its results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from ..call.call import Call
+from ..call.output import Function, annotate
+from ..call.plan import Plan
+from ..contract.record import active_record, estimating
+from .operation import Operation, Results
+
+_NO_SCOPE = nullcontext()
+
+
+def evaluate(
+    operation: Operation, plan: Plan, values: Sequence[Any], f: Callable[..., Any], directions: tuple[Any, ...] | None
+) -> Any:
+    """The operator's results for the values of a call, and the directions that it takes, if it takes any."""
+    record = active_record()
+    if record is not None:
+        record.calls.append((plan, values))
+    try:
+        with (None if plan.scope is None else plan.scope()) or _NO_SCOPE:
+            call = operation.call_type(plan, values, f)
+            leaves = call.enter()
+            tangents = () if directions is None else operation.tangents(call, directions)
+            function = Function(plan, f, call.enter_carried(), operation.output)
+            operation = operation.specialized(call, leaves, function)
+            if not operation.estimates:
+                return operation.finish(call, operation.compute(function, leaves, tangents))
+            with estimating() as accuracies:
+                results: Results = operation.compute(function, leaves, tangents)
+            call.warn_imprecise(accuracies)
+            return operation.finish(call, results)
+    except RuntimeError as error:  # the engine's own, of the arguments
+        annotate(plan, error)
+        raise
+
+
+def specialized(operation: Operation, plan: Plan, values: Sequence[Any], f: Callable[..., Any]) -> Operation:
+    """The operation with what it decides once, by these values, for a specialization of a prepared call."""
+    if not operation.specializes:
+        return operation
+    call = Call(plan, values, f)
+    with call.scope():
+        leaves = call.enter()
+        function = Function(plan, f, call.enter_carried(), operation.output)
+        return operation.specialized(call, leaves, function)

@@ -1,0 +1,29 @@
+"""A one-shot call of an operator, as its function runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..contract.auto import AutoBackend
+from .dispatch import Kind, operation_of
+from .evaluate import evaluate
+from .writing import run_writing
+
+
+def run(
+    kind: Kind,
+    auto: AutoBackend,
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """One call of an operator, from its arguments to its results."""
+    operation = operation_of(kind, auto)
+    directions = None
+    if operation.directions is not None:
+        args, directions = operation.arguments(args)
+    plan, values, _ = operation.plans.find(args, kwargs)
+    if plan.writes:
+        return run_writing(operation, auto, f, args, kwargs, directions)
+    return evaluate(operation, plan, values, f, directions)

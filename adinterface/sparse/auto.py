@@ -1,0 +1,57 @@
+"""`AutoSparse`: the backend value of sparse Jacobians and Hessians. Plain data: SciPy is not imported here."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Literal
+
+from ..core.contract.auto import AutoBackend, MatrixBackend
+from .pattern import SparsityPattern
+
+
+@dataclass(frozen=True)
+class AutoSparse(MatrixBackend):
+    """Sparse Jacobians and Hessians by any backend, which may be a `SecondOrder`.
+
+    `jacobian`, `value_and_jacobian`, `hessian` and `value_gradient_and_hessian` give a sparse matrix of shape
+    `(y.size, x.size)` for each pair of leaves, from as few products as the pattern of its entries allows. All other
+    operators do as with `backend` alone.
+
+    pattern: where the entries may stand: any sparse matrix, or a `SparsityPattern`, perhaps with its colouring, as
+        `sparsity` gives it. None: it is detected, in every one-shot call, and once for each specialization of a prepared one.
+    detect: how. `"trace"` runs f once on arrays that carry which inputs each element depends on; `"probe"` takes
+        derivatives along random directions; `"auto"` traces where f lets itself be traced, and probes otherwise.
+    format: `"csr"`, `"csc"` or `"coo"` arrays of SciPy, or the engine's own, `"native"`: BCOO on JAX, a sparse COO tensor on
+        torch, SciPy's CSR elsewhere.
+    check: whether a product with a random vector is compared with the engine's own: `"first"`, after the first evaluation of
+        each specialization (and after each one where f branches on values or the pattern was probed); `"always"`; or False.
+
+    Needs SciPy: `pip install 'adinterface[sparse]'`.
+    """
+
+    backend: AutoBackend
+    _: KW_ONLY
+    pattern: Any = None
+    detect: Literal["auto", "trace", "probe"] = "auto"
+    format: Literal["csr", "csc", "coo", "native"] = "csr"
+    check: Literal["first", "always", False] = "first"
+    name = "sparse"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.pattern is not None and not isinstance(self.pattern, SparsityPattern):
+            object.__setattr__(self, "pattern", SparsityPattern(self.pattern))
+        for name, known in _OPTIONS.items():
+            value = getattr(self, name)
+            if not any(value is option or (isinstance(value, str) and value == option) for option in known):
+                options = ", ".join(map(repr, known[:-1]))
+                raise ValueError(f"AutoSparse: {name} must be {options} or {known[-1]!r}, not {value!r}.")
+
+
+_OPTIONS: dict[str, tuple[Any, ...]] = {
+    "detect": ("auto", "trace", "probe"),
+    "format": ("csr", "csc", "coo", "native"),
+    "check": ("first", "always", False),
+}
+
+__all__ = ["AutoSparse"]

@@ -1,0 +1,16 @@
+"""Jacobians and batched calls in parts, on the workers of an executor or on several devices.
+
+It may import core.
+"""
+
+from ..core.contract.auto import AutoBackend
+from ..core.operators.dispatch import Extension
+
+
+def has_executor(auto: AutoBackend) -> bool:
+    """Whether the backend value names an executor."""
+    return getattr(auto, "executor", None) is not None
+
+
+#: Makes the operations on backend values with an executor.
+EXTENSION = Extension(has_executor, f"{__name__}.operators:spread_operation")

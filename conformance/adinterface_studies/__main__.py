@@ -1,0 +1,41 @@
+"""`python -m adinterface_studies STUDY`: a table or a measurement of this project; `--help` lists them."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+#: The studies by name: the module whose `main(argv)` runs each, and what it does.
+STUDIES = {
+    "functions": ("functions.command", "every function of the Array API standard, of NumPy or of SciPy, on every engine"),
+    "overhead": ("functions.overhead", "what `numpy_function` adds to a call"),
+    "programs": ("programs.command", "small programs of plain NumPy, in every mode"),
+    "packages": ("packages.command", "functions of installed packages under `numpy_function(deep=True)`"),
+    "views": ("views.command", "random programs that write into views of arrays"),
+    "in-place": ("in_place.command", "programs that write in place, beside hand-written forms of them"),
+    "batched": ("batches", "`batched` beside loops and hand-written batches"),
+    "differences": ("differences.command", "accuracy, evaluations and overhead of finite differences"),
+    "distributed": ("distributed.command", "gradients over several processes"),
+    "s2mpj": ("s2mpj", "the CUTEst problems of the S2MPJ collection, unmodified, on every engine"),
+    "signatures": ("signatures", "write the overloads of the operators"),
+    "house": ("house", "draw the rooms of the package and what each imports"),
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """The exit status: that of the study, 2 for a wrong command line."""
+    argv = sys.argv[1:] if argv is None else argv
+    name = argv[0] if argv else ""
+    if name in STUDIES:
+        return int(importlib.import_module(f"adinterface_studies.{STUDIES[name][0]}").main(argv[1:]) or 0)
+    out = sys.stdout if name in ("-h", "--help") else sys.stderr
+    print("usage: python -m adinterface_studies STUDY [options]", *_list(), sep="\n", file=out)
+    return 0 if out is sys.stdout else 2
+
+
+def _list() -> list[str]:
+    return [f"  {name:12} {what}" for name, (_, what) in STUDIES.items()]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

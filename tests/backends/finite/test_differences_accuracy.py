@@ -1,0 +1,231 @@
+"""How exact finite differences are on published problems, and what they say of their own accuracy."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+from adinterface_studies.__main__ import main
+from adinterface_studies.differences import command
+from adinterface_studies.differences.held_out import held_out
+from adinterface_studies.differences.measure import hessians, jacobians, measured, ours, second_order
+from adinterface_studies.differences.overhead import as_text, overheads
+from adinterface_studies.differences.problems import problems
+from adinterface_studies.differences.unseen import unseen
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    PrecisionError,
+    PrecisionWarning,
+    derivative,
+    estimate_noise,
+    explain,
+    gradient,
+)
+from adinterface.core.contract.record import recording
+
+FD = AutoFiniteDifferences()
+
+
+def error(found, wanted):
+    return float(np.max(np.abs(np.asarray(found) - wanted)) / np.max(np.abs(wanted)))
+
+
+# Published problems --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def points():
+    return jacobians(problems())
+
+
+@pytest.mark.parametrize(
+    ("method", "median", "most", "mean"),
+    [("adinterface, adaptive", 2e-14, 5e-12, 8.5), ("adinterface, complex", 1e-15, 1e-14, 3.5)],
+)
+def test_jacobians_of_published_problems(points, method, median, most, mean):
+    row = measured(method, ours()[method], points)
+    assert row.quantile(0.5) <= median
+    assert row.quantile(0.9) <= most
+    assert row.not_finite == row.worse_than(1e-6) == 0
+    assert np.mean(row.evaluations) <= mean
+    assert max(row.evaluations) <= 11  # f at the point, which numbers share, and ten for each
+    assert np.mean(row.holds) >= 0.99
+
+
+@pytest.fixture(scope="module")
+def others():
+    return {"held out": jacobians(held_out()), "unseen": jacobians(unseen())}
+
+
+@pytest.mark.parametrize(
+    ("name", "median", "most", "mean"), [("held out", 2.5e-14, 2.5e-11, 9.1), ("unseen", 2e-14, 5e-12, 9.1)]
+)
+def test_jacobians_of_problems_that_were_written_afterwards(others, name, median, most, mean):
+    row = measured("adaptive", ours()["adinterface, adaptive"], others[name])
+    assert len(row.errors) >= 60
+    assert row.quantile(0.5) <= median
+    assert row.quantile(0.9) <= most
+    assert row.not_finite == row.worse_than(1e-6) == 0
+    assert np.mean(row.evaluations) <= mean
+    assert max(row.evaluations) <= 11  # f at the point, which numbers share, and ten for each
+    assert np.mean(row.holds) >= 0.99
+
+
+def test_the_estimate_holds_under_noise(points, others):
+    """A few measurements of much noise are by chance more like one another than they should be; on every third problem."""
+    every, held = [*points, *others["held out"], *others["unseen"]][::3], []
+    for noise, least in ((1e-12, 0.99), (1e-8, 0.99), (1e-4, 0.98)):
+        row = measured("adaptive", ours()["adinterface, adaptive"], every, noise)
+        assert np.mean(row.holds) >= least
+        held += row.holds
+    assert np.mean(held) >= 0.99
+
+
+def test_the_command_prints_what_gradients_cost_beyond_their_evaluations():
+    lines = as_text(overheads((1, 3), 0.001)).splitlines()
+    assert len(lines) == 2 + 2 * 2 * 2
+    assert re.fullmatch(r"\| adaptive \| one-shot \| 1 \| 11 \| -?[\d.]+ \| [\d.]+ \|", lines[2])
+
+
+def test_hessians_of_published_problems():
+    some = list(hessians([problem for problem in problems() if len(problem.x) <= 4]))
+    row = measured("adaptive", second_order()["adinterface, adaptive"], some)
+    central = measured("central", second_order()["adinterface, central"], some)
+    assert row.quantile(0.5) <= 1e-12
+    assert row.worse_than(1e-6) <= 3 < central.worse_than(1e-6) / 3
+    assert np.mean(row.holds) >= 0.99
+
+
+@pytest.mark.parametrize(("options", "count"), [([], 1), (["--held-out"], 2), (["--unseen"], 3), (["--all"], 6)])
+def test_the_sets_of_problems_by_themselves_and_together(options, count, monkeypatch, capsys):
+    for name, whole, few in (("problems", problems, 1), ("held_out", held_out, 2), ("unseen", unseen, 3)):
+        monkeypatch.setattr(command, name, lambda whole=whole, few=few: whole()[:few])
+    monkeypatch.setattr(command, "peers", dict)
+    assert main(["differences", "--first-order", *options]) == 0
+    assert f"Jacobians of {count} problems" in capsys.readouterr().out
+
+
+def test_the_command_prints_the_table_and_draws_it(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(command, "problems", lambda: problems()[:8])
+    picture = tmp_path / "accuracy.png"
+    assert main(["differences", "--first-order", "--plot", str(picture)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"Jacobians of \d+ problems with \d+ numbers; errors relative to the largest number of each", lines[0])
+    assert [line.split("|")[1].strip() for line in lines[3:6]] == list(ours())
+    assert picture.stat().st_size > 10_000
+
+
+# Knowing how good it is ----------------------------------------------------------------------------------------------
+
+
+def test_a_noisy_derivative_is_told_with_its_leaf():
+    random = np.random.default_rng(0)
+
+    def f(p):
+        return np.sin(p["clean"]) + 1e-3 * p["noisy"] + 1e-5 * random.standard_normal() * (p["noisy"] != 2.0)
+
+    with pytest.warns(PrecisionWarning, match=re.escape("in the derivative by args[0]['noisy'] (")) as told:
+        gradient(f, FD, {"clean": 1.0, "noisy": 2.0})
+    assert "'clean'" not in str(told[0].message)
+    assert told[0].filename == __file__
+
+
+def test_an_exact_derivative_gives_no_warning_and_neither_does_a_zero():
+    gradient(lambda x: np.sin(x) ** 2 + np.cos(x) ** 2, FD, 1.3)
+    gradient(lambda x, y: x, FD, 1.3, 2.0)
+
+
+def test_explain_tells_the_estimate(capsys):
+    report = explain(gradient, lambda x: np.exp(x).sum(), FD, np.array([1.0, 2.0]))
+    assert 1e-16 < report.error < 1e-11
+    assert re.search(r"\nestimated relative error: \de-1\d\n", capsys.readouterr().out)
+    assert explain(gradient, lambda x: x * x, AutoAutograd(), 1.0).error is None
+
+
+def test_known_noise_sets_the_steps():
+    random = np.random.default_rng(3)
+    f = lambda x: np.sin(x) * (1 + 1e-7 * random.standard_normal())
+    errors = []
+    for noise in (None, 1e-7, (1e-7, 1e-9)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PrecisionWarning)
+            found = [derivative(f, AutoFiniteDifferences(noise=noise), 1.3) for _ in range(20)]
+        errors.append(np.median(np.abs(np.array(found) - np.cos(1.3))))
+    assert errors[1] < 1e-5
+    assert errors[2] < 1e-5
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-13, 1e-8, 1e-4])
+def test_noise_is_estimated(noise):
+    random = np.random.default_rng(1)
+    f = lambda x: float(np.sum(np.exp(x)) * (1 + noise * random.standard_normal()))
+    found = estimate_noise(f, np.array([0.3, 1.2, 2.0]))
+    assert max(noise, 1e-16) / 4 < found.relative < 4 * max(noise, 1e-16)
+    assert found.absolute == pytest.approx(found.relative * np.sum(np.exp([0.3, 1.2, 2.0])), rel=1e-3)
+    assert found.evaluations <= 40
+
+
+def test_a_constant_shows_no_noise():
+    with pytest.raises(PrecisionError, match=r"the differences of f show no noise at distances of 1e-09 to 0.001"):
+        estimate_noise(lambda x: 3.0, 1.0)
+
+
+# Values that are rounded ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("digits", [6, 7])
+def test_the_estimate_holds_where_values_are_rounded_to_some_digits(digits):
+    random, held = np.random.default_rng(5), []
+    for f, slope in ((np.sin, np.cos), (np.log, lambda x: 1 / x), (lambda x: 3 * x + 1, lambda x: 3.0), (np.exp, np.exp)):
+        for x in random.uniform(0.1, 1.4, 25):
+            with recording() as record:
+                found = derivative(lambda x, f=f: np.round(f(x), digits), FD, x)
+            held.append(abs(found - slope(x)) <= 10 * record.accuracies[0].relative * abs(found))
+    assert np.mean(held) >= 0.97
+
+
+@pytest.mark.parametrize("digits", [2, 3, 4, 6])
+@pytest.mark.parametrize("beside", [False, True])
+def test_values_of_few_digits_are_told(digits, beside):
+    """Unless they do not change at all: the estimate holds, or there is a warning; as one output and beside another."""
+    random, told_or_held = np.random.default_rng(3), []
+    for f, slope in ((np.sin, np.cos), (np.log, lambda x: 1 / x), (lambda x: 3 * x + 1, lambda x: 3.0)):
+        rounded = lambda x, f=f: np.stack([np.round(f(x), digits), 1.5 * x]) if beside else np.round(f(x), digits)
+        for x in random.uniform(0.1, 1.4, 20):
+            with recording() as record, warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                found = np.ravel(derivative(rounded, FD, x))
+            held = abs(found[0] - slope(x)) <= 10 * record.accuracies[0].relative * np.abs(found).max()
+            told_or_held.append(held or bool(told) or found[0] == 0.0)
+    assert np.mean(told_or_held) >= 0.98
+
+
+@pytest.mark.parametrize("factor", [0.1, 1.19, 3.3])
+@pytest.mark.parametrize("x", [3.0, 100.0, 1000.0, 1234.5, 20000.0])
+def test_decimal_factors_are_not_taken_for_rounded_values(factor, x):
+    assert derivative(lambda x: factor * x, FD, x) == pytest.approx(factor, rel=1e-12)
+
+
+def test_a_constant_beside_a_kink_is_not_taken_for_rounded_values():
+    def bent(x):
+        return max(2.3, 0.9 + x)
+
+    assert derivative(bent, FD, 1.5) == 1.0
+    assert derivative(lambda x: bent(3.0 - x) if x < 2.0 else 2.3, FD, 1.67) == 0.0
+
+
+def test_short_numbers_of_exact_arithmetic_are_not_taken_for_rounded_ones():
+    count = 0
+
+    def line(x):
+        nonlocal count
+        count += 1
+        return 3 * x + 1
+
+    assert derivative(line, FD, 1.0) == 3.0
+    assert count == 5  # f at the point is one of them
+    with recording() as record:
+        assert derivative(lambda x: x * x, FD, 1000.0) == pytest.approx(2000, rel=1e-13)
+    assert record.accuracies[0].relative < 1e-11

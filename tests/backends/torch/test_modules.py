@@ -1,0 +1,1178 @@
+"""Models of the engines' own libraries: torch's modules, Equinox's modules, Optax."""
+
+import contextlib
+import copy
+import dataclasses
+import io
+import re
+import threading
+import warnings
+from collections import OrderedDict
+from typing import Any
+
+import adinterface_torch.distributed
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+import torch
+from backends_table import ENGINES, assert_numbers, assert_tree, each_backend, rtol_of
+from torch import nn
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    BackendError,
+    Constant,
+    ConversionError,
+    Duplicated,
+    Each,
+    NotDifferentiableError,
+    SecondOrder,
+    Training,
+    array_namespace,
+    batched,
+    diagonal_hessian,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    linearize,
+    minimize,
+    prepare,
+    pullback,
+    pushforward,
+    torch_optim,
+    update,
+    value_and_gradient,
+)
+from adinterface.core import tree
+
+each_torch_backend = pytest.mark.parametrize("backend", [AutoTorch(), AutoFiniteDifferences()], ids=["torch", "finite"])
+
+DATA = torch.tensor([[1.0, -2.0], [0.5, 3.0], [2.0, 0.25]], dtype=torch.float64)
+WEIGHTS = torch.tensor([[1.0, -0.5], [2.0, 1.5], [-1.0, 0.75]], dtype=torch.float64)
+
+
+class Tied(nn.Module):
+    """An autoencoder whose decoder is the encoder's weight, seen under two names."""
+
+    def __init__(self):
+        super().__init__()
+        self.encoder, self.decoder = nn.Linear(2, 2), nn.Linear(2, 2)
+        self.decoder.weight = self.encoder.weight
+
+    def forward(self, x):
+        return self.decoder(torch.tanh(self.encoder(x)))
+
+
+class WithExtras(nn.Module):
+    """A parameter of its own, one that is not used, a buffer, and attributes that are not tensors."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.tensor(1.5))
+        self.unused = nn.Parameter(torch.ones(3))
+        self.register_buffer("offset", torch.tensor([0.5, -0.5]))
+        self.activation, self.name, self.blocks = torch.tanh, "extras", nn.ModuleList([nn.Linear(2, 2)])
+        self.table = nn.ParameterDict({"k": nn.Parameter(torch.ones(2))})
+
+    def forward(self, x):
+        return self.scale * self.activation(self.blocks[0](x) + self.offset) * self.table["k"]
+
+
+def _frozen():
+    module = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 2))
+    module[2].requires_grad_(False)
+    module[0].bias.requires_grad_(False)
+    return module
+
+
+def _old_weight_norm():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        return nn.utils.weight_norm(nn.Linear(2, 2))
+
+
+#: name: makes a module that maps (3, 2) to (3, 2)
+MODULES = {
+    "linear": lambda: nn.Linear(2, 2),
+    "sequential": lambda: nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 2)),
+    "frozen": _frozen,
+    "tied": Tied,
+    "extras": WithExtras,
+    "batch norm": lambda: nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)),
+    "layer norm": lambda: nn.Sequential(nn.Linear(2, 2), nn.LayerNorm(2)),
+    "LSTM": lambda: nn.LSTM(2, 2),
+    "two-layer GRU": lambda: nn.GRU(2, 2, num_layers=2),
+    "attention": lambda: nn.MultiheadAttention(2, 1),
+    "weight norm": lambda: nn.utils.parametrizations.weight_norm(nn.Linear(2, 2)),
+    "orthogonal": lambda: nn.utils.parametrizations.orthogonal(nn.Linear(2, 2)),
+    "old weight norm": _old_weight_norm,
+}
+
+
+def _make(name):
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        return MODULES[name]().double()
+
+
+def _loss(module, data=DATA):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        result = module(data, data, data) if isinstance(module, nn.MultiheadAttention) else module(data)
+    result = result[0] if isinstance(result, tuple) else result
+    return (WEIGHTS * result).sum() + (result**2).sum()
+
+
+def _backward(module):
+    """The gradients that torch itself finds, by name; on a copy, so that the module stays as it is."""
+    fresh = _loss_on_copy(module)
+    return {name: torch.zeros_like(p) if p.grad is None else p.grad for name, p in fresh.named_parameters()}
+
+
+def _loss_on_copy(module):
+    memo = {id(v): v.detach().clone() for m in module.modules() for v in vars(m).values() if torch.is_tensor(v)}
+    fresh = copy.deepcopy(module, memo)
+    fresh.zero_grad()
+    _loss(fresh).backward()
+    return fresh
+
+
+def _state(module):
+    return {name: value.detach().clone() for name, value in module.state_dict().items()}
+
+
+# nn.Module ------------------------------------------------------------------------------------------------------------
+
+
+@each_torch_backend
+@pytest.mark.parametrize("name", MODULES)
+def test_the_gradient_of_a_module_is_a_module_of_its_class_with_gradients_for_parameters(name, backend):
+    module = _make(name)
+    (found,) = gradient(_loss, backend, module)
+    assert type(found) is type(module)
+    assert found is not module
+    expected = _backward(module)
+    assert [n for n, _ in found.named_parameters()] == [n for n, _ in module.named_parameters()] == list(expected)
+    for parameter, mine in zip(found.parameters(), module.parameters()):
+        assert type(parameter) is nn.Parameter
+        assert not parameter.requires_grad
+        assert parameter.grad_fn is None
+        assert parameter.dtype == mine.dtype
+        assert parameter.untyped_storage().data_ptr() != mine.untyped_storage().data_ptr()
+    # A bias in front of a BatchNorm has gradient zero, so the measure is the largest number of all.
+    assert_numbers(_flat(found.parameters()), _flat(expected.values()), 10 * rtol_of(backend))
+
+
+def _flat(tensors):
+    return torch.cat([tensor.detach().flatten() for tensor in tensors])
+
+
+@each_torch_backend
+@pytest.mark.parametrize("name", MODULES)
+def test_the_users_module_is_not_written_to(name, backend):
+    module = _make(name)
+    before, parameters = _state(module), list(module.parameters())
+    flags = [p.requires_grad for p in parameters]
+    gradient(_loss, backend, module)
+    assert all(p is q for p, q in zip(module.parameters(), parameters))
+    assert [p.requires_grad for p in module.parameters()] == flags
+    assert all(p.grad is None for p in module.parameters())
+    after = _state(module)
+    running = {key for key in before if "running" in key or "tracked" in key}
+    for key in before.keys() - running:
+        assert torch.equal(before[key], after[key]), key
+    _loss(module).backward()  # still a working module
+
+
+@each_torch_backend
+def test_the_users_grad_fields_are_untouched(backend):
+    module = _make("sequential")
+    mine = [torch.full_like(p, 7.0) for p in module.parameters()]
+    for parameter, grad in zip(module.parameters(), mine):
+        parameter.grad = grad
+    (found,) = gradient(_loss, backend, module)
+    for parameter, grad in zip(module.parameters(), mine):
+        assert parameter.grad is grad
+        assert torch.equal(grad, torch.full_like(grad, 7.0))
+    assert all(parameter.grad is None for parameter in found.parameters())
+
+
+@each_torch_backend
+def test_frozen_parameters_are_zeros_so_that_the_parameters_of_both_stay_aligned(backend):
+    module = _make("frozen")
+    (found,) = gradient(_loss, backend, module)
+    aligned = list(zip(module.parameters(), found.parameters(), strict=True))
+    for parameter, grad in aligned:
+        assert grad.shape == parameter.shape
+        assert bool((grad == 0).all()) == (not parameter.requires_grad)
+    assert [p.requires_grad for p in module.parameters()] == [True, False, False, False, True, True]
+
+
+@each_torch_backend
+def test_an_unused_parameter_has_zeros(backend):
+    (found,) = gradient(_loss, backend, _make("extras"))
+    assert torch.equal(found.unused, torch.zeros(3, dtype=torch.float64))
+
+
+@each_torch_backend
+def test_tied_parameters_are_one_parameter(backend):
+    module = _make("tied")
+    (found,) = gradient(_loss, backend, module)
+    assert found.encoder.weight is found.decoder.weight
+    assert len(list(found.parameters())) == len(list(module.parameters())) == 3
+
+
+@each_torch_backend
+def test_buffers_keep_their_value_and_other_attributes_stay(backend):
+    module = _make("extras")
+    (found,) = gradient(_loss, backend, module)
+    assert torch.equal(found.offset, module.offset)
+    assert found.offset is not module.offset
+    assert found.activation is torch.tanh
+    assert found.name == "extras"
+    assert not hasattr(found, "grad")
+
+
+def test_a_batch_norm_updates_once_in_the_users_module_as_in_torch():
+    module = _make("batch norm")
+    expected = _state(_loss_on_copy(module))
+    (found,) = gradient(_loss, AutoTorch(), module)
+    assert module[1].num_batches_tracked.item() == 1
+    assert_numbers(module[1].running_mean, expected["1.running_mean"])
+    assert_numbers(module[1].running_var, expected["1.running_var"])
+    assert torch.equal(found[1].running_mean, module[1].running_mean)  # buffers keep their value
+
+
+class Counting(nn.Module):
+    """Of its two buffers it replaces one and writes to the other."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2, dtype=torch.float64))
+        self.register_buffer("mean", torch.zeros((), dtype=torch.float64))
+        self.register_buffer("count", torch.zeros(()))
+
+    def forward(self, x):
+        y = x * self.weight
+        self.mean = 0.9 * self.mean + 0.1 * y.mean().detach()
+        with torch.no_grad():
+            self.count += 1
+        return y
+
+
+_FORWARD, _REVERSE = AutoTorch(mode="forward"), AutoTorch(mode="reverse")
+UPDATING = {
+    "gradient": lambda f, auto, m: gradient(f, auto, m),
+    "value_and_gradient": lambda f, auto, m: value_and_gradient(f, auto, m),
+    "jacobian": lambda f, auto, m: jacobian(f, auto, m),
+    "pushforward": lambda f, auto, m: pushforward(f, auto, (m,), (m,)),
+    "push": lambda f, auto, m: [push(m) for push in [linearize(f, auto, m)[1]] for _ in range(2)],
+    "back": lambda f, auto, m: [back(torch.ones((), dtype=torch.float64)) for back in [pullback(f, auto, m)[1]] * 2],
+    "hvp": lambda f, auto, m: hvp(f, auto, m, m),
+    "hessian": lambda f, auto, m: hessian(f, auto, m),
+    "diagonal_hessian": lambda f, auto, m: diagonal_hessian(f, auto, m),
+    "prepared": lambda f, auto, m: prepare(gradient, f, auto, m)(m),
+}
+
+
+@pytest.mark.parametrize("make", [lambda: nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).double(), Counting])
+@pytest.mark.parametrize("name", UPDATING)
+@pytest.mark.parametrize(
+    "backend",
+    [
+        AutoTorch(),
+        _REVERSE,
+        _FORWARD,
+        AutoTorch(mode="forward", chunk_size=1),
+        SecondOrder(_FORWARD, _REVERSE),
+        SecondOrder(_REVERSE, _FORWARD),
+    ],
+    ids=["default", "reverse", "forward", "one by one", "forward over reverse", "reverse over forward"],
+)
+def test_what_f_counts_in_buffers_arrives_once_in_the_users_module_in_every_mode(backend, name, make):
+    torch.manual_seed(0)
+    module = make()
+    reference = copy.deepcopy(module)
+    reference(DATA)
+    before = list(module.buffers())
+    inner = backend.inner if isinstance(backend, SecondOrder) else backend
+    if name in ("hvp", "hessian", "diagonal_hessian") and inner.mode == "forward" and type(module) is not Counting:
+        with pytest.raises(BackendError, match="calls torch's batch_norm inside a derivative of a forward derivative"):
+            UPDATING[name](lambda m: (m(DATA) ** 3).sum(), backend, module)
+        return
+    UPDATING[name](lambda m: (m(DATA) ** 3).sum(), backend, module)
+    for found, expected, old in zip(module.buffers(), reference.buffers(), before):
+        assert not torch._C._functorch.is_functorch_wrapped_tensor(found)
+        assert not found.requires_grad
+        torch.testing.assert_close(found, expected)
+        assert found is old or type(module) is Counting
+
+
+def test_a_constant_that_f_counts_in_is_noted_in_forward_mode():
+    module = nn.BatchNorm1d(2).double()
+    f = lambda x, m: (m(x) ** 3).sum()
+    with pytest.raises(RuntimeError, match="captured Tensor") as caught:
+        gradient(f, _FORWARD, DATA, Constant(module))
+    assert caught.value.__notes__ == [
+        "f writes to a tensor that it captured or got in a Constant, as a BatchNorm there does in training mode, which torch's "
+        "forward mode does not allow. Use AutoTorch(), or module.eval()."
+    ]
+    assert_tree(gradient(f, _FORWARD, DATA, Constant(module.eval()))[0], gradient(f, AutoTorch(), DATA, Constant(module))[0])
+
+
+def test_a_module_is_as_it_was_if_f_raises_in_forward_mode():
+    module = nn.BatchNorm1d(2).double()
+    before = copy.deepcopy(module.state_dict())
+
+    def f(m):
+        m(DATA)
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        gradient(f, _FORWARD, module)
+    torch.testing.assert_close(module.state_dict(), before)
+    (result,) = gradient(lambda m: (m(DATA) ** 2).sum(), _FORWARD, module)
+    assert type(result) is nn.BatchNorm1d
+    assert module.num_batches_tracked == 1
+
+
+def test_finite_differences_work_on_private_copies_so_that_a_batch_norm_of_the_user_stays_as_it_is():
+    module = _make("batch norm")
+    before = _state(module)
+    gradient(_loss, AutoFiniteDifferences(), module)
+    assert_tree(_state(module), before, 0.0)
+
+
+@each_torch_backend
+def test_a_batch_norm_in_evaluation_mode_is_left_as_it_is(backend):
+    module = _make("batch norm").eval()
+    before = _state(module)
+    (found,) = gradient(_loss, backend, module)
+    assert_tree(_state(module), before, 0.0)
+    assert not found.training
+
+
+def test_f_receives_the_users_own_module_under_reverse_mode():
+    module, seen = _make("extras"), []
+    gradient(lambda m, d: seen.extend([m, d["k"]]) or _loss(m) + _loss(d["k"]), AutoTorch(), module, {"k": module})
+    assert seen[0] is module
+    assert type(seen[1]) is type(module)
+    assert seen[1] is not module  # another place is another variable
+    seen.clear()
+    gradient(lambda m, d: seen.extend([m, d["k"]]) or _loss(m) + _loss(d["k"]), AutoTorch(), module, {"k": Constant(module)})
+    assert seen[0] is module
+    assert seen[1] is module
+
+
+def test_finite_differences_hand_f_a_private_copy_that_shares_nothing_with_the_users_module():
+    module = _make("sequential")
+
+    def f(m):
+        assert type(m) is type(module)
+        assert m is not module
+        with torch.no_grad():
+            value = _loss(m)
+            for buffer in m.parameters():
+                buffer.data.zero_()
+        return value
+
+    before = _state(module)
+    gradient(f, AutoFiniteDifferences(), module)
+    assert_tree(_state(module), before, 0.0)
+
+
+@each_torch_backend
+def test_the_value_comes_from_the_same_call(backend):
+    module = _make("sequential")
+    value, (found,) = value_and_gradient(_loss, backend, module)
+    assert isinstance(value, torch.Tensor)
+    assert not value.requires_grad
+    assert_numbers(value, _loss(module))
+    assert type(found) is nn.Sequential
+
+
+@dataclasses.dataclass(frozen=True)
+class Model:
+    net: object
+    scale: object
+    name: str = "model"
+
+
+@each_torch_backend
+def test_a_module_may_stand_in_a_tree_beside_other_leaves(backend):
+    module, scale = _make("linear"), np.array([2.0, -1.0])
+    model = {"m": [Model(module, scale)], "rate": 3.0}
+
+    def f(m):
+        inner = m["m"][0]
+        return m["rate"] * ((inner.net(DATA) ** 2).sum(0) * torch.as_tensor(inner.scale)).sum()
+
+    (found,) = gradient(f, backend, model)
+    fresh = copy.deepcopy(module)
+    squares = (fresh(DATA) ** 2).sum(0)
+    (3.0 * (squares * torch.as_tensor(scale)).sum()).backward()
+    squares = squares.detach().numpy()
+    rtol = 10 * rtol_of(backend)
+    assert type(found["m"][0]) is Model
+    assert found["m"][0].name is None
+    assert_numbers(found["m"][0].net.weight, fresh.weight.grad, rtol)
+    assert_numbers(found["m"][0].net.bias, fresh.bias.grad, rtol)
+    assert_tree(found["m"][0].scale, 3.0 * squares, rtol)
+    assert_tree(found["rate"], float(squares @ scale), rtol)
+
+
+@each_torch_backend
+def test_a_module_may_be_one_of_several_arguments(backend):
+    module, other = _make("linear"), _make("sequential")
+    first, data, second = gradient(lambda m, x, n: _loss(m, x) + _loss(n, x), backend, module, DATA, other)
+    rtol = 10 * rtol_of(backend)
+    for found, mine in ((first, module), (second, other)):
+        assert_numbers(found.get_parameter("weight" if mine is module else "0.weight"),
+                       _backward(mine)["weight" if mine is module else "0.weight"], rtol)  # fmt: skip
+    inputs = DATA.clone().requires_grad_()
+    (_loss(module, inputs) + _loss(other, inputs)).backward()
+    assert_tree(data, inputs.grad, rtol)
+
+
+@each_torch_backend
+@pytest.mark.parametrize("place", ["argument", "tree"])
+def test_a_constant_module_is_used_but_has_no_gradient(place, backend):
+    module, seen = _make("linear"), []
+    wrapped = Constant(module) if place == "argument" else [Constant(module)]
+
+    def f(m, x):
+        m = m if place == "argument" else m[0]
+        seen.append(m)
+        return _loss(m, x)
+
+    none, data = gradient(f, backend, wrapped, DATA)
+    assert none is None if place == "argument" else none == [None]
+    assert all(m is module for m in seen)
+    inputs = DATA.clone().requires_grad_()
+    _loss(module, inputs).backward()
+    assert_tree(data, inputs.grad, 10 * rtol_of(backend))
+
+
+@each_torch_backend
+def test_a_module_as_a_keyword_is_not_differentiated(backend):
+    module, seen = _make("linear"), []
+    gradient(lambda x, model: seen.append(model) or _loss(model, x), backend, DATA, model=module)
+    assert all(m is module for m in seen)
+
+
+@each_torch_backend
+@pytest.mark.parametrize("mode", [torch.inference_mode, torch.no_grad, contextlib.nullcontext])
+@pytest.mark.parametrize("made", ["before", "inside"])
+@pytest.mark.parametrize("name", ["linear", "sequential"])
+def test_the_callers_grad_mode_does_not_matter(name, made, mode, backend):
+    # A parameter that is made in inference mode is an inference tensor, which torch does not record.
+    module = _make(name)
+    expected = _backward(module)
+    with mode():
+        if made == "inside":
+            module = _make(name)
+        (found,) = gradient(_loss, backend, module)
+    for key, parameter in found.named_parameters():
+        assert_numbers(parameter, expected[key], 10 * rtol_of(backend), key)
+
+
+@each_torch_backend
+def test_many_threads_may_differentiate_one_module_at_once(backend):
+    module = _make("sequential")
+    expected, results = _backward(module), [None] * 8
+
+    def work(i):
+        results[i] = gradient(_loss, backend, module)[0]
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for found in results:
+        for name, parameter in found.named_parameters():
+            assert_numbers(parameter, expected[name], 10 * rtol_of(backend), name)
+
+
+def test_a_module_is_the_same_after_f_raised():
+    module = _make("sequential")
+    before = _state(module)
+
+    def f(m):
+        _loss(m)
+        raise KeyError("mine")
+
+    for backend in (AutoTorch(), AutoFiniteDifferences()):
+        with pytest.raises(KeyError, match="mine"):
+            gradient(f, backend, module)
+        assert_tree(_state(module), before, 0.0)
+
+
+def test_a_torch_optimizer_steps_with_the_gradients():
+    module, twin = _make("tied"), _make("tied")
+    for parameter, grad in zip(module.parameters(), gradient(_loss, AutoTorch(), module)[0].parameters(), strict=True):
+        parameter.grad = grad
+    _loss(twin).backward()
+    for model in (module, twin):
+        torch.optim.Adam(model.parameters(), lr=0.1).step()
+    assert_tree(_state(module), _state(twin), 1e-12)
+
+
+# Engines and wrappers that cannot take a module -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "backend",
+    [AutoJax(), AutoAutograd(), AutoFiniteDifferences(native=AutoJax())],
+    ids=["jax", "autograd", "finite over jax"],
+)
+@pytest.mark.parametrize("place", [lambda m: m, lambda m: {"k": [m]}], ids=["argument", "tree"])
+def test_a_module_with_another_engine_is_an_error_that_names_the_backends_that_take_it(place, backend):
+    message = (
+        f"The code of Linear computes with torch alone, so {backend!r} cannot take it. "
+        f"Use AutoTorch(), or AutoFiniteDifferences() without `native`."
+    )
+    with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
+        gradient(_loss, backend, place(_make("linear")))
+
+
+def _as_script(module, how="script"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch has deprecated them
+        if how == "trace":
+            return torch.jit.trace(module, torch.ones(2, 2, dtype=torch.float64), check_trace=False)
+        scripted = torch.jit.script(module)
+        if how == "script":
+            return scripted
+        file = io.BytesIO()
+        torch.jit.save(scripted, file)
+        file.seek(0)
+        return torch.jit.load(file)
+
+
+_WRAPS = (
+    "{} wraps a Linear: its hooks do not run here, or it cannot be rebuilt around gradients. Pass the inner module, "
+    "model.{}, and call the wrapper inside f if you need it."
+)
+WRAPPERS = {
+    "DataParallel": (lambda: nn.DataParallel(nn.Linear(2, 2)), _WRAPS.format("DataParallel", "module")),
+}
+
+
+@each_torch_backend
+@pytest.mark.parametrize("place", [lambda m: m, lambda m: [m], lambda m: nn.Sequential(m)], ids=["argument", "list", "module"])
+@pytest.mark.parametrize("name", WRAPPERS)
+def test_a_wrapper_that_cannot_be_rebuilt_is_an_error_that_names_the_inner_module(name, place, backend):
+    make, message = WRAPPERS[name]
+    with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
+        gradient(_loss, backend, place(make()))
+
+
+def test_a_scripted_part_is_an_error_that_says_what_to_script():
+    message = (
+        "RecursiveScriptModule: a ScriptModule inside another module cannot be rebuilt around gradients. Script the whole, or "
+        "put the module it was made from in its place; torch.compile it inside f if you need the speed."
+    )
+    for place in (nn.Sequential, lambda m: [nn.Sequential(m)]):
+        with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
+            gradient(_loss, AutoTorch(), place(_as_script(nn.Linear(2, 2))))
+
+
+SCRIPTED_CALLS = {
+    "one-shot": lambda f, backend, m: gradient(f, backend, m)[0],
+    "prepared": lambda f, backend, m: prepare(gradient, f, backend, m)(m)[0],
+    "in a tree": lambda f, backend, m: gradient(lambda d: f(d["net"]), backend, {"net": m})[0]["net"],
+    "by a pullback": lambda f, backend, m: pullback(f, backend, m).back(1.0)[0],
+    "a product with the Hessian": lambda f, backend, m: hvp(f, backend, m, m),
+    "the diagonal of the Hessian": lambda f, backend, m: diagonal_hessian(f, backend, m)[0],
+    "a step": lambda f, backend, m: update(m, gradient(f, backend, m), 0.1),
+    "in buffers": lambda f, backend, m: gradient(f, backend, Duplicated(m))[0],
+}
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")  # of a BatchNorm in TorchScript, under vmap
+@pytest.mark.parametrize(
+    "backend", [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences()], ids=["reverse", "forward", "finite"]
+)
+@pytest.mark.parametrize("call", SCRIPTED_CALLS.values(), ids=SCRIPTED_CALLS)
+@pytest.mark.parametrize("how", ["script", "trace", "loaded"])
+def test_scripted_modules_are_modules(how, call, backend):
+    torch.manual_seed(0)
+    plain = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Tanh(), nn.Linear(3, 2), nn.Linear(2, 2)).double()
+    plain[4].bias = plain[3].bias  # tied
+    plain[0].bias.requires_grad_(False)
+    if call is not SCRIPTED_CALLS["one-shot"] or backend != AutoTorch():
+        plain.eval()
+    model = _as_script(copy.deepcopy(plain), how)
+    plain.load_state_dict(model.state_dict())  # tracing has called it
+    loss = lambda m: (m(DATA) ** 3).sum()
+    found, expected = call(loss, backend, model), call(loss, backend, plain)
+    assert type(found) is type(model)
+    assert [name for name, _ in found.named_parameters()] == [name for name, _ in plain.named_parameters()]
+    for ours, theirs in zip(found.parameters(), expected.parameters(), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-6)
+        assert ours.requires_grad == theirs.requires_grad
+    for ours, theirs in zip(model.buffers(), plain.buffers(), strict=True):
+        torch.testing.assert_close(ours, theirs)  # updated once
+    assert found(DATA).shape == (DATA.shape[0], 2)
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")  # of a BatchNorm in TorchScript, under vmap
+def test_scripted_modules_are_trained_and_have_all_but_dense_hessians():
+    plain = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 2)).double()
+    models, losses = (_as_script(copy.deepcopy(plain)), plain), []
+    for model in models:
+        training = Training(lambda m, x: (m(x) ** 2).mean(), AutoTorch(), torch_optim(torch.optim.Adam, model, lr=0.05))
+        losses.append([float(training(DATA)) for _ in range(5)])
+        assert training.model is model
+    np.testing.assert_allclose(*losses, rtol=1e-12)
+    model = models[0].eval()
+    rows = jacobian(lambda m: m(DATA), AutoTorch(), model)[0]
+    assert dict(rows.named_parameters())["2.bias"].shape == (DATA.shape[0], 2, 2)
+    each, _ = batched(gradient, lambda m, x: m(x[None]).sum(), AutoTorch(), model, Each(DATA))
+    assert dict(each.named_parameters())["2.bias"].shape == (DATA.shape[0], 2)
+    start = float(_loss(model).detach())
+    assert minimize(_loss, AutoTorch(), model, options={"maxiter": 3}).fun < start
+    with pytest.raises(ConversionError, match=r"holds tensors alone, and cannot hold the rows of a Hessian\. Pass the module"):
+        hessian(_loss, AutoTorch(), model)
+
+
+def compiled(module):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return torch.compile(module, backend="eager")
+
+
+def test_what_torch_compile_made_of_a_part_is_an_error_that_says_what_to_compile():
+    message = (
+        "OptimizedModule wraps a Linear, and cannot be rebuilt around gradients. Pass the inner module, model._orig_mod, or "
+        "compile the whole; module.compile() compiles in place, without a wrapper."
+    )
+    with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
+        gradient(_loss, AutoTorch(), nn.Sequential(compiled(nn.Linear(2, 2))))
+
+
+COMPILED_CALLS = {
+    "one-shot": lambda backend, m: gradient(_loss, backend, m)[0],
+    "prepared": lambda backend, m: prepare(gradient, _loss, backend, m)(m)[0],
+    "in a tree": lambda backend, m: gradient(lambda d: _loss(d["net"]), backend, {"net": m})[0]["net"],
+    "by a pullback": lambda backend, m: pullback(_loss, backend, m).back(1.0)[0],
+    "a product with the Hessian": lambda backend, m: hvp(_loss, backend, m, m),
+}
+
+
+@pytest.mark.parametrize(
+    "backend", [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences()], ids=["reverse", "forward", "finite"]
+)
+@pytest.mark.parametrize("call", COMPILED_CALLS.values(), ids=COMPILED_CALLS)
+def test_what_torch_compile_made_of_a_module_is_one_too(call, backend):
+    plain = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 2)).double()
+    model = compiled(copy.deepcopy(plain))
+    found, expected = call(backend, model), call(backend, plain)
+    assert type(found) is type(model)
+    assert [name for name, _ in found.named_parameters()] == [f"_orig_mod.{name}" for name, _ in plain.named_parameters()]
+    for ours, theirs in zip(found.parameters(), expected.parameters(), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-7)
+        assert not ours.requires_grad
+    assert torch.equal(model(DATA), plain(DATA))
+
+
+def test_a_second_derivative_of_compiled_code_names_the_module_that_it_was_made_from():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = torch.compile(nn.Linear(2, 2).double(), backend="aot_eager")
+        with pytest.raises(RuntimeError) as caught:
+            hvp(lambda m: (m(DATA) ** 3).sum(), AutoTorch(), model, model)
+    assert any(note.endswith("pass the module that it was made from, model._orig_mod.") for note in caught.value.__notes__)
+
+
+def test_a_compiled_module_is_trained_and_stays_compiled():
+    calls = []
+
+    def backend(graph, inputs):
+        calls.append(graph)
+        return graph.forward
+
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        plain = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 2)).double()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = torch.compile(copy.deepcopy(plain), backend=backend)
+    loss = lambda m, x: (m(x) ** 2).sum()
+    optimizer = torch.optim.SGD(plain.parameters(), lr=0.1)
+    training = Training(loss, AutoTorch(), torch_optim(torch.optim.SGD, model, lr=0.1))
+    for _ in range(4):
+        optimizer.zero_grad()
+        expected = loss(plain, DATA)
+        expected.backward()
+        optimizer.step()
+        assert training(DATA).item() == expected.item()
+    assert len(calls) == 1
+    assert torch.equal(model._orig_mod[1].running_mean, plain[1].running_mean)
+    moved = update(model, gradient(loss, AutoTorch(), model.eval(), Constant(DATA)), 0.1)
+    assert type(moved) is type(model)
+    seen = len(calls)
+    moved(DATA + 1)
+    moved(DATA[:2])
+    assert len(calls) > seen  # compiled when it is called
+
+
+class ModelOutput(OrderedDict):
+    """As Hugging Face's: a dict of the fields that are not None, which cannot be made without its `__init__`."""
+
+    def __post_init__(self):
+        for field in dataclasses.fields(self):
+            if getattr(self, field.name) is not None:
+                self[field.name] = getattr(self, field.name)
+
+    def __setitem__(self, name, value):
+        super().__setitem__(name, value)
+        super().__setattr__(name, value)
+
+    def __setattr__(self, name, value):
+        if name in self.keys() and value is not None:
+            super().__setitem__(name, value)
+        super().__setattr__(name, value)
+
+    def __getitem__(self, place):
+        return dict(self.items())[place] if isinstance(place, str) else tuple(self.values())[place]
+
+
+@dataclasses.dataclass
+class LossAndLogits(ModelOutput):
+    loss: Any = None
+    logits: Any = None
+    hidden: Any = None
+
+
+@each_torch_backend
+@pytest.mark.parametrize("prepared", [False, True], ids=["one-shot", "prepared"])
+def test_what_hugging_faces_models_return_is_a_value_an_aux_and_an_argument(prepared, backend):
+    def call(operator, f, *args):
+        return prepare(operator, f, backend, *args)(*args) if prepared else operator(f, backend, *args)
+
+    def check(found, **expected):
+        assert type(found) is LossAndLogits
+        assert list(found) == list(expected)
+        for name, number in expected.items():
+            assert found[name] is getattr(found, name)
+            torch.testing.assert_close(found[name], number, rtol=1e-6, atol=0)
+
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64)
+    value, (slope,) = call(value_and_gradient, lambda x: LossAndLogits((x * x).sum(), logits=x * 2), x)
+    check(value, loss=torch.tensor(5.0, dtype=torch.float64), logits=2 * x)
+    torch.testing.assert_close(slope, 2 * x, rtol=1e-6, atol=0)
+    value, _ = call(value_and_gradient, lambda x: ((x * x).sum(), LossAndLogits(logits=x * 2, hidden=(x, x + 1))), x)
+    check(value[1], logits=2 * x, hidden=(x, x + 1))
+    rows = call(jacobian, lambda x: LossAndLogits(logits=x * 2), x)
+    check(rows, logits=(2 * torch.eye(2, dtype=torch.float64),))
+    (found,) = call(gradient, lambda out: (out.logits * out["logits"]).sum(), LossAndLogits(logits=x))
+    check(found, logits=2 * x)
+
+
+def test_an_array_that_such_an_object_holds_beside_its_entries_is_an_error():
+    out = LossAndLogits(logits=torch.ones(2))
+    out.extra = torch.ones(3)
+    with pytest.raises(NotDifferentiableError, match=r"\.extra is an attribute that is not a field"):
+        gradient(lambda out: out.logits.sum(), AutoTorch(), out)
+
+
+@pytest.fixture
+def one_process(tmp_path):
+    """A process group of this process alone."""
+    import torch.distributed.tensor  # slow to import, and not loaded with torch
+
+    torch.distributed.init_process_group("gloo", init_method=f"file://{tmp_path / 'store'}", rank=0, world_size=1)
+    yield torch.distributed.init_device_mesh("cpu", (1,))
+    torch.distributed.destroy_process_group()
+
+
+every_torch_backend = pytest.mark.parametrize(
+    "backend",
+    [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences(), AutoFiniteDifferences(native=AutoTorch())],
+    ids=["torch", "forward", "finite", "native"],
+)
+
+
+def test_a_module_that_exchanges_gradients_in_a_way_that_is_not_known_is_refused(one_process):
+    class Unknown(nn.Linear):
+        pass
+
+    Unknown.__module__ = "torch.distributed.unknown"
+    for module in (Unknown(2, 2), nn.Sequential(Unknown(2, 2))):
+        with pytest.raises(ConversionError) as caught:
+            gradient(_loss, AutoTorch(), module)
+        assert str(caught.value) == (
+            "Unknown spreads its parameters over processes in a way that is not known here. Shard the model with "
+            "torch.distributed.fsdp.fully_shard, or with DTensor, whose gradients are global here, or wrap it in Constant(...)."
+        )
+
+
+@every_torch_backend
+def test_such_modules_may_be_constants_as_the_message_says(backend, one_process):
+    wrapped = nn.parallel.DistributedDataParallel(nn.Linear(2, 2))
+    modules = [wrapped]
+    if hasattr(torch.cpu.current_stream(), "record_event"):  # without it PyTorch 2.6 shards nothing on CPUs
+        modules.append(torch.distributed.fsdp.fully_shard(nn.Linear(2, 2)))
+    x = torch.ones(1, 2)
+    for module in modules:
+        result, none = gradient(lambda x, m: m(x).sum(), backend, x, Constant(module))
+        assert none is None
+        weight = next(module.parameters())
+        weight = weight.full_tensor() if hasattr(weight, "full_tensor") else weight
+        torch.testing.assert_close(result, weight.detach().sum(0)[None], rtol=1e-2, atol=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore:DTensor random operators:UserWarning")  # of PyTorch 2.6
+@each_torch_backend
+def test_a_tensor_that_is_spread_over_processes_may_be_a_constant(backend, one_process):
+    spread = torch.distributed.tensor.distribute_tensor(torch.ones(4), one_process, [torch.distributed.tensor.Shard(0)])
+    result, none = gradient(lambda x, c: (c.full_tensor() * x).sum(), backend, torch.ones(4), Constant(spread))
+    assert none is None
+    torch.testing.assert_close(result, torch.ones(4), rtol=1e-2, atol=0)
+
+
+@pytest.mark.filterwarnings("ignore:DTensor random operators:UserWarning")  # of PyTorch 2.6
+def test_derivatives_by_a_dtensor_are_refused_where_torchs_own_are_wrong(one_process, monkeypatch):
+    monkeypatch.setattr(adinterface_torch.distributed, "DTENSORS_ARE_RIGHT", False)
+    spread = torch.distributed.tensor.distribute_tensor(torch.ones(4), one_process, [torch.distributed.tensor.Shard(0)])
+    model = nn.Linear(4, 1)
+    model.weight = nn.Parameter(torch.distributed.tensor.distribute_tensor(model.weight.detach(), one_process))
+    for f, x in ((lambda x: (x * x).sum(), spread), (lambda m: m.weight.sum(), model), (lambda t: t["x"].sum(), {"x": spread})):
+        for operator in (gradient, jacobian, pullback):
+            with pytest.raises(ConversionError) as caught:
+                operator(f, AutoTorch(), x)
+            assert str(caught.value) == (
+                f"Some derivatives of DTensors are wrong in PyTorch {torch.__version__}, so they are differentiated from "
+                f"PyTorch 2.12 on. Install a newer one; or gather them first, x.full_tensor(), or wrap the model with "
+                f"DistributedDataParallel."
+            )
+
+
+def test_a_wrapper_that_f_calls_is_taken_where_no_gradient_of_its_own_is_lost(one_process):
+    """Inside `no_sync`, around other parameters, and where the data are differentiated."""
+    inner, other, x = nn.Linear(2, 1), nn.Linear(1, 1), torch.ones(2)
+    wrapped = nn.parallel.DistributedDataParallel(inner)
+    (expected,) = gradient(lambda m: m(x).sum(), AutoTorch(), inner)
+    with wrapped.no_sync():
+        (found,) = gradient(lambda m: wrapped(x).sum(), AutoTorch(), inner)
+    torch.testing.assert_close(list(found.parameters()), list(expected.parameters()))
+    (found,) = gradient(lambda m: m(wrapped(x)).sum(), AutoTorch(), other)
+    torch.testing.assert_close(found.weight[0], inner(x))
+    (found,) = gradient(lambda x: wrapped(x).sum(), AutoTorch(), x)
+    torch.testing.assert_close(found, inner.weight[0])
+
+
+def test_a_wrapper_may_be_a_constant():
+    wrapped = compiled(nn.Linear(2, 2))
+    none, _ = gradient(lambda m, x: _loss(m._orig_mod, x), AutoTorch(), Constant(wrapped.double()), DATA)
+    assert none is None
+
+
+def test_a_users_attribute_named_module_is_not_a_wrapper():
+    class Mine(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.module = nn.Linear(2, 2)
+
+        def forward(self, x):
+            return self.module(x)
+
+    module = Mine().double()
+    (found,) = gradient(_loss, AutoTorch(), module)
+    assert_numbers(found.module.weight, _backward(module)["module.weight"])
+
+
+# sum_shared -----------------------------------------------------------------------------------------------------------
+
+
+@each_torch_backend
+def test_sum_shared_adds_a_parameter_that_stands_in_a_module_and_outside_it(backend):
+    module = _make("tied")
+    model = {"net": module, "weight": module.encoder.weight}
+    (found,) = gradient(lambda m: _loss(m["net"]) + 3 * (m["weight"] ** 2).sum(), backend, model)
+    summed = tree.sum_shared(model, found)
+    expected = _backward(module)["encoder.weight"] + 6 * module.encoder.weight.detach()
+    assert type(summed["net"]) is Tied
+    assert summed["net"].encoder.weight is summed["net"].decoder.weight
+    for place in (summed["net"].encoder.weight, summed["weight"]):
+        assert_numbers(place, expected, 10 * rtol_of(backend))
+    assert_numbers(summed["net"].encoder.bias, found["net"].encoder.bias)
+
+
+@each_torch_backend
+def test_sum_shared_counts_tied_parameters_of_one_module_once(backend):
+    module = _make("tied")
+    (found,) = gradient(_loss, backend, module)
+    summed = tree.sum_shared(module, found)
+    for (name, mine), (_, theirs) in zip(summed.named_parameters(), found.named_parameters(), strict=True):
+        assert_numbers(mine, theirs, 1e-15, name)
+
+
+# Equinox and Optax ----------------------------------------------------------------------------------------------------
+
+
+class Stateful(eqx.Module):
+    """Static fields, numbers, an integer array, an activation function, a tuple of layers."""
+
+    weight: jax.Array
+    layers: tuple
+    rate: float
+    counts: jax.Array
+    activation: object
+    size: int = eqx.field(static=True)
+    name: str = eqx.field(static=True, default="stateful")
+
+    def __call__(self, x):
+        for layer in self.layers:
+            x = self.activation(layer(x))
+        return self.rate * self.weight @ x * self.size + self.counts.sum()
+
+
+def _equinox(name):
+    first, second = jax.random.split(jax.random.key(0))
+    if name == "MLP":
+        return eqx.nn.MLP(2, 2, 4, 2, key=first)
+    if name == "GRU cell":
+        return eqx.nn.GRUCell(2, 2, key=first)
+    layers = (eqx.nn.Linear(2, 3, key=first), eqx.nn.LayerNorm(3), eqx.nn.Linear(3, 2, key=second))
+    return Stateful(jnp.eye(2), layers, 0.5, jnp.arange(2), jax.nn.tanh, 2)
+
+
+def _equinox_loss(model):
+    x = jnp.asarray([1.0, -0.5])
+    return jnp.sum((model(x, x) if isinstance(model, eqx.nn.GRUCell) else model(x)) ** 2)
+
+
+each_equinox = pytest.mark.parametrize("name", ["MLP", "GRU cell", "stateful"])
+
+
+@each_equinox
+def test_an_equinox_gradient_is_that_of_filter_grad(name):
+    model = _equinox(name)
+    (found,), expected = gradient(_equinox_loss, AutoJax(), model), eqx.filter_grad(_equinox_loss)(model)
+    assert type(found) is type(model)
+    assert jax.tree.structure(found) == jax.tree.structure(expected)
+    for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+        assert a.dtype == b.dtype
+        assert_numbers(a, b, 1e-6)
+
+
+def test_functions_and_numbers_of_an_equinox_module_have_none_and_static_fields_stay():
+    (found,) = gradient(_equinox_loss, AutoJax(), _equinox("stateful"))
+    assert found.activation is None
+    assert found.counts is None
+    assert (found.size, found.name) == (2, "stateful")
+    assert found.rate is None
+
+
+@each_equinox
+@pytest.mark.parametrize("optimizer", [optax.sgd(0.1, momentum=0.9), optax.adam(0.1)], ids=["sgd", "adam"])
+def test_an_equinox_gradient_goes_through_optax_and_apply_updates_as_that_of_filter_grad(optimizer, name):
+    model = _equinox(name)
+    model = eqx.tree_at(lambda m: m.rate, model, jnp.asarray(model.rate)) if name == "stateful" else model
+
+    def trained(differentiate):
+        mine, state = model, optimizer.init(eqx.filter(model, eqx.is_inexact_array))
+        for _ in range(2):
+            updates, state = optimizer.update(differentiate(mine), state, mine)
+            mine = eqx.apply_updates(mine, updates)
+        return mine
+
+    found = trained(lambda m: gradient(_equinox_loss, AutoJax(), m)[0])
+    expected = trained(eqx.filter_grad(_equinox_loss))
+    assert jax.tree.structure(found) == jax.tree.structure(expected)
+    for a, b in zip(jax.tree.leaves(eqx.filter(found, eqx.is_array)), jax.tree.leaves(eqx.filter(expected, eqx.is_array))):
+        assert a.dtype == b.dtype
+        assert_numbers(a, b, 1e-5)
+
+
+def test_optax_updates_plain_trees_too():
+    model = {"w": jnp.ones(2), "b": jnp.zeros(())}
+    optimizer = optax.adam(0.1)
+    (found,) = gradient(lambda m: jnp.sum(m["w"] * 2) + m["b"], AutoJax(), model)
+    updates, _ = optimizer.update(found, optimizer.init(model), model)
+    stepped = optax.apply_updates(model, updates)
+    assert_tree((stepped["w"], stepped["b"]), (jnp.full(2, 0.9), jnp.asarray(-0.1)), 1e-5)
+
+
+class Neutral(eqx.Module):
+    """An Equinox module whose code runs on every engine."""
+
+    weight: object
+    bias: object
+    activation: object
+    size: int = eqx.field(static=True)
+
+    def __call__(self, x):
+        return self.activation(self.weight @ x + self.bias) * self.size
+
+
+def _tanh(x):
+    return array_namespace(x).tanh(x)
+
+
+@each_backend
+@pytest.mark.parametrize("library", [np.asarray, jnp.asarray], ids=["numpy", "jax"])
+def test_an_engine_neutral_equinox_module_runs_on_every_backend(library, backend):
+    weight, bias = np.array([[1.0, -2.0], [0.5, 1.5]], "float32"), np.array([0.1, -0.2], "float32")
+    model = Neutral(library(weight), library(bias), _tanh, 2)
+
+    def f(m):
+        assert type(m) is Neutral
+        assert m.activation is _tanh
+        return (m(m.weight[0]) ** 2).sum()
+
+    (found,) = gradient(f, backend, model)
+    reference = Neutral(weight.astype("float64"), bias.astype("float64"), _tanh, 2)
+    (expected,) = gradient(f, ENGINES["autograd"], reference)
+    assert type(found) is Neutral
+    assert (found.size, found.activation) == (2, None)
+    for name in ("weight", "bias"):
+        leaf = getattr(found, name)
+        assert isinstance(leaf, type(getattr(model, name)))
+        assert leaf.dtype == np.float32
+        assert_numbers(leaf, getattr(expected, name), rtol_of(backend, "float32"), name)
+
+
+@each_backend
+def test_a_class_of_jaxs_pytree_registry_is_a_node(backend):
+    (found,) = gradient(lambda m: m.a * m.a + m.b["k"].sum(), backend, Flattened(3.0, {"k": np.ones(2)}))
+    assert type(found) is Flattened
+    assert_tree((found.a, found.b), (6.0, {"k": np.ones(2)}), rtol_of(backend))
+
+
+@jax.tree_util.register_pytree_node_class
+class Flattened:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def tree_flatten(self):
+        return (self.a, self.b), None
+
+    @classmethod
+    def tree_unflatten(cls, data, children):
+        return cls(*children)
+
+
+def test_an_equinox_module_may_be_a_constant():
+    model = _equinox("MLP")
+    none, x = gradient(lambda m, x: jnp.sum(m(x) ** 2), AutoJax(), Constant(model), jnp.ones(2))
+    assert none is None
+    assert_numbers(x, jax.grad(lambda x: jnp.sum(model(x) ** 2))(jnp.ones(2)), 1e-6)
+
+
+# Copies --------------------------------------------------------------------------------------------------------------
+
+
+class Tagged(nn.Module):
+    def __init__(self, **state):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+        vars(self).update(state)
+
+    def forward(self, x):
+        return self.weight * x
+
+
+def _state_of(module):
+    return {name: dict(vars(inner)) for name, inner in module.named_modules()}
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2), nn.Dropout(), nn.Conv2d(1, 1, 2), nn.LayerNorm(3), nn.GELU()),
+        nn.ModuleDict({"a": nn.Embedding(3, 2), "b": nn.ModuleList([nn.Linear(1, 1)])}),
+        nn.LSTM(2, 3),
+        nn.MultiheadAttention(4, 2),
+        Tagged(names=["a", "b"], sizes=(1, 2), chosen={1, 2}, nothing=[]),
+        Tagged(table={"a": 1}),
+        Tagged(nested=[[1], [2]]),
+    ],
+    ids=lambda module: type(module).__name__,
+)
+def test_a_copy_around_values_is_a_deep_copy(module):
+    from adinterface_torch.copying import deep_copy
+    from adinterface_torch.skeleton import Skeleton
+
+    values = {p: nn.Parameter(torch.zeros_like(p), requires_grad=False) for p in module.parameters()}
+    copied, deep = Skeleton(module).around(module, list(values.values())), deep_copy(module, values)
+    assert [type(m) for m in copied.modules()] == [type(m) for m in deep.modules()]
+    for name, state in _state_of(deep).items():
+        found = _state_of(copied)[name]
+        assert list(found) == list(state)
+        for key, value in state.items():
+            assert type(found[key]) is type(value)
+            if key not in ("_modules", "_buffers", "_parameters") and not key.startswith(("_flat", "_all")):
+                assert found[key] == value
+    for mine, theirs, original in zip(copied.parameters(), deep.parameters(), module.parameters()):
+        assert mine is theirs is values[original]
+    for mine, theirs, original in zip(copied.buffers(), deep.buffers(), module.buffers()):
+        assert torch.equal(mine, theirs)
+        assert mine.untyped_storage().data_ptr() != original.untyped_storage().data_ptr()
+    for mine, original in zip(copied.modules(), module.modules()):
+        for key, value in vars(mine).items():
+            if isinstance(value, (dict, list, set)):
+                assert value is not vars(original)[key], key
+
+
+def test_shared_modules_are_shared_in_a_copy():
+    from adinterface_torch.skeleton import Skeleton
+
+    inner = nn.Linear(1, 1)
+    module = nn.Sequential(inner, nn.ReLU(), inner)
+    copied = Skeleton(module).around(module, [torch.zeros_like(p) for p in module.parameters()])
+    assert copied[0] is copied[2] is not inner
+
+
+class OwnCopy(Tagged):
+    def __deepcopy__(self, memo):
+        return type(self)(copied=True)
+
+
+class OwnState(Tagged):
+    def __setstate__(self, state):
+        super().__setstate__(state | {"restored": True})
+
+
+def test_a_class_that_copies_in_its_own_way_does():
+    for cls, mark in ((OwnCopy, "copied"), (OwnState, "restored")):
+        (found,) = gradient(lambda m: m(torch.ones(2)).sum(), AutoTorch(), cls())
+        assert getattr(found, mark)
+
+
+def test_a_buffer_of_another_kind_is_copied_by_deepcopy():
+    module = Tagged()
+    module.register_buffer("table", nn.Parameter(torch.ones(1), requires_grad=False))
+    (found,) = gradient(lambda m: m(torch.ones(2)).sum(), AutoTorch(), module)
+    assert type(found.table) is nn.Parameter
+    assert found.table is not module.table
+
+
+@pytest.mark.parametrize(
+    "backend", [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences()], ids=["torch", "forward", "finite"]
+)
+def test_one_module_in_two_places_is_two_variables(backend):
+    linear, along = nn.Linear(1, 1, bias=False).double(), nn.Linear(1, 1, bias=False).double()
+    along.weight.data.fill_(1.0)
+    one = torch.ones(1, dtype=torch.float64)
+    f = lambda model: (model["encoder"](one) + 3 * model["decoder"](one)).sum()
+    model = {"encoder": linear, "decoder": linear}
+    for _ in range(2):
+        (found,) = gradient(f, backend, model)
+        np.testing.assert_allclose([found["encoder"].weight.item(), found["decoder"].weight.item()], [1.0, 3.0], rtol=1e-7)
+        np.testing.assert_allclose(tree.sum_shared(model, found)["encoder"].weight.item(), 4.0, rtol=1e-7)
+        first, second = gradient(lambda a, b: f({"encoder": a, "decoder": b}), backend, linear, linear)
+        np.testing.assert_allclose([first.weight.item(), second.weight.item()], [1.0, 3.0], rtol=1e-7)
+    pushed = pushforward(f, backend, (model,), ({"encoder": along, "decoder": None},))
+    np.testing.assert_allclose(pushed.tangent.item(), 1.0, rtol=1e-7)
+    assert linear.weight.grad is None

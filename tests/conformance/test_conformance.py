@@ -1,0 +1,36 @@
+"""The conformance table: every scenario times every law that applies to it.
+
+JAX, whose first calls compile, has a file of its own, so that the two run side by side.
+"""
+
+import pytest
+from adinterface_conformance import conformance_tests
+from adinterface_conformance.checks import CHECKS, checks_for
+from adinterface_conformance.outcome import known_failures
+from adinterface_conformance.scenarios import SCENARIOS
+from adinterface_studies.functions.numpy_code import USES as NUMPY_CODE
+from adinterface_studies.functions.standard import USES
+from backends_table import BACKENDS
+
+test_conformance = conformance_tests(*(backend for name, backend in BACKENDS.items() if name != "jax"))
+
+
+@pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
+def test_every_check_applies_somewhere(backend):
+    found = {check.name for scenario in SCENARIOS for check in checks_for(scenario, backend)}
+    missing = {"evaluations"} if backend == BACKENDS["finite"] else set()
+    assert found == set(CHECKS) - missing
+
+
+@pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
+def test_known_failures_concern_something_and_say_why(backend):
+    from fnmatch import fnmatchcase
+
+    for known in known_failures(backend):
+        assert known.reason, known
+        assert known.link.startswith(("https://", "docs/")), known
+        if known.scenario.startswith(("function:", "numpy:")):  # of the tables of functions
+            assert any(fnmatchcase(use.key, known.scenario) for use in (*USES, *NUMPY_CODE)), known
+            continue
+        assert any(fnmatchcase(scenario.name, known.scenario) for scenario in SCENARIOS), known
+        assert any(fnmatchcase(check, known.check) for check in CHECKS), known

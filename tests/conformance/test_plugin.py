@@ -1,0 +1,358 @@
+"""The pytest plugin and `assert_backends_agree`, as the owner of another project uses them."""
+
+import contextlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from adinterface_conformance import installed
+from adinterface_conformance.testing import KinkWarning, assert_backends_agree, installed_backends
+from backends_table import BACKENDS
+from forked import Forker
+
+from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, Constant, hessian, value_and_gradient
+from adinterface.core.contract.errors import BackendError
+
+pytest_plugins = "pytester"
+DOWNSTREAM = Path(__file__).parent / "downstream" / "lighthouse"
+STRANGER = Path(__file__).parents[1] / "core" / "contract" / "stranger"
+QUICK = "--adinterface-backends=AutoAutograd,AutoFiniteDifferences"
+
+
+@pytest.fixture(scope="module")
+def forked():
+    """Processes that have imported what takes long before the plugin is loaded, and no engine."""
+    with contextlib.closing(Forker("pytest", "numpy", "adinterface_conformance.testing")) as forker:
+        yield forker
+
+
+@pytest.fixture
+def run(pytester, monkeypatch, forked):
+    """Runs pytest in a process of its own on one test file, without the plugins of others."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+    def program(text, *options):
+        pytester.makepyfile(textwrap.dedent(text))
+        done = forked(pytester.path, "pytest", "-p", "adinterface_conformance.plugin", "-p", "no:cacheprovider", *options)
+        return pytest.RunResult(done.status, done.output.splitlines(), done.errors.splitlines(), 0.0)
+
+    return program
+
+
+ASKS = """
+    import pytest
+    def test_backend(backend):
+        assert type(backend)() == backend
+"""
+
+
+# The project of somebody else ----------------------------------------------------------------------------------------
+
+
+def test_a_downstream_project(pytester):
+    shutil.copytree(DOWNSTREAM, pytester.path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    result = pytester.runpytest_subprocess("-v", "-p", "no:cacheprovider")
+    result.assert_outcomes(passed=11, skipped=1, xfailed=1)
+    result.stdout.fnmatch_lines([
+        "*::test_the_gradient_is_right[[]AutoJax[]] PASSED*",
+        "*::test_the_gradient_is_right[[]AutoFiniteDifferences[]] PASSED*",
+        "*::test_in_place[[]AutoJax[]] XFAIL*",
+        "*::test_in_place[[]AutoAutograd[]] SKIPPED*",
+        "*::test_all_backends_agree PASSED*",
+    ])  # fmt: skip
+
+
+# The fixture and its option ------------------------------------------------------------------------------------------
+
+
+def test_the_fixture_runs_over_the_installed_backends(run):
+    result = run(ASKS, "--collect-only", "-q")
+    names = [line.partition("[")[2].rstrip("]") for line in result.outlines if "::test_backend[" in line]
+    assert names == [type(backend).__name__ for backend in (*BACKENDS.values(),)]
+
+
+def test_the_option_selects_in_its_own_order(run):
+    result = run(ASKS, "--adinterface-backends=AutoFiniteDifferences, AutoAutograd", "-v")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*test_backend[[]AutoFiniteDifferences[]] PASSED*", "*test_backend[[]AutoAutograd[]] PASSED*"])
+
+
+def test_the_setting_selects_and_the_option_overrides_it(run, pytester):
+    pytester.makeini("[pytest]\nadinterface_backends = AutoAutograd")
+    run(ASKS).assert_outcomes(passed=1)
+    run(ASKS, QUICK).assert_outcomes(passed=2)
+
+
+def test_assert_backends_agree_takes_the_selection(run):
+    result = run(
+        """
+        from adinterface_conformance.testing import assert_backends_agree
+        def test_agreement():
+            report = assert_backends_agree(lambda x: x * x, 3.0)
+            assert [m.name for m in report.backends] == ["AutoAutograd()", "AutoFiniteDifferences()"]
+        """,
+        QUICK,
+    )
+    result.assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("AutoJaks", "ERROR: --adinterface-backends: there is no backend AutoJaks. Installed are AutoJax, AutoTorch, "
+                     "AutoAutograd, AutoFiniteDifferences."),
+        (" , ", "ERROR: --adinterface-backends names no backend. Write names such as AutoJax, with commas between them."),
+    ],
+)  # fmt: skip
+def test_a_wrong_option_says_what_there_is(run, option, message):
+    result = run(ASKS, f"--adinterface-backends={option}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert message in result.errlines
+
+
+def test_an_engine_that_is_not_installed(run, pytester):
+    pytester.makeconftest("")
+    pytester.makepyfile(
+        hidden="""
+        import importlib.util
+        find = importlib.util.find_spec
+        importlib.util.find_spec = lambda name, package=None: None if name == "jax" else find(name, package)
+        """
+    )
+    result = run(ASKS, "-p", "hidden", "--adinterface-backends=AutoJax")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert (
+        "ERROR: --adinterface-backends: AutoJax needs jax, which is not installed: pip install 'adinterface[jax]'"
+        in result.errlines
+    )
+    result = run(ASKS, "-p", "hidden", "--collect-only", "-q")
+    assert "[AutoTorch]" in result.stdout.str()
+    assert "[AutoJax]" not in result.stdout.str()
+
+
+def test_a_test_or_a_project_may_have_a_backend_of_its_own(run, pytester):
+    pytester.makeconftest("")
+    result = run("""
+        import pytest
+        from adinterface import AutoAutograd
+        @pytest.mark.parametrize("backend", [AutoAutograd(mode="forward")])
+        def test_parametrized(backend):
+            assert backend.mode == "forward"
+        class TestOwn:
+            @pytest.fixture
+            def backend(self):
+                return "own"
+            def test_own(self, backend):
+                assert backend == "own"
+    """)
+    result.assert_outcomes(passed=2)
+
+
+def test_a_strangers_backend_is_found(run, pytester, monkeypatch):
+    shutil.copytree(STRANGER, pytester.path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__", "pyproject.toml"))
+    info = pytester.mkdir("strangers-1.0.dist-info")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: strangers\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[adinterface.backends]\ndualnum = adinterface_dual:DualBackend\nabsent = nowhere_to_be_found:Backend\n"
+    )
+    (pytester.path / "nowhere_to_be_found.py").write_text("import absent")
+    monkeypatch.setenv("PYTHONPATH", str(pytester.path))
+    test = """
+        from adinterface import gradient
+        def test_gradient(backend):
+            assert gradient(lambda x: x * x * x, backend, 2.0) == (12.0,)
+    """
+    result = run(test, "--adinterface-backends=AutoDual,AutoAutograd", "-v")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*test_gradient[[]AutoDual[]] PASSED*"])
+    collected = run(test, "--collect-only", "-q").stdout.str()
+    assert "[AutoDual]" in collected
+    assert "absent" not in collected.lower()
+
+
+def test_a_stranger_without_a_value_is_told_to_define_one(monkeypatch):
+    class Nameless(installed.registry.Backend):
+        pass
+
+    monkeypatch.setattr(installed.registry, "backend_class", lambda name: Nameless)
+    with pytest.raises(BackendError) as error:
+        installed.value_of.__wrapped__("nameless")
+    assert str(error.value).endswith(
+        f"Nameless is the backend named 'nameless', but no subclass of AutoBackend has that name. Define its AutoBackend in "
+        f"{__name__}, with name = 'nameless'."
+    )
+
+
+# The marker ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_marker_is_registered_and_the_nearest_decides(run):
+    result = run(
+        """
+        import pytest
+        pytestmark = pytest.mark.adinterface(skip={"AutoAutograd": "far"})
+        def test_skipped(backend):
+            pass
+        @pytest.mark.adinterface(xfail={"AutoAutograd": "near"})
+        def test_expected_to_fail(backend):
+            assert type(backend).__name__ != "AutoAutograd"
+        @pytest.mark.adinterface(xfail={"AutoAutograd": "near"})
+        def test_passes_unexpectedly(backend):
+            pass
+        @pytest.mark.adinterface(skip={"AutoElsewhere": "not installed here"})
+        def test_other(backend):
+            pass
+        """,
+        QUICK, "--strict-markers", "-rsxX", "-o", "xfail_strict=true",
+    )  # fmt: skip
+    result.assert_outcomes(passed=4, skipped=2, xfailed=1, failed=1)
+    result.stdout.fnmatch_lines(["*XPASS(strict)* near", "*XFAIL*test_expected_to_fail[[]AutoAutograd[]] - near"])
+    assert "adinterface(skip={name: reason}, xfail={name: reason})" in run("", "--markers").stdout.str()
+
+
+MISUSES = {
+    "'AutoJax'": "it takes no positional arguments, not 'AutoJax'",
+    "fail={'AutoJax': 'why'}": "it takes skip and xfail, not fail",
+    "skip='AutoJax'": "skip must be a dict of a reason for each backend, not 'AutoJax'",
+    "xfail={'AutoJax': ''}": "xfail must be a dict of a reason for each backend, not {'AutoJax': ''}",
+}
+
+
+def test_a_misused_marker_says_how_to_write_it(run, pytester):
+    for n, marker in enumerate(MISUSES):
+        test = f"import pytest\n@pytest.mark.adinterface({marker})\ndef test_it(backend):\n    pass"
+        pytester.makepyfile(**{f"test_misuse_{n}": test})
+    result = run("", QUICK)
+    result.assert_outcomes(errors=len(MISUSES))
+    for problem in MISUSES.values():
+        assert (
+            f"test_it: the marker adinterface is misused: {problem}. Write @pytest.mark.adinterface(skip={{'AutoX': 'why'}}, "
+            "xfail={'AutoY': 'why'})."
+        ) in result.stdout.str()
+
+
+# What it costs -------------------------------------------------------------------------------------------------------
+
+
+def test_the_plugin_costs_pytest_nothing_at_its_start(record_property):
+    program = """
+    import json, sys, time
+    import pytest
+    before, start = set(sys.modules), time.process_time()
+    import adinterface_conformance.plugin
+    seconds = time.process_time() - start
+    print(json.dumps([seconds, sorted({name.partition(".")[0] for name in set(sys.modules) - before})]))
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True)
+    seconds, imported = json.loads(done.stdout)
+    record_property("seconds", seconds)
+    assert imported == ["adinterface_conformance"]
+    assert seconds < 0.05
+
+
+def test_no_engine_is_imported_before_a_test_runs_with_it(run):
+    result = run(
+        """
+        import sys
+        def test_no_engine():
+            assert not {"jax", "torch", "autograd"} & set(sys.modules)
+        def test_backend(backend):
+            assert backend.name not in sys.modules
+        """,
+    )
+    result.assert_outcomes(passed=5)
+
+
+# assert_backends_agree -----------------------------------------------------------------------------------------------
+
+
+@jax.custom_vjp
+def wrong_square(x):
+    return x * x
+
+
+wrong_square.defvjp(lambda x: (x * x, x), lambda x, g: (g * x * jnp.array([2.0, -2.0, 2.0]),))
+
+
+def loss(t):
+    square = wrong_square if isinstance(t["b"], jax.Array) else lambda x: x * x
+    return (t["a"] ** 2).sum() + square(t["b"]).sum()
+
+
+TREE = {"a": np.ones(2), "b": np.array([1.0, 2.0, 3.0])}
+
+
+def test_agreement_returns_the_report():
+    report = assert_backends_agree(lambda x, *, c: c * (x**3).sum(), np.ones(3), c=2.0)
+    assert [m.backend for m in report.backends] == installed_backends()
+    assert report.agree()
+    assert_backends_agree(lambda x, n: (x**3).sum() * n, np.ones(3), Constant(2), operator=hessian)
+    assert_backends_agree(lambda x: ((x**2).sum(), x), np.ones(3), operator=value_and_gradient)
+
+
+def test_a_disagreement_shows_the_leaves_side_by_side():
+    with pytest.raises(AssertionError) as error:
+        assert_backends_agree(loss, TREE, backends=[AutoTorch(), AutoJax(), AutoAutograd()])
+    assert str(error.value) == textwrap.dedent("""\
+        gradient: AutoJax() and AutoTorch() disagree
+          gradient[0]['b'], shape (3,)
+            AutoJax(): largest difference 8, allowed 2.43e-09, relative 1.33
+                 AutoTorch()  AutoJax()  AutoAutograd()
+            [0]            2          2               2
+            [1]            4         -4               4
+            [2]            6          6               6
+        If the engines are this accurate and no more, pass rtol=... or atol=...; check_gradient tells which is wrong.""")
+
+
+def test_large_leaves_and_many_leaves_are_shortened():
+    def f(leaves):
+        return sum(((wrong if isinstance(x, jax.Array) else lambda x: x * x)(x)).sum() for x in leaves)
+
+    @jax.custom_vjp
+    def wrong(x):
+        return x * x
+
+    wrong.defvjp(lambda x: (x * x, x), lambda x, g: (-g * x,))
+    with pytest.raises(AssertionError) as error:
+        assert_backends_agree(f, [np.ones((3, 4)) for _ in range(10)], backends=[AutoTorch(), AutoJax()])
+    assert "    (the 6 of 12 numbers that differ most)" in str(error.value).splitlines()
+    assert "  ... and 2 more leaves" in str(error.value).splitlines()
+    assert "    [1, 1]            2         -1" in str(error.value).splitlines()
+
+
+def test_an_error_of_a_backend_is_a_failure_and_the_cause():
+    def f(x):
+        if isinstance(x, jax.Array):
+            raise ValueError("not with me")
+        return x * x
+
+    with pytest.raises(AssertionError) as error:
+        assert_backends_agree(f, 2.0, backends=[AutoJax(), AutoAutograd()])
+    assert str(error.value) == "gradient: AutoJax() failed\n  AutoJax() raised ValueError: not with me"
+    assert isinstance(error.value.__cause__, ValueError)
+
+
+def test_a_kink_warns():
+    where = "gradient: f has a kink at this point, where backends may differ: gradient[0]."
+    message = f"{where} Choose another point to compare them."
+    with pytest.warns(KinkWarning, match=f"^{re.escape(message)}$"):
+        assert_backends_agree(abs, 0.0, backends=[AutoJax(), AutoTorch(), AutoFiniteDifferences()])
+
+
+def test_tolerances():
+    with pytest.raises(AssertionError):
+        assert_backends_agree(loss, TREE, backends=[AutoTorch(), AutoJax()], rtol=1.0)
+    assert_backends_agree(loss, TREE, backends=[AutoTorch(), AutoJax()], rtol=1.5)
+    assert_backends_agree(loss, TREE, backends=[AutoTorch(), AutoJax()], atol=8.5)
+
+
+def test_the_backend_fixture_works_here_too(backend):
+    assert backend in [AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences()]

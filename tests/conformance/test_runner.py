@@ -1,0 +1,337 @@
+"""The runner: what it chooses, what it shows, what it writes, and how it ends."""
+
+import importlib
+import json
+import re
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+from xml.etree import ElementTree
+
+import pytest
+from adinterface_conformance import report
+from adinterface_conformance import scenarios as data
+from adinterface_conformance.__main__ import main
+from adinterface_conformance.outcome import Outcome, run_scenario
+from adinterface_conformance.page import page
+from adinterface_conformance.runner import Run, Selection, backend_from, matching, run, show
+from adinterface_conformance.scenario import Scenario
+from adinterface_conformance.state import changes, global_state
+from adinterface_finite import FiniteDifferencesBackend
+from adinterface_studies.__main__ import main as studies
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    KnownFailure,
+    SecondOrder,
+    array_namespace,
+    gradient,
+    hessian,
+)
+from adinterface.tools.measured import label
+
+GOOD = Scenario("lines/slope", gradient, lambda x: 3 * x, (2.0,), expected=(3.0,))
+BENT = Scenario("curves/bend", hessian, lambda x: x * x, (2.0,), expected=2.0, tags=frozenset({"second-order"}))
+WRONG = Scenario("lines/wrong", gradient, lambda x: 3 * x, (2.0,), expected=(4.0,))
+FINITE = AutoFiniteDifferences()
+REASON, LINK = "because <so>", "https://example.org/issue?a=1&b=2"
+
+
+@pytest.fixture
+def scenarios(monkeypatch):
+    """Three scenarios instead of all."""
+    monkeypatch.setattr(data, "SCENARIOS", (GOOD, BENT, WRONG))
+    return data
+
+
+@pytest.fixture
+def known(monkeypatch):
+    """Declares known failures of finite differences."""
+
+    def declare(*failures):
+        monkeypatch.setattr(FiniteDifferencesBackend, "known_failures", failures)
+
+    return declare
+
+
+def statuses(scenario, backend=FINITE, **options):
+    return {outcome.check: outcome.status for outcome in run_scenario(scenario, backend, **options)}
+
+
+# Outcomes ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_right_scenario_passes():
+    assert set(statuses(GOOD).values()) == {"passed"}
+
+
+def test_a_wrong_one_fails_in_the_check_that_sees_it():
+    found = list(run_scenario(WRONG, FINITE))
+    assert {outcome.check for outcome in found if outcome.status == "failed"} == {"formula"}
+    (failed,) = [outcome for outcome in found if not outcome.good]
+    assert re.fullmatch(r"gradient\[0\]: got [23]\.\d+, wanted 4\.0, off by 1 where 4e-09 is allowed", failed.message)
+    assert (failed.backend, failed.family, failed.operator) == ("AutoFiniteDifferences()", "lines", "gradient")
+
+
+def test_a_known_failure_is_known_with_its_reason(known):
+    known(KnownFailure("lines/*", "formula", REASON, LINK))
+    (outcome,) = [outcome for outcome in run_scenario(WRONG, FINITE) if outcome.check == "formula"]
+    assert (outcome.status, outcome.reason, outcome.link) == ("known", REASON, LINK)
+
+
+def test_a_known_failure_that_passes_is_unexpected(known):
+    known(KnownFailure("lines/slope", "formula", REASON, LINK))
+    assert statuses(GOOD)["formula"] == "unexpected"
+    assert set(statuses(GOOD).values()) == {"unexpected", "passed"}
+
+
+def test_of_a_known_failure_of_all_checks_one_must_fail(known):
+    known(KnownFailure("lines/wrong", "*", REASON, LINK))
+    assert set(statuses(WRONG).values()) == {"known", "passed"}
+    known(KnownFailure("lines/slope", "*", REASON, LINK))
+    assert set(statuses(GOOD).values()) == {"unexpected"}
+
+
+def test_if_the_operator_raises_nothing_else_is_checked():
+    def raising(x):
+        raise ArithmeticError("f cannot")
+
+    found = list(run_scenario(replace(GOOD, f=raising), FINITE))
+    assert [(outcome.check, outcome.status, outcome.message) for outcome in found] == [
+        ("runs", "failed", "ArithmeticError: f cannot")
+    ]
+
+
+def test_labels_show_the_options_that_were_given():
+    assert label(AutoJax()) == "AutoJax()"
+    assert label(AutoTorch(mode="forward", chunk_size=2)) == "AutoTorch(mode='forward', chunk_size=2)"
+    assert label(SecondOrder(AutoJax(), AutoJax())).startswith("SecondOrder(outer=AutoJax(")
+
+
+@pytest.mark.parametrize("auto", [AutoAutograd, AutoTorch])
+def test_pairs_and_modes_can_be_tested_too(auto):
+    cubes = replace(BENT, f=lambda x: array_namespace(x).sin(x) ** 3, expected=None)
+    for backend in (auto(mode="forward"), auto(mode="reverse"), SecondOrder(FINITE, auto())):
+        # torch's forward mode keeps its level for the whole process, so that threads meet in it.
+        found = run_scenario(cubes, backend, everything=True, wanted=lambda check: check.name != "threads")
+        assert [str(outcome) for outcome in found if not outcome.good] == []
+
+
+def test_global_state_that_changes_is_named():
+    before = global_state(AutoTorch())
+    assert changes(before, global_state(AutoTorch())) == []
+    assert any("torch.is_grad_enabled" in key for key in before)
+    assert changes({"x": 1}, {"x": 2}) == ["x was 1, is 2"]
+
+
+# Choosing ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("AutoTorch", AutoTorch()),
+        ("AutoTorch()", AutoTorch()),
+        ("AutoTorch(mode='forward', chunk_size=3)", AutoTorch(mode="forward", chunk_size=3)),
+        ("AutoFiniteDifferences(native=AutoJax())", AutoFiniteDifferences(native=AutoJax())),
+        ("SecondOrder(AutoFiniteDifferences(), AutoJax())", SecondOrder(FINITE, AutoJax())),
+    ],
+)
+def test_a_backend_is_read_from_the_command_line(text, expected):
+    assert backend_from(text) == expected
+
+
+@pytest.mark.parametrize("text", ["AutoNothing", "3", "AutoTorch(", "__import__('os')", "AutoTorch(colour=1)", ""])
+def test_what_is_no_backend_is_refused(text):
+    with pytest.raises(ValueError, match=r"no backend|malformed"):
+        backend_from(text)
+
+
+def test_scenarios_are_chosen_by_name_family_operator_or_tag():
+    every = (GOOD, BENT, WRONG)
+    assert matching(every, []) == [GOOD, BENT, WRONG]
+    assert matching(every, ["lines/s*"]) == [GOOD]
+    assert matching(every, ["lines"]) == [GOOD, WRONG]
+    assert matching(every, ["hessian"]) == matching(every, ["second-order"]) == [BENT]
+    assert matching(every, ["nothing"]) == []
+
+
+# Running -------------------------------------------------------------------------------------------------------------
+
+
+def test_checks_are_chosen_by_pattern(scenarios):
+    found = run(Selection((FINITE,), ("lines/slope",), ("form*",)))
+    assert [outcome.check for outcome in found.outcomes] == ["runs", "formula"]
+
+
+def test_the_live_table_counts_and_lists_what_is_not_green(scenarios, known, capsys):
+    from rich.console import Console
+
+    known(KnownFailure("curves/bend", "taylor", REASON, LINK))
+    found = show(Selection((FINITE, AutoAutograd()), ("lines/slope", "curves/bend", "lines/wrong")), console=Console(width=160))
+    shown = capsys.readouterr().out
+    assert not found.good
+    assert re.search(r"AutoFiniteDifferences\(\) +\d+ +· +1 +1 *\n", shown)
+    assert "unexpected AutoFiniteDifferences(): curves/bend, taylor" in shown
+    assert "failed AutoAutograd(): lines/wrong, formula\n      gradient[0]: got 3.0, wanted 4.0" in shown
+    assert shown.rstrip().endswith("2 failed, 1 passed unexpectedly")
+    assert found.versions["autograd"]
+
+
+def test_several_processes_give_what_one_gives():
+    names = tuple(scenario.name for scenario in matching(data.SCENARIOS, ["zoo/*gradient*", "zoo/*hessian*"])[:20])
+    plan = Selection((FINITE, AutoAutograd()), names)
+    together, alone = run(plan, jobs=2), run(plan)
+    assert [replace(outcome, seconds=0) for outcome in together.outcomes] == [
+        replace(outcome, seconds=0) for outcome in alone.outcomes
+    ]
+
+
+@pytest.fixture
+def without_rich(monkeypatch):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "rich"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "rich", None)
+
+
+def test_without_rich_the_table_is_plain_text(scenarios, known, capsys, without_rich):
+    known(KnownFailure("curves/bend", "taylor", REASON, LINK))
+    found = show(Selection((FINITE, AutoAutograd()), ("lines/slope", "curves/bend", "lines/wrong")))
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(" in ")[0] for line in lines[:6]] == [f"{n}/6" for n in range(1, 7)]
+    assert lines[6].split() == ["backend", "passed", "known", "failed", "unexpected"]
+    assert re.fullmatch(r"AutoFiniteDifferences\(\) +\d+ +· +1 +1", lines[7])
+    assert re.fullmatch(r"AutoAutograd\(\) +\d+ +· +1 +·", lines[8])
+    assert "unexpected AutoFiniteDifferences(): curves/bend, taylor" in lines
+    detail = lines[lines.index("failed AutoAutograd(): lines/wrong, formula") + 1]
+    assert detail.startswith("      gradient[0]: got 3.0, wanted 4.0")
+    assert lines[-1].endswith("2 failed, 1 passed unexpectedly")
+    assert not found.good
+
+
+def test_without_rich_the_table_of_functions_is_there_too(capsys, without_rich):
+    assert studies(["functions", "--backend", "AutoAutograd", "--function", "exp"]) == 0
+    assert "1 functions in" in capsys.readouterr().out
+
+
+# Reports -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def mixed():
+    """A run with an outcome of each kind."""
+    where = ("AutoOne()", "lines/slope", "lines", "gradient")
+    other = ("AutoTwo()", "curves/bend", "curves", "hessian")
+    outcomes = [
+        Outcome(*where, "runs", "passed", seconds=0.5),
+        Outcome(*where, "taylor", "failed", "got <1> & \x00 wanted 2", seconds=0.25),
+        Outcome(*other, "runs", "known", "RuntimeError", REASON, LINK),
+        Outcome(*other, "dtype", "unexpected", "it passes", REASON, LINK),
+    ]
+    return Run(("AutoOne()", "AutoTwo()"), 2, outcomes, 1.0, {"adinterface": "1.2"})
+
+
+def test_json(mixed, tmp_path):
+    report.write_json(mixed, tmp_path / "out.json")
+    found = json.loads((tmp_path / "out.json").read_text())
+    assert found["counts"] == {"AutoOne()": {"passed": 1, "failed": 1}, "AutoTwo()": {"known": 1, "unexpected": 1}}
+    assert found["outcomes"][2]["reason"] == REASON
+    assert found["versions"] == {"adinterface": "1.2"}
+
+
+def test_junit(mixed, tmp_path):
+    report.write_junit(mixed, tmp_path / "out.xml")
+    suites = ElementTree.parse(tmp_path / "out.xml").getroot()
+    assert [(s.get("name"), s.get("tests"), s.get("failures"), s.get("skipped")) for s in suites] == [
+        ("AutoOne()", "2", "1", "0"),
+        ("AutoTwo()", "2", "1", "1"),
+    ]
+    assert suites[0][1][0].get("message") == "got <1> &   wanted 2"
+    assert suites[1][0][0].get("message") == f"{REASON} ({LINK})"
+
+
+def test_html_is_one_page_with_reasons_and_links(mixed):
+    text = page(mixed)
+    assert "because &lt;so&gt;" in text
+    assert 'href="https://example.org/issue?a=1&amp;b=2"' in text
+    assert "got &lt;1&gt; &amp;" in text
+    assert not re.search(r"<(script|link|img)|url\(|src=|@import", text)
+    assert text.count('<td class="none">&mdash;</td>') >= 2
+
+
+def test_markdown_counts_what_passed_by_check_and_family_and_says_what_is_known(mixed, tmp_path):
+    report.write_markdown(mixed, tmp_path / "table.md")
+    families = sorted({outcome.family for outcome in mixed.outcomes})
+    text = (tmp_path / "table.md").read_text()
+    assert text.splitlines()[:5] == [
+        "| check | `AutoOne()` | `AutoTwo()` |",
+        "| --- | --- | --- |",
+        "| `runs` | 1 | 0 / 1 |",
+        "| `taylor` | 0 / 1 | - |",
+        "| `dtype` | - | 0 / 1 |",
+    ]
+    assert [
+        line.split("`")[1] for line in text.splitlines() if line.startswith(tuple(f"| `{f}` |" for f in families))
+    ] == families
+    assert f"[{REASON}]({LINK}) |" in text
+    assert "Measured with adinterface 1.2" in text
+
+
+# The command ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_runs_writes_and_ends_with_0(scenarios, tmp_path, capsys):
+    files = [tmp_path / name for name in ("out.json", "out.xml", "out.html", "out.md")]
+    options = ["--json", str(files[0]), "--junit", str(files[1]), "--html", str(files[2]), "--markdown", str(files[3])]
+    assert main(["--backend", "AutoFiniteDifferences", "--scenario", "lines/slope", *options]) == 0
+    assert all(file.stat().st_size for file in files)
+    assert "everything as it should be" in capsys.readouterr().out
+
+
+def test_the_command_ends_with_1_if_something_is_wrong(scenarios):
+    assert main(["--backend", "AutoFiniteDifferences", "--scenario", "lines/*"]) == 1
+
+
+def test_the_command_ends_with_1_after_an_unexpected_pass(scenarios, known):
+    known(KnownFailure("lines/slope", "formula", REASON, LINK))
+    assert main(["--backend", "AutoFiniteDifferences", "--scenario", "lines/slope"]) == 1
+
+
+@pytest.mark.parametrize("arguments", [["--scenario", "nothing/*"], ["--backend", "AutoNothing"]])
+def test_a_wrong_command_line_ends_with_2(arguments, capsys):
+    assert main(arguments) == 2
+    assert capsys.readouterr().err
+
+
+def test_list_runs_nothing(capsys):
+    assert main(["--list", "--scenario", "zoo/*"]) == 0
+    shown = capsys.readouterr().out
+    assert "zoo/" in shown
+    assert "taylor  The error of the model" in shown
+
+
+def test_benchmark_is_a_command_of_its_own(monkeypatch):
+    seen = []
+    module = importlib.import_module("adinterface_conformance.benchmark")
+    monkeypatch.setattr(module, "main", seen.append)
+    assert main(["benchmark", "--size", "3"]) == 0
+    assert seen == [["--size", "3"]]
+
+
+def test_as_a_program():
+    command = [sys.executable, "-m", "adinterface_conformance", "--backend", "AutoFiniteDifferences", "--scenario"]
+    done = subprocess.run([*command, "zoo/two-scalars"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "everything as it should be" in done.stdout
+
+
+@dataclass(frozen=True)
+class NoDefault:
+    option: int
+
+
+def test_a_label_of_a_value_without_defaults_is_its_repr():
+    assert label(NoDefault(3)) == "NoDefault(option=3)"

@@ -1,0 +1,280 @@
+"""Arguments at the edges: trees without an end, f's own keywords, what is registered, arrays that are gone, many classes."""
+
+import dataclasses
+import gc
+import re
+import weakref
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+from backends_table import each_backend
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    BackendError,
+    Constant,
+    ConversionError,
+    OutputError,
+    SecondOrder,
+    TreeError,
+    array_namespace,
+    check_gradient,
+    check_neutral,
+    compare,
+    explain,
+    gradient,
+    numpy_function,
+    prepare,
+    pullback,
+    register_node,
+    value_and_gradient,
+)
+from adinterface.core.operators.facts import operations, operator_of
+from adinterface.core.tree import containers, recognition
+
+X = np.array([1.0, 2.0])
+
+# Trees without an end -------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Linked:
+    w: object
+    next: object = None
+
+
+def _knots():
+    own = {"w": 1.0}
+    own["me"] = own
+    row = [X, (2.0,)]
+    row[1] = (2.0, {"back": row[1], "row": row})
+    linked = Linked(X)
+    linked.next = Linked(X, [linked])
+    return {
+        "dict": (own, "args[0]['me'] is args[0] itself"),
+        "list": (row, "args[0][1][1]['row'] is args[0] itself"),
+        "dataclass": (linked, "args[0].next.next[0] is args[0] itself"),
+        "further in": ({"a": 1.0, "b": [own]}, "args[0]['b'][0]['me'] is args[0]['b'][0] itself"),
+    }
+
+
+def _deep(levels):
+    nested = 1.0
+    for _ in range(levels):
+        nested = [nested]
+    return nested
+
+
+@each_backend
+@pytest.mark.parametrize("name", _knots())
+def test_a_tree_that_holds_itself_is_an_error_that_names_the_place(name, backend):
+    value, words = _knots()[name]
+    message = f"^{re.escape(words)}, so there is no end to it\\. Leave such a reference out, or hold a weakref\\.ref\\.$"
+    for call in (lambda: gradient(len, backend, value), lambda: prepare(gradient, len, backend, value)):
+        with pytest.raises(TreeError, match=message):
+            call()
+    with pytest.raises(TreeError, match=r"^args\[1\].* is args\[1\].* itself"):
+        gradient(lambda x, c: x, backend, 1.0, Constant(value))
+    with pytest.raises(TreeError, match=r"^k.* is k.* itself"):
+        gradient(lambda x, k: x, backend, 1.0, k=value)
+    with pytest.raises(TreeError, match=r"^the result of f.* is the result of f.* itself"):
+        pullback(lambda x: [x, value], backend, 1.0)
+
+
+def test_a_tree_that_is_too_deep_is_an_error_that_says_so():
+    backend = AutoFiniteDifferences()
+    words = "is nested 20,000 levels deep, deeper than Python's recursion limit lets it be taken apart"
+    for place, args in {"args[0]": (_deep(20_000),), "args[1]": (1.0, Constant(_deep(20_000)))}.items():
+        for call in (lambda args=args: gradient(len, backend, *args), lambda args=args: prepare(gradient, len, backend, *args)):
+            with pytest.raises(TreeError, match=f"^{re.escape(place)} {words}"):
+                call()
+    with pytest.raises(TreeError, match=r"^the result of f is nested 20,001 levels deep"):
+        pullback(lambda x: [_deep(20_000)], backend, 1.0)
+
+
+def test_a_recursion_of_f_stays_its_own():
+    def f(x):
+        return f(x)
+
+    with pytest.raises(RecursionError):
+        gradient(f, AutoFiniteDifferences(), 1.0)
+
+
+# Keywords -------------------------------------------------------------------------------------------------------------
+
+NAMES = ["x", "v", "self", "f", "backend", "args", "operator", "tangents", "kwargs", "values"]
+
+
+def scaled(x, /, **keywords):
+    return (x * x).sum() * sum(keywords.values()) if np.shape(getattr(x, "_value", x)) else x * x * sum(keywords.values())
+
+
+@pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.name)
+def test_fs_keywords_may_have_any_name(operation):
+    x = 1.5 if operation.takes == "one number" else X
+    args = {"second argument": (x, x), "second tuple": ((x,), (x,)), None: (x,)}[operation.directions]
+    operator, backend, words = operator_of(operation), AutoAutograd(), dict.fromkeys(NAMES, 0.25)
+    operator(scaled, backend, *args, **words)
+    prepare(operator, scaled, backend, *args, **words)(*args, **words)
+    explain(operator, scaled, backend, *args, **words)
+    compare(operator, scaled, [backend], *args, **words)
+
+
+def test_the_checks_and_wrappers_take_keywords_of_any_name():
+    words = dict.fromkeys(NAMES, 0.25)
+    assert check_gradient(scaled, AutoAutograd(), X, **words)
+    check_neutral(scaled, X, **words)
+    np.testing.assert_allclose(gradient(numpy_function(scaled), AutoJax(), X, **words)[0], 2 * X * 2.5)
+
+
+# Registering ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "cls",
+    [list, dict, tuple, float, int, complex, str, bool, type(None), object, np.ndarray, np.float64, Constant, jax.Array,
+     type(jnp.ones(1)), torch.Tensor, torch.nn.Parameter],
+)  # fmt: skip
+def test_what_has_a_meaning_already_cannot_be_registered(cls):
+    with pytest.raises(TypeError, match=rf"^register_node: {re.escape(cls.__qualname__)} is no class of yours: .*Derive"):
+        register_node(cls, lambda value: ((), None), lambda data, children: None)
+
+
+def test_what_is_no_class_cannot_be_registered():
+    with pytest.raises(TypeError, match=r"^register_node: 3 is no class of yours"):
+        register_node(3, lambda value: ((), None), lambda data, children: None)
+
+
+def test_classes_made_on_the_way_are_not_kept_for_ever(monkeypatch):
+    for table in (containers, recognition):
+        monkeypatch.setattr(table, "KEPT_CLASSES", 50)
+    made = []
+    for _ in range(400):
+        cls = dataclasses.make_dataclass("Made", ["w"])
+        made.append(weakref.ref(cls))
+        assert gradient(lambda m: m.w * 2.0, AutoAutograd(), cls(1.0))[0].w == 2.0
+    gc.collect()
+    assert sum(ref() is not None for ref in made) <= 50 + 128  # and the plans that are kept
+
+
+# Words ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: AutoFiniteDifferences(native="jax"),
+            "AutoFiniteDifferences: native must be a backend, not 'jax'. Pass an",
+        ),
+        (lambda: AutoFiniteDifferences(native=AutoJax), "AutoJax'>. Write AutoJax()."),
+        (
+            lambda: SecondOrder("jax", AutoJax()),
+            "SecondOrder: outer must be a backend, not 'jax'. Pass an object such as",
+        ),
+        (
+            lambda: SecondOrder(AutoJax(), None),
+            "SecondOrder: inner must be a backend, not None. Pass an object such as AutoJax()",
+        ),
+    ],
+)
+def test_a_backend_inside_a_backend_must_be_one(make, message):
+    with pytest.raises(BackendError, match=re.escape(message)):
+        make()
+
+
+@pytest.mark.parametrize("backend", [AutoJax(), AutoFiniteDifferences()], ids=["jax", "finite"])
+def test_a_deleted_array_is_explained(backend):
+    gone = jnp.ones(3)
+    gone.delete()
+
+    def f(x, c=1.0):
+        return (x * x * c).sum()
+
+    fast = prepare(gradient, f, backend, jnp.ones(3))
+    for call in (
+        lambda: gradient(f, backend, gone),
+        lambda: fast(gone),
+        lambda: gradient(f, backend, jnp.ones(3), Constant(gone)),
+        lambda: gradient(lambda t: f(t["a"]), backend, {"a": gone}),
+    ):
+        with pytest.raises(RuntimeError, match="has been deleted") as caught:
+            call()
+        notes = [note for note in getattr(caught.value, "__notes__", []) if "donate_argnums has taken them" in note]
+        assert len(notes) == (1 if isinstance(backend, AutoJax) else 0)
+
+
+def test_a_deleted_array_on_its_way_to_another_engine_is_explained():
+    gone = jnp.ones(3)
+    gone.delete()
+    with pytest.raises(ConversionError, match=r"^A JAX array that was passed no longer has its numbers: .* donate_argnums"):
+        gradient(lambda x: x.sum(), AutoTorch(), gone)
+
+
+@dataclasses.dataclass
+class Result:
+    loss: object
+    aux: object
+
+
+def test_a_dataclass_for_a_value_is_not_sent_to_where_it_came_from():
+    for made in (Result, lambda *parts: list(parts)):
+        with pytest.raises(OutputError, match=r"Auxiliary results go beside the scalar in a tuple, a namedtuple or a dict"):
+            value_and_gradient(lambda x, made=made: made(x.sum(), x), AutoJax(), X)
+        with pytest.raises(OutputError, match=r"For auxiliary results beside the scalar use value_and_gradient"):
+            gradient(lambda x, made=made: made(x.sum(), x), AutoJax(), X)
+
+
+# Arrays of JAX's rules, lists in NumPy code ---------------------------------------------------------------------------
+
+
+def test_the_namespace_of_an_array_of_a_subclass():
+    class Typed(np.ndarray):
+        pass
+
+    typed = X.view(Typed)
+    assert array_namespace(typed) is array_namespace(X)
+    assert array_namespace(typed, jnp.ones(2)) is array_namespace(jnp.ones(2))
+
+
+def test_a_rule_of_jax_may_ask_for_the_namespace_of_its_constants():
+    @jax.custom_jvp
+    def sine(x):
+        return jnp.sin(x) * X
+
+    seen = []
+
+    @sine.defjvp
+    def _(primals, tangents):
+        seen.append(array_namespace(np.asarray(X).view(type("Typed", (np.ndarray,), {}))))
+        return sine(*primals), jnp.cos(primals[0]) * X * tangents[0]
+
+    np.testing.assert_allclose(gradient(lambda x: sine(x).sum(), AutoJax(), X)[0], np.cos(X) * X)
+    assert seen
+
+
+ROWS = {
+    "append a list": lambda x: np.append(x, [1.0, x[0]]) @ np.arange(4.0),
+    "append to a list": lambda x: np.append([x[0]], x) @ np.arange(3.0),
+    "append numbers": lambda x: np.append([1.0, 2.0], x) @ np.arange(4.0),
+    "append along an axis": lambda x: (np.append(x[None], [[1.0, 2.0]], axis=0) * np.arange(4.0).reshape(2, 2)).sum(),
+    "rows": lambda x: (np.vstack([x, [1.0, 2.0], 2 * x]) * np.arange(6.0).reshape(3, 2)).sum(),
+    "rows of a dtype": lambda x: (np.vstack([x, x], dtype="float64") * np.arange(4.0).reshape(2, 2)).sum(),
+}
+if hasattr(np, "row_stack"):
+    ROWS["row_stack"] = lambda x: (np.row_stack([x, [1.0, 2.0]]) * np.arange(4.0).reshape(2, 2)).sum()  # noqa: NPY201
+
+
+@pytest.mark.filterwarnings("ignore:`row_stack` alias is deprecated:DeprecationWarning")
+@pytest.mark.parametrize("name", ROWS)
+@each_backend
+def test_lists_beside_arrays_in_numpy_code(name, backend):
+    (found,) = gradient(numpy_function(ROWS[name]), backend, X)
+    (expected,) = gradient(ROWS[name], AutoFiniteDifferences(), X)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)

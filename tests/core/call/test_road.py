@@ -1,0 +1,637 @@
+"""The road of every call: arguments recognized at sight, leaves in and gradients back, and its corners."""
+
+import copy
+import pickle
+import threading
+import types
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+from autograd.tracer import getval
+from backends_table import BACKENDS, assert_tree, each_backend, rtol_of
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    Constant,
+    OutputError,
+    PrecisionError,
+    array_namespace,
+    gradient,
+    hvp,
+    jacobian,
+    prepare,
+    pullback,
+    pushforward,
+    value_and_gradient,
+    value_and_jacobian,
+)
+from adinterface.core.contract.record import recording
+
+X = np.linspace(0.5, 1.5, 4)
+Y = np.linspace(-1.0, 2.0, 4)
+
+
+def cubes(x):
+    return array_namespace(x).sum(x**3)
+
+
+def bend(x):
+    return x**2 * x[0]
+
+
+# The short ways ------------------------------------------------------------------------------------------------------
+
+
+@each_backend
+def test_after_one_call_any_other_may_follow(backend):
+    """A prepared call looks first whether the arguments are like the last ones."""
+    fast = prepare(gradient, lambda x, y: array_namespace(x).sum(x**3) + array_namespace(y).sum(y), backend, X, Y)
+    mine = lambda x, y: gradient(lambda x, y: array_namespace(x).sum(x**3) + array_namespace(y).sum(y), backend, x, y)
+    for x, y in [
+        (X, Y),
+        (X + 1, Y),
+        (X[:2], Y),
+        (X, Y),
+        (np.asfortranarray(np.stack([X, Y])), Y),
+        (X[::-1], Y),
+        (X.astype(">f8"), Y),
+        (X, Constant(Y)),
+        (X, 2.0),
+        (X.astype(np.float32), Y.astype(np.float32)),
+        (np.zeros((0, 2)), Y),
+        (np.array(3.0), Y),
+        (X, Y),
+    ]:
+        for got, wanted in zip(fast(x, y), mine(x, y)):
+            assert type(got) is type(wanted)
+            if wanted is not None:
+                np.testing.assert_allclose(got, wanted, rtol=rtol_of(backend), atol=1e-6)
+                assert getattr(got, "dtype", None) == getattr(wanted, "dtype", None)
+    assert fast.specializations == 9
+
+
+@pytest.mark.parametrize("longdouble", [np.longdouble])
+def test_a_dtype_that_the_engine_lacks_is_refused_when_prepared(longdouble):
+    fast = prepare(gradient, cubes, AutoJax(), X)
+    with pytest.raises(PrecisionError, match="JAX has no"):
+        fast(X.astype(longdouble))
+
+
+@each_backend
+def test_what_the_caller_writes_afterwards_changes_no_result(backend):
+    fast = prepare(value_and_gradient, lambda x: array_namespace(x).sum(x * x) / 2, backend, X)
+    for n in (4, 100_000):
+        x = np.linspace(0.5, 1.5, n)
+        kept = x.copy()
+        value, (found,) = (
+            fast(x) if n == 4 else value_and_gradient(lambda x: array_namespace(x).sum(x[:4] ** 2) / 2, backend, x[:4])
+        )
+        x[:] = -1.0
+        np.testing.assert_allclose(found, kept[: found.size], rtol=rtol_of(backend))
+        np.testing.assert_allclose(value, np.sum(kept[: found.size] ** 2) / 2, rtol=rtol_of(backend))
+        found[:] = 7.0  # a result is the caller's own
+    np.testing.assert_allclose(fast(X)[1][0], X, rtol=rtol_of(backend))
+
+
+@each_backend
+def test_leaves_and_constants_in_any_order(backend):
+    """Many leaves, with values in between that are not differentiated."""
+    tree = [
+        {"a": np.array([float(n)]), "name": str(n), "n": n, "k": Constant(np.array([2.0])), "b": 0.5 * n} for n in range(12)
+    ]
+
+    def f(rows, extra, *, factor):
+        assert [row["name"] for row in rows] == [str(row["n"]) for row in rows]
+        total = sum(array_namespace(row["a"]).sum(row["a"] * row["k"]) * row["n"] + 3.0 * row["b"] for row in rows)
+        return total * factor + array_namespace(extra[0]).sum(extra[0])
+
+    extra = (np.ones(2), "static")
+    fast = prepare(gradient, f, backend, tree, extra, factor=1.0)
+    for factor in (1.0, 2.0):
+        for found in (fast(tree, extra, factor=factor), gradient(f, backend, tree, extra, factor=factor)):
+            for n, row in enumerate(found[0]):
+                assert (row["name"], row["n"], row["k"]) == (None, None, None)
+                np.testing.assert_allclose(row["a"], [2.0 * n * factor], rtol=1e-6, atol=1e-6)
+                np.testing.assert_allclose(row["b"], 3.0 * factor, rtol=1e-6)
+            np.testing.assert_allclose(found[1][0], [1, 1], rtol=1e-6)
+            assert found[1][1] is None
+    assert fast.specializations == 1
+
+
+def test_differences_leave_f_its_own_arrays():
+    """What f keeps stays as it was: each evaluation gets another array."""
+    kept = []
+
+    def f(x):
+        kept.append(x)
+        return float(np.sum(x**2))
+
+    x = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+    for method, least in (("central", 12), ("adaptive", 24)):
+        kept.clear()
+        (found,) = gradient(f, AutoFiniteDifferences(method=method), x)
+        np.testing.assert_allclose(found, 2 * x, atol=1e-6)
+        assert len({id(array) for array in kept}) == len(kept) >= least
+        assert len({array.tobytes() for array in kept}) == len(kept)
+    assert all(array.flags.f_contiguous for array in kept)
+    np.testing.assert_array_equal(x, np.arange(6.0).reshape(2, 3))
+
+
+@each_backend
+def test_f_may_return_another_kind_of_scalar_elsewhere(backend):
+    """A Python float here and an array there: the form of a result is looked at in every call."""
+
+    def f(x):
+        xp = array_namespace(x)
+        return xp.sum(x**2) if x.shape[0] == 4 else 1.5 * x[0]
+
+    fast = prepare(gradient, f, backend, X)
+    np.testing.assert_allclose(fast(X)[0], 2 * X, rtol=rtol_of(backend))
+    np.testing.assert_allclose(fast(X[:2])[0], [1.5, 0.0], rtol=rtol_of(backend), atol=1e-9)
+    with pytest.raises(OutputError, match="must return a real scalar"):
+        prepare(gradient, lambda x: x, backend, X)(X)
+
+
+# In and back ---------------------------------------------------------------------------------------------------------
+
+
+@each_backend
+@pytest.mark.parametrize("operator", [gradient, value_and_gradient])
+def test_a_call_again_and_a_prepared_one_give_what_the_first_does(operator, backend):
+    mlp = {"w": np.linspace(-1.0, 1.0, 6).reshape(3, 2), "b": np.array([0.1, -0.2]), "name": "mlp"}
+    batch = np.asfortranarray(np.linspace(0.0, 1.0, 12).reshape(4, 3))
+    cases = [
+        (lambda x: array_namespace(x).sum(x**3), (X,), {}),
+        (lambda x: array_namespace(x).sum(x), (X[::2],), {}),
+        (lambda x: x, (np.array(2.0),), {}),
+        (lambda x: x[()] * 3.0, (np.array(2.0),), {}),
+        (lambda x, y: array_namespace(x).sum(x + y), (X, Y), {}),
+        (lambda x: array_namespace(x).sum(array_namespace(x).abs(x)), (np.zeros(3),), {}),
+        (lambda x: array_namespace(x).sum(x[:0]) + 2.0 * array_namespace(x).sum(x), (X.astype(np.float32),), {}),
+        (lambda x, *, s: array_namespace(x).sum(x * s), (X,), {"s": Y}),
+        (lambda p, x: array_namespace(x).sum((x @ p["w"] + p["b"]) ** 2), (mlp, Constant(batch)), {}),
+    ]
+    for f, args, kwargs in cases:
+        first = operator(f, backend, *args, **kwargs)
+        again = operator(f, backend, *args, **kwargs)
+        fast = prepare(operator, f, backend, *args, **kwargs)
+        tolerance = max(rtol_of(backend), 1e-6 if any(getattr(a, "dtype", None) == np.float32 for a in args) else 1e-12)
+        assert_tree(again, first, 0.0)
+        for _ in range(2):
+            assert_tree(fast(*args, **kwargs), first, tolerance if isinstance(backend, AutoJax) else 0.0)
+
+
+@each_backend
+def test_a_value_beside_the_gradient_may_have_company(backend):
+    def f(x, c):
+        xp = array_namespace(x)
+        return {"loss": xp.sum(x**2), "aux": (2.0 * x, c, "text", 3)}
+
+    for _ in range(3):
+        value, (g, _) = value_and_gradient(f, backend, X, Constant(Y))
+        np.testing.assert_allclose(g, 2 * X, rtol=rtol_of(backend))
+        assert value["aux"][2:] == ("text", 3)
+        assert_tree(value["aux"][:2], (2.0 * X, Y), 1e-12)
+        np.testing.assert_allclose(value["loss"], np.sum(X**2))
+        assert type(value["loss"]) is np.ndarray
+
+
+@each_backend
+def test_errors_of_f_carry_their_notes_again_and_again(backend):
+    def f(x):
+        raise TypeError("a Box cannot be item assignment'd" if x.shape == (2,) else "wrong")
+
+    gradient(cubes, backend, X)
+    for _ in range(2):
+        with pytest.raises(TypeError, match="wrong"):
+            gradient(f, backend, X)
+    with pytest.raises(
+        OutputError, match=r"must return a real scalar, but returned an? \w+ array of dtype float64 and shape \(4,\)"
+    ):
+        gradient(lambda x: x, backend, X)
+    with pytest.raises(OutputError, match="must return a real scalar, but returned None"):
+        gradient(lambda x: None, backend, X)
+
+
+def test_the_state_of_torch_asks_for_more_than_the_usual_graph():
+    for _ in range(2):
+        expected = gradient(cubes, AutoTorch(), X)[0]
+    with torch.no_grad():
+        np.testing.assert_array_equal(gradient(cubes, AutoTorch(), X)[0], expected)
+    with torch.inference_mode():
+        np.testing.assert_array_equal(gradient(cubes, AutoTorch(), X)[0], expected)
+    outer = gradient(lambda x: (torch.as_tensor(gradient(cubes, AutoTorch(), X)[0]) * x).sum(), AutoTorch(), torch.ones(4))
+    np.testing.assert_allclose(outer[0], expected, rtol=1e-6)
+
+
+def test_a_gradient_that_is_an_argument_is_copied():
+    class Same(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, other):
+            ctx.save_for_backward(other)
+            return x.sum() * 0 + 1.0
+
+        @staticmethod
+        def backward(ctx, g):
+            return ctx.saved_tensors[0], None
+
+    for _ in range(3):
+        x, other = X.copy(), Y.copy()
+        dx, dother = gradient(lambda x, other: Same.apply(x, other), AutoTorch(), x, other)
+        np.testing.assert_array_equal(dx, Y)
+        np.testing.assert_array_equal(dother, np.zeros(4))
+        dx[:] = 7.0
+        np.testing.assert_array_equal(other, Y)
+
+
+def test_an_array_of_ones_is_written_to_by_a_backward_function_without_harm():
+    class Doubling(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.sum()
+
+        @staticmethod
+        def backward(ctx, g):
+            return (g.mul_(2.0)).expand(4)
+
+    for _ in range(3):
+        np.testing.assert_array_equal(gradient(Doubling.apply, AutoTorch(), X)[0], np.full(4, 2.0))
+
+
+def test_jax_takes_prepared_arrays_inside_its_own_transformations():
+    fast = prepare(gradient, cubes, AutoJax(), X)
+    expected = fast(X)[0]
+    single = X.astype(np.float32)
+    for _ in range(2):
+        np.testing.assert_allclose(jax.jit(lambda s: s * fast(single)[0])(2.0), 2 * expected, rtol=1e-6)
+        fast(single)
+    np.testing.assert_allclose(fast(X)[0], expected)
+
+
+def test_contiguous_arrays_reach_torch_and_autograd_without_a_copy():
+    def of_torch(x):
+        assert x.data_ptr() == X.__array_interface__["data"][0]
+        return (x**2).sum()
+
+    def of_autograd(x):
+        assert getval(x) is X
+        return (x**2).sum()
+
+    for f, backend in ((of_torch, AutoTorch()), (of_autograd, AutoAutograd())):
+        for _ in range(2):
+            prepare(gradient, f, backend, X)(X)
+            gradient(f, backend, X)
+            hvp(f, backend, X, Y)
+            jacobian(f, backend, X)
+
+
+# Corners -------------------------------------------------------------------------------------------------------------
+
+
+class Setting:
+    """Equal to another one of the same number; has no hash."""
+
+    __hash__ = None
+
+    def __init__(self, number):
+        self.number = number
+
+    def __eq__(self, other):
+        return self.number == other.number
+
+
+def test_static_values_are_compared_as_python_compares_them():
+    seen = []
+
+    def f(x, setting, words):
+        seen.append(words)
+        return array_namespace(x).sum(x) * setting.number
+
+    one, two = Setting(1.0), Setting(2.0)
+    words = np.array(["a", "b"])
+    fast = prepare(gradient, f, AutoJax(), X, Constant(one), Constant(words))
+    for setting, count in ((one, 1), (one, 1), (two, 2), (one, 2)):
+        np.testing.assert_array_equal(fast(X, Constant(setting), Constant(words))[0], np.full(4, setting.number))
+        assert fast.specializations == count
+    fast(X, Constant(one), Constant(words.copy()))
+    assert fast.specializations == 2
+    fast(X, Constant(one), Constant(np.array(["a", "c"])))
+    assert fast.specializations == 3
+    assert len(seen) == 3
+    assert [list(words) for words in seen] == [["a", "b"], ["a", "b"], ["a", "c"]]
+
+
+DAY = np.timedelta64(1, "D")
+
+
+def masked(mask):
+    return np.ma.array([1.0, 2.0], mask=mask)
+
+
+@pytest.mark.parametrize(
+    ("example", "change", "number"),
+    [
+        (np.array(["2020-01-01"], dtype="M8[D]"), lambda t: t.__iadd__(DAY), lambda t: float(t[0].astype(float)) - 18261),
+        (np.array([1.0, "a"], dtype=object), lambda a: a.__setitem__(0, 2.0), lambda a: a[0]),
+        (types.SimpleNamespace(k=1.0), lambda s: setattr(s, "k", 2.0), lambda s: s.k),
+        ({1}, lambda s: s.add(2), lambda s: float(len(s))),
+        (masked([0, 1]), lambda m: m.__setitem__(0, 3.0), lambda m: float(m.sum())),
+    ],
+    ids=["dates", "objects", "namespace", "set", "masked"],
+)
+def test_a_constant_that_changes_where_it_is_is_compiled_anew(example, change, number):
+    constant = copy.deepcopy(example)
+    f = lambda x, c: array_namespace(x).sum(x) * number(c)
+    fast = prepare(gradient, f, AutoJax(), X, Constant(constant))
+    before = number(constant)
+    for _ in range(2):
+        np.testing.assert_array_equal(fast(X, Constant(constant))[0], np.full(4, before))
+    change(constant)
+    assert number(constant) != before
+    for _ in range(2):
+        np.testing.assert_array_equal(fast(X, Constant(constant))[0], np.full(4, number(constant)))
+    np.testing.assert_array_equal(fast(X, Constant(copy.deepcopy(example)))[0], np.full(4, before))
+
+
+def test_a_constant_that_cannot_be_copied_is_taken_as_it_is():
+    class Locked:
+        __hash__ = None
+
+        def __init__(self):
+            self.lock = threading.Lock()
+
+        def __eq__(self, other):
+            return self is other
+
+    locked = Locked()
+    fast = prepare(gradient, lambda x, c: array_namespace(x).sum(x**2), AutoJax(), X, Constant(locked))
+    for _ in range(2):
+        np.testing.assert_array_equal(fast(X, Constant(locked))[0], 2 * X)
+    assert fast.specializations == 1
+
+
+@each_backend
+def test_where_a_static_value_stands_tells_calls_apart(backend):
+    def f(x, low, high):
+        xp = array_namespace(x)
+        x = x if low is None else xp.where(x < low, low * x, x)
+        return xp.sum(x if high is None else xp.where(x > high, high * x, x))
+
+    fast = prepare(gradient, f, backend, X, low=None, high=0.7)
+    for low, high in [(None, 0.7), (0.6, None), (None, 0.7), (0.6, 2.0), (0.6, None)]:
+        plain = np.where((low or 0.0) > X, low or 0.0, 1.0) * np.where((high or np.inf) < X, high or 0.0, 1.0)
+        np.testing.assert_allclose(fast(X, low=low, high=high)[0], plain, rtol=rtol_of(backend), atol=1e-6)
+    mixed = prepare(gradient, lambda x, a, b: array_namespace(x).sum(x) * (a + 10 * b), backend, X, Constant(2.0), Constant(3))
+    for a, b in [(2.0, 3), (3, 2.0)]:
+        np.testing.assert_allclose(mixed(X, Constant(a), Constant(b))[0], np.full(4, a + 10 * b), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "x",
+    [np.ones((1, 3))[::-1], np.ones(1)[::-1], np.ones((3, 1), np.float32)[:, ::-1], np.ones((2, 1))[::-1, ::-1]],
+    ids=["row", "one", "column", "both"],
+)
+@each_backend
+def test_a_negative_stride_along_an_axis_of_one_does_no_harm(x, backend):
+    loose = {"rtol": 1e-3, "atol": 1e-3}
+    squares = lambda x: array_namespace(x).sum(x**2)
+    np.testing.assert_allclose(gradient(squares, backend, x)[0], 2 * np.ones(x.shape), **loose)
+    np.testing.assert_allclose(gradient(lambda x, t: squares(x) * t, backend, x, 2.0)[0], 4 * np.ones(x.shape), **loose)
+    np.testing.assert_allclose(jacobian(lambda x: x**2, backend, x)[0].sum(), 2 * x.size, **loose)
+    np.testing.assert_allclose(gradient(lambda t, c: t * squares(c), backend, 2.0, Constant(x))[0], x.size, **loose)
+
+
+def test_a_new_static_value_among_arrays_is_compiled_anew():
+    fast = prepare(gradient, lambda p: array_namespace(p["x"]).sum(p["x"] ** p["n"]), AutoJax(), {"x": X, "n": 2})
+    for n, count in ((2, 1), (2, 1), (3, 2), (3, 2), (2, 2), (True, 3)):
+        np.testing.assert_allclose(fast({"x": X, "n": n})[0]["x"], n * X ** (n - 1))
+        assert fast.specializations == count
+
+
+def test_differences_of_what_another_engine_returns():
+    for _ in range(2):
+        (found,) = gradient(lambda x: torch.as_tensor(x).square().sum(), AutoFiniteDifferences(), X)
+        assert type(found) is np.ndarray
+        np.testing.assert_allclose(found, 2 * X, rtol=1e-7)
+    value, (found,) = value_and_gradient(lambda x: (torch.as_tensor(x).sum(), x), AutoFiniteDifferences(), X)
+    np.testing.assert_allclose(found, np.ones(4), rtol=1e-7)
+    np.testing.assert_array_equal(value[1], X)
+
+
+@pytest.mark.parametrize("x", [np.array([1.0, 2.0]), {"z": np.array([1.0, 2.0]), "name": "a"}, np.array([1.0 + 0j, 2.0])])
+def test_numbers_beside_the_value_are_those_at_the_point(x):
+    """Differences call f again beside it, and what it returns there is not shown."""
+
+    def f(x):
+        z = x["z"] if isinstance(x, dict) else x
+        return np.sum(np.abs(z) ** 2), {"first": float(z[0].real), "last": float(z[1].real)}
+
+    for found in (
+        value_and_gradient(f, AutoFiniteDifferences(), x),
+        prepare(value_and_gradient, f, AutoFiniteDifferences(), x)(x),
+    ):
+        assert found.value[1] == {"first": 1.0, "last": 2.0}
+    if isinstance(x, dict):
+        return
+    for operator in (value_and_jacobian, lambda f, backend, x: pushforward(f, backend, (x,), (x,))):
+        assert operator(f, AutoFiniteDifferences(), x).value[1]["last"] == 2.0
+
+
+@pytest.mark.parametrize("operator", [gradient, value_and_gradient, jacobian, value_and_jacobian])
+def test_differences_of_another_engines_lesser_precision_are_refused(operator):
+    """A float32 value at float64 arguments: its rounding errors would be taken for slopes."""
+    rounded = lambda x: torch.from_numpy(x).float().sum()
+    with pytest.raises(PrecisionError, match="float32"):
+        operator(rounded, AutoFiniteDifferences(), X)
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="long double is double here")
+def test_differences_keep_the_precision_of_long_doubles():
+    """A point rounded to a double would cost the last four of these digits."""
+    x = np.array([1.1, 0.7], dtype=np.longdouble) + np.longdouble(1) / 3
+    for found in (
+        gradient(lambda x: (x**3).sum(), AutoFiniteDifferences(), x)[0],
+        np.diagonal(jacobian(lambda x: x**3, AutoFiniteDifferences(), x)[0]),
+    ):
+        assert found.dtype == np.longdouble
+        assert np.max(np.abs(found / (3 * x**2) - 1)) < 3e-12
+
+
+def test_differences_by_a_number_in_a_tree_go_element_by_element():
+    """f gets numbers of NumPy's, no 0-d arrays, four for each number of the tree in which it is a straight line."""
+    seen = []
+
+    def f(p):
+        seen.append((type(p["b"]), p["b"]))
+        return (p["w"] * p["b"]).sum() + p["b"] ** 2
+
+    p = {"w": np.array([1.0, 2.0]), "b": 0.5}
+    (found,) = gradient(f, AutoFiniteDifferences(), p)
+    assert len(seen) % 2 == 0
+    assert {cls for cls, _ in seen} == {np.float64}
+    assert len([number for _, number in seen if number == 0.5]) == 4 * 2
+    assert type(found["b"]) is float
+    assert found["b"] == pytest.approx(3.0 + 1.0)
+    np.testing.assert_allclose(found["w"], 0.5)
+    (found,) = gradient(f, AutoFiniteDifferences(), {"w": np.array([1, 2], dtype=np.float32), "b": 0.5})
+    assert type(found["b"]) is float
+    assert found["b"] == pytest.approx(4.0, rel=1e-2)
+    assert seen[-1][0] is np.float32
+
+
+def test_a_product_along_zero_is_zero():
+    for backend in BACKENDS.values():
+        for _ in range(2):
+            np.testing.assert_array_equal(hvp(cubes, backend, X, np.zeros(4)), np.zeros(4))
+    np.testing.assert_array_equal(hvp(lambda x: x.sum(), AutoTorch(), X, Y), np.zeros(4))
+    for _ in range(2):
+        np.testing.assert_array_equal(hvp(lambda x, c: x.sum() + 0 * c, AutoAutograd(), X, Y, Constant(2.0)), np.zeros(4))
+
+
+class Tensor(torch.Tensor):
+    """A subclass, which torch may override in its own way."""
+
+
+def test_a_subclass_of_tensors_goes_through_torchs_own_function():
+    for _ in range(2):
+        (found,) = gradient(lambda x: (x**2).sum().as_subclass(Tensor), AutoTorch(), X)
+        np.testing.assert_allclose(found, 2 * X)
+
+
+def test_without_the_engines_function_torchs_own_serves(monkeypatch):
+    from adinterface_torch import backward
+
+    monkeypatch.setattr(backward, "_engine_run_backward", None)
+    monkeypatch.setattr(backward, "_PLAIN", None)
+    np.testing.assert_allclose(gradient(cubes, AutoTorch(), X)[0], 3 * X**2)
+    np.testing.assert_allclose(hvp(cubes, AutoTorch(), X, Y), 6 * X * Y)
+    np.testing.assert_allclose(jacobian(bend, AutoTorch(), X)[0], jacobian(bend, AutoAutograd(), X)[0])
+
+
+def test_products_under_no_grad_take_the_general_way():
+    for scope in (torch.no_grad(), torch.inference_mode()):
+        with scope:
+            for _ in range(2):
+                np.testing.assert_allclose(hvp(cubes, AutoTorch(), X, Y), 6 * X * Y)
+    for _ in range(2):
+        with recording():
+            np.testing.assert_allclose(hvp(cubes, AutoTorch(), X, Y), 6 * X * Y)
+    kept = hvp(cubes, AutoTorch(create_graph=True), X, Y)
+    np.testing.assert_allclose(torch.as_tensor(kept).detach(), 6 * X * Y)
+
+
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd()], ids=["torch", "autograd"])
+def test_complex_and_captured_traces_in_rows(backend):
+    """What a Jacobian by rows cannot write into one array it takes the general way."""
+    (found,) = jacobian(lambda x: x * (1.0 + 2.0j), backend, X)
+    np.testing.assert_allclose(found, np.diag(np.full(4, 1.0 + 2.0j)))
+    (outer,) = jacobian(lambda s: jacobian(lambda x: x**2 * s[0], backend, X)[0], backend, np.ones(1))
+    np.testing.assert_allclose(outer[..., 0], np.diag(2 * X))
+
+
+# Across processes, and random keys -----------------------------------------------------------------------------------
+
+
+@each_backend
+def test_a_prepared_call_can_be_pickled(backend):
+    fast = prepare(gradient, cubes, backend, X)
+    fast.max_specializations = 3
+    again = pickle.loads(pickle.dumps(fast))
+    assert_tree(again(X), fast(X), 0.0)
+    assert (again.specializations, again.max_specializations) == (1, 3)
+
+
+def test_random_keys_of_jax_are_compiled_once():
+    noise = lambda x, key: (x * jax.random.normal(key, (4,))).sum()
+    fast = prepare(gradient, noise, AutoJax(), X, Constant(jax.random.key(0)))
+    for seed in range(3):
+        key = jax.random.key(seed)
+        assert_tree(fast(X, Constant(key)), gradient(noise, AutoJax(), X, Constant(key)), 1e-12)
+    assert fast.specializations == 1
+
+
+# Engines that compute on while the caller goes on --------------------------------------------------------------------
+
+MANY = 200_000
+
+
+def late(x, y):
+    """x * y, long after the call."""
+    turned = x
+    for _ in range(20):
+        turned = jnp.cos(turned)
+    return (jnp.mean(turned) * 0 + 1) * y * x
+
+
+@pytest.mark.parametrize(
+    ("operator", "arguments", "of_second"),
+    [
+        (jacobian, lambda x, y: (x, y), lambda found: found[0]),
+        (pushforward, lambda x, y: ((x, y), (None, y)), lambda found: found.tangent),
+    ],
+)
+def test_a_compiled_call_whose_results_are_not_waited_for_has_numbers_of_its_own(operator, arguments, of_second):
+    """The results are JAX's, which are not there yet when the caller writes into an array that JAX reads."""
+    f = (lambda x, y: jnp.mean(late(x, y)) * x[0]) if operator is jacobian else late
+    x = jnp.ones(MANY, dtype="float32")
+    fast = prepare(operator, f, AutoJax(), *arguments(x, np.ones(MANY, np.float32)))
+    for _ in range(3):
+        y = np.ones(MANY, np.float32)
+        found = fast(*arguments(x, y))
+        y[:] = 5.0
+        np.testing.assert_allclose(np.max(np.asarray(of_second(found))), 1.0, rtol=1e-3)
+
+
+def test_what_nobody_can_write_to_goes_into_compiled_code_as_it_is():
+    """NumPy arrays are copied where the call does not wait; JAX's own, the usual leaf there, have no reason to be."""
+    for x in (jnp.ones(3), np.ones(3)):
+        (made,) = prepare(gradient, lambda x: (x**3).sum(), AutoJax(), x)._known.entries()
+        assert made.enter((x,), set())[0] is x
+    (made,) = prepare(gradient, lambda x, y: (x * y).sum(), AutoJax(), jnp.ones(3), Constant(np.ones(3)))._known.entries()
+    assert made.copies
+    y = np.ones(3)
+    (entered,) = made.enter_carried((jnp.ones(3), y), set())
+    assert entered is not y
+
+
+def test_a_cotangent_may_be_overwritten_at_once():
+    """JAX copies it only when it gets there, so it must have been copied before."""
+    x = jnp.ones(MANY, dtype="float32")
+    fast = prepare(pullback, late, AutoJax(), x, Constant(x))
+    for _ in range(8):
+        _, back = fast(x, Constant(x))
+        cotangent = np.ones(MANY, np.float32)
+        found, _ = back(cotangent)
+        cotangent[:] = 5.0
+        assert not np.any(np.asarray(found) > 1.0)
+
+
+# Where and in what precision gradients lie ---------------------------------------------------------------------------
+
+
+def test_a_numpy_gradient_has_its_dtype_inside_a_trace_that_does_not_follow_it():
+    """The precision of that trace holds: it may compute in 32 bits."""
+    fast = prepare(gradient, cubes, AutoJax(), X)
+    found = []
+    jax.vmap(lambda v: (found.extend([*gradient(cubes, AutoJax(), X), *fast(X)]), v)[1])(jnp.ones(3))
+    for one in found:
+        assert (type(one), one.dtype) == (np.ndarray, np.float64)
+        np.testing.assert_allclose(one, 3 * X**2, rtol=1e-6)
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+def test_a_gradient_lies_where_its_own_leaf_does_not_where_an_earlier_one_did(prepared):
+    plain = jnp.ones(4)
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("d",))
+    placed = jax.device_put(plain, jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("d")))
+    f = lambda x, y: (x * x).sum()  # the zeros for y lie where JAX puts what nobody asked it to put anywhere
+    call = prepare(gradient, f, AutoJax(), plain, plain) if prepared else lambda x, y: gradient(f, AutoJax(), x, y)
+    for leaf in (plain, placed, plain):
+        for found in call(leaf, leaf):
+            assert found.sharding == leaf.sharding

@@ -1,0 +1,109 @@
+"""The backend that docs/tutorial-backend.md builds for mygrad: a real engine, installed as anyone would, through the table."""
+
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tokenize
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent / "tutorial_backend"
+PAGE = Path(__file__).parents[3] / "docs" / "tutorial-backend.md"
+
+#: Every scenario on AutoMygrad(); those with a second derivative also with differences of mygrad's gradients.
+TABLE = """
+import json
+from adinterface import AutoFiniteDifferences, SecondOrder
+from adinterface_conformance import run_scenario
+from adinterface_conformance.scenarios import SCENARIOS
+from adinterface_mygrad import FIRST_ORDER_ONLY, AutoMygrad
+
+def table(backend, scenarios):
+    outcomes = [outcome for scenario in scenarios for outcome in run_scenario(scenario, backend)]
+    return [(o.scenario, o.check, o.status, o.message, o.reason, o.link) for o in outcomes]
+
+alone = table(AutoMygrad(), SCENARIOS)
+beyond = {name for name, *_, reason, _ in alone if reason == FIRST_ORDER_ONLY}
+paired = table(SecondOrder(AutoFiniteDifferences(), AutoMygrad()), [s for s in SCENARIOS if s.name in beyond])
+print(json.dumps([alone, paired, FIRST_ORDER_ONLY]))
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Runs Python beside the installed distribution, warnings being errors, and gives what it printed."""
+    folder = tmp_path_factory.mktemp("tutorial")
+    shutil.copytree(SOURCE, folder / "source", ignore=shutil.ignore_patterns("__pycache__"))
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-index"]
+    command += ["--no-build-isolation", "--target", str(folder / "site"), str(folder / "source")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+    def program(*arguments):
+        environment = {**os.environ, "PYTHONPATH": str(folder / "site")}
+        command = [sys.executable, "-W", "error", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return program
+
+
+@pytest.fixture(scope="module")
+def table(run):
+    return json.loads(run("-c", TABLE))
+
+
+def test_the_table_holds(table):
+    alone, _, _ = table
+    wrong = [outcome for outcome in alone if outcome[2] not in ("passed", "known")]
+    assert not wrong, "\n".join(map(str, wrong))
+    passed = {name for name, *_ in alone} - {name for name, _, status, *_ in alone if status != "passed"}
+    assert len(passed) >= 300
+    assert all(reason and link.startswith("https://") for _, _, status, _, reason, link in alone if status == "known")
+
+
+def test_what_mygrad_cannot_do_alone_it_does_inside_finite_differences(table):
+    _, paired, first_order_only = table
+    # The list of known failures is mygrad's own, so here what stands there for that reason must pass, unexpectedly.
+    wrong = [outcome for outcome in paired if outcome[2] not in ("passed", "known") and outcome[4] != first_order_only]
+    wrong += [outcome for outcome in paired if outcome[2] == "known" and outcome[4] == first_order_only]
+    assert not wrong, "\n".join(map(str, wrong))
+    assert len({name for name, *_ in paired}) >= 90
+
+
+def test_the_session_of_the_page(run):
+    run("-m", "doctest", "-o", "NORMALIZE_WHITESPACE", "-o", "ELLIPSIS", str(SOURCE / "session.txt"))
+
+
+def test_it_is_a_backend_of_at_most_80_lines():
+    """Lines of code: without blank lines, comments and docstrings."""
+    code = (SOURCE / "adinterface_mygrad.py").read_text()
+    nothing = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+    lines, before = set(), tokenize.NEWLINE
+    for token in tokenize.generate_tokens(io.StringIO(code).readline):
+        docstring = token.type == tokenize.STRING and before in nothing
+        if token.type not in nothing and not docstring:
+            lines.update(range(token.start[0], token.end[0] + 1))
+        before = token.type
+    assert len(lines) <= 81
+
+
+def test_the_page_shows_every_line_of_the_files():
+    shown = set()
+    pattern = r"^```\{literalinclude\} (\S+)\n(.*?)^```$"
+    for path, options in re.findall(pattern, PAGE.read_text(), re.M | re.S):
+        file = (PAGE.parent / path).resolve()
+        lines = re.search(r":lines: (\S+)", options)
+        first, _, last = (lines[1] if lines else f"1-{len(file.read_text().splitlines())}").partition("-")
+        shown |= {(file.name, number) for number in range(int(first), int(last) + 1)}
+    for name in ("adinterface_mygrad.py", "pyproject.toml", "session.txt"):
+        text = (SOURCE / name).read_text().splitlines()
+        missing = [n for n, line in enumerate(text, 1) if line.strip() and (name, n) not in shown]
+        assert not missing, f"the page does not show lines {missing} of {name}"
+        assert max(number for file, number in shown if file == name) == len(text)

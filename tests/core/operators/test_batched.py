@@ -1,0 +1,598 @@
+"""`batched`: every operator for each entry of an axis is what a loop over the entries gives, stacked."""
+
+import copy
+import pickle
+import random
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+from backends_table import BACKENDS, assert_tree, each_backend, rtol_of
+from torch import nn
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoSparse,
+    AutoTorch,
+    BackendError,
+    Constant,
+    ConversionError,
+    Duplicated,
+    Each,
+    NotDifferentiableError,
+    OutputError,
+    SecondOrder,
+    TreeError,
+    array_namespace,
+    batched,
+    derivative,
+    diagonal_hessian,
+    gradient,
+    gradient_and_hvp,
+    hessian,
+    hvp,
+    jacobian,
+    linearize,
+    prepare,
+    pullback,
+    pushforward,
+    second_derivative,
+    value_and_derivative,
+    value_and_gradient,
+    value_and_jacobian,
+    value_derivative_and_second_derivative,
+    value_gradient_and_hessian,
+)
+from adinterface.core import tree
+
+W = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.5]])
+X = np.array([[1.0, 2.0, -1.0], [0.5, -0.5, 3.0], [2.0, 1.0, 0.0], [-1.0, 0.5, 0.75]])
+Y = np.array([[1.0, 0.0], [0.5, -1.0], [2.0, 0.5], [0.25, 1.0]])
+
+
+def loss(w, x, y):
+    xp = array_namespace(x)
+    return xp.sum((xp.tanh(w @ x) - y) ** 2)
+
+
+def stacked(results):
+    """The results of a loop as one: each array a stack, what is no array from the first."""
+    first = results[0]
+    if isinstance(first, tuple):
+        parts = [stacked(column) for column in zip(*results)]
+        return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
+    if isinstance(first, dict):
+        return {key: stacked([result[key] for result in results]) for key in first}
+    if isinstance(first, (float, np.ndarray, np.generic)):
+        return np.stack(results)
+    return torch.stack(results) if isinstance(first, torch.Tensor) else jnp.stack(results) if first is not None else None
+
+
+def second(backend):
+    """The tolerance of second derivatives."""
+    return 1e-4 if isinstance(backend, AutoFiniteDifferences) else 1e-9
+
+
+@each_backend
+@pytest.mark.parametrize("operator", [gradient, value_and_gradient, diagonal_hessian], ids=lambda op: op.__name__)
+def test_the_gradient_of_each_example_is_that_of_a_loop(operator, backend):
+    rtol = second(backend) if operator is diagonal_hessian else rtol_of(backend)
+    wanted = stacked([operator(loss, backend, W, Constant(x), Constant(y)) for x, y in zip(X, Y)])
+    args = (W, Constant(Each(X)), Constant(Each(Y)))
+    assert_tree(batched(operator, loss, backend, *args), wanted, rtol)
+    fast = prepare(batched, operator, loss, backend, *args)
+    assert_tree(fast(*args), wanted, rtol)
+    assert fast.specializations == 1
+
+
+@each_backend
+def test_values_and_jacobians_of_each_entry(backend):
+    def f(w, x):
+        return {"y": w @ x, "z": (w * x)[0]}
+
+    for operator in (jacobian, value_and_jacobian):
+        wanted = stacked([operator(f, backend, W, x) for x in X])
+        assert_tree(batched(operator, f, backend, W, Each(X)), wanted, rtol_of(backend))
+
+
+@each_backend
+def test_hessians_of_each_entry(backend):
+    def f(x, w):
+        xp = array_namespace(x)
+        return xp.sum(xp.tanh(w @ x) ** 2)
+
+    for operator in (hessian, value_gradient_and_hessian):
+        wanted = stacked([operator(f, backend, x, Constant(W)) for x in X])
+        assert_tree(batched(operator, f, backend, Each(X), Constant(W)), wanted, second(backend))
+
+
+@each_backend
+def test_numbers_one_at_a_time(backend):
+    def f(x):
+        return {"cube": x**3, "square": x * x}
+
+    points = np.array([1.0, 2.0, -3.0])
+    operators = (derivative, value_and_derivative, second_derivative, value_derivative_and_second_derivative)
+    for operator in operators:
+        # A 0-d array at a time, which an engine gives back as such.
+        wanted = stacked([operator(f, backend, np.asarray(x)) for x in points])
+        assert_tree(batched(operator, f, backend, Each(points)), wanted, second(backend))
+
+
+@each_backend
+@pytest.mark.parametrize("which", ["both", "x", "v"])
+def test_products_along_directions_of_each_entry_or_of_all(backend, which):
+    def f(x):
+        xp = array_namespace(x)
+        return xp.sum(xp.tanh(x) ** 2) + x[0] * x[1]
+
+    x, v = X[0], Y[0, 0] + X[1]
+    args = {"both": (Each(X), Each(X[::-1].copy())), "x": (Each(X), v), "v": (x, Each(X))}[which]
+    rows = {"both": list(zip(X, X[::-1])), "x": [(row, v) for row in X], "v": [(x, row) for row in X]}[which]
+    for operator in (hvp, gradient_and_hvp):
+        wanted = stacked([operator(f, backend, *row) for row in rows])
+        assert_tree(batched(operator, f, backend, *args), wanted, second(backend))
+    prepared = prepare(batched, hvp, f, backend, *args)
+    assert_tree(prepared(*args), stacked([hvp(f, backend, *row) for row in rows]), second(backend))
+
+
+@each_backend
+def test_pushforwards_with_tangents_of_each_entry(backend):
+    def f(w, x):
+        return w @ x
+
+    args, tangents = (W, Each(X)), (None, Each(X[::-1].copy()))
+    wanted = stacked([pushforward(f, backend, (W, x), (None, v)) for x, v in zip(X, X[::-1])])
+    assert_tree(batched(pushforward, f, backend, args, tangents), wanted, rtol_of(backend))
+
+
+@each_backend
+@pytest.mark.parametrize("prepared", [False, True], ids=["once", "prepared"])
+def test_maps_of_each_entry(backend, prepared):
+    def f(w, x):
+        return w @ x
+
+    def once(*args):
+        return batched(pullback, f, backend, *args)
+
+    call = prepare(batched, pullback, f, backend, W, Each(X)) if prepared else once
+    value, back = call(W, Each(X))
+    pairs = [pullback(f, backend, W, x) for x in X]
+    assert_tree(value, np.stack([pair.value for pair in pairs]), rtol_of(backend))
+    assert_tree(back(Y), stacked([pair.back(y) for pair, y in zip(pairs, Y)]), rtol_of(backend))
+    assert_tree(back.stacked(np.stack([Y, 2 * Y])), stacked([back(Y), back(2 * Y)]), rtol_of(backend))
+
+    value, push = batched(linearize, f, backend, W, Each(X))
+    assert_tree(push(None, Each(X)), X @ W.T, rtol_of(backend))
+
+
+@dataclass
+class Model:
+    w: Any
+    b: Any
+    name: str
+
+
+@each_backend
+def test_trees_keep_types_dtypes_and_none(backend):
+    model = Model(W.astype("float32"), {"bias": 0.5}, "line")
+    data = {"x": X.astype("float32"), "label": "train", "k": np.array([0, 1, 0, 1])}
+
+    def f(model, data, *, scale):
+        xp = array_namespace(model.w)
+        y = model.w @ data["x"] + model.b["bias"]
+        return xp.sum(y**2) * scale * (1 + data["k"])
+
+    scale = np.array([1.0, 2.0, 3.0, 4.0], "float32")
+    (got, none) = batched(gradient, f, backend, model, Constant(Each(data)), scale=Each(scale))
+    rows = []
+    for i in range(4):
+        row = {"x": data["x"][i], "label": "train", "k": data["k"][i]}
+        rows.append(gradient(f, backend, model, Constant(row), scale=scale[i])[0])
+    assert none is None
+    assert got.name is None
+    assert_tree(got.w, np.stack([row.w for row in rows]), rtol_of(backend, "float32"))
+    # A number's gradients are as many numbers: an array.
+    np.testing.assert_allclose(got.b["bias"], [row.b["bias"] for row in rows], rtol=rtol_of(backend, "float32"))
+
+
+@each_backend
+def test_each_stands_anywhere(backend):
+    def f(model):
+        return model["w"] @ model["x"] + model["frozen"]
+
+    w, x = X[0], X
+    model = {"w": w, "x": Each(x), "frozen": Constant(Each(Y[:, 0]))}
+    got = batched(gradient, f, backend, model)[0]
+    assert_tree(got, {"w": x, "x": np.stack([w] * 4), "frozen": None}, rtol_of(backend))
+    around = batched(gradient, lambda m: m["w"] @ m["w"], backend, Each({"w": X, "frozen": Constant(Y)}))[0]
+    assert_tree(around, {"w": 2 * X, "frozen": None}, rtol_of(backend))
+
+
+@each_backend
+def test_values_beside_the_scalar_gain_the_axis(backend):
+    def f(x):
+        return {"loss": (x * x).sum(), "x": x, "one": 1.0, "name": "f"}
+
+    value, (got,) = batched(value_and_gradient, f, backend, Each(X))
+    assert_tree(value, {"loss": (X * X).sum(1), "x": X, "one": np.ones(4), "name": "f"}, rtol_of(backend))
+    assert_tree(got, 2 * X, rtol_of(backend))
+
+
+@each_backend
+def test_no_entries_have_results_of_no_entries(backend):
+    value, (got, none) = batched(value_and_gradient, lambda w, x: ((w @ x) ** 2).sum(), backend, W, Constant(Each(X[:0])))
+    assert_tree((value, got, none), (np.zeros(0), np.zeros((0, 2, 3)), None))
+
+
+@each_backend
+def test_integers_are_promoted_as_without_the_axis(backend):
+    (got,) = batched(gradient, lambda x: x**2, backend, Each(np.array([1, 2, 3])))
+    assert_tree(got, np.array([2.0, 4.0, 6.0]), rtol_of(backend))
+
+
+@each_backend
+def test_complex_leaves(backend):
+    z = np.array([1 + 2j, -3 + 1j])
+    (got,) = batched(gradient, lambda z: array_namespace(z).real(z) ** 2 + array_namespace(z).imag(z) ** 2, backend, Each(z))
+    assert_tree(got, 2 * z, rtol_of(backend))
+
+
+@pytest.mark.parametrize("size", [3, 1])
+@pytest.mark.parametrize("auto", [AutoJax, AutoTorch])
+def test_chunks_give_the_same(auto, size):
+    backend = auto(chunk_size=size)
+    wanted = 2 * (X @ W.T)[:, :, None] * X[:, None, :]
+
+    def f(w, x):
+        return ((w @ x) ** 2).sum(), {"x": x}
+
+    args = (W, Constant(Each(X)))
+    fast = prepare(batched, value_and_gradient, f, backend, *args)
+    for value, got in (batched(value_and_gradient, f, backend, *args), fast(*args)):
+        assert_tree(got, (wanted, None))
+        assert_tree(value[1], {"x": X})
+
+
+def test_the_budget_of_memory_makes_chunks(monkeypatch):
+    seen = []
+    monkeypatch.setattr("adinterface.core.call.entries.SEED_BYTES", 8 * 2 * 9)  # two entries of three numbers and six gradients
+
+    def f(w, x):
+        seen.append(x)
+        return ((w @ x) ** 2).sum()
+
+    batched(gradient, f, AutoTorch(), W, Constant(Each(X)))
+    assert len(seen) == 2
+    seen.clear()
+    batched(gradient, f, AutoTorch(chunk_size=4), W, Constant(Each(X)))
+    assert len(seen) == 1
+
+
+def test_one_evaluation_on_engines_that_vectorize():
+    calls = []
+
+    def f(w, x):
+        calls.append(x)
+        return (w @ x).sum()
+
+    for backend, count in ((AutoJax(), 1), (AutoTorch(), 1), (AutoAutograd(), 4)):
+        calls.clear()
+        batched(gradient, f, backend, W, Constant(Each(X)))
+        assert len(calls) == count
+
+
+def test_a_pair_of_backends_of_which_one_loops():
+    backend = SecondOrder(AutoFiniteDifferences(), AutoJax())
+    got = batched(hvp, lambda x: (x**3).sum(), backend, Each(X), X[0])
+    assert_tree(got, 6 * X * X[0], 1e-6)
+
+
+def test_differences_take_each_entry_in_its_own_library():
+    def f(w, x):
+        return (w * x).sum() ** 2
+
+    w, x = torch.ones(3, dtype=torch.float64), Constant(Each(torch.tensor(X)))
+    (got, _) = batched(gradient, f, AutoFiniteDifferences(), w, x)
+    assert isinstance(got, torch.Tensor)
+    assert torch.allclose(got, torch.tensor(2 * X.sum(1)[:, None] * X), rtol=1e-6)
+
+
+# Engines' own arrays and modules ------------------------------------------------------------------------------------------
+
+
+def test_arrays_of_jax_and_random_keys():
+    keys = jax.random.split(jax.random.key(0), 4)
+    w = jnp.ones(3, "float32")
+
+    def f(w, x, key):
+        return ((w * x) * jax.random.bernoulli(key, 0.5, (3,))).sum()
+
+    x = jnp.asarray(X, "float32")
+    args = (w, Constant(Each(x)), Constant(Each(keys)))
+    wanted = jnp.stack([gradient(f, AutoJax(), w, Constant(x[i]), Constant(keys[i]))[0] for i in range(4)])
+    assert_tree(batched(gradient, f, AutoJax(), *args)[0], wanted)
+    fast = prepare(batched, gradient, f, AutoJax(), *args)
+    assert_tree(fast(*args)[0], wanted)
+    others = jax.random.split(jax.random.key(1), 4)
+    assert not bool(jnp.all(fast(w, Constant(Each(x)), Constant(Each(others)))[0] == wanted))
+    assert fast.specializations == 1
+
+
+def test_inside_transformations_of_jax():
+    def total(w):
+        (got, _) = batched(gradient, lambda w, x: (w * x).sum() ** 2, AutoJax(), w, Constant(Each(jnp.asarray(X, "float32"))))
+        return (got**2).sum()
+
+    w = jnp.ones(3, "float32")
+    assert_tree(jax.jit(jax.grad(total))(w), jax.grad(total)(w), 1e-5)
+
+
+def net():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)).double()
+
+
+def module_loss(net, x, y):
+    return ((net(x) - y) ** 2).sum()
+
+
+@pytest.mark.parametrize("prepared", [False, True], ids=["once", "prepared"])
+def test_per_example_gradients_of_a_module(prepared):
+    model, x, y = net(), torch.tensor(X), torch.tensor(Y)
+    args = (model, Constant(Each(x)), Constant(Each(y)))
+    call = prepare(batched, gradient, module_loss, AutoTorch(), *args) if prepared else None
+    got = (call(*args) if call else batched(gradient, module_loss, AutoTorch(), *args))[0]
+    assert type(got) is nn.Sequential
+    rows = [gradient(module_loss, AutoTorch(), model, Constant(a), Constant(b))[0] for a, b in zip(x, y)]
+    for name, parameter in got.named_parameters():
+        assert torch.allclose(parameter, torch.stack([row.get_parameter(name) for row in rows]))
+        assert not parameter.requires_grad
+        assert parameter.grad_fn is None
+    assert all(parameter.grad is None and parameter.requires_grad for parameter in model.parameters())
+
+
+def test_products_of_a_module_and_the_loop_over_it():
+    model, x, y = net(), torch.tensor(X), torch.tensor(Y)
+    v = tree.map(torch.ones_like, model)
+    args = (model, v, Constant(Each(x)), Constant(Each(y)))
+    got = batched(hvp, module_loss, AutoTorch(), *args)
+    loop = batched(hvp, module_loss, AutoTorch(chunk_size=1), *args)
+    for a, b in zip(got.parameters(), loop.parameters()):
+        assert a.shape[0] == 4
+        assert torch.allclose(a, b)
+
+
+def test_frozen_parameters_keep_zeros_of_their_own_shape():
+    model = nn.Linear(3, 2).double()
+    model.bias.requires_grad_(False)
+    (got, _) = batched(gradient, lambda m, x: m(x).sum(), AutoTorch(), model, Constant(Each(torch.tensor(X))))
+    assert [tuple(p.shape) for p in got.parameters()] == [(4, 2, 3), (2,)]
+
+
+def test_a_module_of_nnx_that_f_changes_is_refused():
+    from flax import nnx
+
+    dropout, x = nnx.Dropout(0.5, rngs=nnx.Rngs(0)), Constant(Each(jnp.asarray(X, "float32")))
+
+    def f(w, dropout, x):
+        return (w * dropout(x)).sum()
+
+    w = jnp.ones(3, "float32")
+    with pytest.raises(ConversionError, match=r"batched\(gradient\): f changes args\[1\].rngs.count, which would be lost"):
+        batched(gradient, f, AutoJax(), w, Constant(dropout), x)
+    dropout.eval()
+    assert_tree(batched(gradient, f, AutoJax(), w, Constant(dropout), x)[0], jnp.asarray(X, "float32"))
+
+
+def test_calls_inside_calls_are_differentiated_through():
+    w = torch.ones(3, dtype=torch.float64)
+
+    def of_all(w):
+        return (batched(gradient, square, AutoTorch(), w, Constant(Each(torch.tensor(X))))[0] ** 2).sum()
+
+    def one_by_one(w):
+        return sum((gradient(square, AutoTorch(), w, Constant(torch.tensor(x)))[0] ** 2).sum() for x in X)
+
+    assert_tree(gradient(of_all, AutoTorch(), w), gradient(one_by_one, AutoTorch(), w))
+
+
+def square(w, x):
+    return (w * x).sum() ** 2
+
+
+class Normed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(3).double()
+
+    def forward(self, x):
+        return self.norm(x).square().sum()
+
+
+class Counting(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(3, dtype=torch.float64))
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x):
+        self.calls += 1
+        return (self.w * x).sum() ** 2
+
+
+def test_statistics_in_training_mode_are_refused():
+    groups = Each(torch.tensor(np.stack([X, X + 1])))
+    model = Normed()
+    before = copy.deepcopy(model.state_dict())
+    with pytest.raises(RuntimeError) as caught:
+        batched(gradient, lambda m, x: m(x), AutoTorch(), model, Constant(groups))
+    assert "BatchNorm's statistics in training mode are: module.eval()" in caught.value.__notes__[0]
+    assert all(torch.equal(a, b) for a, b in zip(before.values(), model.state_dict().values()))
+    assert batched(gradient, lambda m, x: m(x), AutoTorch(), model.eval(), Constant(groups))[0].norm.weight.shape == (2, 3)
+    # One entry after another, each updates them.
+    batched(gradient, lambda m, x: m(x), AutoTorch(chunk_size=1), model.train(), Constant(groups))
+    assert model.norm.num_batches_tracked == 2
+
+
+def test_a_buffer_that_would_lose_its_change_is_refused():
+    model = Counting()
+    message = r"batched: f changes the buffer calls of Counting, .* module.eval\(\), or .* AutoTorch\(chunk_size=1\)"
+    with pytest.raises(ConversionError, match=message):
+        batched(gradient, lambda m, x: m(x), AutoTorch(), model, Constant(Each(torch.tensor(X))))
+    assert model.calls == 0
+
+
+def test_random_numbers_are_refused_unless_told():
+    def f(w, x):
+        return (w * torch.nn.functional.dropout(x, 0.5)).sum()
+
+    w, x = torch.ones(64), Constant(Each(torch.ones(8, 64)))
+    with pytest.raises(RuntimeError) as caught:
+        batched(gradient, f, AutoTorch(), w, x)
+    assert "batched(..., randomness='different')" in caught.value.__notes__[0]
+    torch.manual_seed(0)
+    same = batched(gradient, f, AutoTorch(), w, x, randomness="same")[0]
+    assert torch.all(same == same[0])
+    for call in (batched, lambda operator, f, backend, *args, **kw: prepare(batched, operator, f, backend, *args, **kw)(*args)):
+        different = call(gradient, f, AutoTorch(), w, x, randomness="different")[0]
+        assert not torch.all(different == different[0])
+    # A loop draws anew each time.
+    with pytest.raises(BackendError, match=r"takes one entry after another, .* or write randomness='different'"):
+        batched(gradient, f, AutoTorch(chunk_size=1), w, x, randomness="same")
+
+
+@pytest.mark.parametrize("draw", [lambda: float(np.random.rand()), random.random], ids=["numpy", "python"])  # noqa: NPY002
+def test_numbers_drawn_outside_of_the_engine_are_refused(draw):
+    def f(x):
+        return (x * draw()).sum()
+
+    for backend in (AutoJax(), AutoTorch()):
+        with pytest.raises(BackendError, match=r"draws from the generator of NumPy or of Python, .* write randomness='same'"):
+            batched(gradient, f, backend, Each(X))
+        (got,) = batched(gradient, f, backend, Each(X), randomness="same")
+        assert np.all(got == got[0])
+    (got,) = batched(gradient, f, AutoAutograd(), Each(X))
+    assert len(np.unique(got)) == 4
+
+
+def test_what_another_thread_draws_is_not_of_f():
+    def f(x):
+        thread = threading.Thread(target=random.random)
+        thread.start()
+        thread.join()
+        return (x * x).sum()
+
+    for backend in (AutoJax(), AutoTorch()):
+        np.testing.assert_allclose(batched(gradient, f, backend, Each(X))[0], 2 * X)
+
+
+def test_what_vmap_cannot_do_has_a_remedy():
+    def f(x):
+        return (x * x).sum() if x.sum() > 0 else x.sum()
+
+    wanted = np.stack([2 * x if x.sum() > 0 else np.ones(3) for x in -X])
+    for backend in (AutoTorch(), AutoJax()):
+        with pytest.raises(Exception, match=r"vmap|Tracer|traced") as caught:
+            batched(gradient, f, backend, Each(-X))
+        assert any("chunk_size=1" in note for note in caught.value.__notes__)
+    for backend in (AutoTorch(chunk_size=1), AutoJax(chunk_size=1), AutoAutograd()):
+        assert_tree(batched(gradient, f, backend, Each(-X))[0], wanted)
+
+
+# Errors -------------------------------------------------------------------------------------------------------------------
+
+_ERRORS = {
+    "lengths": (
+        (Each(X), Constant(Each(Y[:3]))),
+        TreeError,
+        r"must have the same leading axis, but that of args\[1\] has length 3, and that of args\[0\] 4",
+    ),
+    "0-d": (({"a": Each(np.array(1.0))}, Each(X)), TreeError, r"args\[0\]\['a'\] is 0-d and has no leading axis"),
+    "a float": ((Each({"a": X, "b": 1.5}),), TreeError, r"args\[0\]\['b'\] is the float 1.5, which has no leading axis"),
+    "none": ((X,), TypeError, r"batched\(gradient, f, backend, ...\): nothing is marked with Each"),
+    "nested": ((Each([Each(X)]),), TreeError, r"args\[0\]\[0\] is an Each inside an Each"),
+    "a module": ((Each(nn.Linear(2, 2)),), TreeError, r"args\[0\] is an object whose code computes with one set of parameters"),
+    "nothing": ((Constant(Each(X)),), NotDifferentiableError, "no argument has a gradient"),
+    "strings": ((X, Constant(Each("text"))), TypeError, "nothing is marked with Each"),
+    "buffers": ((Duplicated(X), Constant(Each(X))), TypeError, "has room for one gradient, not for one of each entry"),
+}
+
+
+@pytest.mark.parametrize("case", _ERRORS)
+def test_errors_say_what_to_do(case):
+    args, error, message = _ERRORS[case]
+    with pytest.raises(error, match=message):
+        batched(gradient, lambda *args: args[0].sum(), AutoTorch(), *args)
+
+
+def test_errors_of_the_call_itself():
+    def f(x):
+        return (x * x).sum()
+
+    with pytest.raises(TypeError, match=r"gradient: Each.* marks a leading axis for batched alone. Call batched.gradient, f"):
+        gradient(f, AutoTorch(), Each(X))
+    with pytest.raises(TypeError, match="operator is batched itself"):
+        batched(batched, gradient, f, AutoTorch(), Each(X))
+    with pytest.raises(TypeError, match=r"batched\(operator, f, backend, ...\): operator must be one of"):
+        batched(f, gradient, AutoTorch(), Each(X))
+    with pytest.raises(TypeError, match=r"prepare\(batched, operator, f, backend, ...\): operator must be one of"):
+        prepare(batched, f, AutoTorch(), Each(X))
+    with pytest.raises(ValueError, match="randomness must be one of 'error', 'different', 'same', not 'yes'"):
+        batched(gradient, f, AutoTorch(), Each(X), randomness="yes")
+    with pytest.raises(ValueError, match="pullback evaluates f again in each call of its map"):
+        batched(pullback, f, AutoTorch(), Each(X), randomness="different")
+    with pytest.raises(TypeError, match=r"batched\(hvp, f, backend, ...\): nothing is marked with Each"):
+        batched(hvp, f, AutoTorch(), X[0], X[0])
+    with pytest.raises(TreeError, match=r"v must be a stack of shape \(4, 3\), not \(2, 3\)"):
+        batched(hvp, f, AutoTorch(), Each(X), Each(X[:2]))
+    with pytest.raises(TreeError, match="v is an Each inside an Each"):
+        batched(hvp, f, AutoTorch(), Each(X), Each(Each(X)))
+    with pytest.raises(TypeError, match=r"AutoSparse gives results that are no arrays.* Pass the backend inside it"):
+        batched(jacobian, f, AutoSparse(AutoTorch()), Each(X))
+    push = batched(linearize, f, AutoTorch(), Each(X)).push
+    with pytest.raises(TypeError, match=r"push.stacked has no place for a second axis"):
+        push.stacked(Each(X))
+    with pytest.raises(NotDifferentiableError, match="differentiates with respect to one real number"):
+        batched(derivative, lambda x: x * x, AutoTorch(), Each(X))
+    with pytest.raises(OutputError, match="entry 1 than for entry 0"):
+        batched(value_and_gradient, lambda x: (x * x, "up" if x > 1 else "down"), AutoAutograd(), Each(np.array([1.0, 2.0])))
+
+
+@each_backend
+def test_a_scalar_is_wanted_of_each_entry(backend):
+    with pytest.raises(OutputError, match="gradient: f must return a real scalar"):
+        batched(gradient, lambda x: x * x, backend, Each(X))
+
+
+def test_prepared_calls_are_specialised_by_the_axis_and_can_be_sent():
+    fast = prepare(batched, gradient, module_free_loss, AutoTorch(), Each(X))
+    assert_tree(fast(Each(X[:2]))[0], 2 * X[:2])
+    assert fast.specializations == 2
+    again = pickle.loads(pickle.dumps(fast))
+    assert_tree(again(Each(X))[0], 2 * X)
+    assert repr(Each(1)) == "Each(1)"
+
+
+def module_free_loss(x):
+    return (x * x).sum()
+
+
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd()], ids=["torch", "autograd"])
+def test_results_are_the_callers_own(backend):
+    x = X.copy()
+    value, (got, _) = batched(value_and_gradient, lambda w, x: (w * x).sum(), backend, W[0], Constant(Each(x)))
+    got[:] = 0.0
+    value[:] = 0.0
+    assert np.array_equal(x, X)
+
+
+def test_every_backend_is_here():
+    assert set(BACKENDS) == {"jax", "torch", "autograd", "finite"}

@@ -1,0 +1,222 @@
+"""What an operator is stands on its `Operation`, and everybody reads it there: a new operator is its class and one line."""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from adinterface_conformance import Scenario, run_scenario
+from adinterface_conformance.page import page
+from adinterface_conformance.runner import Run
+from backends_table import BACKENDS, assert_tree, each_backend
+
+import adinterface
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    Constant,
+    array_namespace,
+    compare,
+    explain,
+    gradient_and_hvp,
+    prepare,
+    value_and_jacobian,
+)
+from adinterface.core.operators.dispatch import OPERATIONS
+from adinterface.core.operators.facts import (
+    arguments_of,
+    gives_map,
+    operation_of_name,
+    operations,
+    operator_of,
+    parts_of,
+    plain_of,
+)
+from adinterface.core.operators.hessian import GradientHvp
+from adinterface.core.operators.jacobian import ValueJacobian
+from adinterface.core.operators.run import run
+
+X, V = np.array([0.4, -1.3, 0.8]), np.array([1.0, 0.5, -2.0])
+
+
+def bend(x: Any) -> Any:
+    return array_namespace(x).sin(x) * x
+
+
+def cubes(x: Any) -> Any:
+    return array_namespace(x).sum(x**3)
+
+
+# The operators that there are ----------------------------------------------------------------------------------------
+
+
+def test_every_operator_is_called_as_its_operation_says_and_is_public():
+    for operator, operation in OPERATIONS.items():
+        assert getattr(adinterface, operation.name) is operator
+        assert operator.__name__ == operation.name
+        assert operation_of_name(operation.name) is operation
+        assert operator_of(operation) is operator
+    assert operation_of_name("prepare") is None
+    assert [operation.order for operation in operations()] == [1] * 9 + [2] * 7
+
+
+def test_the_plain_twins():
+    twins = {operation.name: plain.name for operation in operations() if (plain := plain_of(operation))}
+    assert twins == {
+        "value_and_gradient": "gradient",
+        "value_and_jacobian": "jacobian",
+        "value_and_derivative": "derivative",
+        "value_derivative_and_second_derivative": "second_derivative",
+        "gradient_and_hvp": "hvp",
+        "value_gradient_and_hessian": "hessian",
+    }
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda operation: operation.name)
+def test_results_are_what_the_facts_say(operation):
+    number = operation.takes == "one number"
+    f, x = bend if operation.output == "tree" else cubes, 0.7 if number else X
+    args = {"second argument": (x, V), "second tuple": ((x,), (V,)), None: (x,)}[operation.directions]
+    result = operator_of(operation)(f, AutoAutograd(), *args)
+    assert arguments_of(operation, args) == (x,)
+    assert tuple(parts_of(operation)) == getattr(result, "_fields", (operation.name,))
+    assert operation.result is None or type(result) is operation.result
+    results = dict(zip(parts_of(operation), (result,) if operation.result is None else result))
+    assert gives_map(operation) == any(callable(part) for part in results.values())
+    for name, form in parts_of(operation).items():
+        part = results[name]
+        assert callable(part) == (form in ("back", "push"))
+        assert (type(part) is tuple) == (form in ("arguments", "jacobian")), name
+    if operation.takes != "arguments":
+        with pytest.raises(adinterface.NotDifferentiableError, match="differentiates exactly one argument"):
+            operator_of(operation)(lambda x, y: f(x), AutoAutograd(), *args, x)
+
+
+# One more ------------------------------------------------------------------------------------------------------------
+
+
+class JacobianAndValue(NamedTuple):
+    jacobian: Any
+    value: Any
+
+
+class ToyJacobian(ValueJacobian):
+    name = "jacobian_and_value"
+    result = JacobianAndValue
+    forms = ("jacobian", "value")
+
+    def finish(self, *computed: Any) -> Any:
+        value, jacobian = super().finish(*computed)
+        return JacobianAndValue(jacobian, value)
+
+
+def jacobian_and_value(f, backend, /, *args, **kwargs):
+    return run(ToyJacobian, backend, f, args, kwargs)
+
+
+class HvpAndSlope(NamedTuple):
+    hvp: Any
+    slope: Any
+
+
+class ToyProduct(GradientHvp):
+    """Its second result has a name that no law knows."""
+
+    name = "hvp_and_slope"
+    result = HvpAndSlope
+    forms = ("argument", "argument")
+
+    def finish(self, *computed: Any) -> Any:
+        slope, product = super().finish(*computed)
+        return HvpAndSlope(product, slope)
+
+
+def hvp_and_slope(f, backend, /, *args, **kwargs):
+    return run(ToyProduct, backend, f, args, kwargs)
+
+
+@pytest.fixture
+def registered(monkeypatch):
+    monkeypatch.setitem(OPERATIONS, jacobian_and_value, ToyJacobian)
+    monkeypatch.setitem(OPERATIONS, hvp_and_slope, ToyProduct)
+
+
+JACOBIAN = np.diag(np.cos(X) * X + np.sin(X))
+SCENARIOS = {
+    "jacobian": Scenario("toys/bend", jacobian_and_value, bend, (X,), ((JACOBIAN,), np.sin(X) * X)),
+    "product": Scenario(
+        "toys/cubes",
+        hvp_and_slope,
+        lambda x, c: cubes(x) * c,
+        (X, V, Constant(2.0)),
+        (12 * X * V, 6 * X**2),
+        tags=frozenset({"second-order"}),
+    ),
+}
+
+
+@pytest.mark.usefixtures("registered")
+@each_backend
+def test_prepare_knows_a_new_operator(backend):
+    value, jacobian = value_and_jacobian(bend, backend, X)
+    assert_tree(tuple(prepare(jacobian_and_value, bend, backend, X)(X)), (jacobian, value), 1e-12)
+    slope, product = gradient_and_hvp(cubes, backend, X, V)
+    assert_tree(tuple(prepare(hvp_and_slope, cubes, backend, X, V)(X, V)), (product, slope), 1e-12)
+
+
+@pytest.mark.usefixtures("registered")
+def test_compare_knows_a_new_operator():
+    report = compare(jacobian_and_value, bend, BACKENDS.values(), X)
+    assert [list(measured.leaves) for measured in report.backends] == [["jacobian[0]", "value"]] * len(BACKENDS)
+    assert report.agree(), report
+    report = compare(hvp_and_slope, cubes, BACKENDS.values(), X, V)
+    assert report.order == 2
+    assert report.agree(), report
+
+
+@pytest.mark.usefixtures("registered")
+def test_explain_knows_a_new_operator(capsys):
+    report = explain(hvp_and_slope, lambda x, c: cubes(x) * c, AutoFiniteDifferences(), X, V, Constant(2.0))
+    assert report.operator == "hvp_and_slope"
+    assert [(leaf.path, leaf.differentiated) for leaf in report.leaves] == [("args[0]", True), ("args[1]", False)]
+    assert capsys.readouterr().out == f"{report}\n"
+
+
+@pytest.mark.usefixtures("registered")
+@pytest.mark.parametrize("name", SCENARIOS)
+@each_backend
+def test_the_conformance_kit_judges_a_new_operator(name, backend):
+    outcomes = list(run_scenario(SCENARIOS[name], backend, everything=True))
+    assert [str(outcome) for outcome in outcomes if not outcome.good] == []
+    checked = {outcome.check for outcome in outcomes}
+    laws = {"jacobian": {"value", "consistency"}, "product": {"linearity", "symmetry"}}[name]
+    assert {"formula", "structure", "dtype", "memory", "taylor", "prepared", *laws} <= checked
+    assert f"<code>{SCENARIOS[name].operator.__name__}</code>" in page(Run((outcomes[0].backend,), 1, outcomes))
+
+
+@pytest.mark.usefixtures("registered")
+@pytest.mark.parametrize(
+    ("name", "change", "check"),
+    [
+        ("jacobian", lambda result: result._replace(jacobian=(result.jacobian[0] + np.eye(3),)), "consistency"),
+        ("jacobian", lambda result: result._replace(jacobian=result.jacobian[0]), "structure"),
+        ("jacobian", lambda result: result._replace(value=result.value + 1), "value"),
+        ("product", lambda result: result._replace(hvp=result.hvp * 1.1), "taylor"),
+        ("product", lambda result: result._replace(slope=(result.slope,)), "structure"),
+        ("product", lambda result: result._replace(slope=result.slope.astype("float32")), "dtype"),
+    ],
+)
+def test_the_conformance_kit_catches_a_wrong_new_operator(name, change, check, monkeypatch):
+    scenario = replace(SCENARIOS[name])  # another object, of which nothing is computed yet
+    operation = OPERATIONS[scenario.operator]
+    finish = operation.finish
+    monkeypatch.setattr(operation, "finish", lambda *computed: change(finish(*computed)))
+    failed = {outcome.check for outcome in run_scenario(scenario, AutoAutograd(), everything=True) if not outcome.good}
+    assert check in failed
+
+
+def test_without_its_line_nobody_knows_it():
+    with pytest.raises(TypeError, match="operator must be one of"):
+        prepare(jacobian_and_value, bend, AutoAutograd(), X)
+    with pytest.raises(TypeError, match=r"^jacobian_and_value is no operator: it does not stand in OPERATIONS$"):
+        list(run_scenario(replace(SCENARIOS["jacobian"]), AutoAutograd()))

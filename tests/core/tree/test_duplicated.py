@@ -1,0 +1,271 @@
+"""`Duplicated`: the gradient is written into buffers of its own, replaced or added to."""
+
+import pickle
+import tracemalloc
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+from backends_table import assert_tree, each_backend, rtol_of
+from torch import nn
+
+from adinterface import (
+    AutoAutograd,
+    AutoJax,
+    AutoTorch,
+    Constant,
+    ConversionError,
+    Duplicated,
+    NotDifferentiableError,
+    TreeError,
+    ValueAndGradient,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    prepare,
+    pullback,
+    value_and_gradient,
+)
+from adinterface.core import tree
+
+
+@dataclass
+class Model:
+    w: Any
+    b: Any
+    name: str
+
+
+def model():
+    return Model(np.array([1.0, -2.0, 0.5]), 0.25, "line")
+
+
+def loss(model, x):
+    return ((model.w * x).sum() + model.b) ** 2
+
+
+X = np.array([[1.0, 2.0, 3.0], [0.5, -1.0, 2.0], [2.0, 0.0, -1.0]])
+
+
+def calls(backend, operator, *example):
+    """The operator one-shot, and prepared."""
+    return [lambda *args: operator(loss, backend, *args), prepare(operator, loss, backend, *example)]
+
+
+@each_backend
+@pytest.mark.parametrize("prepared", [False, True], ids=["once", "prepared"])
+def test_the_gradient_is_in_the_buffers_and_returned_from_them(backend, prepared):
+    duplicated = Duplicated(model())
+    buffer = duplicated.gradient.w
+    assert_tree(duplicated.gradient, Model(np.zeros(3), 0.0, None))
+    call = calls(backend, gradient, duplicated, Constant(X[0]))[prepared]
+    for x in X:
+        got, none = call(duplicated, Constant(x))
+        assert got is duplicated.gradient
+        assert got.w is buffer
+        assert none is None
+        assert_tree(got, gradient(loss, backend, model(), Constant(x))[0], rtol_of(backend))
+
+
+@each_backend
+@pytest.mark.parametrize("prepared", [False, True], ids=["once", "prepared"])
+def test_micro_batches_add_up(backend, prepared):
+    duplicated = Duplicated(model(), accumulate=True)
+    buffer = duplicated.gradient.w
+    call = calls(backend, value_and_gradient, duplicated, Constant(X[0]))[prepared]
+    total = tree.zeros_like(gradient(loss, backend, model(), Constant(X[0]))[0])
+    for x in X:
+        result = call(duplicated, Constant(x))
+        total = tree.add(total, gradient(loss, backend, model(), Constant(x))[0])
+        assert type(result) is ValueAndGradient
+        assert_tree(result.value, value_and_gradient(loss, backend, model(), Constant(x)).value)
+        assert result.gradient[0] is duplicated.gradient
+    assert duplicated.gradient.w is buffer
+    assert_tree(duplicated.gradient, total, rtol_of(backend))
+    duplicated.zero()
+    assert duplicated.gradient.w is buffer
+    assert_tree(duplicated.gradient, Model(np.zeros(3), 0.0, None))
+
+
+@each_backend
+def test_any_argument_may_have_buffers(backend):
+    x, y = np.array([1.0, 2.0]), np.array([3.0, 5.0])
+    first, second = Duplicated(x), Duplicated(y, accumulate=True)
+    for n in (1, 2):
+        got = gradient(lambda a, b, c: (a * b * c).sum(), backend, first, 2.0, second)
+        assert got[0] is first.gradient
+        assert got[2] is second.gradient
+        assert_tree(got[0], 2 * y, rtol_of(backend))
+        assert_tree(got[2], n * 2 * x, rtol_of(backend))
+        assert got[1] == pytest.approx(13.0)
+
+
+def test_modules_accumulate_in_place():
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 1)).double()
+    net[0].bias.requires_grad_(False)
+
+    def f(net, x):
+        return net(x).square().sum()
+
+    duplicated = Duplicated(net, accumulate=True)
+    module, parameters = duplicated.gradient, list(duplicated.gradient.parameters())
+    fast = prepare(gradient, f, AutoTorch(), duplicated, Constant(torch.tensor(X)))
+    gradient(f, AutoTorch(), duplicated, Constant(torch.tensor(X[:1])))
+    (got, _) = fast(duplicated, Constant(torch.tensor(X[1:])))
+    assert got is module
+    assert all(a is b for a, b in zip(parameters, got.parameters()))
+    whole = gradient(f, AutoTorch(), net, Constant(torch.tensor(X)))[0]
+    assert all(torch.allclose(a, b) for a, b in zip(got.parameters(), whole.parameters()))
+    assert all(parameter.grad is None for parameter in net.parameters())
+    assert net[0].weight.requires_grad
+
+
+def test_a_batch_norm_is_updated_once():
+    net = nn.BatchNorm1d(3).double()
+    gradient(lambda net, x: net(x).square().sum(), AutoTorch(), Duplicated(net), Constant(torch.tensor(X)))
+    assert net.num_batches_tracked == 1
+
+
+@pytest.mark.parametrize("prepared", [False, True], ids=["once", "prepared"])
+def test_on_jax_the_gradient_is_rebound(prepared):
+    x = jnp.asarray([1.0, 2.0], "float32")
+    duplicated = Duplicated({"x": x, "frozen": Constant(x)}, accumulate=True)
+
+    def f(m):
+        return (m["x"] * m["frozen"]).sum()
+
+    call = prepare(gradient, f, AutoJax(), duplicated) if prepared else lambda d: gradient(f, AutoJax(), d)
+    before = duplicated.gradient["x"]
+    call(duplicated)
+    (got,) = call(duplicated)
+    assert_tree(got, {"x": 2 * x, "frozen": None})
+    assert got is duplicated.gradient
+    assert float(before.sum()) == 0.0
+    duplicated.zero()
+    assert_tree(duplicated.gradient["x"], jnp.zeros(2, "float32"))
+
+
+def test_what_a_module_of_nnx_changes_is_written_too():
+    from flax import nnx
+
+    net = nnx.BatchNorm(3, rngs=nnx.Rngs(0))
+    duplicated = Duplicated(net)
+    x = jnp.asarray(X, "float32")
+    gradient(lambda net, x: (net(x) ** 3).sum(), AutoJax(), duplicated, Constant(x))
+    once = np.asarray(net.mean.get_value())
+    assert not np.array_equal(once, np.zeros(3))
+    fast = prepare(gradient, lambda net, x: (net(x) ** 3).sum(), AutoJax(), duplicated, Constant(x))
+    fast(duplicated, Constant(x))
+    assert not np.array_equal(once, np.asarray(net.mean.get_value()))
+
+
+def test_repr_shows_the_norm():
+    duplicated = Duplicated(model(), accumulate=True)
+    assert repr(duplicated) == "Duplicated(Model with 2 arrays, norm of the gradient 0, accumulating)"
+    duplicated = Duplicated(np.array([3.0, 4.0]))
+    gradient(lambda x: (x * x).sum() / 2, AutoAutograd(), duplicated)
+    assert repr(duplicated) == "Duplicated(ndarray with 1 arrays, norm of the gradient 5)"
+
+
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd()], ids=["torch", "autograd"])
+def test_micro_batches_leave_no_memory_behind(backend):
+    duplicated = Duplicated(np.ones(100_000), accumulate=True)
+    fast = prepare(gradient, lambda w, x: (w * x).sum(), backend, duplicated, 1.0)
+    fast(duplicated, 1.0)
+    tracemalloc.start()
+    fast(duplicated, 1.0)
+    before, _ = tracemalloc.get_traced_memory()
+    for _ in range(5):
+        fast(duplicated, 1.0)
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert after - before < 100_000  # one gradient has 800,000 bytes
+
+
+def test_wrappers_are_values():
+    duplicated = pickle.loads(pickle.dumps(Duplicated(model(), accumulate=True)))
+    assert duplicated.accumulate
+    assert_tree(duplicated.value, model())
+
+
+# Errors -------------------------------------------------------------------------------------------------------------------
+
+
+def f(x):
+    return (x * x).sum()
+
+
+@pytest.mark.parametrize("operator", [jacobian, pullback, hessian], ids=lambda op: op.__name__)
+def test_other_operators_refuse(operator):
+    with pytest.raises(TypeError, match=rf"{operator.__name__}: Duplicated.* has room for a gradient, which gradient and"):
+        operator(f, AutoTorch(), Duplicated(X))
+    with pytest.raises(TypeError, match="Pass the model itself"):
+        prepare(operator, f, AutoTorch(), Duplicated(X))
+    with pytest.raises(TypeError, match="hvp: Duplicated"):
+        hvp(f, AutoTorch(), Duplicated(X), X)
+
+
+@pytest.mark.parametrize("arg", [{"m": Duplicated(X)}, Constant(Duplicated(X)), Duplicated([Duplicated(X)])], ids=str.__class__)
+def test_it_is_an_argument_itself(arg):
+    with pytest.raises(TypeError, match=r"gradient: Duplicated\(...\) must be an argument itself"):
+        gradient(lambda a, x: f(x), AutoTorch(), arg, X)
+
+
+def test_keywords_have_no_buffers():
+    with pytest.raises(TypeError, match=r"gradient: Duplicated\(...\) must be an argument itself"):
+        gradient(lambda x, k: f(x), AutoTorch(), X, k=Duplicated(X))
+
+
+def test_one_wrapper_is_one_argument():
+    duplicated = Duplicated(X)
+
+    def g(a, b):
+        return f(a * b)
+
+    for call in (lambda a, b: gradient(g, AutoTorch(), a, b), prepare(gradient, g, AutoTorch(), X, X)):
+        with pytest.raises(TypeError, match="two arguments are one and the same Duplicated"):
+            call(duplicated, duplicated)
+
+
+def test_nothing_to_store():
+    for value in (3, "text", [1, 2], Constant(X)):
+        with pytest.raises(NotDifferentiableError, match="has a gradient, so there is nothing to store"):
+            Duplicated(value)
+
+
+def test_a_model_that_has_changed():
+    duplicated = Duplicated({"w": X.copy()})
+    duplicated.value = {"w": X[:2].copy()}
+    with pytest.raises(TreeError, match=r"is of shape \(2, 3\) and dtype float64 in numpy, and its buffer of shape \(3, 3\)"):
+        gradient(lambda m: f(m["w"]), AutoTorch(), duplicated)
+    duplicated.value = {"v": X.copy()}
+    with pytest.raises(TreeError, match=r"has another structure than at first .*has the keys 'v'.* Make a new one"):
+        gradient(lambda m: f(m["v"]), AutoTorch(), duplicated)
+    assert not duplicated.gradient["w"].any()
+
+
+def test_no_tracer_is_stored():
+    x = jnp.ones(3, "float32")
+    duplicated = Duplicated(x)
+    with pytest.raises(ConversionError, match="Duplicated: its gradient would be a traced array"):
+        jax.jit(lambda s: gradient(lambda x: s * f(x), AutoJax(), duplicated)[0])(2.0)
+    assert float(duplicated.gradient.sum()) == 0.0
+    y = torch.ones(3, dtype=torch.float64)
+    held = Duplicated(y)
+    with pytest.raises(ConversionError, match="Inside another derivative"):
+        gradient(lambda s: gradient(lambda x: s * f(x), AutoTorch(), held)[0].sum(), AutoTorch(), torch.tensor(2.0).double())
+    assert not held.gradient.any()
+
+
+def test_an_f_that_raises_leaves_the_buffers():
+    duplicated = Duplicated(X.copy(), accumulate=True)
+    gradient(f, AutoTorch(), duplicated)
+    with pytest.raises(ZeroDivisionError):
+        gradient(lambda x: f(x) * (1 / 0), AutoTorch(), duplicated)
+    assert_tree(duplicated.gradient, 2 * X)

@@ -1,0 +1,807 @@
+"""Optimisers and solvers of other people's on nested models, with the gradients of every engine."""
+
+import importlib.util
+import pickle
+import sys
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax as optax_library
+import pytest
+import scipy.optimize
+import torch
+
+import adinterface
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    Constant,
+    DisconnectedWarning,
+    MissingEngineError,
+    NotDifferentiableError,
+    OutputError,
+    PrecisionWarning,
+    Training,
+    TreeError,
+    array_namespace,
+    curve_fit,
+    find_root,
+    flat,
+    gradient,
+    least_squares,
+    minimize,
+    optax,
+    solve_bvp,
+    solve_ivp,
+    torch_optim,
+    update,
+    value_and_gradient,
+)
+from adinterface.core import tree
+
+BACKENDS = [AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences()]
+ENGINES = BACKENDS[:3]
+every = pytest.mark.parametrize("backend", BACKENDS, ids=lambda auto: type(auto).__name__)
+engines = pytest.mark.parametrize("backend", ENGINES, ids=lambda auto: type(auto).__name__)
+
+
+@dataclass
+class Model:
+    w: Any
+    b: Any
+    name: str = "line"
+    steps: int = 3
+
+
+def model():
+    return Model(np.array([1.0, -2.0]), 0.5)
+
+
+@dataclass
+class Tied:
+    w: Any
+    a: Any
+    n: float
+
+
+X = np.array([[1.0, 2.0], [3.0, 4.0], [0.0, 1.0]])
+
+
+def loss(model, x):
+    return ((x @ model.w + model.b) ** 2).mean()
+
+
+def bowl(m):
+    return (m["a"] - 1) ** 2 + 2 * (m["b"][0] + 2) ** 2 + (m["b"][1] - m["a"]) ** 2
+
+
+BOWL = {"a": 0.0, "b": np.array([1.0, 3.0]), "tag": "x"}
+
+
+# Plain steps ------------------------------------------------------------------------------------------------------------
+
+
+@every
+def test_update_keeps_types_and_what_has_no_gradient(backend):
+    slope = gradient(loss, backend, model(), Constant(X))
+    moved = update(model(), slope, 0.1)
+    assert type(moved) is Model
+    assert type(moved.b) is float
+    assert (moved.name, moved.steps) == ("line", 3)
+    np.testing.assert_allclose(moved.w, model().w - 0.1 * slope[0].w)
+    assert update(model(), Model(None, 1.0), 0.5).b == 0.0
+    np.testing.assert_array_equal(update(model(), Model(None, 1.0), 0.5).w, model().w)
+
+
+def test_a_shared_array_is_one_parameter_for_every_optimiser():
+    w = np.ones(2)
+    shared, slope = {"a": w, "b": w}, {"a": np.full(2, 1.0), "b": np.full(2, 3.0)}
+    by_optax = optax(optax_library.sgd(0.1))
+    for moved in (
+        update(shared, slope, 0.1),
+        by_optax.step(slope, by_optax.init(shared), shared)[0],
+        torch_optim(torch.optim.SGD, shared, lr=0.1).step(slope),
+    ):
+        np.testing.assert_allclose(moved["a"], 0.6)
+        assert moved["a"] is moved["b"]
+    np.testing.assert_array_equal(w, 1.0)
+
+
+def test_update_records_no_graph_and_keeps_64_bits_of_jax():
+    parameter = torch.ones(2, requires_grad=True)
+    assert not update({"w": parameter}, {"w": torch.ones(2)}, 0.1)["w"].requires_grad
+    with jax.enable_x64(True):
+        third = jnp.ones(2) / 3
+    for moved in (update({"w": third}, {"w": third}, 0.1)["w"], tree.axpy(-0.1, {"w": third}, {"w": third})["w"]):
+        assert moved.dtype == "float64"
+        np.testing.assert_allclose(np.asarray(moved), 0.3, rtol=1e-15)
+    np.testing.assert_allclose(np.asarray(tree.norm({"w": third})), np.sqrt(2) / 3, rtol=1e-15)
+
+
+# Optax ------------------------------------------------------------------------------------------------------------------
+
+
+@engines
+def test_optax_keeps_the_dataclass_and_gives_optax_numbers(backend):
+    optimiser = optax(optax_library.adam(0.1))
+    moved, state = model(), optimiser.init(model())
+    for _ in range(3):
+        moved, state = optimiser.step(gradient(loss, backend, moved, Constant(X)), state, moved)
+    assert type(moved.b) is float
+    assert moved.w.dtype == np.float64
+    assert moved.name == "line"
+    with jax.enable_x64(True):
+        params = {"w": jnp.array(model().w), "b": jnp.array(0.5)}
+        own, transform = optax_library.adam(0.1).init(params), optax_library.adam(0.1)
+        for _ in range(3):
+            slope = jax.grad(lambda p: loss(Model(p["w"], p["b"]), X))(params)
+            updates, own = transform.update(slope, own, params)
+            params = optax_library.apply_updates(params, updates)
+        np.testing.assert_allclose(moved.w, params["w"], rtol=1e-14)
+        np.testing.assert_allclose(moved.b, params["b"], rtol=1e-14)
+    again = pickle.loads(pickle.dumps(state))
+    assert again[0].mu["w"].dtype == np.float64
+    np.testing.assert_array_equal(again[0].mu["w"], state[0].mu["w"])
+    assert not jax.config.jax_enable_x64
+
+
+def test_optax_updates_masks_and_torch_leaves():
+    optimiser = optax(optax_library.masked(optax_library.sgd(1.0), {"w": True, "b": False, "name": False, "steps": False}))
+    updates, _ = optimiser.update(Model(np.ones(2), 1.0), optimiser.init(model()), model())
+    np.testing.assert_array_equal(updates.w, -1.0)
+    assert updates.b == 1.0
+    net = torch.nn.Linear(2, 1)
+    plain = optax(optax_library.sgd(0.5), jit=False)
+    moved, _ = plain.step(net, plain.init(net), net)
+    assert type(moved) is torch.nn.Linear
+    assert moved is not net
+    torch.testing.assert_close(moved.weight, 0.5 * net.weight)
+
+
+def test_optax_goes_downhill_on_complex_leaves_and_by_line_search():
+    def objective(m):
+        return abs(m["z"] - (1 + 2j)) ** 2
+
+    optimiser, moved = optax(optax_library.sgd(0.25)), {"z": 0j}
+    state = optimiser.init(moved)
+    for _ in range(3):
+        moved, state = optimiser.step(gradient(objective, AutoAutograd(), moved), state, moved)
+    assert moved["z"] == pytest.approx((1 + 2j) * (1 - 0.5**3))
+    searching, moved = optax(optax_library.lbfgs()), BOWL
+    state = searching.init(moved)
+    for _ in range(3):
+        value, slope = value_and_gradient(bowl, AutoAutograd(), moved)
+        moved, state = searching.step(slope, state, moved, value=value, grad=slope[0], value_fn=bowl)
+    assert bowl(moved) < 0.1 * bowl(BOWL)
+
+
+def test_errors_of_optax():
+    with pytest.raises(TypeError, match=r"must have the methods init and update, not <function adam.*Call it first, such as"):
+        optax(optax_library.adam)
+    optimiser = optax(optax_library.sgd(0.1))
+    with pytest.raises(TreeError, match=r"The gradient has None for the model's parameter \.w, .*wrap it in Constant"):
+        optimiser.step(Model(None, 1.0), optimiser.init(model()), model())
+    with pytest.raises(TreeError, match=r"The gradient is a tuple of 2 entries.*Wrap the other arguments of f in Constant"):
+        update(model(), (model(), X), 0.1)
+    with pytest.raises(TreeError, match=r"the gradient is a dict, but the model has a Model there"):
+        update(model(), {}, 0.1)
+
+
+# torch.optim ------------------------------------------------------------------------------------------------------------
+
+
+@engines
+def test_torch_optim_keeps_the_dataclass_and_gives_torch_numbers(backend):
+    optimiser, moved = torch_optim(torch.optim.Adam, model(), lr=0.1), model()
+    for _ in range(3):
+        moved = optimiser.step(gradient(loss, backend, moved, Constant(X)))
+    w, b = torch.tensor(model().w, requires_grad=True), torch.tensor(0.5, dtype=torch.float64, requires_grad=True)
+    own = torch.optim.Adam([w, b], lr=0.1)
+    for _ in range(3):
+        own.zero_grad()
+        loss(Model(w, b), torch.tensor(X)).backward()
+        own.step()
+    np.testing.assert_allclose(moved.w, w.detach(), rtol=1e-14)
+    assert moved.b == pytest.approx(b.item(), rel=1e-14)
+    assert type(moved.b) is float
+    other = torch_optim(torch.optim.Adam, moved, lr=0.1)
+    other.load_state_dict(pickle.loads(pickle.dumps(optimiser.state_dict())))
+    slope = gradient(loss, backend, moved, Constant(X))
+    np.testing.assert_array_equal(other.step(slope).w, optimiser.step(slope).w)
+
+
+def test_torch_optim_shares_memory_only_if_told():
+    start, slope = model(), Model(np.ones(2), None)
+    moved = torch_optim(torch.optim.SGD, start, lr=1.0).step(slope)
+    np.testing.assert_array_equal(start.w, [1.0, -2.0])
+    np.testing.assert_array_equal(moved.w, [0.0, -3.0])
+    assert moved.b == 0.5
+    shared = torch_optim(torch.optim.SGD, start, lr=1.0, share_memory=True).step(slope)
+    assert shared.w is start.w
+    np.testing.assert_array_equal(start.w, [0.0, -3.0])
+
+
+def test_torch_optim_writes_into_modules_and_takes_closures():
+    net, x = torch.nn.Linear(2, 1), torch.ones(3, 2)
+    net.bias.requires_grad_(False)
+    before = net.weight.detach().clone()
+    optimiser = torch_optim(torch.optim.SGD, net, lr=0.1)
+    slope = gradient(lambda net: net(x).sum(), AutoTorch(), net)
+    assert optimiser.step(slope) is net
+    torch.testing.assert_close(net.weight, before - 0.3)
+    assert net.weight.grad is None
+    newton = torch_optim(torch.optim.LBFGS, BOWL, line_search_fn="strong_wolfe")
+    assert bowl(newton.step(closure=lambda m: value_and_gradient(bowl, AutoAutograd(), m))) < 1e-8
+    with pytest.raises(TypeError, match="takes the gradient, or closure="):
+        newton.step()
+    with pytest.raises(TypeError, match=r"must be a class such as torch.optim.Adam, not SGD"):
+        torch_optim(torch.optim.SGD([torch.ones(1)]), model())
+
+
+# The whole step -----------------------------------------------------------------------------------------------------------
+
+
+def _optimisers():
+    return [0.1, optax(optax_library.sgd(0.1)), torch_optim(torch.optim.SGD, model(), lr=0.1)]
+
+
+@every
+@pytest.mark.parametrize("way", [0, 1, 2], ids=["number", "optax", "torch"])
+def test_training_takes_the_steps_of_gradient_descent(backend, way):
+    optimiser = _optimisers()[way]
+    training = Training(loss, backend, optimiser, None if way == 2 else model())
+    expected, values = model(), []
+    for _ in range(2):
+        values.append(float(loss(expected, X)))
+        expected = update(expected, gradient(loss, AutoAutograd(), expected, Constant(X)), 0.1)
+    np.testing.assert_allclose([training(X) for _ in range(2)], values, rtol=1e-7)
+    np.testing.assert_allclose(training.model.w, expected.w, rtol=1e-6)
+    assert type(training.model.b) is float
+    assert training.model.name == "line"
+
+
+def test_training_of_jax_arrays_is_one_program():
+    traced = 0
+
+    def counted(m, x):
+        nonlocal traced
+        traced += 1
+        return jnp.mean((x @ m["w"]) ** 2)
+
+    start = {"w": jnp.array([1.0, -2.0])}
+    training = Training(counted, AutoJax(), optax(optax_library.adam(0.1)), start)
+    values = [float(training(jnp.array(X, dtype="float32"))) for _ in range(3)]
+    assert traced == 1
+    assert values[-1] < values[0]
+    apart = Training(counted, AutoJax(), optax(optax_library.adam(0.1)), start, compiled=False)
+    np.testing.assert_allclose([float(apart(jnp.array(X, dtype="float32"))) for _ in range(3)], values, rtol=1e-6)
+
+
+@every
+@pytest.mark.parametrize("array", [np.ones, jnp.ones], ids=["numpy", "jax"])
+@pytest.mark.parametrize("cls", [dict, Tied], ids=["dict", "dataclass"])
+def test_a_compiled_step_keeps_one_array_one_parameter_and_all_types(cls, array, backend):
+    """Beside the same steps apart: tied weights move once, dicts keep their order, Python numbers stay such."""
+
+    def objective(m):
+        get = m.__getitem__ if cls is dict else lambda name: getattr(m, name)
+        return ((get("w") - 1) ** 2).sum() + ((get("a") - 3) ** 2).sum() + (get("n") - 2) ** 2
+
+    found = []
+    for compiled in (None, False):
+        shared = array(2, dtype="float32")
+        start = cls(w=shared, a=shared, n=0.5)
+        training = Training(objective, backend, optax(optax_library.adam(0.1)), start, compiled=compiled)
+        values = [float(training()) for _ in range(4)]
+        moved = training.model if cls is dict else vars(training.model)
+        assert [*moved] == ["w", "a", "n"]
+        assert moved["w"] is moved["a"]
+        assert (type(moved["n"]), type(moved["w"]), moved["w"].dtype) == (float, type(shared), "float32")
+        training.model = training.model if cls is dict else cls(**moved)  # another object, tied as well
+        values.append(float(training()))
+        other = cls(w=array(2, dtype="float32"), a=array(2, dtype="float32"), n=0.5)
+        free = Training(objective, backend, optax(optax_library.adam(0.1)), other, compiled=compiled)
+        free()
+        free.model = other  # which is not tied, and takes another program
+        moved = (free(), free.model)[1]
+        moved = moved if cls is dict else vars(moved)
+        assert not np.array_equal(moved["w"], moved["a"])
+        found.append((values, [*moved.values()]))
+    for ours, apart in zip(*found):
+        np.testing.assert_allclose(np.hstack(ours), np.hstack(apart), rtol=2e-4 if backend == BACKENDS[3] else 1e-5)
+
+
+def test_a_compiled_step_of_numpy_arrays_gives_arrays_that_may_be_written_to():
+    batch = {"x": X.astype("float32"), "y": [np.ones(3, "float32")]}
+    runs = []
+    for dtype in ("float32", "float64"):
+        traced = 0
+
+        def counted(m, batch):
+            nonlocal traced
+            traced += 1
+            return {"loss": ((batch["x"] @ m["w"] - batch["y"][0]) ** 2).mean(), "rest": batch["x"].sum()}
+
+        start = {"w": np.array([1.0, -2.0], dtype=dtype)}
+        training = Training(counted, AutoJax(), optax(optax_library.adam(0.1)), start)
+        values = [training(batch) for _ in range(3)]
+        assert traced == 1
+        assert start["w"].tolist() == [1.0, -2.0]
+        for array in (training.model["w"], training.state[0].mu["w"], values[-1]["loss"], values[-1]["rest"]):
+            assert type(array) is np.ndarray
+            assert array.flags.writeable
+        assert training.model["w"].dtype == training.state[0].mu["w"].dtype == values[-1]["loss"].dtype == dtype
+        training.model["w"][:] = 0.0  # the user's own: what was compiled sees it
+        assert float(training(batch)["loss"]) == 1.0
+        runs.append([float(value["loss"]) for value in values])
+    np.testing.assert_allclose(*runs, rtol=1e-5)
+    assert not jax.config.jax_enable_x64
+    wide = Training(lambda m, x: (x @ m["w"]).sum(), AutoJax(), optax(optax_library.sgd(0.1)), {"w": jnp.ones(2)})
+    assert (wide(X).dtype, wide.model["w"].dtype) == ("float64", "float32")
+
+
+def test_a_compiled_step_that_fails_while_it_runs_is_not_tried_again():
+    ran = 0
+
+    def host(x):
+        nonlocal ran
+        ran += 1
+        raise ValueError("the host is down")
+
+    def f(m):
+        return jnp.sum(m["w"] ** 2) + jax.pure_callback(
+            host, jax.ShapeDtypeStruct((), "float32"), jax.lax.stop_gradient(m["w"])
+        )
+
+    training = Training(f, AutoJax(), optax(optax_library.sgd(0.1)), {"w": jnp.ones(2)})
+    with pytest.raises(jax.errors.JaxRuntimeError, match="the host is down"):
+        training()
+    assert ran == 1
+
+
+def test_training_of_a_module_is_torchs_own_step():
+    x = torch.ones(3, 2)
+
+    def objective(net, x):
+        return net(x).square().mean(), {"shape": x.shape}
+
+    nets = [torch.nn.Linear(2, 1) for _ in range(2)]
+    nets[1].load_state_dict(nets[0].state_dict())
+    training = Training(objective, AutoTorch(), torch_optim(torch.optim.SGD, nets[0], lr=0.1))
+    value, aux = training(x)
+    assert not value.requires_grad
+    assert aux == {"shape": (3, 2)}
+    assert training.model is nets[0]
+    slope = gradient(lambda net: objective(net, x)[0], AutoTorch(), nets[1])
+    torch_optim(torch.optim.SGD, nets[1], lr=0.1).step(slope)
+    torch.testing.assert_close(nets[0].weight, nets[1].weight)
+    constant = Training(lambda net, x: x.sum(), AutoTorch(), torch_optim(torch.optim.SGD, nets[0], lr=0.1))
+    with pytest.warns(DisconnectedWarning) as caught:
+        constant(x)
+    assert caught[0].filename == __file__
+    torch.testing.assert_close(nets[0].weight, nets[1].weight)
+    vector = Training(lambda net, x: net(x), AutoTorch(), torch_optim(torch.optim.SGD, nets[0], lr=0.1))
+    with pytest.raises(OutputError, match="Training"):
+        vector(x)
+
+
+def test_errors_of_training():
+    with pytest.raises(TypeError, match=r"optimiser must be one of this package.s, such as optax\(...\)"):
+        Training(loss, AutoTorch(), "adam", model())
+    with pytest.raises(TypeError, match="the model is missing"):
+        Training(loss, AutoTorch(), 0.1)
+    with pytest.raises(TypeError, match="holds the model already"):
+        Training(loss, AutoTorch(), torch_optim(torch.optim.SGD, model()), model())
+    with pytest.raises(TypeError, match="cannot compile a step"):
+        Training(loss, AutoTorch(), 0.1, model(), compiled=True)
+    with pytest.raises(OutputError, match=r"value_and_gradient"):
+        Training(lambda m, x: x @ m.w, AutoJax(), optax(optax_library.sgd(0.1)), model())(X)
+
+
+# Solvers ------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_gradient_that_vanishes_is_no_cause_for_a_warning_and_noise_is():
+    def smooth(m):  # 600 leaves a gradient of 1e-9 few digits
+        return 600.0 + (m["a"] - 1.0) ** 2 + 3.0 * (m["b"] + 2.0) ** 4
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = minimize(smooth, AutoFiniteDifferences(), {"a": 0.0, "b": 0.0}, options={"gtol": 1e-8})
+    assert found.x["a"] == pytest.approx(1.0, abs=1e-7)
+    noise = np.random.default_rng(0)
+    with pytest.warns(PrecisionWarning, match="^value_and_gradient: ") as caught:
+        minimize(lambda m: smooth(m) + 1e-3 * noise.normal(), AutoFiniteDifferences(), {"a": 0.0, "b": 0.0})
+    assert caught[0].filename == __file__
+
+
+@every
+def test_minimize_from_a_nested_start(backend):
+    seen: list[Any] = []
+    result = minimize(bowl, backend, BOWL, callback=seen.append)
+    assert result.x["a"] == pytest.approx(1.0, abs=1e-5)
+    assert type(result.x["a"]) is float
+    np.testing.assert_allclose(result.x["b"], [-2.0, 1.0], atol=1e-5)
+    assert result.x["tag"] == "x"
+    np.testing.assert_allclose(seen[-1]["b"], result.x["b"])
+    np.testing.assert_allclose(result.vector, [result.x["a"], *result.x["b"]])
+
+
+@pytest.mark.parametrize("method", ["Newton-CG", "trust-exact", "trust-ncg", "L-BFGS-B", "SLSQP", "Nelder-Mead", "COBYQA"])
+def test_every_kind_of_method_gets_what_it_takes(method):
+    results = []
+    minimize(bowl, AutoTorch(), BOWL, method=method, callback=None if method == "COBYQA" else lambda m: results.append(m))
+    result = minimize(bowl, AutoTorch(), BOWL, method=method)
+    np.testing.assert_allclose(result.vector, [1.0, -2.0, 1.0], atol=2e-3)
+
+
+def test_hessian_products_and_matrices():
+    result = minimize(bowl, AutoTorch(), BOWL, method="trust-constr", hessian="matrix", options={"maxiter": 30})
+    np.testing.assert_allclose(result.vector, [1.0, -2.0, 1.0], atol=1e-4)
+    with pytest.raises(ValueError, match="hessian must be 'matrix', 'product' or None"):
+        minimize(bowl, AutoTorch(), BOWL, hessian="dense")
+
+
+def test_bounds_and_constraints_are_trees():
+    bounded = minimize(bowl, AutoTorch(), BOWL, bounds=({"a": None, "b": 0.0, "tag": None}, {"a": 0.5, "b": None, "tag": None}))
+    np.testing.assert_allclose(bounded.vector, [0.5, 0.0, 0.5], atol=1e-5)
+    pairs = minimize(bowl, AutoTorch(), BOWL, bounds=[(None, 0.5), (0, None), (0, None)])
+    np.testing.assert_allclose(pairs.vector, bounded.vector, atol=1e-5)
+    on_line = minimize(bowl, AutoTorch(), BOWL, constraints={"type": "eq", "fun": lambda m: {"r": m["b"][0] - m["a"]}})
+    assert on_line.x["b"][0] == pytest.approx(on_line.x["a"], abs=1e-6)
+    limit = scipy.optimize.NonlinearConstraint(lambda m: m["b"][1], 2.0, np.inf)
+    above = minimize(bowl, AutoTorch(), BOWL, constraints=limit, method="SLSQP")
+    assert above.x["b"][1] == pytest.approx(2.0, abs=1e-6)
+    with pytest.raises(TreeError, match=r"the upper bound\['b'\] has shape \(3,\), but the model has shape \(2,\) there"):
+        minimize(bowl, AutoTorch(), BOWL, bounds=(None, {"a": 1.0, "b": np.ones(3), "tag": None}))
+
+
+def test_callback_with_the_whole_result_and_stopping():
+    points: list[Any] = []
+
+    def follow(intermediate_result):
+        points.append(intermediate_result.x)
+        raise StopIteration
+
+    result = minimize(bowl, AutoTorch(), BOWL, callback=follow)
+    assert set(points[0]) == {"a", "b", "tag"}
+    assert not result.success
+
+
+def test_complex_float32_and_shared_leaves():
+    def objective(m):
+        xp = array_namespace(m["x"])
+        assert str(m["x"].dtype).endswith("float32")
+        return xp.sum((m["x"] - m["y"] - 1) ** 2) + abs(m["z"] - (1 + 2j)) ** 2
+
+    x = np.zeros(2, dtype=np.float32)
+    result = minimize(objective, AutoTorch(), {"x": x, "y": np.ones(2, dtype=np.float32), "z": 0j})
+    assert result.x["x"].dtype == np.float32
+    assert result.x["z"] == pytest.approx(1 + 2j, abs=1e-3)
+    shared = np.zeros(2)
+    problem = flat(lambda m: ((m["a"] - 1) ** 2).sum() + ((m["b"] - 3) ** 2).sum(), AutoTorch(), {"a": shared, "b": shared})
+    np.testing.assert_allclose(problem.jac(problem.x0), [-8.0, -8.0])
+    np.testing.assert_allclose(problem.hess(problem.x0), 4 * np.eye(2))
+    np.testing.assert_allclose(problem.hessp(problem.x0, np.ones(2)), [4.0, 4.0])
+    np.testing.assert_allclose(minimize(problem).vector, 2.0, atol=1e-6)
+
+
+@every
+def test_least_squares_root_and_curve_fit(backend):
+    def residuals(m):
+        return {"u": 10 * (m["x"][1] - m["x"][0] ** 2), "v": 1 - m["x"][0], "w": m["c"] - 3}
+
+    start = {"x": np.array([-1.2, 1.0]), "c": 0.0}
+    fitted = least_squares(residuals, backend, start)
+    np.testing.assert_allclose(fitted.vector, [1.0, 1.0, 3.0], atol=1e-6)
+    assert fitted.jac.shape == (3, 3)
+    bounded = least_squares(residuals, backend, start, bounds=(None, {"x": None, "c": 2.0}), x_scale={"x": 1.0, "c": 2.0})
+    assert bounded.x["c"] == pytest.approx(2.0, abs=1e-4)
+    assert find_root(residuals, backend, start).x["c"] == pytest.approx(3.0)
+    x = np.linspace(0, 1, 8)
+    best, covariance = curve_fit(
+        lambda m, x: m["x"][0] * x + m["c"] * x**2, backend, x, 2 * x - x**2, {"c": 0.0, "x": np.ones(1)}
+    )
+    np.testing.assert_allclose([best["c"], best["x"][0]], [-1.0, 2.0], atol=1e-6)
+    assert covariance.shape == (2, 2)
+
+
+@every
+def test_differential_equations(backend):
+    stiff = solve_ivp(
+        lambda t, y, k: {"x": y["v"], "v": -k * y["x"] - 100 * y["v"]}, backend, (0, 0.1), {"x": 1.0, "v": 0.0}, 1000.0,
+        method="BDF", dense_output=True,
+    )  # fmt: skip
+    assert stiff.y["x"].shape == stiff.t.shape
+    assert stiff.njev >= 1
+    assert stiff.sol(0.1)["x"] == pytest.approx(stiff.y["x"][-1])
+    mesh = np.linspace(0, 1, 5)
+    solved = solve_bvp(
+        lambda x, y, k: {"u": y["v"], "v": -k * k * y["u"]},
+        lambda a, b, k: (a["u"], b["u"], a["v"] - k),
+        backend, mesh, {"u": np.sin(np.pi * mesh), "v": np.ones(5)}, 3.0,
+    )  # fmt: skip
+    assert solved.p == pytest.approx(np.pi, abs=1e-3)
+    assert solved.sol(0.5)["u"] == pytest.approx(1.0, abs=1e-3)
+
+
+def test_value_and_gradient_come_from_one_call():
+    calls = 0
+
+    def counted(m):
+        nonlocal calls
+        calls += 1
+        return bowl(m)
+
+    result = minimize(counted, AutoTorch(), BOWL)
+    assert calls == result.nfev
+    calls = 0
+    problem = flat(counted, AutoTorch(), BOWL)
+    problem.jac(problem.x0)
+    assert problem.fun(problem.x0) == bowl(BOWL)
+    assert calls == problem.evaluations == 1
+    first = minimize(problem)
+    again = minimize(problem.at({"a": 5.0, "b": np.zeros(2), "tag": "x"}))
+    np.testing.assert_allclose(again.vector, first.vector, atol=1e-5)
+    by_user = scipy.optimize.minimize(problem.fun, problem.x0, jac=problem.jac)
+    np.testing.assert_allclose(by_user.x, first.vector, atol=1e-8)
+
+
+def test_errors_of_solvers(monkeypatch):
+    with pytest.raises(
+        TypeError, match=r"minimize: leave jac= out. The backend gives the derivatives.*flat\(f, backend, start\)"
+    ):
+        minimize(bowl, AutoTorch(), BOWL, jac=lambda x: x)
+    with pytest.raises(TypeError, match=r"least_squares: leave args= out. Further arguments of f follow the start"):
+        least_squares(bowl, AutoTorch(), BOWL, args=(1,))
+    with pytest.raises(TypeError, match=r"curve_fit: leave p0= out. The start follows the data"):
+        curve_fit(bowl, AutoTorch(), 1.0, 1.0, BOWL, p0=[1.0])
+    with pytest.raises(TypeError, match=r"solve_ivp: leave jac= out"):
+        solve_ivp(bowl, AutoTorch(), (0, 1), BOWL, jac=1)
+    with pytest.raises(TypeError, match=r"solve_bvp: leave fun_jac= out"):
+        solve_bvp(bowl, bowl, AutoTorch(), np.ones(2), BOWL, fun_jac=1)
+    with pytest.raises(TypeError, match=r"minimize takes f, a backend and a start"):
+        minimize(bowl)
+    with pytest.raises(TypeError, match=r"minimize\(problem.at\(start\)\)"):
+        minimize(flat(bowl, AutoTorch(), BOWL), AutoTorch(), BOWL)
+    with pytest.raises(NotDifferentiableError, match="nothing to solve for"):
+        minimize(bowl, AutoTorch(), {"n": 1})
+    with pytest.raises(NotDifferentiableError, match=r"find_root: the start\['z'\] is complex"):
+        find_root(lambda m: m["z"], AutoTorch(), {"z": 1j})
+    with pytest.raises(ValueError, match=r"the vector has shape \(2,\), but the start has 3 numbers"):
+        flat(bowl, AutoTorch(), BOWL).unravel([1.0, 2.0])
+    with pytest.raises(TreeError, match=r"^what f returned is a float, but y has a dict there"):
+        solve_ivp(lambda t, y: y["x"], AutoTorch(), (0, 1), {"x": 1.0, "v": 0.0})
+    with pytest.raises(TreeError, match=r"^what f returned has None, or a Constant, where y has numbers"):
+        solve_ivp(lambda t, y: {"x": None, "v": y["x"]}, AutoTorch(), (0, 1), {"x": 1.0, "v": 0.0})
+    with pytest.raises(OutputError, match=r"f returned 1 numbers, but y has 2"):
+        solve_ivp(lambda t, y: [y[0]], AutoTorch(), (0, 1), np.ones(2))
+    with pytest.raises(
+        TreeError, match=r"solve_bvp: y\['u'\] has shape \(3,\), but the last axis must be the mesh, of 2 nodes"
+    ):
+        solve_bvp(bowl, bowl, AutoTorch(), np.arange(2.0), {"u": np.ones(3)})
+    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
+    with pytest.raises(MissingEngineError, match=r"minimize needs SciPy.*pip install 'adinterface\[scipy\]'"):
+        minimize(bowl, AutoTorch(), BOWL)
+
+
+def test_unknown_names_are_unknown():
+    with pytest.raises(AttributeError, match="has no attribute 'minimise'"):
+        adinterface.minimise  # noqa: B018
+
+
+# The digits ---------------------------------------------------------------------------------------------------------------
+
+
+def _demo():
+    path = Path(__file__).parents[2] / "docs" / "demo" / "training.py"
+    spec = importlib.util.spec_from_file_location("training_demo", path)
+    demo = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(demo)
+    return demo
+
+
+def test_the_engines_train_along_one_curve():
+    demo = _demo()
+    found = demo.curves(4, 16, report=lambda line: None)
+    assert {network for network, _ in found} == {"perceptron", "attention"}
+    for of in found.values():
+        assert list(of) == ["AutoJax", "AutoTorch", "AutoAutograd", demo.MOVED]
+        assert all(len(curve) >= 4 and curve[-1] < curve[0] for curve in of.values())
+        assert all(distance.max() < 1e-10 for distance in demo.apart(of, "AutoTorch", "AutoAutograd", demo.MOVED))
+    assert demo.apart({"one": [2.0, 1.0], "other": [2.0]}, "other")[0].tolist() == [0.0, 1.0]
+
+
+def test_the_moved_start_is_the_next_number():
+    demo = _demo()
+    model = demo.start(demo.attention)
+    for name, part in demo.moved(model).items():
+        assert np.all(part != model[name])
+        np.testing.assert_allclose(part, model[name], rtol=3e-16)
+
+
+# Shapes and structures --------------------------------------------------------------------------------------------------
+
+LIBRARIES = {"numpy": np.asarray, "jax": jnp.asarray, "torch": torch.as_tensor}
+STEPPED = {
+    "update": lambda model, gradient: update(model, gradient, 0.1),
+    "optax.step": lambda model, gradient: sgd(model).step(gradient, sgd(model).init(model), model),
+    "optax.step, eager": lambda model, gradient: sgd(model, jit=False).step(gradient, sgd(model).init(model), model),
+    "optax.update": lambda model, gradient: sgd(model).update(gradient, sgd(model).init(model), model),
+    "torch_optim": lambda model, gradient: torch_optim(torch.optim.SGD, model, lr=0.1).step(gradient),
+    "torch_optim, shared": lambda model, gradient: torch_optim(torch.optim.SGD, model, share_memory=True).step(gradient),
+    "flat": lambda model, gradient: flat(bowl, AutoFiniteDifferences(), model).ravel(gradient),
+}
+
+
+def sgd(model, jit=True):
+    return optax(optax_library.sgd(0.1), jit=jit)
+
+
+@pytest.mark.parametrize(("own", "other"), [((3, 1), (3,)), ((3,), (1,)), ((), (3,)), ((2, 3), (3, 2))], ids=str)
+@pytest.mark.parametrize("array", LIBRARIES.values(), ids=LIBRARIES)
+@pytest.mark.parametrize("name", STEPPED)
+def test_a_gradient_of_another_shape_is_an_error_that_names_the_path(name, array, own, other):
+    model = {"layer": [array(np.ones(own, "float32"))]}
+    slope = {"layer": [array(np.ones(other, "float32"))]}
+    message = f"the gradient['layer'][0] has shape {other}, but the model has shape {own} there. Nothing is broadcast: pass"
+    for given in (slope, (slope, None)):
+        with pytest.raises(TreeError) as caught:
+            STEPPED[name](model, given)
+        assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("name", STEPPED)
+def test_a_gradient_that_is_complex_or_of_another_structure_is_an_error(name):
+    model = {"w": np.ones(2), "b": 1.0}
+    with pytest.raises(TreeError, match=r"^the gradient\['w'\] is complex, but the model has real numbers there\."):
+        STEPPED[name](model, {"w": np.ones(2) * 1j, "b": 1.0})
+    with pytest.raises(TreeError, match=r"^the gradient\['b'\] has shape \(1,\), but the model has shape \(\) there\."):
+        STEPPED[name](model, {"w": np.ones(2), "b": np.ones(1)})
+    with pytest.raises(TreeError, match=r"^the gradient has the keys 'w', 'c', but the model has 'w', 'b' there"):
+        STEPPED[name](model, {"w": np.ones(2), "c": 1.0})
+
+
+def test_a_gradient_of_another_module_is_an_error():
+    model, other = torch.nn.Sequential(torch.nn.Linear(3, 1)), torch.nn.Sequential(torch.nn.Linear(1, 3))
+    for stepped in (STEPPED["torch_optim"], STEPPED["update"]):
+        with pytest.raises(TreeError, match=r"^the gradient\[0\]\.weight has shape \(3, 1\), but the model has shape \(1, 3\)"):
+            stepped(model, other)
+
+
+def test_the_step_of_plain_descent_is_a_number():
+    model = {"w": np.ones((3, 1))}
+    with pytest.raises(TreeError, match=r"^update: the step must be a number or a 0-d array, but has shape \(3,\)\."):
+        update(model, model, np.ones(3))
+    with pytest.raises(TreeError, match=r"^update: the step is complex, but the leaf \['w'\] is real\."):
+        update(model, model, 1j)
+
+
+@pytest.mark.parametrize("array", LIBRARIES.values(), ids=LIBRARIES)
+def test_the_gradient_may_be_of_another_library(array):
+    model = {"w": array(np.ones(2, "float32"))}
+    for other in LIBRARIES.values():
+        moved = update(model, {"w": other(np.float64([1.0, 2.0]))}, 0.5)
+        assert (type(moved["w"]), moved["w"].dtype) == (type(model["w"]), model["w"].dtype)
+        np.testing.assert_array_equal(np.asarray(moved["w"]), [0.5, 0.0])
+
+
+@pytest.mark.parametrize("jit", [True, False])
+def test_the_state_of_another_model_is_an_error(jit):
+    optimiser, model = optax(optax_library.adam(0.1), jit=jit), {"w": np.ones((3, 1))}
+    state = optimiser.init({"w": np.ones(3)})
+    message = r"^optax: the transformation returned shape \(3, 3\) for the parameter \['w'\] of shape \(3, 1\)\. Pass the"
+    for call in (optimiser.step, optimiser.update):
+        with pytest.raises(TreeError, match=message):
+            call(model, state, model)
+
+
+def test_bounds_are_not_broadcast_but_numbers_are():
+    start = {"w": np.ones((3, 3))}
+
+    def f(m):
+        return (m["w"] ** 2).sum()
+
+    with pytest.raises(TreeError, match=r"^the upper bound\['w'\] has shape \(3,\), but the model has shape \(3, 3\) there\."):
+        minimize(f, AutoAutograd(), start, bounds=(None, {"w": np.ones(3)}))
+    bounded = minimize(f, AutoAutograd(), start, bounds=({"w": 0.5}, None))
+    np.testing.assert_allclose(bounded.x["w"], np.full((3, 3), 0.5))
+    assert bounded.x["w"].shape == (3, 3)
+
+
+@every
+@pytest.mark.parametrize("method", ["RK45", "Radau"])
+def test_a_differential_equation_takes_numbers_by_their_keys(backend, method):
+    """Position and velocity would change places if the order decided."""
+    start = {"x": 1.0, "v": 0.0}
+    solution = solve_ivp(lambda t, y: {"v": -y["x"], "x": y["v"]}, backend, (0.0, 1.0), start, method=method, rtol=1e-6)
+    assert solution.y["x"][-1] == pytest.approx(np.cos(1.0), abs=1e-4)
+    listed = solve_ivp(lambda t, y: [y[1], -y[0]], backend, (0.0, 1.0), np.array([1.0, 0.0]), method=method, rtol=1e-6)
+    np.testing.assert_allclose(listed.y[0], solution.y["x"], rtol=1e-6)
+
+
+def test_a_differential_equation_of_another_shape_is_an_error():
+    with pytest.raises(TreeError, match=r"^what f returned has shape \(3, 2\), but y has shape \(2, 3\) there\."):
+        solve_ivp(lambda t, y: y.T, AutoAutograd(), (0.0, 1.0), np.ones((2, 3)))
+    with pytest.raises(TreeError, match=r"what f returned\['u'\] has shape \(1, 1, 5\), but y has shape \(1, 'mesh'\)"):
+        solve_bvp(
+            lambda x, y: {"u": y["u"][None]}, lambda a, b: a["u"], AutoAutograd(), np.linspace(0, 1, 5), {"u": np.ones((1, 5))}
+        )
+
+
+@every
+def test_a_curve_is_fitted_to_data_by_their_keys(backend):
+    x = np.arange(4.0)
+    data = {"double": 2 * x, "single": x}
+    best, _ = curve_fit(lambda m, x: {"single": m["k"] * x, "double": 2 * m["k"] * x}, backend, x, data, {"k": 1.5})
+    assert best["k"] == pytest.approx(1.0, abs=1e-5)
+    sigma = {"single": np.full(4, 1.0), "double": np.full(4, 1e3)}
+    wrong = {"double": np.zeros(4), "single": x}
+    best, _ = curve_fit(
+        lambda m, x: {"single": m["k"] * x, "double": 2 * m["k"] * x}, backend, x, wrong, {"k": 1.5}, sigma=sigma
+    )
+    assert best["k"] == pytest.approx(1.0, abs=1e-4)
+    listed, _ = curve_fit(lambda m, x: m["k"] * x, backend, x, [0.0, 1.0, 2.0, 3.0], {"k": 1.5})
+    assert listed["k"] == pytest.approx(1.0, abs=1e-5)
+
+
+def test_data_that_do_not_fit_the_curve_are_an_error():
+    x = np.arange(6.0)
+    with pytest.raises(TreeError, match=r"^what f returned has shape \(2, 3\), but the data has shape \(3, 2\) there\."):
+        curve_fit(lambda m, x: (m["k"] * x).reshape(2, 3), AutoAutograd(), x, x.reshape(3, 2), {"k": 1.5})
+    with pytest.raises(TreeError, match=r"^sigma\['a'\] has shape \(1,\), but the data has shape \(6,\) there\."):
+        curve_fit(lambda m, x: {"a": m["k"] * x}, AutoAutograd(), x, {"a": x}, {"k": 1.5}, sigma={"a": np.ones(1)})
+
+
+class Options:
+    """Equal to itself alone."""
+
+    def __init__(self, scale):
+        self.scale = scale
+
+
+class Scaled(eqx.Module):
+    w: Any
+    options: Any = eqx.field(static=True)
+
+
+@pytest.mark.parametrize("make", [Options, lambda scale: {"scale": scale}], ids=["object", "dict"])
+@pytest.mark.parametrize("place", ["model", "data"])
+def test_a_whole_step_sees_that_a_static_field_changed(place, make):
+    """`jax.jit` does not."""
+    held = Scaled if make is Options else Dicted
+    part = held(jnp.ones(()), make(3.0))
+    losses = {"model": lambda m, x: m.w * scale_of(m.options) * x, "data": lambda m, x: m["w"] * scale_of(x.options)}
+    model, data = (part, jnp.ones(())) if place == "model" else ({"w": jnp.ones(())}, part)
+    training = Training(losses[place], AutoJax(), optax(optax_library.sgd(0.0)), model)
+    assert [float(training(data)) for _ in range(2)] == [3.0, 3.0]
+    options = training.model.options if place == "model" else data.options
+    vars(options).update(scale=11.0) if make is Options else options.update(scale=11.0)
+    assert [float(training(data)) for _ in range(2)] == [11.0, 11.0]
+
+
+def scale_of(options):
+    return options["scale"] if isinstance(options, dict) else options.scale
+
+
+@jax.tree_util.register_pytree_node_class
+class Dicted:
+    """What is static stands in a dict."""
+
+    def __init__(self, w, options):
+        self.w, self.options = w, options
+
+    def tree_flatten(self):
+        return (self.w,), self.options
+
+    @classmethod
+    def tree_unflatten(cls, options, children):
+        return cls(*children, options)

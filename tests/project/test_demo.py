@@ -1,0 +1,83 @@
+"""The demo on a few steps: every engine descends from the same start, along the same curve."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch
+
+DEMO = Path(__file__).parents[2] / "docs" / "demo" / "digits.py"
+STEPS = 40
+
+
+@pytest.fixture(scope="module")
+def demo() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("digits_demo", DEMO)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def rows(demo: ModuleType) -> Any:
+    return demo.compare(STEPS)
+
+
+def test_one_row_for_each_backend(rows: Any) -> None:
+    assert [row.backend for row in rows] == [AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences()]
+
+
+def test_first_gradients_agree(rows: Any) -> None:
+    *engines, differences = rows
+    assert all(row.difference < 1e-13 for row in engines)
+    assert differences.difference < 1e-7
+
+
+def test_engines_follow_one_curve(rows: Any) -> None:
+    first, *others = [row.training.losses for row in rows[:-1]]
+    assert first.shape == (STEPS,)
+    for losses in others:
+        np.testing.assert_allclose(losses, first, rtol=1e-11)
+
+
+def test_training_learns_the_digits(rows: Any) -> None:
+    for row in rows[:-1]:
+        assert row.training.losses[-1] < 0.3 * row.training.losses[0]
+        assert row.accuracy > 0.9
+
+
+def test_data_are_the_real_images_in_the_unit_interval(demo: ModuleType) -> None:
+    data = demo.digits()
+    assert len(data.train_images) + len(data.test_images) == 1797
+    assert data.train_images.min() == 0.0
+    assert data.train_images.max() == 1.0
+    np.testing.assert_array_equal(data.train_targets.sum(axis=1), 1.0)
+
+
+def test_the_gradient_is_the_same_dataclass(demo: ModuleType) -> None:
+    model = demo.initial(demo.SMALL, seed=0)
+    data = demo.digits()
+    batch = data.train_images[:4], data.train_targets[:4]
+    slope = demo.gradient(demo.loss, AutoAutograd(), model, *batch)[0]
+    assert type(slope) is demo.Chain
+    assert [layer.activation for layer in slope.layers] == [None, None]
+    assert [layer.weight.shape for layer in slope.layers] == [layer.weight.shape for layer in model.layers]
+
+
+def test_main_prints_a_table_and_saves_the_picture(
+    demo: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["digits.py", "--steps", "3", "--output", str(tmp_path)])
+    demo.main()
+    shown = capsys.readouterr().out
+    for name in ("AutoJax()", "AutoTorch()", "AutoAutograd()", "AutoFiniteDifferences()", "digits.png"):
+        assert name in shown
+    assert (tmp_path / "digits.png").read_bytes().startswith(b"\x89PNG")

@@ -1,0 +1,59 @@
+"""The README's Python runs as printed, and gives the results that it shows."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```python\n(.*?)^```$", README, flags=re.DOTALL | re.MULTILINE)
+
+
+def statements(block: str) -> Iterator[tuple[ast.stmt, str | None]]:
+    """Each statement with the result shown for it, in a comment behind its last line or below it."""
+    lines = block.splitlines()
+    for statement in ast.parse(block).body:
+        assert statement.end_lineno is not None
+        assert statement.end_col_offset is not None
+        behind = lines[statement.end_lineno - 1][statement.end_col_offset :].strip()
+        below = lines[statement.end_lineno] if statement.end_lineno < len(lines) else ""
+        comment = behind or (below if below.startswith("#") else "")
+        yield statement, comment.removeprefix("#").strip() or None
+
+
+def run(block: str, namespace: dict[str, Any]) -> int:
+    """Execute a block and compare what it shows; returns how many results it showed."""
+    shown = 0
+    for statement, expected in statements(block):
+        if isinstance(statement, ast.Expr):
+            result = eval(compile(ast.Expression(statement.value), "README.md", "eval"), namespace)
+            assert repr(result) == expected, ast.unparse(statement)
+            shown += 1
+        else:
+            exec(compile(ast.Module([statement], []), "README.md", "exec"), namespace)
+    return shown
+
+
+def test_code_blocks_give_what_they_show() -> None:
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    assert sum([run(block, namespace) for block in BLOCKS]) >= 5
+
+
+def test_first_example_is_ten_lines() -> None:
+    lines = [line for line in BLOCKS[0].splitlines() if line.strip()]
+    assert len(lines) <= 11
+
+
+def test_links_lead_somewhere() -> None:
+    for target in re.findall(r"\]\((?!http)([^)#]+)\)", README):
+        assert (ROOT / target).is_file(), target
+
+
+@pytest.mark.parametrize("target", ["demo", "test"])
+def test_the_commands_exist(target: str) -> None:
+    assert f"make {target}" in README
+    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)

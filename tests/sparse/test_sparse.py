@@ -1,0 +1,764 @@
+"""`AutoSparse`: the same numbers as dense on every engine, in few products, and never an entry less."""
+
+import pickle
+import subprocess
+import sys
+import textwrap
+import threading
+from dataclasses import dataclass
+from unittest import mock
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import scipy.sparse
+import torch
+from adinterface_conformance.sparse_problems import PROBLEMS
+from backends_table import BACKENDS, ENGINES, each_backend, each_engine, rtol_of
+from jax.experimental.sparse import BCOO
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoSparse,
+    AutoTorch,
+    BackendError,
+    Colouring,
+    Constant,
+    NotDifferentiableError,
+    OutputError,
+    PrecisionError,
+    SecondOrder,
+    SparsityError,
+    SparsityPattern,
+    array_namespace,
+    explain,
+    gradient,
+    hessian,
+    hvp,
+    jacobian,
+    numpy_function,
+    prepare,
+    sparsity,
+    value_and_jacobian,
+    value_gradient_and_hessian,
+)
+from adinterface.sparse.colouring import by_symmetry, choose, require_valid, symmetric
+
+X = np.array([0.7, -1.3, 0.4, 2.1, 0.9, -0.6])
+
+
+def chain(x):
+    """Neighbours in a chain, and one row with everything."""
+    xp = array_namespace(x)
+    return xp.concat([xp.reshape(xp.sum(x**2), (1,)), x[1:] * x[:-1] + xp.sin(x[1:])])
+
+
+def energy(x):
+    xp = array_namespace(x)
+    return xp.sum(x[1:] * x[:-1] ** 2) + xp.sum(xp.exp(x))
+
+
+def dense(matrix):
+    if isinstance(matrix, torch.Tensor):
+        return matrix.to_dense().numpy()
+    if scipy.sparse.issparse(matrix):
+        return matrix.toarray()
+    with jax.enable_x64(True):
+        return np.asarray(matrix.todense())
+
+
+def close(matrix, expected, backend):
+    expected = np.asarray(expected)
+    # The step of a compressed difference is that of all numbers which it moves.
+    tolerance = 10 * rtol_of(backend) * max(1.0, np.abs(expected).max(initial=0.0))
+    np.testing.assert_allclose(dense(matrix), expected, rtol=0, atol=tolerance)
+
+
+# The same numbers ------------------------------------------------------------------------------------------------------
+
+
+@each_backend
+@pytest.mark.parametrize("detect", ["trace", "probe"])
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
+def test_published_problems_are_as_dense(problem, detect, backend):
+    x = problem.x(18)
+    operator = hessian if problem.scalar else jacobian
+    found, expected = operator(problem.f, AutoSparse(backend, detect=detect), x), operator(problem.f, backend, x)
+    matrix, expected = (found, expected) if problem.scalar else (found[0], expected[0])
+    assert isinstance(matrix, scipy.sparse.csr_array)
+    assert matrix.dtype == "float64"
+    assert matrix.has_canonical_format
+    if backend == BACKENDS["finite"] and problem.scalar:
+        np.testing.assert_allclose(dense(matrix), expected, rtol=0, atol=1e-4 * np.abs(expected).max())
+    else:
+        close(matrix, expected, backend)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=lambda problem: problem.name)
+def test_engines_agree_to_1e_12(problem):
+    operator = hessian if problem.scalar else jacobian
+    found = [operator(problem.f, AutoSparse(backend), problem.x(50)) for backend in ENGINES.values()]
+    matrices = [matrix if problem.scalar else matrix[0] for matrix in found]
+    for matrix in matrices[1:]:
+        assert (matrix.indptr == matrices[0].indptr).all()
+        assert (matrix.indices == matrices[0].indices).all()
+        np.testing.assert_allclose(matrix.data, matrices[0].data, rtol=1e-12, atol=1e-12 * abs(matrix.data).max())
+
+
+def test_published_patterns_take_the_colours_that_are_known():
+    passes = {}
+    for problem in PROBLEMS:
+        operator = hessian if problem.scalar else jacobian
+        passes[problem.name] = sparsity(operator, problem.f, AutoAutograd(), problem.x(400)).colouring.passes
+    assert passes == {
+        "tridiagonal": 3, "banded, 11 diagonals": 11, "Laplacian": 7, "Brusselator": 12, "3 x 3 blocks": 3, "arrow": 3,
+        "chained Rosenbrock": 3, "minimal surface": passes["minimal surface"],
+    }  # fmt: skip
+    assert passes["minimal surface"] <= 9
+
+
+@pytest.mark.parametrize(
+    "backend",
+    [
+        AutoJax(mode="forward"), AutoJax(mode="reverse"), AutoJax(chunk_size=1), AutoTorch(mode="forward"),
+        AutoTorch(mode="reverse"), AutoTorch(chunk_size=2), AutoAutograd(mode="forward"), AutoAutograd(mode="reverse"),
+        AutoFiniteDifferences(native=AutoTorch()), SecondOrder(AutoFiniteDifferences(), AutoAutograd()),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_modes_chunks_and_pairs_give_the_same(backend):
+    for detect in ("trace", "probe"):
+        (matrix,) = jacobian(chain, AutoSparse(backend, detect=detect), X)
+        np.testing.assert_allclose(dense(matrix), jacobian(chain, AutoAutograd(), X)[0], atol=1e-8)
+        found = hessian(energy, AutoSparse(backend, detect=detect), X)
+        np.testing.assert_allclose(dense(found), hessian(energy, AutoAutograd(), X), atol=1e-4)
+
+
+@each_engine
+def test_forms(backend):
+    expected = jacobian(chain, backend, X)[0]
+    classes = {"csr": scipy.sparse.csr_array, "csc": scipy.sparse.csc_array, "coo": scipy.sparse.coo_array}
+    for form, cls in classes.items():
+        (matrix,) = jacobian(chain, AutoSparse(backend, format=form), X)
+        assert type(matrix) is cls
+        close(matrix, expected, backend)
+    (native,) = jacobian(chain, AutoSparse(backend, format="native"), X)
+    own = {"jax": BCOO, "torch": torch.Tensor, "autograd": scipy.sparse.csr_array}
+    assert isinstance(native, own[type(backend).name])
+    assert str(native.dtype).endswith("float64")
+    close(native, expected, backend)
+    close(hessian(energy, AutoSparse(backend, format="native"), X), hessian(energy, backend, X), backend)
+
+
+def test_results_share_no_memory():
+    fast = prepare(jacobian, chain, AutoSparse(AutoTorch()), X)
+    (first,), (second,) = fast(X), fast(X)
+    for part in ("data", "indices", "indptr"):
+        assert not np.shares_memory(getattr(first, part), getattr(second, part))
+        assert getattr(first, part).flags.writeable
+    expected = second.toarray()
+    first.data[:], first.indices[:] = 0, 0
+    np.testing.assert_array_equal(second.toarray(), expected)
+    np.testing.assert_array_equal(fast(X)[0].toarray(), expected)
+
+
+# Arguments -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Pair:
+    left: object
+    right: object
+
+
+@each_backend
+def test_trees_give_trees_of_blocks(backend):
+    def f(p, scale):
+        return {"sum": p.left + scale * p.right["w"], "square": p.left[0] ** 2}
+
+    p = Pair(X, {"w": 2 * X, "name": "w"})
+    sparse = AutoSparse(backend)
+    value, blocks = value_and_jacobian(f, sparse, p, 3.0)
+    plain_value, expected = value_and_jacobian(f, backend, p, 3.0)
+    np.testing.assert_array_equal(value["sum"], plain_value["sum"])
+    assert type(blocks["sum"][0]) is Pair
+    assert blocks["sum"][0].right["name"] is None
+    assert blocks["square"][0].left.shape == (1, 6)
+    assert blocks["sum"][1].shape == (6, 1)
+    for key, rows in (("sum", 6), ("square", 1)):
+        close(blocks[key][0].left, expected[key][0].left.reshape(rows, 6), backend)
+        close(blocks[key][0].right["w"], expected[key][0].right["w"].reshape(rows, 6), backend)
+        close(blocks[key][1], np.reshape(expected[key][1], (rows, 1)), backend)
+
+
+@each_backend
+def test_hessians_of_trees_and_constants(backend):
+    def f(p, c, *, power):
+        xp = array_namespace(p["a"])
+        return c * xp.sum(p["a"] * p["b"] ** power) + p["a"][0] * p["s"]
+
+    p = {"a": X, "b": X[::-1].copy(), "s": 0.5}
+    args = (p, Constant(2.0))
+    found = value_gradient_and_hessian(f, AutoSparse(backend), *args, power=2)
+    expected = value_gradient_and_hessian(f, backend, *args, power=2)
+    np.testing.assert_allclose(found.value, expected.value)
+    np.testing.assert_allclose(found.gradient["a"], expected.gradient["a"], atol=1e-6)
+    for one in p:
+        for other in p:
+            block = np.reshape(expected.hessian[one][other], (np.size(p[one]), np.size(p[other])))
+            np.testing.assert_allclose(dense(found.hessian[one][other]), block, atol=1e-4)
+    assert found.hessian["a"]["a"].nnz == 0
+
+
+@each_backend
+def test_numbers_and_empty_leaves(backend):
+    (matrix,) = jacobian(lambda x: x * x, AutoSparse(backend), 3.0)
+    assert matrix.shape == (1, 1)
+    close(matrix, [[6.0]], backend)
+    a, b = jacobian(lambda x, e: x * 2.0, AutoSparse(backend), X, np.zeros(0))
+    assert (a.shape, b.shape) == ((6, 6), (6, 0))
+    close(a, 2 * np.eye(6), backend)
+    (none,) = jacobian(lambda x: x[:0], AutoSparse(backend), X)
+    assert none.shape == (0, 6)
+    assert hessian(lambda x: x * x * x, AutoSparse(backend), 2.0).shape == (1, 1)
+
+
+@each_backend
+@pytest.mark.parametrize("detect", ["trace", "probe"])
+def test_empty_rows_and_columns(backend, detect):
+    def f(x):
+        xp = array_namespace(x)
+        return xp.concat([x[2:3] ** 2, xp.zeros_like(x[:2]), x[4:]])
+
+    (matrix,) = jacobian(f, AutoSparse(backend, detect=detect), X)
+    close(matrix, jacobian(f, backend, X)[0], backend)
+    assert matrix.nnz == 3
+    (zero,) = jacobian(lambda x: x * 0.0 + 1.0, AutoSparse(backend, detect=detect), X)
+    assert (zero.nnz, zero.shape) == (0, (6, 6))
+    assert hessian(lambda x: array_namespace(x).sum(x), AutoSparse(backend, detect=detect), X).nnz == 0
+
+
+@each_backend
+def test_float32_and_mixed_precision(backend):
+    single = X.astype("float32")
+    (matrix,) = jacobian(lambda x: x * x, AutoSparse(backend), single)
+    assert matrix.dtype == "float32"
+    np.testing.assert_allclose(matrix.toarray(), 2 * np.diag(single), rtol=2e-3, atol=2e-3)
+    a, b = jacobian(lambda x, y: x * y, AutoSparse(backend), single, X)
+    assert (a.dtype, b.dtype) == ("float32", "float64")
+    np.testing.assert_allclose(a.toarray(), np.diag(X), rtol=2e-3, atol=2e-3)
+
+
+def test_half_precision_is_native_or_refused():
+    half = torch.tensor(X, dtype=torch.bfloat16)
+    with pytest.raises(PrecisionError) as refused:
+        jacobian(lambda x: x * x, AutoSparse(AutoTorch()), half)
+    assert str(refused.value) == (
+        "jacobian: SciPy has no sparse matrices of dtype bfloat16, and nothing is widened silently. Take the engine's "
+        'own, AutoSparse(..., format="native"), or convert the leaf to float32 or float64.'
+    )
+    (matrix,) = jacobian(lambda x: x * x, AutoSparse(AutoTorch(), format="native"), half)
+    assert matrix.dtype == torch.bfloat16
+    assert torch.equal(matrix.to_dense().diagonal(), 2 * half)
+
+
+@each_backend
+def test_complex_arguments_are_refused_and_complex_results_are_right(backend):
+    with pytest.raises(NotDifferentiableError) as refused:
+        jacobian(lambda z: z * z, AutoSparse(backend), X + 1j)
+    assert str(refused.value) == (
+        "jacobian: AutoSparse takes real arguments, but one is complex. Pass its real and imaginary parts as two real arrays, "
+        "or take the dense Jacobian without AutoSparse."
+    )
+
+    def f(x):
+        xp = array_namespace(x)
+        return xp.exp(1j * x[1:]) * x[:-1] + xp.sum(x) * 0.5j
+
+    (matrix,) = jacobian(f, AutoSparse(backend), X)
+    assert matrix.dtype == "complex128"
+    close(matrix, jacobian(f, backend, X)[0], backend)
+
+
+def test_complex_results_want_forward_mode():
+    with pytest.raises(OutputError) as refused:
+        jacobian(lambda x: 1j * x, AutoSparse(AutoJax(mode="reverse")), X)
+    assert str(refused.value) == (
+        "jacobian: a complex result has no rows in reverse mode that a sparse Jacobian could be made of. Return its real and "
+        "imaginary parts, or choose a backend with forward mode."
+    )
+
+
+@each_backend
+def test_nan_stays_where_it_is(backend):
+    x = X.copy()
+    x[2] = np.nan
+    (matrix,) = jacobian(lambda x: x[1:] * x[:-1], AutoSparse(backend), x)
+    expected = jacobian(lambda x: x[1:] * x[:-1], AutoAutograd(), X)[0]
+    found = matrix.toarray()
+    finite = np.isfinite(found)
+    np.testing.assert_allclose(found[finite & (expected != 0)], expected[finite & (expected != 0)], atol=1e-7)
+    assert np.isnan(found).any()
+    assert not np.isnan(found[:, [4, 5]]).any()
+
+
+@each_backend
+def test_integers_torch_and_jax_arrays(backend):
+    (matrix,) = jacobian(lambda x: x * x, AutoSparse(backend), np.array([1, 2, 3]))
+    close(matrix, 2 * np.diag([1.0, 2.0, 3.0]), backend)
+    if isinstance(backend, AutoFiniteDifferences):
+        return
+    (matrix,) = jacobian(chain, AutoSparse(backend), torch.tensor(X))
+    close(matrix, jacobian(chain, AutoAutograd(), X)[0], backend)
+
+
+# Detection -------------------------------------------------------------------------------------------------------------
+
+
+NATIVE = {
+    "jax": (AutoJax(), lambda x: jnp.concatenate([jnp.sum(x**2)[None], x[1:] * x[:-1] + jnp.sin(x[1:])])),
+    "torch": (AutoTorch(), lambda x: torch.cat([(x**2).sum()[None], x[1:] * x[:-1] + torch.sin(x[1:])])),
+}
+
+
+@pytest.mark.parametrize(("backend", "f"), NATIVE.values(), ids=NATIVE)
+def test_native_code_is_probed(backend, f):
+    sparse = AutoSparse(backend)
+    (matrix,) = jacobian(f, sparse, X)
+    close(matrix, jacobian(chain, AutoAutograd(), X)[0], backend)
+    assert matrix.nnz == 16
+    with pytest.raises(SparsityError, match=r"jacobian: f cannot be traced for its pattern .* Write it with array_namespace"):
+        jacobian(f, AutoSparse(backend, detect="trace"), X)
+
+
+@pytest.mark.parametrize("backend", [AutoAutograd(), AutoFiniteDifferences(), AutoJax(mode="reverse")], ids=str)
+def test_probing_at_a_special_point_misses_nothing(backend):
+    sparse = AutoSparse(backend, detect="probe")
+    assert sparsity(jacobian, lambda x: x[1:] * x[:-1], sparse, np.zeros(6)).nnz == 10
+    assert sparsity(jacobian, lambda x: array_namespace(x).exp(-(x**2)), sparse, np.zeros(4)).nnz == 4
+    near = sparsity(jacobian, lambda x: array_namespace(x).sqrt(x), sparse, np.full(4, 1e-3))  # not finite below zero
+    assert near.nnz == 4
+
+
+def test_a_pattern_that_could_only_be_probed_at_the_arguments_is_checked_always(capsys):
+    def f(x):
+        numbers = x._value if hasattr(x, "_value") else x
+        if np.any(np.asarray(numbers) % 1.0):
+            raise ValueError("whole numbers only")
+        return x[1:] * x[:-1] + x[1:]
+
+    sparse = AutoSparse(AutoAutograd(), detect="probe")
+    x = np.array([0.0, 2.0, 1.0, 0.0])
+    fast = prepare(jacobian, f, sparse, x)
+    np.testing.assert_allclose(fast(x)[0].toarray(), [[2, 1, 0, 0], [0, 1, 3, 0], [0, 0, 0, 2]])
+    with pytest.raises(SparsityError, match="It was found at other arguments, beside which f fails"):
+        fast(np.array([1.0, 2.0, 3.0, 4.0]))  # where the entry that vanished does not
+    report = explain(jacobian, f, sparse, x)
+    assert any("probed at the arguments alone, as f fails beside them" in step for step in report.steps)
+    capsys.readouterr()
+
+
+def test_probing_takes_full_rows_whole_and_few_products():
+    pushes = 0
+
+    def f(x):
+        nonlocal pushes
+        pushes += 1
+        return chain(x)
+
+    n = 3000
+    pattern = sparsity(jacobian, f, AutoSparse(AutoTorch(), detect="probe"), np.linspace(0.1, 1, n))
+    assert pattern.nnz == n + 2 * (n - 1)
+    assert pattern.colouring.passes == 3
+    assert pushes < 10
+
+
+@each_backend
+def test_plain_numpy_code_is_traced(backend):
+    @numpy_function
+    def f(x):
+        return np.concatenate([np.cumsum(x[:2]), np.diff(x), np.where(x > 0, x, 0)])
+
+    report = sparsity(jacobian, f, AutoSparse(backend, detect="trace"), X)
+    assert report.shape == (13, 6)
+    assert report.nnz == 3 + 10 + 6
+    close(jacobian(f, AutoSparse(backend), X)[0], jacobian(f, backend, X)[0], backend)
+
+
+def test_code_that_writes_in_place_is_traced():
+    def f(x):
+        y = np.zeros_like(x)
+        y[1:] += x[:-1]
+        view = y[2:4]
+        view *= x[0]
+        return y
+
+    pattern = sparsity(jacobian, f, AutoSparse(AutoFiniteDifferences(), detect="trace"), X)
+    expected = np.eye(6, k=-1, dtype=bool)
+    expected[2:4, 0] = True
+    np.testing.assert_array_equal(pattern.toarray(), expected)
+
+
+def test_constants_and_keywords_are_not_taken_for_what_they_are_at_the_moment():
+    def f(x, c, *, k):
+        return c * x + k * x[::-1]
+
+    fast = prepare(jacobian, f, AutoSparse(AutoAutograd()), X, Constant(0.0), k=np.zeros(6))
+    close(fast(X, Constant(2.0), k=np.ones(6))[0], 2 * np.eye(6) + np.eye(6)[::-1], AutoAutograd())
+
+
+@each_engine
+def test_a_pattern_of_the_users_in_any_form(backend):
+    expected = jacobian(chain, AutoAutograd(), X)[0]
+    pattern = scipy.sparse.csr_array(expected != 0)
+    forms = [
+        pattern, pattern.tocsc(), pattern.tocoo(), pattern.tolil(), pattern.toarray(), SparsityPattern(pattern),
+        torch.tensor(pattern.toarray()).to_sparse(), BCOO.fromdense(jnp.asarray(pattern.toarray())),
+    ]  # fmt: skip
+    autos = {AutoSparse(backend, pattern=form) for form in forms}
+    assert len(autos) == 1
+    evaluations = 0
+
+    def f(x):
+        nonlocal evaluations
+        evaluations += 1
+        return chain(x)
+
+    close(jacobian(f, AutoSparse(backend, pattern=pattern, check=False), X)[0], expected, backend)
+    assert evaluations <= 2
+
+
+@each_engine
+def test_patterns_are_kept_with_their_colouring(backend, tmp_path):
+    pattern = sparsity(jacobian, chain, backend, X)
+    pattern.save(tmp_path / "pattern.npz")
+    again = SparsityPattern.load(tmp_path / "pattern.npz")
+    assert again == pattern
+    assert hash(again) == hash(pattern)
+    assert str(again.colouring) == str(pattern.colouring) == "2 colours of columns and 1 full row"
+    with mock.patch("adinterface.sparse.operators.choose", side_effect=AssertionError):
+        close(jacobian(chain, AutoSparse(backend, pattern=again), X)[0], jacobian(chain, backend, X)[0], backend)
+    auto = AutoSparse(backend, pattern=again)
+    assert pickle.loads(pickle.dumps(auto)) == auto
+    assert pickle.loads(pickle.dumps(again)).colouring.passes == 3
+
+
+def test_a_colouring_for_another_mode_is_made_anew():
+    pattern = sparsity(jacobian, chain, AutoJax(), X)
+    close(jacobian(chain, AutoSparse(AutoTorch(mode="reverse"), pattern=pattern), X)[0], jacobian(chain, AutoTorch(), X)[0], X)
+
+
+def test_a_pattern_shows_itself(tmp_path):
+    pattern = sparsity(jacobian, chain, AutoAutograd(), X)
+    assert repr(pattern) == "SparsityPattern(6 x 6, 16 entries, density 44.4 %, 2 colours of columns and 1 full row: 3 passes)"
+    assert repr(SparsityPattern(np.eye(3)[:1])) == "SparsityPattern(1 x 3, 1 entry, density 33.3 %)"
+    import matplotlib as mpl
+
+    with mpl.rc_context({"backend": "agg"}):
+        import matplotlib.pyplot as plt
+
+        axes = pattern.plot()
+        assert axes.get_title().startswith("6 x 6, 16 entries")
+        assert len(axes.collections[0].get_offsets()) == 16
+        axes.figure.savefig(tmp_path / "pattern.png")
+        plt.close(axes.figure)
+
+
+# Prepared --------------------------------------------------------------------------------------------------------------
+
+
+@each_backend
+def test_prepared_calls_detect_colour_and_check_once(backend):
+    evaluations = 0
+
+    def f(x):
+        nonlocal evaluations
+        evaluations += 1
+        return chain(x)
+
+    fast = prepare(jacobian, f, AutoSparse(backend), X)
+    close(fast(X)[0], jacobian(chain, backend, X)[0], backend)
+    at_first, evaluations = evaluations, 0
+    close(fast(X + 1)[0], jacobian(chain, backend, X + 1)[0], backend)
+    # Adaptive differences take up to ten evaluations for each of the six seeds, and one at the point.
+    most = {"jax": 0, "torch": 1, "autograd": 1, "finite_differences": 10 * 6 + 1}[type(backend).name]
+    assert evaluations == most or (most > 1 and evaluations < most)
+    assert at_first > evaluations
+    close(fast(X[:4])[0], jacobian(chain, backend, X[:4])[0], backend)
+    assert fast.specializations == 2
+    again = pickle.loads(pickle.dumps(prepare(jacobian, chain, AutoSparse(backend), X)))
+    close(again(X)[0], jacobian(chain, backend, X)[0], backend)
+
+
+@each_engine
+def test_prepared_hessians(backend):
+    fast = prepare(value_gradient_and_hessian, energy, AutoSparse(backend), X)
+    for x in (X, X + 1):
+        value, slope, matrix = fast(x)
+        expected = value_gradient_and_hessian(energy, backend, x)
+        np.testing.assert_allclose(value, expected.value)
+        np.testing.assert_allclose(slope, expected.gradient)
+        close(matrix, expected.hessian, backend)
+
+
+def test_specializations_are_bounded():
+    fast = prepare(jacobian, lambda x: x * x, AutoSparse(AutoAutograd()), X)
+    fast.max_specializations = 2
+    for n in range(2, 7):
+        assert fast(np.ones(n))[0].shape == (n, n)
+    assert len(fast._known) == 2
+    assert fast.specializations == 6
+
+
+def test_threads_share_a_prepared_call():
+    fast = prepare(jacobian, chain, AutoSparse(AutoTorch()), X)
+    found = {}
+
+    def work(k):
+        found[k] = fast(X + k)[0].toarray()
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for k in range(6):
+        np.testing.assert_allclose(found[k], jacobian(chain, AutoTorch(), X + k)[0])
+
+
+def test_inside_jax_transformations():
+    sparse = AutoSparse(AutoJax(), format="native")
+
+    @jax.jit
+    def product(x, v):
+        return jacobian(chain, sparse, x)[0] @ v
+
+    with jax.enable_x64(True):
+        expected = jacobian(chain, AutoAutograd(), X)[0] @ X
+        np.testing.assert_allclose(product(jnp.asarray(X), jnp.asarray(X)), expected, rtol=1e-12)
+        with pytest.raises(SparsityError) as refused:
+            jax.jit(lambda x: jacobian(chain, AutoSparse(AutoJax()), x)[0].data)(jnp.asarray(X))
+    assert str(refused.value) == (
+        "jacobian: inside a transformation of jax a matrix of SciPy's cannot hold what is traced. Take AutoSparse(..., "
+        'format="native").'
+    )
+
+
+def test_inside_a_transformation_nothing_can_be_probed():
+    with pytest.raises(SparsityError) as refused:
+        jax.jit(lambda x: jacobian(jnp.sin, AutoSparse(AutoJax(), format="native"), x)[0].data)(jnp.ones(3))
+    assert "inside a transformation of the engine there are no numbers to probe f with" in str(refused.value)
+    pattern = sparsity(jacobian, jnp.sin, AutoJax(), np.ones(3))
+    given = AutoSparse(AutoJax(), format="native", pattern=pattern)
+    found = jax.jit(lambda x: jacobian(jnp.sin, given, x)[0].data)(jnp.ones(3))
+    np.testing.assert_allclose(found, np.cos(np.ones(3)), rtol=1e-6)
+
+
+# Verification ----------------------------------------------------------------------------------------------------------
+
+
+@each_backend
+def test_a_wrong_pattern_is_found_and_the_rows_are_named(backend):
+    sparse = AutoSparse(backend, pattern=np.eye(6))
+    with pytest.raises(SparsityError) as refused:
+        jacobian(chain, sparse, X)
+    message = str(refused.value)
+    assert message.startswith(
+        "jacobian: the derivative has entries outside its pattern (given) in rows 0, 1, 2, 3, 4 and 1 more: along a random "
+        "direction row 0 is "
+    )
+    assert message.endswith("Leave pattern=... out to have it detected, or compare it with sparsity(...).")
+    unchecked = AutoSparse(backend, pattern=np.eye(6), check=False)
+    assert jacobian(chain, unchecked, X)[0].nnz == 6
+    with pytest.raises(SparsityError, match=r"hessian: the derivative has entries outside its pattern \(given\)"):
+        hessian(energy, AutoSparse(backend, pattern=np.eye(6)), X)
+
+
+def test_a_wrong_pattern_is_found_in_reverse_mode():
+    with pytest.raises(SparsityError, match="in columns 0, 1, 2"):
+        jacobian(chain, AutoSparse(AutoJax(mode="reverse"), pattern=np.eye(6)), X)
+
+
+@pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd(), AutoFiniteDifferences()], ids=str)
+def test_a_pattern_that_changes_with_the_values_is_found_in_every_call(backend):
+    def f(x):
+        return x * x if x[0] > 0 else x * x[0]
+
+    fast = prepare(jacobian, f, AutoSparse(backend), X)
+    for _ in range(3):
+        close(fast(X)[0], np.diag(2 * X), backend)
+    with pytest.raises(SparsityError) as refused:
+        fast(-X)
+    assert "(trace at these values, because f branches on them)" in str(refused.value)
+    assert str(refused.value).endswith(
+        "f branches on values, and these lead another way: make the call without prepare, or pass a pattern=... that holds for "
+        "every branch."
+    )
+    close(jacobian(f, AutoSparse(backend), -X)[0], jacobian(f, backend, -X)[0], backend)
+
+
+def test_check_always_and_first():
+    def f(x):
+        return torch.where(x > 0, x, x.flip(0))
+
+    first = prepare(jacobian, f, AutoSparse(AutoTorch(), pattern=np.eye(6)), np.abs(X))
+    always = prepare(jacobian, f, AutoSparse(AutoTorch(), pattern=np.eye(6), check="always"), np.abs(X))
+    for fast in (first, always):
+        fast(np.abs(X))
+    assert first(-np.abs(X))[0].nnz == 6
+    with pytest.raises(SparsityError):
+        always(-np.abs(X))
+
+
+# What is told ----------------------------------------------------------------------------------------------------------
+
+
+def test_explain_says_how_the_pattern_was_found(capsys):
+    report = explain(jacobian, chain, AutoSparse(AutoJax()), X)
+    assert report.steps[0] == (
+        "AutoJax: pattern: trace, whatever the values are; 6 x 6, 16 entries, 2 colours of columns and 1 full row"
+    )
+    assert "AutoJax: 3 products with the Jacobian: 2 colours of columns and 1 full row" in report.steps
+    report = explain(hessian, lambda x: torch.sum(x**3), AutoSparse(AutoTorch()), X)
+    (step,) = [step for step in report.steps if "pattern" in step]
+    assert step.startswith("AutoTorch: pattern: probed, because tracing met TypeError: sum(): argument 'input'")
+    capsys.readouterr()
+
+
+# Values ----------------------------------------------------------------------------------------------------------------
+
+
+def test_other_operators_do_as_without():
+    sparse = AutoSparse(AutoTorch())
+    np.testing.assert_array_equal(gradient(energy, sparse, X)[0], gradient(energy, AutoTorch(), X)[0])
+    np.testing.assert_array_equal(hvp(energy, sparse, X, X), hvp(energy, AutoTorch(), X, X))
+    np.testing.assert_array_equal(prepare(gradient, energy, sparse, X)(X)[0], gradient(energy, AutoTorch(), X)[0])
+
+
+def test_options_are_checked():
+    assert repr(AutoSparse(AutoAutograd())) == (
+        "AutoSparse(backend=AutoAutograd(mode=None), pattern=None, detect='auto', format='csr', check='first')"
+    )
+    with pytest.raises(ValueError, match="AutoSparse: detect must be 'auto', 'trace' or 'probe', not 'guess'"):
+        AutoSparse(AutoJax(), detect="guess")
+    with pytest.raises(ValueError, match="AutoSparse: format must be 'csr', 'csc', 'coo' or 'native', not 'dense'"):
+        AutoSparse(AutoJax(), format="dense")
+    with pytest.raises(ValueError, match="AutoSparse: check must be 'first', 'always' or False, not True"):
+        AutoSparse(AutoJax(), check=True)
+    with pytest.raises(BackendError, match="AutoSparse: backend must be a backend, not 'jax'"):
+        AutoSparse("jax")
+    with pytest.raises(BackendError, match="SecondOrder: outer cannot be AutoSparse, which stands outermost: "):
+        SecondOrder(AutoSparse(AutoJax()), AutoJax())
+    with pytest.raises(TypeError, match="SparsityPattern takes a sparse matrix or a dense 2-d array, not a str"):
+        AutoSparse(AutoJax(), pattern="csr")
+    with pytest.raises(ValueError, match=r"SparsityPattern: a pattern is y.size x x.size, but this has shape \(3,\)"):
+        AutoSparse(AutoJax(), pattern=np.ones(3))
+    with pytest.raises(ValueError, match=r"SparsityPattern: an entry stands outside the shape \(2, 2\)"):
+        SparsityPattern.of_entries([0], [2], (2, 2))
+
+
+def test_patterns_of_another_shape_are_refused():
+    with pytest.raises(SparsityError, match=r"the pattern has shape \(6, 5\), but the differentiated arguments hold 6"):
+        jacobian(chain, AutoSparse(AutoTorch(), pattern=np.ones((6, 5))), X)
+    with pytest.raises(SparsityError, match=r"jacobian: the pattern has shape \(5, 6\), but f has 6 outputs and 6 inputs"):
+        jacobian(chain, AutoSparse(AutoTorch(), pattern=np.ones((5, 6))), X)
+    with pytest.raises(SparsityError, match="AutoSparse: a Hessian is square, but its pattern has shape"):
+        hessian(energy, AutoSparse(AutoTorch(), pattern=np.ones((5, 6))), X)
+    wrong = SparsityPattern(np.ones((6, 6))).coloured(Colouring("columns", np.zeros(6, int), np.zeros(0, int)))
+    with pytest.raises(SparsityError, match="the colouring of this pattern puts two entries into one place"):
+        jacobian(chain, AutoSparse(AutoTorch(), pattern=wrong), X)
+
+
+def test_a_dense_hessian_is_refused():
+    with pytest.raises(SparsityError) as refused:
+        hessian(lambda x: array_namespace(x).sum(x) ** 2, AutoSparse(AutoJax()), np.ones(20_000))
+    assert str(refused.value) == (
+        "AutoSparse: the Hessian of f, of 20000 inputs, would have up to 400000000 entries, so it is not sparse: something in "
+        "f, such as the square of a sum, lets nearly all inputs meet. Use hvp, which needs no matrix."
+    )
+
+
+def test_sparsity_refuses_what_gives_no_matrix():
+    with pytest.raises(TypeError, match=r"sparsity: gradient gives no matrix\. Pass jacobian or hessian\."):
+        sparsity(gradient, energy, AutoJax(), X)
+    with pytest.raises(TypeError, match="sparsity: f must be a function, but is the backend AutoJax"):
+        sparsity(jacobian, AutoJax(), chain, X)
+
+
+def test_the_extra_is_named_where_scipy_is_missing():
+    program = """
+        import sys
+        sys.modules["scipy"] = None
+        import numpy as np
+        import adinterface as ad
+        sparse = ad.AutoSparse(ad.AutoFiniteDifferences(), pattern=np.eye(2))
+        try:
+            ad.jacobian(lambda x: x * x, sparse, np.ones(2))
+        except ad.MissingEngineError as error:
+            print(error)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True)
+    assert done.stdout == "AutoSparse needs SciPy, which is not installed: pip install 'adinterface[sparse]'\n"
+
+
+def test_plotting_names_matplotlib_where_it_is_missing():
+    with mock.patch.dict(sys.modules, {"matplotlib": None, "matplotlib.pyplot": None}), pytest.raises(ImportError) as missing:
+        SparsityPattern(np.eye(2)).plot()
+    message = "SparsityPattern.plot needs matplotlib, which is not installed: pip install 'adinterface[demo]'"
+    assert str(missing.value) == message
+
+
+def test_without_scipys_private_grouping_the_colours_are_as_few():
+    pattern = sparsity(jacobian, PROBLEMS[1].f, AutoAutograd(), PROBLEMS[1].x(60))
+    with mock.patch.dict(sys.modules, {"scipy.optimize._numdiff": None}):
+        again = sparsity(jacobian, PROBLEMS[1].f, AutoAutograd(), PROBLEMS[1].x(60))
+    assert again.colouring.passes == pattern.colouring.passes == 11
+    np.testing.assert_array_equal(again.colouring.colours, pattern.colouring.colours)
+
+
+def test_random_patterns_are_coloured_rightly():
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        shape = rng.integers(1, 15, 2)
+        pattern = SparsityPattern(rng.random(shape) < rng.choice([0.05, 0.2, 0.6]))
+        for pushes, pulls in ((True, True), (True, False), (False, True)):
+            colouring = choose(pattern, pushes=pushes, pulls=pulls)
+            require_valid(pattern, colouring)
+            assert colouring.passes <= (shape.min() if pushes and pulls else shape[1 - pulls])
+        square = symmetric(SparsityPattern(rng.random((shape[0], shape[0])) < 0.3))
+        require_valid(square, by_symmetry(square))
+
+
+def test_neither_scipy_nor_the_operators_are_imported_before_they_are_needed():
+    program = "import adinterface, sys; print(*sorted(m for m in sys.modules if m.startswith(('scipy', 'adinterface.sparse'))))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    needed = [f"adinterface.sparse{module}" for module in ("", ".auto", ".pattern")]
+    assert done.stdout.split() == needed
+
+
+@each_backend
+def test_a_hessian_whose_lines_meet_in_a_full_one_alone(backend):
+    """Lines without an entry of their own need no product."""
+    x = np.arange(1.0, 8.0)
+    for f in (lambda x: x[0] * array_namespace(x).sum(x[1:]), lambda x: x[3] * array_namespace(x).sum(x) + x[1] * x[2] * x[0]):
+        pattern = sparsity(hessian, f, AutoSparse(backend), x)
+        require_valid(pattern, pattern.colouring)
+        for sparse in (AutoSparse(backend), AutoSparse(backend, pattern=pattern)):
+            close(hessian(f, sparse, x), hessian(f, AutoAutograd(), x), backend)
+
+
+def test_star_colourings_of_random_patterns_are_valid_and_save_colours():
+    random = np.random.default_rng(0)
+    saved = 0
+    for k in range(80):
+        n = int(random.integers(3, 50))
+        dense = random.random((n, n)) < random.uniform(0.02, 0.4)
+        dense |= dense.T | (np.eye(n, dtype=bool) if k % 2 else False)
+        pattern = SparsityPattern.of_entries(*np.nonzero(dense), dense.shape)
+        found = by_symmetry(pattern)
+        require_valid(pattern, found)
+        saved += found.passes < choose(pattern, pushes=True, pulls=False).passes
+    assert saved > 40

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -404,9 +404,8 @@ SPARSE: dict[type[Operation], type[SparseOperation]] = {
 
 def sparse_operation(kind: Kind, auto: AutoSparse) -> Operation:
     """The sparse operation of an operator, or the dense one of an operator that gives no matrix."""
-    made: Any = kind
-    if not isinstance(made, type):  # an operator around an operator, which refuses the backend value
+    if not isinstance(kind, type):  # an operator around an operator, which refuses the backend value
         return kind(auto)
-    sparse: Any = made if issubclass(made, SparseOperation) else SPARSE.get(made)
-    operation: Operation = made(auto.backend) if sparse is None else sparse(auto)
-    return operation
+    dense = cast("type[Operation]", kind)
+    sparse = dense if issubclass(dense, SparseOperation) else SPARSE.get(dense)
+    return dense(auto.backend) if sparse is None else sparse(auto)

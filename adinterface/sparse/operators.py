@@ -406,6 +406,6 @@ def sparse_operation(kind: Kind, auto: AutoSparse) -> Operation:
     """The sparse operation of an operator, or the dense one of an operator that gives no matrix."""
     if not isinstance(kind, type):  # an operator around an operator, which refuses the backend value
         return kind(auto)
-    dense: type[Operation] = kind  # type: ignore[assignment]
+    dense: type[Operation] = kind
     sparse = dense if issubclass(dense, SparseOperation) else SPARSE.get(dense)
     return dense(auto.backend) if sparse is None else sparse(auto)

@@ -9,6 +9,8 @@ from mpmath import mpf
 
 from adinterface import AutoAutograd, AutoJax, AutoTorch, Constant, NumpyCodeError, gradient, numpy_function, value_and_gradient
 
+pytestmark = pytest.mark.sweep
+
 ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
 # Each is a program to compile: all are what the command is for.
 ON_JAX = ["np.logaddexp", "special.betaln", "special.erfcx", "special.i0e", "special.log_ndtr", "special.psi", "special.rgamma"]

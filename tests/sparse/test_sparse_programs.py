@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pytest
 from adinterface_conformance.fuzz.making import Impossible, Wanted
 from adinterface_conformance.fuzz.making import program as made_of
 from backends_table import each_engine
@@ -11,6 +12,8 @@ from adinterface import AutoJax, AutoSparse, array_namespace, hessian, jacobian
 from adinterface.core.contract.library import Library
 from adinterface.core.contract.nodes import NodeType
 from adinterface.core.tree import handler_of
+
+pytestmark = pytest.mark.sweep
 
 #: The kit's fuzzing makes them without end.
 PROGRAMS = 100

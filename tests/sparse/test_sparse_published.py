@@ -17,6 +17,8 @@ from adinterface import (
     sparsity,
 )
 
+pytestmark = pytest.mark.sweep
+
 each_published = pytest.mark.parametrize("problem", PUBLISHED, ids=lambda problem: problem.name)
 
 

@@ -8,6 +8,8 @@ from adinterface_conformance.benchmark.solvers import SIZE, others, problems, si
 
 from adinterface import AutoAutograd, AutoJax, AutoTorch
 
+pytestmark = pytest.mark.sweep
+
 SMALL = 8
 PROBLEMS = {problem.name: problem for problem in (*problems(SMALL), *others(SMALL))}
 TEN = [problem.name for problem in problems(SMALL)]

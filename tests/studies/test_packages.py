@@ -15,6 +15,8 @@ from adinterface_studies.packages.trial import Trial, Unusable, reference, run
 
 from adinterface import AutoAutograd, AutoTorch
 
+pytestmark = pytest.mark.sweep
+
 
 def test_the_list_is_long_and_has_each_name_once():
     names = [example.name for example in examples()]

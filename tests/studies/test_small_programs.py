@@ -8,6 +8,8 @@ from adinterface_studies.programs.trial import Outcome, Program, programs, refer
 
 from adinterface import AutoAutograd, AutoJax, AutoTorch
 
+pytestmark = pytest.mark.sweep
+
 PROGRAMS = programs()
 
 

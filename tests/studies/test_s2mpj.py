@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from adinterface_conformance.__main__ import main
+from adinterface_studies.__main__ import main
 from adinterface_studies import s2mpj
 
 from adinterface import AutoFiniteDifferences

@@ -729,7 +729,10 @@ def binary(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
             return found
         engine, array = self._engine, self._array
         if type(other) is NumpyArray:
-            other = other._array
+            if self._parent is PYTHON or other._parent is PYTHON:
+                array, other = OF_PYTHON["operands"](self, other)
+            else:
+                other = other._array
         elif type(other) not in engine.numbers:
             operand = engine.operand(other, array)
             if operand is NotImplemented:

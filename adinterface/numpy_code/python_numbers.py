@@ -54,13 +54,14 @@ def _settled(x: Any) -> Any:
     return int(x) if kind in "iu" else bool(x) if kind == "b" else python_number(x)
 
 
-def _is_python_number(x: Any) -> bool:
+def is_python_number(x: Any) -> bool:
+    """Whether x would be one of Python's own numbers in code that runs as it is."""
     return x._parent is PYTHON if type(x) is NumpyArray else type(x) in (float, int, bool, complex)
 
 
 def _operated(ufunc: np.ufunc, a: Any, b: Any) -> Any:
     """What Python's operator gives for two of its numbers, at least one of which an engine follows; None if one is NumPy's."""
-    if not (_is_python_number(a) and _is_python_number(b)):
+    if not (is_python_number(a) and is_python_number(b)):
         return None
     real = _FAILING.get(ufunc)
     if real is not None:
@@ -69,6 +70,17 @@ def _operated(ufunc: np.ufunc, a: Any, b: Any) -> Any:
             a = a + 0j
     result = _computed(ufunc, a, b)
     return tuple(map(python_number, result)) if type(result) is tuple else python_number(result)
+
+
+def _operands(a: NumpyArray, b: NumpyArray) -> tuple[Any, Any]:
+    """The arrays of two operands, of which at least one is a number of Python's, whose dtype gives way to that of the other."""
+    if is_python_number(a) == is_python_number(b):
+        return a._array, b._array
+    number, other = (a, b) if is_python_number(a) else (b, a)
+    if other.dtype.kind in "fc" and number.dtype != other.dtype and (number.dtype.kind == "f" or other.dtype.kind == "c"):
+        dtype = other.dtype if number.dtype.kind == "c" else other.real.dtype
+        number = NumpyArray(number._array, number._engine).astype(dtype)
+    return (number._array, other._array) if other is b else (other._array, number._array)
 
 
 def _computed(ufunc: np.ufunc, a: Any, b: Any) -> Any:
@@ -148,6 +160,6 @@ def _may_be_caught() -> bool:
     return bool(names is not None and names.caught(frame))
 
 
-OF_PYTHON.update(operator=_operated, item=item, tolist=listed)
+OF_PYTHON.update(operator=_operated, operands=_operands, item=item, tolist=listed)
 
-__all__ = ["checked", "not_finite", "python_number"]
+__all__ = ["checked", "is_python_number", "not_finite", "python_number"]

@@ -16,6 +16,7 @@ from adinterface import (
     AutoAutograd,
     AutoJax,
     AutoTorch,
+    Constant,
     NumpyCodeError,
     derivative,
     gradient,
@@ -497,3 +498,27 @@ def test_an_element_as_a_number(backend):
 def test_an_array_is_no_number(backend, convert):
     with pytest.raises((ValueError, TypeError)):
         gradient(deep(convert), backend, X)
+
+
+@pytest.mark.parametrize("extreme", [max, min])
+@each_engine
+def test_the_largest_of_numbers_of_python_is_one(extreme, backend):
+    """A division by it is a division of Python's, which a compiled call checks; its dtype gives way to that of arrays."""
+
+    @deep
+    def f(a, b):
+        try:
+            y = 1.0 / extreme(float(b), 0.0)
+        except ZeroDivisionError:
+            y = 2.0
+        return a**2 * y
+
+    number = np.float64 if backend == AutoJax() else np.float32  # JAX has no doubles in a call of single precision
+    b = 0.74 if extreme is max else -0.74
+    fast = prepare(value_and_gradient, f, backend, number(0.5), Constant(number(b)))
+    for factor in (1, -1, 1):
+        value, (slope, _) = fast(number(0.5), Constant(number(factor * b)))
+        expected = 1 / number(b) if factor == 1 else 2.0
+        np.testing.assert_allclose([value, slope], [0.25 * expected, expected], rtol=1e-6)
+        assert np.asarray(value).dtype == number
+    assert hessian(f, backend, number(0.5), Constant(number(b))).dtype == number

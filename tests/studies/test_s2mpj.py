@@ -3,8 +3,8 @@
 import sys
 
 import pytest
-from adinterface_studies.__main__ import main
 from adinterface_studies import s2mpj
+from adinterface_studies.__main__ import main
 
 from adinterface import AutoFiniteDifferences
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..array import NumpyArray
-from ..python_numbers import python_number
+from ..python_numbers import is_python_number, python_number
 from .classes import real_of as real_class
 from .globals import Globals, Of
 from .plain import unknown
@@ -45,7 +45,7 @@ def _extreme(real: Callable[..., Any], beyond: str) -> Callable[..., Any]:
                 best = np.where(
                     getattr(value, beyond)(best) if type(value) is NumpyArray else best_is(best, value), value, best
                 )
-            return best
+            return python_number(best) if all(map(is_python_number, values)) else best
         return real(*args, **kwargs)
 
     def best_is(best: Any, value: Any) -> Any:

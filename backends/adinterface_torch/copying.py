@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import sys
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import chain
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
@@ -21,8 +21,10 @@ from torch import nn
 from adinterface.core.contract.errors import ConversionError
 
 from .distributed import exchanges, is_dtensor
+from .hooks import CALLED, HOOKS, NO_HOOKS, SHARED
 from .library import is_wrapped
 from .pickling import is_marked
+from .private import as_parameter
 
 # What a copy shares with the original, as deepcopy does too.
 _SHARED = frozenset(
@@ -30,13 +32,10 @@ _SHARED = frozenset(
     | {torch.Size}
 )
 _CONTAINERS = (dict, OrderedDict, set, list)
-_REGISTERS = ("_parameters", "_buffers", "_modules")
-#: The other containers that every module has, with their classes: hooks, and names of buffers that are not saved.
-_HOOKS = {
-    name: type(value) for name, value in vars(nn.Module()).items() if isinstance(value, (dict, set)) and name not in _REGISTERS
-}
-#: Those of them that only a call asks. A gradient has none: nobody calls it.
-_CALLED = frozenset(name for name in _HOOKS if name.endswith("hooks") and "state_dict" not in name)
+#: The attributes that every module has.
+_OWN = frozenset(vars(nn.Module()))
+#: The registers of hooks that a gradient has, too.
+_KEPT = [name for name in HOOKS if name not in CALLED]
 #: What `nn.Module.__getstate__` leaves out: it would call the original.
 _COMPILED = "_compiled_call_impl"
 #: What makes a DistributedDataParallel a member of its group.
@@ -62,6 +61,8 @@ def gradient_of(module: nn.Module, parameters: Sequence[Any], gradients: Sequenc
 
 
 def _entry(gradient: Any, parameter: torch.Tensor) -> Any:
+    if type(gradient) is torch.Tensor and not gradient.requires_grad:
+        return as_parameter(gradient)
     if gradient is None:
         gradient = torch.zeros_like(parameter, memory_format=torch.contiguous_format)
     if isinstance(gradient, nn.Module) or gradient.requires_grad:
@@ -69,15 +70,15 @@ def _entry(gradient: Any, parameter: torch.Tensor) -> Any:
     return nn.Parameter(gradient, requires_grad=False)
 
 
-# How a class is copied: as its `__dict__` says, by a way of its own, or as one whose gradients processes exchange.
-PLAIN, OWN, EXCHANGES = "plain", "own", "exchanges"
+# How a module is copied: attribute by attribute; by deepcopy, since its class has a way of its own; or as one that processes share.
+PLAIN, OWN, SHELL = "plain", "own", "shell"
 _ways: WeakKeyDictionary[type, str] = WeakKeyDictionary()
 
 
 def _way(cls: type) -> str:
     way = _ways.get(cls)
     if way is None:
-        way = _ways[cls] = EXCHANGES if exchanges(cls) else PLAIN if _copies_by_state(cls) else OWN
+        way = _ways[cls] = SHELL if exchanges(cls) else PLAIN if _copies_by_state(cls) else OWN
     return way
 
 
@@ -105,7 +106,7 @@ class _Copier:
     def __init__(self, module: nn.Module, parameters: Sequence[Any], values: Sequence[Any], gradient: bool):
         self.module, self.parameters, self.values, self.gradient = module, parameters, values, gradient
         #: Of objects by identity, what stands for them in the copy, as `copy.deepcopy` keeps it.
-        self.memo: dict[int, Any] = dict(zip(map(id, parameters), values))
+        self.memo: dict[int, Any] = dict(zip(map(id, parameters), values)) | {id(None): None}
         #: Where a value still stands that deepcopy must copy: the dict, the name in it, the value.
         self.pending: list[tuple[dict[str, Any], str, Any]] = []
         #: The identities of what stood in the registers of parameters.
@@ -130,33 +131,47 @@ class _Copier:
 
     def place(self, children: dict[str, Any], name: str, module: Any) -> None:
         """Put the copy of a submodule under its name."""
-        memo = self.memo
-        if module is None or id(module) in memo:
-            children[name] = module and memo[id(module)]
-        elif self.is_shared(module):
+        known = self.memo.get(id(module))
+        if known is not None or module is None:
+            children[name] = known
+            return
+        way = self.way(module)
+        if way is PLAIN:
+            children[name] = self.plain(module)
+        elif way is SHELL:
             children[name] = self.shell(module)
-        elif _way(type(module)) is OWN or type(module._parameters) is not dict:
+        else:
             self.own_way = True
             self.pending.append((children, name, module))
             for inner in module.modules():
                 for value in vars(inner).values():
                     self.keep_graph(value)
-                if self.is_shared(inner):
+                if self.way(inner) is SHELL:
                     self.shell(inner)
-        else:
-            children[name] = self.plain(module)
+
+    def way(self, module: nn.Module) -> str:
+        if self.dtensors and any(map(is_dtensor, module._parameters.values())):
+            return SHELL
+        way = _way(type(module))
+        return OWN if way is PLAIN and type(module._parameters) is not dict else way
 
     def plain(self, module: nn.Module) -> nn.Module:
+        before = module.__dict__
         new, state = self.begun(module)
-        for name, value in module.__dict__.items():
+        if self.gradient:
+            state.update(SHARED)
+        for name in _KEPT if self.gradient else HOOKS:
+            if before.get(name):
+                self.pending.append((state, name, before[name]))
+            elif not self.gradient:
+                state[name] = HOOKS[name]()
+        for name, value in before.items():
+            if name in _OWN or type(value) in _SHARED:
+                continue
             kind = type(value)
-            if kind in _SHARED or name in _REGISTERS:
+            if kind is tuple and _is_plain(value):
                 continue
-            if name in _HOOKS and (not value or (self.gradient and name in _CALLED)):
-                state[name] = _HOOKS[name]()
-            elif kind is tuple and _SHARED.issuperset(map(type, value)):
-                continue
-            elif kind in _CONTAINERS and _is_plain(value):
+            if kind in _CONTAINERS and _is_plain(value):
                 if id(value) not in self.memo:  # a list that several modules share is one in their copies
                     self.memo[id(value)] = kind(value)
                 state[name] = self.memo[id(value)]
@@ -165,15 +180,11 @@ class _Copier:
         state.pop(_COMPILED, None)
         return new
 
-    def is_shared(self, module: nn.Module) -> bool:
-        """Whether processes share the module: what it holds besides, such as their group or mesh, cannot be copied."""
-        return _way(type(module)) is EXCHANGES or (self.dtensors and any(map(is_dtensor, module._parameters.values())))
-
     def shell(self, module: nn.Module) -> nn.Module:
-        """A copy that shares all but the registers. What exchanged gradients becomes a container of them."""
+        """A copy that shares all but the registers: what else it holds, such as the group or the mesh, cannot be copied."""
         new, state = self.begun(module)
-        empty = _HOOKS.keys() if _way(type(module)) is EXCHANGES else _CALLED if self.gradient else ()
-        for name, kind in _HOOKS.items():
+        empty: Collection[str] = HOOKS if exchanges(type(module)) else CALLED if self.gradient else ()
+        for name, kind in HOOKS.items():
             if name in state:
                 state[name] = kind() if name in empty else state[name].copy()
         for name in _MEMBERSHIP:
@@ -181,22 +192,22 @@ class _Copier:
         return new
 
     def begun(self, module: nn.Module) -> tuple[nn.Module, dict[str, Any]]:
-        """An object of the class with all attributes of the module, and registers of its own."""
+        """An object of the class with all attributes of the module, and with its own parameters, buffers and children."""
         memo = self.memo
         new: nn.Module = object.__new__(type(module))
         memo[id(module)] = new
-        state = new.__dict__
-        state.update(module.__dict__)
+        state = module.__dict__.copy()
+        object.__setattr__(new, "__dict__", state)
         own, buffers, children = module._parameters, module._buffers, module._modules
         try:
-            state["_parameters"] = {name: p if p is None else memo[id(p)] for name, p in own.items()}
+            state["_parameters"] = {name: memo[id(parameter)] for name, parameter in own.items()}
         except KeyError:
             raise _changed(self.module) from None
         self.found.update(map(id, own.values()))
-        state["_buffers"] = copies = {**buffers}
+        state["_buffers"] = copies = dict(buffers)
         for name, buffer in buffers.items():
             self.place_buffer(copies, name, buffer)
-        state["_modules"] = inner = {**children}
+        state["_modules"] = inner = dict(children)
         for name, child in children.items():
             self.place(inner, name, child)
         return new, state
@@ -241,7 +252,7 @@ class _Copier:
                 own.update({name: placed[id(parameter)] for name, parameter in own.items() if parameter is not None})
         if self.gradient:
             for inner in copied.modules():
-                vars(inner).update((name, kind()) for name, kind in _HOOKS.items() if name in _CALLED)
+                vars(inner).update((name, NO_HOOKS) for name in CALLED)
 def _changed(module: nn.Module) -> ConversionError:
     return ConversionError(
         f"{type(module).__name__} has other parameters than before: f added, removed or replaced some, so their "

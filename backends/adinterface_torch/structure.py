@@ -81,7 +81,7 @@ def _survey(module: nn.Module) -> tuple[Hashable, list[Any]]:
             key.append(number)
             continue
         own, children = inner._parameters, inner._modules
-        key += (ref(type(inner)), tuple(own), tuple(children))
+        key += (ref(type(inner)), tuple(own.keys()), tuple(children.keys()))
         for parameter in own.values():
             count = len(numbers)
             number = numbers.setdefault(id(parameter), count)

@@ -23,7 +23,6 @@ from adinterface.core.contract.library import (
     Enter,
     EnterAll,
     Leave,
-    LeaveAll,
     Library,
     Scoping,
     as_it_is,
@@ -35,7 +34,6 @@ from adinterface.core.contract.loops import Loops
 from adinterface.core.contract.nodes import Unkeyed
 from adinterface.core.contract.rules import Arrays, FlatRule
 
-from .alike import alike
 from .custom import custom
 from .distributed import is_distributed, is_dtensor, require_right, spread_like
 from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED
@@ -210,11 +208,6 @@ class TorchLibrary(Library):
     def enter_all(self, enter: Enter) -> EnterAll | None:
         return _all_as_they_are if enter is _as_it_is or enter is _dense_as_it_is else None
 
-    def leave_all(self, examples: Sequence[Any]) -> LeaveAll | None:
-        if not all(_has_memory(x) and not _is_wrapped(x) and x.is_contiguous() for x in examples):
-            return None
-        return _own_tensors([x.detach() for x in examples])
-
     def _on_its_memory(self, x: Any, taken: set[int]) -> torch.Tensor:
         flags = x.flags
         if flags.c_contiguous and flags.writeable:
@@ -232,11 +225,11 @@ class TorchLibrary(Library):
 
     def leave(self, example: Any, source: Library) -> Leave | None:
         if source is self:
-            return _own_tensor_like(example.detach()) if _has_memory(example) else None
+            return _own_tensor if _has_memory(example) else None
         if type(example) is float:
             return _to_float
         if type(example) is np.ndarray and example.dtype in SHARED and example.dtype.isnative:
-            return _own_numbers_like(example)
+            return _own_numbers
         return None
 
     def present(self, target: Library) -> Leave | None:
@@ -328,21 +321,6 @@ def _all_as_they_are(values: Sequence[Any], taken: set[int]) -> bool:
     return True
 
 
-def _own_tensors(examples: Sequence[torch.Tensor]) -> LeaveAll:
-    are_dense = alike(examples)
-
-    def leave(results: Sequence[Any], taken: set[int]) -> Sequence[Any] | None:
-        if not are_dense(*results):
-            return None
-        keys = {*map(_address, map(_storage, results))}
-        if len(keys) != len(results) or not keys.isdisjoint(taken):
-            return None
-        taken |= keys
-        return results
-
-    return leave
-
-
 def _own_tensor(result: Any, taken: set[int]) -> Any:
     """A tensor that is the caller's own already; None for any other."""
     if result.requires_grad or result.layout is not torch.strided or not result.is_contiguous() or _is_wrapped(result):
@@ -356,36 +334,6 @@ def _own_tensor(result: Any, taken: set[int]) -> Any:
         return None
     taken.add(key)
     return result
-
-
-def _own_tensor_like(example: torch.Tensor) -> Leave:
-    """`_own_tensor`, at once for what is like the example, which is most often as dense as a result must be."""
-    if _is_wrapped(example) or not example.is_contiguous():
-        return _own_tensor
-    is_dense = alike([example])
-
-    def leave(result: Any, taken: set[int]) -> Any:
-        if not is_dense(result):
-            return _own_tensor(result, taken)
-        key = result.untyped_storage().data_ptr()
-        if key in taken and key:
-            return None
-        taken.add(key)
-        return result
-
-    return leave
-
-
-def _own_numbers_like(example: np.ndarray[Any, Any]) -> Leave:
-    if not (example.flags.c_contiguous and example.flags.writeable and min(example.strides, default=0) >= 0):
-        return _own_numbers
-    own = _own_tensor_like(torch.from_numpy(example))
-
-    def leave(result: Any, taken: set[int]) -> Any:
-        tensor = own(result, taken) if result.is_cpu else None
-        return None if tensor is None else tensor.numpy()
-
-    return leave
 
 
 def _own_numbers(result: Any, taken: set[int]) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import sys
 from collections import OrderedDict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
@@ -109,10 +109,11 @@ class _Copier:
         self.memo: dict[int, Any] = dict(zip(map(id, parameters), values)) | {id(None): None}
         #: Where a value still stands that deepcopy must copy: the dict, the name in it, the value.
         self.pending: list[tuple[dict[str, Any], str, Any]] = []
-        #: The identities of what stood in the registers of parameters.
-        self.found: set[int] = set()
+        #: The registers of parameters that were met.
+        self.registers: list[Mapping[str, Any]] = []
         #: Whether some submodule copies itself.
         self.own_way = False
+        self.ways: dict[type, str] = {}
         self.dtensors = "torch.distributed.tensor" in sys.modules
 
     def copied(self) -> nn.Module:
@@ -125,8 +126,10 @@ class _Copier:
         copied: nn.Module = result[""]
         if self.own_way:
             self.check(copied)
-        elif len(self.found - {id(None)}) != len(self.parameters):
-            raise _changed(self.module)
+        else:
+            places = chain.from_iterable([register.values() for register in self.registers])
+            if len({*map(id, places)} - {id(None)}) != len(self.parameters):
+                raise _changed(self.module)
         return copied
 
     def place(self, children: dict[str, Any], name: str, module: Any) -> None:
@@ -152,19 +155,22 @@ class _Copier:
     def way(self, module: nn.Module) -> str:
         if self.dtensors and any(map(is_dtensor, module._parameters.values())):
             return SHELL
-        way = _way(type(module))
-        return OWN if way is PLAIN and type(module._parameters) is not dict else way
+        cls = type(module)
+        way = self.ways.get(cls)
+        if way is None:
+            way = self.ways[cls] = _way(cls)
+        return way
 
     def plain(self, module: nn.Module) -> nn.Module:
         before = module.__dict__
         new, state = self.begun(module)
         if self.gradient:
             state.update(SHARED)
-        for name in _KEPT if self.gradient else HOOKS:
-            if before.get(name):
-                self.pending.append((state, name, before[name]))
-            elif not self.gradient:
-                state[name] = HOOKS[name]()
+        else:
+            state.update([(name, kind()) for name, kind in HOOKS.items()])
+        kept = _KEPT if self.gradient else HOOKS
+        if any(map(before.get, kept)):
+            self.pending += [(state, name, before[name]) for name in kept if before.get(name)]
         for name, value in before.items():
             if name in _OWN or type(value) in _SHARED:
                 continue
@@ -203,11 +209,10 @@ class _Copier:
             state["_parameters"] = {name: memo[id(parameter)] for name, parameter in own.items()}
         except KeyError:
             raise _changed(self.module) from None
-        self.found.update(map(id, own.values()))
-        state["_buffers"] = copies = dict(buffers)
+        self.registers.append(own)
+        state["_buffers"], state["_modules"] = copies, inner = dict(buffers), dict(children)
         for name, buffer in buffers.items():
             self.place_buffer(copies, name, buffer)
-        state["_modules"] = inner = dict(children)
         for name, child in children.items():
             self.place(inner, name, child)
         return new, state

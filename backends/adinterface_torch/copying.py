@@ -22,9 +22,8 @@ from adinterface.core.contract.errors import ConversionError
 
 from .distributed import exchanges, is_dtensor
 from .hooks import CALLED, HOOKS, NO_HOOKS, SHARED
-from .library import is_wrapped
 from .pickling import is_marked
-from .private import as_parameter
+from .private import as_parameter, is_wrapped
 
 # What a copy shares with the original, as deepcopy does too.
 _SHARED = frozenset(
@@ -53,9 +52,10 @@ def gradient_of(module: nn.Module, parameters: Sequence[Any], gradients: Sequenc
     built = _Copier(module, parameters, entries, True).copied()
     if any(isinstance(gradient, nn.Module) for gradient in gradients):
         for inner in list(built.modules()):
-            for name, row in [*inner._parameters.items()]:
+            own: dict[str, Any] = inner._parameters
+            for name, row in [*own.items()]:
                 if isinstance(row, nn.Module):
-                    del inner._parameters[name]
+                    del own[name]
                     inner._modules[name] = row
     return built
 
@@ -70,7 +70,7 @@ def _entry(gradient: Any, parameter: torch.Tensor) -> Any:
     return nn.Parameter(gradient, requires_grad=False)
 
 
-# How a module is copied: attribute by attribute; by deepcopy, since its class has a way of its own; or as one that processes share.
+# How a module is copied: attribute by attribute, by deepcopy since its class copies itself, or as one that processes share.
 PLAIN, OWN, SHELL = "plain", "own", "shell"
 _ways: WeakKeyDictionary[type, str] = WeakKeyDictionary()
 
@@ -245,12 +245,7 @@ class _Copier:
         found = dict(copied.named_parameters())
         if any(found.get(name) is not values[id(parameter)] for name, parameter in named.items()):
             if not self.gradient or [*found] != [*named]:
-                raise ConversionError(
-                    f"{type(self.module).__name__} copies itself in a way of its own, around other tensors than it is given, so "
-                    f"that it cannot be called around other values, as forward mode and differences do, or be rebuilt around "
-                    f"gradients. Use reverse mode, or differentiate a function of its parameters: gradient(lambda p, x: ..., "
-                    f"backend, dict(model.named_parameters()), Constant(x)), with torch.func.functional_call(model, p, x) in it."
-                )
+                raise _copied_around_others(self.module)
             placed = {id(found[name]): values[id(parameter)] for name, parameter in named.items()}
             for inner in copied.modules():
                 own: dict[str, Any] = inner._parameters
@@ -258,8 +253,19 @@ class _Copier:
         if self.gradient:
             for inner in copied.modules():
                 vars(inner).update((name, NO_HOOKS) for name in CALLED)
+
+
 def _changed(module: nn.Module) -> ConversionError:
     return ConversionError(
         f"{type(module).__name__} has other parameters than before: f added, removed or replaced some, so their "
         f"gradients have no place. Let the module have all its parameters before it is differentiated."
+    )
+
+
+def _copied_around_others(module: nn.Module) -> ConversionError:
+    return ConversionError(
+        f"{type(module).__name__} copies itself in a way of its own, around other tensors than it is given, so that "
+        f"it cannot be called around other values, as forward mode and differences do, or be rebuilt around gradients. "
+        f"Use reverse mode, or differentiate a function of its parameters: gradient(lambda p, x: ..., backend, "
+        f"dict(model.named_parameters()), Constant(x)), with torch.func.functional_call(model, p, x) in it."
     )

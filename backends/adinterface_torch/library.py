@@ -13,8 +13,6 @@ import numpy as np
 import torch
 import torch.utils.checkpoint
 import torch.utils.dlpack
-from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
-from torch.autograd import forward_ad
 
 from adinterface.core.contract.errors import ConversionError, NotDifferentiableError
 from adinterface.core.contract.library import (
@@ -39,6 +37,7 @@ from .distributed import is_distributed, is_dtensor, require_right, spread_like
 from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED
 from .outside import outside
 from .precision import precision
+from .private import functorch, in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack, unwrapped
 from .recomputed import Again, Writes
 
 
@@ -49,17 +48,6 @@ class Nesting(threading.local):
 
 
 nesting = Nesting()
-
-
-_functorch = torch._C._functorch
-_peek = torch._C._functorch.peek_interpreter_stack
-_is_wrapped = _functorch.is_functorch_wrapped_tensor
-
-
-def is_wrapped(x: torch.Tensor) -> bool:
-    """Whether x belongs to a functorch transformation (torch.func.grad, vmap, ...)."""
-    wrapped: bool = _is_wrapped(x)
-    return wrapped
 
 
 _DTYPE_AND_SHAPE = attrgetter("dtype", "shape")
@@ -102,16 +90,16 @@ class TorchLibrary(Library):
     def value_under_trace(self, x: Any) -> np.ndarray[Any, Any] | None:
         # What is differentiated in a transform has its numbers inside; what is batched has none of its own.
         while is_wrapped(x):
-            if not _functorch.is_gradtrackingtensor(x):
+            if not functorch.is_gradtrackingtensor(x):
                 return None
-            x = _functorch.get_unwrapped(x)
+            x = unwrapped(x)
         with temporarily_clear_interpreter_stack():
             return self.to_numpy(x.detach())
 
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
         _require_numbers(x)
         _require_dense(x)
-        if _functorch.peek_interpreter_stack() is not None and not is_wrapped(x):  # it would be wrapped, and have no numbers
+        if peek() is not None and not is_wrapped(x):  # it would be wrapped, and have no numbers
             with temporarily_clear_interpreter_stack():
                 return self._to_numpy(x)
         return self._to_numpy(x)
@@ -125,7 +113,7 @@ class TorchLibrary(Library):
 
             bits: np.ndarray[Any, Any] = x.view(torch.int16).numpy()
             return bits.view(ml_dtypes.bfloat16)
-        if _peek() is not None:  # a transform would wrap a tensor that it does not follow, too
+        if peek() is not None:  # a transform would wrap a tensor that it does not follow, too
             with temporarily_clear_interpreter_stack():
                 return x.numpy()  # type: ignore[no-any-return]
         array: np.ndarray[Any, Any] = x.numpy()
@@ -140,7 +128,7 @@ class TorchLibrary(Library):
             if dtype is not None:
                 _require_dense(x)
             if copy:
-                kept = self.traced(x) or forward_ad._current_level >= 0  # detached, it would lose a tangent without a word
+                kept = self.traced(x) or in_dual_level()  # detached, it would lose a tangent without a word
                 x = x.clone() if kept else x.detach().clone()
         else:
             x = self._adopted(x, dtype, copy)
@@ -262,7 +250,7 @@ class TorchLibrary(Library):
         return custom(rule, leaves, carried)
 
     def checkpointed(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays | None:
-        if torch._C._functorch.peek_interpreter_stack() is not None:  # which refuses the hooks that it needs
+        if peek() is not None:  # which refuses the hooks that it needs
             return None
         if torch.compiler.is_compiling():
             return torch.utils.checkpoint.checkpoint(function, *arrays, use_reentrant=False)  # type: ignore[no-any-return]
@@ -300,7 +288,7 @@ class TorchLibrary(Library):
 
 
 def _as_it_is(x: Any, taken: set[int]) -> Any:
-    if x.layout is torch.strided and not _is_wrapped(x):
+    if x.layout is torch.strided and not is_wrapped(x):
         taken.add(x.untyped_storage().data_ptr())
     return x
 
@@ -308,7 +296,7 @@ def _as_it_is(x: Any, taken: set[int]) -> Any:
 def _dense_as_it_is(x: Any, taken: set[int]) -> Any:
     if x.layout is not torch.strided:
         _require_dense(x)
-    if not _is_wrapped(x):
+    if not is_wrapped(x):
         taken.add(x.untyped_storage().data_ptr())
     return x
 
@@ -323,7 +311,7 @@ def _all_as_they_are(values: Sequence[Any], taken: set[int]) -> bool:
 
 def _own_tensor(result: Any, taken: set[int]) -> Any:
     """A tensor that is the caller's own already; None for any other."""
-    if result.requires_grad or result.layout is not torch.strided or not result.is_contiguous() or _is_wrapped(result):
+    if result.requires_grad or result.layout is not torch.strided or not result.is_contiguous() or is_wrapped(result):
         return None
     if type(result) is not torch.Tensor and is_distributed(result):  # which has no memory of its own
         return None
@@ -347,7 +335,7 @@ def _own_numbers_of_any_dtype(result: Any, taken: set[int]) -> Any:
 
 
 def _to_float(result: Any, taken: set[int]) -> Any:
-    return None if result.requires_grad or _is_wrapped(result) else result.item()
+    return None if result.requires_grad or is_wrapped(result) else result.item()
 
 
 def _resolved(x: torch.Tensor) -> torch.Tensor:

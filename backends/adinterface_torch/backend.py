@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
 import torch
-from torch.autograd import forward_ad
 from torch.utils._pytree import register_pytree_node
 
 from adinterface.core.contract.auto import AutoTorch
@@ -34,13 +33,13 @@ from .library import TORCH, nesting
 from .nested_forward import forward, moving, refuse_tangents
 from .nodes import ModuleNode
 from .pickling import marked
+from .private import in_dual_level, peek
 from .state import kept, unchanged
 
 # torch keeps the level of forward mode for the whole process: two threads inside it at once would end each other's.
 _forward_mode = threading.RLock()
 
 _DETACH, _REQUIRE, _new = torch.Tensor.detach, torch.Tensor.requires_grad_, tuple.__new__
-_peek = torch._C._functorch.peek_interpreter_stack
 
 # torch.func carries it along, as a tree of its own kind.
 register_pytree_node(Aux, lambda aux: ([aux.arrays], aux.form), lambda parts, form: Aux(next(iter(parts)), form))
@@ -106,9 +105,9 @@ class TorchBackend(Backend):
 
     def _is_open(self, leaves: Arrays) -> bool:
         """Whether nobody asks for more than f's own graph, which is the usual case: no outer call, no mode of torch."""
-        if nesting.depth or self.create_graph or _peek() is not None:
+        if nesting.depth or self.create_graph or peek() is not None:
             return False
-        if torch.is_inference_mode_enabled() or not torch.is_grad_enabled() or forward_ad._current_level >= 0:
+        if torch.is_inference_mode_enabled() or not torch.is_grad_enabled() or in_dual_level():
             return False
         for leaf in leaves:  # noqa: SIM110 - a generator costs more
             if leaf.grad_fn is not None or leaf.is_inference():
@@ -166,7 +165,7 @@ class TorchBackend(Backend):
             else:
                 inputs = tuple([_alias(leaf, keep) for leaf in leaves])
             outputs, aux = function(*inputs)
-        if forward_ad._current_level >= 0:
+        if in_dual_level():
             refuse_tangents((*leaves, *outputs, *aux))
         return keep, inputs, outputs, aux
 
@@ -447,7 +446,7 @@ def _zeros(leaves: Arrays) -> Arrays:
 
 
 def _inside_functorch() -> bool:
-    return _peek() is not None
+    return peek() is not None
 
 
 class _Recording:

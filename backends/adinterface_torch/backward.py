@@ -12,14 +12,10 @@ from typing import Any
 
 import torch
 
-try:
-    from torch.autograd.graph import _engine_run_backward
-except ImportError:  # a private name, which another release of torch may not have
-    _engine_run_backward = None  # type: ignore[assignment]
-
+from .private import run_backward
 
 #: The classes of outputs that it is used for; None without it.
-_PLAIN = {torch.Tensor} if _engine_run_backward is not None else None
+_PLAIN = {torch.Tensor} if run_backward is not None else None
 _ones_like = torch.ones_like
 
 
@@ -41,7 +37,7 @@ def backward(
         )
     # New ones each time: a user's own backward function may write to them.
     given = tuple(map(_ones_like, outputs) if seeds is None else seeds)
-    result: Any = _engine_run_backward(
+    result: Any = run_backward(
         tuple(outputs), given, retain_graph or create_graph, create_graph, tuple(leaves), True, accumulate_grad=False
     )
     return result  # type: ignore[no-any-return]

@@ -12,7 +12,6 @@ from contextvars import ContextVar
 from typing import Any
 
 import torch
-from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack, temporarily_restore_interpreter_stack
 from torch.autograd import forward_ad
 from torch.autograd.graph import get_gradient_edge
 from torch.overrides import TorchFunctionMode
@@ -21,8 +20,16 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 from adinterface.core.contract.rules import Arrays, FlatRule, Point
 
 from .nested_forward import is_followed
+from .private import (
+    functorch,
+    in_dual_level,
+    peek,
+    set_forward_enabled,
+    temporarily_clear_interpreter_stack,
+    temporarily_restore_interpreter_stack,
+    unwrapped,
+)
 
-_functorch = torch._C._functorch
 #: From tangents, or cotangents, at a point.
 Map = Callable[[Arrays, Point], Arrays]
 
@@ -76,7 +83,7 @@ class _BelowLevels(TorchFunctionMode):
 
     def __init__(self, called: Called):
         super().__init__()
-        present: Any = _functorch.peek_interpreter_stack()
+        present: Any = peek()
         self.called, self.level = called, 0 if present is None else present.level()
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -96,25 +103,25 @@ class _BelowLevels(TorchFunctionMode):
         return found
 
     def _is_captured(self, x: torch.Tensor) -> bool:
-        return _functorch.maybe_get_level(x) > self.level or (forward_ad._current_level >= 0 and _has_tangent(x))
+        return functorch.maybe_get_level(x) > self.level or (in_dual_level() and _has_tangent(x))
 
     def _is_followed(self, x: torch.Tensor) -> bool:
         if not _is_inexact(x):
             return False
         levels = temporarily_restore_interpreter_stack(self.called.stack)
-        with temporarily_clear_interpreter_stack(), levels, forward_ad._set_fwd_grad_enabled(True):
+        with temporarily_clear_interpreter_stack(), levels, set_forward_enabled(True):
             return is_followed(x)
 
     def _constant(self, x: torch.Tensor) -> torch.Tensor:
-        while _functorch.maybe_get_level(x) > self.level:
-            x = _functorch.get_unwrapped(x)
+        while functorch.maybe_get_level(x) > self.level:
+            x = unwrapped(x)
         return x
 
 
 def _has_tangent(x: torch.Tensor) -> bool:
-    if _functorch.peek_interpreter_stack() is not None:
+    if peek() is not None:
         return False
-    with forward_ad._set_fwd_grad_enabled(True):
+    with set_forward_enabled(True):
         return forward_ad.unpack_dual(x).tangent is not None  # type: ignore[no-untyped-call]
 
 
@@ -144,7 +151,7 @@ _SET: Any = torch.Tensor.requires_grad.__set__  # type: ignore[attr-defined]
 
 def derived(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arrays:
     """What the derivative of a rule gives; an error if that depends on what is differentiated otherwise than by the point."""
-    if _functorch.peek_interpreter_stack() is None:
+    if peek() is None:
         if not torch.is_grad_enabled():
             return derivative(moved, point)
         with _Made() as made:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch.autograd import forward_ad
 
 from adinterface.core.contract.errors import BackendError
 from adinterface.core.contract.rules import Arrays, FlatRule, Point, require_linear, while_compiling
@@ -18,19 +17,11 @@ from adinterface.rules.application import apply
 from .backward import backward
 from .captured import Called, Map, derived, primal
 from .nested_forward import is_nested_forward, refusal
-
-try:
-    from torch._compile import _disable_dynamo as disable
-except ImportError:  # a private name, which another release of torch may not have
-    from torch.compiler import disable  # type: ignore[no-redef]  # imports the compiler at once, which takes as long as torch itself
+from .private import VMAP, disable_dynamo, in_dual_level, peek, set_grad_enabled, transformations
 
 # Compiled, a Function would lose its forward rule (https://github.com/pytorch/pytorch/issues/192985).
 _is_compiling: Callable[[], bool] = torch.compiler.is_compiling
-while_compiling.append((_is_compiling, disable(apply)))
-
-_peek, _stack = torch._C._functorch.peek_interpreter_stack, torch._C._functorch.get_interpreter_stack
-_record = torch._C._set_grad_enabled  # the context manager around it takes longer than a small function
-_VMAP = torch._C._functorch.TransformType.Vmap
+while_compiling.append((_is_compiling, disable_dynamo(apply)))
 
 
 class AdinterfaceRule(torch.autograd.Function):
@@ -72,11 +63,11 @@ class AdinterfaceRule(torch.autograd.Function):
 def _value(rule: FlatRule, value: Callable[[Arrays], tuple[Arrays, Arrays]], arrays: Arrays) -> Arrays:
     # Detached, so that the author's code may call NumPy on it; then only what it captures can be recorded.
     inputs = tuple([x.detach() for x in arrays])
-    _record(True)
+    set_grad_enabled(True)
     try:
         outputs, aux = value(inputs)
     finally:
-        _record(False)
+        set_grad_enabled(False)
     _refuse_captured(rule, outputs)
     return (*outputs, *aux)
 
@@ -106,13 +97,13 @@ _apply: Callable[..., Any] = super(torch.autograd.Function, AdinterfaceRule).app
 def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
     """The value of a rule, with its derivatives."""
     found: Any
-    inside = _peek() is not None
+    inside = peek() is not None
     if inside and is_nested_forward((*leaves, *carried)):
         as_written = rule.written(leaves, carried)
         if as_written is None:
             raise BackendError(refusal(f"the rule {rule.name}"))
         return as_written
-    if not inside and forward_ad._current_level < 0:
+    if not inside and not in_dual_level():
         recorded = torch.is_grad_enabled()
         if recorded and carried:
             _refuse(rule, [x.requires_grad for x in carried])
@@ -153,7 +144,7 @@ def _transposed(rule: FlatRule) -> Map:
 def _adjoint(rule: FlatRule, linear: Callable[[Arrays], Arrays], like: Arrays, vectors: Arrays) -> Arrays:
     """The adjoint of a linear map of arrays like these, applied to vectors."""
     at = tuple(map(torch.ones_like, like))
-    if _peek() is not None:
+    if peek() is not None:
         functional: Any = torch.func.vjp(lambda *x: linear(x), *at)
         images, transposed = functional
         found: Arrays = transposed(tuple(vectors))
@@ -167,7 +158,7 @@ def _adjoint(rule: FlatRule, linear: Callable[[Arrays], Arrays], like: Arrays, v
             if live:
                 gradients = backward([y for y, _ in live], inputs, [v for _, v in live], create_graph=kept)
         found = tuple([torch.zeros_like(x) if g is None else g for g, x in zip(gradients, like)])
-    if all(level.key() != _VMAP for level in _stack() or ()):  # a batch has no numbers of its own
+    if all(level.key() != VMAP for level in transformations() or ()):  # a batch has no numbers of its own
         epsilon = max([torch.finfo(x.dtype).eps for x in (*images, *found)])
         require_linear(rule, [*map(_number, images, vectors)], [*map(_number, at, found)], epsilon)
     return found

@@ -64,9 +64,10 @@ def is_sharded(module: object) -> bool:
     return sharding is not None and isinstance(module, sharding.FSDPModule)
 
 
-def exchanges(module: torch.nn.Module) -> bool:
-    """Whether the module is of a kind that exchanges gradients in hooks; a gradient of one is, but has none."""
-    return isinstance(module, DistributedDataParallel) or is_sharded(module)
+def exchanges(cls: type) -> bool:
+    """Whether modules of a class exchange gradients in hooks; a gradient of one does not."""
+    sharding = sys.modules.get(_SHARDING)
+    return issubclass(cls, DistributedDataParallel) or (sharding is not None and issubclass(cls, sharding.FSDPModule))
 
 
 def _is_member(module: torch.nn.Module) -> bool:
@@ -85,7 +86,7 @@ def name_of(module: torch.nn.Module) -> str:
 
 def refuse_unknown(module: torch.nn.Module) -> None:
     """Refuse a module that exchanges gradients in a way that nobody here knows."""
-    unknown = is_distributed(module) and not exchanges(module)
+    unknown = is_distributed(module) and not exchanges(type(module))
     if unknown or any(is_distributed(p) and not is_dtensor(p) for p in module._parameters.values()):
         raise ConversionError(
             f"{type(module).__name__} spreads its parameters over processes in a way that is not known here. Shard the model "

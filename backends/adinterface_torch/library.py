@@ -13,8 +13,6 @@ import numpy as np
 import torch
 import torch.utils.checkpoint
 import torch.utils.dlpack
-from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
-from torch.autograd import forward_ad
 
 from adinterface.core.contract.errors import ConversionError, NotDifferentiableError
 from adinterface.core.contract.library import (
@@ -23,7 +21,6 @@ from adinterface.core.contract.library import (
     Enter,
     EnterAll,
     Leave,
-    LeaveAll,
     Library,
     Scoping,
     as_it_is,
@@ -35,12 +32,12 @@ from adinterface.core.contract.loops import Loops
 from adinterface.core.contract.nodes import Unkeyed
 from adinterface.core.contract.rules import Arrays, FlatRule
 
-from .alike import alike
 from .custom import custom
 from .distributed import is_distributed, is_dtensor, require_right, spread_like
 from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED
 from .outside import outside
 from .precision import precision
+from .private import functorch, in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack, unwrapped
 from .recomputed import Again, Writes
 
 
@@ -51,17 +48,6 @@ class Nesting(threading.local):
 
 
 nesting = Nesting()
-
-
-_functorch = torch._C._functorch
-_peek = torch._C._functorch.peek_interpreter_stack
-_is_wrapped = _functorch.is_functorch_wrapped_tensor
-
-
-def is_wrapped(x: torch.Tensor) -> bool:
-    """Whether x belongs to a functorch transformation (torch.func.grad, vmap, ...)."""
-    wrapped: bool = _is_wrapped(x)
-    return wrapped
 
 
 _DTYPE_AND_SHAPE = attrgetter("dtype", "shape")
@@ -104,16 +90,16 @@ class TorchLibrary(Library):
     def value_under_trace(self, x: Any) -> np.ndarray[Any, Any] | None:
         # What is differentiated in a transform has its numbers inside; what is batched has none of its own.
         while is_wrapped(x):
-            if not _functorch.is_gradtrackingtensor(x):
+            if not functorch.is_gradtrackingtensor(x):
                 return None
-            x = _functorch.get_unwrapped(x)
+            x = unwrapped(x)
         with temporarily_clear_interpreter_stack():
             return self.to_numpy(x.detach())
 
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
         _require_numbers(x)
         _require_dense(x)
-        if _functorch.peek_interpreter_stack() is not None and not is_wrapped(x):  # it would be wrapped, and have no numbers
+        if peek() is not None and not is_wrapped(x):  # it would be wrapped, and have no numbers
             with temporarily_clear_interpreter_stack():
                 return self._to_numpy(x)
         return self._to_numpy(x)
@@ -127,7 +113,7 @@ class TorchLibrary(Library):
 
             bits: np.ndarray[Any, Any] = x.view(torch.int16).numpy()
             return bits.view(ml_dtypes.bfloat16)
-        if _peek() is not None:  # a transform would wrap a tensor that it does not follow, too
+        if peek() is not None:  # a transform would wrap a tensor that it does not follow, too
             with temporarily_clear_interpreter_stack():
                 return x.numpy()  # type: ignore[no-any-return]
         array: np.ndarray[Any, Any] = x.numpy()
@@ -142,7 +128,7 @@ class TorchLibrary(Library):
             if dtype is not None:
                 _require_dense(x)
             if copy:
-                kept = self.traced(x) or forward_ad._current_level >= 0  # detached, it would lose a tangent without a word
+                kept = self.traced(x) or in_dual_level()  # detached, it would lose a tangent without a word
                 x = x.clone() if kept else x.detach().clone()
         else:
             x = self._adopted(x, dtype, copy)
@@ -210,11 +196,6 @@ class TorchLibrary(Library):
     def enter_all(self, enter: Enter) -> EnterAll | None:
         return _all_as_they_are if enter is _as_it_is or enter is _dense_as_it_is else None
 
-    def leave_all(self, examples: Sequence[Any]) -> LeaveAll | None:
-        if not all(_has_memory(x) and not _is_wrapped(x) and x.is_contiguous() for x in examples):
-            return None
-        return _own_tensors([x.detach() for x in examples])
-
     def _on_its_memory(self, x: Any, taken: set[int]) -> torch.Tensor:
         flags = x.flags
         if flags.c_contiguous and flags.writeable:
@@ -232,11 +213,11 @@ class TorchLibrary(Library):
 
     def leave(self, example: Any, source: Library) -> Leave | None:
         if source is self:
-            return _own_tensor_like(example.detach()) if _has_memory(example) else None
+            return _own_tensor if _has_memory(example) else None
         if type(example) is float:
             return _to_float
         if type(example) is np.ndarray and example.dtype in SHARED and example.dtype.isnative:
-            return _own_numbers_like(example)
+            return _own_numbers
         return None
 
     def present(self, target: Library) -> Leave | None:
@@ -269,7 +250,7 @@ class TorchLibrary(Library):
         return custom(rule, leaves, carried)
 
     def checkpointed(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays | None:
-        if torch._C._functorch.peek_interpreter_stack() is not None:  # which refuses the hooks that it needs
+        if peek() is not None:  # which refuses the hooks that it needs
             return None
         if torch.compiler.is_compiling():
             return torch.utils.checkpoint.checkpoint(function, *arrays, use_reentrant=False)  # type: ignore[no-any-return]
@@ -307,7 +288,7 @@ class TorchLibrary(Library):
 
 
 def _as_it_is(x: Any, taken: set[int]) -> Any:
-    if x.layout is torch.strided and not _is_wrapped(x):
+    if x.layout is torch.strided and not is_wrapped(x):
         taken.add(x.untyped_storage().data_ptr())
     return x
 
@@ -315,7 +296,7 @@ def _as_it_is(x: Any, taken: set[int]) -> Any:
 def _dense_as_it_is(x: Any, taken: set[int]) -> Any:
     if x.layout is not torch.strided:
         _require_dense(x)
-    if not _is_wrapped(x):
+    if not is_wrapped(x):
         taken.add(x.untyped_storage().data_ptr())
     return x
 
@@ -328,24 +309,9 @@ def _all_as_they_are(values: Sequence[Any], taken: set[int]) -> bool:
     return True
 
 
-def _own_tensors(examples: Sequence[torch.Tensor]) -> LeaveAll:
-    are_dense = alike(examples)
-
-    def leave(results: Sequence[Any], taken: set[int]) -> Sequence[Any] | None:
-        if not are_dense(*results):
-            return None
-        keys = {*map(_address, map(_storage, results))}
-        if len(keys) != len(results) or not keys.isdisjoint(taken):
-            return None
-        taken |= keys
-        return results
-
-    return leave
-
-
 def _own_tensor(result: Any, taken: set[int]) -> Any:
     """A tensor that is the caller's own already; None for any other."""
-    if result.requires_grad or result.layout is not torch.strided or not result.is_contiguous() or _is_wrapped(result):
+    if result.requires_grad or result.layout is not torch.strided or not result.is_contiguous() or is_wrapped(result):
         return None
     if type(result) is not torch.Tensor and is_distributed(result):  # which has no memory of its own
         return None
@@ -356,36 +322,6 @@ def _own_tensor(result: Any, taken: set[int]) -> Any:
         return None
     taken.add(key)
     return result
-
-
-def _own_tensor_like(example: torch.Tensor) -> Leave:
-    """`_own_tensor`, at once for what is like the example, which is most often as dense as a result must be."""
-    if _is_wrapped(example) or not example.is_contiguous():
-        return _own_tensor
-    is_dense = alike([example])
-
-    def leave(result: Any, taken: set[int]) -> Any:
-        if not is_dense(result):
-            return _own_tensor(result, taken)
-        key = result.untyped_storage().data_ptr()
-        if key in taken and key:
-            return None
-        taken.add(key)
-        return result
-
-    return leave
-
-
-def _own_numbers_like(example: np.ndarray[Any, Any]) -> Leave:
-    if not (example.flags.c_contiguous and example.flags.writeable and min(example.strides, default=0) >= 0):
-        return _own_numbers
-    own = _own_tensor_like(torch.from_numpy(example))
-
-    def leave(result: Any, taken: set[int]) -> Any:
-        tensor = own(result, taken) if result.is_cpu else None
-        return None if tensor is None else tensor.numpy()
-
-    return leave
 
 
 def _own_numbers(result: Any, taken: set[int]) -> Any:
@@ -399,7 +335,7 @@ def _own_numbers_of_any_dtype(result: Any, taken: set[int]) -> Any:
 
 
 def _to_float(result: Any, taken: set[int]) -> Any:
-    return None if result.requires_grad or _is_wrapped(result) else result.item()
+    return None if result.requires_grad or is_wrapped(result) else result.item()
 
 
 def _resolved(x: torch.Tensor) -> torch.Tensor:

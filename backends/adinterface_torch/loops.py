@@ -11,14 +11,12 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
-from torch._C._functorch import is_functorch_wrapped_tensor, peek_interpreter_stack
-from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
-from torch.autograd import forward_ad
 from torch.utils.checkpoint import get_device_states, set_device_states
 
 from adinterface.core.contract.errors import BackendError
 from adinterface.core.contract.loops import Arrays, Loops
 
+from .private import in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack
 from .recomputed import StandingIn, Writes, scratch
 
 
@@ -28,7 +26,7 @@ class TorchLoops(Loops):
         return slices
 
     def checkpoint(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
-        if not torch.is_grad_enabled() or peek_interpreter_stack() is not None or forward_ad._current_level >= 0:
+        if not torch.is_grad_enabled() or peek() is not None or in_dual_level():
             return function(*arrays)
         surroundings = _Surroundings(arrays)
         with torch.no_grad(), _Finding() as finding:
@@ -136,7 +134,7 @@ class _Surroundings:
     def again(self, inputs: Arrays) -> Iterator[None]:
         """The same once more; afterwards all is as it was."""
         with ExitStack() as stack:
-            if not any(map(is_functorch_wrapped_tensor, inputs)):  # a batched backward pass has batches of cotangents only
+            if not any(map(is_wrapped, inputs)):  # a batched backward pass has batches of cotangents only
                 stack.enter_context(temporarily_clear_interpreter_stack())
             stack.enter_context(torch.random.fork_rng(self.devices))
             torch.set_rng_state(self.random)

@@ -12,14 +12,21 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
-from torch._functorch.autograd_function import custom_function_call
-from torch._functorch.pyfunctorch import retrieve_current_functorch_interpreter
 from torch.autograd import forward_ad
 from torch.overrides import TorchFunctionMode
 
 from adinterface.core.contract.errors import BackendError
 
-_JVP = torch._C._functorch.TransformType.Jvp
+from .private import (
+    JVP,
+    custom_function_call,
+    functorch,
+    in_dual_level,
+    peek,
+    retrieve_current_functorch_interpreter,
+    transformations,
+    unwrapped,
+)
 
 
 def forward(function: Callable[..., Any], recorded: bool) -> Callable[..., Any]:
@@ -28,7 +35,7 @@ def forward(function: Callable[..., Any], recorded: bool) -> Callable[..., Any]:
     recorded: what it computes stays in a graph, through which torch will go back.
     """
     inside = is_forward()
-    if not inside and forward_ad._current_level >= 0:
+    if not inside and in_dual_level():
         raise BackendError(
             "AutoTorch(mode='forward') inside torch.autograd.forward_ad.dual_level: torch has one such level at a time. Use "
             "AutoTorch(), or take the outer derivative with torch.func.jvp."
@@ -45,8 +52,8 @@ def forward(function: Callable[..., Any], recorded: bool) -> Callable[..., Any]:
 
 def is_forward() -> bool:
     """Whether a level of forward mode is at work."""
-    levels = torch._C._functorch.get_interpreter_stack() or []
-    return any(level.key() == _JVP for level in levels)
+    levels = transformations() or []
+    return any(level.key() == JVP for level in levels)
 
 
 def moving(tangents: Sequence[torch.Tensor], leaves: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
@@ -107,8 +114,8 @@ def refusal(applied: str) -> str:
 
 def is_nested_forward(arguments: Iterable[Any]) -> bool:
     """Whether one of them changes along tangents of two levels of forward mode."""
-    levels = torch._C._functorch.get_interpreter_stack() or []
-    return sum([level.key() == _JVP for level in levels]) > 1 and any(map(_moves_twice, arguments))
+    levels = transformations() or []
+    return sum([level.key() == JVP for level in levels]) > 1 and any(map(_moves_twice, arguments))
 
 
 def _moves_twice(tensor: torch.Tensor) -> bool:
@@ -117,14 +124,13 @@ def _moves_twice(tensor: torch.Tensor) -> bool:
 
 
 def _levels_moved(tensor: torch.Tensor) -> set[int]:
-    functorch = torch._C._functorch
-    peeked: Any = functorch.peek_interpreter_stack()
+    peeked: Any = peek()
     if peeked is None:
         return set()
     level = retrieve_current_functorch_interpreter()
     moved: set[int] = set()
     inside = [tensor]
-    if peeked.key() == _JVP:
+    if peeked.key() == JVP:
         primal, tangent = dual(tensor)
         if tangent is not None:
             moved.add(level.level())
@@ -132,7 +138,7 @@ def _levels_moved(tensor: torch.Tensor) -> set[int]:
     with level.lower():
         for part in inside:
             own = functorch.maybe_get_level(part) == level.level()
-            moved |= _levels_moved(functorch.get_unwrapped(part) if own else part)
+            moved |= _levels_moved(unwrapped(part) if own else part)
     return moved
 
 
@@ -140,31 +146,29 @@ def is_followed(tensor: torch.Tensor) -> bool:
     """Whether a value has a tangent, or is recorded in a graph, at the present level or at one outside it."""
     if tensor.requires_grad:
         return True
-    functorch = torch._C._functorch
-    peeked: Any = functorch.peek_interpreter_stack()
-    forward = forward_ad._current_level >= 0 if peeked is None else peeked.key() == _JVP
+    peeked: Any = peek()
+    forward = in_dual_level() if peeked is None else peeked.key() == JVP
     if forward and dual(tensor)[1] is not None:
         return True
     if peeked is None:
         return False
     level = retrieve_current_functorch_interpreter()
-    inner = functorch.get_unwrapped(tensor) if functorch.maybe_get_level(tensor) == level.level() else tensor
+    inner = unwrapped(tensor) if functorch.maybe_get_level(tensor) == level.level() else tensor
     with level.lower():
         return is_followed(inner)
 
 
 def has_other_dtype(tensor: torch.Tensor) -> bool:
     """Whether a tangent of a value, at the present level or at one outside it, has another dtype than the value."""
-    functorch = torch._C._functorch
-    peeked: Any = functorch.peek_interpreter_stack()
+    peeked: Any = peek()
     if peeked is None:
         return False
-    if peeked.key() == _JVP:
+    if peeked.key() == JVP:
         tangent = dual(tensor)[1]
         if tangent is not None and tangent.dtype is not tensor.dtype:
             return True
     level = retrieve_current_functorch_interpreter()
-    inner = functorch.get_unwrapped(tensor) if functorch.maybe_get_level(tensor) == level.level() else tensor
+    inner = unwrapped(tensor) if functorch.maybe_get_level(tensor) == level.level() else tensor
     with level.lower():
         return has_other_dtype(inner)
 
@@ -180,14 +184,13 @@ def _moves(argument: Any, recorded: bool = False) -> bool:
 
 def _moves_outside(tensor: torch.Tensor, recorded: bool) -> bool:
     """Whether a value of the present level has a tangent at any level outside it."""
-    functorch = torch._C._functorch
     level = retrieve_current_functorch_interpreter()
-    inner = functorch.get_unwrapped(tensor) if functorch.maybe_get_level(tensor) == level.level() else tensor
+    inner = unwrapped(tensor) if functorch.maybe_get_level(tensor) == level.level() else tensor
     with level.lower():
-        outside: Any = functorch.peek_interpreter_stack()
+        outside: Any = peek()
         if outside is None:
             return recorded and inner.requires_grad
-        if outside.key() == _JVP and dual(inner)[1] is not None:
+        if outside.key() == JVP and dual(inner)[1] is not None:
             return True
         return _moves_outside(inner, recorded)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-import threading
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -18,8 +17,8 @@ from adinterface.core.tree import Constant
 from .distributed import reshard
 from .exchange import note_given
 from .scripted import Scripted, is_scripted
-from .skeleton import Skeleton, signature_of
 from .state import note_copy
+from .structure import ModuleStructure, read
 
 
 class ModuleNode(NodeType):
@@ -37,10 +36,8 @@ class ModuleNode(NodeType):
 
     def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
         reshard(value)
-        skeleton = skeleton_of(value)
-        parameters = skeleton.read(value)
-        assert parameters is not None
-        return [p if p.requires_grad else Constant(p) for p in parameters], skeleton
+        structure, parameters = _read(value)
+        return [p if p.requires_grad else Constant(p) for p in parameters], structure
 
     def key(self, data: Any) -> Any:
         return data
@@ -50,7 +47,7 @@ class ModuleNode(NodeType):
         if all(map(operator.is_, values, parameters)):
             note_given(module)
             return module
-        copied = data.around(module, values)
+        copied = data.around(module, parameters, values)
         note_copy(module, copied)
         return copied
 
@@ -60,18 +57,25 @@ class ModuleNode(NodeType):
     def replace(self, data: Any, children: Sequence[Any]) -> Any:
         (module, parameters), *values = children
         values = [value.value if type(value) is Constant else value for value in values]  # the frozen ones
-        return data.around(module, [_parameter(value, old) for value, old in zip(values, parameters)], compiled=True)
+        values = [_parameter(value, old) for value, old in zip(values, parameters)]
+        return data.around(module, parameters, values, compiled=True)
 
     def state(self, value: Any) -> tuple[Any, ...]:
         return tuple([(id(buffer), buffer._version) for buffer in value.buffers()])
 
     def parts(self, data: Any, other: Any) -> tuple[Sequence[Any], list[str]]:
         # Where a module is the row of a Hessian, modules stand where it has parameters.
-        names = data.names if all(_has(other, name) for name in data.names) else skeleton_of(other).names
+        names = data.names if all(_has(other, name) for name in data.names) else _read(other)[0].names
         return [_inside(other, name) for name in names], [_path(name) for name in names]
 
     def paths(self, data: Any, count: int) -> list[str]:
         return [_path(name) for name in data.names]
+
+
+def _read(module: nn.Module) -> tuple[ModuleStructure | Scripted, Sequence[Any]]:
+    if is_scripted(module):
+        return Scripted(module), [*module.parameters()]
+    return read(module)
 
 
 def _parameter(value: Any, old: nn.Parameter) -> nn.Parameter:
@@ -99,22 +103,4 @@ def _path(name: str) -> str:
     return "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in name.split("."))
 
 
-# Skeletons of structures seen before, the latest last; they hold no module, so it is bounded for what they hold of classes.
-_KEPT = 256
-_skeletons: dict[Hashable, Skeleton] = {}
-_changing = threading.Lock()
-
-
-def skeleton_of(module: nn.Module) -> Skeleton | Scripted:
-    """The skeleton of a module: made once for all that are alike."""
-    if is_scripted(module):
-        return Scripted(module)
-    key = signature_of(module)
-    known = _skeletons.get(key)
-    if known is None:
-        known = Skeleton(module)
-        with _changing:
-            _skeletons[known.key] = known
-            if len(_skeletons) > _KEPT:
-                del _skeletons[next(iter(_skeletons))]
-    return known
+__all__ = ["ModuleNode"]

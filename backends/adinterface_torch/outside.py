@@ -10,8 +10,7 @@ import torch
 from adinterface.core.contract.rules import Arrays
 
 from .captured import below
-
-_peek = torch._C._functorch.peek_interpreter_stack
+from .private import peek
 
 
 class AdinterfaceOutside(torch.autograd.Function):
@@ -37,7 +36,7 @@ class AdinterfaceOutside(torch.autograd.Function):
 
 def outside(function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
     """What the function gives for the numbers of these tensors."""
-    if _peek() is None:
+    if peek() is None:
         return function(*[x.detach() for x in arrays])
     found: Arrays = AdinterfaceOutside.apply(below(function), *arrays)  # type: ignore[no-untyped-call]
     return found

@@ -19,7 +19,8 @@ from torch.multiprocessing.reductions import reduce_tensor
 
 from adinterface.core.contract.errors import ConversionError
 
-from .library import is_wrapped, nesting
+from .library import nesting
+from .private import is_wrapped
 
 
 class _Mark:

@@ -17,7 +17,7 @@ from adinterface.core.contract.errors import ConversionError
 
 
 class Scripted:
-    """The structure of a ScriptModule, with what a `Skeleton` answers of other modules; see there."""
+    """The structure of a ScriptModule, with what a `ModuleStructure` answers of other modules; see there."""
 
     def __init__(self, module: nn.Module):
         self.names = [name for name, _ in module.named_parameters()]
@@ -28,12 +28,6 @@ class Scripted:
 
     def __hash__(self) -> int:
         return hash(self.key)
-
-    def read(self, module: nn.Module) -> tuple[Any, ...] | None:
-        """The parameters of a module that has this structure; None for any other."""
-        if not isinstance(module, torch.jit.ScriptModule) or signature_of(module) != self.key:
-            return None
-        return tuple(module.parameters())
 
     def gradient(self, module: nn.Module, parameters: Sequence[Any], gradients: Sequence[Any]) -> nn.Module:
         """A copy of the module with gradients for parameters, zeros for None."""
@@ -48,7 +42,9 @@ class Scripted:
         ]
         return self._built(module, [value if value.requires_grad else nn.Parameter(value, False) for value in values])
 
-    def around(self, module: nn.Module, values: Sequence[Any], *, compiled: bool = False) -> nn.Module:
+    def around(
+        self, module: nn.Module, parameters: Sequence[Any], values: Sequence[Any], *, compiled: bool = False
+    ) -> nn.Module:
         """A copy of the module in which these values take the places of its parameters."""
         return self._built(module, values)
 

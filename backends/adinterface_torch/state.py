@@ -16,6 +16,8 @@ from torch import nn
 
 from adinterface.core.contract.errors import ConversionError
 
+from .private import is_wrapped, unwrapped
+
 
 class _Copies(threading.local):
     """The private copies that this thread makes, each with the module that it stands for; None where nobody asks."""
@@ -89,7 +91,7 @@ def _write(module: nn.Module, copied: nn.Module) -> None:
 
 def _plain(tensor: Any) -> torch.Tensor:
     """The numbers of a tensor, out of the transformations in which it was computed."""
-    while torch._C._functorch.is_functorch_wrapped_tensor(tensor):
-        tensor = torch._C._functorch.get_unwrapped(tensor)
+    while is_wrapped(tensor):
+        tensor = unwrapped(tensor)
     numbers: torch.Tensor = tensor.detach()
     return numbers

@@ -41,7 +41,8 @@ class Signature:
             key.append(name)
             self._walk(value, key, True)
         if self.held:  # one leaf in two places is two variables, of which f can reach only one through its holder
-            key.append(tuple([self.held.index(leaf) for leaf in self.held]))
+            first: dict[int, int] = {}
+            key.append(tuple([first.setdefault(leaf, n) for n, leaf in enumerate(self.held)]))
         #: Equal where a plan can be used again.
         self.key = tuple(key)
 

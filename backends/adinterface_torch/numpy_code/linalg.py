@@ -12,11 +12,11 @@ from torch import Tensor
 
 from adinterface.numpy_code.compositions import COMPOSITIONS
 
+from ..private import is_wrapped
 from .composed import INEXACT, composed, inexact, tensors
 
 Function = Callable[..., Any]
 #: Under torch.func a tensor does not tell its numbers.
-_in_a_transform = torch._C._functorch.is_functorch_wrapped_tensor
 _SINGULAR: type[Exception] = vars(torch.linalg)["LinAlgError"]
 
 
@@ -37,7 +37,7 @@ def _det(a: Any) -> Any:
     values, up to its sign."""
     a = inexact(a)
     result = torch.linalg.det(a)
-    if _in_a_transform(a) or not bool((result == 0).any()) or not a.shape[-1]:
+    if is_wrapped(a) or not bool((result == 0).any()) or not a.shape[-1]:
         return result
     product = torch.prod(torch.linalg.svdvals(a), -1)
     with torch.no_grad():

@@ -18,6 +18,7 @@ import numpy as np
 import optax
 import pytest
 import torch
+from adinterface_torch.copying import copy_of
 from backends_table import ENGINES, assert_numbers, assert_tree, each_backend, rtol_of
 from torch import nn
 
@@ -1101,11 +1102,9 @@ def _state_of(module):
     ids=lambda module: type(module).__name__,
 )
 def test_a_copy_around_values_is_a_deep_copy(module):
-    from adinterface_torch.copying import deep_copy
-    from adinterface_torch.skeleton import Skeleton
-
     values = {p: nn.Parameter(torch.zeros_like(p), requires_grad=False) for p in module.parameters()}
-    copied, deep = Skeleton(module).around(module, list(values.values())), deep_copy(module, values)
+    copied = copy_of(module, [*module.parameters()], [*values.values()])
+    deep = copy.deepcopy(module, {id(parameter): value for parameter, value in values.items()})
     assert [type(m) for m in copied.modules()] == [type(m) for m in deep.modules()]
     for name, state in _state_of(deep).items():
         found = _state_of(copied)[name]
@@ -1126,11 +1125,10 @@ def test_a_copy_around_values_is_a_deep_copy(module):
 
 
 def test_shared_modules_are_shared_in_a_copy():
-    from adinterface_torch.skeleton import Skeleton
-
     inner = nn.Linear(1, 1)
     module = nn.Sequential(inner, nn.ReLU(), inner)
-    copied = Skeleton(module).around(module, [torch.zeros_like(p) for p in module.parameters()])
+    parameters = [*module.parameters()]
+    copied = copy_of(module, parameters, [torch.zeros_like(p) for p in parameters])
     assert copied[0] is copied[2] is not inner
 
 

@@ -1,9 +1,8 @@
-"""The skeleton of a module: what it notices, what it reads, and what is built from it."""
+"""The structure of a module: what it tells apart, its parameters, and the copies that are built from it."""
 
 import copy
 import gc
 import re
-import sys
 import threading
 import types
 import warnings
@@ -12,16 +11,14 @@ from collections import OrderedDict, UserDict
 
 import pytest
 import torch
-from adinterface_torch import copying, versions
-from adinterface_torch.copying import copies_by_state, deep_copy
-from adinterface_torch.hooks import NoHooks, NoNames
-from adinterface_torch.nodes import skeleton_of
-from adinterface_torch.skeleton import Skeleton, signature_of
+from adinterface_torch.hooks import NO_HOOKS, NoHooks, NoNames
+from adinterface_torch.structure import read
 from torch import nn
 from torch._dynamo.mutation_guard import install_generation_tagging_init
 
 from adinterface import AutoTorch, ConversionError, gradient, hvp, jacobian, prepare, pushforward, value_and_gradient
 from adinterface.core import tree
+from adinterface.core.call.signature import Signature
 
 
 class Mixed(nn.Module):
@@ -101,6 +98,32 @@ MODULES = {
     "hooked": _hooked,
 }
 
+
+def around(module, values):
+    structure, parameters = read(module)
+    return structure.around(module, parameters, values)
+
+
+def gradient_of(module, gradients):
+    structure, parameters = read(module)
+    return structure.gradient(module, parameters, gradients)
+
+
+def deep_copy(module, values, gradient=False):
+    """The same by `copy.deepcopy`."""
+    memo = {id(parameter): value for parameter, value in values.items()}
+    for inner in module.modules():
+        for held in vars(inner).values():
+            if isinstance(held, torch.Tensor) and held.grad_fn is not None:  # deepcopy refuses it
+                memo[id(held)] = held.detach().clone() if gradient else held.clone()
+    copied = copy.deepcopy(module, memo)
+    if gradient:
+        for inner in copied.modules():
+            names = [name for name in vars(inner) if name.endswith("hooks") and "state_dict" not in name]
+            vars(inner).update(dict.fromkeys(names, NO_HOOKS))
+    return copied
+
+
 each_module = pytest.mark.parametrize("name", MODULES)
 
 
@@ -161,32 +184,22 @@ def _mutable(module):
 @each_module
 def test_reading_gives_each_parameter_once_in_the_order_of_named_parameters(name):
     module = MODULES[name]()
-    skeleton = Skeleton(module)
+    structure, parameters = read(module)
     named = list(module.named_parameters())
-    assert skeleton.names == [key for key, _ in named]
-    found = skeleton.read(module)
-    assert isinstance(found, tuple)
-    assert [*map(id, found)] == [id(p) for _, p in named]
+    assert structure.names == [key for key, _ in named]
+    assert [*map(id, parameters)] == [id(p) for _, p in named]
 
 
 @pytest.mark.parametrize("name", [name for name in MODULES if name not in ("weight norm", "orthogonal")])
-def test_modules_of_one_structure_have_equal_skeletons_which_read_both(name):
+def test_modules_of_one_structure_share_it(name):
     one, other = MODULES[name](), MODULES[name]()
-    assert Skeleton(one) == Skeleton(other)
-    assert hash(Skeleton(one)) == hash(Skeleton(other))
-    assert signature_of(one) == signature_of(other) == Skeleton(one).key
-    assert [*map(id, Skeleton(one).read(other))] == [*map(id, other.parameters())]
-    assert skeleton_of(one) is skeleton_of(other)
+    assert read(one)[0] is read(other)[0]
 
 
-def test_skeletons_of_different_structures_differ_and_do_not_read_each_other():
-    modules = {name: make() for name, make in MODULES.items()}
-    for name, module in modules.items():
-        skeleton = Skeleton(module)
-        for other, another in modules.items():
-            assert (skeleton == Skeleton(another)) == (name == other)
-            assert (skeleton.read(another) is not None) == (name == other)
-    assert Skeleton(nn.ReLU()) != "a skeleton"
+def test_different_structures_differ():
+    structures = {name: read(make())[0] for name, make in MODULES.items()}
+    assert len({*structures.values()}) == len(MODULES)
+    assert structures["linear"] != "a structure"
 
 
 def _replace(path, value):
@@ -217,20 +230,11 @@ CHANGES = {
     "removed parameter": lambda m: delattr(m, "scale"),
     "removed bias": _replace("first.bias", None),
     "filled parameter": _replace("missing", lambda: nn.Parameter(torch.ones(1))),
-    "frozen": _freeze,
-    "unfrozen": lambda m: m.scale.requires_grad_(),
-    "all frozen": lambda m: m.requires_grad_(False),
-    "moved dtype": lambda m: m.double(),
-    "one moved": lambda m: m.second.half(),
-    "moved device": lambda m: m.to("meta"),
-    "another shape": _replace("first.weight", lambda: nn.Parameter(torch.ones(4, 2))),
-    "another shape in place": lambda m: setattr(m.scale, "data", torch.ones(2)),
     "re-tied": _tie,
     "new submodule": lambda m: m.add_module("extra", nn.ReLU()),
     "filled submodule": lambda m: m.add_module("none", nn.ReLU()),
     "removed submodule": lambda m: delattr(m, "second"),
     "submodule of another class": _replace("first", lambda: nn.Bilinear(2, 2, 3)),
-    "submodule of another width": _replace("first", lambda: nn.Linear(3, 3)),
     "submodule without bias": _replace("first", lambda: nn.Linear(2, 3, bias=False)),
     "submodule twice": lambda m: setattr(m, "second", m.first),
     "parametrized": lambda m: nn.utils.parametrizations.weight_norm(m.first),
@@ -241,52 +245,74 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_change_of_structure_is_read_as_none(change):
+def test_a_change_of_structure_is_seen(change):
     module = Mixed()
-    skeleton = Skeleton(module)
+    before, _ = read(module)
     CHANGES[change](module)
-    assert skeleton.read(module) is None
-    if change != "scripted":
-        assert signature_of(module) != skeleton.key
-        assert [*map(id, Skeleton(module).read(module))] == [*map(id, module.parameters())]
+    if change == "scripted":
+        with pytest.raises(ConversionError, match="a ScriptModule inside another module"):
+            read(module)
+    else:
+        after, parameters = read(module)
+        assert after != before
+        assert [*map(id, parameters)] == [*map(id, module.parameters())]
+
+
+#: What is no structure of a module: its leaves tell the signature of a call.
+LEAVES = {
+    "frozen": _freeze,
+    "unfrozen": lambda m: m.scale.requires_grad_(),
+    "moved dtype": lambda m: m.double(),
+    "another shape": _replace("first.weight", lambda: nn.Parameter(torch.ones(4, 2))),
+}
+
+
+@pytest.mark.parametrize("change", LEAVES)
+def test_a_change_of_leaves_is_seen_by_the_signature_alone(change):
+    module = Mixed()
+    structure, before = read(module)[0], Signature((module,), {}).key
+    assert Signature((module,), {}).key == before
+    LEAVES[change](module)
+    assert read(module)[0] is structure
+    assert Signature((module,), {}).key != before
 
 
 def test_a_buffer_is_no_structure_and_a_tie_that_is_loosened_is():
     module = _tied()
-    skeleton = Skeleton(module)
+    structure, _ = read(module)
     module["a"].register_buffer("extra", torch.ones(1))
-    assert skeleton.read(module) is not None
+    assert read(module)[0] is structure
     module["b"].weight = nn.Parameter(torch.ones(2, 2))
-    assert skeleton.read(module) is None
+    assert read(module)[0] != structure
     module = _shared()
-    skeleton = Skeleton(module)
+    structure, _ = read(module)
     module[1] = copy.deepcopy(module[1])
-    assert skeleton.read(module) is None
+    assert read(module)[0] != structure
     plain = nn.Sequential(nn.ReLU(), nn.ReLU())
-    skeleton = Skeleton(plain)
+    structure, _ = read(plain)
     plain[1] = plain[0]
-    assert skeleton.read(plain) is None
+    assert read(plain)[0] != structure
 
 
 def test_weight_norm_of_the_old_style_is_seen():
     module = nn.Sequential(nn.Linear(2, 2))
-    skeleton = Skeleton(module)
+    structure, _ = read(module)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         nn.utils.weight_norm(module[0])
-    assert skeleton.read(module) is None
+    assert read(module)[0] != structure
     nn.utils.remove_weight_norm(module[0])
-    assert [*map(id, Skeleton(module).read(module))] == [*map(id, module.parameters())]
+    assert [*map(id, read(module)[1])] == [*map(id, module.parameters())]
 
 
 def test_what_is_replaced_by_its_like_is_read_anew():
     module = Mixed()
-    skeleton = Skeleton(module)
-    before = skeleton.read(module)
+    structure, before = read(module)
     module.first, module.second.weight = nn.Linear(2, 3), nn.Parameter(torch.ones(2, 3))
     module.arrays, module.act = "another", torch.sin
     module.eval()
-    found = skeleton.read(module)
+    after, found = read(module)
+    assert after is structure
     assert [*map(id, found)] == [*map(id, module.parameters())]
     assert sum(any(p is q for q in before) for p in found) == 2  # scale and the bias of the second
 
@@ -300,9 +326,9 @@ def test_what_is_built_is_what_deepcopy_gives(name, build):
     module = MODULES[name]()
     values = _zeros(module)
     if build == "around":
-        built = Skeleton(module).around(module, values)
+        built = around(module, values)
     else:
-        built = Skeleton(module).gradient(module, tuple(module.parameters()), values)
+        built = gradient_of(module, values)
         values = [nn.Parameter(value, requires_grad=False) for value in values]
     _assert_like(built, deep_copy(module, dict(zip(module.parameters(), values)), build == "gradient"), {})
     mine, theirs = _mutable(built), _mutable(module)
@@ -318,7 +344,7 @@ def test_what_is_built_is_what_deepcopy_gives(name, build):
 def test_values_stand_where_their_parameters_stood(name):
     module = MODULES[name]()
     values = _zeros(module)
-    built = Skeleton(module).around(module, values)
+    built = around(module, values)
     places = {id(p): value for p, value in zip(module.parameters(), values)}
     copies = dict(built.named_modules())
     for path, inner in module.named_modules():
@@ -329,8 +355,7 @@ def test_values_stand_where_their_parameters_stood(name):
 @each_module
 def test_gradient_modules_share_nothing_with_one_another(name):
     module = MODULES[name]()
-    skeleton = Skeleton(module)
-    first, second = (_mutable(skeleton.gradient(module, skeleton.read(module), _zeros(module))) for _ in range(2))
+    first, second = (_mutable(gradient_of(module, _zeros(module))) for _ in range(2))
     for path, value in first.items():
         assert value is not second[path], path
         if isinstance(value, torch.Tensor):
@@ -340,20 +365,20 @@ def test_gradient_modules_share_nothing_with_one_another(name):
 def test_gradients_are_parameters_that_require_none_and_none_is_zero():
     module = nn.Linear(2, 2)
     weight = torch.ones(2, 2)
-    built = Skeleton(module).gradient(module, tuple(module.parameters()), [weight, None])
+    built = gradient_of(module, [weight, None])
     assert type(built.weight) is type(built.bias) is nn.Parameter
     assert not built.weight.requires_grad
     assert not built.bias.requires_grad
     assert built.weight.data_ptr() == weight.data_ptr()
     assert torch.equal(built.bias, torch.zeros(2))
     live = torch.ones(2, requires_grad=True) * 2
-    assert Skeleton(module).gradient(module, tuple(module.parameters()), [weight, live]).bias is live
+    assert gradient_of(module, [weight, live]).bias is live
 
 
 def test_rows_of_a_hessian_stand_where_the_parameters_stood():
     module = nn.Linear(2, 2)
     rows = [nn.Linear(2, 2), nn.Linear(2, 2)]
-    built = Skeleton(module).gradient(module, tuple(module.parameters()), rows)
+    built = gradient_of(module, rows)
     assert (built.weight, built.bias) == tuple(rows)
     assert list(built.children()) == rows
 
@@ -361,28 +386,33 @@ def test_rows_of_a_hessian_stand_where_the_parameters_stood():
 @pytest.mark.parametrize("name", ["linear", "no parameters", "sequential", "conv", "shared", "tied", "attention", "encoder"])
 def test_an_ordinary_module_needs_no_deepcopy(name, monkeypatch):
     module = MODULES[name]()
-    skeleton, values = Skeleton(module), _zeros(module)
+    values = _zeros(module)
 
     def refuse(*_):
         raise AssertionError
 
     with monkeypatch.context() as patched:
         patched.setattr("adinterface_torch.copying.copy.deepcopy", refuse)
-        skeleton.gradient(module, skeleton.read(module), values)
-        skeleton.around(module, values)
+        gradient_of(module, values)
+        around(module, values)
 
 
-def test_a_module_needs_no_deepcopy_after_torch_has_compiled_one():
-    """Dynamo puts a `__setstate__` of its own in front of every module's."""
+def test_a_module_needs_no_deepcopy_after_torch_has_compiled_one(monkeypatch):
+    """Dynamo puts a `__setstate__` of its own in front of that of every module."""
     install_generation_tagging_init()
     assert nn.Module.__setstate__.__module__ == "torch._dynamo.mutation_guard"
-    assert copies_by_state(nn.Linear(2, 2))
+
+    class Fresh(nn.Linear):  # a class that has not been seen before
+        pass
+
+    monkeypatch.setattr("adinterface_torch.copying.copy.deepcopy", None)
+    assert type(gradient_of(Fresh(2, 2), [torch.ones(2, 2), torch.ones(2)])) is Fresh
 
 
 def test_a_change_of_what_is_no_structure_counts_in_what_is_built():
     module = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2), nn.Conv1d(1, 1, 1))
-    skeleton, values = Skeleton(module), _zeros(module)
-    build = lambda: skeleton.gradient(module, skeleton.read(module), values)
+    values = _zeros(module)
+    build = lambda: gradient_of(module, values)
     assert build().training
     module.eval()
     assert not build().training
@@ -416,29 +446,16 @@ def test_a_change_of_what_is_no_structure_counts_in_what_is_built():
 
 def test_a_change_of_what_a_copy_is_called_with_counts_in_it():
     module = nn.Sequential(nn.Linear(1, 1), nn.BatchNorm1d(1))
-    skeleton, values = Skeleton(module), _zeros(module)
-    build = lambda: skeleton.around(module, values)
-    assert skeleton.gradient(module, skeleton.read(module), values)[0]._forward_hooks == OrderedDict()
+    values = _zeros(module)
+    build = lambda: around(module, values)
+    assert gradient_of(module, values)[0]._forward_hooks == OrderedDict()
     handle = module[0].register_forward_hook(_hook)
     assert list(build()[0]._forward_hooks.values()) == [_hook]
     assert build()[0]._forward_hooks is not module[0]._forward_hooks
-    assert skeleton.gradient(module, skeleton.read(module), values)[0]._forward_hooks == OrderedDict()
+    assert gradient_of(module, values)[0]._forward_hooks == OrderedDict()
     handle.remove()
     assert type(build()[0]._forward_hooks) is OrderedDict
     assert build()[0]._forward_hooks == OrderedDict()
-
-
-@pytest.mark.parametrize("name", ["conv", "mixed", "tied", "hooked"])
-def test_without_torchs_private_names_the_same_is_built(name, monkeypatch):
-    monkeypatch.setattr(versions, "dict_version", None)
-    monkeypatch.setattr(copying, "_clone_all", None)
-    module = MODULES[name]()
-    skeleton, values = Skeleton(module), _zeros(module)
-    read = skeleton.read(module)
-    assert read.again() is None
-    entries = dict(zip(module.parameters(), [nn.Parameter(value, requires_grad=False) for value in values]))
-    for _ in range(2):
-        _assert_like(skeleton.gradient(module, read, values), deep_copy(module, entries, gradient=True), {})
 
 
 def test_a_register_may_be_no_dict():
@@ -446,30 +463,6 @@ def test_a_register_may_be_no_dict():
     vars(module)["_parameters"] = UserDict(module._parameters)
     (found,) = gradient(lambda m: m(torch.ones(2)).sum(), AutoTorch(), module)
     assert torch.equal(found.weight, torch.ones(1, 2))
-
-
-@pytest.mark.skipif(sys.version_info >= (3, 12), reason="From Python 3.12 on dicts have no versions")
-def test_what_f_has_changed_is_seen_by_the_versions_of_its_dicts():
-    module = nn.Sequential(nn.Linear(1, 1), nn.Sequential(nn.Linear(1, 1)))
-    skeleton = Skeleton(module)
-    read = skeleton.read(module)
-    module(torch.ones(1, 1)).sum().backward()
-    assert read.again() is read.walked
-    changes = [
-        lambda: module[1].append(nn.ReLU()),
-        lambda: module[1][0].register_parameter("late", nn.Parameter(torch.ones(1))),
-        lambda: setattr(module[0], "weight", nn.Parameter(torch.ones(1, 1))),
-        lambda: delattr(module[0], "bias"),
-        lambda: setattr(module[1][0], "_parameters", dict(module[1][0]._parameters)),
-        lambda: module.eval(),
-        lambda: module.pop(1),
-    ]
-    for change in changes:
-        read = skeleton.read(module)
-        assert read.again() is read.walked
-        change()
-        assert read.again() is None
-        skeleton = Skeleton(module)
 
 
 @pytest.mark.parametrize("deep", [False, True], ids=["by state", "by deepcopy"])
@@ -524,14 +517,14 @@ def test_a_list_that_two_modules_share_is_one_in_their_copies():
     module[0].seen = module[1].seen = []
     module.register_buffer("a", torch.ones(2))
     module.register_buffer("b", module.a)
-    built = Skeleton(module).around(module, _zeros(module))
+    built = around(module, _zeros(module))
     assert built[0].seen is built[1].seen is not module[0].seen
     assert built.a is built.b is not module.a
 
 
 def test_a_method_as_a_hook_belongs_to_the_copy():
     module = _hooked()
-    built = Skeleton(module).around(module, _zeros(module))
+    built = around(module, _zeros(module))
     (hook,) = built[1]._forward_pre_hooks.values()
     assert hook.__self__ is built[1]
 
@@ -540,7 +533,7 @@ def test_a_compiled_call_is_not_copied():
     module = nn.Sequential(nn.Linear(1, 1))
     module[0].compile(backend="eager")
     values = _zeros(module)
-    built = Skeleton(module).around(module, values)
+    built = around(module, values)
     assert built[0]._compiled_call_impl is None
     assert module[0]._compiled_call_impl is not None
     assert torch.equal(built(torch.ones(1)), torch.zeros(1))
@@ -549,7 +542,7 @@ def test_a_compiled_call_is_not_copied():
 def test_a_buffer_in_a_graph_is_detached():
     module = nn.Sequential(nn.Linear(1, 1))
     module[0].register_buffer("state", module[0].weight * 2)
-    built = Skeleton(module).gradient(module, tuple(module.parameters()), _zeros(module))
+    built = gradient_of(module, _zeros(module))
     assert not built[0].state.requires_grad
     assert torch.equal(built[0].state, module[0].state)
 
@@ -607,19 +600,22 @@ def test_f_may_add_a_submodule_but_no_parameter():
 
     (found,) = gradient(grow, AutoTorch(), module)
     assert type(found.late) is nn.ReLU
-    skeleton = Skeleton(module)
+    structure, parameters = read(module)
     module.add_module("more", nn.Linear(1, 1))
     message = (
         "Sequential has other parameters than before: f added, removed or replaced some, so their gradients have no place. "
         "Let the module have all its parameters before it is differentiated."
     )
     with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
-        skeleton.gradient(module, skeleton.read(module), [torch.ones(1, 1), torch.ones(1)])
+        structure.gradient(module, parameters, [torch.ones(1, 1), torch.ones(1)])
+    del module.more, module[0].bias
+    with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
+        structure.gradient(module, parameters, [torch.ones(1, 1), torch.ones(1)])
 
 
 def test_a_module_in_a_circle_keeps_it():
     module = _in_a_circle()
-    built = Skeleton(module).gradient(module, tuple(module.parameters()), _zeros(module))
+    built = gradient_of(module, _zeros(module))
     assert built[1].above is built
 
 
@@ -641,39 +637,39 @@ def test_a_lazy_module_is_refused_until_its_first_call():
 
 
 @each_module
-def test_a_skeleton_keeps_no_module_and_no_tensor(name):
+def test_a_structure_keeps_no_module_and_no_tensor(name):
     gc.freeze()  # only what is made from here on is looked through, which takes a second less
     module = MODULES[name]()
-    skeleton = Skeleton(module)
     references = [weakref.ref(m) for m in module.modules()]
     references += [weakref.ref(t) for t in [*module.parameters(), *module.buffers()]]
-    skeleton.read(module)
-    built = skeleton.gradient(module, skeleton.read(module), _zeros(module))
-    skeleton_of(module)
+    structure, _ = read(module)
+    built = gradient_of(module, _zeros(module))
     references += [weakref.ref(m) for m in built.modules()]
-    del module, built
+    del module, built, _
     gc.collect()
+    assert structure.key
     assert [reference() for reference in references] == [None] * len(references)
 
 
-def test_a_skeleton_may_be_copied():
+def test_a_structure_may_be_copied():
     module = Mixed()
-    copied = copy.deepcopy(Skeleton(module))
-    assert copied == Skeleton(module)
-    assert copied.read(module) is not None
-    _assert_like(copied.around(module, _zeros(module)), Skeleton(module).around(module, _zeros(module)), {})
+    structure, parameters = read(module)
+    copied = copy.deepcopy(structure)
+    assert copied == structure
+    assert hash(copied) == hash(structure)
+    _assert_like(copied.around(module, parameters, _zeros(module)), around(module, _zeros(module)), {})
 
 
-def test_threads_may_share_a_skeleton_while_attributes_change():
+def test_threads_may_share_a_structure_while_attributes_change():
     modules = [nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2)) for _ in range(4)]
     for n, module in enumerate(modules):
         module[0].mine = [3, [1], (torch.ones(1),), {"a": 1}][n]
-    skeleton, failed = Skeleton(modules[0]), []
+    failed = []
 
     def work(n):
         module = modules[n]
         for _ in range(50):
-            found = skeleton.gradient(module, skeleton.read(module), _zeros(module))
+            found = gradient_of(module, _zeros(module))
             if type(found[0].mine) is not type(module[0].mine) or (n and found[0].mine is module[0].mine):
                 failed.append(n)
 

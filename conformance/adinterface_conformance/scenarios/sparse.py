@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from adinterface_studies.benchmark.sparse_problems import arrow, banded, blocks, brusselator, laplacian, surface, tridiagonal
 
 from adinterface import ValueAndJacobian, array_namespace, hessian, jacobian, value_and_jacobian
 
 from ..scenario import Scenario
-from ..sparse_problems import arrow, banded, blocks, brusselator, laplacian, surface, tridiagonal
 from .building import Array, some
 
 

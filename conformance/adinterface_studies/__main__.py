@@ -7,6 +7,7 @@ import sys
 
 #: The studies by name: the module whose `main(argv)` runs each, and what it does.
 STUDIES = {
+    "conformance": ("conformance", "the table of the judge, over the scenarios of this project too"),
     "benchmark": ("benchmark.command", "time and memory beside hand-written code: cells, objectives, loops, solvers, rules"),
     "functions": ("functions.command", "every function of the Array API standard, of NumPy or of SciPy, on every engine"),
     "overhead": ("functions.overhead", "what `numpy_function` adds to a call"),

@@ -110,7 +110,7 @@ def test_function_entries_are_counted(capsys):
     own, added, by_hand = map(int, array.split()[-3:])
     assert 0 < own <= added + by_hand
     assert int(module.split()[-1]) > by_hand > 10
-    cell = scenarios("zoo/back-*")[0]
+    cell = scenarios("arrays/*-by-pullback")[0]
     assert entries.count(cell, AutoAutograd(), cell.operators[0], cell.sizes[0], "one-shot").by_hand is None
 
 

@@ -14,6 +14,7 @@ from adinterface.core.contract import registry
 from adinterface.core.contract.backend import gives
 
 from ..case import Case
+from ..scenario import Scenario
 from ..scenarios import SCENARIOS
 from . import yardsticks
 from .problems import Problem, array_and_number, dict_of_six, layers, list_of_leaves, many_leaves, mlp, one_array, steps
@@ -95,10 +96,10 @@ def chosen(auto: AutoBackend, leaf: Leaf | None = None, cells: Sequence[Cell] = 
     return [cell for cell in cells if leaf in (None, cell.leaf) and (cell.leaf != "native" or native)]
 
 
-def scenarios(pattern: str) -> list[Cell]:
+def scenarios(pattern: str, known: Sequence[Scenario] = SCENARIOS) -> list[Cell]:
     """The scenarios of this name pattern as cells, each at the size that it has."""
 
-    def cell(scenario: Any) -> Cell:
+    def cell(scenario: Scenario) -> Cell:
         operator = scenario.operator.__name__
         # Hand-written code exists for plain calls only.
         plain = scenario.seed is None and scenario.tangents is None and not scenario.kwargs
@@ -107,7 +108,7 @@ def scenarios(pattern: str) -> list[Cell]:
         call = lambda backend, f: Case(scenario, backend).apply(scenario.operator, f)
         return Cell(scenario.name, lambda n, xp: problem, (numbers(scenario.args),), (operator,), call=call)
 
-    return [cell(scenario) for scenario in SCENARIOS if fnmatchcase(scenario.name, pattern)]
+    return [cell(scenario) for scenario in known if fnmatchcase(scenario.name, pattern)]
 
 
 def numbers(tree: Any) -> int:

@@ -12,6 +12,7 @@ from adinterface_conformance.benchmark.command import Row, backends, measured, p
 from adinterface_conformance.benchmark.report import short
 from adinterface_conformance.benchmark.timing import Timing
 
+from ..scenarios import SCENARIOS
 from . import entries, rules, solvers, sparse, summary, training
 from .cells import CHECKPOINTS, LEAVES, chosen, loops
 from .memory import peak, print_peak
@@ -110,7 +111,7 @@ def _chosen(options: argparse.Namespace) -> Iterator[Row]:
     if options.checkpoints:
         return wanted(options, lambda auto: CHECKPOINTS)
     if options.scenario:
-        return wanted(options, lambda auto: scenarios(options.scenario), ways=["one-shot"])
+        return wanted(options, lambda auto: scenarios(options.scenario, SCENARIOS), ways=["one-shot"])
     if options.leaves:
         many = next(cell for cell in CELLS if cell.name == "tree of leaves")
         grown = replace(many, sizes=(10, 100, 1000, 10_000), operators=("gradient",), forward=100, alone=True)

@@ -15,6 +15,7 @@ STUDIES = {
     "packages": ("packages.command", "functions of installed packages under `numpy_function(deep=True)`"),
     "views": ("views.command", "random programs that write into views of arrays"),
     "in-place": ("in_place.command", "programs that write in place, beside hand-written forms of them"),
+    "misfits": ("misfits", "trees with a leaf of another shape, where one like the model is wanted"),
     "threads": ("threads", "random programs called from many threads at once"),
     "batched": ("batches", "`batched` beside loops and hand-written batches"),
     "differences": ("differences.command", "accuracy, evaluations and overhead of finite differences"),

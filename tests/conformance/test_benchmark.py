@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from adinterface_conformance.__main__ import main
 from adinterface_conformance.benchmark import backends, yardsticks
-from adinterface_conformance.benchmark.cells import CELLS, chosen, scenarios
-from adinterface_conformance.benchmark.timing import Calls, measure
+from adinterface_conformance.benchmark.cells import CELLS, chosen
+from adinterface_conformance.benchmark.timing import Calls
 
 from adinterface import AutoAutograd, AutoJax
 
@@ -79,17 +79,6 @@ def test_results_that_are_not_there_yet_are_waited_for(monkeypatch):
         calls.handwritten()()
         assert len(waited) == times
         waited.clear()
-
-
-def test_any_scenario_can_be_measured(tmp_path):
-    file = tmp_path / "benchmark.json"
-    main([*SHORT, "--scenario", "arrays/*-by-pullback", "--backend", "AutoAutograd", "--json", str(file)])
-    timings = json.loads(file.read_text(encoding="utf-8"))
-    assert timings
-    assert {t["operator"] for t in timings} == {"pullback"}
-    assert all(t["ratio"] is None for t in timings)
-    cell = next(cell for cell in scenarios("arrays/*") if cell.operators == ("gradient",))
-    assert measure(cell, AutoAutograd(), "gradient", cell.sizes[0], "one-shot", 0.01).ratio is not None
 
 
 @pytest.mark.parametrize("way", ["one-shot", "prepared"])

@@ -12,7 +12,6 @@ from adinterface_conformance.fuzz import making, reference, rules
 from adinterface_conformance.fuzz.elsewhere import elsewhere, switched
 from adinterface_conformance.fuzz.judging import judge
 from adinterface_conformance.fuzz.making import Wanted
-from adinterface_conformance.fuzz.misfits import FUNCTIONS, misfits
 from adinterface_conformance.fuzz.nodes import Layer, Pair, Switch
 from adinterface_conformance.fuzz.program import Program, Statement, written
 from adinterface_conformance.fuzz.record import read
@@ -20,9 +19,7 @@ from adinterface_conformance.fuzz.run import fuzz
 from adinterface_conformance.fuzz.trial import Call, Trial
 from backends_table import BACKENDS, assert_tree, each_engine
 
-import adinterface
 from adinterface import AutoAutograd, AutoFiniteDifferences, AutoTorch, Constant, array_namespace, gradient, hvp
-from adinterface.core import tree
 from adinterface.core.operators.facts import operation_of_name
 
 # Right engines -------------------------------------------------------------------------------------------------------
@@ -167,16 +164,6 @@ def test_a_program_elsewhere_runs():
     program = Program((np.array([0.5]), Constant(2)), {}, (rule,), (Statement("r0", "xp.sum({0})", ("t0",)),), "scalar")
     for seed in range(6):  # an index of 1 is out of range, so only the numbers are others
         assert elsewhere(program, seed).program.args[1].value == 2
-
-
-@each_engine
-def test_trees_with_a_leaf_of_another_shape_are_refused(backend):
-    model = {"w": np.array([[1.0], [2.0], [3.0]]), "b": [np.array(2.0), np.array([1.0, 2.0])], "steps": 2}
-    program = Program((model,), {}, (), (), "scalar")
-    for seed in range(8):
-        tried, found = misfits(program, backend, np.random.default_rng(seed))
-        assert tried == len(FUNCTIONS)
-        assert [misfit.text for misfit in found] == []
 
 
 # The reference -------------------------------------------------------------------------------------------------------
@@ -347,22 +334,6 @@ def test_a_rule_that_is_silently_short_is_found(monkeypatch):
         trial = Trial(program, gradient, operation_of_name("gradient"), 1, {})
         kinds |= {finding.kind for finding in judge(trial, Call(AutoTorch())).findings}
     assert "gradient is wrong" in kinds
-
-
-@pytest.mark.parametrize(("name", "kind"), [("add", "takes a misfit"), ("vdot", "raises KeyError"), ("axpy", "does not name")])
-def test_a_misfit_that_is_taken_is_found(name, kind, monkeypatch):
-    def wrong(*args):
-        if kind == "raises KeyError":
-            raise KeyError(name)
-        if kind == "does not name":
-            raise adinterface.TreeError("no.")
-
-    monkeypatch.setattr(tree, name, wrong)
-    program = Program(({"w": np.array([1.0, 2.0])},), {}, (), (), "scalar")
-    _, found = misfits(program, AutoAutograd(), np.random.default_rng(0))
-    (misfit,) = [misfit for misfit in found if misfit.function == f"tree.{name}"]
-    assert misfit.kind.startswith(kind)
-    assert "model = {'x': np.array([1.0, 2.0])}" in misfit.text
 
 
 # The command ---------------------------------------------------------------------------------------------------------

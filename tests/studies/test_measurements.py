@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import torch
 from adinterface_conformance.benchmark import backends, yardsticks
-from adinterface_conformance.benchmark.cells import CELLS, scenarios
+from adinterface_conformance.benchmark.cells import CELLS
 from adinterface_conformance.benchmark.timing import Calls, measure
 from adinterface_studies.__main__ import main as studies
 from adinterface_studies.benchmark import entries, profile, rules
-from adinterface_studies.benchmark.cells import LEAVES, LOOPS, OBJECTIVES, chosen, models
+from adinterface_studies.benchmark.cells import LEAVES, LOOPS, OBJECTIVES, chosen, models, scenarios
 from adinterface_studies.benchmark.loops import by_hand
 from adinterface_studies.benchmark.memory import high_water, peak, reset_high_water
 from adinterface_studies.benchmark.picture import plot
@@ -50,6 +50,17 @@ def test_a_tree_of_more_and_more_leaves(tmp_path):
     file = tmp_path / "benchmark.json"
     studies([*SHORT, "--leaves", "--way", "one-shot", "--backend", "AutoAutograd", "--max-size", "100", "--json", str(file)])
     assert [t["size"] for t in json.loads(file.read_text(encoding="utf-8"))] == [10, 100]
+
+
+def test_any_scenario_can_be_measured(tmp_path):
+    file = tmp_path / "benchmark.json"
+    studies([*SHORT, "--scenario", "arrays/*-by-pullback", "--backend", "AutoAutograd", "--json", str(file)])
+    timings = json.loads(file.read_text(encoding="utf-8"))
+    assert timings
+    assert {t["operator"] for t in timings} == {"pullback"}
+    assert all(t["ratio"] is None for t in timings)
+    cell = next(cell for cell in scenarios("arrays/*") if cell.operators == ("gradient",))
+    assert measure(cell, AutoAutograd(), "gradient", cell.sizes[0], "one-shot", 0.01).ratio is not None
 
 
 def test_loops_are_measured_beside_those_written_by_hand(capsys):

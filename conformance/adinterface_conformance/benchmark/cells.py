@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from typing import Any, Literal
-
-import numpy as np
 
 from adinterface import AutoBackend
 from adinterface.core.contract import registry
 from adinterface.core.contract.backend import gives
 
-from ..case import Case
-from ..scenario import Scenario
-from ..scenarios import SCENARIOS
 from . import yardsticks
 from .problems import Problem, array_and_number, dict_of_six, layers, list_of_leaves, many_leaves, mlp, one_array, steps
 from .yardsticks import Leaf
@@ -94,28 +88,6 @@ def chosen(auto: AutoBackend, leaf: Leaf | None = None, cells: Sequence[Cell] = 
     yardstick = yardsticks.find(auto.name)
     native = yardstick is not None and yardstick.native is not None
     return [cell for cell in cells if leaf in (None, cell.leaf) and (cell.leaf != "native" or native)]
-
-
-def scenarios(pattern: str, known: Sequence[Scenario] = SCENARIOS) -> list[Cell]:
-    """The scenarios of this name pattern as cells, each at the size that it has."""
-
-    def cell(scenario: Scenario) -> Cell:
-        operator = scenario.operator.__name__
-        # Hand-written code exists for plain calls only.
-        plain = scenario.seed is None and scenario.tangents is None and not scenario.kwargs
-        plain = plain and operator in OPERATORS and all(isinstance(arg, np.ndarray) for arg in scenario.args)
-        problem = Problem(scenario.f, scenario.f, scenario.args[0] if plain and len(scenario.args) == 1 else None)
-        call = lambda backend, f: Case(scenario, backend).apply(scenario.operator, f)
-        return Cell(scenario.name, lambda n, xp: problem, (numbers(scenario.args),), (operator,), call=call)
-
-    return [cell(scenario) for scenario in known if fnmatchcase(scenario.name, pattern)]
-
-
-def numbers(tree: Any) -> int:
-    """How many numbers an argument holds, as far as plain containers show."""
-    if isinstance(tree, dict):
-        return sum(numbers(child) for child in tree.values())
-    return sum(numbers(child) for child in tree) if isinstance(tree, (tuple, list)) else int(np.size(tree))
 
 
 def goes_in_reverse(auto: AutoBackend) -> bool:

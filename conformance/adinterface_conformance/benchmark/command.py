@@ -13,7 +13,7 @@ from adinterface import AutoBackend, AutoFiniteDifferences
 from adinterface.core.contract import registry
 from adinterface.core.contract.auto import BUILT_IN
 
-from .cells import WAYS, Cell, Way, chosen, goes_in_reverse, scenarios
+from .cells import WAYS, Cell, Way, chosen, goes_in_reverse
 from .report import HEAD, row, short
 from .timing import Timing, measure
 from .yardsticks import LEAVES
@@ -38,11 +38,7 @@ def backends() -> list[AutoBackend]:
 def main(argv: list[str] | None = None) -> int:
     """Measure, print a table, and write JSON if asked."""
     options = parser("python -m adinterface_conformance benchmark", LEAVES).parse_args(sys.argv[1:] if argv is None else argv)
-    if options.scenario:
-        rows = wanted(options, lambda auto: scenarios(options.scenario), ways=["one-shot"])
-    else:
-        rows = wanted(options, lambda auto: chosen(auto, options.leaf))
-    measured(rows, options)
+    measured(wanted(options, lambda auto: chosen(auto, options.leaf)), options)
     return 0
 
 
@@ -57,31 +53,25 @@ def parser(program: str, leaves: Sequence[str]) -> argparse.ArgumentParser:
     made.add_argument("--cell", action="append", help="a cell's name, such as 'one array'; all by default")
     made.add_argument("--way", choices=WAYS, help="only one-shot calls, or only prepared ones")
     made.add_argument("--leaf", choices=leaves, help="only cells whose leaves are such; all by default")
-    made.add_argument("--scenario", help="measure the scenarios of this name pattern (with *) instead of the cells")
     made.add_argument("--seconds", type=float, default=1.0, help="how long to measure each cell (default: 1)")
     made.add_argument("--max-size", type=int, default=1_000_000, help="leave out larger sizes")
     made.add_argument("--json", help="write the measurements to this file")
     return made
 
 
-def wanted(
-    options: argparse.Namespace, cells: Callable[[AutoBackend], Iterable[Cell]], ways: Sequence[Way] | None = None
-) -> Iterator[Row]:
+def wanted(options: argparse.Namespace, cells: Callable[[AutoBackend], Iterable[Cell]]) -> Iterator[Row]:
     """What to measure of these cells, in the order of the table."""
     for auto in backends():
         if options.backend and type(auto).__name__ not in options.backend:
             continue
-        reverse = goes_in_reverse(auto) or bool(options.scenario)
         for cell in cells(auto):
             if options.cell and cell.name not in options.cell:
                 continue
             for size in cell.sizes:
                 for operator in cell.operators:
                     asked = not options.operator or operator in options.operator
-                    if asked and size <= options.max_size and cell.includes(operator, size, reverse):
-                        for way in ways or WAYS:
-                            if ways or options.way in (None, way):
-                                yield cell, auto, operator, size, way
+                    if asked and size <= options.max_size and cell.includes(operator, size, goes_in_reverse(auto)):
+                        yield from ((cell, auto, operator, size, way) for way in WAYS if options.way in (None, way))
 
 
 def measured(

@@ -6,19 +6,24 @@ import importlib
 import importlib.util
 from collections.abc import Callable
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any
 
+import numpy as np
 from adinterface_conformance.benchmark import yardsticks
-from adinterface_conformance.benchmark.cells import CELLS, OTHER_LEAVES, Cell
+from adinterface_conformance.benchmark.cells import CELLS, OPERATORS, OTHER_LEAVES, Cell
 from adinterface_conformance.benchmark.cells import chosen as of_leaf
 from adinterface_conformance.benchmark.problems import Problem
 from adinterface_conformance.benchmark.yardsticks import LEAVES as OF_JUDGE
 from adinterface_conformance.benchmark.yardsticks import Leaf
+from adinterface_conformance.case import Case
+from adinterface_conformance.scenario import Scenario
 
 import adinterface
 from adinterface import AutoBackend
 
+from ..scenarios import SCENARIOS
 from .loops import Scan, chain, kalman_filter, recurrent_network, runge_kutta
 from .loops import by_hand as hand_written
 from .objectives import bundle_adjustment, gaussian_mixture, hand_tracking, k_means, lstm, ode
@@ -98,3 +103,26 @@ def _of_model(model: Model) -> Cell:
 
     by_hand, options = model.transform, tuple(model.options.items())
     return Cell(model.name, build, (model.size,), model.operators, leaf="module", by_hand=by_hand, options=options)
+
+
+def scenarios(pattern: str) -> list[Cell]:
+    """The scenarios of this name pattern as cells, each at the size that it has."""
+
+    def cell(scenario: Scenario) -> Cell:
+        operator = scenario.operator.__name__
+        # Hand-written code exists for plain calls only.
+        plain = scenario.seed is None and scenario.tangents is None and not scenario.kwargs
+        plain = plain and operator in OPERATORS and all(isinstance(arg, np.ndarray) for arg in scenario.args)
+        problem = Problem(scenario.f, scenario.f, scenario.args[0] if plain and len(scenario.args) == 1 else None)
+        call = lambda backend, f: Case(scenario, backend).apply(scenario.operator, f)
+        size = numbers(scenario.args)
+        return Cell(scenario.name, lambda n, xp: problem, (size,), (operator,), size, size, size, (operator,), call=call)
+
+    return [cell(scenario) for scenario in SCENARIOS if fnmatchcase(scenario.name, pattern)]
+
+
+def numbers(tree: Any) -> int:
+    """How many numbers an argument holds, as far as plain containers show."""
+    if isinstance(tree, dict):
+        return sum(numbers(child) for child in tree.values())
+    return sum(numbers(child) for child in tree) if isinstance(tree, (tuple, list)) else int(np.size(tree))

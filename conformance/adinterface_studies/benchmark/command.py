@@ -7,14 +7,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from adinterface_conformance.benchmark.cells import CELLS, scenarios
+from adinterface_conformance.benchmark.cells import CELLS
 from adinterface_conformance.benchmark.command import Row, backends, measured, parser, wanted
 from adinterface_conformance.benchmark.report import short
 from adinterface_conformance.benchmark.timing import Timing
 
-from ..scenarios import SCENARIOS
 from . import entries, rules, solvers, sparse, summary, training
-from .cells import CHECKPOINTS, LEAVES, chosen, loops
+from .cells import CHECKPOINTS, LEAVES, chosen, loops, scenarios
 from .memory import peak, print_peak
 from .picture import plot
 from .profile import profile
@@ -49,6 +48,7 @@ def _parser() -> argparse.ArgumentParser:
         "With --sparse as the first word: sparse Jacobians and Hessians instead "
         "(--sparse --growth: how they grow; --processor-time where others compute, too; --json, --plot as here)."
     )
+    made.add_argument("--scenario", help="measure the scenarios of this name pattern (with *) instead of the cells")
     made.add_argument("--memory", action="store_true", help=f"also measure peak memory from n = {LARGE:,} on")
     made.add_argument("--plot", help="draw the ratios to this PNG file (needs matplotlib)")
     instead = made.add_mutually_exclusive_group()
@@ -111,7 +111,8 @@ def _chosen(options: argparse.Namespace) -> Iterator[Row]:
     if options.checkpoints:
         return wanted(options, lambda auto: CHECKPOINTS)
     if options.scenario:
-        return wanted(options, lambda auto: scenarios(options.scenario, SCENARIOS), ways=["one-shot"])
+        options.way = "one-shot"
+        return wanted(options, lambda auto: scenarios(options.scenario))
     if options.leaves:
         many = next(cell for cell in CELLS if cell.name == "tree of leaves")
         grown = replace(many, sizes=(10, 100, 1000, 10_000), operators=("gradient",), forward=100, alone=True)

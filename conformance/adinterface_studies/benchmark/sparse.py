@@ -23,7 +23,7 @@ from adinterface.core.contract.backend import gives
 from adinterface.sparse.colouring import by_symmetry, choose, symmetric
 from adinterface.sparse.detect_trace import traced_pattern
 
-from .sparse_problems import PROBLEMS, SparseProblem
+from ..sparse_problems import PROBLEMS, SparseProblem
 
 HEAD = (
     f"{'problem':21} {'n':>9} {'engine':10} {'detect':>8} {'colour':>8} {'passes':>6} {'first':>7} {'prepared':>9} "

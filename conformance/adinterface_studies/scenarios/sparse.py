@@ -10,7 +10,7 @@ from adinterface_conformance.scenarios.building import Array, some
 
 from adinterface import ValueAndJacobian, array_namespace, hessian, jacobian, value_and_jacobian
 
-from ..benchmark.sparse_problems import arrow, banded, blocks, brusselator, laplacian, surface, tridiagonal
+from ..sparse_problems import arrow, banded, blocks, brusselator, laplacian, surface, tridiagonal
 
 
 def _tridiagonal(x: Array) -> Array:

@@ -52,7 +52,7 @@ coverage: $(VENV)/.test-ready ## the tests once more, with the lines they miss
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal --cov --cov-report=term
 
 benchmark: $(VENV)/.test-ready ## time and peak memory beside hand-written engine code, a few minutes
-	@$(BIN)/python -m adinterface_conformance.benchmark --memory --json benchmark.json --plot benchmark.png
+	@$(BIN)/python -m adinterface_studies benchmark --memory --json benchmark.json --plot benchmark.png
 
 versions: ## the core tests and the conformance table at the lowest declared and the newest versions, up to some hours
 	@$(PYTHON) tests/versions.py $(VERSIONS)

@@ -11,6 +11,7 @@ from . import report
 from .checks import CHECKS
 from .installed import installed_backends
 from .runner import Selection, backend_from, matching, show
+from .scenario import Scenario
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -20,21 +21,25 @@ def main(argv: list[str] | None = None) -> int:
         return int(importlib.import_module("adinterface_conformance.benchmark").main(argv[1:]) or 0)
     if argv[:1] == ["fuzz"]:
         return int(importlib.import_module("adinterface_conformance.fuzz.command").main(argv[1:]))
+    return table(argv)
+
+
+def table(argv: list[str], catalogue: str = Selection.catalogue) -> int:
+    """Run scenarios times checks. catalogue: the module whose `SCENARIOS` are run."""
     options = _parser().parse_args(argv)
+    known: tuple[Scenario, ...] = importlib.import_module(catalogue).SCENARIOS
     if options.list:
-        return _list(options.scenario)
+        return _list(matching(known, options.scenario))
     try:
         backends = tuple(backend_from(text) for text in options.backend) or tuple(installed_backends())
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    from .scenarios import SCENARIOS
-
-    scenarios = tuple(scenario.name for scenario in matching(SCENARIOS, options.scenario))
+    scenarios = tuple(scenario.name for scenario in matching(known, options.scenario))
     if not scenarios or not backends:
         print("No scenario matches." if not scenarios else "No engine is installed.", file=sys.stderr)
         return 2
-    run = show(Selection(backends, scenarios, tuple(options.check), options.all), jobs=options.jobs)
+    run = show(Selection(backends, scenarios, tuple(options.check), options.all, catalogue), jobs=options.jobs)
     for kind, write in (
         ("json", report.write_json),
         ("junit", report.write_junit),
@@ -72,10 +77,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _list(patterns: list[str]) -> int:
-    from .scenarios import SCENARIOS
-
-    for scenario in matching(SCENARIOS, patterns):
+def _list(scenarios: list[Scenario]) -> int:
+    for scenario in scenarios:
         print(f"{scenario.name}  {scenario.operator.__name__}  {' '.join(sorted(scenario.tags))}".rstrip())
     print()
     for name, check in CHECKS.items():

@@ -39,17 +39,3 @@ def _lines() -> Callable[[float, str], None]:
             print(f"{shown - started:.0f} s: {line}", file=sys.stderr, flush=True)
 
     return update
-
-
-@contextmanager
-def steps(count: int, what: str) -> Iterator[Callable[[str], None]]:
-    """To be called after each of so many steps, with a line that says what has come of them."""
-    done = 0
-    with progress(count) as update:
-
-        def advance(line: str) -> None:
-            nonlocal done
-            done += 1
-            update(done, f"{done} of {count} {what}, {line}")
-
-        yield advance

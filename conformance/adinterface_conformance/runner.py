@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -110,6 +110,8 @@ class Selection:
     scenarios: tuple[str, ...]
     checks: tuple[str, ...] = ()
     everything: bool = False
+    #: The module whose `SCENARIOS` the names are of.
+    catalogue: str = "adinterface_conformance.scenarios"
 
     def wanted(self, check: Check) -> bool:
         return not self.checks or check.name == "runs" or any(fnmatchcase(check.name, pattern) for pattern in self.checks)
@@ -118,7 +120,7 @@ class Selection:
         """Plans of one backend and a few scenarios each; the backends take turns, so that none is left to the end."""
         starts = range(0, len(self.scenarios), size)
         return [
-            Selection((backend,), self.scenarios[start : start + size], self.checks, self.everything)
+            replace(self, backends=(backend,), scenarios=self.scenarios[start : start + size])
             for start in starts
             for backend in self.backends
         ]
@@ -126,9 +128,7 @@ class Selection:
 
 def outcomes_of(selection: Selection) -> Iterator[tuple[str, list[Outcome]]]:
     """For each scenario on each backend its name and outcomes, one after the other in this process."""
-    from .scenarios import SCENARIOS
-
-    known = {scenario.name: scenario for scenario in SCENARIOS}
+    known = {scenario.name: scenario for scenario in importlib.import_module(selection.catalogue).SCENARIOS}
     for backend in selection.backends:
         for name in selection.scenarios:
             yield name, list(run_scenario(known[name], backend, everything=selection.everything, wanted=selection.wanted))

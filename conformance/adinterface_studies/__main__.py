@@ -7,12 +7,16 @@ import sys
 
 #: The studies by name: the module whose `main(argv)` runs each, and what it does.
 STUDIES = {
+    "conformance": ("conformance", "the table of the judge, over the scenarios of this project too"),
+    "benchmark": ("benchmark.command", "time and memory beside hand-written code: cells, objectives, loops, solvers, rules"),
     "functions": ("functions.command", "every function of the Array API standard, of NumPy or of SciPy, on every engine"),
     "overhead": ("functions.overhead", "what `numpy_function` adds to a call"),
     "programs": ("programs.command", "small programs of plain NumPy, in every mode"),
     "packages": ("packages.command", "functions of installed packages under `numpy_function(deep=True)`"),
     "views": ("views.command", "random programs that write into views of arrays"),
     "in-place": ("in_place.command", "programs that write in place, beside hand-written forms of them"),
+    "misfits": ("misfits", "trees with a leaf of another shape, where one like the model is wanted"),
+    "threads": ("threads", "random programs called from many threads at once"),
     "batched": ("batches", "`batched` beside loops and hand-written batches"),
     "differences": ("differences.command", "accuracy, evaluations and overhead of finite differences"),
     "distributed": ("distributed.command", "gradients over several processes"),

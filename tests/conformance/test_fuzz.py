@@ -3,17 +3,15 @@
 import contextlib
 import importlib
 import io
-import threading
 
 import numpy as np
 import pytest
 from adinterface_autograd import AutogradBackend
 from adinterface_conformance.__main__ import main
-from adinterface_conformance.fuzz import making, reference, rules, threads
+from adinterface_conformance.fuzz import making, reference, rules
 from adinterface_conformance.fuzz.elsewhere import elsewhere, switched
 from adinterface_conformance.fuzz.judging import judge
 from adinterface_conformance.fuzz.making import Wanted
-from adinterface_conformance.fuzz.misfits import FUNCTIONS, misfits
 from adinterface_conformance.fuzz.nodes import Layer, Pair, Switch
 from adinterface_conformance.fuzz.program import Program, Statement, written
 from adinterface_conformance.fuzz.record import read
@@ -21,9 +19,7 @@ from adinterface_conformance.fuzz.run import fuzz
 from adinterface_conformance.fuzz.trial import Call, Trial
 from backends_table import BACKENDS, assert_tree, each_engine
 
-import adinterface
 from adinterface import AutoAutograd, AutoFiniteDifferences, AutoTorch, Constant, array_namespace, gradient, hvp
-from adinterface.core import tree
 from adinterface.core.operators.facts import operation_of_name
 
 # Right engines -------------------------------------------------------------------------------------------------------
@@ -170,16 +166,6 @@ def test_a_program_elsewhere_runs():
         assert elsewhere(program, seed).program.args[1].value == 2
 
 
-@each_engine
-def test_trees_with_a_leaf_of_another_shape_are_refused(backend):
-    model = {"w": np.array([[1.0], [2.0], [3.0]]), "b": [np.array(2.0), np.array([1.0, 2.0])], "steps": 2}
-    program = Program((model,), {}, (), (), "scalar")
-    for seed in range(8):
-        tried, found = misfits(program, backend, np.random.default_rng(seed))
-        assert tried == len(FUNCTIONS)
-        assert [misfit.text for misfit in found] == []
-
-
 # The reference -------------------------------------------------------------------------------------------------------
 
 
@@ -277,7 +263,7 @@ def test_what_is_wrong_is_found_and_cut_down(name, monkeypatch):
     install(monkeypatch)
     programs = 0
     while True:
-        done = fuzz([AutoAutograd()], 31, programs=1, start=programs)
+        done = fuzz([AutoAutograd()], 7, programs=1, start=programs)
         programs += 1
         failure = next((each for each in done.failures if kind in each.kind), None)
         if failure is not None:
@@ -350,57 +336,6 @@ def test_a_rule_that_is_silently_short_is_found(monkeypatch):
     assert "gradient is wrong" in kinds
 
 
-@pytest.mark.parametrize(("name", "kind"), [("add", "takes a misfit"), ("vdot", "raises KeyError"), ("axpy", "does not name")])
-def test_a_misfit_that_is_taken_is_found(name, kind, monkeypatch):
-    def wrong(*args):
-        if kind == "raises KeyError":
-            raise KeyError(name)
-        if kind == "does not name":
-            raise adinterface.TreeError("no.")
-
-    monkeypatch.setattr(tree, name, wrong)
-    program = Program(({"w": np.array([1.0, 2.0])},), {}, (), (), "scalar")
-    _, found = misfits(program, AutoAutograd(), np.random.default_rng(0))
-    (misfit,) = [misfit for misfit in found if misfit.function == f"tree.{name}"]
-    assert misfit.kind.startswith(kind)
-    assert "model = {'x': np.array([1.0, 2.0])}" in misfit.text
-
-
-# Threads -------------------------------------------------------------------------------------------------------------
-
-
-def test_many_threads_get_the_numbers_of_one():
-    done = threads.hammer([AutoAutograd(), AutoFiniteDifferences()], 3, 8, 400, programs=4)
-    assert done.good, str(done)
-    assert done.calls == 400
-    assert done.tasks > 20
-    assert "400 calls of" in str(done)
-    assert "8 threads" in str(done)
-
-
-def test_a_number_that_depends_on_the_thread_is_found(monkeypatch):
-    right = AutogradBackend.gradient
-
-    def in_threads(self, function, leaves, *, value=True):
-        found = right(self, function, leaves, value=value)
-        main = threading.current_thread() is threading.main_thread()
-        return found if main else found._replace(gradients=tuple(g * (1 + 1e-9) for g in found.gradients))
-
-    monkeypatch.setattr(AutogradBackend, "gradient", in_threads)
-    done = threads.hammer([AutoAutograd()], 3, 2, 200, programs=6)
-    assert done.wrong
-    assert not done.good
-    assert any("program" in text and "AssertionError" in text for text in done.described)
-
-
-def test_memory_that_grows_is_told():
-    done = threads.Hammering(8, 10, calls=1000, before=2**20, measured_after=200, after=2**20 + threads.ALLOWED)
-    assert done.good
-    done.after += 800 * threads.ALLOWED_A_CALL + 1
-    assert not done.good
-    assert "which is growth" in str(done)
-
-
 # The command ---------------------------------------------------------------------------------------------------------
 
 
@@ -455,11 +390,6 @@ def test_processes_find_what_one_does(capsys):
     assert main(options) == main([*options, "--jobs", "1"])
     first, second = capsys.readouterr().out.splitlines()
     assert first == second
-
-
-def test_the_command_calls_from_threads(capsys):
-    assert main(["fuzz", "--backend", "AutoFiniteDifferences", "--seed", "3", "--threads", "2", "--calls", "50"]) == 0
-    assert capsys.readouterr().out.startswith("50 calls of ")
 
 
 def test_the_command_fails_if_something_does(capsys, monkeypatch):

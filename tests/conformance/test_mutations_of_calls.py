@@ -24,8 +24,8 @@ import numpy as np
 import pytest
 import torch
 from adinterface_conformance import CHECKS, Scenario
-from adinterface_conformance.scenarios import SCENARIOS
 from adinterface_conformance.state import global_state, restored
+from adinterface_studies.scenarios import SCENARIOS
 from backends_table import BACKENDS, each_backend
 
 import adinterface

@@ -182,7 +182,7 @@ def test_the_live_table_counts_and_lists_what_is_not_green(scenarios, known, cap
 
 
 def test_several_processes_give_what_one_gives():
-    names = tuple(scenario.name for scenario in matching(data.SCENARIOS, ["zoo/*gradient*", "zoo/*hessian*"])[:20])
+    names = tuple(scenario.name for scenario in matching(data.SCENARIOS, ["numbers/*gradient*", "numbers/*hessian*"])[:20])
     plan = Selection((FINITE, AutoAutograd()), names)
     together, alone = run(plan, jobs=2), run(plan)
     assert [replace(outcome, seconds=0) for outcome in together.outcomes] == [
@@ -307,10 +307,20 @@ def test_a_wrong_command_line_ends_with_2(arguments, capsys):
 
 
 def test_list_runs_nothing(capsys):
-    assert main(["--list", "--scenario", "zoo/*"]) == 0
+    assert main(["--list", "--scenario", "numbers/*"]) == 0
     shown = capsys.readouterr().out
-    assert "zoo/" in shown
+    assert "numbers/" in shown
     assert "taylor  The error of the model" in shown
+
+
+def test_the_studies_run_the_scenarios_of_the_judge_and_more(capsys):
+    assert studies(["conformance", "--list", "--scenario", "zoo/two-*", "--scenario", "numbers/*"]) == 0
+    shown = capsys.readouterr().out
+    assert "zoo/two-scalars" in shown
+    assert "numbers/" in shown
+    options = ["--backend", "AutoFiniteDifferences", "--scenario", "zoo/two-scalars", "--jobs", "2"]
+    assert studies(["conformance", *options]) == 0
+    assert main(options) == 2
 
 
 def test_benchmark_is_a_command_of_its_own(monkeypatch):
@@ -323,7 +333,7 @@ def test_benchmark_is_a_command_of_its_own(monkeypatch):
 
 def test_as_a_program():
     command = [sys.executable, "-m", "adinterface_conformance", "--backend", "AutoFiniteDifferences", "--scenario"]
-    done = subprocess.run([*command, "zoo/two-scalars"], capture_output=True, text=True, check=False)
+    done = subprocess.run([*command, "numbers/sin-by-derivative"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "everything as it should be" in done.stdout
 

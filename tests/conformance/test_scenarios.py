@@ -5,7 +5,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from adinterface_conformance.scenarios import SCENARIOS, TAGS
+from adinterface_conformance.checks import CHECKS, checks_for
+from adinterface_conformance.scenarios import SCENARIOS as OF_JUDGE
+from adinterface_studies.scenarios import SCENARIOS, TAGS
 from backends_table import BACKENDS, assert_tree
 
 from adinterface import (
@@ -19,7 +21,8 @@ each_scenario = pytest.mark.parametrize("scenario", SCENARIOS, ids=[scenario.nam
 
 
 def test_there_are_at_least_250():
-    assert len(SCENARIOS) >= 250
+    assert len(OF_JUDGE) >= 250
+    assert len(SCENARIOS) >= 578
 
 
 def test_names_are_unique_and_of_the_agreed_form():
@@ -29,7 +32,13 @@ def test_names_are_unique_and_of_the_agreed_form():
 
 
 def test_every_operator_is_there_and_no_other():
-    assert {s.operator for s in SCENARIOS} == set(OPERATIONS)
+    assert {s.operator for s in SCENARIOS} == {s.operator for s in OF_JUDGE} == set(OPERATIONS)
+
+
+def test_the_scenarios_of_the_judge_alone_ask_every_check_of_an_engine():
+    """Answers that are documented for an engine are those of this project."""
+    found = {check.name for scenario in OF_JUDGE for check in checks_for(scenario, BACKENDS["torch"])}
+    assert found == set(CHECKS) - {"documented"}
 
 
 def test_tags_are_known_and_all_are_used():

@@ -28,9 +28,9 @@ import pytest
 from adinterface_conformance import CHECKS
 from adinterface_conformance.__main__ import main as conformance
 from adinterface_conformance.outcome import known_failures
-from adinterface_conformance.scenarios import SCENARIOS
 from adinterface_studies.__main__ import main as studies
 from adinterface_studies.functions.exact import FUNCTIONS, GROUPS
+from adinterface_studies.scenarios import SCENARIOS
 
 import adinterface
 from adinterface.core.contract import registry

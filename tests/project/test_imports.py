@@ -16,6 +16,7 @@ CONFORMANCE = ROOT / "conformance" / "adinterface_conformance"
 STUDIES = ROOT / "conformance" / "adinterface_studies"
 #: What users write with an engine alone, which the benchmark sets our calls beside: it has to use engines, without us.
 YARDSTICKS = CONFORMANCE / "benchmark" / "yardsticks"
+OF_STUDIES = STUDIES / "benchmark" / "yardsticks"
 BACKENDS = {path.name: path for path in sorted((ROOT / "backends").iterdir()) if (path / "__init__.py").exists()}
 #: What each backend may import beside the standard library, NumPy, array-api-compat and the core.
 ENGINE_OF = {
@@ -124,10 +125,11 @@ def test_the_conformance_package_imports_no_engine_and_no_backend():
     assert _foreign(CONFORMANCE, FREE | {"pytest", "hypothesis", "matplotlib", "mpmath", "scipy"}, but=YARDSTICKS) == []
 
 
-def test_the_yardsticks_import_their_engine_and_nothing_of_ours():
-    found = _foreign(YARDSTICKS, {"numpy", *ENGINES, "asdex", "equinox", "flax", "optax"})
+@pytest.mark.parametrize("folder", [YARDSTICKS, OF_STUDIES], ids=lambda path: path.parents[1].name)
+def test_the_yardsticks_import_their_engine_and_nothing_of_ours(folder):
+    found = _foreign(folder, {"numpy", *ENGINES, "asdex", "equinox", "flax", "optax"})
     assert found == []
-    for path in _files(YARDSTICKS):
+    for path in _files(folder):
         (engine,) = {name for name, _ in _imported(path, "") if name in ENGINES} or {None}
         assert engine is None or path.stem.startswith(engine)
 
@@ -157,8 +159,7 @@ def test_in_the_core_one_file_names_engines():
 
 
 def test_the_conformance_package_names_no_engine():
-    # The answers that are documented for a kink are data, keyed by the name of the backend.
-    files = [path for path in _files(CONFORMANCE) if path.name != "kinks.py" and path.parent != YARDSTICKS]
+    files = [path for path in _files(CONFORMANCE) if path.parent != YARDSTICKS]
     assert [place for path in files for place in _names_an_engine(path)] == []
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 import torch
-from adinterface_conformance.sparse_problems import PROBLEMS
+from adinterface_studies.sparse_problems import PROBLEMS
 from backends_table import BACKENDS, ENGINES, each_backend, each_engine, rtol_of
 from jax.experimental.sparse import BCOO
 

@@ -4,7 +4,7 @@ import functools
 import warnings
 
 import pytest
-from adinterface_conformance.benchmark.solvers import SIZE, others, problems, size_of, solve
+from adinterface_studies.benchmark.solvers import SIZE, others, problems, size_of, solve
 
 from adinterface import AutoAutograd, AutoJax, AutoTorch
 

@@ -5,13 +5,13 @@ import sys
 
 import numpy as np
 import pytest
-from adinterface_conformance.progress import steps
 from adinterface_studies.__main__ import main
 from adinterface_studies.packages import command
 from adinterface_studies.packages.example import Example
 from adinterface_studies.packages.examples import examples
 from adinterface_studies.packages.table import markdown
 from adinterface_studies.packages.trial import Trial, Unusable, reference, run
+from adinterface_studies.progress import steps
 
 from adinterface import AutoAutograd, AutoTorch
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from ..installed import installed_backends
 from ..progress import progress
 from ..runner import backend_from
-from . import threads
 from .chunks import fuzz_on
 from .record import Fuzzing, read
 
@@ -29,8 +28,6 @@ def main(argv: Sequence[str]) -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    if options.threads is not None:
-        return threads.main(backends, options.seed, options.threads, options.calls)
     seconds = None if options.programs is not None and options.minutes is None else 60 * (options.minutes or 1.0)
     shown, start, saved = len(done.failures), time.monotonic(), 0.0
     with progress(seconds if options.programs is None else options.programs) as update:
@@ -107,6 +104,4 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--jobs", type=int, metavar="N", help="that many processes, which are renewed; for long runs")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the failures there as they are found")
     parser.add_argument("--resume", type=Path, metavar="FILE", help="keep the state there, and go on from it")
-    parser.add_argument("--threads", type=int, metavar="T", help="call a few programs from that many threads at once instead")
-    parser.add_argument("--calls", type=int, default=20_000, metavar="N", help="with --threads: how many calls in all")
     return parser

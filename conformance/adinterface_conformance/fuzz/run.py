@@ -19,7 +19,6 @@ from ..accuracy import differentiates, pair_of
 from ..case import warm_up
 from .judging import Finding, NotSmooth, judge
 from .making import THEMES, Impossible, Wanted, program
-from .misfits import misfits
 from .program import Program
 from .record import Failure, Fuzzing
 from .shrinking import shrunk
@@ -30,8 +29,6 @@ from .trial import Call, Trial
 OPERATORS = 4
 #: Which part of the programs is about each theme.
 SHARES = {"plain": 0.5, "static": 0.15, "captured": 0.2, "caught": 0.15}
-#: How often misfits are tried on a backend.
-MISFITS = 0.2
 #: An engine that compiles takes part in one program of so many: it takes a second for what takes others milliseconds.
 SHARE = 3
 
@@ -64,9 +61,7 @@ def fuzz(
 
 
 def _try(fuzzing: Fuzzing, number: int, backends: Sequence[AutoBackend]) -> None:
-    made, operators = drawn(fuzzing.seed, number)
-    _try_misfits(fuzzing, number, made, backends)
-    for trial in operators:
+    for trial in drawn(fuzzing.seed, number)[1]:
         other: tuple[Call, dict[str, Any]] | None = None
         for call in calls(fuzzing.seed, number, trial, backends):
             try:
@@ -80,18 +75,6 @@ def _try(fuzzing: Fuzzing, number: int, backends: Sequence[AutoBackend]) -> None
                 _note(fuzzing, number, trial, call, judgement.findings, other[0] if other else None)
             elif other is None and judgement.parts is not None and differentiates(call.backend):
                 other = call, judgement.parts
-
-
-def _try_misfits(fuzzing: Fuzzing, number: int, made: Program, backends: Sequence[AutoBackend]) -> None:
-    for backend in backends:
-        name = type(backend).__name__
-        rng = np.random.default_rng([fuzzing.seed, number, zlib.crc32(b"misfits"), zlib.crc32(backend.name.encode())])
-        if rng.random() > MISFITS:
-            continue
-        tried, found = misfits(made, backend, rng)
-        fuzzing.comparisons[name] += tried
-        for function, kind, text in found:
-            fuzzing.note(Failure(name, function, kind, "", frozenset(), text, number))
 
 
 # Drawing -------------------------------------------------------------------------------------------------------------

@@ -77,10 +77,6 @@ class Trial:
         """What f returns, in the dtypes of the call."""
         return self.value_at(self.point)
 
-    @functools.cached_property
-    def output_dtypes(self) -> list[str]:
-        return [str(y.dtype) for y in self.outputs(self.point)]
-
     # directions
 
     def direction(self, name: str) -> Vectors:

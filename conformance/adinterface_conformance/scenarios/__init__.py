@@ -8,18 +8,12 @@ from . import (
     complexes,
     control_flow,
     functions,
-    kinks,
     layouts,
     loops,
-    networks,
     numbers,
-    physics,
     precision,
     rules,
-    sparse,
-    statistics,
     trees,
-    zoo,
 )
 
 #: What a scenario may be tagged with, and what the tag says.
@@ -28,17 +22,13 @@ TAGS = {
     "complex": "an argument or the value is complex",
     "complex64": "computed in complex64",
     "control-flow": "a Python loop or branch",
-    "disconnected": "the value depends on no argument: engines that can tell give a DisconnectedWarning",
     "empty": "an array without elements is among the arguments or values",
     "float16": "computed in float16",
     "float32": "computed in float32",
     "ignored": "a part of f counts as a constant: the derivative is not the slope of the value",
-    "integers": "an argument is an integer, promoted to float",
-    "kink": "f has no derivative there: each engine's own answer is in `documented`",
     "large": "an array of more than 128 numbers",
     "loop": "a loop or branch of adinterface's",
     "many-leaves": "hundreds of leaves",
-    "neural-net": "a small neural network",
     "numpy-scalar": "a leaf is a NumPy scalar",
     "second-order": "the operator needs two derivatives",
     "tree": "an argument or the value is a tree",
@@ -46,7 +36,8 @@ TAGS = {
 }
 
 
-def _unique(scenarios: tuple[Scenario, ...]) -> tuple[Scenario, ...]:
+def unique(scenarios: tuple[Scenario, ...]) -> tuple[Scenario, ...]:
+    """The scenarios. Raises ValueError if two have the same name."""
     names: set[str] = set()
     for scenario in scenarios:
         if scenario.name in names:
@@ -56,7 +47,6 @@ def _unique(scenarios: tuple[Scenario, ...]) -> tuple[Scenario, ...]:
 
 
 _MODULES = (
-    zoo,
     numbers,
     arrays,
     functions,
@@ -66,12 +56,7 @@ _MODULES = (
     rules,
     loops,
     precision,
-    sparse,
     layouts,
-    networks,
-    statistics,
-    physics,
-    kinks,
 )
 
-SCENARIOS: tuple[Scenario, ...] = _unique(tuple(each for module in _MODULES for each in module.SCENARIOS))
+SCENARIOS: tuple[Scenario, ...] = unique(tuple(each for module in _MODULES for each in module.SCENARIOS))

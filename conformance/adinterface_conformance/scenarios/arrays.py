@@ -230,7 +230,6 @@ def squares_of_no_rows(x: Any) -> Any:
 
 
 _NO, _NO_SQUARE, _E03 = np.zeros((2, 0)), np.zeros((2, 0, 2, 0)), np.zeros((0, 3))
-_ONE = np.asarray(1.0)
 
 _empty = [
     *array_to_number(

@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from adinterface_conformance.progress import steps
 
 from adinterface import AutoFiniteDifferences, jacobian
 from adinterface.core.contract.record import recording
+
+from ..progress import steps
 
 Array = np.ndarray[Any, Any]
 

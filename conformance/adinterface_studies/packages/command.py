@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from adinterface_conformance.installed import installed_backends
-from adinterface_conformance.progress import steps
 from adinterface_conformance.runner import backend_from
 
 from adinterface import AutoBackend
 
+from ..progress import steps
 from . import table
 from .example import Example, read
 from .examples import examples

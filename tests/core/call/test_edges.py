@@ -35,7 +35,7 @@ from adinterface import (
     register_node,
     value_and_gradient,
 )
-from adinterface.core.operators.facts import operations, operator_of
+from adinterface.core.operators.facts import given_to, operations, operator_of
 from adinterface.core.tree import containers, recognition
 
 X = np.array([1.0, 2.0])
@@ -118,7 +118,7 @@ def scaled(x, /, **keywords):
 @pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.name)
 def test_fs_keywords_may_have_any_name(operation):
     x = 1.5 if operation.takes == "one number" else X
-    args = {"second argument": (x, x), "second tuple": ((x,), (x,)), None: (x,)}[operation.directions]
+    args = given_to(operation, (x,), (x,))
     operator, backend, words = operator_of(operation), AutoAutograd(), dict.fromkeys(NAMES, 0.25)
     operator(scaled, backend, *args, **words)
     prepare(operator, scaled, backend, *args, **words)(*args, **words)

@@ -57,7 +57,7 @@ from adinterface import (
 )
 from adinterface.core.contract import registry
 from adinterface.core.operators.dispatch import OPERATIONS
-from adinterface.core.operators.facts import operator_of
+from adinterface.core.operators.facts import given_to, operator_of
 
 X = np.array([1.0, 2.0])
 JAX, TORCH, AUTOGRAD = AutoJax(), AutoTorch(), AutoAutograd()
@@ -325,10 +325,7 @@ CALLERS = {
 
 
 def _arguments(operation):
-    if operation.directions == "second tuple":
-        return (X,), (X,)
-    point = 2.0 if operation.takes == "one number" else X
-    return (point, X) if operation.directions == "second argument" else (point,)
+    return given_to(operation, (2.0 if operation.takes == "one number" else X,), (X,))
 
 
 @pytest.mark.parametrize("caller", CALLERS)

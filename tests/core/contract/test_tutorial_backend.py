@@ -20,7 +20,7 @@ TABLE = """
 import json
 from adinterface import AutoFiniteDifferences, SecondOrder
 from adinterface_conformance import run_scenario
-from adinterface_conformance.scenarios import SCENARIOS
+from adinterface_studies.scenarios import SCENARIOS
 from adinterface_mygrad import FIRST_ORDER_ONLY, AutoMygrad
 
 def table(backend, scenarios):

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from adinterface_conformance import Scenario, run_scenario
+from adinterface_conformance.case import TANGENT, example
 from adinterface_conformance.page import page
 from adinterface_conformance.runner import Run
 from backends_table import BACKENDS, assert_tree, each_backend
@@ -25,6 +26,7 @@ from adinterface import (
 from adinterface.core.operators.dispatch import OPERATIONS
 from adinterface.core.operators.facts import (
     arguments_of,
+    given_to,
     gives_map,
     operation_of_name,
     operations,
@@ -74,11 +76,11 @@ def test_the_plain_twins():
 
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda operation: operation.name)
 def test_results_are_what_the_facts_say(operation):
-    number = operation.takes == "one number"
-    f, x = bend if operation.output == "tree" else cubes, 0.7 if number else X
-    args = {"second argument": (x, V), "second tuple": ((x,), (V,)), None: (x,)}[operation.directions]
-    result = operator_of(operation)(f, AutoAutograd(), *args)
-    assert arguments_of(operation, args) == (x,)
+    operator, f, args = example(operation)
+    result = operator(f, AutoAutograd(), *args)
+    assert operator is operator_of(operation)
+    (x,) = arguments_of(operation, args)
+    assert given_to(operation, (x,), (TANGENT,)) == args
     assert tuple(parts_of(operation)) == getattr(result, "_fields", (operation.name,))
     assert operation.result is None or type(result) is operation.result
     results = dict(zip(parts_of(operation), (result,) if operation.result is None else result))

@@ -8,29 +8,15 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple, Protocol, cast
+from collections.abc import Callable
+from typing import Any, Literal, Protocol, cast
 
 #: What users bring: NumPy arrays, the engine's own arrays, Python numbers beside arrays, or models of the engine's kind.
 Leaf = Literal["ndarray", "native", "number", "module"]
-LEAVES: tuple[Leaf, ...] = ("ndarray", "native", "number", "module")
+#: Those of the cells of this package.
+LEAVES: tuple[Leaf, ...] = ("ndarray", "native", "number")
 
 Function = Callable[..., Any]
-
-
-class Model(NamedTuple):
-    """A model of the engine's own kind, and how those who use such models differentiate a function of it."""
-
-    name: str
-    #: How many numbers, or examples in a batch, the table shows as its size.
-    size: int
-    #: A real function of the model, an array-valued one, the model, further arguments.
-    build: Callable[[], tuple[Function, Function, Any, tuple[Any, ...]]]
-    #: As `Yardstick.transform`, for this model.
-    transform: Callable[[str, Function, bool], Function | None]
-    operators: tuple[str, ...] = ("gradient", "value_and_gradient")
-    #: Options of the backend value with which ours is measured.
-    options: Mapping[str, Any] = {}
 
 
 class Yardstick(Protocol):
@@ -55,12 +41,6 @@ class Yardstick(Protocol):
         called once. leaf: what x is made of; with "number" it is a dict of one `array` and one `number`.
         prepared: what can be done before the first call is.
         """
-
-    def scan(self, f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any) -> tuple[Any, Any]:
-        """The loop as it is written with the engine alone: the last carry, and what was given in each step, stacked."""
-
-    def models(self) -> list[Model]:
-        """Models of the engine's own kind, as far as what they are made with is installed."""
 
 
 @functools.cache

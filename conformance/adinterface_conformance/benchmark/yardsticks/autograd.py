@@ -11,21 +11,12 @@ import numpy as np
 from autograd.core import make_jvp, make_vjp
 from autograd.extend import vspace
 
-from . import Leaf, Model
+from . import Leaf
 
-__all__ = ["models", "namespace", "native", "scan", "transform", "wait"]
+__all__ = ["namespace", "native", "transform", "wait"]
 
 native: Callable[[Any], Any] | None = None
 wait: Callable[[Any], Any] | None = None
-
-
-def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any) -> tuple[Any, Any]:
-    """Python's loop."""
-    carry, results = init, []
-    for x in xs:
-        carry, result = f(carry, x)
-        results.append(result)
-    return carry, namespace.stack(results)
 
 
 def transform(leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:
@@ -35,10 +26,6 @@ def transform(leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool) 
         return None
     made = make(f)
     return made if prepared else lambda *args: make(f)(*args)
-
-
-def models() -> list[Model]:
-    return []
 
 
 def _hvp(f: Callable[..., Any]) -> Callable[..., Any]:

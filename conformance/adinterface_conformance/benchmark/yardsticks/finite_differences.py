@@ -8,31 +8,18 @@ from typing import Any
 import numpy as namespace
 import numpy as np
 
-from . import Leaf, Model
+from . import Leaf
 
-__all__ = ["models", "namespace", "native", "scan", "transform", "wait"]
+__all__ = ["namespace", "native", "transform", "wait"]
 
 native: Callable[[Any], Any] | None = None
 wait: Callable[[Any], Any] | None = None
-
-
-def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any) -> tuple[Any, Any]:
-    """Python's loop."""
-    carry, results = init, []
-    for x in xs:
-        carry, result = f(carry, x)
-        results.append(result)
-    return carry, np.stack(results)
 
 
 def transform(leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:
     """Central differences of f along each element; there is nothing to prepare."""
     make = (_OF_NUMBERS if leaf == "number" else _TRANSFORMS).get(operator)
     return None if make is None else make(f)
-
-
-def models() -> list[Model]:
-    return []
 
 
 def _leaves(tree: Any) -> list[Any]:

@@ -11,15 +11,11 @@ import jax.numpy as namespace
 import numpy as np
 
 from . import Leaf
-from .jax_models import models
 
-__all__ = ["models", "namespace", "native", "scan", "transform", "wait"]
+__all__ = ["namespace", "native", "transform", "wait"]
 
 native: Callable[[Any], Any] | None = jnp.asarray
 wait: Callable[[Any], Any] | None = jax.block_until_ready
-
-
-scan = jax.lax.scan
 
 
 def transform(leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:

@@ -11,21 +11,11 @@ import torch as namespace
 from torch.utils import _pytree as pytree
 
 from . import Leaf
-from .torch_modules import models
 
-__all__ = ["models", "namespace", "native", "scan", "transform", "wait"]
+__all__ = ["namespace", "native", "transform", "wait"]
 
 native: Callable[[Any], Any] | None = torch.tensor
 wait: Callable[[Any], Any] | None = None
-
-
-def scan(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any) -> tuple[Any, Any]:
-    """Python's loop."""
-    carry, results = init, []
-    for x in xs:
-        carry, result = f(carry, x)
-        results.append(result)
-    return carry, torch.stack(results)
 
 
 def transform(leaf: Leaf, operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from adinterface_conformance.benchmark.cells import Cell, Way
+from adinterface_conformance.benchmark.report import short
+from adinterface_conformance.benchmark.timing import Call, Calls
+
 from adinterface import AutoBackend
 from adinterface.core.contract import registry
-
-from .cells import Cell, Way
-from .report import short
-from .timing import Call, Calls
 
 HEAD = f"{'cell':18} {'leaf':7} {'operator':18} {'backend':12} {'way':8} {'n':>8} {'own':>6} {'added':>6} {'by hand':>8}"
 #: Where the code lies that our package writes out for a structure.
@@ -49,6 +49,13 @@ def count(cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way) -> 
         return Entries(own, None, None)
     _, theirs = _count(by_hand, packages)
     return Entries(own, everything - theirs, theirs)
+
+
+def table(rows: Iterable[tuple[Cell, AutoBackend, str, int, Way]]) -> Iterator[str]:
+    """The lines of the table."""
+    yield HEAD
+    for each in rows:
+        yield row(*each)
 
 
 def row(cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way) -> str:

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-
-from .problems import Problem
+from adinterface_conformance.benchmark.problems import Problem
 
 
 def _rng() -> np.random.Generator:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from .report import HEAD
+from adinterface_conformance.benchmark.report import HEAD
 
 FOUR = ("gradient", "value_and_gradient", "hvp", "jacobian")
 
@@ -64,6 +64,12 @@ def read(lines: Iterable[str]) -> Iterator[Line]:
         if leaf in ("ndarray", "native", "number", "module") and ratio:
             way, size = rest.split()
             yield Line(cell, leaf, operator, backend, way, int(size), float(ratio))
+
+
+def of_file(path: str) -> Iterator[str]:
+    """The lines of the table of a file that holds what the benchmark printed."""
+    with open(path, encoding="utf-8") as file:
+        yield from table(file)
 
 
 def table(lines: Iterable[str]) -> list[str]:

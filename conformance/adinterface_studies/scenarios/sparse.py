@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from adinterface_conformance.scenario import Scenario
+from adinterface_conformance.scenarios.building import Array, some
 
 from adinterface import ValueAndJacobian, array_namespace, hessian, jacobian, value_and_jacobian
 
-from ..scenario import Scenario
 from ..sparse_problems import arrow, banded, blocks, brusselator, laplacian, surface, tridiagonal
-from .building import Array, some
 
 
 def _tridiagonal(x: Array) -> Array:

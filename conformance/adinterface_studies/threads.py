@@ -5,10 +5,12 @@ Prepared calls are shared between the threads, which call them at two points and
 
 from __future__ import annotations
 
+import argparse
 import contextvars
 import dataclasses
 import gc
 import os
+import sys
 import threading
 import time
 import warnings
@@ -18,17 +20,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from adinterface_conformance.fuzz.elsewhere import switches
+from adinterface_conformance.fuzz.judging import NotSmooth, judge
+from adinterface_conformance.fuzz.run import calls, drawn, may_prepare
+from adinterface_conformance.fuzz.trial import Call, Trial
+from adinterface_conformance.installed import installed_backends
+from adinterface_conformance.progress import progress
+from adinterface_conformance.runner import backend_from
+from adinterface_conformance.state import changes, global_state
+from adinterface_conformance.trees import assert_close
 
 from adinterface import AutoBackend
 
-from ..benchmark.memory import high_water
-from ..progress import progress
-from ..state import changes, global_state
-from ..trees import assert_close
-from .elsewhere import switches
-from .judging import NotSmooth, judge
-from .run import calls, drawn, may_prepare
-from .trial import Call, Trial
+from .benchmark.memory import high_water
 
 #: How many programs the calls are drawn from.
 PROGRAMS = 24
@@ -95,10 +99,22 @@ class Hammering:
         return "\n".join(lines)
 
 
-def main(backends: Sequence[AutoBackend], seed: int, count: int, calls: int) -> int:
-    """The exit status: 0 if nothing was wrong, grew or changed."""
-    with progress(calls) as update:
-        done = hammer(backends, seed, count, calls, seen=lambda done: update(done.calls, _line(done)))
+def main(argv: Sequence[str]) -> int:
+    """The exit status: 0 if nothing was wrong, grew or changed; 2 for a wrong command line."""
+    parser = argparse.ArgumentParser(prog="python -m adinterface_studies threads", description=__doc__)
+    parser.add_argument("--backend", action="append", default=[], metavar="VALUE", help="default: all that are installed")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="the same seed makes the same programs")
+    parser.add_argument("--threads", type=int, default=8, metavar="T", help="from how many threads")
+    parser.add_argument("--calls", type=int, default=20_000, metavar="N", help="how many calls in all")
+    options = parser.parse_args(argv)
+    try:
+        backends = [backend_from(text) for text in options.backend] or installed_backends()
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    with progress(options.calls) as update:
+        seen: Callable[[Hammering], None] = lambda done: update(done.calls, _line(done))
+        done = hammer(backends, options.seed, options.threads, options.calls, seen=seen)
     print(done)
     return 0 if done.good else 1
 

@@ -5,17 +5,33 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from adinterface_conformance.benchmark.problems import Problem
 
 import adinterface
 
-from .problems import Problem
-
 #: `scan(f, init, xs)` gives the last carry and what was stacked.
 Scan = Callable[[Callable[[Any, Any], tuple[Any, Any]], Any, Any], tuple[Any, Any]]
+
+
+def by_hand(engine: str, xp: Any) -> Scan:
+    """The loop as it is written with the engine of this name alone."""
+    if engine == "jax":
+        scan: Scan = importlib.import_module("jax").lax.scan
+        return scan
+
+    def loop(f: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any) -> tuple[Any, Any]:
+        carry, results = init, []
+        for x in xs:
+            carry, result = f(carry, x)
+            results.append(result)
+        return carry, xp.stack(results)
+
+    return loop
 
 
 def kalman_filter(n: int, xp: Any, scan: Scan) -> Problem:
@@ -120,4 +136,4 @@ def chain(n: int, xp: Any, *, checkpoint: int | bool | None) -> Problem:
     return Problem(f, f, np.linspace(0.1, 0.9, 1000))
 
 
-__all__ = ["Scan", "chain", "kalman_filter", "recurrent_network", "runge_kutta"]
+__all__ = ["Scan", "by_hand", "chain", "kalman_filter", "recurrent_network", "runge_kutta"]

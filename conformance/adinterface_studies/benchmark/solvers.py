@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from adinterface_conformance.benchmark.report import short
 
 from adinterface import AutoBackend, Constant, array_namespace, flat, least_squares, minimize
-
-from .report import short
 
 HEAD = f"{'problem':13} {'n':>4} {'derivatives':19} {'minimum':>11} {'f calls':>8} {'first':>10} {'later':>10}"
 GROWTH = f"{'problem':13} {'n':>4}  later, by derivatives"

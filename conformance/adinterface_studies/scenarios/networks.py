@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from adinterface_conformance.scenario import Scenario
+from adinterface_conformance.scenarios.building import Array, Operator, named, scalar, scenario, signed, some
 
 from adinterface import Constant, array_namespace, gradient, hvp, jacobian, linearize, pullback, pushforward, value_and_gradient
 
-from ..scenario import Scenario
-from .building import Array, Operator, named, scalar, scenario, signed, some
 from .complex_step import complex_step_gradient, complex_step_slope
 
 # Layers --------------------------------------------------------------------------------------------------------------

@@ -8,11 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+from adinterface_conformance.benchmark.cells import CELLS, Cell, Way
+from adinterface_conformance.benchmark.timing import Call, Calls
+
 import adinterface
 from adinterface import AutoBackend
 
-from .cells import CELLS, CHECKPOINTS, Cell, Way
-from .timing import Call, Calls
+from .cells import CHECKPOINTS
 
 
 def peak(cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way, ours: bool) -> int | None:
@@ -21,7 +23,7 @@ def peak(cell: Cell, auto: AutoBackend, operator: str, size: int, way: Way, ours
     If prepared, the call that is measured is the second of its size, so that compiling does not count.
     """
     arguments = [str((CELLS + CHECKPOINTS).index(cell)), type(auto).__name__, operator, str(size), way, str(int(ours))]
-    command = [sys.executable, "-m", "adinterface_conformance.benchmark", "--peak", *arguments]
+    command = [sys.executable, "-m", "adinterface_studies", "benchmark", "--peak", *arguments]
     # Freed arrays go back to the system at once, or what an earlier call left behind would hide what this one takes.
     environment = {**os.environ, "MALLOC_MMAP_THRESHOLD_": "131072", "MALLOC_TRIM_THRESHOLD_": "131072"}
     printed = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout.strip()

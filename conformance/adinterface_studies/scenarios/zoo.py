@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from adinterface_conformance.scenario import Scenario
+from adinterface_conformance.scenarios.building import Operator, array, scalar, scenario
 
 from adinterface import (
     Constant,
@@ -22,8 +24,6 @@ from adinterface import (
     value_and_jacobian,
 )
 
-from ..scenario import Scenario
-from .building import Operator, array, scalar, scenario
 from .zoo_functions import (
     COTANGENT,
     MODEL_GRADIENT,

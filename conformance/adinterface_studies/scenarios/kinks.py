@@ -12,12 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from adinterface_conformance.scenario import OneOf
+from adinterface_conformance.scenarios.building import Operator, array, scalar, scenario
+from adinterface_conformance.scenarios.numbers import elementary
 
 from adinterface import array_namespace, gradient, jacobian, pullback, pushforward, second_derivative, value_and_gradient
-
-from ..scenario import OneOf
-from .building import Operator, array, scalar, scenario
-from .numbers import elementary
 
 #: What the steps that finite differences take at 0 make of a jump of 2, of a jump of the slope by 2, and of roots.
 _JUMP, _BEND = 1254390.4313600496, 1284495801.4337087

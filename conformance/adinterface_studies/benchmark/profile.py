@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from adinterface import AutoBackend
+from adinterface_conformance.benchmark.cells import Cell
+from adinterface_conformance.benchmark.report import short
+from adinterface_conformance.benchmark.timing import Calls
 
-from .cells import Cell
-from .report import short
-from .timing import Calls
+from adinterface import AutoBackend
 
 CALLS = 2000
 SHOWN = 14

@@ -184,7 +184,7 @@ def growth(backends: Sequence[AutoBackend], sizes: Sequence[int], *, processor: 
     found = []
     for auto in backends:
         for size in sizes:
-            command = [sys.executable, "-m", __package__, "--grown", type(auto).__name__, str(size)]
+            command = [sys.executable, "-m", "adinterface_studies", "benchmark", "--grown", type(auto).__name__, str(size)]
             command += ["processor"] * processor
             done = subprocess.run(command, capture_output=True, text=True, check=True)
             timing = SparseTiming(**json.loads(done.stdout.splitlines()[-1]))
@@ -225,7 +225,7 @@ def main(argv: Sequence[str], backends: Sequence[AutoBackend]) -> int:
     if argv[:1] == ["--grown"]:
         grown(argv[1:])
         return 0
-    parser = argparse.ArgumentParser(prog="python -m adinterface_conformance benchmark --sparse", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m adinterface_studies benchmark --sparse", description=__doc__)
     parser.add_argument("--backend", action="append", help="a backend's class, by its name; by default all")
     parser.add_argument("--problem", action="append", help="a problem's name; all by default")
     parser.add_argument("--size", type=int, help="in the place of each problem's own size")

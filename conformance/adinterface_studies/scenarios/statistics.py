@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from adinterface_conformance.scenarios.building import Array, array_to_array, array_to_number, scalar, scenario, signed, some
 
 from adinterface import (
     Constant,
@@ -23,7 +24,6 @@ from adinterface import (
     value_gradient_and_hessian,
 )
 
-from .building import Array, array_to_array, array_to_number, scalar, scenario, signed, some
 from .complex_step import complex_step_gradient
 
 _X, _W = signed(5, 3, seed=1), signed(3, seed=2)

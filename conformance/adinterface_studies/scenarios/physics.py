@@ -5,6 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from adinterface_conformance.scenarios.building import (
+    Array,
+    array,
+    array_to_array,
+    array_to_number,
+    of_a_number,
+    scalar,
+    scenario,
+    signed,
+    some,
+)
 
 from adinterface import (
     Constant,
@@ -22,7 +33,6 @@ from adinterface import (
     value_gradient_and_hessian,
 )
 
-from .building import Array, array, array_to_array, array_to_number, of_a_number, scalar, scenario, signed, some
 from .complex_step import complex_step_gradient, complex_step_slope
 
 # Energies ------------------------------------------------------------------------------------------------------------

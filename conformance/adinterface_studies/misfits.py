@@ -1,24 +1,31 @@
 """Trees that do not fit: a leaf of another shape, which arithmetic would broadcast, where one like the model is wanted.
 
-All that takes a tree beside a model must refuse it with TreeError, which names the place of the leaf.
+All that takes a tree beside a model must refuse it with TreeError, which names the place of the leaf. The models are
+arguments of the random programs of the fuzzer.
 """
 
 from __future__ import annotations
 
+import argparse
+import sys
 import warnings
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from adinterface_conformance.fuzz.program import Program, written
+from adinterface_conformance.fuzz.record import Failure, Fuzzing
+from adinterface_conformance.fuzz.run import drawn
+from adinterface_conformance.fuzz.snippet import imported, written_backend
+from adinterface_conformance.fuzz.trial import as_native, native_library
+from adinterface_conformance.installed import installed_backends
+from adinterface_conformance.runner import backend_from
+from adinterface_conformance.trees import filled, is_floating, leaves_inside, leaves_of
 
 import adinterface
 from adinterface import AutoBackend, Constant, TreeError
 from adinterface.core.contract.library import Library
-
-from ..trees import filled, is_floating, leaves_inside, leaves_of
-from .program import Program, written
-from .snippet import imported, written_backend
-from .trial import as_native, native_library
 
 
 class Misfit(NamedTuple):
@@ -41,6 +48,39 @@ FUNCTIONS = (
     "pullback(lambda model: model, {backend}, model).back(other)",
     "hvp(lambda model: tree.vdot(model, model), {backend}, model, other)",
 )
+
+
+def main(argv: Sequence[str]) -> int:
+    """The exit status: 0 if every misfit was refused, 1 if not, 2 for a wrong command line."""
+    parser = argparse.ArgumentParser(prog="python -m adinterface_studies misfits", description=__doc__)
+    parser.add_argument("--backend", action="append", default=[], metavar="VALUE", help="default: all that are installed")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="the same seed makes the same programs")
+    parser.add_argument("--programs", type=int, default=100, metavar="N", help="models of how many programs are taken")
+    options = parser.parse_args(argv)
+    try:
+        backends = [backend_from(text) for text in options.backend] or installed_backends()
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    done = tried(backends, options.seed, options.programs)
+    print(*done.failures, sep="\n", end="\n" if done.failures else "")
+    print(f"{sum(done.comparisons.values())} misfits of {done.programs} programs, {len(done.failures)} ways to fail")
+    return 0 if done.good else 1
+
+
+def tried(backends: Sequence[AutoBackend], seed: int, programs: int) -> Fuzzing:
+    """Try misfits of the first programs of a seed on every backend."""
+    done = Fuzzing(seed, programs=programs)
+    for number in range(programs):
+        made, _ = drawn(seed, number)
+        for backend in backends:
+            name = type(backend).__name__
+            rng = np.random.default_rng([seed, number, zlib.crc32(b"misfits"), zlib.crc32(backend.name.encode())])
+            count, found = misfits(made, backend, rng)
+            done.comparisons[name] += count
+            for function, kind, text in found:
+                done.note(Failure(name, function, kind, "", frozenset(), text, number))
+    return done
 
 
 def misfits(program: Program, backend: AutoBackend, rng: np.random.Generator) -> tuple[int, list[Misfit]]:

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from adinterface_conformance.scenarios.building import Array, array
 
 from adinterface import array_namespace
-
-from .building import Array, array
 
 # A model as nested dataclasses ---------------------------------------------------------------------------------------
 

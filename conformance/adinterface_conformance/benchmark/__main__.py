@@ -1,7 +1,0 @@
-"""`python -m adinterface_conformance.benchmark`."""
-
-import sys
-
-from .command import main
-
-sys.exit(main())

@@ -1,0 +1,289 @@
+"""The benchmark of this project measures what it says; no number of it is an assertion."""
+
+import functools
+import json
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+import torch
+from adinterface_conformance.benchmark import backends, yardsticks
+from adinterface_conformance.benchmark.cells import CELLS
+from adinterface_conformance.benchmark.timing import Calls, measure
+from adinterface_studies.__main__ import main as studies
+from adinterface_studies.benchmark import entries, profile, rules
+from adinterface_studies.benchmark.cells import LEAVES, LOOPS, OBJECTIVES, chosen, models, scenarios
+from adinterface_studies.benchmark.loops import by_hand
+from adinterface_studies.benchmark.memory import high_water, peak, reset_high_water
+from adinterface_studies.benchmark.picture import plot
+from adinterface_studies.functions.overhead import OPERATIONS
+
+import adinterface
+from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, Constant
+from adinterface.core.contract import registry
+
+SHORT = ["benchmark", "--seconds", "0.01"]
+ARRAY, SIX = CELLS[:2]
+
+
+def leaves_of(tree):
+    """The arrays of a tree, dicts in the order of their keys, as JAX returns them."""
+    if isinstance(tree, dict):
+        return [leaf for key in sorted(tree) for leaf in leaves_of(tree[key])]
+    if isinstance(tree, (list, tuple)):
+        return [leaf for child in tree for leaf in leaves_of(child)]
+    return [] if tree is None else [np.asarray(tree)]
+
+
+def test_cells_become_rows_and_a_picture(tmp_path):
+    file, picture = tmp_path / "benchmark.json", tmp_path / "benchmark.png"
+    some = ["--operator", "hessian", "--backend", "AutoTorch", "--backend", "AutoAutograd"]
+    assert studies([*SHORT, *some, "--json", str(file), "--plot", str(picture)]) == 0
+    assert len(json.loads(file.read_text(encoding="utf-8"))) == 8
+    assert picture.stat().st_size > 1000
+    cell = next(cell for cell in scenarios("arrays/*") if cell.operators == ("gradient",))
+    plot([measure(cell, AutoAutograd(), "gradient", cell.sizes[0], "one-shot", 0.01)], str(picture))
+
+
+def test_a_tree_of_more_and_more_leaves(tmp_path):
+    file = tmp_path / "benchmark.json"
+    studies([*SHORT, "--leaves", "--way", "one-shot", "--backend", "AutoAutograd", "--max-size", "100", "--json", str(file)])
+    assert [t["size"] for t in json.loads(file.read_text(encoding="utf-8"))] == [10, 100]
+
+
+def test_any_scenario_can_be_measured(tmp_path):
+    file = tmp_path / "benchmark.json"
+    studies([*SHORT, "--scenario", "arrays/*-by-pullback", "--backend", "AutoAutograd", "--json", str(file)])
+    timings = json.loads(file.read_text(encoding="utf-8"))
+    assert timings
+    assert {t["operator"] for t in timings} == {"pullback"}
+    assert all(t["ratio"] is None for t in timings)
+    cell = next(cell for cell in scenarios("arrays/*") if cell.operators == ("gradient",))
+    assert measure(cell, AutoAutograd(), "gradient", cell.sizes[0], "one-shot", 0.01).ratio is not None
+
+
+def test_loops_are_measured_beside_those_written_by_hand(capsys):
+    assert studies([*SHORT, "--loops", "--cell", "LSTM", "--way", "one-shot", "--backend", "AutoTorch"]) == 0
+    assert " LSTM " in " " + capsys.readouterr().out.splitlines()[1]
+
+
+@pytest.mark.parametrize("auto", [AutoJax(), AutoTorch(), AutoAutograd()], ids=str)
+@pytest.mark.parametrize("program", [row[2] for row in LOOPS], ids=[row[0] for row in LOOPS])
+def test_the_loops_are_those_of_the_yardstick(program, auto):
+    yardstick = yardsticks.find(auto.name)
+    ours = program(40, yardstick.namespace, adinterface.scan)
+    theirs = yardstick.transform(
+        "ndarray", "gradient", program(40, yardstick.namespace, by_hand(auto.name, yardstick.namespace)).scalar, True
+    )
+    found = adinterface.gradient(ours.scalar, auto, ours.x, *map(Constant, ours.constants))[0]
+    for one, other in zip(leaves_of(found), leaves_of(theirs(ours.x, *ours.constants)), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
+def test_the_memory_of_loops_is_measured(capsys):
+    assert studies(["benchmark", "--checkpoints", "--backend", "AutoAutograd", "--max-size", "1000"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
+    taken = {(name, int(steps)): float(mebibytes) for name, _, steps, mebibytes, _ in rows}
+    assert taken["checkpoint=True", 1000] < taken["checkpoint=None", 1000] / 4
+
+
+def test_the_table_of_the_performance_page_is_what_was_printed(capsys):
+    docs = Path(__file__).parents[2] / "docs"
+    assert studies(["benchmark", "--summary", str(docs / "benchmark.txt")]) == 0
+    printed = capsys.readouterr().out
+    assert printed == (docs / "performance_table.md").read_text(encoding="utf-8")
+    for row in printed.splitlines()[2:]:
+        assert any(character.isdigit() for character in row.partition("|")[2].partition("|")[2]), row  # no row without a figure
+
+
+def test_a_profile_says_where_the_time_goes(capsys, monkeypatch):
+    monkeypatch.setattr(profile, "CALLS", 100)
+    small = ["benchmark", "--profile", "--leaf", "ndarray", "--cell", "one array", "--max-size", "10"]
+    studies([*small, "--operator", "gradient", "--backend", "AutoTorch"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("Torch: gradient of one array, n = 10: ")
+    assert ", by hand " in lines[0]
+    assert any("run_backward" in line and " + " not in line for line in lines)
+    assert any(" + adinterface" in line for line in lines)
+    assert lines[-2].endswith("in functions that hand-written code does not call (+)")
+    studies([*small, "--operator", "hessian", "--backend", "AutoAutograd"])
+    assert "Autograd: hessian of one array" in capsys.readouterr().out
+
+
+def test_function_entries_are_counted(capsys):
+    small = ["benchmark", "--entries", "--operator", "gradient", "--way", "prepared", "--backend", "AutoTorch"]
+    studies([*small, "--leaf", "native"])
+    studies([*small, "--leaf", "module", "--cell", "nn.Linear(3, 1)"])
+    heading, array, _, _, module = capsys.readouterr().out.splitlines()
+    assert heading.split()[-4:] == ["own", "added", "by", "hand"]
+    assert array.startswith("one array          native  gradient ")
+    own, added, by_hand = map(int, array.split()[-3:])
+    assert 0 < own <= added + by_hand
+    assert int(module.split()[-1]) > by_hand > 10
+    cell = scenarios("arrays/*-by-pullback")[0]
+    assert entries.count(cell, AutoAutograd(), cell.operators[0], cell.sizes[0], "one-shot").by_hand is None
+
+
+def test_the_same_call_enters_the_same_functions_each_time():
+    assert len({entries.count(ARRAY, AutoAutograd(), "gradient", 10, "one-shot").own for _ in range(3)}) == 1
+
+
+def test_memory_is_measured_in_a_fresh_process():
+    for way in ("one-shot", "prepared"):
+        assert peak(ARRAY, AutoAutograd(), "gradient", 1_000_000, way, ours=True) >= 8_000_000  # at least the result
+    assert peak(CELLS[-1], AutoFiniteDifferences(), "hessian", 10, "one-shot", ours=False) is None
+
+
+def test_the_high_water_mark_can_be_reset():
+    before = high_water()
+    np.ones(30_000_000).sum()
+    assert high_water() >= before
+    reset_high_water()
+    assert high_water() <= before + 240_000_000
+
+
+def arrays_of(result):
+    """The arrays of a result, whatever holds them; those of a module are its parameters."""
+    leaves = jax.tree.leaves(result)
+    parts = [list(leaf.parameters()) if isinstance(leaf, torch.nn.Module) else [leaf] for leaf in leaves]
+    return [np.asarray(array) for part in parts for array in part]
+
+
+def agree(cell, auto, operator, size, way):
+    """Ours and hand-written code give the same numbers."""
+    calls = Calls(cell, auto, operator, size, way)
+    ours, by_hand = arrays_of(calls.ours()()), arrays_of(calls.handwritten()())
+    assert len(ours) == len(by_hand) > 0
+    for mine, theirs in zip(ours, by_hand):
+        assert mine.dtype == theirs.dtype
+        assert mine.shape == theirs.shape
+        single = mine.dtype == np.float32
+        np.testing.assert_allclose(mine, theirs, rtol=1e-4 if single else 1e-9, atol=1e-5 if single else 1e-11)
+
+
+ENGINES = {auto.name: auto for auto in backends()}
+SMALL = {"list of leaves": 20, "Gaussian mixture": 5, "bundle adjustment": 2, "hand tracking": 3, "LSTM": 3, "k-means": 7}
+
+
+def looked_at(auto):
+    """Each further cell, operator and way; on an engine that compiles, each cell once, in its dearer way if that is short."""
+    for cell in (*chosen(auto), *chosen(auto, objectives=True)):
+        if cell in CELLS or cell.options:
+            continue
+        operators = [name for name in cell.operators if cell.includes(name, 10, auto.name != "finite_differences")]
+        if auto.name != "jax":
+            yield from ((cell, operator, way) for operator in operators for way in ("one-shot", "prepared"))
+        elif cell not in OBJECTIVES:
+            long = cell.operators == ("pushforward",)
+            yield from ((cell, operator, "one-shot" if long else "prepared") for operator in operators)
+        elif cell.leaf == "native":
+            yield cell, operators[0], "one-shot"
+
+
+@pytest.mark.parametrize(
+    ("auto", "cell", "operator", "way"),
+    [
+        pytest.param(auto, *row, id=f"{auto.name}, {row[0].name}, {row[0].leaf}, {row[1]}, {row[2]}")
+        for auto in ENGINES.values()
+        for row in looked_at(auto)
+    ],
+)
+def test_every_other_cell_gives_what_hand_written_code_gives(auto, cell, operator, way):
+    agree(cell, auto, operator, SMALL.get(cell.name, min(cell.sizes[0], 10)), way)
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script")
+def test_compiled_modules_too(monkeypatch):
+    # Traced and differentiated as always; the half minute in which C++ is compiled is another project's to test.
+    monkeypatch.setattr(torch, "compile", functools.partial(torch.compile, backend="aot_eager"))
+    (cell,) = [cell for cell in models(ENGINES["torch"]) if cell.options]
+    assert Calls(cell, AutoTorch(), "gradient", 128, "prepared").auto == AutoTorch(compile=True)
+    assert Calls(cell, AutoTorch(), "gradient", 128, "one-shot").handwritten() is None
+    agree(cell, AutoTorch(), "gradient", 128, "prepared")
+
+
+def test_cells_are_chosen_by_what_their_leaves_are():
+    by_leaf = {leaf: [(cell.name, cell.leaf) for cell in chosen(AutoTorch(), leaf)] for leaf in LEAVES}
+    assert [name for name, _ in by_leaf["native"]] == ["one array", "dict of 6", "loop of 20 steps"]
+    assert [name for name, _ in by_leaf["number"]] == ["array and number"]
+    assert len(by_leaf["module"]) == 6
+    assert {leaf for cells in by_leaf.values() for _, leaf in cells} == set(LEAVES)
+    assert sum(len(cells) for cells in by_leaf.values()) == len(chosen(AutoTorch()))
+    assert [cell.name for cell in chosen(AutoJax(), "module")] == ["Equinox model", "Flax model"]
+    # Their own arrays are NumPy's.
+    assert chosen(AutoAutograd(), "native") == chosen(AutoFiniteDifferences(), "native") == []
+    assert {cell.leaf for cell in chosen(AutoAutograd(), objectives=True)} == {"ndarray"}
+    assert {cell.leaf for cell in chosen(AutoJax(), objectives=True)} == {"ndarray", "native"}
+
+
+def test_a_leaf_and_the_objectives_can_be_measured(tmp_path):
+    file = tmp_path / "benchmark.json"
+    small = [*SHORT, "--max-size", "10", "--way", "prepared", "--json", str(file)]
+    studies([*small, "--leaf", "native", "--operator", "gradient", "--backend", "AutoTorch"])
+    timings = json.loads(file.read_text(encoding="utf-8"))
+    assert [(t["cell"], t["leaf"]) for t in timings] == [("one array", "native"), ("dict of 6", "native")]
+    assert all(t["ratio"] > 0 for t in timings)
+    studies([*small, "--objectives", "--leaf", "ndarray", "--cell", "ODE", "--backend", "AutoAutograd"])
+    (timing,) = json.loads(file.read_text(encoding="utf-8"))
+    assert (timing["cell"], timing["operator"]) == ("ODE", "gradient")
+
+
+def test_engines_without_models_or_a_yardstick(monkeypatch):
+    assert models(AutoAutograd()) == models(AutoFiniteDifferences()) == []
+    for name in ENGINES:
+        for leaf in LEAVES[:3]:
+            assert yardsticks.find(name).transform(leaf, "linearize", np.sin, True) is None
+    for cell in (*models(AutoTorch()), *models(AutoJax())):
+        assert cell.by_hand("linearize", np.sin, True) is None
+    assert yardsticks.find("nobody") is None
+    monkeypatch.setattr(AutoAutograd, "name", "nobody")
+    monkeypatch.setattr(registry, "find", lambda auto: pytest.fail("not needed"))
+    assert models(AutoAutograd()) == []
+    assert {cell.leaf for cell in chosen(AutoAutograd())} == {"ndarray", "number"}
+    assert Calls(SIX, AutoAutograd(), "gradient", 3, "one-shot").handwritten() is None
+
+
+def test_the_overhead_of_each_operation_becomes_a_row_and_a_table(tmp_path, capsys):
+    file, table = tmp_path / "overhead.json", tmp_path / "overhead.md"
+    chosen = ["--backend", "AutoTorch", "--backend", "AutoAutograd", "--rounds", "2", "--processes", "0"]
+    assert studies(["overhead", *chosen, "--json", str(file), "--markdown", str(table)]) == 0
+    found = json.loads(file.read_text(encoding="utf-8"))
+    assert [(row["backend"], row["operation"]) for row in found] == [
+        (backend, operation) for backend in ("AutoTorch", "AutoAutograd") for operation in OPERATIONS
+    ]
+    assert all(row["plain"] > 0 for row in found)
+    assert all((row["numpy"] == 0) is not row["operation"].startswith("np.") for row in found)
+    lines = table.read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("| operation | torch, us | added | of it NumPy's | autograd, us |")
+    assert len(lines) == len(OPERATIONS) + 3
+    assert {line.count("|") for line in lines} == {8}
+    assert capsys.readouterr().out.count("prepared: ") == 2
+
+
+def test_overheads_are_the_medians_of_fresh_processes(tmp_path):
+    file = tmp_path / "overhead.json"
+    studies(["overhead", "--backend", "AutoAutograd", "--rounds", "1", "--processes", "2", "--json", str(file)])
+    for row in json.loads(file.read_text(encoding="utf-8")):
+        least, most = row["range"]
+        assert row["added"] == pytest.approx((least + most) / 2)
+
+
+def test_an_engine_without_overhead_is_no_engine(capsys):
+    assert studies(["overhead", "--backend", "AutoNone"]) == 2
+    assert "AutoNone" in capsys.readouterr().err
+
+
+def test_what_rules_and_crossings_cost_becomes_two_tables(monkeypatch, capsys):
+    monkeypatch.setattr(rules, "SIZES", (3,))
+    monkeypatch.setattr(rules, "_ROUND", 1e-5)
+    lines = list(rules.report([AutoTorch(), AutoAutograd(), AutoFiniteDifferences()], rounds=1))
+    assert lines[0] == "| prepared gradient, n = 10 | 10 plain functions | as rules | a rule costs |"
+    assert [line.split("`")[1] for line in lines[2:4]] == ["AutoTorch", "AutoAutograd"]
+    assert all(float(line.split("|")[4].strip().removesuffix(" us")) < 10_000 for line in lines[2:4])
+    assert [line.partition(" | 3 |")[0] for line in lines[-2:]] == [
+        "| `AutoAutograd` inside `AutoTorch`", "| `AutoTorch` inside `AutoAutograd`",
+    ]  # fmt: skip
+    monkeypatch.setattr(rules, "report", lambda backends: iter([f"{len(backends)} backends"]))
+    assert studies(["benchmark", "--rules"]) == 0
+    assert capsys.readouterr().out == "4 backends\n"

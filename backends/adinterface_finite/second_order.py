@@ -190,6 +190,10 @@ class PairsOf(Lines):
     def exactness(self, line: int) -> float:
         raise NotImplementedError
 
+    def least(self, line: int) -> float:
+        i, j = self.pairs[line]
+        return float(np.sqrt(self.bends.tracks[i].least) * np.sqrt(self.bends.tracks[j].least))
+
     def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
         raise NotImplementedError
 

@@ -228,7 +228,7 @@ def next_step(
     gap, lacks = _gap(exponents, power, low_bend, low_noise, rest)
     if rest < 2 and steps > 3 and max(UNSURE, BEYOND * lacks) < relative < math.inf and alike < ALIKE:
         # A function that is noisy, or one that oscillates unseen between the steps: far below them this can be told.
-        gap = max(gap, min(math.floor(math.log2(PART * relative / max(UNSEEN * low_noise, 1e-300))), FARTHEST))
+        gap = max(gap, min(math.floor(math.log2(PART * relative) - math.log2(max(UNSEEN * low_noise, 1e-300))), FARTHEST))
     return low - gap
 
 

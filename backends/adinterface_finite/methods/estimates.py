@@ -64,8 +64,11 @@ class Estimates:
         found = windows(exponents, sweep.power, sweep.order)
         steps = np.array([track.unit for track in group])[:, None] * found.powers
         scales, exactly = np.array([track.scale for track in group]), sizes
+        blurs = np.array([track.blur for track in group]) / self.epsilon
         if is_deep(exponents):  # f rounds what it makes of x, too, which is more where f itself is small
-            exactly = np.maximum(sizes, np.abs(slopes) * scales[:, None, None])
+            blurs = np.maximum(blurs, 1.0)
+        if blurs.any():
+            exactly = np.maximum(sizes, np.abs(slopes) * (blurs * scales)[:, None, None])
         rounding = sweep.rounding(exactly, steps, self.epsilon)
         residues = None if self.here is None else without_kinks(np.nan_to_num(middles - self.here, nan=0.0), steps)
         grained = self._grained(sizes) if sweep.options.noise is None else None

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from adinterface_conformance.__main__ import main
+from adinterface_studies.__main__ import main
 from adinterface_studies.differences import cutest
 
 from adinterface import AutoFiniteDifferences, PrecisionWarning, derivative, explain, gradient, jacobian, value_and_gradient

@@ -204,9 +204,6 @@ class Directions(Lines):
     def least(self, line: int) -> float:
         return self.exactness(line) * self.scale(line)[0]
 
-    def blur(self, line: int) -> float:
-        return self.exactness(line) if self.alone[line] is None else 0.0
-
     def scale(self, line: int) -> tuple[float, float]:
         distances: list[Any] = []
         for numbers, tangent in zip(self.point.numbers, self.tangents(line)):
@@ -287,9 +284,6 @@ class Some(Lines):
     def least(self, line: int) -> float:
         return self.lines.least(self.chosen[line])
 
-    def blur(self, line: int) -> float:
-        return self.lines.blur(self.chosen[line])
-
     def room(self, line: int) -> tuple[float, float]:
         return self.lines.room(self.chosen[line])
 
@@ -322,10 +316,6 @@ class Together(Lines):
     def least(self, line: int) -> float:
         group, own = self.places[line]
         return group.least(own)
-
-    def blur(self, line: int) -> float:
-        group, own = self.places[line]
-        return group.blur(own)
 
     def room(self, line: int) -> tuple[float, float]:
         group, own = self.places[line]

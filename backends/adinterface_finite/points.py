@@ -107,10 +107,6 @@ class Lines(ABC):
     def least(self, line: int) -> float:
         """The shortest step that moves what moves at all, as its dtype has it."""
 
-    def blur(self, line: int) -> float:
-        """By which part of x its dtype may leave a point beside the line; 0 where it is known how far each point is."""
-        return 0.0
-
     def room(self, line: int) -> tuple[float, float]:
         """How far the bounds let it go, ahead and behind."""
         return math.inf, math.inf

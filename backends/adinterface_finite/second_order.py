@@ -188,7 +188,7 @@ class PairsOf(Lines):
         raise NotImplementedError
 
     def exactness(self, line: int) -> float:
-        raise NotImplementedError
+        return max([self.bends.lines.exactness(each) for each in self.pairs[line]])
 
     def least(self, line: int) -> float:
         i, j = self.pairs[line]

@@ -61,7 +61,7 @@ class Looks:
                 usual = worst = 1.0
             room = lines.room(line) if bounded else _ANYWHERE
             track = Track(line, unit(usual * factor), usual, worst, room, lines.mover(line, fresh))
-            track.least, track.blur = lines.least(line), lines.blur(line)
+            track.least, track.coarse = lines.least(line), lines.exactness(line) if options.noise is None else 0.0
             self.tracks.append(track)
         #: Outputs that are not finite at the point itself.
         self.dead: Array | None = None
@@ -173,7 +173,7 @@ class Looks:
         if self.order > 1:
             return None
         try:
-            outputs, _ = self.evaluations.base()
+            outputs = self.evaluations.look()
         except OUTSIDE:
             return np.full(self.evaluations.layout(()).count, np.nan)
         layout = self.evaluations.layout(outputs)

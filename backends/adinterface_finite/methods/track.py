@@ -18,7 +18,7 @@ class Track:
     """One line of a sweep. Steps are `unit * 2**exponent`."""
 
     __slots__ = (
-        "bad", "blur", "caution", "count", "exponents", "failures", "least", "line", "middles", "move", "room", "scale",
+        "bad", "caution", "coarse", "count", "exponents", "failures", "least", "line", "middles", "move", "room", "scale",
         "sides", "sizes", "slopes", "unit",
     )  # fmt: skip
 
@@ -29,8 +29,8 @@ class Track:
         self.caution = min(0, round(math.log2(worst / usual))) if worst < usual else 0
         #: How far the bounds let it go, ahead and behind.
         self.room = room
-        #: The shortest step that moves x at all, and by how much of x a point may lie beside the line.
-        self.least, self.blur = 0.0, 0.0
+        #: The shortest step that moves x at all, and the precision in which f computes with x.
+        self.least, self.coarse = 0.0, 0.0
         self.exponents: list[int] = []
         #: Of each step: the derivative, and how large f's values were, by output.
         self.slopes: list[Any] = []

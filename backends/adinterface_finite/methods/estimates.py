@@ -68,10 +68,13 @@ class Estimates:
         steps = np.array([track.unit for track in group])[:, None] * found.powers
         scales, exactly = np.array([track.scale for track in group]), sizes
         epsilon = max(self.epsilon, coarse)
-        if is_deep(exponents) or epsilon > self.epsilon:  # f rounds what it makes of x, too, which is more where f itself is small
+        if sweep.order == 1 and (is_deep(exponents) or epsilon > self.epsilon):
+            # f rounds what it makes of x, too, which is more where f itself is small.
             exactly = np.maximum(sizes, np.abs(slopes) * scales[:, None, None])
         rounding = sweep.rounding(exactly, steps, epsilon)
-        residues = None if self.here is None else without_kinks(np.nan_to_num(middles - self.here, nan=0.0), steps)
+        residues = None if self.here is None else np.nan_to_num(middles - self.here, nan=0.0)
+        if residues is not None:
+            residues = without_kinks(exponents, residues, steps)
         grained = self._grained(sizes) if sweep.options.noise is None else None
         if grained is not None and residues is not None and len(exponents) == 2:
             for n, k in np.argwhere(grained).tolist():

@@ -52,14 +52,14 @@ class Estimates:
                 if track.count + 2 <= sweep.most:
                     following.append((track, track.exponents[0] - BELOW))
         self.epsilon = max(self.epsilon, sweep.level.error)
-        for (coarse, exponents), group in groups.items():
-            following.extend(self._judge(sweep, coarse, exponents, group))
+        for (exactness, exponents), group in groups.items():
+            following.extend(self._judge(sweep, exactness, exponents, group))
         return following
 
-    def _judge(self, sweep: Looks, coarse: float, exponents: tuple[int, ...], group: Sequence[Track]) -> list[Step]:
+    def _judge(self, sweep: Looks, exactness: float, exponents: tuple[int, ...], group: Sequence[Track]) -> list[Step]:
         """Estimate the derivatives along lines with the same steps, and choose the steps to take next.
 
-        coarse: the precision in which f computes with what moves, which may be less than that of its value.
+        exactness: the precision in which f computes with what moves, which may be less than that of its value.
         """
         slopes, sizes, middles = (np.array(column) for column in zip(*[track.kept() for track in group]))
         rows = np.array([track.line - self.first for track in group])
@@ -67,7 +67,7 @@ class Estimates:
         found = windows(exponents, sweep.power, sweep.order)
         steps = np.array([track.unit for track in group])[:, None] * found.powers
         scales, exactly = np.array([track.scale for track in group]), sizes
-        epsilon = max(self.epsilon, coarse)
+        epsilon = max(self.epsilon, exactness)
         if sweep.order == 1 and (is_deep(exponents) or epsilon > self.epsilon):
             # f rounds what it makes of x, too, which is more where f itself is small.
             exactly = np.maximum(sizes, np.abs(slopes) * scales[:, None, None])

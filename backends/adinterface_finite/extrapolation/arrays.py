@@ -144,7 +144,7 @@ def _extrapolate(
         if found.before is not None:
             total += UNSEEN * floors
     best = total.argmin(axis=1)
-    lines, outputs = np.ogrid[: best.shape[0], : best.shape[1]]
+    lines, outputs = np.arange(best.shape[0])[:, None], np.arange(best.shape[1])
     value, error, floor = wide[lines, best, outputs], total[lines, best, outputs], floors[lines, best, outputs]
     if noise is not None:
         error = np.maximum(error, CAUTION * noise * found.amplified[best] / smallest[:, 0])

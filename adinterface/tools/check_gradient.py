@@ -257,7 +257,7 @@ class _Line:
 
     def __init__(self, probe: Probe, direction: Direction):
         self.probe, self.direction = probe, direction
-        self.known: dict[float, Any] = {}
+        self.known: dict[float, Any] = {0.0: np.float64(probe.value)}
 
     @property
     def alone(self) -> _Line:

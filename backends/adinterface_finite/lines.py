@@ -75,6 +75,9 @@ class Coordinates(Lines):
     def exactness(self, line: int) -> float:
         return self.point.exactness[self.places[line][0]]
 
+    def least(self, line: int) -> float:
+        return self.exactness(line) * abs(self.number(line))
+
     def room(self, line: int) -> tuple[float, float]:
         return self.point.room(self.number(line), self.places[line][2])
 
@@ -198,6 +201,9 @@ class Directions(Lines):
     def exactness(self, line: int) -> float:
         return max([e for e, tangent in zip(self.point.exactness, self.tangents(line)) if np.any(tangent)], default=2.0**-52)
 
+    def least(self, line: int) -> float:
+        return self.exactness(line) * self.scale(line)[0]
+
     def scale(self, line: int) -> tuple[float, float]:
         distances: list[Any] = []
         for numbers, tangent in zip(self.point.numbers, self.tangents(line)):
@@ -275,6 +281,9 @@ class Some(Lines):
     def exactness(self, line: int) -> float:
         return self.lines.exactness(self.chosen[line])
 
+    def least(self, line: int) -> float:
+        return self.lines.least(self.chosen[line])
+
     def room(self, line: int) -> tuple[float, float]:
         return self.lines.room(self.chosen[line])
 
@@ -303,6 +312,10 @@ class Together(Lines):
     def exactness(self, line: int) -> float:
         group, own = self.places[line]
         return group.exactness(own)
+
+    def least(self, line: int) -> float:
+        group, own = self.places[line]
+        return group.least(own)
 
     def room(self, line: int) -> tuple[float, float]:
         group, own = self.places[line]

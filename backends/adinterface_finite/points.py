@@ -103,6 +103,10 @@ class Lines(ABC):
     def exactness(self, line: int) -> float:
         """The distance from 1 to the next number in the coarsest leaf that moves."""
 
+    @abstractmethod
+    def least(self, line: int) -> float:
+        """The shortest step that moves what moves at all, as its dtype has it."""
+
     def room(self, line: int) -> tuple[float, float]:
         """How far the bounds let it go, ahead and behind."""
         return math.inf, math.inf

@@ -188,7 +188,11 @@ class PairsOf(Lines):
         raise NotImplementedError
 
     def exactness(self, line: int) -> float:
-        raise NotImplementedError
+        return max([self.bends.lines.exactness(each) for each in self.pairs[line]])
+
+    def least(self, line: int) -> float:
+        i, j = self.pairs[line]
+        return float(np.sqrt(self.bends.tracks[i].least) * np.sqrt(self.bends.tracks[j].least))
 
     def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
         raise NotImplementedError

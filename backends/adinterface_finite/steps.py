@@ -124,10 +124,10 @@ def decide(
     errors, own = np.abs(estimate.error), np.maximum(np.abs(estimate.value), np.abs(slopes[:, -1]))
     own = np.maximum(own, np.minimum(least, own.max(axis=1, keepdims=True)))
     own = np.where(own > 0, own, np.where(errors > 0, errors, 1.0))
-    worst = (errors / own).argmax(axis=1)[:, None]
+    lines, worst = np.arange(len(own)), (errors / own).argmax(axis=1)
 
     def of_worst(array: Array) -> Array:
-        return np.asarray(np.take_along_axis(array, worst, 1)[:, 0], float)
+        return np.asarray(array[lines, worst], float)
 
     last, low_bend, low_noise = (
         of_worst(each) for each in (np.abs(slopes[:, -1]), np.abs(slopes[:, -2] - slopes[:, -1]), 2 * rounding[:, -1])
@@ -228,7 +228,7 @@ def next_step(
     gap, lacks = _gap(exponents, power, low_bend, low_noise, rest)
     if rest < 2 and steps > 3 and max(UNSURE, BEYOND * lacks) < relative < math.inf and alike < ALIKE:
         # A function that is noisy, or one that oscillates unseen between the steps: far below them this can be told.
-        gap = max(gap, min(math.floor(math.log2(PART * relative / max(UNSEEN * low_noise, 1e-300))), FARTHEST))
+        gap = max(gap, min(math.floor(math.log2(PART * relative) - math.log2(max(UNSEEN * low_noise, 1e-300))), FARTHEST))
     return low - gap
 
 

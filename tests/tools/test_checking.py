@@ -147,7 +147,7 @@ def test_the_report_says_what_is_wrong_with_both_numbers():
     good = check_gradient(lambda x: x * x, AutoFiniteDifferences(), 3.0)
     assert str(good) == (
         f"check_gradient({AutoFiniteDifferences()!r}): ok\n"
-        "  1 numbers in 1 leaves; 3 directions of all leaves, 0 of one leaf; 18 evaluations of f; seed 0"
+        "  1 numbers in 1 leaves; 3 directions of all leaves, 0 of one leaf; 19 evaluations of f; seed 0"
     )
 
 

@@ -119,14 +119,6 @@ class Function:
         require_function(self.plan.operator, self.f)
         annotate(self.plan, error)
 
-    @property
-    def direct(self) -> Callable[..., Any] | None:
-        """f itself if it is called with the leaves as they are, and returns one number: for whoever evaluates it many times.
-
-        What it raises he gives to `failed`, what it returns to `taken_apart`.
-        """
-        return self.f if self.plan.bare and self.output != "tree" and caller_form() is None else None
-
     def _told(self, active: Sequence[Any]) -> Any:
         """f, told which of its arguments are arrays although they have no axes, and which are Python's numbers."""
         plan, both = self.plan, (*active, *self.carried)
@@ -139,8 +131,8 @@ class Function:
 
         marker: has a `place`, which every evaluation begins at 0.
         """
-        f, scalars, taken_apart, failed = self.direct, self.plan.library.scalars, self.taken_apart, self.failed
-        if f is None:
+        f, scalars, taken_apart, failed = self.f, self.plan.library.scalars, self.taken_apart, self.failed
+        if not self.plan.bare or self.output == "tree" or caller_form() is not None:
             call = self.__call__
 
             def evaluate(*active: Any) -> tuple[Arrays, Aux]:

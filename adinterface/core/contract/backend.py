@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pickle
 from abc import ABC
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 from .auto import AutoBackend, Mode
@@ -64,6 +64,26 @@ class FlatFunction(Protocol):
         """The same for other leaves than those of the call, which no object holds."""
 
     def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]: ...
+
+
+class RepeatableFunction(FlatFunction, Protocol):
+    """What the flat functions of the core offer beyond that, to engines that evaluate f many times.
+
+    Other flat functions need not have these members: an engine asks for each with `getattr(function, name, None)`.
+    """
+
+    @property
+    def of_any_numbers(self) -> FlatFunction:
+        """The same for leaves of other dtypes, such as complex ones in place of real ones, whatever it returns."""
+
+    def repeated(self, marker: Any) -> Callable[..., tuple[Arrays, Aux]]:
+        """The same for many evaluations, each of which first sets `marker.place = 0`."""
+
+    def shipped(self, active: Sequence[Any]) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
+        """f itself and its arguments at these leaves, for a worker in another process."""
+
+    def taken_apart(self, result: Any) -> tuple[Arrays, Aux]:
+        """What f returned, as `(outputs, aux)`."""
 
 
 class Pullback(NamedTuple):

@@ -147,15 +147,6 @@ class Holding:
         return self.inside.taken_apart
 
     @property
-    def direct(self) -> Callable[..., Any] | None:
-        found: Callable[..., Any] | None = getattr(self.inside, "direct", None)
-        return found
-
-    @property
-    def failed(self) -> Any:
-        return self.inside.failed
-
-    @property
     def ignores(self) -> bool:
         """Whether f has asked for a value that is held."""
         return self.hold.record is not None

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .windows import ALIKE, ALONE, CALM, CAUTION, FLOOR, SURE, TOLD, TWICE, UNSEEN, Array, Windows
+from .windows import ALIKE, ALONE, CALM, CAUTION, FITS, FLOOR, SURE, TOLD, TWICE, UNSEEN, Array, Windows
 
 
 class Estimate(NamedTuple):
@@ -89,19 +89,22 @@ def stands_alone(found: Windows, slopes: Array, steps: Array, residues: Array) -
     return np.asarray(ALONE * change * steps[:, size - 1 : size] < np.abs(full @ residues[:, :size]))
 
 
-def missed(found: Windows, rounding: Array, lengths: Array, residues: Array) -> Array:
+def missed(found: Windows, slopes: Array, rounding: Array, lengths: Array, residues: Array) -> Array:
     """By how much slopes of the windows are off if what f at the point is missed by lies in a slope; (lines, windows, outputs).
 
     The middle of f ahead and behind is a series in h^2 with f at the point in front, so it is extrapolated as slopes are. How
-    much better a window fits than its steps do says how large the step is in units of the length in which f changes.
+    much better a window fits than its steps do says how large the step is in units of the length in which f changes. Slopes
+    that differ by rounding alone miss nothing where f fits well, as at the top of an even function.
     """
     steps = found.steps
     noise = rounding * lengths[:, :, None]
     off = np.abs(found.weights[steps:] @ residues) - SURE * (found.gains[steps:] @ noise)
     off = np.maximum(off, 0.0)
     raw = found.inside @ np.abs(residues)
+    agree = np.abs(slopes[:, found.first] - slopes[:, found.last]) <= SURE * rounding[:, found.last]
     with np.errstate(divide="ignore", invalid="ignore"):
-        part = np.where(raw > 0, np.minimum(off / raw, 1.0), 0.0) ** found.root
+        part = np.where(raw > 0, np.minimum(off / raw, 1.0), 0.0)
+        part = np.where(agree & (part < FITS), 0.0, part**found.root)
     return np.asarray(part * off / lengths[:, found.last, None])
 
 
@@ -137,11 +140,11 @@ def _extrapolate(
     else:
         total += errors
     if residues is not None:
-        total += missed(found, rounding, lengths, residues)
+        total += missed(found, slopes, rounding, lengths, residues)
         if found.before is not None:
             total += UNSEEN * floors
     best = total.argmin(axis=1)
-    lines, outputs = np.ogrid[: best.shape[0], : best.shape[1]]
+    lines, outputs = np.arange(best.shape[0])[:, None], np.arange(best.shape[1])
     value, error, floor = wide[lines, best, outputs], total[lines, best, outputs], floors[lines, best, outputs]
     if noise is not None:
         error = np.maximum(error, CAUTION * noise * found.amplified[best] / smallest[:, 0])

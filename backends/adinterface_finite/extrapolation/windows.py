@@ -28,6 +28,8 @@ ALIKE = 2.0**-4
 ALONE = 64.0
 #: f at the point is missed if by more than so many roundings.
 SURE = 8.0
+#: Where extrapolation leaves no more than this part of what f at the point is missed by, slopes that agree are believed.
+FITS = 1e-3
 
 #: Where a step far below the others decides, f's values may be so many times less exact than their rounding.
 UNSEEN = 8.0

@@ -41,33 +41,40 @@ class Estimates:
 
     def next(self, sweep: Looks, ready: Sequence[Track]) -> list[Step]:
         """The steps of the next round, for the lines that were evaluated."""
-        groups: dict[tuple[int, ...], list[Track]] = {}
+        groups: dict[tuple[float, tuple[int, ...]], list[Track]] = {}
         following: list[Step] = []
         for track in ready:
             if len(track.exponents) > 1:
-                groups.setdefault(tuple(track.exponents), []).append(track)
+                groups.setdefault((track.coarse, tuple(track.exponents)), []).append(track)
             elif track.exponents:  # its one slope is its derivative, of which nothing else is known
                 i = track.line - self.first
                 self.values[i], self.sizes[i] = track.slopes[0], track.sizes[0]
                 if track.count + 2 <= sweep.most:
                     following.append((track, track.exponents[0] - BELOW))
         self.epsilon = max(self.epsilon, sweep.level.error)
-        for exponents, group in groups.items():
-            following.extend(self._judge(sweep, exponents, group))
+        for (exactness, exponents), group in groups.items():
+            following.extend(self._judge(sweep, exactness, exponents, group))
         return following
 
-    def _judge(self, sweep: Looks, exponents: tuple[int, ...], group: Sequence[Track]) -> list[Step]:
-        """Estimate the derivatives along lines with the same steps, and choose the steps to take next."""
+    def _judge(self, sweep: Looks, exactness: float, exponents: tuple[int, ...], group: Sequence[Track]) -> list[Step]:
+        """Estimate the derivatives along lines with the same steps, and choose the steps to take next.
+
+        exactness: the precision in which f computes with what moves, which may be less than that of its value.
+        """
         slopes, sizes, middles = (np.array(column) for column in zip(*[track.kept() for track in group]))
         rows = np.array([track.line - self.first for track in group])
         bad, left = np.array([track.bad for track in group]), sweep.most - np.array([track.count for track in group])
         found = windows(exponents, sweep.power, sweep.order)
         steps = np.array([track.unit for track in group])[:, None] * found.powers
         scales, exactly = np.array([track.scale for track in group]), sizes
-        if is_deep(exponents):  # f rounds what it makes of x, too, which is more where f itself is small
+        epsilon = max(self.epsilon, exactness)
+        if sweep.order == 1 and (is_deep(exponents) or epsilon > self.epsilon):
+            # f rounds what it makes of x, too, which is more where f itself is small.
             exactly = np.maximum(sizes, np.abs(slopes) * scales[:, None, None])
-        rounding = sweep.rounding(exactly, steps, self.epsilon)
-        residues = None if self.here is None else without_kinks(np.nan_to_num(middles - self.here, nan=0.0), steps)
+        rounding = sweep.rounding(exactly, steps, epsilon)
+        residues = None if self.here is None else np.nan_to_num(middles - self.here, nan=0.0)
+        if residues is not None:
+            residues = without_kinks(exponents, residues, steps)
         grained = self._grained(sizes) if sweep.options.noise is None else None
         if grained is not None and residues is not None and len(exponents) == 2:
             for n, k in np.argwhere(grained).tolist():
@@ -81,7 +88,7 @@ class Estimates:
         changes, errors = np.asarray(slopes.any(axis=(1, 2))), estimate.error.max(axis=1, initial=0.0)
         small = steps[:, 0] < scales
         chosen = decide(
-            exponents, sweep.power, slopes, rounding, estimate, sweep.limit(self.epsilon), small, bad, left, residues, steps
+            exponents, sweep.power, slopes, rounding, estimate, sweep.limit(epsilon), small, bad, left, residues, steps
         )
         if grained is not None and len(exponents) == 2:
             for n in np.flatnonzero(changes & grained.any(axis=1)).tolist():

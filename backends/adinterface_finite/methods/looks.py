@@ -60,7 +60,9 @@ class Looks:
             if usual < SQUARED and self.order > 1:
                 usual = worst = 1.0
             room = lines.room(line) if bounded else _ANYWHERE
-            self.tracks.append(Track(line, unit(usual * factor), usual, worst, room, lines.mover(line, fresh)))
+            track = Track(line, unit(usual * factor), usual, worst, room, lines.mover(line, fresh))
+            track.least, track.coarse = lines.least(line), lines.exactness(line) if options.noise is None else 0.0
+            self.tracks.append(track)
         #: Outputs that are not finite at the point itself.
         self.dead: Array | None = None
         #: f is not known at the point itself.
@@ -171,7 +173,7 @@ class Looks:
         if self.order > 1:
             return None
         try:
-            outputs, _ = self.evaluations.base()
+            outputs = self.evaluations.look()
         except OUTSIDE:
             return np.full(self.evaluations.layout(()).count, np.nan)
         layout = self.evaluations.layout(outputs)
@@ -209,7 +211,7 @@ class Looks:
         """The next steps of a line for which this was decided; its estimated error is known."""
         if exponent is None:
             return self._look_further(track) if len(exponents) == 2 and not changes else ()
-        return (exponent,) if exponent not in exponents else ()
+        return (exponent,) if exponent not in exponents and track.reaches(exponent) else ()
 
     def _look_further(self, track: Track) -> Sequence[int]:
         """Where f did not change at all around a number that is close to zero, it may change at a distance of about 1."""

@@ -10,14 +10,16 @@ from .method import Array
 
 #: No exponent that is too large yet.
 NEVER = 10**6
+#: How many units in the last place a step moves x at least.
+FEW = 8.0
 
 
 class Track:
     """One line of a sweep. Steps are `unit * 2**exponent`."""
 
     __slots__ = (
-        "bad", "caution", "count", "exponents", "failures", "line", "middles", "move", "room", "scale", "sides",
-        "sizes", "slopes", "unit",
+        "bad", "caution", "coarse", "count", "exponents", "failures", "least", "line", "middles", "move", "room", "scale",
+        "sides", "sizes", "slopes", "unit",
     )  # fmt: skip
 
     def __init__(self, line: int, unit: float, usual: float, worst: float, room: tuple[float, float], move: Move):
@@ -27,6 +29,8 @@ class Track:
         self.caution = min(0, round(math.log2(worst / usual))) if worst < usual else 0
         #: How far the bounds let it go, ahead and behind.
         self.room = room
+        #: The shortest step that moves x at all, and the precision in which f computes with x.
+        self.least, self.coarse = 0.0, 0.0
         self.exponents: list[int] = []
         #: Of each step: the derivative, and how large f's values were, by output.
         self.slopes: list[Any] = []
@@ -45,6 +49,10 @@ class Track:
         self.exponents.insert(place, exponent)
         for values, value in zip(self.kept(), found):
             values.insert(place, value)
+
+    def reaches(self, exponent: int) -> bool:
+        """Whether points with this step are far enough from x to be told from it."""
+        return self.unit * 2.0**exponent >= FEW * self.least
 
     def kept(self) -> tuple[list[Any], ...]:
         """What is known of each step beside its exponent."""

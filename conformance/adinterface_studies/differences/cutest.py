@@ -76,6 +76,13 @@ class Verdict(NamedTuple):
     #: Both methods agree on what the collection itself gives otherwise.
     mistaken: bool
 
+    @property
+    def good(self) -> bool:
+        return self.mistaken or (self.beside <= 1 and self.honest <= 1)
+
+    def __str__(self) -> str:
+        return f"  {self.name}: error {self.ours:.1e}, by SciPy {self.scipy:.1e}, estimated {self.estimate:.1e}"
+
 
 class Report(NamedTuple):
     """Of one collection."""
@@ -99,19 +106,16 @@ class Report(NamedTuple):
             f"derivatives of the collection that both methods contradict: {len(self.verdicts) - len(judged)}; "
             f"not evaluated: {len(self.broken)}",
         ]
-        for verdict in dict.fromkeys([*worse, *low]):
-            lines.append(
-                f"  {verdict.name}: error {verdict.ours:.1e}, by SciPy {verdict.scipy:.1e}, estimated {verdict.estimate:.1e}"
-            )
+        lines.extend(map(str, dict.fromkeys([*worse, *low])))
         return "\n".join([*lines, *[f"  {each}" for each in self.broken]])
 
     @property
     def good(self) -> bool:
-        return all(verdict.mistaken or (verdict.beside <= 1 and verdict.honest <= 1) for verdict in self.verdicts)
+        return all(verdict.good for verdict in self.verdicts)
 
 
 def report(collection: str) -> Report:
-    """Judge all problems of one collection."""
+    """Judge all problems of one collection. What is too far off is printed at once."""
     loaders = list({"S2MPJ": s2mpj, "sif2jax": sif2jax}[collection]())
     verdicts: list[Verdict] = []
     broken: list[str] = []
@@ -126,7 +130,11 @@ def report(collection: str) -> Report:
             except (ArithmeticError, AttributeError, ImportError, LookupError, NameError, TypeError, ValueError) as error:
                 broken.append(f"{name}: {type(error).__name__}: {error}"[:120])
                 continue
-            verdicts.extend([verdict for verdict in map(judge, samples) if verdict is not None])
+            for verdict in map(judge, samples):
+                if verdict is not None:
+                    verdicts.append(verdict)
+                    if not verdict.good:
+                        print(verdict, flush=True)
     return Report(collection, verdicts, broken)
 
 

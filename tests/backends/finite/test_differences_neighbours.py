@@ -8,7 +8,16 @@ import pytest
 from adinterface_studies.__main__ import main
 from adinterface_studies.differences import cutest
 
-from adinterface import AutoFiniteDifferences, PrecisionWarning, derivative, explain, gradient, jacobian, value_and_gradient
+from adinterface import (
+    AutoFiniteDifferences,
+    PrecisionWarning,
+    derivative,
+    diagonal_hessian,
+    explain,
+    gradient,
+    jacobian,
+    value_and_gradient,
+)
 from adinterface.core.contract.record import recording
 
 FD = AutoFiniteDifferences()
@@ -104,6 +113,36 @@ def test_noise_is_no_peak():
         f = lambda x, random=random: np.sin(x) * np.exp(x) * (1 + 1e-8 * random.standard_normal())
         found = explain(derivative, f, FD, 1.1)
         assert found.error < 0.1
+
+
+def test_the_top_of_an_even_function_is_no_miss():
+    """All slopes are rounding, and f at the point fits: no warning."""
+    for f in (lambda x: np.cosh(x) - 3 * x**4, lambda x: np.sqrt(1 + np.tanh(x) ** 2)):
+        assert abs(derivative(f, FD, 0.0)) < 1e-13
+
+
+def test_a_jump_beside_the_point_is_told_like_one_around_it():
+    with pytest.warns(PrecisionWarning):
+        around = derivative(np.sign, FD, 0.0)
+    with pytest.warns(PrecisionWarning):
+        assert derivative(lambda x: 2.0 * (x > 0), FD, 0.0) == pytest.approx(around)
+
+
+def test_steps_do_not_fall_below_what_a_leaf_can_tell_apart():
+    x = {"half": np.array([0.5, 1.5], "float16"), "single": np.array([2.0], "float32")}
+    (found,) = gradient(lambda x: np.sum(x["half"] * 3) * np.sum(x["single"] * x["single"]), FD, x)
+    np.testing.assert_allclose(found["half"], [12, 12], rtol=0.02)
+    np.testing.assert_allclose(found["single"], [24], rtol=0.02)
+
+
+def test_f_is_no_more_exact_than_the_leaf_that_it_computes_with():
+    """A float64 beside a float32 makes f float64, but not the sines of a float32."""
+    random = np.random.default_rng(0)
+    for _ in range(5):
+        a, b = random.normal(size=3).astype("float32"), random.normal(size=2)
+        found, other = diagonal_hessian(lambda a, b: np.sum(b) + np.sum(np.sin(a)), FD, a, b)
+        np.testing.assert_allclose(found, -np.sin(a), atol=5e-3)
+        np.testing.assert_allclose(other, [0, 0], atol=1e-12)
 
 
 def test_the_study_of_cutest_names_what_installs_a_collection(capsys, monkeypatch):

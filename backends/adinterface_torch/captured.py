@@ -17,6 +17,7 @@ from torch.autograd import forward_ad
 from torch.autograd.graph import get_gradient_edge
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves, tree_map_only
+from torch.utils.weak import WeakTensorKeyDictionary
 
 from adinterface.core.contract.rules import Arrays, FlatRule, Point
 
@@ -72,31 +73,38 @@ _TO_NUMPY: Any = (torch.Tensor.__array__, torch.Tensor.numpy, torch.Tensor.__dlp
 
 
 class _BelowLevels(TorchFunctionMode):
-    """Notes that a primal computes with what is differentiated, and takes it for a constant, as torch does."""
+    """Notes that a primal computes with what is differentiated, and takes it for a constant, as torch does.
+
+    A derivative that the primal takes itself has levels with the same numbers. Their tensors die with them, so what it computes
+    with is judged when it is over.
+    """
 
     def __init__(self, called: Called):
         super().__init__()
-        present: Any = _functorch.peek_interpreter_stack()
-        self.called, self.level = called, 0 if present is None else present.level()
+        self.called, self.level = called, _present_level()
+        #: Tensors of levels above, in a derivative that the primal takes: its own, or captured.
+        self.undecided: WeakTensorKeyDictionary = WeakTensorKeyDictionary()
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)  # type: ignore[no-untyped-call]
+        if any(_functorch.maybe_get_level(x) > 0 and self._is_followed(x) for x in self.undecided):
+            self.called.captures = True
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        above = [x for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor) and self._is_captured(x)]
-        if not above:
-            return func(*args, **kwargs)
-        args, kwargs = tree_map_only(torch.Tensor, self._constant, (args, kwargs))
+        level = _present_level()
+        tensors = [x for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
+        above = [x for x in tensors if _is_above(x, level)]
+        undecided = [x for x in tensors if self.level < _functorch.maybe_get_level(x) <= level]
+        if above:
+            args, kwargs = tree_map_only(torch.Tensor, lambda x: _constant(x, level), (args, kwargs))
         found = func(*args, **kwargs)
-        moved = (
-            found is None
-            or func in _TO_NUMPY
-            or any(isinstance(x, torch.Tensor) and _is_inexact(x) for x in tree_leaves(found))
-        )
-        if moved and func is not torch.Tensor.detach and any(map(self._is_followed, above)):
-            self.called.captures = True  # an error here would be lost: torch takes it for an operand that it does not know
+        if (above or undecided) and _is_moved(func, found):
+            if any(map(self._is_followed, above)):
+                self.called.captures = True  # an error here would be lost: torch takes it for an operand that it does not know
+            for x in undecided:
+                self.undecided.update(dict.fromkeys(_recorded(x)))
         return found
-
-    def _is_captured(self, x: torch.Tensor) -> bool:
-        return _functorch.maybe_get_level(x) > self.level or (forward_ad._current_level >= 0 and _has_tangent(x))
 
     def _is_followed(self, x: torch.Tensor) -> bool:
         if not _is_inexact(x):
@@ -105,10 +113,35 @@ class _BelowLevels(TorchFunctionMode):
         with temporarily_clear_interpreter_stack(), levels, forward_ad._set_fwd_grad_enabled(True):
             return is_followed(x)
 
-    def _constant(self, x: torch.Tensor) -> torch.Tensor:
-        while _functorch.maybe_get_level(x) > self.level:
-            x = _functorch.get_unwrapped(x)
-        return x
+
+def _present_level() -> int:
+    present: Any = _functorch.peek_interpreter_stack()
+    return 0 if present is None else present.level()  # type: ignore[no-any-return]
+
+
+def _is_above(x: torch.Tensor, level: int) -> bool:
+    return _functorch.maybe_get_level(x) > level or (forward_ad._current_level >= 0 and _has_tangent(x))
+
+
+def _constant(x: torch.Tensor, level: int) -> torch.Tensor:
+    while _functorch.maybe_get_level(x) > level:
+        x = _functorch.get_unwrapped(x)
+    return x
+
+
+def _recorded(x: torch.Tensor) -> Iterable[torch.Tensor]:
+    """The tensor and those behind it, as far as levels of derivatives hold them: others outlive their level."""
+    while _functorch.maybe_get_level(x) > 0:
+        if _functorch.is_gradtrackingtensor(x):
+            yield x
+        x = _functorch.get_unwrapped(x)
+
+
+def _is_moved(func: Any, found: Any) -> bool:
+    """Whether a derivative of the operands may be one of what torch found."""
+    if func is torch.Tensor.detach:
+        return False
+    return found is None or func in _TO_NUMPY or any(map(_is_inexact, tree_leaves(found)))
 
 
 def _has_tangent(x: torch.Tensor) -> bool:

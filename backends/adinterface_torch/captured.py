@@ -7,7 +7,8 @@ half lacks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -47,7 +48,8 @@ def primal(called: Called, arrays: Arrays, count: int) -> tuple[Arrays, Arrays]:
     """The value of a rule below the levels at which it was called; an error if it captures what they differentiate."""
     token = _running.set(called)
     try:
-        found: tuple[Arrays, Arrays] = below(called.rule.value)(arrays[:count], arrays[count:])
+        with _naming_captured(called.rule):
+            found: tuple[Arrays, Arrays] = below(called.rule.value)(arrays[:count], arrays[count:])
     finally:
         _running.reset(token)
         if called.captures:  # also where the primal has failed, which then is no wonder
@@ -93,7 +95,7 @@ class _BelowLevels(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         level = _present_level()
-        tensors = [x for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
+        tensors = [*_tensors_in(args), *_tensors_in(kwargs.values())]
         above = [x for x in tensors if _is_above(x, level)]
         undecided = [x for x in tensors if self.level < _functorch.maybe_get_level(x) <= level]
         if above:
@@ -114,6 +116,15 @@ class _BelowLevels(TorchFunctionMode):
             return is_followed(x)
 
 
+def _tensors_in(values: Iterable[Any]) -> Iterator[torch.Tensor]:
+    """Those of a call; most stand there themselves, which is far faster to see than to take trees apart."""
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif isinstance(value, (tuple, list, dict)):
+            yield from _tensors_in(tree_leaves(value))
+
+
 def _present_level() -> int:
     present: Any = _functorch.peek_interpreter_stack()
     return 0 if present is None else present.level()  # type: ignore[no-any-return]
@@ -129,7 +140,7 @@ def _constant(x: torch.Tensor, level: int) -> torch.Tensor:
     return x
 
 
-def _recorded(x: torch.Tensor) -> Iterable[torch.Tensor]:
+def _recorded(x: torch.Tensor) -> Iterator[torch.Tensor]:
     """The tensor and those behind it, as far as levels of derivatives hold them: others outlive their level."""
     while _functorch.maybe_get_level(x) > 0:
         if _functorch.is_gradtrackingtensor(x):
@@ -141,7 +152,7 @@ def _is_moved(func: Any, found: Any) -> bool:
     """Whether a derivative of the operands may be one of what torch found."""
     if func is torch.Tensor.detach:
         return False
-    return found is None or func in _TO_NUMPY or any(map(_is_inexact, tree_leaves(found)))
+    return found is None or func in _TO_NUMPY or any(map(_is_inexact, _tensors_in((found,))))
 
 
 def _has_tangent(x: torch.Tensor) -> bool:
@@ -184,18 +195,25 @@ def derived(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arr
             found = derivative(moved, point)
         _require_known(rule, found, (*moved, *point.leaves, *point.carried, *point.outputs, *made.leaves))
         return found
-    try:
+    with _naming_captured(rule):
         found = derivative(moved, point)
-    except RuntimeError as error:
-        if "INTERNAL ASSERT FAILED" in str(error) and "functorch" in str(error):  # of a level that has been left
-            raise rule.captured() from error
-        raise
     if any(map(is_followed, found)):
         # There is no graph to look at: what is followed without the point comes from elsewhere.
         apart = derivative(_detached(moved), Point(*map(_detached, point)))
         if any(map(is_followed, apart)):
             raise rule.captured()
     return found
+
+
+@contextmanager
+def _naming_captured(rule: FlatRule) -> Iterator[None]:
+    """The error for what a rule captures, where functorch asserts that no tensor is of a level that has been left."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "INTERNAL ASSERT FAILED" in str(error) and "functorch" in str(error):
+            raise rule.captured() from error
+        raise
 
 
 def _require_known(rule: FlatRule, found: Arrays, known: Iterable[torch.Tensor]) -> None:

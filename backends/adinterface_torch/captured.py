@@ -127,7 +127,7 @@ def _tensors_in(values: Iterable[Any]) -> Iterator[torch.Tensor]:
 
 def _present_level() -> int:
     present: Any = _functorch.peek_interpreter_stack()
-    return 0 if present is None else present.level()  # type: ignore[no-any-return]
+    return 0 if present is None else present.level()
 
 
 def _is_above(x: torch.Tensor, level: int) -> bool:

@@ -15,6 +15,9 @@ from ..core.contract.errors import NumpyCodeError
 #: The modules whose functions reach the wrappers through NumPy's protocols, by the prefix of their names here.
 _MODULES = {"": np, "linalg.": np.linalg, "fft.": np.fft}
 
+#: Functions of NumPy that are ones of scipy.special under another name: whoever offers the one offers the other.
+_OF_SPECIAL: dict[Any, str] = {np.i0: "special.i0"}
+
 
 @functools.cache
 def names_of() -> dict[Any, tuple[str, ...]]:
@@ -34,6 +37,8 @@ def names_of() -> dict[Any, tuple[str, ...]]:
 def names(function: Any) -> tuple[str, ...]:
     """The names under which an engine may offer a function, the canonical one first; none for a function of another module
     than those, which may only be called as one of them is: `np.emath.log` is complex where `np.log` is nan."""
+    if function in _OF_SPECIAL:
+        return (_OF_SPECIAL[function],)
     known = names_of().get(function)
     if known is not None:
         return known

@@ -62,7 +62,8 @@ def _ufunc(name: str, engine: Engine) -> Callable[..., Any] | None:
 
 def _of_complex(name: str, engine: Engine) -> Callable[..., Any] | None:
     """A ufunc of scipy.special that an engine has for real numbers alone."""
-    if not name.startswith("special."):
+    # NumPy's i0 has the name of one without SciPy, too: whoever has a ufunc of SciPy has imported it.
+    if not name.startswith("special.") or "scipy.special" not in sys.modules:
         return None
     from .special.complex_numbers import of_complex
 

@@ -24,8 +24,8 @@ from ..numpy_code.array import NumpyArray
 from ..numpy_code.engine import engine_of
 from ..rules.rule import rule
 from .arrays import numbers
-from .captured import Captured, is_traced, library_of, native_of
 from .dispatch import is_native
+from .substitution import Captured, is_traced, library_of, native_of
 
 _NAME = "scipy.integrate.quad"
 

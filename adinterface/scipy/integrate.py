@@ -15,9 +15,9 @@ import scipy.integrate as own
 
 from ..numpy_code.array import NumpyArray
 from .arrays import Array, inexact
-from .captured import Captured, is_traced
 from .dispatch import OURS, _kind, is_engines, of_scipy, rest_of, unsupported
 from .integrals import integrated
+from .substitution import Captured, is_traced
 
 # Of samples ----------------------------------------------------------------------------------------------------------
 

@@ -110,8 +110,8 @@ def where(condition: Any, *choices: Any) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("special", "i0"):  # found when first asked for: SciPy is not needed without them
+    if name == "special":  # found when first asked for: SciPy is not needed without it
         from . import special
 
-        return special.i0 if name == "i0" else special
+        return special
     raise AttributeError(name)

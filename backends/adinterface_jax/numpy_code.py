@@ -240,10 +240,6 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     return jnp.bincount(x, weights, length=max(minlength, int(np.max(x, initial=-1)) + 1))
 
 
-def i0(x: Any) -> Any:
-    return special.i0(x)
-
-
 def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     return jnp.polyint(_array(p), m, 0 if k is None else _array(k))
 

@@ -7,7 +7,8 @@ half lacks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -16,6 +17,7 @@ from torch.autograd import forward_ad
 from torch.autograd.graph import get_gradient_edge
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves, tree_map_only
+from torch.utils.weak import WeakTensorKeyDictionary
 
 from adinterface.core.contract.rules import Arrays, FlatRule, Point
 
@@ -53,7 +55,8 @@ def primal(called: Called, arrays: Arrays, count: int) -> tuple[Arrays, Arrays]:
     """The value of a rule below the levels at which it was called; an error if it captures what they differentiate."""
     token = _running.set(called)
     try:
-        found: tuple[Arrays, Arrays] = below(called.rule.value)(arrays[:count], arrays[count:])
+        with _naming_captured(called.rule):
+            found: tuple[Arrays, Arrays] = below(called.rule.value)(arrays[:count], arrays[count:])
     finally:
         _running.reset(token)
         if called.captures:  # also where the primal has failed, which then is no wonder
@@ -79,31 +82,38 @@ _TO_NUMPY: Any = (torch.Tensor.__array__, torch.Tensor.numpy, torch.Tensor.__dlp
 
 
 class _BelowLevels(TorchFunctionMode):
-    """Notes that a primal computes with what is differentiated, and takes it for a constant, as torch does."""
+    """Notes that a primal computes with what is differentiated, and takes it for a constant, as torch does.
+
+    A derivative that the primal takes itself has levels with the same numbers. Their tensors die with them, so what it computes
+    with is judged when it is over.
+    """
 
     def __init__(self, called: Called):
         super().__init__()
-        present: Any = peek()
-        self.called, self.level = called, 0 if present is None else present.level()
+        self.called, self.level = called, _present_level()
+        #: Tensors of levels above, in a derivative that the primal takes: its own, or captured.
+        self.undecided: WeakTensorKeyDictionary = WeakTensorKeyDictionary()
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)  # type: ignore[no-untyped-call]
+        if any(functorch.maybe_get_level(x) > 0 and self._is_followed(x) for x in self.undecided):
+            self.called.captures = True
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        above = [x for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor) and self._is_captured(x)]
-        if not above:
-            return func(*args, **kwargs)
-        args, kwargs = tree_map_only(torch.Tensor, self._constant, (args, kwargs))
+        level = _present_level()
+        tensors = [*_tensors_in(args), *_tensors_in(kwargs.values())]
+        above = [x for x in tensors if _is_above(x, level)]
+        undecided = [x for x in tensors if self.level < functorch.maybe_get_level(x) <= level]
+        if above:
+            args, kwargs = tree_map_only(torch.Tensor, lambda x: _constant(x, level), (args, kwargs))
         found = func(*args, **kwargs)
-        moved = (
-            found is None
-            or func in _TO_NUMPY
-            or any(isinstance(x, torch.Tensor) and _is_inexact(x) for x in tree_leaves(found))
-        )
-        if moved and func is not torch.Tensor.detach and any(map(self._is_followed, above)):
-            self.called.captures = True  # an error here would be lost: torch takes it for an operand that it does not know
+        if (above or undecided) and _is_moved(func, found):
+            if any(map(self._is_followed, above)):
+                self.called.captures = True  # an error here would be lost: torch takes it for an operand that it does not know
+            for x in undecided:
+                self.undecided.update(dict.fromkeys(_recorded(x)))
         return found
-
-    def _is_captured(self, x: torch.Tensor) -> bool:
-        return functorch.maybe_get_level(x) > self.level or (in_dual_level() and _has_tangent(x))
 
     def _is_followed(self, x: torch.Tensor) -> bool:
         if not _is_inexact(x):
@@ -112,10 +122,44 @@ class _BelowLevels(TorchFunctionMode):
         with temporarily_clear_interpreter_stack(), levels, set_forward_enabled(True):
             return is_followed(x)
 
-    def _constant(self, x: torch.Tensor) -> torch.Tensor:
-        while functorch.maybe_get_level(x) > self.level:
-            x = unwrapped(x)
-        return x
+
+def _tensors_in(values: Iterable[Any]) -> Iterator[torch.Tensor]:
+    """Those of a call; most stand there themselves, which is far faster to see than to take trees apart."""
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif isinstance(value, (tuple, list, dict)):
+            yield from _tensors_in(tree_leaves(value))
+
+
+def _present_level() -> int:
+    present: Any = peek()
+    return 0 if present is None else present.level()
+
+
+def _is_above(x: torch.Tensor, level: int) -> bool:
+    return functorch.maybe_get_level(x) > level or (in_dual_level() and _has_tangent(x))
+
+
+def _constant(x: torch.Tensor, level: int) -> torch.Tensor:
+    while functorch.maybe_get_level(x) > level:
+        x = unwrapped(x)
+    return x
+
+
+def _recorded(x: torch.Tensor) -> Iterator[torch.Tensor]:
+    """The tensor and those behind it, as far as levels of derivatives hold them: others outlive their level."""
+    while functorch.maybe_get_level(x) > 0:
+        if functorch.is_gradtrackingtensor(x):
+            yield x
+        x = unwrapped(x)
+
+
+def _is_moved(func: Any, found: Any) -> bool:
+    """Whether a derivative of the operands may be one of what torch found."""
+    if func is torch.Tensor.detach:
+        return False
+    return found is None or func in _TO_NUMPY or any(map(_is_inexact, _tensors_in((found,))))
 
 
 def _has_tangent(x: torch.Tensor) -> bool:
@@ -158,18 +202,25 @@ def derived(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arr
             found = derivative(moved, point)
         _require_known(rule, found, (*moved, *point.leaves, *point.carried, *point.outputs, *made.leaves))
         return found
-    try:
+    with _naming_captured(rule):
         found = derivative(moved, point)
-    except RuntimeError as error:
-        if "INTERNAL ASSERT FAILED" in str(error) and "functorch" in str(error):  # of a level that has been left
-            raise rule.captured() from error
-        raise
     if any(map(is_followed, found)):
         # There is no graph to look at: what is followed without the point comes from elsewhere.
         apart = derivative(_detached(moved), Point(*map(_detached, point)))
         if any(map(is_followed, apart)):
             raise rule.captured()
     return found
+
+
+@contextmanager
+def _naming_captured(rule: FlatRule) -> Iterator[None]:
+    """The error for what a rule captures, where functorch asserts that no tensor is of a level that has been left."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "INTERNAL ASSERT FAILED" in str(error) and "functorch" in str(error):
+            raise rule.captured() from error
+        raise
 
 
 def _require_known(rule: FlatRule, found: Arrays, known: Iterable[torch.Tensor]) -> None:

@@ -20,6 +20,7 @@ from adinterface import (
     hessian,
     hvp,
     ignore_derivatives,
+    jacobian,
     linear_solve,
     prepare,
     pushforward,
@@ -219,3 +220,47 @@ def test_no_number_of_a_trace_of_autograd_is_used_twice():
     for _ in range(3):
         gradient(f, AutoAutograd(), 2.0)
     assert len(set(seen)) == 3
+
+
+def by_torch(g):
+    return torch.func.grad(lambda y: g(y).sum())
+
+
+def by_adinterface(g):
+    return lambda y: gradient(lambda y: g(y).sum(), AutoTorch(), y)[0]
+
+
+def slope(derivative, g, ended=lambda y: y):
+    """A rule whose primal is a derivative itself."""
+    return with_derivatives(lambda y: ended(derivative(g)(y)), lambda c, value, y: c * derivative(derivative(g))(y))
+
+
+TORCH_MODES = {name: MODES[name] for name in ("torch", "torch forward")}
+each_torch_mode = pytest.mark.parametrize("backend", TORCH_MODES.values(), ids=TORCH_MODES)
+each_derivative = pytest.mark.parametrize("derivative", [by_torch, by_adinterface])
+
+
+@each_torch_mode
+@each_derivative
+def test_a_primal_may_take_derivatives_of_its_own(derivative, backend):
+    """Their levels have the numbers of those at which the rule was called."""
+    fixed = torch.tensor(2.0, dtype=torch.float64)
+    g = slope(derivative, lambda y: fixed * y**3 * torch.eye(1, dtype=y.dtype)[0, 0], ignore_derivatives)
+    for operator in FIRST.values():
+        expected = operator(lambda v: 6 * v[1] ** 2 * v[0], AutoJax())
+        assert_numbers(operator(lambda v: g(v[1]) * v[0], backend), expected)
+    rows = jacobian(lambda v: g(v) * v[0], backend, V)[0]
+    assert_numbers(rows, np.array([[6.0 * 3 * 16, 0.0], [6.0, 12.0 * 4]]))
+
+
+@each_torch_mode
+@each_derivative
+def test_what_such_a_derivative_captures_is_found_too(derivative, backend):
+    in_it = lambda v: slope(derivative, lambda y: v[0] * y**3)(v[1]) * v[0]
+    at_it = lambda v: with_derivatives(lambda y: y * derivative(lambda b: b**3)(v[0]), lambda c, value, y: c)(v[1])
+    for f in (in_it, at_it):
+        for operator in FIRST.values():
+            with pytest.raises(RuleError, match=CAPTURES):
+                operator(f, backend)
+        with pytest.raises(RuleError, match=CAPTURES):
+            jacobian(lambda v, f=f: f(v) * v, backend, V)

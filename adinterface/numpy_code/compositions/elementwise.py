@@ -240,7 +240,7 @@ def sinc(xp: ModuleType, x: Array) -> Array:
     return xp.where(near, series, xp.sin(scaled) / scaled)
 
 
-@composition("i0", "special.i0")
+@composition("special.i0")
 def i0(xp: ModuleType, x: Array) -> Array:
     """The integral of exp(x cos t) by the trapezoidal rule, which is exact to rounding for |x| up to 700."""
     x = inexact(xp, x)

@@ -30,7 +30,7 @@ def captured(*functions: Callable[..., Any]) -> list[Found]:
                 return [leaf]
             continue
         handler = handler_of(value, scan=False)
-        stack.extend(handler.flatten(value)[0] if isinstance(handler, NodeType) else _held(value))
+        stack.extend(handler.flatten(value)[0] if isinstance(handler, NodeType) else held_by(value))
     return []
 
 
@@ -40,19 +40,19 @@ def engine_among(leaves: Iterable[Found], *functions: Callable[..., Any]) -> lis
     return captured(*functions) if plain else []
 
 
-def _held(value: Any) -> list[Any]:
-    """What a function holds."""
+def held_by(value: Any) -> list[Any]:
+    """What a function holds in its closure, its defaults and, of a partial or a method, beside the function."""
     if isinstance(value, functools.partial):
         return [value.func, *value.args, *value.keywords.values()]
     if isinstance(value, types.MethodType):
         return [value.__func__, value.__self__]
     if not isinstance(value, types.FunctionType):
         return []
-    cells = [cell.cell_contents for cell in value.__closure__ or () if _is_filled(cell)]
+    cells = [cell.cell_contents for cell in value.__closure__ or () if is_filled(cell)]
     return [*cells, *(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
 
 
-def _is_filled(cell: types.CellType) -> bool:
+def is_filled(cell: types.CellType) -> bool:
     """Whether the variable of a cell has a value already."""
     try:
         cell.cell_contents  # noqa: B018 - it raises where there is none
@@ -61,4 +61,4 @@ def _is_filled(cell: types.CellType) -> bool:
     return True
 
 
-__all__ = ["captured", "engine_among"]
+__all__ = ["captured", "engine_among", "held_by", "is_filled"]

@@ -106,7 +106,7 @@ _FLOATING: dict[str, Function] = {
     "arctan": Tensor.atan, "arctanh": Tensor.atanh, "cos": Tensor.cos, "cosh": Tensor.cosh,
     "exp": Tensor.exp, "exp2": Tensor.exp2, "expm1": Tensor.expm1,
     "log": Tensor.log, "log10": Tensor.log10, "log1p": Tensor.log1p, "log2": Tensor.log2,
-    "sin": Tensor.sin, "sinh": Tensor.sinh, "sqrt": Tensor.sqrt, "tan": Tensor.tan, "tanh": Tensor.tanh, "i0": torch.i0,
+    "sin": Tensor.sin, "sinh": Tensor.sinh, "sqrt": Tensor.sqrt, "tan": Tensor.tan, "tanh": Tensor.tanh,
 }  # fmt: skip
 
 globals().update(
@@ -116,7 +116,7 @@ globals().update(
     | {name: _floating(name, call) for name, call in _FLOATING.items()}
 )
 
-_OF_ONE: dict[np.ufunc, Function] = {getattr(np, name): call for name, call in _FLOATING.items() if name != "i0"}
+_OF_ONE: dict[np.ufunc, Function] = {getattr(np, name): call for name, call in _FLOATING.items()}
 #: torch's functions of one tensor, by the dtypes that need no look at it.
 direct: dict[torch.dtype, dict[np.ufunc, Function]] = collections.defaultdict(dict, dict.fromkeys(INEXACT, _OF_ONE))
 

@@ -16,6 +16,7 @@ import numpy as np
 from ..core.contract.library import Library
 from ..core.tree import handler_of
 from ..numpy_code.array import NumpyArray
+from ..rules.loops.captured import held_by, is_filled
 from .dispatch import is_native
 
 #: Values that hold nothing.
@@ -96,13 +97,8 @@ class Captured:
 
 
 def _parts(x: Any) -> list[Any]:
-    if isinstance(x, types.FunctionType):
-        cells = [cell.cell_contents for cell in x.__closure__ or () if _filled(cell)]
-        return [*cells, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
-    if isinstance(x, types.MethodType):
-        return [x.__func__, x.__self__]
-    if isinstance(x, functools.partial):
-        return [x.func, *x.args, *x.keywords.values()]
+    if isinstance(x, (types.FunctionType, types.MethodType, functools.partial)):
+        return held_by(x)
     if isinstance(x, (list, tuple)):
         return list(x)
     if isinstance(x, dict):
@@ -117,7 +113,7 @@ def _again(x: Any, of: Callable[[Any], Any], announce: Callable[[Any], None]) ->
         made = types.FunctionType(x.__code__, x.__globals__, x.__name__, None, tuple(cells) or None)
         announce(made)
         for old, new in zip(x.__closure__ or (), cells):
-            if _filled(old):
+            if is_filled(old):
                 new.cell_contents = of(old.cell_contents)
         if x.__defaults__ is not None:
             made.__defaults__ = tuple(map(of, x.__defaults__))
@@ -146,14 +142,6 @@ def _again(x: Any, of: Callable[[Any], Any], announce: Callable[[Any], None]) ->
     for name, value in _attributes(x).items():
         object.__setattr__(new, name, of(value))
     return new
-
-
-def _filled(cell: types.CellType) -> bool:
-    try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return False
-    return True
 
 
 def _attributes(x: Any) -> dict[str, Any]:

@@ -12,7 +12,6 @@ import numpy as np
 from adinterface.core.contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Pullback, Pushforward
 from adinterface.core.contract.errors import AdinterfaceError
 from adinterface.core.contract.record import note_step
-from adinterface.core.derive.jacobians import jacobian_of
 
 from .box import Box
 from .forward import ForwardNode
@@ -64,7 +63,7 @@ class AutogradBackend(Backend):
         ]
         return Gradient((output,), aux.map(lambda array: unboxed(array, trace)), tuple(gradients), end is not None)
 
-    def jacobian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian | None:
+    def jacobian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian | Pullback | None:
         """Row by row into one array for each block, for real NumPy arrays of fewer outputs than inputs."""
         if self.mode == "forward" or not all(type(leaf) is np.ndarray and leaf.dtype.kind == "f" for leaf in leaves):
             return None
@@ -73,7 +72,7 @@ class AutogradBackend(Backend):
         outputs = pulled.outputs
         plain = all(isinstance(output, (np.ndarray, np.generic)) and output.dtype.kind == "f" for output in outputs)
         if not plain or (self.mode is None and sum([x.size for x in leaves]) < sum([y.size for y in outputs])):
-            return jacobian_of(self, pulled, leaves)
+            return pulled
         note_step(self, f"{sum([output.size for output in outputs])} rows of the Jacobian")
         blocks = [[np.empty((*output.shape, *leaf.shape), leaf.dtype) for leaf in leaves] for output in outputs]
         seeds = [np.zeros(output.shape, output.dtype) for output in outputs]
@@ -82,7 +81,7 @@ class AutogradBackend(Backend):
                 seed[place] = 1.0
                 for block, gradient in zip(row, pulled.back(tuple(seeds))):
                     if type(gradient) is not np.ndarray:  # f captured what another trace follows
-                        return jacobian_of(self, pulled, leaves)
+                        return pulled
                     block[place] = gradient
                 seed[place] = 0.0
         return Jacobian(outputs, pulled.aux, blocks)

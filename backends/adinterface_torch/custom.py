@@ -13,7 +13,6 @@ from torch.autograd import forward_ad
 
 from adinterface.core.contract.errors import BackendError
 from adinterface.core.contract.rules import Arrays, FlatRule, Point, require_linear, while_compiling
-from adinterface.rules.application import apply
 
 from .backward import backward
 from .captured import Called, Map, derived, primal
@@ -26,7 +25,7 @@ except ImportError:  # a private name, which another release of torch may not ha
 
 # Compiled, a Function would lose its forward rule (https://github.com/pytorch/pytorch/issues/192985).
 _is_compiling: Callable[[], bool] = torch.compiler.is_compiling
-while_compiling.append((_is_compiling, disable(apply)))
+while_compiling.append((_is_compiling, disable))
 
 _peek, _stack = torch._C._functorch.peek_interpreter_stack, torch._C._functorch.get_interpreter_stack
 _record = torch._C._set_grad_enabled  # the context manager around it takes longer than a small function

@@ -179,12 +179,21 @@ class Shortcuts:
         """
         return None
 
-    def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | None:
-        """The gradient of a function with one real scalar output; without `value` nobody looks at aux at all."""
+    def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | Linearized | None:
+        """The gradient of a function with one real scalar output; without `value` nobody looks at aux at all.
+
+        Or a `Linearized`, of which the core then takes the columns.
+        """
         return None
 
-    def jacobian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian | None:
-        """The Jacobian of every output with respect to every leaf."""
+    def jacobian(
+        self, function: FlatFunction, leaves: Arrays, *, value: bool = True
+    ) -> Jacobian | Pullback | Linearized | None:
+        """The Jacobian of every output with respect to every leaf.
+
+        Or a map after one evaluation of `function`: the core then takes the rows of a `Pullback`, or the columns of a
+        `Linearized`.
+        """
         return None
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:

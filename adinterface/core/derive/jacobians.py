@@ -16,6 +16,9 @@ def gradient(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
     """Of a function with one real scalar output; without `value` nobody looks at the numbers of outputs and aux."""
     if backend.mode != "forward":
         result = backend.gradient(function, leaves, value=value)
+        if isinstance(result, Linearized):
+            outputs, aux, blocks = columns(backend, checked(backend, result), leaves)
+            return Gradient(outputs, aux, tuple(blocks[0]))
         if result is not None:
             if active_record() is not None:
                 note_step(backend, "one pullback of 1" if gives(backend, "pullback") else "gradient, leaf by leaf")
@@ -42,6 +45,10 @@ def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
     leaves: the holomorphic derivative. Complex outputs of real leaves: the complex derivative.
     """
     own = backend.jacobian(function, leaves, value=value)
+    if isinstance(own, Pullback):
+        return jacobian_of(backend, checked(backend, own), leaves)
+    if isinstance(own, Linearized):
+        return columns(backend, checked(backend, own), leaves)
     if own is not None:
         return checked(backend, own)
     forward = not gives(backend, "pullback") or backend.mode == "forward"

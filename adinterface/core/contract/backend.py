@@ -71,7 +71,7 @@ class Pullback(NamedTuple):
 
     outputs: Arrays
     aux: Aux
-    #: `back(cotangents)`: one native array for each leaf; may be called again and again.
+    #: `back(cotangents)`: one native array for each leaf, None if no output depends on it; may be called again and again.
     back: Callable[[Arrays], Arrays]
     #: False only if the engine knows that no output depends on any leaf.
     connected: bool = True
@@ -83,6 +83,7 @@ class Pushforward(NamedTuple):
     """The result of `Backend.pushforward`."""
 
     outputs: Arrays
+    #: One for each output; None for an output that depends on no leaf.
     tangents: Arrays
     aux: Aux
 
@@ -92,7 +93,7 @@ class Linearized(NamedTuple):
 
     outputs: Arrays
     aux: Aux
-    #: `push(tangents)`: one native array for each output; may be called again and again.
+    #: `push(tangents)`: one native array for each output, None if it depends on no leaf; may be called again and again.
     push: Callable[[Arrays], Arrays]
     #: As `push`, for stacks of tangents, in one batched call; None if the engine cannot.
     push_stacked: Callable[[Arrays], Arrays] | None = None
@@ -103,6 +104,7 @@ class Gradient(NamedTuple):
 
     outputs: Arrays
     aux: Aux
+    #: One for each leaf; None for a leaf on which the output does not depend.
     gradients: Arrays
     #: False only if the engine knows that the output depends on no leaf.
     connected: bool = True
@@ -199,6 +201,7 @@ class Shortcuts:
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
         """Of a function with one real scalar output: the gradients, and the Hessian times the directions, with an empty aux.
 
+        None stands for zeros, among the gradients and among the products.
         Asked where this backend is both the outer and the inner one.
         """
         return None
@@ -284,7 +287,8 @@ class Backend(Shortcuts, ABC):
     - adjointness: `<tangents_out, w> = <tangents, back(w)>` for every w, where `<a, b> = Re sum(conj(a) b)`: for a
       complex leaf the gradient is dL/dRe + i dL/dIm;
     - linearity of `back` in w and of `tangents_out` in `tangents`;
-    - gradients have their leaf's shape; a leaf that is not used has zeros;
+    - a gradient has the shape of its leaf, a tangent that of its output; None stands for one that is zero because nothing
+      depends there, and the core makes the zeros;
     - `leaves` are not written to, and no global state of the engine differs afterwards, also if `function` raises.
     """
 

@@ -220,6 +220,11 @@ class Library(LibraryShortcuts, ABC):
         With `copy` the result shares no memory with x. Raises PrecisionError for a dtype that this library lacks.
         """
 
+    def zeros_like(self, x: Any, count: int | None = None) -> Any:
+        """Zeros of the dtype and shape of x, where x lies, or a stack of `count` of them."""
+        shape = self.shape(x) if count is None else (count, *self.shape(x))
+        return self.asarray(np.zeros(shape), dtype=self.dtype(x), like=x)
+
     def own(self, x: Any, taken: set[int]) -> Any:
         """x as a result: dense, writable, and overlapping nothing whose memory is in `taken`, where it is then noted."""
         return x

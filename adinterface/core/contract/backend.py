@@ -1,8 +1,12 @@
 """The contract of a backend: what an engine must give so that every operator works with it.
 
 An engine sees a flat function on a flat tuple of its own arrays. It never sees a tree, a Constant or a keyword.
-A `Backend` defines `pullback` or `pushforward`, one of them; the core writes every operator once from these. What it may do
-in its own way besides, for speed alone, stands apart in `Shortcuts`.
+
+- What must be given: one primitive of `Backend`, `pullback` or `pushforward`. The core writes every operator once from it.
+- What gives speed: `Shortcuts`, and `LibraryShortcuts` in `library.py`. No engine needs any of it.
+- What a library of arrays needs: `Library` in `library.py`, for an engine with arrays or tracers of its own.
+
+An engine imports `adinterface` and `adinterface.core.contract`. Its further doors are named in `docs/writing-a-backend.md`.
 """
 
 from __future__ import annotations
@@ -129,7 +133,7 @@ class LeafAccuracy(NamedTuple):
 
 
 class Accuracy(NamedTuple):
-    """What an engine tells of derivatives that it estimates the errors of, by `derive.record.note_accuracy`."""
+    """What an engine tells of derivatives that it estimates the errors of, by `core.contract.record.note_accuracy`."""
 
     #: How many derivatives were taken, those inside f included.
     order: int

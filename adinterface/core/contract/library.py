@@ -2,6 +2,9 @@
 
 A `Library` answers for the arrays of one package. NumPy's and Python's own numbers live here; each engine brings
 the library of its arrays through its backend. Nothing else in the core looks inside an array.
+
+- What must be given: `name`, `types`, `dtype`, `to_numpy`, `asarray` and `namespace` of `Library`. All else has a default.
+- What gives speed: `LibraryShortcuts`.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from adinterface import Backend
 from adinterface.core.contract.backend import Shortcuts
 from adinterface.core.contract.library import Library, LibraryShortcuts

@@ -1,6 +1,7 @@
 """The leaves of a model that are moved, each once: an array that stands at several places is one parameter.
 
 That is how Optimisers.jl treats tied weights: the gradients of all places are added up, the parameter moves once.
+This module is the door through which engines see trees for their optimisers; `as` marks what it hands on.
 """
 
 from __future__ import annotations
@@ -9,11 +10,15 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
+from ..core.call.output import check_scalar as check_scalar
+from ..core.call.state import stateful as stateful
 from ..core.contract.errors import TreeError
 from ..core.contract.library import PYTHON, Library
 from ..core.contract.structures import Leaf
 from ..core.tree import Structure, count_leaves, paths_of
-from ..core.tree.mapping import Fits, along, apart, precision, rebuild, require_like
+from ..core.tree.algebra import like as like
+from ..core.tree.mapping import Fits, along, apart, precision, rebuild
+from ..core.tree.mapping import require_like as require_like
 
 
 class Parameters:

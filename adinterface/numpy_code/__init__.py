@@ -1,6 +1,7 @@
 """`numpy_function`: plain NumPy code on any engine.
 
-A wing beside the flat mathematics: it may import the contract and `tree`, and knows neither engines nor operators.
+A wing beside the flat mathematics: it may import the contract and `tree`, and knows neither engines nor operators. Engines may
+import three of its modules: `compositions`, `names` and `usual`.
 """
 
 from __future__ import annotations

@@ -50,9 +50,9 @@ class Rule(Generic[P, T]):
 
     def __call__(self, *args: P.args, **keywords: P.kwargs) -> T:
         definition = self._definition
-        for compiling, uncompiled in while_compiling:
+        for compiling, disable in while_compiling:
             if compiling():
-                return cast(T, uncompiled(definition, args, keywords))
+                return cast(T, disable(apply)(definition, args, keywords))
         return cast(T, apply(definition, args, keywords))
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:

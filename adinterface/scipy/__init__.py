@@ -6,7 +6,7 @@
 
 A floor above the rules: it may import them, `numpy_code` and what stands below. Our forms are found by SciPy's own names, take
 SciPy's arguments, and are SciPy's functions themselves for plain NumPy arrays. SciPy is imported when one of the
-modules here first is.
+modules here first is. Engines may import `special.own`, and nothing else of it.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ import numpy as np
 from adinterface.core.contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Pullback, Pushforward
 from adinterface.core.contract.errors import AdinterfaceError
 from adinterface.core.contract.record import note_step
-from adinterface.core.derive.jacobians import jacobian_of
 
 from .box import Box
 from .forward import ForwardNode
@@ -44,10 +43,7 @@ class AutogradBackend(Backend):
             # autograd transposes the derivative; its adjoint in the real inner product is the conjugate of that.
             seeds = [(end, _conj(c)) for end, c in zip(ends, cotangents) if end is not None]
             result = backward(seeds)
-            gradients = [
-                _conj(result[root]) if root in result else np.zeros(anp.shape(x), x.dtype) for root, x in zip(roots, leaves)
-            ]
-            return tuple([_narrow(gradient, x) for gradient, x in zip(gradients, leaves)])
+            return tuple([_narrow(_conj(result[root]), x) if root in result else None for root, x in zip(roots, leaves)])
 
         return Pullback(outputs, aux, back, any(end is not None for end in ends))
 
@@ -59,12 +55,10 @@ class AutogradBackend(Backend):
         results: dict[Any, Any] = {}
         if end is not None:
             results = backward([(end, np.ones((), dtype=self.libraries[0].dtype(output)))])
-        gradients = [
-            _conj(results[root]) if root in results else np.zeros(anp.shape(x), x.dtype) for root, x in zip(roots, leaves)
-        ]
-        return Gradient((output,), aux.map(lambda array: unboxed(array, trace)), tuple(gradients), end is not None)
+        gradients = tuple([_conj(results[root]) if root in results else None for root in roots])
+        return Gradient((output,), aux.map(lambda array: unboxed(array, trace)), gradients, end is not None)
 
-    def jacobian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian | None:
+    def jacobian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian | Pullback | None:
         """Row by row into one array for each block, for real NumPy arrays of fewer outputs than inputs."""
         if self.mode == "forward" or not all(type(leaf) is np.ndarray and leaf.dtype.kind == "f" for leaf in leaves):
             return None
@@ -73,16 +67,18 @@ class AutogradBackend(Backend):
         outputs = pulled.outputs
         plain = all(isinstance(output, (np.ndarray, np.generic)) and output.dtype.kind == "f" for output in outputs)
         if not plain or (self.mode is None and sum([x.size for x in leaves]) < sum([y.size for y in outputs])):
-            return jacobian_of(self, pulled, leaves)
+            return pulled
         note_step(self, f"{sum([output.size for output in outputs])} rows of the Jacobian")
-        blocks = [[np.empty((*output.shape, *leaf.shape), leaf.dtype) for leaf in leaves] for output in outputs]
+        blocks = [[np.zeros((*output.shape, *leaf.shape), leaf.dtype) for leaf in leaves] for output in outputs]
         seeds = [np.zeros(output.shape, output.dtype) for output in outputs]
         for row, seed, output in zip(blocks, seeds, outputs):
             for place in np.ndindex(output.shape):
                 seed[place] = 1.0
                 for block, gradient in zip(row, pulled.back(tuple(seeds))):
+                    if gradient is None:
+                        continue
                     if type(gradient) is not np.ndarray:  # f captured what another trace follows
-                        return jacobian_of(self, pulled, leaves)
+                        return pulled
                     block[place] = gradient
                 seed[place] = 0.0
         return Jacobian(outputs, pulled.aux, blocks)
@@ -94,9 +90,7 @@ class AutogradBackend(Backend):
             nodes = [node_of(output, trace) for output in outputs]
             outputs = tuple([unboxed(output, trace) for output in outputs])
             aux = aux.map(lambda array: unboxed(array, trace))
-        tangents_out = tuple(
-            [_narrow(node.g, y) if node is not None else np.zeros(anp.shape(y), y.dtype) for node, y in zip(nodes, outputs)]
-        )
+        tangents_out = tuple([None if node is None else _narrow(node.g, y) for node, y in zip(nodes, outputs)])
         return Pushforward(outputs, tangents_out, aux)
 
     def note(self, error: Exception) -> str | None:

@@ -44,7 +44,7 @@ def _of_order(function: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
 
             return with_partials(name, function)(v, z)
         if function is scipy.special.ive and is_box(z) and np.iscomplexobj(value(z)):
-            from adinterface.scipy.special.bessel import along_the_line  # here, because it needs SciPy
+            from adinterface.scipy.special.own import along_the_line  # here, because it needs SciPy
 
             along_the_line("iv", "real", value(z))
         shape = np.broadcast_shapes(np.shape(v), shape_of(z))

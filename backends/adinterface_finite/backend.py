@@ -15,7 +15,6 @@ from adinterface.core.contract.auto import AutoFiniteDifferences
 from adinterface.core.contract.backend import Arrays, Aux, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pushforward
 from adinterface.core.contract.record import active_record, note_step
 from adinterface.core.contract.registry import backend_of, evaluation
-from adinterface.core.derive.jacobians import columns
 
 from . import traced
 from .accuracy import report, report_pairs
@@ -83,15 +82,15 @@ class FiniteDifferencesBackend(Backend):
 
     # first order
 
-    def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient:
+    def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | Linearized:
         quick = None if self.relative is None else self._in_pairs(function, leaves, value, pairs.gradient)
         if quick is not None:
             (outputs, aux), slopes = quick
             return Gradient(outputs, aux, slopes)
-        outputs, aux, blocks = self._columns(function, leaves, value, real=True)
-        return Gradient(outputs, aux, tuple(blocks[0]))
+        found = self._columns(function, leaves, value, real=True)
+        return found if isinstance(found, Linearized) else Gradient(found.outputs, found.aux, tuple(found.blocks[0]))
 
-    def jacobian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian:
+    def jacobian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian | Linearized:
         note_step(self, f"{sum(size_of(self, leaf) for leaf in leaves)} columns of the Jacobian")
         quick = self._in_pairs(function, leaves, value, pairs.jacobian)
         if quick is None:
@@ -115,10 +114,10 @@ class FiniteDifferencesBackend(Backend):
         report_pairs(evaluations, relative(leaves[0].dtype), pairs.exactness(leaves[0].dtype))
         return at or ((), evaluations.aux), found
 
-    def _columns(self, function: FlatFunction, leaves: Arrays, value: bool, real: bool = False) -> Jacobian:
-        """real: f's value is known to be."""
+    def _columns(self, function: FlatFunction, leaves: Arrays, value: bool, real: bool = False) -> Jacobian | Linearized:
+        """real: f's value is known to be. A `Linearized` where an engine traces the leaves."""
         if self._traced(leaves):
-            return columns(self, traced.linearize(self, function, leaves), leaves)
+            return traced.linearize(self, function, leaves)
         evaluations = self._evaluations(function, leaves)
         try:
             with evaluation(leaves):
@@ -130,7 +129,7 @@ class FiniteDifferencesBackend(Backend):
                 lines = Coordinates(point, doubled)
                 slopes = self._slopes(evaluations, lines)
         except TracedError:
-            return columns(self, traced.linearize(self, function, leaves), leaves)
+            return traced.linearize(self, function, leaves)
         report(evaluations, lines, slopes)
         outputs, aux = evaluations.base() if value or not numbers else ((), evaluations.aux)
         return Jacobian(outputs, aux, self._blocks(evaluations, lines, slopes))

@@ -11,13 +11,9 @@ import jax
 import jax.tree_util as jtu
 import numpy as np
 
-from adinterface.core.contract.library import NUMPY
+from adinterface import tree
 from adinterface.core.contract.nodes import NodeType, Unkeyed, contents, exactly
-from adinterface.core.tree import Constant, Leaf, build, flatten
-
-from .library import JaxLibrary
-
-_library = JaxLibrary()
+from adinterface.core.contract.structures import Constant
 
 
 class Pytree(NodeType):
@@ -90,8 +86,4 @@ class NnxObject(Pytree):
         # Beside NumPy arrays or Python numbers it was presented as such.
         if isinstance(value.get_raw_value(), jax.Array) and isinstance(child, (float, complex, int)):
             child = np.asarray(child, dtype=value.get_raw_value().dtype)
-        leaves: list[Leaf] = []
-        structure = flatten(Constant(child), leaves, lambda: "a variable")  # JAX's own would sort the keys of a dict
-        values = [_library.asarray(leaf.value) if leaf.library is NUMPY else leaf.value for leaf in leaves]
-        child = build(structure, iter(values))
-        value.set_raw_value(child)
+        value.set_raw_value(tree.to(child, "jax"))  # `jax.tree.map` would sort the keys of a dict

@@ -11,12 +11,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from adinterface import tree
 from adinterface.core.contract.auto import AutoJax
 from adinterface.core.contract.errors import TreeError
 from adinterface.core.contract.library import NUMPY, PYTHON, Library, complex_of, widest
-from adinterface.core.tree import Frozen, LeafSpec, Node, Structure, children_of, count_leaves, structure
-from adinterface.core.tree.algebra import like
-from adinterface.fit.parameters import Parameters, one_gradient
+from adinterface.core.contract.structures import Frozen, LeafSpec, Node, Structure, children_of, count_leaves
+from adinterface.fit.parameters import Parameters, like, one_gradient
 
 from .library import JAX
 from .nodes import Pytree
@@ -106,7 +106,7 @@ class Optax:
             return plain(gradients, state, values, **dynamic, **functions)
         if not functions:
             return self._eagerly_or(step)(gradients, state, values, **dynamic)
-        known = (plain, tuple(extra[name] for name in functions), structure(leaves.parameters.model))
+        known = (plain, tuple(extra[name] for name in functions), tree.structure(leaves.parameters.model))
         if self._known is None or self._known[0] != known:
             self._known = (
                 known,

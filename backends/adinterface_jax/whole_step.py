@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from adinterface.core.call.state import stateful
 from adinterface.core.contract.nodes import Unkeyed, key_and_change
+from adinterface.fit.parameters import stateful
 
 from .library import JAX
 from .private import ArrayImpl

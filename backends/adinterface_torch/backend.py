@@ -79,9 +79,8 @@ class TorchBackend(Backend):
             (output,), aux = function(*inputs)
         finally:
             nesting.depth = 0
-        found = backward((output,), inputs) if output.requires_grad else (None,)
-        connected = _reach(found)
-        gradients = _filled(found, inputs) if connected else _zeros(inputs)
+        found = backward((output,), inputs) if output.requires_grad else (None,) * len(inputs)
+        connected, gradients = _reach(found), _dense(found)
         # Without the function of Python's that a named tuple has for this.
         if not value:
             return _new(Gradient, ((), aux, gradients, connected))
@@ -101,7 +100,7 @@ class TorchBackend(Backend):
         del output  # with what f computed on the way, as far as the gradients have no need of it
         live = [(g, v) for g, v in zip(first, directions) if g is not None and g.requires_grad]
         second = backward([g for g, _ in live], inputs, [v for _, v in live]) if live else [None] * len(inputs)
-        return Pushforward(_detached(_filled(first, inputs)), _filled(second, inputs), Aux())
+        return Pushforward(tuple([None if g is None else g.detach() for g in _dense(first)]), _dense(second), Aux())
 
     def _is_open(self, leaves: Arrays) -> bool:
         """Whether nobody asks for more than f's own graph, which is the usual case: no outer call, no mode of torch."""
@@ -124,7 +123,7 @@ class TorchBackend(Backend):
             with _mode(keep):
                 gradients = backward((output,), inputs, create_graph=keep)
         shown = aux if keep else aux.map(_apart)
-        return Gradient((output if keep else output.detach(),), shown, _filled(gradients, inputs), _reach(gradients))
+        return Gradient((output if keep else output.detach(),), shown, _dense(gradients), _reach(gradients))
 
     def _gradient_of_processes(self, function: FlatFunction, leaves: Arrays) -> Gradient:
         """The same where processes may exchange gradients: those of all data, with the placements of the leaves."""
@@ -143,7 +142,7 @@ class TorchBackend(Backend):
                 else:
                     gradients = backward((output,), inputs, create_graph=keep)
         shown = aux if keep else aux.map(_apart)
-        placed = tuple(map(placed_like, _filled(gradients, inputs), inputs))
+        placed = tuple(map(placed_like, _dense(gradients), inputs))
         return Gradient((output if keep else output.detach(),), shown, placed, _reach(gradients))
 
     def compile_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
@@ -191,14 +190,21 @@ class TorchBackend(Backend):
                         retain_graph=True,
                         create_graph=graph,
                     )
-            found = _filled(gradients, inputs)
+            found = _dense(gradients)
             return tuple(map(placed_like, found, inputs)) if spread else found
 
         def back_stacked(cotangents: Arrays) -> Arrays:
             # Only the backward pass is batched, so f may do what vmap cannot. torch.func.vmap, because the vmap behind
             # `is_grads_batched` runs a loop for matrix products.
-            stacks: Any = torch.func.vmap(lambda *c: back(c))(*cotangents)
-            return tuple(stacks)
+            used: list[bool] = []
+
+            def back_to_used(*entry: torch.Tensor) -> Arrays:
+                found = back(entry)
+                used[:] = [gradient is not None for gradient in found]
+                return tuple([gradient for gradient in found if gradient is not None])  # vmap takes no None
+
+            stacks: Any = iter(torch.func.vmap(back_to_used)(*cotangents))
+            return tuple([next(stacks) if each else None for each in used])
 
         if not keep:
             aux = aux.map(_apart)
@@ -427,22 +433,9 @@ def _reach(gradients: Any) -> bool:
     return gradients[0] is not None or any(gradient is not None for gradient in gradients)
 
 
-def _filled(gradients: Any, leaves: Arrays) -> Arrays:
-    """Zeros for the leaves on which nothing depends, and dense tensors for sparse ones, as of `nn.Embedding(sparse=True)`."""
-    for gradient in gradients:
-        if gradient is None or gradient.layout is not torch.strided:
-            return tuple([_dense(gradient, x) for gradient, x in zip(gradients, leaves)])
-    return tuple(gradients)
-
-
-def _dense(gradient: torch.Tensor | None, leaf: torch.Tensor) -> torch.Tensor:
-    if gradient is None:
-        return torch.zeros_like(leaf)
-    return gradient if gradient.layout is torch.strided else gradient.to_dense()
-
-
-def _zeros(leaves: Arrays) -> Arrays:
-    return tuple(map(torch.zeros_like, leaves))
+def _dense(gradients: Sequence[torch.Tensor | None]) -> Arrays:
+    """Dense tensors for sparse ones, such as gradients of `nn.Embedding(sparse=True)`."""
+    return tuple([g if g is None or g.layout is torch.strided else g.to_dense() for g in gradients])
 
 
 def _inside_functorch() -> bool:

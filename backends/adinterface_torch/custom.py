@@ -12,7 +12,6 @@ import torch
 
 from adinterface.core.contract.errors import BackendError
 from adinterface.core.contract.rules import Arrays, FlatRule, Point, require_linear, while_compiling
-from adinterface.rules.application import apply
 
 from .backward import backward
 from .captured import Called, Map, derived, primal
@@ -21,7 +20,7 @@ from .private import VMAP, disable_dynamo, in_dual_level, peek, set_grad_enabled
 
 # Compiled, a Function would lose its forward rule (https://github.com/pytorch/pytorch/issues/192985).
 _is_compiling: Callable[[], bool] = torch.compiler.is_compiling
-while_compiling.append((_is_compiling, disable_dynamo(apply)))
+while_compiling.append((_is_compiling, disable_dynamo))
 
 
 class AdinterfaceRule(torch.autograd.Function):

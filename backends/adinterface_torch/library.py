@@ -161,6 +161,9 @@ class TorchLibrary(Library):
             array = np.array(array, dtype=array.dtype.newbyteorder("="))
         return torch.from_numpy(array)
 
+    def zeros_like(self, x: Any, count: int | None = None) -> Any:
+        return torch.zeros_like(x) if count is None else x.new_zeros((count, *x.shape))
+
     def own(self, x: Any, taken: set[int]) -> Any:
         if self.traced(x):
             return x

@@ -10,14 +10,11 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map
 
-from adinterface.core.call.output import check_scalar
-from adinterface.core.call.state import stateful
 from adinterface.core.contract.auto import AutoTorch
 from adinterface.core.contract.errors import DisconnectedWarning, levels_to_the_user
 from adinterface.core.contract.library import NUMPY, PYTHON, widest
 from adinterface.core.contract.structures import Leaf
-from adinterface.core.tree.mapping import require_like
-from adinterface.fit.parameters import Parameters, one_gradient
+from adinterface.fit.parameters import Parameters, check_scalar, one_gradient, require_like, stateful
 
 from .distributed import completed, is_dtensor, placed_like
 from .dtypes import DTYPES

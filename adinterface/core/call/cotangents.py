@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.arrays import full_like, library_of
+from ..contract.arrays import filled, library_of
 from ..contract.backend import Arrays, Backend
 from ..contract.errors import ConversionError, TreeError
 from ..contract.library import NUMPY, PYTHON, Library, kind, width
@@ -62,12 +62,8 @@ class Match:
         """The native arrays; zeros (or stacks of them) where the user gave None."""
         if self.stacked and self.count is None:
             raise TreeError(f"{self.what}: a stack needs at least one array with a leading axis.")
-        return tuple(
-            [
-                full_like(self.backend, array, 0.0, self.count if self.stacked else None) if given is None else given
-                for array, given in self.found
-            ]
-        )
+        arrays, given = [array for array, _ in self.found], [given for _, given in self.found]
+        return filled(self.backend, given, arrays, self.count if self.stacked else None)
 
     def walk(self, structure: Structure, given: Any, path: str) -> None:
         constant = type(given) is Constant

@@ -53,6 +53,14 @@ def full_like(backend: Backend, array: Any, value: float, count: int | None = No
     return library.asarray(np.full(shape, value), dtype=library.dtype(array), like=array)
 
 
+def filled(backend: Backend, arrays: Sequence[Any], likes: Sequence[Any], count: int | None = None) -> Arrays:
+    """The arrays, with zeros like their counterparts where there is None; of stacks, `count` of them."""
+    if all(array is not None for array in arrays):
+        return tuple(arrays)
+    pairs = zip(arrays, likes, strict=True)
+    return tuple([library_of(backend, like).zeros_like(like, count) if array is None else array for array, like in pairs])
+
+
 def cast(backend: Backend, array: Any, dtype: str) -> Any:
     """The array in this dtype: an engine answers in the widest that met on the way, a result has that of its place."""
     library = library_of(backend, array)

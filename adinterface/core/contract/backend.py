@@ -1,8 +1,12 @@
 """The contract of a backend: what an engine must give so that every operator works with it.
 
 An engine sees a flat function on a flat tuple of its own arrays. It never sees a tree, a Constant or a keyword.
-A `Backend` defines `pullback` or `pushforward`, one of them; the core writes every operator once from these. What it may do
-in its own way besides, for speed alone, stands apart in `Shortcuts`.
+
+- What must be given: one primitive of `Backend`, `pullback` or `pushforward`. The core writes every operator once from it.
+- What gives speed: `Shortcuts`, and `LibraryShortcuts` in `library.py`. No engine needs any of it.
+- What a library of arrays needs: `Library` in `library.py`, for an engine with arrays or tracers of its own.
+
+An engine imports `adinterface` and `adinterface.core.contract`. Its further doors are named in `docs/writing-a-backend.md`.
 """
 
 from __future__ import annotations
@@ -91,7 +95,7 @@ class Pullback(NamedTuple):
 
     outputs: Arrays
     aux: Aux
-    #: `back(cotangents)`: one native array for each leaf; may be called again and again.
+    #: `back(cotangents)`: one native array for each leaf, None if no output depends on it; may be called again and again.
     back: Callable[[Arrays], Arrays]
     #: False only if the engine knows that no output depends on any leaf.
     connected: bool = True
@@ -103,6 +107,7 @@ class Pushforward(NamedTuple):
     """The result of `Backend.pushforward`."""
 
     outputs: Arrays
+    #: One for each output; None for an output that depends on no leaf.
     tangents: Arrays
     aux: Aux
 
@@ -112,7 +117,7 @@ class Linearized(NamedTuple):
 
     outputs: Arrays
     aux: Aux
-    #: `push(tangents)`: one native array for each output; may be called again and again.
+    #: `push(tangents)`: one native array for each output, None if it depends on no leaf; may be called again and again.
     push: Callable[[Arrays], Arrays]
     #: As `push`, for stacks of tangents, in one batched call; None if the engine cannot.
     push_stacked: Callable[[Arrays], Arrays] | None = None
@@ -123,6 +128,7 @@ class Gradient(NamedTuple):
 
     outputs: Arrays
     aux: Aux
+    #: One for each leaf; None for a leaf on which the output does not depend.
     gradients: Arrays
     #: False only if the engine knows that the output depends on no leaf.
     connected: bool = True
@@ -147,7 +153,7 @@ class LeafAccuracy(NamedTuple):
 
 
 class Accuracy(NamedTuple):
-    """What an engine tells of derivatives that it estimates the errors of, by `derive.record.note_accuracy`."""
+    """What an engine tells of derivatives that it estimates the errors of, by `core.contract.record.note_accuracy`."""
 
     #: How many derivatives were taken, those inside f included.
     order: int
@@ -199,17 +205,27 @@ class Shortcuts:
         """
         return None
 
-    def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | None:
-        """The gradient of a function with one real scalar output; without `value` nobody looks at aux at all."""
+    def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | Linearized | None:
+        """The gradient of a function with one real scalar output; without `value` nobody looks at aux at all.
+
+        Or a `Linearized`, of which the core then takes the columns.
+        """
         return None
 
-    def jacobian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian | None:
-        """The Jacobian of every output with respect to every leaf."""
+    def jacobian(
+        self, function: FlatFunction, leaves: Arrays, *, value: bool = True
+    ) -> Jacobian | Pullback | Linearized | None:
+        """The Jacobian of every output with respect to every leaf.
+
+        Or a map after one evaluation of `function`: the core then takes the rows of a `Pullback`, or the columns of a
+        `Linearized`.
+        """
         return None
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
         """Of a function with one real scalar output: the gradients, and the Hessian times the directions, with an empty aux.
 
+        None stands for zeros, among the gradients and among the products.
         Asked where this backend is both the outer and the inner one.
         """
         return None
@@ -295,7 +311,8 @@ class Backend(Shortcuts, ABC):
     - adjointness: `<tangents_out, w> = <tangents, back(w)>` for every w, where `<a, b> = Re sum(conj(a) b)`: for a
       complex leaf the gradient is dL/dRe + i dL/dIm;
     - linearity of `back` in w and of `tangents_out` in `tangents`;
-    - gradients have their leaf's shape; a leaf that is not used has zeros;
+    - a gradient has the shape of its leaf, a tangent that of its output; None stands for one that is zero because nothing
+      depends there, and the core makes the zeros;
     - `leaves` are not written to, and no global state of the engine differs afterwards, also if `function` raises.
     """
 

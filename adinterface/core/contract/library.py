@@ -2,6 +2,9 @@
 
 A `Library` answers for the arrays of one package. NumPy's and Python's own numbers live here; each engine brings
 the library of its arrays through its backend. Nothing else in the core looks inside an array.
+
+- What must be given: `name`, `types`, `dtype`, `to_numpy`, `asarray` and `namespace` of `Library`. All else has a default.
+- What gives speed: `LibraryShortcuts`.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from operator import attrgetter
 from types import ModuleType
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
@@ -22,16 +25,35 @@ from .rules import Arrays, FlatRule
 
 Kind = Literal["real", "complex", "integer", "bool", "other"]
 
-#: From a value to a native array. It notes, in the set, the memory that results must not overlap.
-Enter = Callable[[Any, set[int]], Any]
-#: From a native result to the caller's own, noted in the set; None for a result that needs more.
-Leave = Callable[[Any, set[int]], Any]
-#: As `Enter` of values that go in as they are: notes the memory of all; False where each needs its own way.
-EnterAll = Callable[[Sequence[Any], set[int]], bool]
-#: As `Leave`, for all results of a call; None where one of them needs more.
-LeaveAll = Callable[[Sequence[Any], set[int]], "Sequence[Any] | None"]
-#: The scope that a call needs where it stands; None where it needs none.
-Scoping = Callable[[], "AbstractContextManager[Any] | None"]
+
+class Enter(Protocol):
+    """Converts a leaf into a native array. Notes in `taken` the memory that results must not overlap."""
+
+    def __call__(self, leaf: Any, taken: set[int], /) -> Any: ...
+
+
+class Leave(Protocol):
+    """Converts a native result into one for the caller. Notes its memory in `taken`. None for a result that needs `restore`."""
+
+    def __call__(self, result: Any, taken: set[int], /) -> Any: ...
+
+
+class EnterAll(Protocol):
+    """Notes the memory of several leaves that are native as they are. False where each needs its own `Enter`."""
+
+    def __call__(self, leaves: Sequence[Any], taken: set[int], /) -> bool: ...
+
+
+class LeaveAll(Protocol):
+    """Converts all results of a call as `Leave` does one. None where one of them needs `restore`."""
+
+    def __call__(self, results: Sequence[Any], taken: set[int], /) -> Sequence[Any] | None: ...
+
+
+class Scoping(Protocol):
+    """Gives the scope that a call needs where it stands; None where it needs none."""
+
+    def __call__(self) -> AbstractContextManager[Any] | None: ...
 
 
 def as_it_is(x: Any, taken: set[int]) -> Any:
@@ -219,6 +241,11 @@ class Library(LibraryShortcuts, ABC):
         x is an array of this library, a NumPy array, a Python number, or what `foreign` gave.
         With `copy` the result shares no memory with x. Raises PrecisionError for a dtype that this library lacks.
         """
+
+    def zeros_like(self, x: Any, count: int | None = None) -> Any:
+        """Zeros of the dtype and shape of x, where x lies, or a stack of `count` of them."""
+        shape = self.shape(x) if count is None else (count, *self.shape(x))
+        return self.asarray(np.zeros(shape), dtype=self.dtype(x), like=x)
 
     def own(self, x: Any, taken: set[int]) -> Any:
         """x as a result: dense, writable, and overlapping nothing whose memory is in `taken`, where it is then noted."""

@@ -73,8 +73,8 @@ def require_linear(
 #: arrays that a rule gets, some may be followed and some not, and all of them want the engine's namespace.
 following: ContextVar[Any] = ContextVar("following", default=None)
 
-#: Of engines that compile Python while it runs: whether they do so now, and the way of a rule (`adinterface.rules.application`,
-#: with the same arguments) that they leave as it is.
-while_compiling: list[tuple[Callable[[], bool], Callable[..., Any]]] = []
+#: For each engine that compiles Python code while it runs: whether it does so now, and a decorator of functions that it must
+#: not compile. Rules are applied by such functions.
+while_compiling: list[tuple[Callable[[], bool], Callable[[Callable[..., Any]], Callable[..., Any]]]] = []
 
 __all__ = ["Arrays", "FlatRule", "Point", "following", "require_linear", "while_compiling"]

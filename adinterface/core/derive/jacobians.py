@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..contract.arrays import block_dtype, cast, full_like, is_complex, library_of, size_of
+from ..contract.arrays import block_dtype, cast, filled, full_like, is_complex, library_of, size_of
 from ..contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pullback, gives
 from ..contract.record import active_record, note_step
 from .basis import Components, concatenated, empty_block, namespace_of, reshaped, sum_units
@@ -16,10 +16,13 @@ def gradient(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
     """Of a function with one real scalar output; without `value` nobody looks at the numbers of outputs and aux."""
     if backend.mode != "forward":
         result = backend.gradient(function, leaves, value=value)
+        if isinstance(result, Linearized):
+            outputs, aux, blocks = columns(backend, checked(backend, result, leaves), leaves)
+            return Gradient(outputs, aux, tuple(blocks[0]))
         if result is not None:
             if active_record() is not None:
                 note_step(backend, "one pullback of 1" if gives(backend, "pullback") else "gradient, leaf by leaf")
-            return result
+            return Gradient(result.outputs, result.aux, filled(backend, result.gradients, leaves), result.connected)
         if gives(backend, "pullback"):
             note_step(backend, "one pullback of 1")
             return gradient_by_pullback(backend, function, leaves)
@@ -28,7 +31,7 @@ def gradient(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
 
 
 def gradient_by_pullback(backend: Backend, function: FlatFunction, leaves: Arrays) -> Gradient:
-    pulled = checked(backend, backend.pullback(function, leaves))
+    pulled = checked(backend, backend.pullback(function, leaves), leaves)
     seed = full_like(backend, pulled.outputs[0], 1.0)
     return Gradient(pulled.outputs, pulled.aux, pulled.back((seed,)), pulled.connected)
 
@@ -42,8 +45,12 @@ def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
     leaves: the holomorphic derivative. Complex outputs of real leaves: the complex derivative.
     """
     own = backend.jacobian(function, leaves, value=value)
+    if isinstance(own, Pullback):
+        return jacobian_of(backend, checked(backend, own, leaves), leaves)
+    if isinstance(own, Linearized):
+        return columns(backend, checked(backend, own, leaves), leaves)
     if own is not None:
-        return checked(backend, own)
+        return checked(backend, own, leaves)
     forward = not gives(backend, "pullback") or backend.mode == "forward"
     inputs = sum(size_of(backend, leaf) for leaf in leaves)
     if forward or (backend.mode is None and inputs <= backend.forward_below):
@@ -156,7 +163,7 @@ def _push_all(backend: Backend, function: FlatFunction, leaves: Arrays) -> Jacob
     pushed = backend.pushforward_stacked(function, leaves, components.seeds(0, components.count))
     if pushed is None:
         return None
-    outputs, stacks, aux = checked(backend, pushed)
+    outputs, stacks, aux = checked(backend, pushed, leaves, components.count)
     return Jacobian(outputs, aux, _column_blocks(backend, components, stacks, outputs, leaves))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..contract.arrays import cast_like, full_like, is_complex, library_of
+from ..contract.arrays import cast_like, filled, full_like, is_complex, library_of
 from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pullback, Pushforward, gives
 from ..contract.errors import BackendError
 from ..contract.record import note_step
@@ -14,21 +14,44 @@ from .basis import Components, Stacked, concatenated, namespace_of, stack_of, su
 _Found = TypeVar("_Found", Pullback, Pushforward, Linearized, Jacobian)
 
 
-def checked(backend: Backend, found: _Found) -> _Found:
-    """What an engine gave, with the `Aux` that it was to hand on."""
+def checked(backend: Backend, found: _Found, leaves: Arrays, count: int | None = None) -> _Found:
+    """What an engine gave, with zeros for each leaf or output that it says nothing of, because nothing depends there.
+
+    count: of tangents that come in stacks. Raises BackendError for an engine that does not hand on the `Aux`.
+    """
     if not isinstance(found.aux, Aux):
         raise BackendError(
             f"{type(backend).__name__} gave aux as a {type(found.aux).__name__} in its {type(found).__name__}. An engine hands "
             f"on the Aux that the function returned; aux.map(untraced) takes its arrays out of a trace."
         )
+    if isinstance(found, Pullback):
+        back, stacked = with_zeros(backend, found.back, leaves), found.back_stacked
+        return Pullback(
+            found.outputs, found.aux, back, found.connected, stacked and stacked_with_zeros(backend, stacked, leaves)
+        )
+    if isinstance(found, Pushforward):
+        return Pushforward(found.outputs, filled(backend, found.tangents, found.outputs, count), found.aux)
+    if isinstance(found, Linearized):
+        push, stacked = with_zeros(backend, found.push, found.outputs), found.push_stacked
+        return Linearized(found.outputs, found.aux, push, stacked and stacked_with_zeros(backend, stacked, found.outputs))
     return found
+
+
+def with_zeros(backend: Backend, apply: Callable[[Arrays], Arrays], likes: Arrays) -> Callable[[Arrays], Arrays]:
+    """A linear map of an engine, with zeros where it gives None."""
+    return lambda arrays: filled(backend, apply(arrays), likes)
+
+
+def stacked_with_zeros(backend: Backend, apply: Stacked, likes: Arrays) -> Stacked:
+    """The same for a map of stacks."""
+    return lambda stacks: filled(backend, apply(stacks), likes, library_of(backend, stacks[0]).shape(stacks[0])[0])
 
 
 def pullback(backend: Backend, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
     """The engine's pullback, or one made of pushforwards: one for each real component of the leaves, in every `back`."""
     if gives(backend, "pullback") and backend.mode != "forward":
         note_step(backend, "one pullback")
-        return checked(backend, backend.pullback(function, leaves, differentiable=differentiable))
+        return checked(backend, backend.pullback(function, leaves, differentiable=differentiable), leaves)
     linear = linearize(backend, function, leaves)
     note_step(backend, "back: one pushforward for each real number in the arguments")
     back = _adjoint(backend, push_stacked(backend, linear), leaves)
@@ -42,14 +65,14 @@ def linearize(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linea
     if _goes_forward(backend) and not again:
         note_step(backend, "linearize")
         own = backend.linearize(function, leaves)
-        return checked(backend, own) if own is not None else _linearize_by_pushforward(backend, function, leaves)
+        return checked(backend, own, leaves) if own is not None else _linearize_by_pushforward(backend, function, leaves)
     if backend.transposes:
         note_step(backend, "one pullback, transposed into a linear map")
-        return transposed(backend, checked(backend, backend.pullback(function, leaves, differentiable=True)))
+        return transposed(backend, checked(backend, backend.pullback(function, leaves, differentiable=True), leaves))
     if not gives(backend, "pullback"):
         raise BackendError(f"{type(backend).__name__} defines neither pullback nor pushforward; it must give one of them.")
     note_step(backend, "one pullback; push: one back for each real number in the result")
-    pulled = checked(backend, backend.pullback(function, leaves))
+    pulled = checked(backend, backend.pullback(function, leaves), leaves)
     return Linearized(pulled.outputs, pulled.aux, _adjoint(backend, back_stacked(backend, pulled), pulled.outputs))
 
 
@@ -59,7 +82,7 @@ def pushforward(
     """The engine's pushforward, or one made of its pullback; without `value` nobody looks at the numbers of outputs and aux."""
     if _goes_forward(backend):
         note_step(backend, "one pushforward")
-        return checked(backend, backend.pushforward(function, leaves, tangents, value=value))
+        return checked(backend, backend.pushforward(function, leaves, tangents, value=value), leaves)
     linear = linearize(backend, function, leaves)
     return Pushforward(linear.outputs, linear.push(tangents), linear.aux)
 
@@ -75,7 +98,11 @@ def _goes_forward(backend: Backend) -> bool:
 def _linearize_by_pushforward(backend: Backend, function: FlatFunction, leaves: Arrays) -> Linearized:
     """Evaluates f once for its value, and once more in every push."""
     outputs, aux = function(*leaves)
-    return Linearized(outputs, aux, lambda tangents: backend.pushforward(function, leaves, tangents).tangents)
+
+    def push(tangents: Arrays) -> Arrays:
+        return checked(backend, backend.pushforward(function, leaves, tangents), leaves).tangents
+
+    return Linearized(outputs, aux, push)
 
 
 class _Back:
@@ -102,7 +129,8 @@ class _Back:
 def transposed(backend: Backend, pulled: Pullback) -> Linearized:
     """The derivative as the adjoint of its own adjoint: `back` is linear, so its pullback at any point is the push."""
     # Not at zero, where an engine's rule may leave out what it multiplies by zero.
-    again = backend.pullback(_Back(pulled.back), tuple([full_like(backend, output, 1.0) for output in pulled.outputs]))
+    point = tuple([full_like(backend, output, 1.0) for output in pulled.outputs])
+    again = checked(backend, backend.pullback(_Back(pulled.back), point), point)
     return Linearized(pulled.outputs, pulled.aux, again.back, again.back_stacked)
 
 

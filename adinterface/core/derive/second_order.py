@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..contract.arrays import cast_like, full_like, library_of
+from ..contract.arrays import cast_like, filled, full_like, library_of
 from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pushforward, gives
 from ..contract.record import note_step
 from .basis import Components, concatenated, namespace_of
@@ -102,7 +102,7 @@ def hvp(
             if gives(inner, "pullback"):
                 note_step(outer, "one pullback")
                 note_step(inner, "one pullback of 1")
-            return own
+            return Pushforward(filled(outer, own.outputs, leaves), filled(outer, own.tangents, leaves), own.aux)
     once = GradientFunction(inner, function, value=False)
     if gives(outer, "pullback") and outer.mode == "reverse":
         pulled = pullback(outer, once, leaves)

@@ -10,6 +10,7 @@ from ...core.tree import handler_of
 from ...numpy_code.array import NumpyArray, unwrap, wrap
 from ...numpy_code.engine import engine_of
 from . import error_functions, hypergeometric, probability  # noqa: F401 - they enter the partial derivatives
+from .bessel import along_the_line as along_the_line
 from .ruled import PARTIALS, natively, ruled
 
 

@@ -7,11 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..contract.ambient import now, within
 from ..contract.backend import Arrays, Aux
-from ..contract.callers import caller_form, calling_in
 from ..contract.errors import OutputError
 from ..contract.library import NUMPY, PYTHON, Library, kind
-from ..contract.no_axes import standing_for
 from ..tree import (
     CARRIED,
     DIFFERENTIATED,
@@ -96,8 +95,8 @@ class Function:
 
     def __call__(self, *active: Any) -> tuple[Arrays, Aux]:
         plan = self.plan
-        if caller_form() is not None:
-            with calling_in(None):  # f is code of its own
+        if now().form is not None:
+            with within(now()._replace(form=None)):  # f is code of its own
                 return self(*active)
         try:
             if self.tells:
@@ -125,13 +124,14 @@ class Function:
 
         What it raises he gives to `failed`, what it returns to `taken_apart`.
         """
-        return self.f if self.plan.bare and self.output != "tree" and caller_form() is None else None
+        return self.f if self.plan.bare and self.output != "tree" and now().form is None else None
 
     def _told(self, active: Sequence[Any]) -> Any:
         """f, told which of its arguments are arrays although they have no axes, and which are Python's numbers."""
         plan, both = self.plan, (*active, *self.carried)
         args, kwargs = plan.arguments(active, self.carried)
-        with standing_for([both[n] for n in plan.of_no_axes], [both[n] for n in plan.of_python]):
+        arrays, python_numbers = [both[n] for n in plan.of_no_axes], [both[n] for n in plan.of_python]
+        with within(now()._replace(arrays=arrays, python_numbers=python_numbers)):
             return self.f(*args, **kwargs)
 
     def repeated(self, marker: Any) -> Callable[..., tuple[Arrays, Aux]]:

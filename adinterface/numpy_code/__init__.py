@@ -15,7 +15,7 @@ from ..core.contract.library import NUMPY, PYTHON, Library
 from ..core.tree import Constant, Frozen, Leaf, Node, Structure, build, flatten, handler_of, register_stand_in
 from .array import NumpyArray, wrap
 from .engine import Engine, engine_of
-from .refusals import LAST, outside_remedies
+from .refusals import here, outside_remedies
 from .storage import ARGUMENT, MADE
 from .storage import PYTHON as OF_PYTHON
 
@@ -77,7 +77,7 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
 
             own = _deep_names(f) if deep else with_own_names(f)
         args, kwargs = build(structure, iter([_wrapped(leaf, own is not None) for leaf in leaves]))
-        LAST.refused = None
+        here.refused = None
         try:
             with within(now()._replace(form=_taken)):
                 result = (f if own is None else own())(*args, **kwargs)
@@ -92,8 +92,8 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
                 refused = NumpyCodeError(str(error.__cause__))
                 _note_remedies(refused, error)
                 raise refused from error
-            if LAST.refused is not None:
-                error.add_note(LAST.refused)
+            if here.refused is not None:
+                error.add_note(here.refused)
             raise
         return result
 

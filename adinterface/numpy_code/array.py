@@ -36,7 +36,7 @@ from .names import (
     spelled,
     takes_axes,
 )  # fmt: skip
-from .refusals import LAST, NO_NUMBER, expression, instead_of_leaving, into_plain, note_unknown, where_deep_helps
+from .refusals import NO_NUMBER, expression, here, instead_of_leaving, into_plain, note_unknown, where_deep_helps
 from .storage import PYTHON, Storage, in_order, is_number, refresh, register, replace_root, source_of, view_of
 from .writers import WRITERS, WRITING_METHODS, Flat
 from .writes import accumulate_at, holds_storage, into, put, stacked, writable, write
@@ -354,8 +354,8 @@ class NumpyArray(Storage):
         if self._traced():
             line = expression() or "this"
             instead = instead_of_leaving(line, instead)
-            LAST.refused = f"numpy_function: {line} {what}, which would drop its gradient. {instead}.{where_deep_helps(line)}"
-            raise NumpyCodeError(LAST.refused)
+            here.refused = f"numpy_function: {line} {what}, which would drop its gradient. {instead}.{where_deep_helps(line)}"
+            raise NumpyCodeError(here.refused)
 
     def __bool__(self) -> bool:
         if (decisions := now().decisions) is not None:

@@ -25,12 +25,13 @@ from adinterface.core.contract.backend import (
 )
 from adinterface.core.contract.errors import AdinterfaceError, BackendError
 
+from .ambient import here
 from .backward import backward
 from .distributed import completed, in_use, is_dtensor, placed_like
 from .exchange import exchanged, refusing, watch
 from .forward_dtypes import keeping_dtypes
 from .known_failures import KNOWN_FAILURES
-from .library import TORCH, nesting
+from .library import TORCH
 from .nested_forward import forward, moving, refuse_tangents
 from .nodes import ModuleNode
 from .pickling import marked
@@ -75,11 +76,11 @@ class TorchBackend(Backend):
         if in_use() or not self._is_open(leaves):
             return None if _inside_functorch() else self._gradient_inside(function, leaves)
         inputs = _inputs(function, leaves)
-        nesting.depth = 1
+        here.depth = 1
         try:
             (output,), aux = function(*inputs)
         finally:
-            nesting.depth = 0
+            here.depth = 0
         found = backward((output,), inputs) if output.requires_grad else (None,)
         connected = _reach(found)
         gradients = _filled(found, inputs) if connected else _zeros(inputs)
@@ -93,12 +94,12 @@ class TorchBackend(Backend):
         if self.mode != "reverse" or in_use() or not self._is_open(leaves):
             return None
         inputs = _inputs(function, leaves)
-        nesting.depth = 1
+        here.depth = 1
         try:
             (output,), _ = function(*inputs)
             first: Any = backward((output,), inputs, create_graph=True) if output.requires_grad else [None] * len(inputs)
         finally:
-            nesting.depth = 0
+            here.depth = 0
         del output  # with what f computed on the way, as far as the gradients have no need of it
         live = [(g, v) for g, v in zip(first, directions) if g is not None and g.requires_grad]
         second = backward([g for g, _ in live], inputs, [v for _, v in live]) if live else [None] * len(inputs)
@@ -106,7 +107,7 @@ class TorchBackend(Backend):
 
     def _is_open(self, leaves: Arrays) -> bool:
         """Whether nobody asks for more than f's own graph, which is the usual case: no outer call, no mode of torch."""
-        if nesting.depth or self.create_graph or _peek() is not None:
+        if here.depth or self.create_graph or _peek() is not None:
             return False
         if torch.is_inference_mode_enabled() or not torch.is_grad_enabled() or forward_ad._current_level >= 0:
             return False
@@ -181,7 +182,7 @@ class TorchBackend(Backend):
         connected = [output.requires_grad for output in outputs]
 
         def back(cotangents: Arrays) -> Arrays:
-            graph = keep or (differentiable and nesting.depth > 0)
+            graph = keep or (differentiable and here.depth > 0)
             gradients: Sequence[torch.Tensor | None] = [None] * len(inputs)
             if any(connected):
                 with _mode(graph):
@@ -237,7 +238,7 @@ class TorchBackend(Backend):
 
     def _keeps(self, leaves: Arrays) -> bool:
         return self.create_graph or (
-            torch.is_grad_enabled() and (nesting.depth > 0 or any(leaf.grad_fn is not None for leaf in leaves))
+            torch.is_grad_enabled() and (here.depth > 0 or any(leaf.grad_fn is not None for leaf in leaves))
         )
 
     def pushforward_stacked(self, function: FlatFunction, leaves: Arrays, stacks: Arrays) -> Pushforward | None:
@@ -456,7 +457,7 @@ class _Recording:
     __slots__ = ("scopes",)
 
     def __enter__(self) -> None:
-        nesting.depth += 1
+        here.depth += 1
         # The modes cost more than a small f, and are almost always what they should be.
         self.scopes: list[Any] = []
         if torch.is_inference_mode_enabled():
@@ -469,7 +470,7 @@ class _Recording:
         self.scopes.append(scope)
 
     def __exit__(self, *raised: object) -> None:
-        nesting.depth -= 1
+        here.depth -= 1
         for scope in reversed(self.scopes):
             scope.__exit__(*raised)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from operator import attrgetter
@@ -36,22 +35,13 @@ from adinterface.core.contract.nodes import Unkeyed
 from adinterface.core.contract.rules import Arrays, FlatRule
 
 from .alike import alike
+from .ambient import here
 from .custom import custom
 from .distributed import is_distributed, is_dtensor, require_right, spread_like
 from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED
 from .outside import outside
 from .precision import precision
 from .recomputed import Again, Writes
-
-
-class Nesting(threading.local):
-    """How many calls of this library are recording f in this thread: inside one, results stay in its graph."""
-
-    depth = 0
-
-
-nesting = Nesting()
-
 
 _functorch = torch._C._functorch
 _peek = torch._C._functorch.peek_interpreter_stack
@@ -99,7 +89,7 @@ class TorchLibrary(Library):
 
     def traced(self, x: Any) -> bool:
         # While f is recorded, the tensors it was given require gradients without having a grad_fn.
-        return x.grad_fn is not None or (nesting.depth > 0 and x.requires_grad) or is_wrapped(x)
+        return x.grad_fn is not None or (here.depth > 0 and x.requires_grad) or is_wrapped(x)
 
     def value_under_trace(self, x: Any) -> np.ndarray[Any, Any] | None:
         # What is differentiated in a transform has its numbers inside; what is batched has none of its own.
@@ -253,8 +243,7 @@ class TorchLibrary(Library):
         return namespace
 
     def precision(self, dtypes: tuple[str, ...]) -> Scoping:
-        scope = precision(dtypes)
-        return lambda: scope
+        return precision(dtypes)
 
     def is_floating(self, x: Any) -> bool:
         dtype = x.dtype
@@ -301,7 +290,7 @@ class TorchLibrary(Library):
         return lifted if beside.is_cpu else lifted.to(beside.device)
 
     def evaluation(self, leaves: Iterable[Any]) -> AbstractContextManager[Any] | None:
-        if nesting.depth or any(isinstance(leaf, torch.Tensor) and self.traced(leaf) for leaf in leaves):
+        if here.depth or any(isinstance(leaf, torch.Tensor) and self.traced(leaf) for leaf in leaves):
             return None
         return torch.no_grad()
 

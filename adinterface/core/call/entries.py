@@ -135,38 +135,27 @@ def _mapped(results: Results, change: Callable[[Any], Any]) -> Results:
 
 
 def _without_draws(evaluate: Callable[[], Results]) -> Results:
-    """Refuse numbers that f draws outside of the engine, which would be the same for every entry."""
-    numpy_before, python_before = _numpy_state(), _python_state()
+    """Refuse numbers that f draws outside of the engine, which would be the same for every entry.
+
+    The generators belong to the process, so another thread may draw, too. Then a second evaluation usually leaves them as they
+    are. Draws of other threads in both evaluations are taken for draws of f, which is an error too many, never one too few.
+    """
+    before = _generators()
     found = evaluate()
-    if _numpy_state() != numpy_before or (_python_state() != python_before and _draws(evaluate)):
-        raise BackendError(
-            "batched: f draws from the generator of NumPy or of Python, once for all entries, where a loop draws for each. "
-            "Pass the numbers as an argument, Constant(Each(numbers)), or write randomness='same' if they are to be the same."
-        )
-    return found
+    between = _generators()
+    if between == before:
+        return found
+    evaluate()
+    if _generators() == between:
+        return found
+    raise BackendError(
+        "batched: f draws from the generator of NumPy or of Python, once for all entries, where a loop draws for each. "
+        "Pass the numbers as an argument, Constant(Each(numbers)), or write randomness='same' if they are to be the same."
+    )
 
 
-def _numpy_state() -> Any:
+def _generators() -> tuple[Any, ...]:
+    """The states of the generators of NumPy and of Python."""
     name, keys, *rest = np.random.get_state()  # noqa: NPY002 - whether f used the old one is the question
-    return name, np.asarray(keys).tobytes(), rest
-
-
-def _python_state() -> Any:
     own = sys.modules.get("random")  # which takes long to import, for those who do not use it
-    return None if own is None else own.getstate()
-
-
-def _draws(evaluate: Callable[[], Any]) -> bool:
-    """Whether this very thread draws from Python's generator, as those of a dask worker do for themselves."""
-    generator, before, seen = getattr(sys.modules["random"], "_inst"), sys.getprofile(), []  # noqa: B009 - not a public name
-
-    def look(frame: Any, event: str, called: Any) -> None:
-        if event == "c_call" and getattr(called, "__self__", None) is generator:
-            seen.append(called)
-
-    sys.setprofile(look)
-    try:
-        evaluate()
-    finally:
-        sys.setprofile(before)
-    return bool(seen)
+    return name, np.asarray(keys).tobytes(), rest, None if own is None else own.getstate()

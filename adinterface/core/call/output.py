@@ -107,24 +107,12 @@ class Function:
                 args, kwargs = plan.arguments(active, self.carried)
                 result = self.f(*args, **kwargs)
         except Exception as error:  # raised again as it is
-            self.failed(error)
+            require_function(plan.operator, self.f)
+            annotate(plan, error)
             raise
         if HANDLERS.get(type(result)) is plan.library and self.is_output(result):  # at once what comes most often
             return (result,), ALONE
         return self.taken_apart(result)
-
-    def failed(self, error: Exception) -> None:
-        """Note on what f raised what the user may not know."""
-        require_function(self.plan.operator, self.f)
-        annotate(self.plan, error)
-
-    @property
-    def direct(self) -> Callable[..., Any] | None:
-        """f itself if it is called with the leaves as they are, and returns one number: for whoever evaluates it many times.
-
-        What it raises he gives to `failed`, what it returns to `taken_apart`.
-        """
-        return self.f if self.plan.bare and self.output != "tree" and now().form is None else None
 
     def _told(self, active: Sequence[Any]) -> Any:
         """f, told which of its arguments are arrays although they have no axes, and which are Python's numbers."""
@@ -133,32 +121,6 @@ class Function:
         arrays, python_numbers = [both[n] for n in plan.of_no_axes], [both[n] for n in plan.of_python]
         with within(now()._replace(arrays=arrays, python_numbers=python_numbers)):
             return self.f(*args, **kwargs)
-
-    def repeated(self, marker: Any) -> Callable[..., tuple[Arrays, Aux]]:
-        """The same for many evaluations one after another, in one frame each: two more take longer than many an f.
-
-        marker: has a `place`, which every evaluation begins at 0.
-        """
-        f, scalars, taken_apart, failed = self.direct, self.plan.library.scalars, self.taken_apart, self.failed
-        if f is None:
-            call = self.__call__
-
-            def evaluate(*active: Any) -> tuple[Arrays, Aux]:
-                marker.place = 0
-                return call(*active)
-
-            return evaluate
-
-        def evaluate_bare(*active: Any) -> tuple[Arrays, Aux]:
-            marker.place = 0
-            try:
-                result = f(*active)
-            except Exception as error:  # as in a single call
-                failed(error)
-                raise
-            return ((result,), ALONE) if type(result) in scalars else taken_apart(result)
-
-        return evaluate_bare
 
     def taken_apart(self, result: Any) -> tuple[Arrays, Aux]:
         """What f returned as outputs and aux."""

@@ -144,15 +144,6 @@ class Holding:
         return self.inside.taken_apart
 
     @property
-    def direct(self) -> Callable[..., Any] | None:
-        found: Callable[..., Any] | None = getattr(self.inside, "direct", None)
-        return found
-
-    @property
-    def failed(self) -> Any:
-        return self.inside.failed
-
-    @property
     def ignores(self) -> bool:
         """Whether f has asked for a value that is held."""
         return self.hold.record is not None
@@ -168,10 +159,6 @@ class Holding:
         Only evaluations of this function may take place in between: to hold and let go for each takes longer than many an f.
         """
         function, hold = self.inside, self.hold
-        repeated = getattr(function, "repeated", None)
-        if repeated is not None:
-            found: Callable[..., Any] = repeated(hold)
-            return found
 
         def evaluate(*leaves: Any) -> Any:
             hold.place = 0

@@ -15,7 +15,7 @@ from ..core.contract.library import NUMPY, PYTHON, Library
 from ..core.tree import Constant, Frozen, Leaf, Node, Structure, build, flatten, handler_of, register_stand_in
 from .array import NumpyArray, wrap
 from .engine import Engine, engine_of
-from .refusals import here, outside_remedies
+from .refusals import forget, here, outside_remedies
 from .storage import ARGUMENT, MADE
 from .storage import PYTHON as OF_PYTHON
 
@@ -77,7 +77,7 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
 
             own = _deep_names(f) if deep else with_own_names(f)
         args, kwargs = build(structure, iter([_wrapped(leaf, own is not None) for leaf in leaves]))
-        here.refused = None
+        forget()
         try:
             with within(now()._replace(form=_taken)):
                 result = (f if own is None else own())(*args, **kwargs)
@@ -124,9 +124,9 @@ def _wrapped(leaf: Leaf, writing: bool) -> Any:
         return leaf.value
     array = NumpyArray(leaf.value, engine_of(leaf.library))
     if array._array.shape or _is_one_of(leaf.value, now().arrays):
-        array._parent = ARGUMENT
+        array._origin = ARGUMENT
     elif _is_one_of(leaf.value, now().python_numbers):
-        array._parent = OF_PYTHON
+        array._origin = OF_PYTHON
     return array
 
 

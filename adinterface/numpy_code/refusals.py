@@ -28,6 +28,11 @@ class Ambient(threading.local):
 here = Ambient()
 
 
+def forget() -> None:
+    """Forget what was refused before."""
+    here.refused = None
+
+
 def note_unknown(error: BaseException) -> None:
     """Told of an error that there is because numbers are not known: code with an `except` may take it for one of its own."""
     if here.running and here.unknown is None:

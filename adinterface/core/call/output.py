@@ -110,8 +110,6 @@ class Function:
             require_function(plan.operator, self.f)
             annotate(plan, error)
             raise
-        if HANDLERS.get(type(result)) is plan.library and self.is_output(result):  # at once what comes most often
-            return (result,), ALONE
         return self.taken_apart(result)
 
     def _told(self, active: Sequence[Any]) -> Any:

@@ -10,7 +10,7 @@ from weakref import ref
 
 import numpy as np
 
-from ..core.contract.ambient import now
+from ..core.contract.decisions import active
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import NUMPY
 from . import folds
@@ -309,7 +309,7 @@ class NumpyArray(Storage):
         elif cls is not int:
             basic = False
         if not basic:
-            index = unwrap(index if now().decisions is None else decided(index), None, None)
+            index = unwrap(index if active() is None else decided(index), None, None)
         found = _new(NumpyArray)
         try:
             found._array = array = self._array[index] if basic and own else engine.getitem(self._array, index)
@@ -368,7 +368,7 @@ class NumpyArray(Storage):
             raise NumpyCodeError(here.refused)
 
     def __bool__(self) -> bool:
-        if (decisions := now().decisions) is not None:
+        if (decisions := active()) is not None:
             chosen = self._passing(sys._getframe(1))
             return bool(decisions.numbers(self._array, self._engine.library) if chosen is None else chosen)
         try:
@@ -414,7 +414,7 @@ class NumpyArray(Storage):
 
     def _concrete(self) -> Any:
         """The number as Python sees it: an integer of it has no derivative, so nothing is lost."""
-        if (decisions := now().decisions) is not None:
+        if (decisions := active()) is not None:
             whole: Any = self if self.dtype.kind in "iub" else np.trunc(self)
             return decisions.numbers(whole._array, self._engine.library)
         value = self._engine.library.value_under_trace(self._array) if self._traced() else None
@@ -614,7 +614,7 @@ def decided(x: Any) -> Any:
     if isinstance(x, (tuple, list)):
         parts = [decided(part) for part in x]
         return parts if isinstance(x, list) else tuple(parts)
-    decisions = now().decisions if cls is NumpyArray else None
+    decisions = active() if cls is NumpyArray else None
     if decisions is None or x.dtype.kind not in "iub":
         return x
     return decisions.numbers(x._array, x._engine.library)[()]

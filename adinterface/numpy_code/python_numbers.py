@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.contract.ambient import now
+from ..core.contract.decisions import active
 from ..core.contract.errors import NumpyCodeError
 from .array import OF_PYTHON, NumpyArray, binary, numbers_unknown
 from .refusals import expression, note_unknown
@@ -104,7 +104,7 @@ def checked(real: Callable[..., Any], args: Sequence[Any], failed: Callable[[], 
 
     failed: gives whether there is an error, as an engine's array.
     """
-    decisions = now().decisions
+    decisions = active()
     if decisions is None and (known := _known(args)) is not None:
         return real(*known)
     if not _may_be_caught():

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..core.contract.ambient import now
+from ..core.contract.decisions import active
 from ..core.contract.errors import NumpyCodeError
 from .refusals import into_unknown_memory
 
@@ -326,7 +326,7 @@ def known(index: Any, engine: Any) -> Any:
     if not isinstance(index, engine.types):
         return index
     library = engine.library
-    if (decisions := now().decisions) is not None:
+    if (decisions := active()) is not None:
         return decisions.numbers(index, library)[()]
     numbers = library.value_under_trace(index) if library.traced(index) else library.to_numpy(index)
     if numbers is None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.contract.ambient import now
+from ..core.contract.decisions import active
 from ..core.contract.errors import NumpyCodeError
 from ..numpy_code.array import NumpyArray
 
@@ -107,7 +107,7 @@ def numbers(x: Any, name: str) -> np.ndarray[Any, Any]:
     if not isinstance(x, NumpyArray):
         return np.asarray(x)
     library = x._engine.library
-    if (decisions := now().decisions) is not None:
+    if (decisions := active()) is not None:
         return decisions.numbers(x._array, library)
     found = library.value_under_trace(x._array) if library.traced(x._array) else library.to_numpy(x._array)
     if found is None:

@@ -6,13 +6,9 @@ It is one object for each thread, whose attributes are set and restored by the s
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
-
-if TYPE_CHECKING:
-    from .captured import Called
-    from .exchange import Watch
 
 
 class Ambient(threading.local):
@@ -22,11 +18,11 @@ class Ambient(threading.local):
     python_float: torch.dtype | None = None
     #: The private copies of modules that are made, each with its module; None if they are not noted (`state`).
     copies: list[tuple[torch.nn.Module, torch.nn.Module]] | None = None
-    #: What looks for wrappers that exchange gradients (`exchange`).
-    watch: Watch | None = None
-    #: The rule of which the value is computed (`captured`).
-    called: Called | None = None
-    #: The mark of the leaves that f gets in this thread (`pickling`).
+    #: What looks for wrappers that exchange gradients: a `Watch` (`exchange`).
+    watch: Any = None
+    #: The rule of which the value is computed: a `Called` (`captured`).
+    called: Any = None
+    #: The mark of the leaves that f gets in this thread: a `_Mark` (`pickling`).
     mark: Any = None
 
 

@@ -52,7 +52,7 @@ def primal(called: Called, arrays: Arrays, count: int) -> tuple[Arrays, Arrays]:
 
 def below(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that belongs to the primal which is running, as torch does not take the mode along into all that it calls."""
-    called = here.called
+    called: Called | None = here.called
     if called is None:
         return function
 

@@ -35,7 +35,7 @@ class Watch:
         self._mode: _Calls | None = None
 
     def __enter__(self) -> Watch:
-        self._outer = here.watch
+        self._outer: Watch | None = here.watch
         here.watch = self
         sharded = {id(parameter.sharded_param) for group in self.groups for parameter in group.fsdp_params}
         if not self._held <= sharded:  # no wrapper is around parameters that are sharded

@@ -1,5 +1,7 @@
 """The ambient state of the library: what is true of all code that runs meanwhile, and is not passed as an argument.
 
+Fields whose type is defined in a file that imports this one are `Any`: that file gives them their type.
+
 `now()` gives the state of this thread, or of this asynchronous task. `with within(now()._replace(record=record)): ...` changes
 it for a block of code. A new thread begins with an empty state. Extensions and engines that need more keep one object each.
 """
@@ -12,10 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from .backend import Accuracy
-    from .decisions import Decisions
-    from .held import Hold
     from .library import Library
-    from .record import Record
 
 #: Turns an array of an engine into the object that stands for it in the code that runs; returns other values as they are.
 Form = Callable[[Any], Any]
@@ -24,15 +23,15 @@ Form = Callable[[Any], Any]
 class Ambient(NamedTuple):
     """All of it, as a value that never changes: each scope has its own."""
 
-    #: Where calls and steps are noted, for `explain`, `compare` and the studies.
-    record: Record | None = None
+    #: Where calls and steps are noted, for `explain`, `compare` and the studies: a `Record`, see `record`.
+    record: Any = None
     #: Where an engine that estimates its errors notes them, for the operator that called it.
     estimates: list[Accuracy] | None = None
     #: Where warnings about large estimated errors are collected, for a caller that decides itself whether to warn.
     doubts: list[tuple[float, Callable[[], None]]] | None = None
 
-    #: What `ignore_derivatives` returns while differences evaluate f beside a point.
-    hold: Hold | None = None
+    #: What `ignore_derivatives` returns while differences evaluate f beside a point: a `Hold`, see `held`.
+    hold: Any = None
     #: Where inner differences note their errors, for the outer differences that evaluate f; a type of the engine.
     level: Any = None
 
@@ -46,8 +45,8 @@ class Ambient(NamedTuple):
     #: The form in which the code that runs takes arrays, if it is NumPy code; None if it takes them as they are.
     form: Form | None = None
 
-    #: The numbers that decide branches: recorded in a run that is not compiled, assumed while the code is compiled.
-    decisions: Decisions | None = None
+    #: The numbers that decide branches, recorded in a run that is not compiled, assumed while code is compiled: `Decisions`.
+    decisions: Any = None
 
     #: The `id` of each executor of which a worker waits for the code that runs.
     waiting: frozenset[int] = frozenset()

@@ -56,6 +56,12 @@ class Decisions:
         return self.answers[place].copy()
 
 
+def active() -> Decisions | None:
+    """What this run goes on by, if that is told or assumed: it must then ask at the same places, known or not."""
+    decisions: Decisions | None = now().decisions
+    return decisions
+
+
 @contextlib.contextmanager
 def recording() -> Iterator[Decisions]:
     """Notes the numbers that code goes on by."""

@@ -30,7 +30,7 @@ class Hold:
         self.record: list[Any] | None = None
         self.recording = False
         self.place = 0
-        self.parent = now().hold
+        self.parent: Hold | None = now().hold
         #: Where this one stands in the record of its parent.
         self.position = 0
         if self.parent is not None:
@@ -83,7 +83,7 @@ class _Value:
 
 def held(x: Any, library: Library) -> Any:
     """An array without a derivative, as an evaluation of differences is to see it."""
-    hold = now().hold
+    hold: Hold | None = now().hold
     if hold is None:
         return x
     record = hold.values()

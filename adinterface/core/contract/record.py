@@ -30,12 +30,13 @@ def recording() -> Iterator[Record]:
 
 def active_record() -> Record | None:
     """The record that listens now, if any."""
-    return now().record
+    record: Record | None = now().record
+    return record
 
 
 def note_step(backend: Any, step: str) -> None:
     """Note a step of an engine, if a record listens."""
-    record = now().record
+    record = active_record()
     if record is not None:
         record.steps.append(f"{type(backend.auto).__name__}: {step}")
 
@@ -50,7 +51,7 @@ def estimating() -> Iterator[list[Accuracy]]:
 
 def note_accuracy(make: Callable[[], Accuracy]) -> None:
     """Note how exact the derivatives are that were just computed. `make` is called only if somebody listens."""
-    found, record = now().estimates, now().record
+    found, record = now().estimates, active_record()
     if found is None and record is None:
         return
     accuracy = make()

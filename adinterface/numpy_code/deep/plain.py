@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.contract.ambient import now
+from ...core.contract.decisions import active
 from ...core.contract.errors import NumpyCodeError
 from ..array import NumpyArray, numbers_unknown
 from ..made_array import MadeArray, array_of_engine, plain
@@ -45,7 +45,7 @@ def unknown(x: Any) -> bool:
     """Whether these are numbers that the engine itself does not know yet, as when it compiles."""
     if type(x) is not NumpyArray:
         return False
-    if now().decisions is not None:  # a run that tells what the compiled one assumes takes the same ways
+    if active() is not None:  # a run that tells what the compiled one assumes takes the same ways
         return True
     return numbers_unknown(x._array, x._engine)
 
@@ -58,7 +58,7 @@ def settled_number(x: Any) -> Any:
         return x
     if type(x) is MadeArray:
         return x._array.copy()
-    decisions = now().decisions
+    decisions = active()
     found = known_numbers(x) if decisions is None else decisions.numbers(x._array, x._engine.library)
     if found is None:
         error = NumpyCodeError(
@@ -76,7 +76,7 @@ def known_numbers(x: Any, *, uncompiled: bool = False) -> np.ndarray[Any, Any] |
     uncompiled: what is made of them cannot be compiled anyway, so a run that is not may know any.
     """
     library = x._engine.library
-    decisions = now().decisions
+    decisions = active()
     if decisions is not None and x.dtype.kind in "iub":
         return decisions.numbers(x._array, library)
     if decisions is not None and not (uncompiled and decisions.recording):

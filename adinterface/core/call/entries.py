@@ -134,20 +134,26 @@ def _mapped(results: Results, change: Callable[[Any], Any]) -> Results:
     return change(results)
 
 
+#: How often f is evaluated again where the generators have changed. A thread that draws now and then misses one of these.
+_AGAIN = 10
+
+
 def _without_draws(evaluate: Callable[[], Results]) -> Results:
     """Refuse numbers that f draws outside of the engine, which would be the same for every entry.
 
-    The generators belong to the process, so another thread may draw, too. Then a second evaluation usually leaves them as they
-    are. Draws of other threads in both evaluations are taken for draws of f, which is an error too many, never one too few.
+    The generators belong to the process, so another thread may draw, too, as those of a dask worker do. One evaluation that
+    leaves the generators as they are shows that f does not draw. Other threads that draw during each of them are taken for f,
+    which is an error too many, never one too few.
     """
     before = _generators()
     found = evaluate()
-    between = _generators()
-    if between == before:
+    if _generators() == before:
         return found
-    evaluate()
-    if _generators() == between:
-        return found
+    for _ in range(_AGAIN):
+        before = _generators()
+        evaluate()
+        if _generators() == before:
+            return found
     raise BackendError(
         "batched: f draws from the generator of NumPy or of Python, once for all entries, where a loop draws for each. "
         "Pass the numbers as an argument, Constant(Each(numbers)), or write randomness='same' if they are to be the same."

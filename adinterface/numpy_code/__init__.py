@@ -7,17 +7,16 @@ import three of its modules: `compositions`, `names` and `usual`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
-from ..core.contract.callers import calling_in
+from ..core.contract.ambient import now, within
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import NUMPY, PYTHON, Library
-from ..core.contract.no_axes import stands_for_array, stands_for_python_number
 from ..core.tree import Constant, Frozen, Leaf, Node, Structure, build, flatten, handler_of, register_stand_in
 from .array import NumpyArray, wrap
 from .engine import Engine, engine_of
-from .refusals import LAST, outside_remedies
+from .refusals import forget, here, outside_remedies
 from .storage import ARGUMENT, MADE
 from .storage import PYTHON as OF_PYTHON
 
@@ -79,9 +78,9 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
 
             own = _deep_names(f) if deep else with_own_names(f)
         args, kwargs = build(structure, iter([_wrapped(leaf, own is not None) for leaf in leaves]))
-        LAST.refused = None
+        forget()
         try:
-            with calling_in(_taken):
+            with within(now()._replace(form=_taken)):
                 result = (f if own is None else own())(*args, **kwargs)
             result = _unwrapped(result)
         except NumpyCodeError as error:
@@ -94,8 +93,8 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
                 refused = NumpyCodeError(str(error.__cause__))
                 _note_remedies(refused, error)
                 raise refused from error
-            if LAST.refused is not None:
-                error.add_note(LAST.refused)
+            if here.refused is not None:
+                error.add_note(here.refused)
             raise
         return result
 
@@ -125,11 +124,15 @@ def _wrapped(leaf: Leaf, writing: bool) -> Any:
     if leaf.library is NUMPY:
         return leaf.value
     array = NumpyArray(leaf.value, engine_of(leaf.library))
-    if array._array.shape or stands_for_array(leaf.value):
-        array._parent = ARGUMENT
-    elif stands_for_python_number(leaf.value):
-        array._parent = OF_PYTHON
+    if array._array.shape or _is_one_of(leaf.value, now().arrays):
+        array._origin = ARGUMENT
+    elif _is_one_of(leaf.value, now().python_numbers):
+        array._origin = OF_PYTHON
     return array
+
+
+def _is_one_of(x: Any, others: Sequence[Any]) -> bool:
+    return any(x is other for other in others)
 
 
 def _taken(result: Any) -> Any:

@@ -36,8 +36,20 @@ from .names import (
     spelled,
     takes_axes,
 )  # fmt: skip
-from .refusals import LAST, NO_NUMBER, expression, instead_of_leaving, into_plain, note_unknown, where_deep_helps
-from .storage import PYTHON, Storage, in_order, is_number, refresh, register, replace_root, source_of, view_of
+from .refusals import NO_NUMBER, expression, here, instead_of_leaving, into_plain, note_unknown, where_deep_helps
+from .storage import (
+    PYTHON,
+    Applied,
+    Indexed,
+    Storage,
+    in_order,
+    is_number,
+    note_view,
+    refresh,
+    register,
+    replace_root,
+    source_of,
+)
 from .writers import WRITERS, WRITING_METHODS, Flat
 from .writes import accumulate_at, holds_storage, into, put, stacked, writable, write
 
@@ -67,7 +79,7 @@ class NumpyArray(Storage):
     def __init__(self, array: Any, engine: Engine):
         self._array = array
         self._engine = engine
-        self._parent = self._views = None
+        self._origin = self._view = self._views = None
 
     # NumPy's protocols
 
@@ -84,7 +96,7 @@ class NumpyArray(Storage):
                 wrapped = _new(NumpyArray)
                 wrapped._array = direct[ufunc](array)
                 wrapped._engine = engine
-                wrapped._parent = wrapped._views = None
+                wrapped._origin = wrapped._view = wrapped._views = None
                 return wrapped
             result = engine.functions[ufunc](array)
         else:
@@ -102,7 +114,7 @@ class NumpyArray(Storage):
         wrapped = _new(NumpyArray)
         wrapped._array = result
         wrapped._engine = engine
-        wrapped._parent = wrapped._views = None
+        wrapped._origin = wrapped._view = wrapped._views = None
         return wrapped
 
     def __array_function__(
@@ -140,17 +152,17 @@ class NumpyArray(Storage):
         wrapped = _new(NumpyArray)
         wrapped._array = result
         wrapped._engine = engine
-        wrapped._parent = wrapped._views = None
+        wrapped._origin = wrapped._view = wrapped._views = None
         if function not in NOTED:
             return wrapped
         noted = NOTED[function]
         if noted is ARRAY:
-            wrapped._parent = ""
+            wrapped._origin = ""
             return wrapped
         if noted is OTHER or kwargs or type(args[0]) is not NumpyArray:
             return _viewing(wrapped, function, args, kwargs)
-        source = args[0]  # what `view_of` does, without a call
-        wrapped._parent, wrapped._how = function, args
+        source = args[0]  # what `note_view` does, without a call
+        wrapped._view = Applied(function, args)
         views = source._views
         if views is None or views() is None:
             source._views = ref(wrapped)
@@ -174,12 +186,12 @@ class NumpyArray(Storage):
             wrapped = _new(NumpyArray)
             wrapped._array = result
             wrapped._engine = engine
-            wrapped._parent = wrapped._views = None
+            wrapped._origin = wrapped._view = wrapped._views = None
         noted = NOTED.get(function)
         if noted is not None:
             if noted is not VIEW or type(wrapped) is not NumpyArray:
                 return _viewing(wrapped, function, (self,), {})
-            wrapped._parent, wrapped._how = function, (self,)
+            wrapped._view = Applied(function, (self,))
             views = self._views
             if views is None or views() is None:
                 self._views = ref(wrapped)
@@ -306,16 +318,14 @@ class NumpyArray(Storage):
                 note_unknown(error)
             raise
         found._engine = engine
-        found._views = None
+        found._origin = found._view = found._views = None
         if (basic and view) or (array.shape if basic else _may_view(index, array.shape)):
-            found._parent, found._how = self, index
+            found._view = Indexed(self, index)
             views = self._views
             if views is None or views() is None:
                 self._views = ref(found)
             else:
                 register(found, self)
-        else:
-            found._parent = None
         return found
 
     def __contains__(self, value: Any) -> bool:
@@ -342,7 +352,7 @@ class NumpyArray(Storage):
             return copied
         if order in ("C", "F") or not self._array.shape:
             axes = in_order(len(self._array.shape))
-            copied._parent = axes if order == "C" else axes[::-1]
+            copied._origin = axes if order == "C" else axes[::-1]
         return copied
 
     # what becomes a Python value
@@ -354,8 +364,8 @@ class NumpyArray(Storage):
         if self._traced():
             line = expression() or "this"
             instead = instead_of_leaving(line, instead)
-            LAST.refused = f"numpy_function: {line} {what}, which would drop its gradient. {instead}.{where_deep_helps(line)}"
-            raise NumpyCodeError(LAST.refused)
+            here.refused = f"numpy_function: {line} {what}, which would drop its gradient. {instead}.{where_deep_helps(line)}"
+            raise NumpyCodeError(here.refused)
 
     def __bool__(self) -> bool:
         if (decisions := active()) is not None:
@@ -632,12 +642,12 @@ def _viewing(result: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str
         if not result._array.shape and (function in NUMBERS or (type(source) is NumpyArray and is_number(source))):
             return of_no_axes(result) if function in MAKING_ARRAYS else result
         if places and result is not args[places[0]]:
-            view_of(result, function, args, places[0], kwargs, None)
+            note_view(result, function, args, places[0], kwargs, None)
     elif isinstance(result, (list, tuple)):
         for part, found in enumerate(result):
             if type(found) is NumpyArray and places:
                 place = part if len(args) == len(result) and part in places else places[0]
-                view_of(found, function, args, place, kwargs, part)
+                note_view(found, function, args, place, kwargs, part)
     return result
 
 
@@ -646,7 +656,7 @@ def of_no_axes(x: Any) -> Any:
     if type(x) is not NumpyArray or not is_number(x):
         return x
     found = NumpyArray(x._array, x._engine)
-    found._parent = ""
+    found._origin = ""
     return found
 
 
@@ -725,11 +735,11 @@ def _into(out: Any, result: Any, where: Any, name: str) -> Any:
 
 def binary(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
     def operate(self: NumpyArray, other: Any) -> Any:
-        if self._parent is PYTHON and ufunc in _PYTHONS and (found := OF_PYTHON["operator"](ufunc, self, other)) is not None:
+        if self._origin is PYTHON and ufunc in _PYTHONS and (found := OF_PYTHON["operator"](ufunc, self, other)) is not None:
             return found
         engine, array = self._engine, self._array
         if type(other) is NumpyArray:
-            if self._parent is PYTHON or other._parent is PYTHON:
+            if self._origin is PYTHON or other._origin is PYTHON:
                 array, other = OF_PYTHON["operands"](self, other)
             else:
                 other = other._array
@@ -744,7 +754,7 @@ def binary(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
         wrapped = _new(NumpyArray)
         wrapped._array = result
         wrapped._engine = engine
-        wrapped._parent = wrapped._views = None
+        wrapped._origin = wrapped._view = wrapped._views = None
         return wrapped
 
     return operate
@@ -752,7 +762,7 @@ def binary(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
 
 def reflected(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
     def operate(self: NumpyArray, other: Any) -> Any:
-        if self._parent is PYTHON and ufunc in _PYTHONS and (found := OF_PYTHON["operator"](ufunc, other, self)) is not None:
+        if self._origin is PYTHON and ufunc in _PYTHONS and (found := OF_PYTHON["operator"](ufunc, other, self)) is not None:
             return found
         engine, array = self._engine, self._array
         if type(other) not in engine.numbers:
@@ -823,8 +833,8 @@ def _comparing(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
 def _unary(ufunc: np.ufunc) -> Callable[[NumpyArray], Any]:
     def operate(self: NumpyArray) -> Any:
         found = wrap(self._engine.functions[ufunc](self._array), self._engine)
-        if self._parent is PYTHON and type(found) is NumpyArray:
-            found._parent = PYTHON
+        if self._origin is PYTHON and type(found) is NumpyArray:
+            found._origin = PYTHON
         return found
 
     return operate

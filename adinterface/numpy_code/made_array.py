@@ -5,7 +5,6 @@ It wraps the array, because no name could be bound anew to what f holds already:
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -22,9 +21,10 @@ from .refusals import into_captured, into_plain, into_shared
 from .storage import (
     CAPTURED,
     MADE,
-    Link,
+    Numbers,
     Storage,
     Unknown,
+    View,
     in_order,
     known,
     layout_of,
@@ -93,7 +93,7 @@ class MadeArray(NumpyArray):
         return np.array(self._array, dtype=dtype, copy=copy)
 
     def _operand(self) -> Any:
-        return self._array if self._parent is CAPTURED else self._array.copy()
+        return self._array if self._origin is CAPTURED else self._array.copy()
 
     def _traced(self) -> bool:
         return False
@@ -188,20 +188,20 @@ def made(result: Any) -> Any:
             return captured(result)  # of what f has not made
         if result.flags.num & _WRITEABLE and layout_of(result) is None:
             result = result.copy("K")
-        return _new_array(result, None)
+        return _new_array(result)
     if isinstance(result, tuple):
         parts = [made(part) for part in result]
         return type(result)._make(parts) if hasattr(result, "_make") else tuple(parts)
     return [made(part) for part in result] if type(result) is list else result
 
 
-def _new_array(array: np.ndarray[Any, Any], parent: Any) -> Any:
+def _new_array(array: np.ndarray[Any, Any], origin: str | None = None, view: View | None = None) -> Any:
     if array.dtype.kind not in "fcbiu":
         return array
     found = _new(MadeArray)
     found._array = array
     found._engine = found._views = None
-    found._parent = parent
+    found._origin, found._view = origin, view
     return found
 
 
@@ -224,7 +224,7 @@ def _views(result: Any, sources: list[Any]) -> Any:
             if result is source._array:
                 return source
             if result.base is not None and result.base is _owner(source._array):
-                found = _new_array(result, (source,))
+                found = _new_array(result, view=View(source))
                 register(found, source)
                 return found
     return made(result)
@@ -297,9 +297,9 @@ def promote(x: MadeArray, beside: NumpyArray) -> None:
     """Makes the array that x is a view of, and all views of that, arrays of the engine of another."""
     engine = beside._engine
     root: Any = x
-    while type(root._parent) is tuple:
-        (root,) = root._parent
-    if root._parent is CAPTURED:
+    while root._view is not None:
+        root = root._view.source
+    if root._origin is CAPTURED:
         raise NumpyCodeError(into_captured())
     if not x._array.flags.writeable:
         raise ValueError("assignment destination is read-only")
@@ -313,16 +313,15 @@ def promote(x: MadeArray, beside: NumpyArray) -> None:
     for view in views:
         mine = _at(view._array, numbers, places)
         index = np.ascontiguousarray(mine).reshape(mine.shape)
-        link = Link(root, _nothing, functools.partial(_gathered, root, index), None)
-        link.root, link.numbers, link.others = root, mine, []
-        view._parent, view._views, view._engine = link, None, engine
+        view._view, view._views, view._engine = _Gathered(root, index), None, engine
+        view._view.located = root, mine, []
         del view._array
         view.__class__ = NumpyArray
     root._views = None
     for view in views:
         register(view, root)
     root._engine = engine
-    root._parent = layout
+    root._origin = layout
     root._array = engine.library.asarray(numbers.copy(), like=beside._array)
     root.__class__ = NumpyArray
 
@@ -341,11 +340,20 @@ def _references(root: Any, views: list[Any]) -> int:
 
 def _seen_by_nobody(owning: bool) -> Any:
     """A new array of nobody else, which owns its memory or has it from another array that is gone."""
-    return _new_array(np.zeros(1) if owning else np.zeros((1, 1))[0], None)
+    return _new_array(np.zeros(1) if owning else np.zeros((1, 1))[0])
 
 
-def _nothing(*unused: Any) -> Any:
-    raise AssertionError("a view of what became an engine's knows its places")
+class _Gathered(View):
+    """A view of what became an engine's array: it knows its places."""
+
+    __slots__ = ("places",)
+
+    def __init__(self, root: Storage, places: Numbers):
+        super().__init__(root)
+        self.places = places
+
+    def native(self) -> Any:
+        return _gathered(self.source, self.places)._array
 
 
 def _at(view: np.ndarray[Any, Any], root: np.ndarray[Any, Any], places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -386,7 +394,7 @@ def _forward(ufunc: np.ufunc) -> Callable[[MadeArray, Any], Any]:
         elif isinstance(other, (list, tuple)):
             return ufunc(self, stacked(other))
         result = ufunc(self._array, other)
-        return _new_array(result, None) if type(result) is np.ndarray else result
+        return _new_array(result) if type(result) is np.ndarray else result
 
     return operate
 
@@ -400,7 +408,7 @@ def _backward(ufunc: np.ufunc) -> Callable[[MadeArray, Any], Any]:
         if isinstance(other, (list, tuple)):
             return ufunc(stacked(other), self)
         result = ufunc(other, self._array)
-        return _new_array(result, None) if type(result) is np.ndarray else result
+        return _new_array(result) if type(result) is np.ndarray else result
 
     return operate
 

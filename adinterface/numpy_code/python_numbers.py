@@ -29,7 +29,7 @@ def python_number(x: Any) -> Any:
     if type(x) is not NumpyArray or x._array.shape:
         return x
     found = NumpyArray(x._array, x._engine)
-    found._parent = PYTHON
+    found._origin = PYTHON
     return found
 
 
@@ -56,7 +56,7 @@ def _settled(x: Any) -> Any:
 
 def is_python_number(x: Any) -> bool:
     """Whether x would be one of Python's own numbers in code that runs as it is."""
-    return x._parent is PYTHON if type(x) is NumpyArray else type(x) in (float, int, bool, complex)
+    return x._origin is PYTHON if type(x) is NumpyArray else type(x) in (float, int, bool, complex)
 
 
 def _operated(ufunc: np.ufunc, a: Any, b: Any) -> Any:

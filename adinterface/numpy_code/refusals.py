@@ -14,37 +14,42 @@ from types import FrameType
 
 from ..core.contract.auto import BUILT_IN
 
-#: What was refused last in this thread: C code may put an error of its own in front of it, and say nothing of ours.
-LAST = threading.local()
 
+class Ambient(threading.local):
+    """What is true of NumPy code that runs in this thread."""
 
-class _Noted(threading.local):
-    """The first error of this thread that says that numbers are not known, inside of a copy that runs."""
-
-    error: BaseException | None = None
+    #: What was refused last: C code may put an error of its own in front of it, and say nothing of ours.
+    refused: str | None = None
+    #: Whether a copy of a function runs (`telling_unknown`), and the first error in it that says that numbers are not known.
     running = False
+    unknown: BaseException | None = None
 
 
-_noted = _Noted()
+here = Ambient()
+
+
+def forget() -> None:
+    """Forget what was refused before."""
+    here.refused = None
 
 
 def note_unknown(error: BaseException) -> None:
     """Told of an error that there is because numbers are not known: code with an `except` may take it for one of its own."""
-    if _noted.running and _noted.error is None:
-        _noted.error = error
+    if here.running and here.unknown is None:
+        here.unknown = error
 
 
 @contextlib.contextmanager
 def telling_unknown() -> Iterator[None]:
     """Raises an error that was noted meanwhile where the code has caught it, and would go on by what is not so."""
-    outermost, _noted.running = not _noted.running, True
+    outermost, here.running = not here.running, True
     try:
         yield
-        if _noted.error is not None:
-            raise _noted.error
+        if here.unknown is not None:
+            raise here.unknown
     finally:
         if outermost:
-            _noted.running, _noted.error = False, None
+            here.running, here.unknown = False, None
 
 
 NO_NUMBER = "Leave it an array, and write np.sin for math.sin"

@@ -13,7 +13,7 @@ import functools
 import itertools
 import operator
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,22 +28,19 @@ Numbers: TypeAlias = np.ndarray[Any, Any]
 class Storage:
     """An engine's array as a root, or as a view of another such.
 
-    _parent: of a view by an index, its source; of one by a function, that function, or (source, function, args, place, kwargs,
-        part) where the source is not the first of its positional arguments alone; from the first write on its `Link`. Of a
-        root, how its elements follow one another in memory, the axes from the slowest on ("01" is C's order, "10" Fortran's),
-        None where that is not known, or one of the two below.
-    _how: of a view by an index, that index; of one by a function, its arguments; not set otherwise.
+    _origin: what is known of a root. How its elements follow one another in memory, the axes from the slowest on ("01" is C
+        order, "10" Fortran order); "" for an array whose order is not known; None for a result of which NumPy would make a
+        number if it has no axes; or one of the three names below.
+    _view: how a view comes from its source; None of a root.
     _views: weak references to the views that were made of it: one, or `Several`.
     """
 
-    # Every view pays for what it notes here, and few are ever written to, so what it notes is no object of its own.
-
-    __slots__ = ("__weakref__", "_array", "_engine", "_how", "_parent", "_views")
+    __slots__ = ("__weakref__", "_array", "_engine", "_origin", "_view", "_views")
 
     _array: Any
     _engine: Any
-    _parent: Any
-    _how: Any
+    _origin: str | None
+    _view: View | None
     _views: weakref.ref[Storage] | Several | None
 
     def _operand(self) -> Any:
@@ -51,7 +48,7 @@ class Storage:
         return self._array
 
 
-#: The parent of a root that belongs to the caller, and of one that f captures.
+#: The origin of a root that belongs to the caller, and of one that f captures.
 ARGUMENT, CAPTURED = "an argument", "captured"
 #: The same of what is no root, but a number that would be Python's own: a float or a complex number.
 PYTHON = "Python's own"
@@ -61,14 +58,15 @@ MADE = object()
 
 def is_number(x: Storage) -> bool:
     """Whether NumPy would have a number for this engine's array: what it computes of no axes, unless it shall be an array."""
-    return not x._array.shape and _parent_of(x) in (None, PYTHON)
+    return not x._array.shape and view_of(x) is None and x._origin in (None, PYTHON)
 
 
-def _parent_of(x: Storage) -> Any:
-    """The parent of x; a function that views, as np.real, gives a number of a number, which is first seen here."""
-    if callable(x._parent) and not x._array.shape and is_number(x._how[0]):
-        x._parent = x._how = None
-    return x._parent
+def view_of(x: Storage) -> View | None:
+    """How a view comes from its source; a function that views, as np.real, gives a number of a number, first seen here."""
+    view = x._view
+    if type(view) is Applied and view.place is None and view.located is None and not x._array.shape and is_number(view.source):
+        view = x._view = None
+    return view
 
 
 class Several(list["weakref.ref[Storage]"]):
@@ -78,72 +76,86 @@ class Several(list["weakref.ref[Storage]"]):
         return self
 
 
-class Link:
-    """How a view comes from its parent, and where its elements lie in the root."""
+class View:
+    """How a view comes from its source."""
 
-    __slots__ = ("again", "numbers", "others", "part", "root", "source", "take")
+    __slots__ = ("located", "source")
 
-    def __init__(self, source: Storage, take: Callable[[Numbers], Any], again: Callable[[], Any], part: int | None):
+    def __init__(self, source: Storage):
         self.source = source
-        #: What makes the view of the numbers of the source, and of the source as it is now.
-        self.take = take
-        self.again = again
-        self.part = part
-        self.root: Storage | None = None
-        self.numbers: Numbers | None = None
-        self.others: list[Numbers] | None = None
+        #: The root, the numbers of its elements that the view holds, and the same for other layouts, once they are found.
+        self.located: tuple[Storage, Numbers, list[Numbers]] | None = None
 
     def of(self, numbers: Numbers) -> Numbers:
-        found = self.take(numbers)
-        return found if self.part is None else found[self.part]  # type: ignore[no-any-return]
+        """The view of the numbers of the source."""
+        raise NotImplementedError
 
     def native(self) -> Any:
-        found = self.again()
-        return (found if self.part is None else found[self.part])._array
+        """The engine's array for the view, from the source as it is now."""
+        raise NotImplementedError
 
 
-def _linked(x: Storage) -> Link:
-    """The link of a view, which is made when it is first asked for."""
-    parent = x._parent
-    if type(parent) is Link:
-        return parent
-    if isinstance(parent, Storage):
-        source, index = parent, x._how
-        link = Link(source, operator.itemgetter(known(index, source._engine)), lambda: source[index], None)  # type: ignore[index]
-    else:
-        source, function, args, place, kwargs, part = (
-            parent if type(parent) is tuple else (x._how[0], parent, x._how, 0, {}, None)
-        )
-        before, after = args[:place], args[place + 1 :]
-        link = Link(
-            source,
-            lambda numbers: function(*before, numbers, *after, **kwargs),
-            lambda: function(*args, **kwargs),
-            part,
-        )
-    x._parent = link
-    x._how = None
-    return link
+class Indexed(View):
+    """A view by an index."""
+
+    __slots__ = ("_known", "index")
+
+    def __init__(self, source: Storage, index: Any):
+        self.source, self.index = source, index
+        self.located = None
+        self._known: tuple[Any] | None = None
+
+    def _require_known(self) -> Any:
+        """The index as NumPy takes it, found once. Raises Unknown."""
+        if self._known is None:
+            self._known = (known(self.index, self.source._engine),)
+        return self._known[0]
+
+    def of(self, numbers: Numbers) -> Numbers:
+        found: Numbers = numbers[self._require_known()]
+        return found
+
+    def native(self) -> Any:
+        self._require_known()
+        return self.source[self.index]._array  # type: ignore[index]
+
+
+class Applied(View):
+    """A view by a function: its result, or a part of it.
+
+    place: where the source stands among the arguments; None where it is the first, and there are no keywords and no parts.
+    """
+
+    __slots__ = ("args", "function", "kwargs", "part", "place")
+
+    def __init__(self, function: Any, args: Any, place: int | None = None, kwargs: Any = None, part: int | None = None):
+        self.source = args[place or 0]
+        self.function, self.args, self.place, self.kwargs, self.part = function, args, place, kwargs or {}, part
+        self.located = None
+
+    def _of(self, source: Any) -> Any:
+        place = self.place or 0
+        found = self.function(*self.args[:place], source, *self.args[place + 1 :], **self.kwargs)
+        return found if self.part is None else found[self.part]
+
+    def of(self, numbers: Numbers) -> Numbers:
+        found: Numbers = self._of(numbers)
+        return found
+
+    def native(self) -> Any:
+        return self._of(self.source)._array
 
 
 def source_of(x: Storage) -> Storage | None:
     """What x was made of as a view; None of a root."""
-    parent = _parent_of(x)
-    if parent is None or type(parent) is str:
-        return None
-    if type(parent) is Link:
-        return parent.source
-    if isinstance(parent, Storage):
-        return parent
-    source: Storage = parent[0] if type(parent) is tuple else x._how[0]
-    return source
+    view = view_of(x)
+    return None if view is None else view.source
 
 
-def view_of(found: Storage, function: Any, args: Any, place: int, kwargs: Any, part: int | None) -> None:
+def note_view(found: Storage, function: Any, args: Any, place: int, kwargs: Any, part: int | None) -> None:
     """Notes that `found` is function(*args, **kwargs), or a part of that, and may share memory with the argument in a place."""
-    source = args[place]
-    found._parent = (source, function, args, place, kwargs, part)
-    register(found, source)
+    found._view = Applied(function, args, place, kwargs, part)
+    register(found, args[place])
 
 
 def register(found: Storage, source: Storage) -> None:
@@ -220,22 +232,21 @@ def locate(x: Storage) -> tuple[Storage, Numbers, list[Numbers]]:
 
     What NumPy would have copied becomes a root by this. Raises Unknown where an index on the way is not known yet.
     """
-    parent = _parent_of(x)
-    if parent is None or type(parent) is str:
-        return _located_root(x, parent)
-    link = _linked(x)
-    if link.root is None:
-        root, numbers, others = locate(link.source)
-        mine = link.of(numbers)
+    view = view_of(x)
+    if view is None:
+        return _located_root(x, x._origin)
+    if view.located is None:
+        root, numbers, others = locate(view.source)
+        mine = view.of(numbers)
         shares = np.may_share_memory(mine, numbers) and not is_number(root)
-        alternatives = [link.of(other) for other in others]
+        alternatives = [view.of(other) for other in others]
         if any(np.may_share_memory(a, b) != shares for a, b in zip(alternatives, others)):  # a number has no others
             raise NumpyCodeError(into_unknown_memory())
         if not shares:
-            _detach(x, link.source, layout_of(mine))
+            _detach(x, view.source, layout_of(mine))
             return locate(x)
-        link.root, link.numbers, link.others = root, mine, alternatives
-    return link.root, link.numbers, link.others  # type: ignore[return-value]
+        view.located = root, mine, alternatives
+    return view.located
 
 
 def _located_root(x: Storage, layout: str | None) -> tuple[Storage, Numbers, list[Numbers]]:
@@ -254,7 +265,7 @@ def _located_root(x: Storage, layout: str | None) -> tuple[Storage, Numbers, lis
 def _detach(x: Storage, source: Storage, layout: str | None) -> None:
     """x is no view, as it turns out, but a root."""
     x._array = x._array  # which is there: no write has passed yet
-    x._parent = layout
+    x._origin, x._view = layout, None
     source._views = Several(view for view in _references(source) if view() is not x)
 
 
@@ -284,7 +295,8 @@ def _is_fresh(x: Storage) -> bool:
 
 def refresh(x: Storage) -> Any:
     """The array of a view whose root has been written to."""
-    x._array = native = _linked(x).native()
+    assert x._view is not None
+    x._array = native = x._view.native()
     return native
 
 

@@ -52,9 +52,9 @@ def writable(x: Storage) -> tuple[Storage, Numbers]:
         raise NumpyCodeError(into_unknown_elements()) from None
     if is_number(root):
         raise TypeError("'numpy.float64' object does not support item assignment")  # as NumPy has it
-    if root._parent is ARGUMENT:
+    if root._origin is ARGUMENT:
         raise NumpyCodeError(into_argument())
-    if root._parent is CAPTURED:
+    if root._origin is CAPTURED:
         raise NumpyCodeError(into_captured())
     if not numbers.flags.writeable:
         raise ValueError("assignment destination is read-only")

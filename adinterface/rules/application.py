@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..core import tree
+from ..core.contract.ambient import now, within
 from ..core.contract.errors import RuleError
 from ..core.contract.library import NUMPY, PYTHON, Library, widest
-from ..core.contract.rules import Arrays, Point, following
+from ..core.contract.rules import Arrays, Point
 from ..core.tree import Constant, Frozen, Leaf, LeafSpec, Node, Structure, build, build_gradient, flatten
 from . import captured
 from .definition import Definition
@@ -256,11 +257,8 @@ class Application:
         value = self.result(point.outputs, point.aux)
         if not self.library.plain_numpy:
             return function(moved, value, *args, **words)
-        token = following.set(self.library)
-        try:
+        with within(now()._replace(following=self.library)):
             return function(moved, value, *args, **words)
-        finally:
-            following.reset(token)
 
     def _expected(self, point: Point) -> Iterator[Any]:
         """What each cotangent must resemble: the leaves; for a constant itself."""

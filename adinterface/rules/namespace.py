@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core.contract.ambient import now
 from ..core.contract.library import NUMPY, PYTHON, Library
-from ..core.contract.rules import following
 from ..core.tree import handler_of
 
 
@@ -38,6 +38,6 @@ def array_namespace(*arrays: Any) -> Any:
     if len(others) > 1:
         names = " and ".join(sorted(library.name for library, _ in others))
         raise TypeError(f"array_namespace: {names} arrays do not mix; convert them to one library first.")
-    library, x = others[0] if others else (following.get() or NUMPY, None)
+    library, x = others[0] if others else (now().following or NUMPY, None)
     namespace: ModuleType = library.namespace(x)
     return namespace

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import ContextVar
+from contextvars import Token
 from typing import Any
+
+from adinterface.core.contract.ambient import Ambient, enter, leave, now, within
 
 
 class Level:
@@ -20,27 +22,23 @@ class Level:
         self.error, self.order = max(self.error, error), max(self.order, order)
 
 
-_active: ContextVar[Level | None] = ContextVar("level", default=None)
-
-#: The level in whose evaluation of f this is, if in any; a function of C, since every call asks.
-enclosing = _active.get
-#: As `below`, and the way back, for whoever enters more than this scope in one step.
-go_below, come_back = _active.set, _active.reset
+def enclosing() -> Level | None:
+    """The level in whose evaluation of f this is, if in any."""
+    level: Level | None = now().level
+    return level
 
 
-class below:
-    """While f is evaluated. A class: a generator would take longer than many an f."""
+def go_below(level: Level) -> Token[Ambient]:
+    """Evaluate f at this level until `come_back` gets the token."""
+    return enter(now()._replace(level=level))
 
-    __slots__ = ("level", "token")
 
-    def __init__(self, level: Level):
-        self.level = level
+come_back = leave
 
-    def __enter__(self) -> None:
-        self.token = _active.set(self.level)
 
-    def __exit__(self, *raised: object) -> None:
-        _active.reset(self.token)
+def below(level: Level) -> within:
+    """While f is evaluated."""
+    return within(now()._replace(level=level))
 
 
 def aside(evaluate: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,6 +12,7 @@ from jax.tree_util import register_pytree_node
 from adinterface.core.contract.auto import AutoJax
 from adinterface.core.contract.backend import Arrays, Aux, Backend, FlatFunction, Linearized, Pullback, Pushforward, Randomness
 from adinterface.core.contract.errors import BackendError
+from adinterface.core.contract.notes import note_of
 
 from . import unrolled
 from .batches import vectorized
@@ -20,6 +21,7 @@ from .devices import pickled
 from .known_failures import KNOWN_FAILURES
 from .library import JAX
 from .nodes import EquinoxModule, NnxObject, Pytree
+from .notes import NOTES
 
 # JAX's transformations, and compiled code, carry it along: its form belongs to what was traced.
 register_pytree_node(Aux, lambda aux: ((aux.arrays,), aux.form), lambda form, parts: Aux(*parts, form=form))
@@ -93,49 +95,7 @@ class JaxBackend(Backend):
         return Decided(compute) if self.jit else None
 
     def note(self, error: Exception) -> str | None:
-        if isinstance(error, jax.errors.TracerArrayConversionError):
-            return (
-                "NumPy was called on a JAX array that is being differentiated. Take the functions from the array: "
-                "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function, "
-                "and every function whose arguments f captures."
-            )
-        if isinstance(error, TypeError) and "must be Tensor, not" in str(error):
-            return (
-                "A function of torch met an array of JAX's. Take the functions from the array: "
-                "xp = adinterface.array_namespace(x), then xp.sin(x); or differentiate with AutoTorch()."
-            )
-        if isinstance(error, TypeError) and "to a custom_vjp function" in str(error):
-            return (
-                "f calls a function that has a rule for reverse mode alone (jax.custom_vjp, as Diffrax's solvers do): use "
-                "gradient, or AutoJax(mode='reverse'); to go forward, Diffrax takes adjoint=diffrax.ForwardMode()."
-            )
-        if isinstance(error, (jax.errors.ConcretizationTypeError, jax.errors.TracerBoolConversionError)):
-            return (
-                "JAX cannot turn a traced array into a Python number or a truth value here. Keep it an array "
-                "(xp.sum(x), not float(xp.sum(x))); under jax.jit or jax.vmap use jax.numpy.where or adinterface.cond instead "
-                "of a branch on a value. A prepared call stays eager with AutoJax(jit=False), a batched one takes one entry "
-                "after another with AutoJax(chunk_size=1)."
-            )
-        if isinstance(error, jax.errors.UnexpectedTracerError) or (
-            isinstance(error, TypeError) and "No constant handler for type" in str(error) and "Tracer" in str(error)
-        ):
-            return (
-                "A traced array outlived its trace. A rule, root, fixed_point or linear_solve may capture an array that is "
-                "being differentiated, of which it gives no derivative: make it a positional parameter, or pass it through "
-                "ignore_derivatives outside of the rule."
-            )
-        if isinstance(error, RuntimeError) and "has been deleted" in str(error):
-            return (
-                "A JAX array that was passed, or that f captures, no longer has its numbers: a function of jax.jit with "
-                "donate_argnums has taken them. Pass what that function returned, or do not donate what is needed again."
-            )
-        writes = isinstance(error, TypeError) and "item assignment" in str(error)
-        if writes or (isinstance(error, ValueError) and "setting an array element with a sequence" in str(error)):
-            return (
-                "JAX arrays cannot be written to. Build the array with xp.stack, xp.concat or xp.where, or use "
-                "x = x.at[i].set(value)."
-            )
-        return None
+        return note_of(error, NOTES)
 
     @classmethod
     def optimiser(cls, name: str) -> Callable[..., Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
@@ -23,15 +24,18 @@ from adinterface.core.contract.backend import (
     Randomness,
 )
 from adinterface.core.contract.errors import AdinterfaceError, BackendError
+from adinterface.core.contract.notes import note_of
 
+from .ambient import here
 from .backward import backward
 from .distributed import completed, in_use, is_dtensor, placed_like
 from .exchange import exchanged, refusing, watch
 from .forward_dtypes import keeping_dtypes
 from .known_failures import KNOWN_FAILURES
-from .library import TORCH, nesting
+from .library import TORCH
 from .nested_forward import forward, moving, refuse_tangents
 from .nodes import ModuleNode
+from .notes import NOTES, OTHER_DTYPE
 from .pickling import marked
 from .private import in_dual_level, peek
 from .state import kept, unchanged
@@ -74,11 +78,11 @@ class TorchBackend(Backend):
         if in_use() or not self._is_open(leaves):
             return None if _inside_functorch() else self._gradient_inside(function, leaves)
         inputs = _inputs(function, leaves)
-        nesting.depth = 1
+        here.depth = 1
         try:
             (output,), aux = function(*inputs)
         finally:
-            nesting.depth = 0
+            here.depth = 0
         found = backward((output,), inputs) if output.requires_grad else (None,) * len(inputs)
         connected, gradients = _reach(found), _dense(found)
         # Without the function of Python's that a named tuple has for this.
@@ -91,12 +95,12 @@ class TorchBackend(Backend):
         if self.mode != "reverse" or in_use() or not self._is_open(leaves):
             return None
         inputs = _inputs(function, leaves)
-        nesting.depth = 1
+        here.depth = 1
         try:
             (output,), _ = function(*inputs)
             first: Any = backward((output,), inputs, create_graph=True) if output.requires_grad else [None] * len(inputs)
         finally:
-            nesting.depth = 0
+            here.depth = 0
         del output  # with what f computed on the way, as far as the gradients have no need of it
         live = [(g, v) for g, v in zip(first, directions) if g is not None and g.requires_grad]
         second = backward([g for g, _ in live], inputs, [v for _, v in live]) if live else [None] * len(inputs)
@@ -104,7 +108,7 @@ class TorchBackend(Backend):
 
     def _is_open(self, leaves: Arrays) -> bool:
         """Whether nobody asks for more than f's own graph, which is the usual case: no outer call, no mode of torch."""
-        if nesting.depth or self.create_graph or peek() is not None:
+        if here.depth or self.create_graph or peek() is not None:
             return False
         if torch.is_inference_mode_enabled() or not torch.is_grad_enabled() or in_dual_level():
             return False
@@ -179,7 +183,7 @@ class TorchBackend(Backend):
         connected = [output.requires_grad for output in outputs]
 
         def back(cotangents: Arrays) -> Arrays:
-            graph = keep or (differentiable and nesting.depth > 0)
+            graph = keep or (differentiable and here.depth > 0)
             gradients: Sequence[torch.Tensor | None] = [None] * len(inputs)
             if any(connected):
                 with _mode(graph):
@@ -226,7 +230,7 @@ class TorchBackend(Backend):
             try:
                 pushed: Any = torch.func.jvp(taken, leaves, tangents, has_aux=True)
             except RuntimeError as error:
-                if any(map(str(error).__contains__, _OTHER_DTYPE)) and _MIXED not in getattr(error, "__notes__", ()):
+                if re.search(OTHER_DTYPE, str(error)) and _MIXED not in getattr(error, "__notes__", ()):
                     error.add_note(_MIXED)
                 raise
         return self._shown(pushed, leaves)
@@ -242,7 +246,7 @@ class TorchBackend(Backend):
 
     def _keeps(self, leaves: Arrays) -> bool:
         return self.create_graph or (
-            torch.is_grad_enabled() and (nesting.depth > 0 or any(leaf.grad_fn is not None for leaf in leaves))
+            torch.is_grad_enabled() and (here.depth > 0 or any(leaf.grad_fn is not None for leaf in leaves))
         )
 
     def pushforward_stacked(self, function: FlatFunction, leaves: Arrays, stacks: Arrays) -> Pushforward | None:
@@ -297,78 +301,7 @@ class TorchBackend(Backend):
         return vectorized
 
     def note(self, error: Exception) -> str | None:
-        message = str(error)
-        if isinstance(error, AdinterfaceError):
-            return None
-        if isinstance(error, RuntimeError) and any(map(message.__contains__, _ASKED_FOR_NUMBERS)):
-            return (
-                "NumPy was called on a tensor that is being differentiated. Take the functions from the array: "
-                "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function, "
-                "and every function whose arguments f captures. A NumPy array w that f captures goes in as an "
-                "argument, Constant(w)."
-            )
-        if isinstance(error, TypeError) and "numpy.ndarray" in message and "Tensor" in message:
-            return (
-                "A NumPy array that f captured met a tensor. Pass it to f as an argument, Constant(w), which is a tensor "
-                "there, or decorate f with adinterface.numpy_function."
-            )
-        if isinstance(error, RuntimeError) and any(map(message.__contains__, _OTHER_DTYPE)):
-            return (
-                "torch does not convert data to the dtype of parameters. Convert it before the call, x.to(weight.dtype) or "
-                "array.astype('float32'), or the model: module.double()."
-            )
-        if isinstance(error, NotImplementedError) and "'Sparse" in message:
-            return (
-                "torch cannot batch sparse gradients, such as those of an Embedding with sparse=True: make it with "
-                "sparse=False, or let AutoTorch(chunk_size=1) take one after another."
-            )
-        if isinstance(error, RuntimeError) and "randomness error mode" in message:
-            return (
-                "f draws random numbers, as Dropout does in training mode, in a batched call: write "
-                "batched(..., randomness='different') for numbers of each entry's own, randomness='same' for the same in all, "
-                "or module.eval()."
-            )
-        if isinstance(error, RuntimeError) and "it must override the setup_context" in message:
-            return (
-                "f contains an old-style autograd.Function, as DTensor's collectives are, which torch's forward mode and vmap "
-                "cannot go through. Use AutoTorch(), without mode='forward' and outside of batched."
-            )
-        if isinstance(error, RuntimeError) and any(map(message.__contains__, _GONE)):
-            return (
-                "A process of the group is gone, or does not take part in this exchange: it died, or took another path through "
-                "f. Look at what it printed, and start all of them again, as torchrun --max-restarts=N does by itself; "
-                "init_process_group(timeout=...) says how long to wait for one."
-            )
-        if isinstance(error, (RuntimeError, ValueError)) and any(map(message.__contains__, _NOT_BATCHED)):
-            return (
-                "torch.vmap cannot do this for all entries of a batched call at once: a branch on a value, an item(), a write "
-                "into a tensor that all entries share (as BatchNorm's statistics in training mode are: module.eval()). "
-                "AutoTorch(chunk_size=1) takes one entry after another."
-            )
-        if type(error).__module__.startswith(("torch._dynamo", "torch._inductor")):
-            return "torch.compile could not compile f, for AutoTorch(compile=True). AutoTorch() runs it as it is."
-        if isinstance(error, RuntimeError) and any(map(message.__contains__, _COMPILED_ONCE)):
-            return (
-                "What torch.compile made is differentiated once. For second derivatives pass the module that it was made from, "
-                "model._orig_mod."
-            )
-        if isinstance(error, RuntimeError) and "ZeroTensors are immutable" in message:
-            return (
-                "f writes in place to a tensor whose derivative is zero so far, which torch does not allow inside two levels "
-                "of forward mode. Take the inner derivative with adinterface, write y = y + x * x for y += x * x, or take one "
-                "of the two derivatives in reverse, with AutoTorch()."
-            )
-        if isinstance(error, RuntimeError) and "would mutate a captured Tensor" in message:
-            return (
-                "f writes to a tensor that it captured or got in a Constant, as a BatchNorm there does in training mode, which "
-                "torch's forward mode does not allow. Use AutoTorch(), or module.eval()."
-            )
-        if isinstance(error, RuntimeError) and "leaf Variable that requires grad" in message:
-            return (
-                "f writes into its own argument, which torch cannot differentiate. Write into a copy: x = x.clone(), "
-                "then x[i] = value."
-            )
-        return None
+        return None if isinstance(error, AdinterfaceError) else note_of(error, NOTES)
 
     @classmethod
     def optimiser(cls, name: str) -> Callable[..., Any]:
@@ -381,31 +314,9 @@ class TorchBackend(Backend):
         return ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
 
 
-#: What torch says when NumPy wants the numbers of a tensor that it differentiates in reverse, or forward.
-_ASKED_FOR_NUMBERS = ("Can't call numpy() on Tensor that requires grad", "data pointer of Tensor that doesn't have storage")
-
-
 _MIXED = (
     "If the arrays of f have one dtype, torch's forward mode mixed them: a float32 number that meets a Python float has a "
     "float64 tangent there. Then take this derivative in reverse, with AutoTorch(), or pass float64."
-)
-#: What torch says of two dtypes in one operation.
-_OTHER_DTYPE = ("same dtype", "destination dtypes match")
-
-#: What torch says of a second derivative of compiled code.
-_COMPILED_ONCE = ("compiled with non-empty donated buffers", "aot_autograd does not currently support double backward")
-
-#: What gloo, NCCL and their stores say of another process.
-_GONE = ("closed by peer", "Connection reset", "Broken pipe", "Timed out waiting", "communicator was aborted", "remote process")
-
-
-#: What torch.vmap says of what it cannot do.
-_NOT_BATCHED = (
-    "vmap: ",
-    "got a batched tensor",
-    "functorch transforms",
-    "data-dependent control flow",
-    "Batching rule not implemented",
 )
 
 
@@ -448,7 +359,7 @@ class _Recording:
     __slots__ = ("scopes",)
 
     def __enter__(self) -> None:
-        nesting.depth += 1
+        here.depth += 1
         # The modes cost more than a small f, and are almost always what they should be.
         self.scopes: list[Any] = []
         if torch.is_inference_mode_enabled():
@@ -461,7 +372,7 @@ class _Recording:
         self.scopes.append(scope)
 
     def __exit__(self, *raised: object) -> None:
-        nesting.depth -= 1
+        here.depth -= 1
         for scope in reversed(self.scopes):
             scope.__exit__(*raised)
 

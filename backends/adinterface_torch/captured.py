@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
 import torch
@@ -21,6 +20,7 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from adinterface.core.contract.rules import Arrays, FlatRule, Point
 
+from .ambient import here
 from .nested_forward import is_followed
 from .private import (
     functorch,
@@ -47,18 +47,14 @@ class Called:
             self.stack = stack
 
 
-#: Of the rule whose primal is running.
-_running: ContextVar[Called | None] = ContextVar("running", default=None)
-
-
 def primal(called: Called, arrays: Arrays, count: int) -> tuple[Arrays, Arrays]:
     """The value of a rule below the levels at which it was called; an error if it captures what they differentiate."""
-    token = _running.set(called)
+    before, here.called = here.called, called
     try:
         with _naming_captured(called.rule):
             found: tuple[Arrays, Arrays] = below(called.rule.value)(arrays[:count], arrays[count:])
     finally:
-        _running.reset(token)
+        here.called = before
         if called.captures:  # also where the primal has failed, which then is no wonder
             raise called.rule.captured()
     return found
@@ -66,7 +62,7 @@ def primal(called: Called, arrays: Arrays, count: int) -> tuple[Arrays, Arrays]:
 
 def below(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that belongs to the primal which is running, as torch does not take the mode along into all that it calls."""
-    called = _running.get()
+    called: Called | None = here.called
     if called is None:
         return function
 

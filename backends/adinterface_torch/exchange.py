@@ -7,7 +7,6 @@ as in torch's own training loops. What it leaves in `.grad` is taken out, and wh
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -19,6 +18,7 @@ from torch.overrides import TorchFunctionMode
 from adinterface.core.contract.backend import Arrays, FlatFunction
 from adinterface.core.contract.errors import BackendError
 
+from .ambient import here
 from .backward import backward
 from .distributed import is_dtensor, sharded_groups
 
@@ -35,8 +35,8 @@ class Watch:
         self._mode: _Calls | None = None
 
     def __enter__(self) -> Watch:
-        self._outer = _watching.watch
-        _watching.watch = self
+        self._outer: Watch | None = here.watch
+        here.watch = self
         sharded = {id(parameter.sharded_param) for group in self.groups for parameter in group.fsdp_params}
         if not self._held <= sharded:  # no wrapper is around parameters that are sharded
             self._mode = _Calls(self)
@@ -44,7 +44,7 @@ class Watch:
         return self
 
     def __exit__(self, *raised: object) -> None:
-        _watching.watch = self._outer
+        here.watch = self._outer
         self._stop(*raised)
 
     def _stop(self, *raised: object) -> None:
@@ -109,17 +109,10 @@ class _Calls(TorchFunctionMode):
         return func(*args, **kwargs) if kwargs else func(*args)
 
 
-class _Watching(threading.local):
-    watch: Watch | None = None
-
-
-_watching = _Watching()
-
-
 def note_given(module: torch.nn.Module) -> None:
     """f is about to be called with this module."""
-    if _watching.watch is not None:
-        _watching.watch.given(module)
+    if here.watch is not None:
+        here.watch.given(module)
 
 
 def watch(function: FlatFunction, leaves: Arrays) -> Watch:

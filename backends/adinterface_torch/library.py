@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from operator import attrgetter
@@ -32,6 +31,7 @@ from adinterface.core.contract.loops import Loops
 from adinterface.core.contract.nodes import Unkeyed
 from adinterface.core.contract.rules import Arrays, FlatRule
 
+from .ambient import here
 from .custom import custom
 from .distributed import is_distributed, is_dtensor, require_right, spread_like
 from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED
@@ -39,16 +39,6 @@ from .outside import outside
 from .precision import precision
 from .private import functorch, in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack, unwrapped
 from .recomputed import Again, Writes
-
-
-class Nesting(threading.local):
-    """How many calls of this library are recording f in this thread: inside one, results stay in its graph."""
-
-    depth = 0
-
-
-nesting = Nesting()
-
 
 _DTYPE_AND_SHAPE = attrgetter("dtype", "shape")
 _storage, _address = torch.Tensor.untyped_storage, torch.UntypedStorage.data_ptr
@@ -85,7 +75,7 @@ class TorchLibrary(Library):
 
     def traced(self, x: Any) -> bool:
         # While f is recorded, the tensors it was given require gradients without having a grad_fn.
-        return x.grad_fn is not None or (nesting.depth > 0 and x.requires_grad) or is_wrapped(x)
+        return x.grad_fn is not None or (here.depth > 0 and x.requires_grad) or is_wrapped(x)
 
     def value_under_trace(self, x: Any) -> np.ndarray[Any, Any] | None:
         # What is differentiated in a transform has its numbers inside; what is batched has none of its own.
@@ -237,8 +227,7 @@ class TorchLibrary(Library):
         return namespace
 
     def precision(self, dtypes: tuple[str, ...]) -> Scoping:
-        scope = precision(dtypes)
-        return lambda: scope
+        return precision(dtypes)
 
     def is_floating(self, x: Any) -> bool:
         dtype = x.dtype
@@ -285,7 +274,7 @@ class TorchLibrary(Library):
         return lifted if beside.is_cpu else lifted.to(beside.device)
 
     def evaluation(self, leaves: Iterable[Any]) -> AbstractContextManager[Any] | None:
-        if nesting.depth or any(isinstance(leaf, torch.Tensor) and self.traced(leaf) for leaf in leaves):
+        if here.depth or any(isinstance(leaf, torch.Tensor) and self.traced(leaf) for leaf in leaves):
             return None
         return torch.no_grad()
 

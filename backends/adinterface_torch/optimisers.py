@@ -16,10 +16,11 @@ from adinterface.core.contract.library import NUMPY, PYTHON, widest
 from adinterface.core.contract.structures import Leaf
 from adinterface.fit.parameters import Parameters, check_scalar, one_gradient, require_like, stateful
 
+from .ambient import here
 from .distributed import completed, is_dtensor, placed_like
 from .dtypes import DTYPES
 from .exchange import Watch, gradients
-from .library import TORCH, nesting
+from .library import TORCH
 
 
 class TorchOptim:
@@ -125,7 +126,7 @@ class TorchOptim:
             for part in data:
                 if type(part) is not torch.Tensor or part.requires_grad or part.layout is not torch.strided:
                     return None
-            if kwargs or not torch.is_grad_enabled() or nesting.depth or torch.is_inference_mode_enabled():
+            if kwargs or not torch.is_grad_enabled() or here.depth or torch.is_inference_mode_enabled():
                 return None
             watching = Watch(tensors) if spread else None
             if watching is not None:

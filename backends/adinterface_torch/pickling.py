@@ -19,7 +19,7 @@ from torch.multiprocessing.reductions import reduce_tensor
 
 from adinterface.core.contract.errors import ConversionError
 
-from .library import nesting
+from .ambient import here
 from .private import is_wrapped
 
 
@@ -34,7 +34,7 @@ class _Mark:
     @property
     def counts(self) -> bool:
         """Whether f runs: in this thread it is known. A pool pickles in a thread of its own, while f waits for it."""
-        return nesting.depth > 0 or self.thread != threading.get_ident()
+        return here.depth > 0 or self.thread != threading.get_ident()
 
     def __deepcopy__(self, memo: Any) -> _Mark:
         if self.counts:
@@ -45,17 +45,12 @@ class _Mark:
         return self
 
 
-class _Marks(threading.local):
-    def __init__(self) -> None:
-        self.mark = _Mark()
-
-
-_marks = _Marks()
-
-
 def marked(leaves: Iterable[torch.Tensor]) -> tuple[torch.Tensor, ...]:
     """Leaves of torch's that nobody else holds, with the mark, which takes 0.1 us each."""
-    found, mark = tuple(leaves), _marks.mark
+    mark = here.mark
+    if mark is None:
+        mark = here.mark = _Mark()
+    found = tuple(leaves)
     for leaf in found:
         leaf._followed = mark  # type: ignore[attr-defined]
     return found
@@ -92,7 +87,7 @@ def _is_followed(x: torch.Tensor) -> bool:
         return True
     if x.grad_fn is None:
         return x.requires_grad and _counts(x)
-    if nesting.depth > 0:
+    if here.depth > 0:
         return True
     seen, waiting = {x.grad_fn}, [x.grad_fn]
     while waiting:

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 import torch
 
 from adinterface.core.contract.library import any_wide
 
-
-class Precision(threading.local):
-    """The dtype that Python floats take in this thread's innermost call."""
-
-    dtype: torch.dtype | None = None
-
-    def __init__(self) -> None:
-        self.before: list[torch.dtype | None] = []
-
-
-current = Precision()
+from .ambient import here
 
 
 def python_float(dtypes: Iterable[str]) -> torch.dtype:
@@ -30,22 +20,18 @@ def python_float(dtypes: Iterable[str]) -> torch.dtype:
 class Scope:
     """While f runs, Python floats become arrays of the call's own precision, as on JAX, not of torch's default dtype."""
 
-    __slots__ = ("dtype",)
+    __slots__ = ("before", "dtype")
 
     def __init__(self, dtype: torch.dtype):
         self.dtype = dtype
 
     def __enter__(self) -> None:
-        current.before.append(current.dtype)
-        current.dtype = self.dtype
+        self.before, here.python_float = here.python_float, self.dtype
 
     def __exit__(self, *raised: object) -> None:
-        current.dtype = current.before.pop()
+        here.python_float = self.before
 
 
-_SCOPES = {dtype: Scope(dtype) for dtype in (torch.float32, torch.float64)}
-
-
-def precision(dtypes: Iterable[str]) -> Scope:
-    """The scope of a call with arrays of these dtypes."""
-    return _SCOPES[python_float(dtypes)]
+def precision(dtypes: Iterable[str]) -> Callable[[], Scope]:
+    """What makes the scope of a call with arrays of these dtypes."""
+    return partial(Scope, python_float(dtypes))

@@ -11,7 +11,7 @@ import array_api_compat.torch as compat
 import torch
 import torch.utils.dlpack
 
-from .precision import current
+from .ambient import here
 
 __all__ = [
     "arange", "asarray", "empty", "eye", "floor_divide", "from_dlpack", "full", "imag", "linspace", "moveaxis", "nextafter",
@@ -26,12 +26,12 @@ _COMPLEX = {torch.float64: torch.complex128, torch.float32: torch.complex64}
 
 def _default(dtype: Any, *numbers: Any) -> Any:
     """The dtype of an array made of Python numbers: None where torch's answer does not depend on its default dtype."""
-    if dtype is not None or current.dtype is None:
+    if dtype is not None or here.python_float is None:
         return dtype
     kinds = set().union(*map(_kinds, numbers))
     if complex in kinds:
-        return _COMPLEX[current.dtype]
-    return current.dtype if float in kinds else None
+        return _COMPLEX[here.python_float]
+    return here.python_float if float in kinds else None
 
 
 def _kinds(numbers: Any) -> set[type]:

@@ -6,7 +6,6 @@ would be lost. One evaluation of f is one update, however many tangents go throu
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,35 +15,27 @@ from torch import nn
 
 from adinterface.core.contract.errors import ConversionError
 
+from .ambient import here
 from .private import is_wrapped, unwrapped
 
 
-class _Copies(threading.local):
-    """The private copies that this thread makes, each with the module that it stands for; None where nobody asks."""
-
-    made: list[tuple[nn.Module, nn.Module]] | None = None
-
-
-_copies = _Copies()
-
-
 def note_copy(module: nn.Module, copied: nn.Module) -> None:
-    if _copies.made is not None:
-        _copies.made.append((module, copied))
+    if here.copies is not None:
+        here.copies.append((module, copied))
 
 
 @contextmanager
 def _noted() -> Iterator[list[tuple[nn.Module, nn.Module]]]:
     """The copies that are made meanwhile, for whoever asked first: one evaluation inside another is part of it."""
-    if _copies.made is not None:
+    if here.copies is not None:
         yield []
         return
     made: list[tuple[nn.Module, nn.Module]] = []
-    _copies.made = made
+    here.copies = made
     try:
         yield made
     finally:
-        _copies.made = None
+        here.copies = None
 
 
 @contextmanager

@@ -226,9 +226,9 @@ def test_a_number_at_an_edge_counts_as_it_is():
     calls = []
 
     def compute(x):
-        from adinterface.core.contract import decisions
+        from adinterface.core.contract.decisions import active
 
-        asked = decisions.active()
+        asked = active()
         known = asked.numbers(x > (0 if asked.recording else 5), _Jax())
         calls.append(bool(known))
         return (x * 2,)

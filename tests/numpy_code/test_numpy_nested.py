@@ -33,7 +33,7 @@ from adinterface import (
     value_derivative_and_second_derivative,
     value_gradient_and_hessian,
 )
-from adinterface.core.contract.callers import caller_form
+from adinterface.core.contract.ambient import now
 
 X = np.array([0.5, 1.5, 2.5])
 
@@ -230,4 +230,4 @@ def test_the_form_ends_with_the_code_that_takes_it(engine):
 
     with pytest.raises(ValueError, match="mine"):
         gradient(failing, ENGINES[engine], 0.7)
-    assert caller_form() is None
+    assert now().form is None

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..contract.ambient import now
 from ..contract.arrays import library_of_array
 from ..contract.backend import Accuracy, Arrays
-from ..contract.callers import caller_form
 from ..contract.library import NUMPY, PYTHON, Leave, Library, kind
 from ..tree import Structure, build_gradient, handler_of
 from .messages import Place, places_of, warn_disconnected, warn_imprecise
@@ -38,7 +38,7 @@ class Call:
         #: The native leaves, which tangents must resemble.
         self.native: Arrays = ()
         #: How the code that called takes an engine's array that stands for no such of its own.
-        self.form = caller_form()
+        self.form = now().form
 
     def again(self) -> Call:
         """This call for one more result of its own: a map that outlives it is applied."""

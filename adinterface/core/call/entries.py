@@ -134,39 +134,34 @@ def _mapped(results: Results, change: Callable[[Any], Any]) -> Results:
     return change(results)
 
 
+#: How often f is evaluated again where the generators have changed. A thread that draws now and then misses one of these.
+_AGAIN = 10
+
+
 def _without_draws(evaluate: Callable[[], Results]) -> Results:
-    """Refuse numbers that f draws outside of the engine, which would be the same for every entry."""
-    numpy_before, python_before = _numpy_state(), _python_state()
+    """Refuse numbers that f draws outside of the engine, which would be the same for every entry.
+
+    The generators belong to the process, so another thread may draw, too, as those of a dask worker do. One evaluation that
+    leaves the generators as they are shows that f does not draw. Other threads that draw during each of them are taken for f,
+    which is an error too many, never one too few.
+    """
+    before = _generators()
     found = evaluate()
-    if _numpy_state() != numpy_before or (_python_state() != python_before and _draws(evaluate)):
-        raise BackendError(
-            "batched: f draws from the generator of NumPy or of Python, once for all entries, where a loop draws for each. "
-            "Pass the numbers as an argument, Constant(Each(numbers)), or write randomness='same' if they are to be the same."
-        )
-    return found
-
-
-def _numpy_state() -> Any:
-    name, keys, *rest = np.random.get_state()  # noqa: NPY002 - whether f used the old one is the question
-    return name, np.asarray(keys).tobytes(), rest
-
-
-def _python_state() -> Any:
-    own = sys.modules.get("random")  # which takes long to import, for those who do not use it
-    return None if own is None else own.getstate()
-
-
-def _draws(evaluate: Callable[[], Any]) -> bool:
-    """Whether this very thread draws from Python's generator, as those of a dask worker do for themselves."""
-    generator, before, seen = getattr(sys.modules["random"], "_inst"), sys.getprofile(), []  # noqa: B009 - not a public name
-
-    def look(frame: Any, event: str, called: Any) -> None:
-        if event == "c_call" and getattr(called, "__self__", None) is generator:
-            seen.append(called)
-
-    sys.setprofile(look)
-    try:
+    if _generators() == before:
+        return found
+    for _ in range(_AGAIN):
+        before = _generators()
         evaluate()
-    finally:
-        sys.setprofile(before)
-    return bool(seen)
+        if _generators() == before:
+            return found
+    raise BackendError(
+        "batched: f draws from the generator of NumPy or of Python, once for all entries, where a loop draws for each. "
+        "Pass the numbers as an argument, Constant(Each(numbers)), or write randomness='same' if they are to be the same."
+    )
+
+
+def _generators() -> tuple[Any, ...]:
+    """The states of the generators of NumPy and of Python."""
+    name, keys, *rest = np.random.get_state()  # noqa: NPY002 - whether f used the old one is the question
+    own = sys.modules.get("random")  # which takes long to import, for those who do not use it
+    return name, np.asarray(keys).tobytes(), rest, None if own is None else own.getstate()

@@ -7,11 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..contract.ambient import now, within
 from ..contract.backend import Arrays, Aux
-from ..contract.callers import caller_form, calling_in
 from ..contract.errors import OutputError
 from ..contract.library import NUMPY, PYTHON, Library, kind
-from ..contract.no_axes import standing_for
 from ..tree import (
     CARRIED,
     DIFFERENTIATED,
@@ -96,8 +95,8 @@ class Function:
 
     def __call__(self, *active: Any) -> tuple[Arrays, Aux]:
         plan = self.plan
-        if caller_form() is not None:
-            with calling_in(None):  # f is code of its own
+        if now().form is not None:
+            with within(now()._replace(form=None)):  # f is code of its own
                 return self(*active)
         try:
             if self.tells:
@@ -108,49 +107,18 @@ class Function:
                 args, kwargs = plan.arguments(active, self.carried)
                 result = self.f(*args, **kwargs)
         except Exception as error:  # raised again as it is
-            self.failed(error)
+            require_function(plan.operator, self.f)
+            annotate(plan, error)
             raise
-        if HANDLERS.get(type(result)) is plan.library and self.is_output(result):  # at once what comes most often
-            return (result,), ALONE
         return self.taken_apart(result)
-
-    def failed(self, error: Exception) -> None:
-        """Note on what f raised what the user may not know."""
-        require_function(self.plan.operator, self.f)
-        annotate(self.plan, error)
 
     def _told(self, active: Sequence[Any]) -> Any:
         """f, told which of its arguments are arrays although they have no axes, and which are Python's numbers."""
         plan, both = self.plan, (*active, *self.carried)
         args, kwargs = plan.arguments(active, self.carried)
-        with standing_for([both[n] for n in plan.of_no_axes], [both[n] for n in plan.of_python]):
+        arrays, python_numbers = [both[n] for n in plan.of_no_axes], [both[n] for n in plan.of_python]
+        with within(now()._replace(arrays=arrays, python_numbers=python_numbers)):
             return self.f(*args, **kwargs)
-
-    def repeated(self, marker: Any) -> Callable[..., tuple[Arrays, Aux]]:
-        """The same for many evaluations one after another, in one frame each: two more take longer than many an f.
-
-        marker: has a `place`, which every evaluation begins at 0.
-        """
-        f, scalars, taken_apart, failed = self.f, self.plan.library.scalars, self.taken_apart, self.failed
-        if not self.plan.bare or self.output == "tree" or caller_form() is not None:
-            call = self.__call__
-
-            def evaluate(*active: Any) -> tuple[Arrays, Aux]:
-                marker.place = 0
-                return call(*active)
-
-            return evaluate
-
-        def evaluate_bare(*active: Any) -> tuple[Arrays, Aux]:
-            marker.place = 0
-            try:
-                result = f(*active)
-            except Exception as error:  # as in a single call
-                failed(error)
-                raise
-            return ((result,), ALONE) if type(result) in scalars else taken_apart(result)
-
-        return evaluate_bare
 
     def taken_apart(self, result: Any) -> tuple[Arrays, Aux]:
         """What f returned as outputs and aux."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
 import numpy as np
@@ -182,7 +182,10 @@ class Plan:
             return needed[0] if needed else None
 
         def together() -> AbstractContextManager[Any]:
-            return _Together([scope for scoping in needed if (scope := scoping()) is not None])
+            scopes = ExitStack()
+            for scope in filter(None, [scoping() for scoping in needed]):
+                scopes.enter_context(scope)
+            return scopes
 
         return together
 
@@ -348,21 +351,6 @@ def _slotted(structure: Structure, leaves: Iterator[Leaf], slots: list[Slot], va
         return Frozen(_slotted(structure.inner, leaves, slots, values))
     children = tuple([_slotted(child, leaves, slots, values) for child in structure.children])
     return Node(structure.type, structure.type.own(structure.data), children)
-
-
-class _Together:
-    """Several scopes as one."""
-
-    def __init__(self, scopes: Sequence[AbstractContextManager[Any]]):
-        self.scopes = scopes
-
-    def __enter__(self) -> None:
-        for scope in self.scopes:
-            scope.__enter__()
-
-    def __exit__(self, *raised: Any) -> None:
-        for scope in reversed(self.scopes):
-            scope.__exit__(*raised)
 
 
 class Plans:

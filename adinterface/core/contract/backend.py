@@ -80,9 +80,6 @@ class RepeatableFunction(FlatFunction, Protocol):
     def of_any_numbers(self) -> FlatFunction:
         """The same for leaves of other dtypes, such as complex ones in place of real ones, whatever it returns."""
 
-    def repeated(self, marker: Any) -> Callable[..., tuple[Arrays, Aux]]:
-        """The same for many evaluations, each of which first sets `marker.place = 0`."""
-
     def shipped(self, active: Sequence[Any]) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any]]:
         """f itself and its arguments at these leaves, for a worker in another process."""
 

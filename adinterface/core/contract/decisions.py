@@ -7,12 +7,12 @@ they were (`assuming`), and computes them besides: where they are others in a la
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Iterator, Sequence
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from .ambient import now, within
 
 if TYPE_CHECKING:
     from .library import Library
@@ -56,18 +56,17 @@ class Decisions:
         return self.answers[place].copy()
 
 
-_active: ContextVar[Decisions | None] = ContextVar("decisions", default=None)
-
-
 def active() -> Decisions | None:
     """What this run goes on by, if that is told or assumed: it must then ask at the same places, known or not."""
-    return _active.get()
+    decisions: Decisions | None = now().decisions
+    return decisions
 
 
 @contextlib.contextmanager
 def recording() -> Iterator[Decisions]:
     """Notes the numbers that code goes on by."""
-    with _during(Decisions()) as decisions:
+    decisions = Decisions()
+    with within(now()._replace(decisions=decisions)):
         yield decisions
     if decisions.undecided:
         raise Undecided
@@ -76,36 +75,8 @@ def recording() -> Iterator[Decisions]:
 @contextlib.contextmanager
 def assuming(answers: Sequence[np.ndarray[Any, Any]]) -> Iterator[Decisions]:
     """Gives code the numbers that it went on by before, and notes what it asks."""
-    with _during(Decisions(answers)) as decisions:
+    decisions = Decisions(answers)
+    with within(now()._replace(decisions=decisions)):
         yield decisions
     if decisions.undecided or len(decisions.asked) != len(answers):
         raise Undecided
-
-
-@contextlib.contextmanager
-def _during(decisions: Decisions) -> Iterator[Decisions]:
-    token = _active.set(decisions)
-    try:
-        yield decisions
-    finally:
-        _active.reset(token)
-
-
-class _Wish(threading.local):
-    """Whether code has ended with an error that might not be one if its numbers were known."""
-
-    noted = False
-
-
-_wish = _Wish()
-
-
-def wish() -> None:
-    """Told by code that asks for numbers, and has ended with an error."""
-    _wish.noted = True
-
-
-def take_wish() -> bool:
-    """Whether some was told since this was asked last."""
-    noted, _wish.noted = _wish.noted, False
-    return noted

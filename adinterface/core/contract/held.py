@@ -9,16 +9,17 @@ point counts: what an inner one holds is found again at that point, as the same 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import ContextVar
+from contextvars import Token
 from typing import Any
 
 import numpy as np
 
+from .ambient import Ambient, enter, leave, now, within
 from .errors import RuleError
 from .library import Library
 
 
-class _Hold:
+class Hold:
     """The values of one call of differences, and how far the evaluation at work has come in them."""
 
     __slots__ = ("aside", "evaluate", "leaves", "parent", "place", "position", "record", "recording")
@@ -29,7 +30,7 @@ class _Hold:
         self.record: list[Any] | None = None
         self.recording = False
         self.place = 0
-        self.parent = _active.get()
+        self.parent: Hold | None = now().hold
         #: Where this one stands in the record of its parent.
         self.position = 0
         if self.parent is not None:
@@ -44,7 +45,7 @@ class _Hold:
             if self.parent is None or self.parent.recording:
                 self._find()
             else:
-                twin = _entry(self.parent.values(), self.position, _Hold)
+                twin = _entry(self.parent.values(), self.position, Hold)
                 self.record = twin.values()
         assert self.record is not None
         return self.record
@@ -52,18 +53,14 @@ class _Hold:
     def _find(self) -> None:
         self.record, self.recording, place, self.place = [], True, self.place, 0
         evaluate = self.evaluate if self.aside is None else self.aside(self.evaluate)
-        token = _active.set(self)
         try:
-            evaluate(*[leaf.copy() if isinstance(leaf, np.ndarray) else leaf for leaf in self.leaves])
+            with within(now()._replace(hold=self)):
+                evaluate(*[leaf.copy() if isinstance(leaf, np.ndarray) else leaf for leaf in self.leaves])
         except BaseException:
             self.record = None
             raise
         finally:
-            _active.reset(token)
             self.recording, self.place = False, place
-
-
-_active: ContextVar[_Hold | None] = ContextVar("held", default=None)
 
 
 def _entry(record: list[Any], place: int, kind: type) -> Any:
@@ -86,7 +83,7 @@ class _Value:
 
 def held(x: Any, library: Library) -> Any:
     """An array without a derivative, as an evaluation of differences is to see it."""
-    hold = _active.get()
+    hold: Hold | None = now().hold
     if hold is None:
         return x
     record = hold.values()
@@ -105,7 +102,7 @@ class Holding:
 
     __slots__ = ("hold", "inside")
 
-    def __init__(self, function: Any, hold: _Hold):
+    def __init__(self, function: Any, hold: Hold):
         #: For evaluations of one's own between `hold_on(hold)` and `let_go`; `hold.place = 0` begins each.
         self.inside, self.hold = function, hold
 
@@ -152,13 +149,9 @@ class Holding:
         return self.hold.record is not None
 
     def __call__(self, *leaves: Any) -> Any:
-        hold = self.hold
-        hold.place = 0
-        token = _active.set(hold)
-        try:
+        self.hold.place = 0
+        with within(now()._replace(hold=self.hold)):
             return self.inside(*leaves)
-        finally:
-            _active.reset(token)
 
     def repeated(self) -> Callable[..., Any]:
         """The same for many evaluations one after another, between `hold_on(function.hold)` and `let_go` of what that gives.
@@ -166,10 +159,6 @@ class Holding:
         Only evaluations of this function may take place in between: to hold and let go for each takes longer than many an f.
         """
         function, hold = self.inside, self.hold
-        repeated = getattr(function, "repeated", None)
-        if repeated is not None:
-            found: Callable[..., Any] = repeated(hold)
-            return found
 
         def evaluate(*leaves: Any) -> Any:
             hold.place = 0
@@ -178,7 +167,12 @@ class Holding:
         return evaluate
 
 
-hold_on, let_go = _active.set, _active.reset
+def hold_on(hold: Hold) -> Token[Ambient]:
+    """Evaluate with this hold until `let_go` gets the token."""
+    return enter(now()._replace(hold=hold))
+
+
+let_go = leave
 
 
 class Around:
@@ -190,19 +184,13 @@ class Around:
     __slots__ = ("_hold",)
 
     def __init__(self, at_the_point: Callable[[], Any]):
-        token = _active.set(None)
-        try:
-            self._hold = _Hold(at_the_point, ())
-        finally:
-            _active.reset(token)
+        with within(now()._replace(hold=None)):
+            self._hold = Hold(at_the_point, ())
 
     def __call__(self, f: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
         self._hold.place = 0
-        token = _active.set(self._hold)
-        try:
+        with within(now()._replace(hold=self._hold)):
             return f(*args, **keywords)
-        finally:
-            _active.reset(token)
 
 
 def holding(function: Any, leaves: tuple[Any, ...], aside: Callable[[Any], Any] | None = None) -> Any:
@@ -212,7 +200,7 @@ def holding(function: Any, leaves: tuple[Any, ...], aside: Callable[[Any], Any] 
     """
     if isinstance(function, Holding):
         return function
-    return Holding(function, _Hold(function.alone, leaves, aside))
+    return Holding(function, Hold(function.alone, leaves, aside))
 
 
-__all__ = ["Around", "Holding", "held", "hold_on", "holding", "let_go"]
+__all__ = ["Around", "Hold", "Holding", "held", "hold_on", "holding", "let_go"]

@@ -1,12 +1,12 @@
-"""What `explain` listens to: the calls that operators make, and the steps that they take. And who hears how exact they are."""
+"""Records of calls: what `explain` shows, and how exact engines estimate their results to be."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
+from .ambient import now, within
 from .backend import Accuracy
 
 
@@ -20,50 +20,38 @@ class Record:
         self.accuracies: list[Accuracy] = []
 
 
-_active: ContextVar[Record | None] = ContextVar("record", default=None)
-
-
 @contextmanager
 def recording() -> Iterator[Record]:
+    """Records the calls and steps of a block of code."""
     record = Record()
-    token = _active.set(record)
-    try:
+    with within(now()._replace(record=record)):
         yield record
-    finally:
-        _active.reset(token)
 
 
-#: The record that listens now, if any; a function of C, since every call asks.
-active_record = _active.get
+def active_record() -> Record | None:
+    """The record that listens now, if any."""
+    record: Record | None = now().record
+    return record
 
 
 def note_step(backend: Any, step: str) -> None:
-    record = _active.get()
+    """Note a step of an engine, if a record listens."""
+    record = active_record()
     if record is not None:
         record.steps.append(f"{type(backend.auto).__name__}: {step}")
 
 
-#: Where engines that estimate their errors leave what they found.
-_estimates: ContextVar[list[Accuracy] | None] = ContextVar("estimates", default=None)
-
-
-class estimating:
-    """While an engine that estimates computes: what it notes. A class, since a generator takes longer."""
-
-    __slots__ = ("token",)
-
-    def __enter__(self) -> list[Accuracy]:
-        found: list[Accuracy] = []
-        self.token = _estimates.set(found)
-        return found
-
-    def __exit__(self, *raised: object) -> None:
-        _estimates.reset(self.token)
+@contextmanager
+def estimating() -> Iterator[list[Accuracy]]:
+    """Collects the accuracies that an engine notes."""
+    found: list[Accuracy] = []
+    with within(now()._replace(estimates=found)):
+        yield found
 
 
 def note_accuracy(make: Callable[[], Accuracy]) -> None:
-    """Tell how exact the derivatives are that were just taken; made only if somebody listens."""
-    found, record = _estimates.get(), _active.get()
+    """Note how exact the derivatives are that were just computed. `make` is called only if somebody listens."""
+    found, record = now().estimates, active_record()
     if found is None and record is None:
         return
     accuracy = make()
@@ -73,24 +61,17 @@ def note_accuracy(make: Callable[[], Accuracy]) -> None:
         record.accuracies.append(accuracy)
 
 
-#: How exact derivatives are, by whom it is not to be told before he has seen them; each with what tells it.
-_doubts: ContextVar[list[tuple[float, Callable[[], None]]] | None] = ContextVar("doubts", default=None)
-
-
 @contextmanager
 def doubting() -> Iterator[list[tuple[float, Callable[[], None]]]]:
-    """Large estimated errors go into this list instead of a warning: how large, relative, and what warns of them."""
+    """Collects large estimated errors in place of warnings: each with its relative size and the function that warns."""
     doubts: list[tuple[float, Callable[[], None]]] = []
-    token = _doubts.set(doubts)
-    try:
+    with within(now()._replace(doubts=doubts)):
         yield doubts
-    finally:
-        _doubts.reset(token)
 
 
 def tell_doubt(relative: float, tell: Callable[[], None]) -> None:
-    """Warn now, or leave it to whoever judges himself."""
-    doubts = _doubts.get()
+    """Warn now, or leave it to the caller that collects doubts."""
+    doubts = now().doubts
     if doubts is None:
         tell()
     else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar
 from typing import Any, NamedTuple, Protocol
 
 Arrays = tuple[Any, ...]
@@ -69,12 +68,8 @@ def require_linear(
         raise rule.nonlinear()
 
 
-#: The library whose engine follows a rule's derivative while that is computed, if its other arrays are NumPy's own: among the
-#: arrays that a rule gets, some may be followed and some not, and all of them want the engine's namespace.
-following: ContextVar[Any] = ContextVar("following", default=None)
-
 #: For each engine that compiles Python code while it runs: whether it does so now, and a decorator of functions that it must
 #: not compile. Rules are applied by such functions.
 while_compiling: list[tuple[Callable[[], bool], Callable[[Callable[..., Any]], Callable[..., Any]]]] = []
 
-__all__ = ["Arrays", "FlatRule", "Point", "following", "require_linear", "while_compiling"]
+__all__ = ["Arrays", "FlatRule", "Point", "require_linear", "while_compiling"]

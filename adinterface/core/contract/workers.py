@@ -10,11 +10,11 @@ import dataclasses
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import ContextVar
 from operator import call
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from .ambient import now, within
 from .errors import PrecisionError
 from .structures import Constant, Each
 
@@ -43,9 +43,9 @@ class Outside(NamedTuple):
 def run_all(executor: Any, tasks: Sequence[Task]) -> Iterator[Any]:
     """The results, in the order of the tasks. What a task raises is raised, and what has not begun is cancelled."""
     size = max(1, -(-len(tasks) // PIECES))
-    stays, busy = isinstance(executor, ThreadPoolExecutor), _waiting.get() | {id(executor)}
+    stays, busy = isinstance(executor, ThreadPoolExecutor), now().waiting | {id(executor)}
     pieces = [_Piece(tasks[start : start + size], stays, busy) for start in range(0, len(tasks), size)]
-    if busy == _waiting.get() or _is_thread_of(executor):
+    if busy == now().waiting or _is_thread_of(executor):
         # A worker of this very executor waits for what is computed here: all of them may, and then none would ever begin.
         for piece in pieces:
             yield from piece.results()
@@ -64,10 +64,6 @@ def _is_thread_of(executor: Any) -> bool:
     return bool(prefix) and threading.current_thread().name.startswith(f"{prefix}_")
 
 
-#: The executors, by what `id` says of them, of which a worker waits for what is computed here.
-_waiting: ContextVar[frozenset[int]] = ContextVar("waiting", default=frozenset())
-
-
 class _Piece:
     """Tasks that a worker does one after the other."""
 
@@ -80,11 +76,8 @@ class _Piece:
     def __call__(self) -> tuple[list[Any], list[str] | None]:
         """On a worker: the results, and their dtypes if they leave the process."""
         _require_dtypes(self.tasks, self.dtypes)
-        token = _waiting.set(_waiting.get() | self.busy)
-        try:
+        with within(now()._replace(waiting=now().waiting | self.busy)):
             results = self.results()
-        finally:
-            _waiting.reset(token)
         return results, None if self.dtypes is None else _dtypes(results)
 
     def results(self) -> list[Any]:

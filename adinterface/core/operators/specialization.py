@@ -14,7 +14,8 @@ import numpy as np
 from ..call.output import Function, annotate
 from ..call.passages import Entrance
 from ..call.plan import Plan
-from ..contract.decisions import Undecided, take_wish
+from ..contract.ambient import take_wish
+from ..contract.decisions import Undecided
 from ..contract.errors import AdinterfaceError
 from ..contract.library import NUMPY, PYTHON
 from ..contract.nodes import Unkeyed, contents, key_and_change

@@ -55,7 +55,7 @@ def pretended(x: NumpyArray) -> type:
     """The class that NumPy's own array, or number, would have here."""
     if type(x) is not NumpyArray or not is_number(x):
         return np.ndarray
-    kind = x.dtype.kind if x._parent is PYTHON else ""
+    kind = x.dtype.kind if x._origin is PYTHON else ""
     found: type = float if kind == "f" else complex if kind == "c" else x.dtype.type
     return found
 

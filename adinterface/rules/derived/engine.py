@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.contract.ambient import now
 from ...core.contract.auto import AutoBackend, AutoFiniteDifferences
-from ...core.contract.library import NUMPY, PYTHON, Library
+from ...core.contract.library import NUMPY, PYTHON
 from ...core.contract.registry import auto_class
-from ...core.contract.rules import following
 from ...core.tree import Constant, Leaf, flatten
 
 
 def backend_of_arrays(tree: Any) -> AutoBackend:
     """The backend whose engine has made the arrays of a tree; finite differences for NumPy's, which none has made."""
-    library: Library | None = following.get()
+    library = now().following
     if library is None:
         leaves: list[Leaf] = []
         flatten(Constant(tree), leaves, lambda: "an argument")

@@ -1,0 +1,58 @@
+"""Notes on errors of JAX: what the user should know."""
+
+from __future__ import annotations
+
+import jax
+
+from adinterface.core.contract.notes import Note
+
+_OUTLIVED = (
+    "A traced array outlived its trace. A rule, root, fixed_point or linear_solve may capture an array that is "
+    "being differentiated, of which it gives no derivative: make it a positional parameter, or pass it through "
+    "ignore_derivatives outside of the rule."
+)
+_READ_ONLY = (
+    "JAX arrays cannot be written to. Build the array with xp.stack, xp.concat or xp.where, or use x = x.at[i].set(value)."
+)
+
+NOTES = [
+    Note(
+        jax.errors.TracerArrayConversionError,
+        "",
+        "NumPy was called on a JAX array that is being differentiated. Take the functions from the array: "
+        "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function, "
+        "and every function whose arguments f captures.",
+    ),
+    Note(
+        TypeError,
+        "must be Tensor, not",
+        "A function of torch met an array of JAX's. Take the functions from the array: "
+        "xp = adinterface.array_namespace(x), then xp.sin(x); or differentiate with AutoTorch().",
+    ),
+    Note(
+        TypeError,
+        "to a custom_vjp function",
+        "f calls a function that has a rule for reverse mode alone (jax.custom_vjp, as Diffrax's solvers do): use "
+        "gradient, or AutoJax(mode='reverse'); to go forward, Diffrax takes adjoint=diffrax.ForwardMode().",
+    ),
+    Note(
+        (jax.errors.ConcretizationTypeError, jax.errors.TracerBoolConversionError),
+        "",
+        "JAX cannot turn a traced array into a Python number or a truth value here. Keep it an array "
+        "(xp.sum(x), not float(xp.sum(x))); under jax.jit or jax.vmap use jax.numpy.where or adinterface.cond instead "
+        "of a branch on a value. A prepared call stays eager with AutoJax(jit=False), a batched one takes one entry "
+        "after another with AutoJax(chunk_size=1).",
+    ),
+    Note(jax.errors.UnexpectedTracerError, "", _OUTLIVED),
+    Note(TypeError, "No constant handler for type.*Tracer|Tracer.*No constant handler for type", _OUTLIVED),
+    Note(
+        RuntimeError,
+        "has been deleted",
+        "A JAX array that was passed, or that f captures, no longer has its numbers: a function of jax.jit with "
+        "donate_argnums has taken them. Pass what that function returned, or do not donate what is needed again.",
+    ),
+    Note(TypeError, "item assignment", _READ_ONLY),
+    Note(ValueError, "setting an array element with a sequence", _READ_ONLY),
+]
+
+__all__ = ["NOTES"]

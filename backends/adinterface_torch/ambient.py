@@ -1,0 +1,31 @@
+"""The ambient state of the torch backend: what is true of all code that runs meanwhile in this thread.
+
+It is one object for each thread, whose attributes are set and restored by the scopes in the files named below.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import torch
+
+
+class Ambient(threading.local):
+    #: How many calls of this library record f: inside one, results stay in its graph (`backend`).
+    depth = 0
+    #: The dtype that Python floats take in the innermost call (`precision`).
+    python_float: torch.dtype | None = None
+    #: The private copies of modules that are made, each with its module; None if they are not noted (`state`).
+    copies: list[tuple[torch.nn.Module, torch.nn.Module]] | None = None
+    #: What looks for wrappers that exchange gradients: a `Watch` (`exchange`).
+    watch: Any = None
+    #: The rule of which the value is computed: a `Called` (`captured`).
+    called: Any = None
+    #: The mark of the leaves that f gets in this thread: a `_Mark` (`pickling`).
+    mark: Any = None
+
+
+here = Ambient()
+
+__all__ = ["here"]

@@ -1,0 +1,99 @@
+"""Notes on errors of torch: what the user should know."""
+
+from __future__ import annotations
+
+from adinterface.core.contract.notes import Note
+
+#: What torch says of two dtypes in one operation.
+OTHER_DTYPE = "same dtype|destination dtypes match"
+
+NOTES = [
+    Note(
+        RuntimeError,
+        r"Can't call numpy\(\) on Tensor that requires grad|data pointer of Tensor that doesn't have storage",
+        "NumPy was called on a tensor that is being differentiated. Take the functions from the array: "
+        "xp = adinterface.array_namespace(x), then xp.sin(x); or decorate f with adinterface.numpy_function, "
+        "and every function whose arguments f captures. A NumPy array w that f captures goes in as an "
+        "argument, Constant(w).",
+    ),
+    Note(
+        TypeError,
+        r"numpy\.ndarray.*Tensor|Tensor.*numpy\.ndarray",
+        "A NumPy array that f captured met a tensor. Pass it to f as an argument, Constant(w), which is a tensor "
+        "there, or decorate f with adinterface.numpy_function.",
+    ),
+    Note(
+        RuntimeError,
+        OTHER_DTYPE,
+        "torch does not convert data to the dtype of parameters. Convert it before the call, x.to(weight.dtype) or "
+        "array.astype('float32'), or the model: module.double().",
+    ),
+    Note(
+        NotImplementedError,
+        "'Sparse",
+        "torch cannot batch sparse gradients, such as those of an Embedding with sparse=True: make it with "
+        "sparse=False, or let AutoTorch(chunk_size=1) take one after another.",
+    ),
+    Note(
+        RuntimeError,
+        "randomness error mode",
+        "f draws random numbers, as Dropout does in training mode, in a batched call: write "
+        "batched(..., randomness='different') for numbers of each entry's own, randomness='same' for the same in all, "
+        "or module.eval().",
+    ),
+    Note(
+        RuntimeError,
+        "it must override the setup_context",
+        "f contains an old-style autograd.Function, as DTensor's collectives are, which torch's forward mode and vmap "
+        "cannot go through. Use AutoTorch(), without mode='forward' and outside of batched.",
+    ),
+    Note(
+        RuntimeError,
+        # of gloo, NCCL and their stores, about another process
+        "closed by peer|Connection reset|Broken pipe|Timed out waiting|communicator was aborted|remote process",
+        "A process of the group is gone, or does not take part in this exchange: it died, or took another path through "
+        "f. Look at what it printed, and start all of them again, as torchrun --max-restarts=N does by itself; "
+        "init_process_group(timeout=...) says how long to wait for one.",
+    ),
+    Note(
+        (RuntimeError, ValueError),
+        # of torch.vmap
+        "vmap: |got a batched tensor|functorch transforms|data-dependent control flow|Batching rule not implemented",
+        "torch.vmap cannot do this for all entries of a batched call at once: a branch on a value, an item(), a write "
+        "into a tensor that all entries share (as BatchNorm's statistics in training mode are: module.eval()). "
+        "AutoTorch(chunk_size=1) takes one entry after another.",
+    ),
+    Note(
+        Exception,
+        r"^torch\._(dynamo|inductor)",
+        "torch.compile could not compile f, for AutoTorch(compile=True). AutoTorch() runs it as it is.",
+    ),
+    Note(
+        RuntimeError,
+        # of a second derivative of compiled code
+        "compiled with non-empty donated buffers|aot_autograd does not currently support double backward",
+        "What torch.compile made is differentiated once. For second derivatives pass the module that it was made from, "
+        "model._orig_mod.",
+    ),
+    Note(
+        RuntimeError,
+        "ZeroTensors are immutable",
+        "f writes in place to a tensor whose derivative is zero so far, which torch does not allow inside two levels "
+        "of forward mode. Take the inner derivative with adinterface, write y = y + x * x for y += x * x, or take one "
+        "of the two derivatives in reverse, with AutoTorch().",
+    ),
+    Note(
+        RuntimeError,
+        "would mutate a captured Tensor",
+        "f writes to a tensor that it captured or got in a Constant, as a BatchNorm there does in training mode, which "
+        "torch's forward mode does not allow. Use AutoTorch(), or module.eval().",
+    ),
+    Note(
+        RuntimeError,
+        "leaf Variable that requires grad",
+        "f writes into its own argument, which torch cannot differentiate. Write into a copy: x = x.clone(), "
+        "then x[i] = value.",
+    ),
+]
+
+__all__ = ["NOTES", "OTHER_DTYPE"]

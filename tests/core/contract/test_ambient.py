@@ -1,0 +1,59 @@
+"""Ambient state: scopes restore it, other threads do not see it, and it stands in few files."""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+import adinterface
+from adinterface.core.contract.ambient import Ambient, now, take_wish, wish, within
+from adinterface.core.contract.notes import Note, note_of
+
+
+def test_scopes_restore_what_was_before():
+    with within(now()._replace(level="outer")):
+        with within(now()._replace(waiting=frozenset({1}))):
+            assert (now().level, now().waiting) == ("outer", {1})
+        with pytest.raises(KeyError), within(now()._replace(level="inner")):
+            raise KeyError
+        assert now() == Ambient(level="outer")
+    assert now() == Ambient()
+
+
+def test_a_thread_begins_with_nothing():
+    seen = []
+    with within(now()._replace(level="here")):
+        thread = threading.Thread(target=lambda: seen.append(now()))
+        thread.start()
+        thread.join()
+    assert seen == [Ambient()]
+
+
+def test_a_wish_is_told_once_and_outlives_a_scope():
+    with within(now()._replace(level="inner")):
+        wish()
+    assert take_wish()
+    assert not take_wish()
+
+
+def _count(text):
+    return text.count("ContextVar(") + text.count("threading.local")
+
+
+def test_ambient_state_stands_in_few_files():
+    root = Path(adinterface.__file__).parents[1]
+    sources = [path for folder in ("adinterface", "backends") for path in (root / folder).rglob("*.py")]
+    counts = {str(path.relative_to(root)): _count(path.read_text(encoding="utf-8")) for path in sources}
+    found = {name: count for name, count in counts.items() if count}
+    assert found == {
+        "adinterface/core/contract/ambient.py": 2,
+        "adinterface/numpy_code/refusals.py": 1,
+        "backends/adinterface_torch/ambient.py": 1,
+    }
+
+
+def test_the_first_note_that_fits_counts():
+    notes = [Note(TypeError, "a.*b", "types"), Note((TypeError, ValueError), r"^builtins: .*b", "either")]
+    assert note_of(TypeError("a\nb"), notes) == "types"
+    assert note_of(ValueError("a b"), notes) == "either"
+    assert note_of(KeyError("a b"), notes) is None

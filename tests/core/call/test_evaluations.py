@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from adinterface_conformance.examples import example_of
 
 from adinterface import (
     AutoAutograd,
@@ -11,22 +12,11 @@ from adinterface import (
     Constant,
     SecondOrder,
     derivative,
-    diagonal_hessian,
     explain,
     gradient,
-    gradient_and_hvp,
-    hessian,
-    hvp,
-    jacobian,
     linearize,
     pullback,
     pushforward,
-    second_derivative,
-    value_and_derivative,
-    value_and_gradient,
-    value_and_jacobian,
-    value_derivative_and_second_derivative,
-    value_gradient_and_hessian,
 )
 from adinterface.core.operators.facts import operations, plain_of
 
@@ -35,36 +25,12 @@ N, M = 4, 3
 X, V, W = np.arange(1.0, N + 1), np.ones(N), np.ones(M)
 
 
-def scalar(x):
-    return (x**3).sum()
-
-
 def array(x):
     return x[:M] ** 2 * x[N - 1]
 
 
-def number(x):
-    return x**3
-
-
-OPERATORS = {
-    "gradient": (gradient, scalar, (X,)),
-    "value_and_gradient": (value_and_gradient, scalar, (X,)),
-    "jacobian": (jacobian, array, (X,)),
-    "value_and_jacobian": (value_and_jacobian, array, (X,)),
-    "pullback": (pullback, array, (X,)),
-    "pushforward": (pushforward, array, ((X,), (V,))),
-    "linearize": (linearize, array, (X,)),
-    "derivative": (derivative, number, (2.0,)),
-    "value_and_derivative": (value_and_derivative, number, (2.0,)),
-    "second_derivative": (second_derivative, number, (2.0,)),
-    "value_derivative_and_second_derivative": (value_derivative_and_second_derivative, number, (2.0,)),
-    "hvp": (hvp, scalar, (X, V)),
-    "gradient_and_hvp": (gradient_and_hvp, scalar, (X, V)),
-    "hessian": (hessian, scalar, (X,)),
-    "value_gradient_and_hessian": (value_gradient_and_hessian, scalar, (X,)),
-    "diagonal_hessian": (diagonal_hessian, scalar, (X,)),
-}
+#: The calls that are counted, of functions of n numbers.
+OPERATORS = {operation.name: example_of(operation, x=X, v=V) for operation in operations()}
 
 DIFFERENCES = AutoFiniteDifferences(method="central")
 BACKENDS = {

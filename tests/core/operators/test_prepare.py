@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
+from adinterface_conformance.examples import example_of, examples
 from backends_table import BACKENDS, assert_tree, each_backend, rtol_of
 
 from adinterface import (
@@ -26,25 +27,17 @@ from adinterface import (
     NotDifferentiableError,
     TreeError,
     array_namespace,
-    derivative,
-    diagonal_hessian,
     gradient,
-    gradient_and_hvp,
     hessian,
     hvp,
-    jacobian,
     linearize,
     prepare,
     pullback,
     pushforward,
     register_node,
-    second_derivative,
-    value_and_derivative,
     value_and_gradient,
-    value_and_jacobian,
-    value_derivative_and_second_derivative,
-    value_gradient_and_hessian,
 )
+from adinterface.core.operators.facts import gives_map, operations
 
 X = np.linspace(0.5, 1.5, 4)
 Y = np.linspace(-1.0, 2.0, 4)
@@ -58,22 +51,8 @@ def bend(x):
     return x**2 * x[0]
 
 
-CALLS = [
-    (gradient, cubes, (X,)),
-    (value_and_gradient, cubes, (X,)),
-    (jacobian, bend, (X,)),
-    (value_and_jacobian, bend, (X,)),
-    (pushforward, bend, ((X,), (Y,))),
-    (derivative, lambda t: t**3, (2.0,)),
-    (value_and_derivative, lambda t: t**3, (2.0,)),
-    (second_derivative, lambda t: t**3, (2.0,)),
-    (value_derivative_and_second_derivative, lambda t: t**3, (2.0,)),
-    (hvp, cubes, (X, Y)),
-    (gradient_and_hvp, cubes, (X, Y)),
-    (hessian, cubes, (X,)),
-    (value_gradient_and_hessian, cubes, (X,)),
-    (diagonal_hessian, cubes, (X,)),
-]
+#: Those of operators that give no map.
+CALLS = [example_of(operation) for operation in operations() if not gives_map(operation)]
 
 
 @each_backend
@@ -349,15 +328,7 @@ def left_for_the_collector(call):
 def test_calls_leave_nothing_to_the_garbage_collector(backend, prepared):
     """Such cycles hold the memory of arrays until they are found, and to look for them takes time."""
     gc.freeze()
-    for operator, f, args in [
-        (gradient, cubes, (X,)),
-        (jacobian, bend, (X,)),
-        (hessian, cubes, (X,)),
-        (hvp, cubes, (X, X)),
-        (diagonal_hessian, cubes, (X,)),
-        (pushforward, bend, ((X,), (X,))),
-        (pullback, bend, (X,)),
-    ]:
+    for operator, f, args in examples().values():
         call = prepare(operator, f, backend, *args) if prepared else functools.partial(operator, f, backend)
         assert left_for_the_collector(functools.partial(call, *args)) == []
 

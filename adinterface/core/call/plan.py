@@ -26,7 +26,9 @@ from ..tree import (
     Static,
     Structure,
     flatten,
+    flatten_argument,
     handler_of,
+    is_promoted,
     paths_of,
     refuse_endless,
 )
@@ -40,7 +42,7 @@ from .passages import (
     leaving_all,
     unless_as_they_are,
 )
-from .signature import Signature, is_promoted
+from .signature import Signature
 
 
 class Plan:
@@ -124,13 +126,10 @@ class Plan:
         return values
 
     def _flatten(self, i: int, arg: Any, leaves: list[Leaf]) -> Structure:
-        if type(arg) is not Constant:
-            handler = handler_of(arg, alone=True, path=f"args[{i}]")
-            if is_promoted(handler, arg):
-                self.promoted.append(i)
-                leaves.append(Leaf(arg, handler, None, True))  # type: ignore[arg-type]
-                return DIFFERENTIATED
-        return flatten(arg, leaves, lambda: f"args[{i}]")
+        structure = flatten_argument(arg, leaves, f"args[{i}]")
+        if is_promoted(arg):
+            self.promoted.append(i)
+        return structure
 
     def _see_markers(self, values: Sequence[Any]) -> None:
         """What is said of arguments by wrapping them, beside Constant."""

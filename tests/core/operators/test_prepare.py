@@ -233,7 +233,7 @@ def test_specializations_are_bounded():
     for n in range(1, 9):
         fast(np.ones(n))
     assert fast.specializations == 8
-    assert repr(fast) == "<gradient of cubes prepared on AutoAutograd(mode=None): 3 specializations>"
+    assert repr(fast) == "<gradient of cubes prepared on AutoAutograd(): 3 specializations>"
     assert repr(prepare(gradient, cubes, AutoAutograd(), X)).endswith("1 specialization>")
 
 
@@ -376,7 +376,7 @@ def test_torch_compiles_f_with_its_backward_pass(monkeypatch):
     fast = prepare(value_and_gradient, mixed, AutoTorch(compile=True), p, Constant(x))
     for _ in range(2):
         assert_tree(fast(p, Constant(x)), expected, 1e-10)
-    assert repr(fast).startswith("<value_and_gradient of mixed prepared on AutoTorch(mode=None, compile=True")
+    assert repr(fast).startswith("<value_and_gradient of mixed prepared on AutoTorch(compile=True")
 
 
 @quiet_compiler

@@ -9,7 +9,7 @@ from ..core.contract.auto import AutoBackend, MatrixBackend
 from .pattern import SparsityPattern
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AutoSparse(MatrixBackend):
     """Sparse Jacobians and Hessians by any backend, which may be a `SecondOrder`.
 

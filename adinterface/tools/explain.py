@@ -73,8 +73,7 @@ def explain(
 
     >>> from adinterface import AutoFiniteDifferences, explain, gradient
     >>> report = explain(gradient, lambda p: p["x"] ** 2, AutoFiniteDifferences(), {"x": 3.0, "name": "speed"})
-    gradient with AutoFiniteDifferences(method='adaptive', order=None, step=None, scale=None, bounds=None,
-        max_evaluations=10, noise=None, native=None, executor=None)
+    gradient with AutoFiniteDifferences()
     arguments
       args[0]['x']     differentiated  the float 3.0: reaches f as numpy float64
       args[0]['name']  None            str 'speed': str has no gradient

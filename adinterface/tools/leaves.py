@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ..core.contract.library import Library, kind
 from ..core.tree import (
     DIFFERENTIATED,
     Frozen,
@@ -15,7 +14,7 @@ from ..core.tree import (
     Structure,
     children_of,
     flatten,
-    handler_of,
+    flatten_argument,
     holder_of,
     paths_of,
 )
@@ -42,12 +41,7 @@ def taken_apart(args: Iterable[Any]) -> tuple[list[Structure], list[Leaf]]:
     structures: list[Structure] = []
     leaves: list[Leaf] = []
     for i, arg in enumerate(args):
-        handler = handler_of(arg, scan=False)  # `flatten` scans, and takes Constants
-        if isinstance(handler, Library) and kind(handler.dtype(arg)) == "integer":
-            leaves.append(Leaf(arg, handler, None, True))
-            structures.append(DIFFERENTIATED)
-        else:
-            structures.append(flatten(arg, leaves, lambda i=i: f"args[{i}]"))  # type: ignore[misc]
+        structures.append(flatten_argument(arg, leaves, f"args[{i}]"))
     return structures, leaves
 
 

@@ -75,12 +75,8 @@ class Measured:
 
 def label(backend: AutoBackend) -> str:
     """A backend as one writes it, without the options that have their default."""
-    try:
-        plain = type(backend)()
-    except TypeError:  # an option without a default
-        return repr(backend)
-    changed = [o.name for o in fields(backend) if getattr(backend, o.name) != getattr(plain, o.name)]
-    options = [f"{name}={getattr(backend, name)!r}" for name in changed]
+    changed = backend.changed_options()
+    options = [f"{option.name}={getattr(backend, option.name)!r}" for option in fields(backend) if option.name in changed]
     return f"{type(backend).__name__}({', '.join(options)})"
 
 

@@ -25,6 +25,9 @@ from .whole_step import WholeStep
 
 _NUMBERS = (float, complex, np.ndarray, jax.Array)
 
+#: The options of AutoJax that change nothing in a compiled whole step. Others take the general way.
+_AS_THEY_ARE = {"mode", "chunk_size", "executor"}
+
 
 class Optax:
     """An Optax transformation on any tree. See `adinterface.optax`."""
@@ -82,7 +85,7 @@ class Optax:
     def native_step(self, whole: Callable[..., Any], loss: Callable[..., Any], backend: Any) -> Callable[..., Any] | None:
         """`whole(model, state, *data)` compiled, for arrays in trees that JAX knows (see `WholeStep`); None if the backend is
         not this engine's."""
-        if not isinstance(backend, AutoJax) or not backend.jit or backend.device is not None:
+        if not isinstance(backend, AutoJax) or backend.changed_options() - _AS_THEY_ARE:
             return None
         return WholeStep(whole)
 

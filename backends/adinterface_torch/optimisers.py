@@ -22,6 +22,9 @@ from .dtypes import DTYPES
 from .exchange import Watch, gradients
 from .library import TORCH
 
+#: The options of AutoTorch that a whole step heeds, or that change nothing in one gradient. Others take the general way.
+_AS_THEY_ARE = {"mode", "compile", "chunk_size", "executor"}
+
 
 class TorchOptim:
     """An optimiser of torch's on any tree. See `adinterface.torch_optim`."""
@@ -115,8 +118,9 @@ class TorchOptim:
 
         None if the backend is not this engine's; the step answers None for arguments that ask for more.
         """
-        plain = isinstance(backend, AutoTorch) and not backend.create_graph and backend.mode != "forward"
-        if not plain or backend.device is not None or not (self._as_it_is and isinstance(self._model, torch.nn.Module)):
+        if not isinstance(backend, AutoTorch) or backend.mode == "forward" or backend.changed_options() - _AS_THEY_ARE:
+            return None
+        if not (self._as_it_is and isinstance(self._model, torch.nn.Module)):
             return None
         f = torch.compile(loss) if backend.compile else loss
         model, tensors, optimizer = self._model, self._tensors, self.optimizer

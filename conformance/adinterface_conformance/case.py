@@ -11,7 +11,7 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from adinterface import (
 from adinterface.core.contract.backend import Aux, gives
 from adinterface.core.contract.library import kind
 from adinterface.core.contract.registry import backend_class, find
-from adinterface.core.operators.facts import arguments_of, given_to, operation_of_name, operator_of, parts_of
+from adinterface.core.operators.facts import arguments_of, operation_of_name, parts_of
 from adinterface.core.operators.operation import Operation, PartForm
 
 from .accuracy import pair_of, tolerance
@@ -37,28 +37,6 @@ from .arguments import Arguments, under
 from .scenario import Scenario
 from .state import changes, global_state, restored, without_imports
 from .trees import array_dtype_of, filled, floating, is_floating, leaves_inside, leaves_of
-
-
-class Example(NamedTuple):
-    """A call of an operator: `operator(f, backend, *args)`."""
-
-    operator: Callable[..., Any]
-    f: Callable[..., Any]
-    args: tuple[Any, ...]
-
-
-#: The point of the examples and a tangent: n = 4 numbers, of which f makes m = 3 where the operator takes arrays.
-POINT, TANGENT, OUTPUTS = np.arange(1.0, 5.0), np.ones(4), 3
-
-
-def example(operation: type[Operation]) -> Example:
-    """A call of an operator, made from what its operation says: an operator that is new has one, too."""
-    if operation.takes == "one number":
-        return Example(operator_of(operation), lambda t: t**3, (2.0,))
-    f: Callable[[Any], Any] = lambda x: x[:OUTPUTS] ** 2 * x[3]
-    if operation.output != "tree":
-        f = lambda x: array_namespace(x).sum(x**3)
-    return Example(operator_of(operation), f, given_to(operation, (POINT,), (TANGENT,)))
 
 
 class Unrelated:

@@ -280,8 +280,13 @@ def _walk(case: Case, part: str, got: Any, rule: Rule) -> None:
         like(x, got, part, lambda row, other, path: like(x, other, path, _leaf(rule, None, row), bare=True), bare=True)
     elif form == "argument":
         like(args[0], got, part, _leaf(rule, None), bare=True)
-    else:
+    elif form in ("arguments", "back"):
         _arguments(args, got, part, rule, None)
+    else:
+        raise TypeError(
+            f"{case.name}: no check knows the form {form!r} of {part!r}. Add the form to `_walk` in "
+            f"conformance/adinterface_conformance/checks.py."
+        )
 
 
 def _arguments(args: tuple[Any, ...], got: Any, path: str, rule: Rule, y: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -175,49 +175,96 @@ def symmetry(case: Case) -> None:
 
 
 class Model(NamedTuple):
-    """What a derivative says of f along a direction: `change` is h times it, or h^2 times it for second order."""
+    """What a derivative says of f: the changes along some directions add up to h, or h^2 for second order, times it."""
 
-    what: str
     order: int
-    direction: Vectors
+    directions: list[Vectors]
     derivative: Vectors
     #: What is looked at of f's outputs.
     seen: Callable[[Vectors], Vectors]
 
 
-def _models(case: Case, parts: dict[str, Any]) -> Iterator[Model]:
+def _all_outputs(outputs: Vectors) -> Vectors:
+    return outputs
+
+
+def _of_gradient(case: Case, got: Any) -> Model:
     v = case.direction("v")
+    return Model(1, [v], [np.asarray(inner(floating(got), v))], _all_outputs)
 
-    def all_outputs(outputs: Vectors) -> Vectors:
-        return outputs
 
-    for part, got in parts.items():
-        if part == "gradient":
-            yield Model(part, 1, v, [np.asarray(inner(floating(got), v))], all_outputs)
-        elif part == "back":
-            yield Model(part, 1, v, [np.asarray(inner(floating(got), v))], _weighted(case.seed_leaves()))
-        elif part in ("tangent", "push"):
-            yield Model(part, 1, case.tangent_leaves(), floating(got), all_outputs)
-        elif part == "jacobian":
-            yield Model(part, 1, v, jacobian_times(case, got, v), all_outputs)
-        elif part == "derivative":
-            yield Model(part, 1, [np.ones_like(leaf) for leaf in case.point], floating(got), all_outputs)
-        elif part == "second_derivative":
-            yield Model(part, 2, [np.ones_like(leaf) for leaf in case.point], floating(got), all_outputs)
-        elif part == "hvp":
-            u = case.vector_leaves()
-            yield Model(part, 2, u, [np.asarray(inner(u, floating(got)))], all_outputs)
-        elif part == "hessian":
-            flat = np.concatenate([np.ravel(x) for x in v]).astype("float64")
-            yield Model(part, 2, v, [np.asarray(flat @ hessian_matrix(case, got) @ flat)], all_outputs)
-        elif part == "diagonal_hessian":
-            diagonal = floating(got)
-            sizes = [x.size for x in diagonal]
-            if sum(sizes):
-                n = int(np.argmax(sizes))
-                unit = [np.zeros_like(x) for x in case.point]
-                unit[n][np.unravel_index(diagonal[n].size // 2, diagonal[n].shape)] = 1
-                yield Model(part, 2, unit, [np.asarray(inner(unit, diagonal))], all_outputs)
+def _of_back(case: Case, got: Any) -> Model:
+    v = case.direction("v")
+    return Model(1, [v], [np.asarray(inner(floating(got), v))], _weighted(case.seed_leaves()))
+
+
+def _of_tangent(case: Case, got: Any) -> Model:
+    return Model(1, [case.tangent_leaves()], floating(got), _all_outputs)
+
+
+def _of_jacobian(case: Case, got: Any) -> Model:
+    v = case.direction("v")
+    return Model(1, [v], jacobian_times(case, got, v), _all_outputs)
+
+
+def _of_derivative(case: Case, got: Any) -> Model:
+    return Model(1, [[np.ones_like(leaf) for leaf in case.point]], floating(got), _all_outputs)
+
+
+def _of_second_derivative(case: Case, got: Any) -> Model:
+    return Model(2, [[np.ones_like(leaf) for leaf in case.point]], floating(got), _all_outputs)
+
+
+def _of_hvp(case: Case, got: Any) -> Model:
+    u = case.vector_leaves()
+    return Model(2, [u], [np.asarray(inner(u, floating(got)))], _all_outputs)
+
+
+def _of_hessian(case: Case, got: Any) -> Model:
+    v = case.direction("v")
+    flat = np.concatenate([np.ravel(x) for x in v]).astype("float64")
+    return Model(2, [v], [np.asarray(flat @ hessian_matrix(case, got) @ flat)], _all_outputs)
+
+
+def _of_diagonal(case: Case, got: Any) -> Model | None:
+    diagonal = floating(got)
+    sizes = [x.size for x in diagonal]
+    if not sum(sizes):
+        return None
+    n = int(np.argmax(sizes))
+    unit = [np.zeros_like(x) for x in case.point]
+    unit[n][np.unravel_index(diagonal[n].size // 2, diagonal[n].shape)] = 1
+    return Model(2, [unit], [np.asarray(inner(unit, diagonal))], _all_outputs)
+
+
+def _of_value(case: Case, got: Any) -> None:
+    """A value is no derivative. The check `value` judges it."""
+
+
+#: The model of each part of a result, by the name of the part. None is a part of which nothing can be said at this point.
+MODELS: dict[str, Callable[[Case, Any], Model | None]] = {
+    "value": _of_value,
+    "gradient": _of_gradient,
+    "back": _of_back,
+    "tangent": _of_tangent,
+    "push": _of_tangent,
+    "jacobian": _of_jacobian,
+    "derivative": _of_derivative,
+    "second_derivative": _of_second_derivative,
+    "hvp": _of_hvp,
+    "hessian": _of_hessian,
+    "diagonal_hessian": _of_diagonal,
+}
+
+
+def model_of(case: Case, part: str) -> Callable[[Case, Any], Model | None]:
+    """The model of a part. Raises TypeError if no law knows the part."""
+    if part not in MODELS:
+        raise TypeError(
+            f"{case.name}: no law knows the part {part!r} of its result. Add the part to MODELS in "
+            f"conformance/adinterface_conformance/laws.py."
+        )
+    return MODELS[part]
 
 
 def _weighted(w: Vectors) -> Callable[[Vectors], Vectors]:
@@ -234,32 +281,44 @@ def taylor(case: Case) -> None:
     point = [leaf.astype("complex128" if np.iscomplexobj(leaf) else "float64") for leaf in case.point]
     base = case.outputs(point)
     epsilon = max((_epsilon(y) for y in case.differentiated_leaves_at(point)), default=0.0)
-    for model in _models(case, parts):
-        length = max([float(np.max(np.abs(x), initial=0.0)) for x in model.direction], default=0.0)
-        if length == 0.0:
+    for part, got in parts.items():
+        model = model_of(case, part)(case, got)
+        length = 0.0 if model is None else max([_length(direction) for direction in model.directions], default=0.0)
+        if model is None or length == 0.0:
             continue
-        direction = [numbers_of(x) / length for x in model.direction]
+        directions = [[numbers_of(x) / length for x in direction] for direction in model.directions]
         derivative = [numbers_of(x) / length**model.order for x in model.derivative]
         large, small, fall = STEPS[model.order]
         seen = model.seen(base)
-        first, second = (_remainder(case, model, point, direction, derivative, step) for step in (large, small))
+        first, second = (_remainder(case, part, model, point, directions, derivative, step) for step in (large, small))
         size = max(norm(seen), 1e-30)
         floor = 100 * epsilon * max(size, float(max(np.max(np.abs(y), initial=0.0) for y in base)))
         allowed = first / fall + floor + 10 * case.rtol() * small**model.order * max(norm(derivative), _floor(case))
         assert second <= allowed, (
-            f"{model.what}: along a random direction the error of the model is {first:.3g} at the step {large:g} and "
+            f"{part}: along a random direction the error of the model is {first:.3g} at the step {large:g} and "
             f"{second:.3g} at {small:g}, wanted at most {allowed:.3g}"
         )
 
 
-def _remainder(case: Case, model: Model, point: Vectors, direction: Vectors, derivative: Vectors, step: float) -> float:
-    ahead = model.seen(case.outputs(combined(1.0, point, step, direction)))
+def _length(direction: Vectors) -> float:
+    return max([float(np.max(np.abs(x), initial=0.0)) for x in direction], default=0.0)
+
+
+def _remainder(
+    case: Case, part: str, model: Model, point: Vectors, directions: list[Vectors], derivative: Vectors, step: float
+) -> float:
     here = model.seen(case.outputs(point))
-    assert len(derivative) == len(here), f"{model.what} has {len(derivative)} leaves, wanted {len(here)}"
-    if model.order == 1:
-        return norm([a - y - step * d for a, y, d in zip(ahead, here, derivative)])
-    behind = model.seen(case.outputs(combined(1.0, point, -step, direction)))
-    return norm([a - 2 * y + b - step**2 * d for a, y, b, d in zip(ahead, here, behind, derivative)])
+    assert len(derivative) == len(here), f"{part} has {len(derivative)} leaves, wanted {len(here)}"
+    total = [-(step**model.order) * d for d in derivative]
+    for direction in directions:
+        ahead = model.seen(case.outputs(combined(1.0, point, step, direction)))
+        if model.order == 1:
+            changes = [a - y for a, y in zip(ahead, here)]
+        else:
+            behind = model.seen(case.outputs(combined(1.0, point, -step, direction)))
+            changes = [a - 2 * y + b for a, y, b in zip(ahead, here, behind)]
+        total = [x + change for x, change in zip(total, changes)]
+    return norm(total)
 
 
 def _epsilon(y: Any) -> float:

@@ -22,6 +22,7 @@ from adinterface_studies.__main__ import main as studies
 
 from adinterface import (
     AutoAutograd,
+    AutoBackend,
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
@@ -339,9 +340,10 @@ def test_as_a_program():
 
 
 @dataclass(frozen=True)
-class NoDefault:
+class NoDefault(AutoBackend):
     option: int
+    name = "no_default"
 
 
-def test_a_label_of_a_value_without_defaults_is_its_repr():
+def test_a_label_shows_an_option_without_a_default():
     assert label(NoDefault(3)) == "NoDefault(option=3)"

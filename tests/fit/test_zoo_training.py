@@ -6,7 +6,9 @@ import numpy as np
 import optax as optax_library
 import pytest
 import torch
-import zoo
+from adinterface_conformance.scenarios import zoo as judged
+from adinterface_conformance.scenarios import zoo_functions as zoo
+from adinterface_conformance.scenarios.building import array
 from backends_table import assert_tree
 
 from adinterface import (
@@ -29,7 +31,7 @@ engines = pytest.mark.parametrize("backend", [AutoJax(), AutoTorch(), AutoAutogr
 
 def dense_model():
     """One layer, whose weight is 3, on the input 1."""
-    return zoo.Chain((zoo.Dense(zoo.array([3.0]), zoo.array(0.0)),))
+    return zoo.Chain((zoo.Dense(array([3.0]), array(0.0)),))
 
 
 def squared(model, x):
@@ -67,27 +69,27 @@ def test_two_steps(way, backend):
     value, (slope,) = value_and_gradient(loss, backend, Duplicated(model))
     assert value == pytest.approx(zoo.VALUE_AFTER_TWO_STEPS)
     column = zoo.SLOPE_AFTER_TWO_STEPS
-    assert_tree(slope.layers[0].weight, zoo.array([-column, 0, 0], [column, 0, 0]))
+    assert_tree(slope.layers[0].weight, array([-column, 0, 0], [column, 0, 0]))
 
 
 @engines
 def test_a_step_of_one_array(backend):
-    inputs = zoo.array(1.0, 2.0, 3.0)
+    inputs = array(1.0, 2.0, 3.0)
     found = gradient(lambda w, x, b: (w @ x + b).sum(), backend, zoo.NET_WEIGHT, Constant(inputs), Constant(zoo.NET_BIAS))
     assert_tree(update(zoo.NET_WEIGHT, found[0], 0.01), zoo.NET_WEIGHT - 0.01 * np.array([[1.0, 2, 3], [1, 2, 3]]))
 
 
 @engines
 def test_a_dense_layer_with_and_without_buffers(backend):
-    plain, by_input = gradient(squared, backend, dense_model(), zoo.array(1.0))
-    assert_tree((plain.layers[0].weight, plain.layers[0].bias), (zoo.array([6.0]), zoo.array(6.0)))
-    assert_tree(by_input, zoo.array(18.0))
+    plain, by_input = gradient(squared, backend, dense_model(), array(1.0))
+    assert_tree((plain.layers[0].weight, plain.layers[0].bias), (array([6.0]), array(6.0)))
+    assert_tree(by_input, array(18.0))
     buffers = Duplicated(dense_model(), accumulate=True)
     for times in (1.0, 2.0):  # the second call adds
-        stored, nothing = gradient(squared, backend, buffers, Constant(zoo.array(1.0)))
+        stored, nothing = gradient(squared, backend, buffers, Constant(array(1.0)))
         assert stored is buffers.gradient
         assert nothing is None
-        assert_tree((stored.layers[0].weight, stored.layers[0].bias), (zoo.array([6 * times]), zoo.array(6 * times)))
+        assert_tree((stored.layers[0].weight, stored.layers[0].bias), (array([6 * times]), array(6 * times)))
         assert float(tree.norm(stored)) == pytest.approx(8.48528137423857 * times)
     assert "norm of the gradient 16.9706" in repr(buffers)
 
@@ -97,12 +99,12 @@ def test_buffers_are_written_over_unless_told(backend):
     """In any place beside Constants; and a step from them is the step from the gradient."""
     buffers = Duplicated(dense_model())
     for scale in (1.0, 2.0):
-        places = Constant(zoo.array(1.0)), buffers, Constant(scale)
+        places = Constant(array(1.0)), buffers, Constant(scale)
         nothing, stored, _ = gradient(lambda x, m, s: s * squared(m, x), backend, *places)
         assert nothing is None
         assert stored is buffers.gradient
-        assert_tree(stored.layers[0].weight, zoo.array([6.0 * scale]))
-    (plain, _) = gradient(lambda m, x: 2 * squared(m, x), backend, dense_model(), Constant(zoo.array(1.0)))
+        assert_tree(stored.layers[0].weight, array([6.0 * scale]))
+    (plain, _) = gradient(lambda m, x: 2 * squared(m, x), backend, dense_model(), Constant(array(1.0)))
     assert_tree(update(buffers.value, buffers.gradient, 0.1), update(dense_model(), plain, 0.1), 0)
     optimiser = optax(optax_library.adam(0.1))
     states = [optimiser.step(slope, optimiser.init(m), m) for slope, m in ((stored, buffers.value), (plain, dense_model()))]
@@ -111,7 +113,7 @@ def test_buffers_are_written_over_unless_told(backend):
 
 @engines
 def test_an_embedding_a_layer_and_a_function(backend):
-    (row,) = [row for row in zoo.rows("value_and_gradient") if row.name == "value of embedding and dense"]
+    (row,) = [row for row in judged.SCENARIOS if row.name == "zoo/value-of-embedding-and-dense"]
     value, (slope,) = row.expected
     found = value_and_gradient(row.f, backend, Duplicated(*row.args))
     assert_tree(found.value, value)

@@ -43,8 +43,8 @@ def repeated(t):
     return array_namespace(t).stack([t, t * t, t * t * t])
 
 
-JAX = "AutoJax(mode=None, jit=True, chunk_size=None, device=None)"
-TORCH = "AutoTorch(mode=None, compile=False, create_graph=False, chunk_size=None, device=None)"
+JAX = "AutoJax()"
+TORCH = "AutoTorch()"
 ARRAY = "args[0]  differentiated  a numpy array of dtype float64 and shape (3,): reaches f as"
 
 MODEL = {
@@ -87,7 +87,7 @@ evaluations of f: 1
     "a batched gradient, one entry after another": (
         lambda: explain(batched, gradient, cubes, AutoAutograd(), Each(STACK)),
         """\
-batched(gradient) with AutoAutograd(mode=None)
+batched(gradient) with AutoAutograd()
 arguments
   args[0]  differentiated  a numpy array of dtype float64 and shape (2, 3): reaches f as autograd float64, entry by entry
 steps
@@ -108,7 +108,7 @@ evaluations of f: 2
             scale=2.0,
         ),
         """\
-value_and_gradient with AutoTorch(mode=None, compile=False, create_graph=False, chunk_size=None, device=None)
+value_and_gradient with AutoTorch()
 arguments
   args[0]['w']      differentiated  a numpy array of dtype float32 and shape (3,): reaches f as torch float32
   args[0]['s']      differentiated  the float 2.0: reaches f as torch float64
@@ -129,7 +129,7 @@ evaluations of f: 1
     "a wide jacobian on JAX": (
         lambda: explain(jacobian, lambda x: x[:2] ** 2, AutoJax(mode="reverse"), X),
         f"""\
-jacobian with AutoJax(mode='reverse', jit=True, chunk_size=None, device=None)
+jacobian with AutoJax(mode='reverse')
 arguments
   {ARRAY} jax float64
 steps
@@ -177,7 +177,7 @@ evaluations of f: 1
     "a pushforward on autograd": (
         lambda: explain(pushforward, cubes, AutoAutograd(), (X,), (X,)),
         f"""\
-pushforward with AutoAutograd(mode=None)
+pushforward with AutoAutograd()
 arguments
   {ARRAY} autograd float64
 steps
@@ -188,7 +188,7 @@ evaluations of f: 1
     "a linear map on autograd": (
         lambda: explain(linearize, cubes, AutoAutograd(), X),
         f"""\
-linearize with AutoAutograd(mode=None)
+linearize with AutoAutograd()
 arguments
   {ARRAY} autograd float64
 steps

@@ -9,10 +9,9 @@ from typing import Any
 from ..contract.arrays import full_like, library_of, library_of_array
 from ..contract.backend import Arrays
 from ..contract.errors import TreeError
-from ..contract.library import PYTHON, Library
+from ..contract.library import PYTHON
 from ..derive.basis import namespace_of, zero_entry
 from ..tree import (
-    DIFFERENTIATED,
     DUPLICATED,
     EACH,
     Each,
@@ -22,12 +21,12 @@ from ..tree import (
     Node,
     Structure,
     children_of,
-    handler_of,
+    flatten_argument,
+    is_promoted,
 )
 from .call import Call
 from .cotangents import Match, require_one_each
 from .plan import Plan, holds
-from .signature import is_promoted
 
 _ANOTHER = "There is one axis; for another, call batched inside f."
 
@@ -87,12 +86,9 @@ class BatchedPlan(Plan):
         return None
 
     def _flatten(self, i: int, arg: Any, leaves: list[Leaf]) -> Structure:
-        if type(arg) is Each:  # as it would be without the axis: an integer array that is the argument is promoted
-            handler = handler_of(arg.value, scan=False)
-            if isinstance(handler, Library) and handler is not PYTHON and is_promoted(handler, arg.value):
-                self.promoted.append(i)
-                leaves.append(Leaf(arg.value, handler, None, True))
-                return Node(EACH, None, (DIFFERENTIATED,))
+        if type(arg) is Each and type(arg.value) is not int and is_promoted(arg.value):  # as without the axis
+            self.promoted.append(i)
+            return Node(EACH, None, (flatten_argument(arg.value, leaves, f"args[{i}]"),))
         return super()._flatten(i, arg, leaves)
 
     def shape_of(self, n: int) -> tuple[int, ...]:

@@ -47,7 +47,7 @@ class Call:
         return new
 
     def scope(self) -> AbstractContextManager[Any]:
-        """In which the engine's arrays keep the dtypes of the call."""
+        """The context in which the call is evaluated: see `Plan.scope`."""
         scope = None if self.plan.scope is None else self.plan.scope()
         return nullcontext() if scope is None else scope
 

@@ -26,7 +26,9 @@ from ..tree import (
     Static,
     Structure,
     flatten,
+    flatten_argument,
     handler_of,
+    is_promoted,
     paths_of,
     refuse_endless,
 )
@@ -40,7 +42,7 @@ from .passages import (
     leaving_all,
     unless_as_they_are,
 )
-from .signature import Signature, is_promoted
+from .signature import Signature
 
 
 class Plan:
@@ -96,6 +98,7 @@ class Plan:
         self.inert = tuple([n for n, slot in enumerate(slots) if slot.library is None and _is_inert(values[n])])
         self._choose_passages(values)
         self._choose_builders()
+        #: How to enter what a call is evaluated in; None if it needs nothing.
         self.scope = self._scope()
         #: The values of the arguments that it was made for, until it is kept.
         self.values: Sequence[Any] = values
@@ -124,13 +127,10 @@ class Plan:
         return values
 
     def _flatten(self, i: int, arg: Any, leaves: list[Leaf]) -> Structure:
-        if type(arg) is not Constant:
-            handler = handler_of(arg, alone=True, path=f"args[{i}]")
-            if is_promoted(handler, arg):
-                self.promoted.append(i)
-                leaves.append(Leaf(arg, handler, None, True))  # type: ignore[arg-type]
-                return DIFFERENTIATED
-        return flatten(arg, leaves, lambda: f"args[{i}]")
+        structure = flatten_argument(arg, leaves, f"args[{i}]")
+        if is_promoted(arg):
+            self.promoted.append(i)
+        return structure
 
     def _see_markers(self, values: Sequence[Any]) -> None:
         """What is said of arguments by wrapping them, beside Constant."""
@@ -168,16 +168,19 @@ class Plan:
                 self.dtypes.append(real if own in ("float", "int") or kind(own) == "integer" else own)
         self.all_dtypes = tuple(dict.fromkeys([*dtypes, *self.dtypes]))
 
-    def _scope(self) -> Scoping | None:
-        """How to enter the scope in which the engine's arrays keep the dtypes of the call."""
+    def _precisions(self) -> list[Scoping | None]:
+        """How to enter the scopes in which the engine's arrays keep the dtypes of the call."""
         if self.backend.library is not None:
-            return self.backend.library.precision(self.all_dtypes)
+            return [self.backend.library.precision(self.all_dtypes)]
         leaves = [(slot.library, slot.dtype) for slot in self.slots if slot.library is not None]
         libraries = list(dict.fromkeys(library for library, _ in leaves))
         if len(libraries) == 1:
-            return libraries[0].precision(self.all_dtypes)
-        scopes = [library.precision(tuple([dtype for owner, dtype in leaves if owner is library])) for library in libraries]
-        needed = [scope for scope in scopes if scope is not None]
+            return [libraries[0].precision(self.all_dtypes)]
+        return [library.precision(tuple([dtype for owner, dtype in leaves if owner is library])) for library in libraries]
+
+    def _scope(self) -> Scoping | None:
+        """How to enter all that a call is evaluated in: the scope of the backend's options, and those of the dtypes."""
+        needed = [scope for scope in (self.backend.scope(), *self._precisions()) if scope is not None]
         if len(needed) <= 1:
             return needed[0] if needed else None
 

@@ -7,16 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.library import NUMPY, PYTHON, Library, kind
+from ..contract.library import NUMPY, PYTHON
 from ..contract.nodes import NodeType
 from ..tree import HANDLERS, Constant, handler_of, holder_of
-
-
-def is_promoted(handler: object, arg: Any) -> bool:
-    """Whether an argument of its own is an integer, which is differentiated as a float."""
-    if handler is PYTHON:
-        return type(arg) is int
-    return isinstance(handler, Library) and kind(handler.dtype(arg)) == "integer"
 
 
 class Signature:
@@ -89,4 +82,4 @@ class Signature:
         key.append(type(value))
 
 
-__all__ = ["Signature", "is_promoted"]
+__all__ = ["Signature"]

@@ -7,7 +7,7 @@ import math
 import operator
 import pickle
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, ClassVar, Literal, get_args
 
 from .entry_points import entry_points
@@ -53,10 +53,28 @@ class AutoBackend:
                     f"{outer}({type(self).__name__}(...))."
                 )
 
+    def __repr__(self) -> str:
+        """The value as one writes it, without the options that have their default."""
+        changed = self.changed_options()
+        shown = [option.name for option in fields(self) if option.repr and option.name in changed]
+        options = [f"{name}={getattr(self, name)!r}" for name in shown]
+        return f"{type(self).__name__}({', '.join(options)})"
+
+    def changed_options(self) -> set[str]:
+        """The names of the options that do not have their default."""
+        return {option.name for option in fields(self) if _is_changed(option, getattr(self, option.name))}
+
     @classmethod
     def install(cls) -> str:
         """The command that installs the engine."""
         return f"pip install {cls.name}"
+
+
+def _is_changed(option: Field[Any], value: Any) -> bool:
+    if option.default_factory is not MISSING:
+        return bool(value != option.default_factory())
+    default = option.default
+    return value is not default and (type(value) is not type(default) or bool(value != default))
 
 
 class _Ours(AutoBackend):
@@ -91,7 +109,7 @@ class MatrixBackend(AutoBackend):
     """Base of backend values that wrap another one and return matrices of their own kind. No other backend may wrap them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AutoJax(_Ours):
     """JAX.
 
@@ -113,7 +131,7 @@ class AutoJax(_Ours):
     executor: Any = field(default=None, repr=False, hash=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AutoTorch(_Ours):
     """PyTorch.
 
@@ -139,7 +157,7 @@ class AutoTorch(_Ours):
     executor: Any = field(default=None, repr=False, hash=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AutoAutograd(_Ours):
     """HIPS autograd: NumPy code, on the CPU.
 
@@ -159,7 +177,7 @@ class AutoAutograd(_Ours):
 DifferenceMethod = Literal["adaptive", "central", "forward", "backward", "complex"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AutoFiniteDifferences(_Ours):
     """Finite differences: f is a black box, evaluated around the point.
 
@@ -266,7 +284,7 @@ def _are_bounds(bounds: object) -> bool:
     return bool(low is None or high is None or low < high)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SecondOrder(AutoBackend):
     """Two backends for second derivatives: `outer` differentiates the gradient that `inner` gives.
 

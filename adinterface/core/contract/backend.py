@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 from .auto import AutoBackend, Mode
-from .library import Library
+from .library import Library, Scoping
 from .nodes import NodeType
 
 Arrays = tuple[Any, ...]
@@ -346,6 +346,13 @@ class Backend(Shortcuts, ABC):
         Without `value` nobody looks at the numbers of outputs and aux.
         """
         raise NotImplementedError
+
+    def scope(self) -> Scoping | None:
+        """How to enter the context that the options of the value ask for; None asks for no context.
+
+        The context is entered when a call begins, and when a map that a call returned is applied.
+        """
+        return None
 
     def note(self, error: Exception) -> str | None:
         """What a user should know about an error that f raised under this engine; None if there is nothing to say."""

@@ -54,10 +54,3 @@ def arguments_of(operation: type[Operation], args: tuple[Any, ...]) -> tuple[Any
         first: tuple[Any, ...] = args[0]
         return first
     return args
-
-
-def given_to(operation: type[Operation], args: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What the operator takes after the backend: the arguments of f, with the tangents where it takes these."""
-    if operation.directions == "second argument":
-        return (args[0], tangents[0], *args[1:])
-    return (args, tangents) if operation.directions == "second tuple" else args

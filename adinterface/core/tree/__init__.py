@@ -76,7 +76,13 @@ from .flattening import (
     flatten as flatten,
 )
 from .flattening import (
+    flatten_argument as flatten_argument,
+)
+from .flattening import (
     holder_of as holder_of,
+)
+from .flattening import (
+    is_promoted as is_promoted,
 )
 from .flattening import (
     refuse_endless as refuse_endless,

@@ -47,6 +47,21 @@ def flatten(value: Any, leaves: list[Leaf], path: Callable[[], str], *, holder: 
     return _flatten_leaf(value, handler, leaves, path, True, holder)
 
 
+def is_promoted(arg: Any) -> bool:
+    """Whether an argument of its own is an integer or an array of integers, which is differentiated as a float."""
+    handler = handler_of(arg, scan=False)
+    return isinstance(handler, Library) and kind(handler.dtype(arg)) == "integer"
+
+
+def flatten_argument(arg: Any, leaves: list[Leaf], path: str) -> Structure:
+    """As `flatten` for an argument of its own, which is promoted if it is an integer."""
+    handler = None if type(arg) is Constant else handler_of(arg, alone=True, path=path)
+    if isinstance(handler, Library) and is_promoted(arg):
+        leaves.append(Leaf(arg, handler, None, True))
+        return DIFFERENTIATED
+    return flatten(arg, leaves, lambda: path)
+
+
 def refuse_endless(roots: Iterable[tuple[str, Any]]) -> None:
     """Raise TreeError for the value that holds itself, or is nested deeper than Python can follow; after a RecursionError."""
     for path, root in roots:

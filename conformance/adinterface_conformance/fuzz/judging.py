@@ -27,6 +27,9 @@ _EXACT = {64: 1e-8, 32: 4e-3, 16: 0.3}
 _TRUST = 1e-10
 _FORM = ("structure", "dtype", "memory")
 
+#: Raises AssertionError where a result is not what the reference gives.
+Comparison = Callable[[], None]
+
 
 class Finding(NamedTuple):
     """Something that is wrong: in which respect, by a word that survives cutting the program down, and in full."""
@@ -55,9 +58,10 @@ class Judgement(NamedTuple):
 def judge(trial: Trial, call: Call, other: dict[str, Any] | None = None) -> Judgement:
     """Call the operator and compare. other: the results of an engine to compare with, number by number.
 
-    Raises NotSmooth where the reference itself is not to be trusted.
+    Raises NotSmooth where the reference itself is not to be trusted, TypeError for a part that it cannot compare.
     """
     case = trial.case(call)
+    _require_known(case)
     trial_rtol = rtol(trial, call)
     references = expected(trial)
     with warnings.catch_warnings(record=True) as told, np.errstate(all="ignore"):
@@ -76,11 +80,11 @@ def judge(trial: Trial, call: Call, other: dict[str, Any] | None = None) -> Judg
             if error_text is not None:
                 findings.append(Finding(name, error_text))
         for part, got in parts.items():
-            for what, compare in _comparisons(trial, case, part, got, references, trial_rtol):
+            for compare in COMPARISONS[part](Compared(trial, case, part, got, references, trial_rtol)):
                 comparisons += 1
                 error_text = _failed(compare)
                 if error_text is not None:
-                    findings.append(Finding(f"{what} is wrong", error_text))
+                    findings.append(Finding(f"{part} is wrong", error_text))
         if other is not None and not findings:
             for part, got in parts.items():
                 comparisons += 1
@@ -150,7 +154,7 @@ def expected(trial: Trial) -> dict[str, Any]:
         known["one"] = of("one", one, 1)
         known["one one"] = of("one", one, 2) if order == 2 else None
         return known
-    if forms & {"push", "tangent"}:
+    if forms & {"push", "tangent"} and order == 1:
         known["tangents"] = of("tangents", tangents, 1)
         return known
     if not forms.isdisjoint({"arguments", "back", "jacobian"}) or "gradient" in parts_of(trial.operation):
@@ -190,69 +194,120 @@ def _equal(got: Any, wanted: Any, size: float, allowed: float, what: str) -> Non
     assert off <= limit, f"{what}: got {text[0]!r}, wanted {text[1]!r}, off by {off:.3g} where {limit:.3g} is allowed"
 
 
-def _inner(a: list[Any], b: list[Any]) -> float:
-    return laws.inner(a, b)
+class Compared(NamedTuple):
+    """One part of a result beside the reference, and how far they may be apart."""
 
+    trial: Trial
+    case: Case
+    part: str
+    got: Any
+    known: dict[str, Any]
+    allowed: float
 
-def _comparisons(
-    trial: Trial, case: Case, part: str, got: Any, known: dict[str, Any], allowed: float
-) -> Iterator[tuple[str, Callable[[], None]]]:
-    """The comparisons of one part of a result with the reference."""
-    form = case.forms[part]
-    second = trial.operation.order == 2 and part not in ("value", "gradient", "derivative")
+    def numbers(self, name: str, compute: Callable[[], float], wanted: Any) -> Comparison:
+        """Two numbers."""
+        return lambda: _equal(compute(), wanted, _size([self.got]), self.allowed, f"{self.part} along {name}")
 
-    def against(name: str, compute: Callable[[], float], wanted: Any, size: float) -> tuple[str, Callable[[], None]]:
-        return part, lambda: _equal(compute(), wanted, size, allowed, f"{part} along {name}")
-
-    def leaves(name: str, wanted: list[Any]) -> tuple[str, Callable[[], None]]:
+    def leaves(self, wanted: list[Any]) -> Comparison:
+        """The leaves of the part, one by one."""
         scale = 1 + max([float(np.max(np.abs(x), initial=0.0)) for x in wanted], default=0.0)
 
         def compare() -> None:
-            found = floating(got)
-            assert len(found) == len(wanted), f"{part}: {len(found)} leaves, wanted {len(wanted)}"
+            found = floating(self.got)
+            assert len(found) == len(wanted), f"{self.part}: {len(found)} leaves, wanted {len(wanted)}"
             for n, (a, b) in enumerate(zip(found, wanted)):
-                assert_close(a, numbers_of(np.asarray(b)), f"{part}, leaf {n}", allowed, scale)
+                assert_close(a, numbers_of(np.asarray(b)), f"{self.part}, leaf {n}", self.allowed, scale)
 
-        return part, compare
+        return compare
 
-    if form == "value":
-        yield part, lambda: _same_value(known["value"], got, max(allowed if allowed > 1e-6 else 1e-11, 1e-11))
-    elif trial.operation.takes == "one number":
-        yield leaves("1", known["one one" if second else "one"])
-    elif form in ("push", "tangent"):
-        yield leaves("the tangents", known["tangents"])
-    elif part == "diagonal_hessian":
-        for n, unit in _units(trial):
-            yield against(f"leaf {n}", lambda unit=unit: _inner(floating(got), unit), known[f"unit {n}"][0], _size([got]))  # type: ignore[misc]
-    elif form == "hessian":
-        for a, b, name in (("u", "u", "uu"), ("u", "v", "uv")):
-            yield against(
-                name, lambda a=a, b=b: _flat(trial.direction(a)) @ laws.hessian_matrix(case, got) @ _flat(trial.direction(b)),  # type: ignore[misc]
-                known[name], _size([got]),
-            )  # fmt: skip
-    elif part == "hvp":
-        yield against("u", lambda: _inner(floating(got), trial.direction("u")), known["ut"], _size([got]))
-    elif form == "jacobian":
-        for name in ("u", "v"):
-            for n, wanted in enumerate(known[name]):
-                yield part, lambda name=name, n=n, wanted=wanted: assert_close(  # type: ignore[misc]
-                    laws.jacobian_times(case, got, trial.direction(name))[n], numbers_of(np.asarray(wanted)),
-                    f"{part} along {name}, leaf {n}", allowed, 1 + _size([got]),
-                )  # fmt: skip
-    else:
-        weights = trial.seed_leaves if form == "back" else [np.ones(())]
-        for name in ("u", "v"):
-            wanted_number = laws.inner([np.asarray(x) for x in known[name]], weights)
-            direction = trial.direction(name)
-            yield against(name, functools.partial(_along, got, direction), wanted_number, _size([got]))
+
+def _value(of: Compared) -> Iterator[Comparison]:
+    yield lambda: _same_value(of.known["value"], of.got, max(of.allowed if of.allowed > 1e-6 else 1e-11, 1e-11))
+
+
+def _derivative(of: Compared) -> Iterator[Comparison]:
+    yield of.leaves(of.known["one"])
+
+
+def _second_derivative(of: Compared) -> Iterator[Comparison]:
+    yield of.leaves(of.known["one one"])
+
+
+def _tangent(of: Compared) -> Iterator[Comparison]:
+    yield of.leaves(of.known["tangents"])
+
+
+def _weighted(of: Compared, weights: list[Any]) -> Iterator[Comparison]:
+    for name in ("u", "v"):
+        wanted = laws.inner([np.asarray(x) for x in of.known[name]], weights)
+        yield of.numbers(name, functools.partial(_along, of.got, of.trial.direction(name)), wanted)
+
+
+def _gradient(of: Compared) -> Iterator[Comparison]:
+    return _weighted(of, [np.ones(())])
+
+
+def _back(of: Compared) -> Iterator[Comparison]:
+    return _weighted(of, of.trial.seed_leaves)
+
+
+def _jacobian(of: Compared) -> Iterator[Comparison]:
+    def compare(name: str, n: int) -> None:
+        product = laws.jacobian_times(of.case, of.got, of.trial.direction(name))[n]
+        wanted = numbers_of(np.asarray(of.known[name][n]))
+        assert_close(product, wanted, f"{of.part} along {name}, leaf {n}", of.allowed, 1 + _size([of.got]))
+
+    for name in ("u", "v"):
+        for n in range(len(of.known[name])):
+            yield functools.partial(compare, name, n)
+
+
+def _hvp(of: Compared) -> Iterator[Comparison]:
+    yield of.numbers("u", functools.partial(_along, of.got, of.trial.direction("u")), of.known["ut"])
+
+
+def _hessian(of: Compared) -> Iterator[Comparison]:
+    def product(a: str, b: str) -> float:
+        left, right = (np.concatenate([np.ravel(x) for x in of.trial.direction(name)]) for name in (a, b))
+        return float(left @ laws.hessian_matrix(of.case, of.got) @ right)
+
+    for a, b in (("u", "u"), ("u", "v")):
+        yield of.numbers(a + b, functools.partial(product, a, b), of.known[a + b])
+
+
+def _diagonal(of: Compared) -> Iterator[Comparison]:
+    for n, unit in _units(of.trial):
+        yield of.numbers(f"leaf {n}", functools.partial(_along, of.got, unit), of.known[f"unit {n}"][0])
+
+
+#: How each part of a result is compared, by the name of the part.
+COMPARISONS: dict[str, Callable[[Compared], Iterator[Comparison]]] = {
+    "value": _value,
+    "gradient": _gradient,
+    "back": _back,
+    "tangent": _tangent,
+    "push": _tangent,
+    "jacobian": _jacobian,
+    "derivative": _derivative,
+    "second_derivative": _second_derivative,
+    "hvp": _hvp,
+    "hessian": _hessian,
+    "diagonal_hessian": _diagonal,
+}
+
+
+def _require_known(case: Case) -> None:
+    """Raise TypeError if a part of the result is one that the fuzz cannot compare."""
+    for part in case.forms:
+        if part not in COMPARISONS:
+            raise TypeError(
+                f"{case.name}: the fuzz cannot compare the part {part!r} of its result. Add the part to COMPARISONS in "
+                f"conformance/adinterface_conformance/fuzz/judging.py."
+            )
 
 
 def _along(got: Any, direction: list[Any]) -> float:
     return laws.inner(floating(got), direction)
-
-
-def _flat(direction: list[Any]) -> Any:
-    return np.concatenate([np.ravel(x) for x in direction])
 
 
 def _alike(got: Any, wanted: Any, part: str, allowed: float, scale: float) -> None:

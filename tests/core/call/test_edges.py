@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
+from adinterface_conformance.examples import example_of
 from backends_table import each_backend
 
 from adinterface import (
@@ -35,7 +36,7 @@ from adinterface import (
     register_node,
     value_and_gradient,
 )
-from adinterface.core.operators.facts import given_to, operations, operator_of
+from adinterface.core.operators.facts import operations
 from adinterface.core.tree import containers, recognition
 
 X = np.array([1.0, 2.0])
@@ -117,9 +118,8 @@ def scaled(x, /, **keywords):
 
 @pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.name)
 def test_fs_keywords_may_have_any_name(operation):
-    x = 1.5 if operation.takes == "one number" else X
-    args = given_to(operation, (x,), (x,))
-    operator, backend, words = operator_of(operation), AutoAutograd(), dict.fromkeys(NAMES, 0.25)
+    operator, _, args = example_of(operation)
+    backend, words = AutoAutograd(), dict.fromkeys(NAMES, 0.25)
     operator(scaled, backend, *args, **words)
     prepare(operator, scaled, backend, *args, **words)(*args, **words)
     explain(operator, scaled, backend, *args, **words)

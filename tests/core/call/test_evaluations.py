@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from adinterface_conformance.case import OUTPUTS, POINT, TANGENT, example
+from adinterface_conformance.examples import example_of
 
 from adinterface import (
     AutoAutograd,
@@ -21,15 +21,13 @@ from adinterface import (
 from adinterface.core.operators.facts import operations, plain_of
 
 #: n numbers in the argument (4), m in the result of a function that gives an array (3), or 1 number for derivatives.
-N, M = POINT.size, OUTPUTS
-X, V, W = POINT, TANGENT, np.ones(M)
+N, M = 4, 3
+X, V, W = np.arange(1.0, N + 1), np.ones(N), np.ones(M)
 
 
 def array(x):
     return x[:M] ** 2 * x[N - 1]
 
-
-OPERATORS = {operation.name: example(operation) for operation in operations()}
 
 DIFFERENCES = AutoFiniteDifferences(method="central")
 BACKENDS = {
@@ -45,7 +43,6 @@ BACKENDS = {
     "SecondOrder(AutoFiniteDifferences(method='central'), AutoTorch())": SecondOrder(DIFFERENCES, AutoTorch()),
 }
 
-ONCE = dict.fromkeys(OPERATORS, "1")
 #: Central differences: two evaluations for each direction, and the value where it is wanted; of gradients likewise.
 BY_DIFFERENCES = {
     "gradient": "2n",
@@ -65,6 +62,9 @@ BY_DIFFERENCES = {
     "value_gradient_and_hessian": "(2n)^2 + 2n + 1",
     "diagonal_hessian": "(2n)^2 + 2n",
 }
+#: The calls that are counted, of functions of n numbers.
+OPERATORS = {operation.name: example_of(operation, x=X, v=V) for operation in operations() if operation.name in BY_DIFFERENCES}
+ONCE = dict.fromkeys(OPERATORS, "1")
 OVER_AN_ENGINE = ONCE | {
     "second_derivative": "2",
     "value_derivative_and_second_derivative": "3",

@@ -10,17 +10,21 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
+from adinterface_autograd.backend import AutogradBackend
 from autograd.tracer import trace_stack
 from backends_table import ENGINES, assert_tree, each_backend, each_engine, global_state, rtol_of
 
 from adinterface import (
+    AutoAutograd,
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
     Constant,
     array_namespace,
     gradient,
+    hessian,
     prepare,
+    pullback,
     value_and_gradient,
 )
 
@@ -336,3 +340,40 @@ def test_an_auxiliary_result_that_f_captured_is_a_copy(prepared, x, make, backen
     np.testing.assert_array_equal(np.asarray(found), 1.0)
     found[:] = 7.0
     np.testing.assert_array_equal(captured.detach() if isinstance(captured, torch.Tensor) else captured, 1.0)
+
+
+# A context of the backend ---------------------------------------------------------------------------------------------
+
+
+class AutoScoped(AutoAutograd):
+    """autograd with a context around each call."""
+
+
+def test_a_call_is_evaluated_in_the_context_of_the_backend_and_leaves_it(monkeypatch):
+    depth, seen = [0], []
+
+    @contextlib.contextmanager
+    def entered():
+        depth[0] += 1
+        try:
+            yield
+        finally:
+            depth[0] -= 1
+
+    def f(x):
+        seen.append(depth[0])
+        return (x * x).sum()
+
+    def failing(x):
+        raise Boom
+
+    monkeypatch.setattr(AutogradBackend, "scope", lambda self: entered)
+    backend, x = AutoScoped(), np.ones(2)
+    assert_tree(gradient(f, backend, x)[0], 2 * x)
+    assert_tree(prepare(gradient, f, backend, x)(x)[0], 2 * x)
+    assert_tree(hessian(f, backend, x), 2 * np.eye(2))
+    assert_tree(pullback(f, backend, x).back(1.0)[0], 2 * x)
+    assert set(seen) == {1}
+    with pytest.raises(Boom):
+        gradient(failing, backend, x)
+    assert depth == [0]

@@ -19,6 +19,7 @@ import pytest
 import scipy.linalg
 import scipy.special
 import torch
+from adinterface_conformance.examples import examples
 from autograd.tracer import new_box
 from backends_table import BACKENDS, ENGINES, assert_tree, each_backend, each_engine
 
@@ -57,7 +58,6 @@ from adinterface import (
 )
 from adinterface.core.contract import registry
 from adinterface.core.operators.dispatch import OPERATIONS
-from adinterface.core.operators.facts import given_to, operator_of
 
 X = np.array([1.0, 2.0])
 JAX, TORCH, AUTOGRAD = AutoJax(), AutoTorch(), AutoAutograd()
@@ -313,8 +313,8 @@ NOT_FUNCTIONS = {
 }
 CALLERS = {
     **{
-        operation.name: lambda f, backend, o=operation: operator_of(o)(f, backend, *_arguments(o))
-        for operation in OPERATIONS.values()
+        example.operator.__name__: lambda f, backend, o=example.operator, args=example.args: o(f, backend, *args)
+        for example in examples().values()
     },
     "prepare": lambda f, backend: prepare(gradient, f, backend, X),
     "explain": lambda f, backend: explain(gradient, f, backend, X),
@@ -322,10 +322,6 @@ CALLERS = {
     "check_gradient": lambda f, backend: check_gradient(f, backend, X),
     "check_neutral": lambda f, backend: check_neutral(f, X, backends=[backend]),
 }
-
-
-def _arguments(operation):
-    return given_to(operation, (2.0 if operation.takes == "one number" else X,), (X,))
 
 
 @pytest.mark.parametrize("caller", CALLERS)

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import adinterface
-from adinterface import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, Backend, gradient
+from adinterface import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, Backend, SecondOrder, gradient
 from adinterface.core.contract import registry
 from adinterface.core.contract.auto import BUILT_IN
 
@@ -37,11 +37,30 @@ def test_every_option_has_a_default(cls):
     assert cls() == cls()
 
 
+#: Values of options that are not any: `order` goes with fixed steps alone.
+OTHERS = {
+    "mode": "forward", "chunk_size": 3, "step": 0.5, "scale": 2.0, "bounds": (0.0, None), "executor": map,
+    "method": "complex", "max_evaluations": 8, "noise": 0.5, "native": AutoJax(),
+}  # fmt: skip
+
+
 @each_class
-def test_every_option_is_shown_by_repr(cls):
-    # An executor belongs to its process, and nobody could write it.
-    options = [f"{field.name}={getattr(cls(), field.name)!r}" for field in dataclasses.fields(cls) if field.repr]
-    assert repr(cls()) == f"{cls.__name__}({', '.join(options)})"
+def test_repr_shows_the_options_that_do_not_have_their_default(cls):
+    assert repr(cls()) == f"{cls.__name__}()"
+    assert cls().changed_options() == set()
+    for option in dataclasses.fields(cls):
+        if option.name != "order":
+            value = OTHERS.get(option.name, not option.default)
+            backend = cls(**{option.name: value})
+            assert backend.changed_options() == {option.name}
+            # An executor belongs to its process, and nobody could write it.
+            assert repr(backend) == f"{cls.__name__}({f'{option.name}={value!r}' if option.repr else ''})"
+
+
+def test_an_option_without_a_default_is_always_shown():
+    pair = SecondOrder(AutoFiniteDifferences(), AutoTorch(mode="forward"))
+    assert pair.changed_options() == {"outer", "inner"}
+    assert repr(pair) == "SecondOrder(outer=AutoFiniteDifferences(), inner=AutoTorch(mode='forward'))"
 
 
 @each_class

@@ -5,6 +5,7 @@ import weakref
 import numpy as np
 import pytest
 import torch
+from adinterface_conformance.examples import arguments_for
 from backends_table import BACKENDS, assert_numbers, assert_tree, each_backend
 
 from adinterface import (
@@ -30,6 +31,7 @@ from adinterface import (
     value_derivative_and_second_derivative,
     value_gradient_and_hessian,
 )
+from adinterface.core.operators.facts import operations, operator_of
 from adinterface.core.operators.second_order import second_order
 
 ENGINES = {"jax": AutoJax, "torch": AutoTorch, "autograd": AutoAutograd}
@@ -162,13 +164,9 @@ def test_a_pair_is_a_value(backend):
 # What cannot work ----------------------------------------------------------------------------------------------------
 
 SECOND = {
-    "hessian": lambda f, b, x: hessian(f, b, x),
-    "value_gradient_and_hessian": lambda f, b, x: value_gradient_and_hessian(f, b, x),
-    "hvp": lambda f, b, x: hvp(f, b, x, x),
-    "gradient_and_hvp": lambda f, b, x: gradient_and_hvp(f, b, x, x),
-    "diagonal_hessian": lambda f, b, x: diagonal_hessian(f, b, x),
-    "second_derivative": lambda f, b, x: second_derivative(f, b, x),
-    "value_derivative_and_second_derivative": lambda f, b, x: value_derivative_and_second_derivative(f, b, x),
+    operation.name: lambda f, b, x, operation=operation: operator_of(operation)(f, b, *arguments_for(operation, x, x))
+    for operation in operations()
+    if operation.order == 2
 }
 
 

@@ -6,7 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from adinterface_conformance import Scenario, run_scenario
-from adinterface_conformance.case import TANGENT, example
+from adinterface_conformance.examples import arguments_for, example_of
+from adinterface_conformance.fuzz.judging import COMPARISONS, judge
+from adinterface_conformance.fuzz.run import drawn
+from adinterface_conformance.fuzz.trial import Call, Trial
+from adinterface_conformance.laws import MODELS
 from adinterface_conformance.page import page
 from adinterface_conformance.runner import Run
 from backends_table import BACKENDS, assert_tree, each_backend
@@ -26,7 +30,6 @@ from adinterface import (
 from adinterface.core.operators.dispatch import OPERATIONS
 from adinterface.core.operators.facts import (
     arguments_of,
-    given_to,
     gives_map,
     operation_of_name,
     operations,
@@ -59,7 +62,8 @@ def test_every_operator_is_called_as_its_operation_says_and_is_public():
         assert operation_of_name(operation.name) is operation
         assert operator_of(operation) is operator
     assert operation_of_name("prepare") is None
-    assert [operation.order for operation in operations()] == [1] * 9 + [2] * 7
+    orders = [operation.order for operation in operations()]
+    assert orders == sorted(orders)
 
 
 def test_the_plain_twins():
@@ -76,11 +80,9 @@ def test_the_plain_twins():
 
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda operation: operation.name)
 def test_results_are_what_the_facts_say(operation):
-    operator, f, args = example(operation)
+    operator, f, args = example_of(operation)
     result = operator(f, AutoAutograd(), *args)
-    assert operator is operator_of(operation)
-    (x,) = arguments_of(operation, args)
-    assert given_to(operation, (x,), (TANGENT,)) == args
+    assert arguments_of(operation, args) == (args[0][0] if operation.directions == "second tuple" else args[0],)
     assert tuple(parts_of(operation)) == getattr(result, "_fields", (operation.name,))
     assert operation.result is None or type(result) is operation.result
     results = dict(zip(parts_of(operation), (result,) if operation.result is None else result))
@@ -91,7 +93,7 @@ def test_results_are_what_the_facts_say(operation):
         assert (type(part) is tuple) == (form in ("arguments", "jacobian")), name
     if operation.takes != "arguments":
         with pytest.raises(adinterface.NotDifferentiableError, match="differentiates exactly one argument"):
-            operator_of(operation)(lambda x, y: f(x), AutoAutograd(), *args, x)
+            operator(lambda x, y: f(x), AutoAutograd(), *args, args[0])
 
 
 # One more ------------------------------------------------------------------------------------------------------------
@@ -116,31 +118,46 @@ def jacobian_and_value(f, backend, /, *args, **kwargs):
     return run(ToyJacobian, backend, f, args, kwargs)
 
 
+class HvpAndGradient(NamedTuple):
+    hvp: Any
+    gradient: Any
+
+
+class ToyProduct(GradientHvp):
+    name = "hvp_and_gradient"
+    result = HvpAndGradient
+    forms = ("argument", "argument")
+
+    def finish(self, *computed: Any) -> Any:
+        gradient, product = super().finish(*computed)
+        return HvpAndGradient(product, gradient)
+
+
+def hvp_and_gradient(f, backend, /, *args, **kwargs):
+    return run(ToyProduct, backend, f, args, kwargs)
+
+
 class HvpAndSlope(NamedTuple):
     hvp: Any
     slope: Any
 
 
-class ToyProduct(GradientHvp):
+class ToySlope(ToyProduct):
     """Its second result has a name that no law knows."""
 
     name = "hvp_and_slope"
     result = HvpAndSlope
-    forms = ("argument", "argument")
-
-    def finish(self, *computed: Any) -> Any:
-        slope, product = super().finish(*computed)
-        return HvpAndSlope(product, slope)
 
 
 def hvp_and_slope(f, backend, /, *args, **kwargs):
-    return run(ToyProduct, backend, f, args, kwargs)
+    return run(ToySlope, backend, f, args, kwargs)
 
 
 @pytest.fixture
 def registered(monkeypatch):
     monkeypatch.setitem(OPERATIONS, jacobian_and_value, ToyJacobian)
-    monkeypatch.setitem(OPERATIONS, hvp_and_slope, ToyProduct)
+    monkeypatch.setitem(OPERATIONS, hvp_and_gradient, ToyProduct)
+    monkeypatch.setitem(OPERATIONS, hvp_and_slope, ToySlope)
 
 
 JACOBIAN = np.diag(np.cos(X) * X + np.sin(X))
@@ -148,7 +165,7 @@ SCENARIOS = {
     "jacobian": Scenario("toys/bend", jacobian_and_value, bend, (X,), ((JACOBIAN,), np.sin(X) * X)),
     "product": Scenario(
         "toys/cubes",
-        hvp_and_slope,
+        hvp_and_gradient,
         lambda x, c: cubes(x) * c,
         (X, V, Constant(2.0)),
         (12 * X * V, 6 * X**2),
@@ -163,7 +180,7 @@ def test_prepare_knows_a_new_operator(backend):
     value, jacobian = value_and_jacobian(bend, backend, X)
     assert_tree(tuple(prepare(jacobian_and_value, bend, backend, X)(X)), (jacobian, value), 1e-12)
     slope, product = gradient_and_hvp(cubes, backend, X, V)
-    assert_tree(tuple(prepare(hvp_and_slope, cubes, backend, X, V)(X, V)), (product, slope), 1e-12)
+    assert_tree(tuple(prepare(hvp_and_gradient, cubes, backend, X, V)(X, V)), (product, slope), 1e-12)
 
 
 @pytest.mark.usefixtures("registered")
@@ -171,15 +188,15 @@ def test_compare_knows_a_new_operator():
     report = compare(jacobian_and_value, bend, BACKENDS.values(), X)
     assert [list(measured.leaves) for measured in report.backends] == [["jacobian[0]", "value"]] * len(BACKENDS)
     assert report.agree(), report
-    report = compare(hvp_and_slope, cubes, BACKENDS.values(), X, V)
+    report = compare(hvp_and_gradient, cubes, BACKENDS.values(), X, V)
     assert report.order == 2
     assert report.agree(), report
 
 
 @pytest.mark.usefixtures("registered")
 def test_explain_knows_a_new_operator(capsys):
-    report = explain(hvp_and_slope, lambda x, c: cubes(x) * c, AutoFiniteDifferences(), X, V, Constant(2.0))
-    assert report.operator == "hvp_and_slope"
+    report = explain(hvp_and_gradient, lambda x, c: cubes(x) * c, AutoFiniteDifferences(), X, V, Constant(2.0))
+    assert report.operator == "hvp_and_gradient"
     assert [(leaf.path, leaf.differentiated) for leaf in report.leaves] == [("args[0]", True), ("args[1]", False)]
     assert capsys.readouterr().out == f"{report}\n"
 
@@ -204,8 +221,8 @@ def test_the_conformance_kit_judges_a_new_operator(name, backend):
         ("jacobian", lambda result: result._replace(jacobian=result.jacobian[0]), "structure"),
         ("jacobian", lambda result: result._replace(value=result.value + 1), "value"),
         ("product", lambda result: result._replace(hvp=result.hvp * 1.1), "taylor"),
-        ("product", lambda result: result._replace(slope=(result.slope,)), "structure"),
-        ("product", lambda result: result._replace(slope=result.slope.astype("float32")), "dtype"),
+        ("product", lambda result: result._replace(gradient=(result.gradient,)), "structure"),
+        ("product", lambda result: result._replace(gradient=result.gradient.astype("float32")), "dtype"),
     ],
 )
 def test_the_conformance_kit_catches_a_wrong_new_operator(name, change, check, monkeypatch):
@@ -215,6 +232,55 @@ def test_the_conformance_kit_catches_a_wrong_new_operator(name, change, check, m
     monkeypatch.setattr(operation, "finish", lambda *computed: change(finish(*computed)))
     failed = {outcome.check for outcome in run_scenario(scenario, AutoAutograd(), everything=True) if not outcome.good}
     assert check in failed
+
+
+# What the kit does not know ------------------------------------------------------------------------------------------
+
+
+def test_laws_and_fuzz_know_the_parts_of_every_operator():
+    parts = {part for operation in operations() for part in parts_of(operation)}
+    assert set(MODELS) == parts
+    assert set(COMPARISONS) == parts
+
+
+@pytest.mark.usefixtures("registered")
+def test_laws_and_fuzz_refuse_a_part_that_they_do_not_know():
+    scenario = replace(SCENARIOS["product"], operator=hvp_and_slope)
+    failed = {outcome.check: outcome.message for outcome in run_scenario(scenario, AutoAutograd()) if not outcome.good}
+    assert failed["taylor"] == (
+        "TypeError: hvp_and_slope: no law knows the part 'slope' of its result. Add the part to MODELS in "
+        "conformance/adinterface_conformance/laws.py."
+    )
+    _, trials = drawn(0, 0)
+    trial = Trial(trials[0].program, hvp_and_slope, ToySlope, 0, {})
+    with pytest.raises(TypeError) as caught:
+        judge(trial, Call(AutoAutograd()))
+    assert str(caught.value) == (
+        "hvp_and_slope: the fuzz cannot compare the part 'slope' of its result. Add the part to COMPARISONS in "
+        "conformance/adinterface_conformance/fuzz/judging.py."
+    )
+
+
+@pytest.mark.usefixtures("registered")
+def test_the_checks_refuse_a_form_that_they_do_not_know(monkeypatch):
+    monkeypatch.setattr(ToyProduct, "forms", ("argument", "matrix"))
+    scenario = replace(SCENARIOS["product"])
+    failed = {outcome.check: outcome.message for outcome in run_scenario(scenario, AutoAutograd()) if not outcome.good}
+    message = (
+        "TypeError: hvp_and_gradient: no check knows the form 'matrix' of 'gradient'. Add the form to `_walk` in "
+        "conformance/adinterface_conformance/checks.py."
+    )
+    assert (failed["structure"], failed["dtype"]) == (message, message)
+
+
+def test_examples_refuse_directions_that_they_do_not_know(monkeypatch):
+    monkeypatch.setattr(ToyProduct, "directions", "a dict")
+    with pytest.raises(TypeError) as caught:
+        arguments_for(ToyProduct, X, V)
+    assert str(caught.value) == (
+        "hvp_and_gradient: no example call has its directions as 'a dict'. Add them to `arguments_for` in "
+        "conformance/adinterface_conformance/examples.py."
+    )
 
 
 def test_without_its_line_nobody_knows_it():

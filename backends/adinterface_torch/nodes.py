@@ -12,7 +12,7 @@ from torch import nn
 
 from adinterface.core.contract.errors import ConversionError
 from adinterface.core.contract.nodes import NodeType
-from adinterface.core.tree import Constant
+from adinterface.core.contract.structures import Constant
 
 from .distributed import reshard
 from .exchange import note_given

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from adinterface_conformance.scenarios.building import array, scalar
-from adinterface_conformance.scenarios.zoo import row
-from adinterface_conformance.scenarios.zoo_functions import POINT, sine
+from adinterface_studies.scenarios.zoo import row
+from adinterface_studies.scenarios.zoo_functions import POINT, sine
 
 from adinterface import (
     Constant,

@@ -115,7 +115,9 @@ def global_state(backend: AutoBackend) -> dict[str, Any]:
         "switch interval": sys.getswitchinterval(),
         "garbage collection": (gc.isenabled(), gc.get_threshold(), gc.get_debug(), len(gc.callbacks)),
         "threads": {thread.name for thread in threading.enumerate() if not isinstance(thread, threading._DummyThread)},
-        "context variables": {each.name: id(value) for each, value in contextvars.copy_context().items() if _of_a_call(each)},
+        "context variables": {
+            (each.name, id(each)): id(value) for each, value in contextvars.copy_context().items() if _of_a_call(each)
+        },
         "hooks": (sys.excepthook, sys.unraisablehook, threading.excepthook, sys.gettrace(), sys.getprofile()),
         "streams": (sys.stdout, sys.stderr, sys.stdin),
         "signal handlers": [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)],

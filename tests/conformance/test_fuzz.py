@@ -263,7 +263,7 @@ def test_what_is_wrong_is_found_and_cut_down(name, monkeypatch):
     install(monkeypatch)
     programs = 0
     while True:
-        done = fuzz([AutoAutograd()], 7, programs=1, start=programs)
+        done = fuzz([AutoAutograd()], 2, programs=1, start=programs)
         programs += 1
         failure = next((each for each in done.failures if kind in each.kind), None)
         if failure is not None:

@@ -6,9 +6,9 @@ import numpy as np
 import optax as optax_library
 import pytest
 import torch
-from adinterface_conformance.scenarios import zoo as judged
-from adinterface_conformance.scenarios import zoo_functions as zoo
 from adinterface_conformance.scenarios.building import array
+from adinterface_studies.scenarios import zoo as judged
+from adinterface_studies.scenarios import zoo_functions as zoo
 from backends_table import assert_tree
 
 from adinterface import (

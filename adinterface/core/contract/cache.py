@@ -24,10 +24,11 @@ class Cache(Generic[T]):
     def get(self, key: Hashable) -> T | None:
         """The entry, which is now the one used last; None if there is none."""
         found = self._known.get(key)
-        if found is self._last:  # most often it is used again
+        if found is not None and found is self._last:  # most often it is used again
             return found
         with self._lock:
-            if self._known.pop(key, None) is not None and found is not None:
+            found = self._known.pop(key, None)
+            if found is not None:
                 self._known[key] = self._last = found
         return found
 

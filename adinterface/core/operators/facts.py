@@ -11,7 +11,7 @@ from .operation import Operation, PartForm
 
 def operations() -> list[type[Operation]]:
     """The operation of every operator; those that take one derivative first."""
-    return sorted(OPERATIONS.values(), key=lambda operation: operation.order)
+    return sorted(OPERATIONS.values(), key=lambda operation: (operation.order, operation.name))
 
 
 def operation_of_name(name: str) -> type[Operation] | None:

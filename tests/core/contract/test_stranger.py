@@ -49,7 +49,7 @@ def test_a_backend_fits_in_60_lines(engine, auto):
 def test_strangers_are_found_by_their_entry_points_without_being_imported(run):
     printed = run("""
         import json, sys
-        from adinterface import registry
+        from adinterface.core.contract import registry
         print(json.dumps([registry.names(), sorted(sys.modules)]))
     """)
     names, modules = json.loads(printed)

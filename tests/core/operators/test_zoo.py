@@ -6,9 +6,9 @@ import jax
 import numpy as np
 import pytest
 import zoo
-from adinterface_conformance.scenarios import zoo as judged
-from adinterface_conformance.scenarios import zoo_functions as functions
 from adinterface_conformance.scenarios.building import array, scalar
+from adinterface_studies.scenarios import zoo as judged
+from adinterface_studies.scenarios import zoo_functions as functions
 from backends_table import assert_tree, each_backend, rtol_of
 
 from adinterface import (

@@ -236,6 +236,7 @@ DOUBLE = {
 }
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("what", DOUBLE)
 @pytest.mark.parametrize("backend", [AutoTorch(), AutoAutograd()], ids=repr)
 def test_integrals_over_several_variables(what, backend):
@@ -249,6 +250,7 @@ def test_integrals_over_several_variables(what, backend):
     assert code(integrate, 1.0) == pytest.approx(code(scipy.integrate, 1.0), abs=0)
 
 
+@pytest.mark.sweep
 def test_second_derivatives_over_several_variables():
     f = numpy_function(lambda a: DOUBLE["dblquad"][0](integrate, a))
     assert second_derivative(f, AutoAutograd(), 1.0) == pytest.approx(float(mpmath.diff(DOUBLE["dblquad"][1], 1.0, 2)))

@@ -36,6 +36,8 @@ from adinterface.sparse.detect_trace import traced_pattern
 from adinterface.sparse.operators import SparseOperation
 from adinterface.sparse.traced import Traced
 
+pytestmark = pytest.mark.sweep
+
 Function = Callable[..., Any]
 Array = np.ndarray[Any, Any]
 

@@ -23,6 +23,8 @@ import adinterface
 from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, Constant
 from adinterface.core.contract import registry
 
+pytestmark = pytest.mark.sweep
+
 SHORT = ["benchmark", "--seconds", "0.01"]
 ARRAY, SIX = CELLS[:2]
 

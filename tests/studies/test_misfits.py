@@ -11,6 +11,8 @@ import adinterface
 from adinterface import AutoAutograd
 from adinterface.core import tree
 
+pytestmark = pytest.mark.sweep
+
 
 def test_misfits_of_random_models_are_refused_on_all_backends():
     done = tried(list(BACKENDS.values()), 2026, 12)

@@ -8,6 +8,8 @@ from adinterface_studies.__main__ import main
 
 from adinterface import AutoFiniteDifferences
 
+pytestmark = pytest.mark.sweep
+
 LIBRARY = """
 import numpy as np
 

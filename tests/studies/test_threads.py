@@ -2,11 +2,14 @@
 
 import threading
 
+import pytest
 from adinterface_autograd import AutogradBackend
 from adinterface_studies import threads
 from adinterface_studies.__main__ import main
 
 from adinterface import AutoAutograd, AutoFiniteDifferences
+
+pytestmark = pytest.mark.sweep
 
 
 def test_many_threads_get_the_numbers_of_one():

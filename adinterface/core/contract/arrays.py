@@ -55,7 +55,10 @@ def full_like(backend: Backend, array: Any, value: float, count: int | None = No
 
 def filled(backend: Backend, arrays: Sequence[Any], likes: Sequence[Any], count: int | None = None) -> Arrays:
     """The arrays, with zeros like their counterparts where there is None; of stacks, `count` of them."""
-    if all(array is not None for array in arrays):
+    for array in arrays:
+        if array is None:
+            break
+    else:
         return tuple(arrays)
     pairs = zip(arrays, likes, strict=True)
     return tuple([library_of(backend, like).zeros_like(like, count) if array is None else array for array, like in pairs])

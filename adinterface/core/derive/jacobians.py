@@ -22,7 +22,8 @@ def gradient(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
         if result is not None:
             if active_record() is not None:
                 note_step(backend, "one pullback of 1" if gives(backend, "pullback") else "gradient, leaf by leaf")
-            return Gradient(result.outputs, result.aux, filled(backend, result.gradients, leaves), result.connected)
+            gradients = filled(backend, result.gradients, leaves)
+            return result if gradients is result.gradients else result._replace(gradients=gradients)
         if gives(backend, "pullback"):
             note_step(backend, "one pullback of 1")
             return gradient_by_pullback(backend, function, leaves)

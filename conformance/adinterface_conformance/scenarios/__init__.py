@@ -11,7 +11,6 @@ from . import (
     layouts,
     loops,
     numbers,
-    precision,
     rules,
     trees,
 )
@@ -55,7 +54,6 @@ _MODULES = (
     control_flow,
     rules,
     loops,
-    precision,
     layouts,
 )
 

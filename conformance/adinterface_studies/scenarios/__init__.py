@@ -7,7 +7,7 @@ from adinterface_conformance.scenarios import SCENARIOS as OF_JUDGE
 from adinterface_conformance.scenarios import TAGS as TAGS_OF_JUDGE
 from adinterface_conformance.scenarios import unique
 
-from . import kinks, networks, physics, sparse, statistics, zoo
+from . import kinks, networks, physics, precision, sparse, statistics, zoo
 
 TAGS = {
     **TAGS_OF_JUDGE,
@@ -17,6 +17,6 @@ TAGS = {
     "neural-net": "a small neural network",
 }
 
-_MODULES = (zoo, sparse, networks, statistics, physics, kinks)
+_MODULES = (zoo, sparse, networks, statistics, physics, precision, kinks)
 
 SCENARIOS: tuple[Scenario, ...] = unique((*OF_JUDGE, *(each for module in _MODULES for each in module.SCENARIOS)))

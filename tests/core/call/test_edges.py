@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
-from adinterface_conformance.examples import example_of
+from adinterface_studies.examples import example_of
 from backends_table import each_backend
 
 from adinterface import (

@@ -19,7 +19,7 @@ import pytest
 import scipy.linalg
 import scipy.special
 import torch
-from adinterface_conformance.examples import examples
+from adinterface_studies.examples import examples
 from autograd.tracer import new_box
 from backends_table import BACKENDS, ENGINES, assert_tree, each_backend, each_engine
 

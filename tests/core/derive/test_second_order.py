@@ -5,7 +5,7 @@ import weakref
 import numpy as np
 import pytest
 import torch
-from adinterface_conformance.examples import arguments_for
+from adinterface_studies.examples import arguments_for
 from backends_table import BACKENDS, assert_numbers, assert_tree, each_backend
 
 from adinterface import (

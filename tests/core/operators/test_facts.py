@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from adinterface_conformance import Scenario, run_scenario
-from adinterface_conformance.examples import arguments_for, example_of
 from adinterface_conformance.fuzz.judging import COMPARISONS, judge
 from adinterface_conformance.fuzz.run import drawn
 from adinterface_conformance.fuzz.trial import Call, Trial
 from adinterface_conformance.laws import MODELS
 from adinterface_conformance.page import page
 from adinterface_conformance.runner import Run
+from adinterface_studies.examples import arguments_for, example_of
 from backends_table import BACKENDS, assert_tree, each_backend
 
 import adinterface
@@ -279,7 +279,7 @@ def test_examples_refuse_directions_that_they_do_not_know(monkeypatch):
         arguments_for(ToyProduct, X, V)
     assert str(caught.value) == (
         "hvp_and_gradient: no example call has its directions as 'a dict'. Add them to `arguments_for` in "
-        "conformance/adinterface_conformance/examples.py."
+        "conformance/adinterface_studies/examples.py."
     )
 
 

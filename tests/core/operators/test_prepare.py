@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
-from adinterface_conformance.examples import example_of, examples
+from adinterface_studies.examples import example_of, examples
 from backends_table import BACKENDS, assert_tree, each_backend, rtol_of
 
 from adinterface import (

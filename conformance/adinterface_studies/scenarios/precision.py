@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from adinterface_conformance.scenarios.building import array_to_array, array_to_number, scenario, some
 
 from adinterface import (
     Constant,
@@ -21,8 +22,6 @@ from adinterface import (
     value_and_gradient,
     value_and_jacobian,
 )
-
-from .building import array_to_array, array_to_number, scenario, some
 
 
 def cubes(x: Any) -> Any:

@@ -61,5 +61,5 @@ def arguments_for(operation: type[Operation], x: Any, v: Any, *constants: Any) -
         return (x, *constants), (v, *[None] * len(constants))
     raise TypeError(
         f"{operation.name}: no example call has its directions as {operation.directions!r}. Add them to `arguments_for` in "
-        f"conformance/adinterface_conformance/examples.py."
+        f"conformance/adinterface_studies/examples.py."
     )

@@ -8,6 +8,7 @@ it for a block of code. A new thread begins with an empty state. Extensions and 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -75,20 +76,27 @@ class within:
         leave(self._token)
 
 
-#: Whether code has raised an error that might not occur if its numbers were known. It outlives the scope in which it is set.
-_wished: ContextVar[bool] = ContextVar("wished", default=False)
+class _Wish(threading.local):
+    """Whether code has raised an error that might not occur if its numbers were known.
+
+    It outlives the scope in which it is noted. A context variable could not go back to having no value.
+    """
+
+    noted = False
+
+
+_wish = _Wish()
 
 
 def wish() -> None:
     """Note that code which asks for numbers has raised an error."""
-    _wished.set(True)
+    _wish.noted = True
 
 
 def take_wish() -> bool:
     """Whether `wish` was called since the last call of this function."""
-    wished = _wished.get()
-    _wished.set(False)
-    return wished
+    noted, _wish.noted = _wish.noted, False
+    return noted
 
 
 __all__ = ["Ambient", "Form", "enter", "leave", "now", "take_wish", "wish", "within"]

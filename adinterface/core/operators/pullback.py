@@ -73,7 +73,7 @@ class Back(Generic[Gradients_co]):
         call = self._call.again()
         with call.scope():
             match = Match(call.plan.backend, self._pulled.outputs, "the cotangent", stacked)
-            match.walk(self._pulled.aux.form.structure, cotangent, "cotangent")
+            match.read(self._pulled.aux.form.structure, cotangent, "cotangent")
             seeds = match.finish()
             for seed in seeds:
                 call.take(seed)

@@ -16,14 +16,14 @@ from ..contract import registry
 from ..contract.errors import NotDifferentiableError
 from ..contract.library import NUMPY, PYTHON, Library, NumpyLibrary, check_ndarray, kind
 from ..contract.nodes import TOLD_BY, NodeType, Same
-from ..contract.structures import Constant
+from ..contract.structures import EACH, Constant, Each
 from .attributes import Attributes
 from .containers import BUILT_IN, KEPT_CLASSES, Registered
 from .opaque import buffer_has_floats, hidden, is_number
 
 T = TypeVar("T")
 
-_registered: dict[type, NodeType] = {}
+_registered: dict[type, NodeType] = {Each: EACH}
 #: What is known of classes; it is found again, so a program that makes ever more of them need not keep them all.
 HANDLERS: dict[type, Library | NodeType] = {}
 

@@ -28,11 +28,16 @@ def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False, 
         return call.native_tangents(tangents, stacked, name)
     require_one_each(plan, tangents)
     match = Match(plan.backend, call.native, "the tangent", stacked)
-    for i, (structure, tangent) in enumerate(zip(plan.structures, tangents)):
-        match.read(structure, tangent, name or f"tangents[{i}]")
-    native = match.finish()
-    for tangent in native:
-        call.take(tangent)
+    values = None if stacked else plan.values_like_arguments(tangents)
+    if values is not None:
+        native = tuple(map(match.converted, call.native, values))
+    else:
+        for i, (structure, tangent) in enumerate(zip(plan.structures, tangents)):
+            match.read(structure, tangent, name or f"tangents[{i}]")
+        native = match.finish()
+    if plan.library.mutable:
+        for tangent in native:
+            call.take(tangent)
     return native
 
 
@@ -107,6 +112,14 @@ class Match(Matcher):
         elif shape != expected:
             raise TreeError(f"{path} must have shape {expected}, not {shape}.")
         self._check_dtype(library.dtype(array), handler, given, path, numbers)
+        return self.converted(array, given, path)
+
+    def converted(self, array: Any, given: Any, path: str = "a tangent") -> Any:
+        """What a user gave, which fits, as an array like this native one."""
+        if type(given) is type(array) and given.dtype == array.dtype:
+            return given
+        library, handler = library_of(self.backend, array), handler_of(given, scan=False)
+        assert isinstance(handler, Library)
         if handler is not library and handler.traced(given):
             if handler is self.backend.library:  # an array of its own where nothing else of the call is followed
                 return handler.asarray(given, dtype=library.dtype(array))

@@ -26,6 +26,7 @@ from ..tree import (
     Node,
     Static,
     Structure,
+    count_leaves,
     flatten,
     flatten_argument,
     handler_of,
@@ -102,6 +103,8 @@ class Plan:
         self.scope = self._scope()
         #: The values of the arguments that it was made for, until it is kept.
         self.values: Sequence[Any] = values
+        #: The signature of the arguments that are differentiated, if tangents of that signature need no other check.
+        self._active_key: Any = None
 
     # the arguments
 
@@ -246,9 +249,23 @@ class Plan:
         each, holders = iter(gradients), iter([values[n] for n in self.holders])
         return tuple([structure.gradient(each, holders) for structure in self.structures])
 
-    def keep(self) -> None:
+    def values_like_arguments(self, tangents: Sequence[Any]) -> Sequence[Any] | None:
+        """The leaves of tangents that have the signatures of the arguments themselves; None for any others."""
+        if self._active_key is None:
+            return None
+        try:
+            signature = Signature([tangents[i] for i in self.active_arguments], {})
+        except (Unkeyed, AdinterfaceError, RecursionError):
+            return None
+        others = any(tangents[i] is not None for i in range(len(tangents)) if i not in self.active_arguments)
+        return None if others or signature.key != self._active_key else signature.values
+
+    def keep(self, args: Sequence[Any]) -> None:
         """Forget the first arguments, which must not outlive their call."""
         self.values = ()
+        active = [args[i] for i in self.active_arguments]
+        if not self.promoted and sum([count_leaves(self.structures[i]) for i in self.active_arguments]) == len(self.active):
+            self._active_key = Signature(active, {}).key
 
     # what an operator asks of its arguments
 
@@ -366,7 +383,7 @@ class Plans:
         known = self._known.get(signature.key)
         if known is None:
             known = self._plan(args, kwargs)
-            known.keep()
+            known.keep(args)
             self._known.add(signature.key, known)
         return known, signature.values, signature
 

@@ -197,6 +197,9 @@ class _Beside(Matcher):
             remedy = " A gradient comes as a tuple with an entry for each argument of f: pass the entry, gradient(...)[0]."
         return TreeError(f"{self.name}{path} is a {type(other).__name__}, but {self.first} has a {cls.__name__} there.{remedy}")
 
+    def children(self, node: Node, other: Any) -> tuple[Sequence[Any], Sequence[str]]:
+        return node.type.parts(node.data, other)
+
     def of_other_class(self, node: Node, other: Any, path: str) -> TreeError:
         return self.misfit(node.cls, other, path)
 

@@ -40,13 +40,18 @@ class Matcher(ABC):
         """What the other tree has for each child of a node, in the order of the node."""
         if handler_of(other, scan=False) is not node.type or (self.strict and type(other) is not node.cls):
             raise self.of_other_class(node, other, path)
-        parts, seen = node.type.parts(node.data, other)
+        parts, seen = self.children(node, other)
         if seen == keys:
             return parts
         by_key = dict(zip(seen, parts))
         if len(seen) != len(keys) or by_key.keys() != {*keys}:
             raise self.of_other_keys(node, keys, seen, other, path)
         return [by_key[key] for key in keys]
+
+    def children(self, node: Node, other: Any) -> tuple[Sequence[Any], Sequence[str]]:
+        """The children of a container of the node's type, and their paths."""
+        children, data = node.type.flatten(other)
+        return children, node.type.paths(data, len(children))
 
     @abstractmethod
     def of_other_class(self, node: Node, other: Any, path: str) -> Exception:

@@ -14,7 +14,7 @@ import numpy as np
 from ..core.contract.errors import SparsityError
 from ..core.contract.library import PYTHON, kind
 from ..core.tree import Leaf, flatten
-from . import rules  # noqa: F401 - what functions do to what is traced
+from . import propagation  # noqa: F401 - registers what each function does to traced arrays
 from .index_sets import Sets, empty, entries, part_of_identity
 from .pattern import SparsityPattern
 from .traced import Branched, Trace, Traced, Untraceable

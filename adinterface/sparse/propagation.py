@@ -36,8 +36,8 @@ from .function_groups import (
 )
 from .index_sets import Sets, all_of, everywhere, selected, stacked, united
 from .index_sets import union as union_of
-from .products import product_of
 from .traced import NOTHING, Branched, Rules, Trace, Traced, Untraceable, index_of, stand_in
+from .traced_products import product_of
 
 Function = Callable[..., Any]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..call.messages import require_function
 from ..call.plan import Plan
@@ -18,11 +18,14 @@ from .dispatch import Kind, operation_of, require_operator
 from .evaluate import specialized
 from .operation import Operation
 from .specialization import CompiledSpecialization, Specialization, key_of
-from .typed import as_prepare
+from .typed import typed
+
+if TYPE_CHECKING:
+    from . import signatures
 from .writing import Write, follow, require_apart, stored
 
 
-@as_prepare
+@typed["signatures.Prepare"]()
 def prepare(
     operator: Callable[..., Any], f: Callable[..., Any], backend: AutoBackend, /, *example_args: Any, **kwargs: Any
 ) -> Prepared:

@@ -144,9 +144,12 @@ class Entrance:
 
 def picker(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
     """What takes the values at these places."""
-    if len(places) > 1:
-        return itemgetter(*places)
-    return lambda values: tuple([values[place] for place in places])
+    if not places:
+        return lambda values: ()
+    if len(places) == 1:
+        (place,) = places
+        return lambda values: (values[place],)
+    return itemgetter(*places)
 
 
 def unless_as_they_are(leaves: Sequence[Leave]) -> tuple[Leave, ...] | None:

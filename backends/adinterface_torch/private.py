@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 import torch
@@ -55,6 +56,13 @@ except ImportError:
 set_grad_enabled: Callable[[bool], None] = torch._C._set_grad_enabled
 
 
+def leave_to_python(code: CodeType) -> None:
+    """Dynamo compiles neither this code, nor what it calls, where Python calls it. Dynamo traces it in the code of a caller."""
+    from torch._C._dynamo.eval_frame import _FrameAction, _FrameExecStrategy, set_code_exec_strategy
+
+    set_code_exec_strategy(code, _FrameExecStrategy(_FrameAction.SKIP, _FrameAction.SKIP))
+
+
 _make_subclass: Callable[[Any, torch.Tensor, bool], Any] = getattr(torch.Tensor, "_make_subclass", nn.Parameter.__new__)
 
 
@@ -73,6 +81,7 @@ __all__ = [
     "functorch",
     "in_dual_level",
     "is_wrapped",
+    "leave_to_python",
     "peek",
     "retrieve_current_functorch_interpreter",
     "run_backward",

@@ -14,11 +14,14 @@ from __future__ import annotations
 import pickle
 from abc import ABC
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
 from .auto import AutoBackend, Mode
 from .library import Library, Scoping
 from .nodes import NodeType
+
+if TYPE_CHECKING:
+    from .compilers import Compiler
 
 Arrays = tuple[Any, ...]
 
@@ -367,6 +370,11 @@ class Backend(Shortcuts, ABC):
     def advice(cls, value: object) -> str | None:
         """What to pass in place of an object that holds arrays and cannot be looked into, if this engine's users know a way."""
         return None
+
+    @classmethod
+    def compiler(cls) -> Compiler:
+        """What calls in a user's compiled code need, for an engine whose value defines `is_compiling`. Asked once."""
+        raise NotImplementedError
 
     @classmethod
     def devices_of(cls, executor: Any) -> list[Any] | None:

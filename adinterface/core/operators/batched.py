@@ -14,6 +14,7 @@ from ..call.output import Function
 from ..call.plan import Plan
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Backend, Linearized, Pullback, Randomness
+from ..contract.tracing import untraced
 from .dispatch import operation_of, require_operator
 from .operation import Compiled, Compute, Operation, Results, SecondOrderOperation
 from .run import run
@@ -21,6 +22,7 @@ from .typed import as_batched
 
 
 @as_batched
+@untraced
 def batched(
     operator: Callable[..., Any],
     f: Callable[..., Any],

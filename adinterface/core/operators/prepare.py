@@ -12,8 +12,10 @@ from ..call.signature import Signature
 from ..contract.auto import AutoBackend
 from ..contract.cache import Cache
 from ..contract.nodes import Unkeyed
+from ..contract.tracing import door, tracing, untraced
 from ..tree import Duplicated
 from .batched import batched, batched_kind
+from .compiling import trace
 from .dispatch import Kind, operation_of, require_operator
 from .evaluate import specialized
 from .operation import Operation
@@ -23,6 +25,7 @@ from .writing import Write, follow, require_apart, stored
 
 
 @as_prepare
+@untraced
 def prepare(
     operator: Callable[..., Any], f: Callable[..., Any], backend: AutoBackend, /, *example_args: Any, **kwargs: Any
 ) -> Prepared:
@@ -95,8 +98,12 @@ class Prepared:
         """How many signatures have been specialised so far, those that were dropped included."""
         return self._count + (0 if self._following is None else self._following[0]._count)
 
+    @door
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """The operator's results for these arguments."""
+        compiler = tracing()
+        if compiler is not None:
+            return trace(compiler, self._operation.kind, self._auto, self._original, args, kwargs)
         directions = None
         if self._operation.directions is not None:
             args, directions = self._operation.arguments(args)

@@ -24,6 +24,7 @@ from ..contract.structures import (
     count_leaves,
     paths_of,
 )
+from ..contract.tracing import untraced
 from .flattening import flatten
 from .recognition import handler_of
 
@@ -31,6 +32,7 @@ from .recognition import handler_of
 Fits = Callable[[Any, Any, str, str], None]
 
 
+@untraced
 def map(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
     """A tree like the first, with `function(leaf, *others' leaves)` for every leaf that can have a gradient.
 
@@ -87,6 +89,7 @@ def _refuse_spread(leaf: Leaf, parts: Sequence[Any], value: Any, path: Callable[
         )
 
 
+@untraced
 def leaves(tree: Any) -> list[Any]:
     """The leaves that can have a gradient, in the tree's own order.
 
@@ -97,6 +100,7 @@ def leaves(tree: Any) -> list[Any]:
     return [leaf.value for leaf in apart(tree)[1] if leaf.differentiated]
 
 
+@untraced
 def leaves_with_path(tree: Any) -> list[tuple[str, Any]]:
     """As `leaves`, each behind its path as one writes it in Python.
 
@@ -140,6 +144,7 @@ class TreeStructure:
         return f"TreeStructure({len(self)} leaves: {', '.join(path or 'the tree itself' for path in self.paths)})"
 
 
+@untraced
 def structure(tree: Any) -> TreeStructure:
     """The structure of a tree, to compare or to `unflatten` other leaves with.
 

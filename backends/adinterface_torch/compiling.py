@@ -19,7 +19,7 @@ from adinterface.core.contract.errors import BackendError
 from adinterface.core.contract.tracing import DOORS
 
 from .ambient import here
-from .private import leave_to_python
+from .private import is_exporting, leave_to_python
 
 #: The classes of tensors in code that `torch.compile` traces.
 _ARRAYS = (torch.Tensor, torch.nn.Parameter)
@@ -37,9 +37,7 @@ class TorchCompiler(Compiler):
 
     def refuse(self, reason: str) -> NoReturn:
         if torch.compiler.is_dynamo_compiling():
-            torch._dynamo.graph_break(
-                msg=f"{reason}. {_TRACED} torch.compile leaves other calls to Python without fullgraph=True."
-            )
+            torch._dynamo.graph_break(msg=f"{reason}. {_TRACED} Without fullgraph=True the call is left to Python.")
         raise BackendError(f"torch.export cannot trace this call: {reason}. {_TRACED}")
 
     def is_array(self, value: Any) -> bool:
@@ -57,7 +55,7 @@ class TorchCompiler(Compiler):
 
     def accepts(self, auto: AutoBackend) -> str | None:
         assert isinstance(auto, AutoTorch)
-        if torch.compiler.is_dynamo_compiling() and torch.compiler.is_exporting():
+        if torch.compiler.is_dynamo_compiling() and is_exporting():
             return "torch.export traces derivatives with strict=False only"
         if auto.mode == "forward":
             return "AutoTorch(mode='forward') cannot be traced"
@@ -98,7 +96,7 @@ def _exported_gradient(function: _WithAux, leaves: Sequence[torch.Tensor]) -> Tr
     with torch.enable_grad():
         inputs, (output, aux) = _recorded(function, leaves)
         gradients = _grad(output, inputs)
-    return TracedGradient(*_shown([output]), _shown(aux), _shown(gradients))
+    return TracedGradient(_shown([output])[0], _shown(aux), _shown(gradients))
 
 
 def _exported_hvp(

@@ -310,6 +310,11 @@ class TorchBackend(Backend):
 
         return {"torch_optim": TorchOptim}[name]
 
+    def export(self, function: Callable[..., Arrays], arrays: Arrays, path: str) -> dict[str, Any]:
+        from .exporting import export  # here, because it imports the compiler
+
+        return export(function, arrays, path)
+
     @classmethod
     def compiler(cls) -> Compiler:
         from .compiling import TorchCompiler  # here, because it imports the compiler

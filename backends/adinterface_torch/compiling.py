@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import torch
+from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing, make_fx
 
 from adinterface.core.contract.auto import AutoBackend, AutoTorch
 from adinterface.core.contract.compilers import Compiler, TracedGradient
@@ -93,24 +94,43 @@ def _apart(tensors: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
 
 
 def _exported_gradient(function: _WithAux, leaves: Sequence[torch.Tensor]) -> TracedGradient:
-    with torch.enable_grad():
+    def compute(*leaves: torch.Tensor) -> Any:
         inputs, (output, aux) = _recorded(function, leaves)
-        gradients = _grad(output, inputs)
-    return TracedGradient(_shown([output])[0], _shown(aux), _shown(gradients))
+        return _shown([output])[0], _shown(aux), _shown(_grad(output, inputs))
+
+    return TracedGradient(*_program(compute, leaves))
 
 
 def _exported_hvp(
     function: Callable[..., torch.Tensor], leaves: Sequence[torch.Tensor], directions: Sequence[torch.Tensor]
 ) -> tuple[Any, Any]:
-    with torch.enable_grad():
-        inputs, output = _recorded(function, leaves)
+    def compute(*both: torch.Tensor) -> Any:
+        inputs, output = _recorded(function, both[: len(leaves)])
         gradients = _grad(output, inputs)
-        slope = sum([(gradient * direction).sum() for gradient, direction in zip(gradients, directions)])
+        slope = sum([(gradient * direction).sum() for gradient, direction in zip(gradients, both[len(leaves) :])])
         return _shown(gradients), _shown(_grad(slope, inputs))
+
+    gradients, products = _program(compute, [*leaves, *directions])
+    return gradients, products
+
+
+def _program(compute: Callable[..., Any], arrays: Sequence[torch.Tensor]) -> Any:
+    """What `compute` gives, recorded as the operations that it and its backward passes carry out.
+
+    torch.export itself loses the tensors that a backward pass kept of the results of operations. The operations recorded here
+    have no derivatives, so a call inside another one, and one whose results stay in a graph, is left to torch.export.
+    """
+    with torch.enable_grad():
+        if here.depth or any(x.requires_grad for x in arrays):
+            return compute(*arrays)
+        with disable_proxy_modes_tracing():
+            program = make_fx(compute)(*arrays)
+    with torch.no_grad():
+        return program(*arrays)
 
 
 def _recorded(function: Callable[..., Any], leaves: Sequence[torch.Tensor]) -> tuple[list[torch.Tensor], Any]:
-    """The function at aliases of the leaves, and these."""
+    """Aliases of the leaves, and the function at these."""
     inputs = [x.view_as(x) if x.requires_grad else x.detach().requires_grad_() for x in leaves]
     here.depth += 1
     try:

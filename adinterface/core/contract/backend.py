@@ -296,6 +296,14 @@ class Shortcuts:
         """
         return None
 
+    def export(self, function: Callable[..., Arrays], arrays: Arrays, path: str) -> dict[str, Any] | None:
+        """Write a function of such native arrays, and what it computes, into a file that loads without this package.
+
+        `function` returns a tuple of native arrays. The result says in a manifest what the file is: `format`, `load` (the code
+        that loads it), and what else a user must know. None if the engine cannot; then nothing is written.
+        """
+        return None
+
     def compile_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """f as a prepared `gradient` or `value_and_gradient` should call it, for an engine that compiles f alone."""
         return f

@@ -11,6 +11,7 @@ import numpy as np
 from ..core.contract.auto import AutoBackend
 from ..core.contract.errors import OutputError, TreeError
 from ..core.contract.structures import Constant
+from ..core.contract.tracing import untraced
 from ..core.operators.jacobian import jacobian
 from ..core.operators.pullback import linearize
 from ..core.tree.mapping import require_leaf
@@ -25,6 +26,7 @@ from .solvers import scipy
 _IMPLICIT = ("Radau", "BDF", "LSODA")
 
 
+@untraced
 def solve_ivp(
     f: Callable[..., Any],
     backend: AutoBackend,
@@ -99,6 +101,7 @@ def _checked(value: Vector, size: int) -> Vector:
     return value
 
 
+@untraced
 def solve_bvp(
     f: Callable[..., Any],
     boundary: Callable[..., Any],

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.contract.auto import AutoBackend
 from ..core.contract.errors import MissingEngineError
+from ..core.contract.tracing import untraced
 from .flat import Flat, problem_of
 from .packing import Rows, Vector
 
@@ -31,6 +32,7 @@ def scipy(module: str, caller: str) -> Any:
         raise MissingEngineError(f"{caller} needs SciPy, which is not installed: {remedy}", name="scipy") from error
 
 
+@untraced
 def minimize(
     f: Callable[..., Any] | Flat,
     backend: AutoBackend | None = None,
@@ -99,6 +101,7 @@ def minimize(
     return _nested(result, problem)
 
 
+@untraced
 def least_squares(
     f: Callable[..., Any] | Flat,
     backend: AutoBackend | None = None,
@@ -129,6 +132,7 @@ def least_squares(
     return _nested(optimize.least_squares(problem.residuals, problem.x0, problem.jacobian, **options), problem)
 
 
+@untraced
 def find_root(
     f: Callable[..., Any] | Flat,
     backend: AutoBackend | None = None,
@@ -154,6 +158,7 @@ def find_root(
     return _nested(optimize.root(problem.residuals, problem.x0, method=method, **jac, **options), problem)
 
 
+@untraced
 def curve_fit(
     f: Callable[..., Any], backend: AutoBackend, x: Any, y: Any, start: Any, /, *, bounds: Any = None, **options: Any
 ) -> tuple[Any, Vector]:

@@ -14,11 +14,14 @@ from __future__ import annotations
 import pickle
 from abc import ABC
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
 from .auto import AutoBackend, Mode
 from .library import Library, Scoping
 from .nodes import NodeType
+
+if TYPE_CHECKING:
+    from .compilers import Compiler
 
 Arrays = tuple[Any, ...]
 
@@ -293,6 +296,14 @@ class Shortcuts:
         """
         return None
 
+    def export(self, function: Callable[..., Arrays], arrays: Arrays, path: str) -> dict[str, Any] | None:
+        """Write a function of such native arrays, and what it computes, into a file that loads without this package.
+
+        `function` returns a tuple of native arrays. The result says in a manifest what the file is: `format`, `load` (the code
+        that loads it), and what else a user must know. None if the engine cannot; then nothing is written.
+        """
+        return None
+
     def compile_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
         """f as a prepared `gradient` or `value_and_gradient` should call it, for an engine that compiles f alone."""
         return f
@@ -367,6 +378,11 @@ class Backend(Shortcuts, ABC):
     def advice(cls, value: object) -> str | None:
         """What to pass in place of an object that holds arrays and cannot be looked into, if this engine's users know a way."""
         return None
+
+    @classmethod
+    def compiler(cls) -> Compiler:
+        """What calls in a user's compiled code need, for an engine whose value defines `is_compiling`. Asked once."""
+        raise NotImplementedError
 
     @classmethod
     def devices_of(cls, executor: Any) -> list[Any] | None:

@@ -14,9 +14,11 @@ from ..contract.errors import ConversionError, TreeError
 from ..contract.library import NUMPY, PYTHON, Library, complex_of, kind, widest
 from ..contract.registry import backend_class, find
 from ..contract.structures import Leaf
+from ..contract.tracing import untraced
 from .mapping import along, apart, rebuild, require_leaf
 
 
+@untraced
 def ravel(tree: Any, *, shared: bool = False) -> tuple[Any, Callable[[Any], Any]]:
     """All leaves that can have a gradient as one vector, and the way back.
 
@@ -113,6 +115,7 @@ def _as_vector(leaf: Leaf, library: Library, dtype: str) -> Any:
 # Blocks -----------------------------------------------------------------------------------------------------------------
 
 
+@untraced
 def as_matrix(blocks: Any, rows: Any, columns: Any = None) -> Any:
     """What `jacobian` or `hessian` returned as one matrix of shape `(m, n)`.
 
@@ -161,6 +164,7 @@ def _as_block(cell: tuple[int, int, Any, Library | None], library: Library, exam
     return library.namespace(block).reshape(block, (m, n))
 
 
+@untraced
 def from_matrix(matrix: Any, rows: Any, columns: Any = None) -> Any:
     """The blocks that `as_matrix` made a matrix of: each in the library and dtype of the matrix.
 
@@ -222,6 +226,7 @@ def _lines(blocks: Any, rows: Any, columns: Any) -> list[tuple[int, list[tuple[i
 # Other libraries --------------------------------------------------------------------------------------------------------
 
 
+@untraced
 def cast(tree: Any, dtype: Any) -> Any:
     """The same tree with its floating arrays in another dtype: `"float32"`, `numpy.float64`, `"bfloat16"`.
 
@@ -258,6 +263,7 @@ def _cast(leaf: Leaf, dtype: str) -> Any:
     return leaf.value if library.dtype(leaf.value) == target else library.asarray(leaf.value, dtype=target)
 
 
+@untraced
 def to(tree: Any, library: str | AutoBackend, *, dtype: Any = None, device: Any = None) -> Any:
     """The same tree with its arrays in another library: `"numpy"`, `"torch"`, `"jax"`, or that of a backend, `AutoTorch()`.
 

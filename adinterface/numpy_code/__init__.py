@@ -15,6 +15,7 @@ from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import NUMPY, PYTHON, Library
 from ..core.tree import Constant, Frozen, Leaf, Node, Structure, build, flatten, handler_of, register_stand_in
 from .array import NumpyArray, wrap
+from .deep import with_deep_names, with_making_names
 from .engine import Engine, engine_of
 from .refusals import forget, here, outside_remedies
 from .storage import ARGUMENT, MADE
@@ -64,7 +65,7 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
             f"numpy_function(f)."
         )
 
-    own: Any = _UNASKED
+    copy_for_call: Any = _UNASKED
 
     @functools.wraps(f)
     def on_any_engine(*args: Any, **kwargs: Any) -> Any:
@@ -72,16 +73,14 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
         structure = flatten(Constant((args, kwargs)), leaves, lambda: "an argument")
         if all(leaf.library is NUMPY for leaf in leaves):
             return f(*args, **kwargs)
-        nonlocal own
-        if own is _UNASKED:
-            from .own_names import with_own_names  # here, because whoever imports this package need not write
-
-            own = _deep_names(f) if deep else with_own_names(f)
-        args, kwargs = build(structure, iter([_wrapped(leaf, own is not None) for leaf in leaves]))
+        nonlocal copy_for_call
+        if copy_for_call is _UNASKED:
+            copy_for_call = with_deep_names(f) if deep else with_making_names(f)
+        args, kwargs = build(structure, iter([_wrapped(leaf, copy_for_call is not None) for leaf in leaves]))
         forget()
         try:
             with within(now()._replace(form=_taken)):
-                result = (f if own is None else own())(*args, **kwargs)
+                result = (f if copy_for_call is None else copy_for_call())(*args, **kwargs)
             result = _unwrapped(result)
         except NumpyCodeError as error:
             _note_remedies(error, error)
@@ -108,12 +107,6 @@ def _note_remedies(refused: NumpyCodeError, raised: BaseException) -> None:
     note = outside_remedies(raised)
     if note is not None and note not in getattr(refused, "__notes__", ()):
         refused.add_note(note)
-
-
-def _deep_names(f: Callable[..., Any]) -> Callable[[], Callable[..., Any]]:
-    from .deep import with_deep_names  # here, because only those need it who ask for it
-
-    return with_deep_names(f)
 
 
 def _wrapped(leaf: Leaf, writing: bool) -> Any:

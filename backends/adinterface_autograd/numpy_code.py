@@ -111,7 +111,7 @@ def where(condition: Any, *choices: Any) -> Any:
 
 def __getattr__(name: str) -> Any:
     if name == "special":  # found when first asked for: SciPy is not needed without it
-        from . import special
+        from . import autograd_special
 
-        return special
+        return autograd_special
     raise AttributeError(name)

@@ -17,8 +17,9 @@ from ...core.contract.errors import NumpyCodeError
 from ..engine import OFFERS
 from ..made_array import captured
 from . import builtin_names, classes, math_names, numpy_names, scipy_names
+from .bytecode import assigned_globals
 from .compiled import Compiled, Left, Offered, settled
-from .functions import FunctionCopy, assigned_globals, copied
+from .copier import FunctionCopy, copied
 from .globals import Globals, ModuleView
 from .plain import PLAIN, first_wrapped
 from .reach import reached, top_of
@@ -30,7 +31,7 @@ _LONGEST = 200
 
 
 class Copies:
-    """What stands for each value, as a function of it."""
+    """What stands for each value, as a function of it. It is what `copier` asks."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -96,15 +97,18 @@ class Copies:
             dispatched = _singledispatched(value)
             if dispatched:
                 return self._dispatching(value)
-            copy = self._copy(value).function
+            copy = copied(value, self)
             choose = scipy_names.choosing(value)
             return copy if choose is None else self._keep(value, choose(copy))
 
-    def _copy(self, value: types.FunctionType) -> FunctionCopy:
-        def announce(copy: FunctionCopy) -> None:
-            self._functions[id(value)] = (weakref.ref(value, self._forget(self._functions, id(value))), copy)
+    def announce(self, original: types.FunctionType, copy: FunctionCopy) -> None:
+        self._functions[id(original)] = (weakref.ref(original, self._forget(self._functions, id(original))), copy)
 
-        return copied(value, self._scope(value.__globals__), self.of, announce)
+    def stands_for_itself(self, value: Any) -> bool:
+        return type(value) in PLAIN
+
+    def globals_of(self, original: types.FunctionType) -> Globals:
+        return self._scope(original.__globals__)
 
     def _forget(self, entries: dict[int, Any], key: int) -> Callable[[Any], None]:
         def forget(reference: weakref.ref[Any]) -> None:
@@ -237,7 +241,7 @@ class Copies:
             return self._kept_function(function, names)
         if not self._is_reached(function) and not function.__closure__:
             return function
-        return scipy_names.method_for(function, self._copy(function).function)
+        return scipy_names.method_for(function, copied(function, self))
 
     def _object(self, value: Any, cls: type) -> Any:
         if callable(value) and hasattr(value, "__name__") and (offered := self._offered(value)) is not None:

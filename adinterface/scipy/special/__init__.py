@@ -9,8 +9,9 @@ import scipy.special
 
 from ...numpy_code import numpy_function
 from ..dispatch import is_engines, rest_of
-from . import bessel, elliptic, error_functions, hypergeometric, noncentral, polynomials, probability  # noqa: F401
-from .functions import (
+from .on_engines import of_complex as of_complex
+from .on_engines import on_engine as on_engine
+from .python_functions import (
     comb,
     diric,
     factorial,
@@ -27,7 +28,6 @@ from .functions import (
     spherical_yn,
     zeta,
 )
-from .ruled import on_engine as on_engine
 
 _rest = rest_of("scipy.special", globals())
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from . import jets, series
-from .ruled import alike, enter, in_double, ruled
+from . import hypergeometric_series as series
+from . import parameter_jets as jets
+from .ufunc_rules import alike, in_double, ruled
 
 
 def _right_hyperu(a: Any, b: Any, x: Any) -> Any:
@@ -28,11 +29,10 @@ def _right_hyperu(a: Any, b: Any, x: Any) -> Any:
     return np.where(np.isnan(own), np.where(alike | ends, plain, np.nan), own)
 
 
-_hyperu_checked: Callable[..., Any] = ruled(
-    "hyperu", in_double(_right_hyperu), lambda y, a, b, x: -a * _hyperu_checked(a + 1, b + 1, x), orders=2,
+hyperu_checked: Callable[..., Any] = ruled(
+    "hyperu", in_double(_right_hyperu), lambda y, a, b, x: -a * hyperu_checked(a + 1, b + 1, x), orders=2,
     what="first two arguments",
 )  # fmt: skip
-enter("hyperu", lambda y, a, b, x: -a * _hyperu_checked(a + 1, b + 1, x), orders=2, what="first two arguments")
 
 
 def from_jet(jet: Callable[..., jets.Jet], *places: int) -> Callable[..., Any]:
@@ -82,7 +82,6 @@ def _limit(i: int, v: Any, z: Any) -> Any:
 
 
 limit_by = by_parameters("hyp0f1", functools.partial(from_rows, series.hyp0f1), 1, _limit)
-enter("hyp0f1", lambda y, v, z: (*later(limit_by, v, z), special.hyp0f1(v + 1, z) / v))
 
 
 def _kummer(i: int, a: Any, b: Any, x: Any) -> Any:
@@ -94,13 +93,10 @@ def _kummer(i: int, a: Any, b: Any, x: Any) -> Any:
 kummer_by = by_parameters("hyp1f1", functools.partial(from_rows, series.hyp1f1), 2, _kummer)
 
 
-def _kummer_slope(a: Any, b: Any, x: Any) -> Any:
+def kummer_slope(a: Any, b: Any, x: Any) -> Any:
     line = (a == -1) & (b == -1)  # 1 + x, as SciPy has it, though the next function is open
     first, second = (np.where(line, 1.0, parameter + 1) for parameter in (a, b))
     return a / b * np.where(line, 1.0, special.hyp1f1(first, second, x))
-
-
-enter("hyp1f1", lambda y, a, b, x: (*later(kummer_by, a, b, x), _kummer_slope(a, b, x)))
 
 
 def _gauss(i: int, a: Any, b: Any, c: Any, x: Any) -> Any:
@@ -112,7 +108,7 @@ def _gauss(i: int, a: Any, b: Any, c: Any, x: Any) -> Any:
 gauss_by = by_parameters("hyp2f1", functools.partial(from_rows, series.hyp2f1), 3, _gauss)
 
 
-def _gauss_partials(y: Any, a: Any, b: Any, c: Any, x: Any) -> tuple[Any, ...]:
+def gauss_partials(y: Any, a: Any, b: Any, c: Any, x: Any) -> tuple[Any, ...]:
     return *later(gauss_by, a, b, c, x), lambda: a * b / c * _gauss_checked(a + 1, b + 1, c + 1, x)
 
 
@@ -140,5 +136,4 @@ def _right_gauss(a: Any, b: Any, c: Any, x: Any) -> Any:
 
 #: Up to here, of `series.risk_of_hyp2f1`, two ways to compute the function that agree are right.
 _RISK = 8.0
-_gauss_checked: Callable[..., Any] = ruled("hyp2f1", _right_gauss, _gauss_partials)
-enter("hyp2f1", _gauss_partials)
+_gauss_checked: Callable[..., Any] = ruled("hyp2f1", _right_gauss, gauss_partials)

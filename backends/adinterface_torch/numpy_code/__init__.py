@@ -5,7 +5,7 @@ They are here for their speed, or because the Array API has no counterpart; ever
 
 from types import SimpleNamespace
 
-from . import elementwise, fft, indexing, linalg, ordered, products, reductions, shapes, special
+from . import elementwise, fft, indexing, linalg, ordered, products, reductions, shapes, torch_special
 
 #: Where `numpy_function` looks them up.
 SOURCES = (
@@ -15,5 +15,5 @@ SOURCES = (
     products,
     reductions,
     shapes,
-    SimpleNamespace(fft=fft, linalg=linalg, special=special),
+    SimpleNamespace(fft=fft, linalg=linalg, special=torch_special),
 )

@@ -12,9 +12,9 @@ from scipy import special
 
 from ..arrays import Array, inexact
 from ..dispatch import of_scipy, unsupported
-from . import jets
+from . import parameter_jets as jets
 from .hypergeometric import by_parameters, from_jet, later
-from .ruled import RULED, enter, ruled
+from .ufunc_rules import ruled
 
 # Sums of exponentials ------------------------------------------------------------------------------------------------
 
@@ -63,16 +63,14 @@ def log_softmax(x: Any, axis: Any = None) -> Array:
 # Gamma ---------------------------------------------------------------------------------------------------------------
 
 _polygamma: Callable[..., Any] = ruled("polygamma", special.polygamma, lambda y, n, x: _polygamma(n + 1, x), orders=1)
-_zeta_by_exponent: Callable[..., Any]
-(_zeta_by_exponent,) = by_parameters(
-    "zeta", functools.partial(from_jet, jets.zeta), 1, lambda i, s, q: -_zeta(s + 1, q) - s * _zeta_by_exponent(s + 1, q)
+zeta_by_exponent: Callable[..., Any]
+(zeta_by_exponent,) = by_parameters(
+    "zeta", functools.partial(from_jet, jets.zeta), 1, lambda i, s, q: -hurwitz_zeta(s + 1, q) - s * zeta_by_exponent(s + 1, q)
 )
-_zeta: Callable[..., Any] = ruled(
-    "zeta", special.zeta, lambda y, s, q: (*later([_zeta_by_exponent], s, q), -s * _zeta(s + 1, q))
+hurwitz_zeta: Callable[..., Any] = ruled(
+    "zeta", special.zeta, lambda y, s, q: (*later([zeta_by_exponent], s, q), -s * hurwitz_zeta(s + 1, q))
 )
-_riemann = ruled("zeta", special.zeta, lambda y, s: _zeta_by_exponent(s, 1.0))
-RULED["_zeta"], RULED["_riemann_zeta"] = _zeta, _riemann
-enter("zetac", lambda y, s: _zeta_by_exponent(s, 1.0))
+riemann_zeta = ruled("zeta", special.zeta, lambda y, s: zeta_by_exponent(s, 1.0))
 
 
 @of_scipy(special.polygamma)
@@ -84,7 +82,7 @@ def polygamma(n: Any, x: Any) -> Array:
 
 @of_scipy(special.zeta)
 def zeta(x: Any, q: Any = None) -> Array:
-    return _riemann(inexact(x)) if q is None else _zeta(inexact(x), inexact(q))
+    return riemann_zeta(inexact(x)) if q is None else hurwitz_zeta(inexact(x), inexact(q))
 
 
 @of_scipy(special.multigammaln)

@@ -1,7 +1,8 @@
 """`numpy_function`: plain NumPy code on any engine.
 
-A wing beside the flat mathematics: it may import the contract and `tree`, and knows neither engines nor operators. Engines may
-import three of its modules: `compositions`, `names` and `usual`.
+An extension beside the flat mathematics: it may import the contract and `tree`, and knows neither engines nor operators.
+Engines may import two of its modules: `compositions` and `names`. `deep`, which is experimental, has a door of its
+own: nothing imports its inner modules.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
     f takes and returns trees, as the operators do. Called with NumPy arrays and numbers alone (as finite differences
     do), it is f itself. The wrappers cost nothing once an engine has compiled f.
 
-    deep: f, and what it calls of Python, runs as a copy in which NumPy's names mean ours: functions, methods and classes of
+    deep: experimental, because it reads Python's bytecode and knows private names of other packages.
+        f, and what it calls of Python, runs as a copy in which NumPy's names mean ours: functions, methods and classes of
         its own module, of SciPy and other packages, each copied when f first comes to it. `np.asarray(x)`, `float(x)`,
         `math.sin(x)` and `isinstance(x, np.ndarray)` keep the gradient there. Nothing is changed outside of the copies.
         Compiled functions stay what they are, and refuse by name what is differentiated; so does a function that assigns

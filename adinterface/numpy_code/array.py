@@ -91,13 +91,6 @@ class NumpyArray(Storage):
             return _unusual(ufunc, method, (first, *others), kwargs)
         engine, array = self._engine, self._array
         if not others:
-            by_dtype = engine.direct
-            if by_dtype and ufunc in (direct := by_dtype[array.dtype]):
-                wrapped = _new(NumpyArray)
-                wrapped._array = direct[ufunc](array)
-                wrapped._engine = engine
-                wrapped._origin = wrapped._view = wrapped._views = None
-                return wrapped
             result = engine.functions[ufunc](array)
         else:
             natives = []

@@ -21,11 +21,7 @@ from autograd.scipy.special import gamma as gamma
 from autograd.scipy.special import gammaln as gammaln
 from autograd.scipy.special import i0 as i0
 from autograd.scipy.special import i1 as i1
-from autograd.scipy.special import j0 as j0
-from autograd.scipy.special import j1 as j1
 from autograd.scipy.special import psi as psi
-from autograd.scipy.special import y0 as y0
-from autograd.scipy.special import y1 as y1
 
 from . import namespace
 from .rules import broadcast_to, is_box, shape_of, value

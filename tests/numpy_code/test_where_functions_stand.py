@@ -1,4 +1,4 @@
-"""A function of NumPy or scipy.special stands in one place; in a file of an engine, where that engine needs something special."""
+"""A function of NumPy or scipy.special stands in one place, and in a file of an engine where that needs something special."""
 
 import importlib
 import operator

@@ -119,10 +119,10 @@ class Copies:
         return forget
 
     def _scope(self, original: dict[str, Any]) -> Globals:
-        found = self._scopes.get(id(original))
-        if found is None:
-            found = self._scopes[id(original)] = Globals(original, self.of, self._builtins)
-        return found
+        scope = self._scopes.get(id(original))
+        if scope is None:
+            scope = self._scopes[id(original)] = Globals(original, self.of, self._builtins)
+        return scope
 
     def _is_reached(self, value: types.FunctionType) -> bool:
         return reached(value.__module__) or (
@@ -193,8 +193,8 @@ class Copies:
         if not (getattr(value, "__module__", None) or "").startswith("scipy.") or value.__name__ in _BETTER_COPIED:
             return None
         for offer in OFFERS:
-            if (found := offer(value)) is not None:
-                return self._keep(value, Offered(value, found))
+            if (form := offer(value)) is not None:
+                return self._keep(value, Offered(value, form))
         return None
 
     def _ufunc(self, value: Any) -> Any:
@@ -223,8 +223,8 @@ class Copies:
             if known is not None:
                 return known[1]
             for offer in OFFERS:
-                if (found := offer(cls)) is not None:
-                    return self._keep(cls, found)
+                if (form := offer(cls)) is not None:
+                    return self._keep(cls, form)
             if not classes.can_stand_for(cls):
                 return self._keep(cls, cls)
             made = classes.class_for(cls, self.of)
@@ -307,11 +307,11 @@ class DictView(dict[Any, Any]):
 
 
 def _writing_both(cls: type, name: str) -> Callable[..., Any]:
-    own = getattr(cls, name)
+    method = getattr(cls, name)
 
     def call(self: Any, *args: Any, **keywords: Any) -> Any:
-        own(self._original, *args, **keywords)
-        return own(self, *args, **keywords)
+        method(self._original, *args, **keywords)
+        return method(self, *args, **keywords)
 
     return call
 

@@ -34,13 +34,13 @@ _rest = rest_of("scipy.special", globals())
 
 def __getattr__(name: str) -> Any:
     """A ufunc of SciPy's that takes an engine's arrays too; what is none, as `rest_of` gives it."""
-    own = getattr(scipy.special, name, None)
-    if not isinstance(own, np.ufunc):
+    ufunc = getattr(scipy.special, name, None)
+    if not isinstance(ufunc, np.ufunc):
         return _rest(name)
-    code = numpy_function(own)
+    code = numpy_function(ufunc)
 
     def call(*args: Any, **keywords: Any) -> Any:
-        return code(*args, **keywords) if is_engines(*args) else own(*args, **keywords)
+        return code(*args, **keywords) if is_engines(*args) else ufunc(*args, **keywords)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"scipy.special.{name}, of NumPy's arrays or an engine's."

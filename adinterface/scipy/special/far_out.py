@@ -22,7 +22,7 @@ Native = Callable[..., Array]
 
 
 def require(
-    xp: ModuleType, valid: Array, found: Array, arguments: Sequence[Array], function: str, domain: str, remedy: str = ""
+    xp: ModuleType, valid: Array, value: Array, arguments: Sequence[Array], function: str, domain: str, remedy: str = ""
 ) -> Array:
     """`found`, if all is valid; an error if not. NaN, and so are the derivatives, in the places that are not valid where the
     engine does not know the numbers yet.
@@ -32,16 +32,16 @@ def require(
     try:
         right = bool(xp.all(valid))
     except (TypeError, RuntimeError):  # under jax.jit and torch.func.vmap
-        gap = xp.where(valid, xp.zeros_like(found), xp.full_like(found, math.nan))
+        gap = xp.where(valid, xp.zeros_like(value), xp.full_like(value, math.nan))
         for x in arguments:
-            found = found + xp.where(valid, xp.zeros_like(x), x) * gap
-        return found
+            value = value + xp.where(valid, xp.zeros_like(x), x) * gap
+        return value
     if not right:
         raise NumpyCodeError(
             f"numpy_function: scipy.special.{function} has a derivative here for {domain} alone. {remedy}Keep the arguments "
             f"there, with np.where on the arguments, or use AutoFiniteDifferences()."
         )
-    return found
+    return value
 
 
 def either(xp: ModuleType, far: Array, x: Array, there: Native, here: Native, stand_in: float = 1.0) -> Array:

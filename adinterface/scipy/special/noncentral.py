@@ -28,8 +28,8 @@ def _gamma_mixture_density(a: Any, rate: Any, x: Any) -> Any:
     among = (rate > 0) & (x > 0)
     known, at = np.where(among, rate, 1.0), np.where(among, x, 1.0)
     root = np.sqrt(known * at)
-    found = np.exp(-((np.sqrt(known) - np.sqrt(at)) ** 2) + (a - 1) / 2 * np.log(at / known)) * special.ive(a - 1, 2 * root)
-    return np.where(among, found, np.exp(-rate) * gamma_density(a, x))
+    density = np.exp(-((np.sqrt(known) - np.sqrt(at)) ** 2) + (a - 1) / 2 * np.log(at / known)) * special.ive(a - 1, 2 * root)
+    return np.where(among, density, np.exp(-rate) * gamma_density(a, x))
 
 
 chi_squared_density: Callable[..., Any] = ruled(
@@ -144,10 +144,10 @@ def _by_f_shape(i: int) -> Callable[..., Any]:
 _by_f = [_by_f_shape(0), _by_f_shape(1)]
 
 
-def _beta_mixture(sign: int, own: Callable[..., Any]) -> Callable[..., Any]:
+def _beta_mixture(sign: int, function: Callable[..., Any]) -> Callable[..., Any]:
     value: Callable[..., Any] = ruled(
         "ncfdtr",
-        lambda a, b, rate, x: own(a, b, rate, x),
+        lambda a, b, rate, x: function(a, b, rate, x),
         lambda y, a, b, rate, x: (
             lambda: sign * _by_f[0](a, b, rate, x),
             lambda: sign * _by_f[1](a, b, rate, x),

@@ -18,9 +18,9 @@ from .hypergeometric import by_parameters, from_jet, later
 from .ufunc_rules import in_double, ruled
 
 
-def _density(name: str, own: Callable[..., Any], log_slopes: Callable[..., Any]) -> Callable[..., Any]:
+def _density(name: str, function: Callable[..., Any], log_slopes: Callable[..., Any]) -> Callable[..., Any]:
     """A density, in whose logarithm large numbers cancel; from the derivatives of that."""
-    return ruled(name, in_double(own), lambda y, *args: tuple([y * slope for slope in log_slopes(*args)]))
+    return ruled(name, in_double(function), lambda y, *args: tuple([y * slope for slope in log_slopes(*args)]))
 
 
 gamma_density = _density(

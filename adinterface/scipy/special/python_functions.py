@@ -76,8 +76,8 @@ riemann_zeta = ruled("zeta", special.zeta, lambda y, s: zeta_by_exponent(s, 1.0)
 @of_scipy(special.polygamma)
 def polygamma(n: Any, x: Any) -> Array:
     x = inexact(x)
-    found = _polygamma(n, x)
-    return found.astype(x.dtype) if found.dtype != x.dtype else found
+    result = _polygamma(n, x)
+    return result.astype(x.dtype) if result.dtype != x.dtype else result
 
 
 @of_scipy(special.zeta)
@@ -141,14 +141,14 @@ def diric(x: Any, n: int) -> Array:
     return np.where(flat, limit, np.sin(n * x / 2) / (n * np.where(flat, 1.0, below)))
 
 
-def _spherical(name: str, own: Callable[..., Any], above: int, sign: int) -> Callable[..., Any]:
+def _spherical(name: str, scipy_function: Callable[..., Any], above: int, sign: int) -> Callable[..., Any]:
     """A spherical Bessel function: its derivative is sign * (n f(n-1) + above (n+1) f(n+1)) / (2n + 1)."""
-    rule = ruled(name, own, lambda y, n, z: slope(n, z), orders=1)
+    rule = ruled(name, scipy_function, lambda y, n, z: slope(n, z), orders=1)
 
     def slope(n: Any, z: Any) -> Any:
         return sign * (n * rule(np.maximum(n - 1, 0), z) + above * (n + 1) * rule(n + 1, z)) / (2 * n + 1)
 
-    @of_scipy(own)
+    @of_scipy(scipy_function)
     def function(n: Any, z: Any, derivative: bool = False) -> Array:
         n = n if isinstance(n, int) else np.asarray(n)
         return slope(n, inexact(z)) if derivative else rule(n, inexact(z))

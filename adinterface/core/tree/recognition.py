@@ -142,7 +142,7 @@ def is_opaque_type(cls: type) -> bool:
 
 def _find_handler(value: Any, path: str) -> Library | NodeType | None:
     cls = type(value)
-    if cls in _OPAQUE_AT_SIGHT:
+    if cls in _OPAQUE_AT_SIGHT or cls is Constant:
         return None
     if NUMPY.owns(value):
         return NUMPY

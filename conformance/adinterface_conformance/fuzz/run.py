@@ -47,8 +47,9 @@ def fuzz(
 ) -> Fuzzing:
     """Try programs until so many are done, or for so long; the same seed makes the same ones, in the same order.
 
-    start: the number of the first program. operators: how many a program is tried with. share: an engine that compiles takes part
-    in one program of so many. known: failures that are counted, and not cut down again. seen: is called after each program.
+    start: the number of the first program. operators: how many a program is tried with. share: an engine that compiles takes
+    part in one program of so many. known: failures that are counted, and not cut down again. seen: is called after each
+    program.
     """
     for backend in backends:
         warm_up(backend)

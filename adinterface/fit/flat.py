@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..core.operators.gradient import value_and_gradient
 from ..core.operators.hessian import hessian, hvp
 from ..core.operators.jacobian import value_and_jacobian
 from ..core.operators.prepare import Prepared, prepare
+from ..sparse.auto import AutoSparse
 from .evaluate import Evaluate
 from .packing import Packing, Rows, Vector, pack
 
@@ -33,7 +35,11 @@ class Flat:
     def __init__(
         self, f: Callable[..., Any], backend: AutoBackend, start: Any, constants: tuple[Any, ...], kwargs: dict[str, Any]
     ):
-        self.f, self.backend, self._kwargs = f, backend, kwargs
+        self.f, self._kwargs = f, kwargs
+        # Solvers do not take the matrices of an engine.
+        if isinstance(backend, AutoSparse) and backend.format == "native":
+            backend = replace(backend, format="csr")
+        self.backend = backend
         # Each point has a model of its own, so what f writes into one would reach no other.
         self._pure = f if next(stateful((start, *constants), kwargs), None) is None else Unchanging(f, "solvers")
         self._holds = bool(held_state(start))
@@ -93,8 +99,8 @@ class Flat:
                     tell()
         return known[1], known[2].copy()
 
-    def hess(self, x: Any) -> Vector:
-        """The Hessian as a matrix of shape `(n, n)`."""
+    def hess(self, x: Any) -> Any:
+        """The Hessian as a matrix of shape `(n, n)`: of SciPy's sparse ones if the backend is `AutoSparse`."""
         self.second_evaluations += 1
         return self._packing.hessian(self._call(hessian, self.unravel(x)))
 
@@ -109,8 +115,8 @@ class Flat:
         value = self._call(Evaluate, self.unravel(x))
         return pack(value, "residuals") if self._rows is None else self._rows.pack(value, "residuals")
 
-    def jacobian(self, x: Any) -> Vector:
-        """The Jacobian of such an f as a matrix of shape `(m, n)`."""
+    def jacobian(self, x: Any) -> Any:
+        """The Jacobian of such an f as a matrix of shape `(m, n)`: of SciPy's sparse ones if the backend is `AutoSparse`."""
         self._packing.require_real("jacobian")
         self.evaluations += 1
         value, blocks = self._call(value_and_jacobian, self.unravel(x))
@@ -150,7 +156,8 @@ def flat(f: Callable[..., Any], backend: AutoBackend, start: Any, /, *constants:
 
     f returns a real scalar (or a tuple or dict that begins with it) for `fun`, `jac`, `fun_and_jac`, `hess` and `hessp`, an
     array or a tree of arrays for `residuals` and `jacobian`. All are plain functions of NumPy vectors in 64 bits that return
-    such, where `gradient` itself returns a tuple with an entry for each argument, which SciPy does not take.
+    such, where `gradient` itself returns a tuple with an entry for each argument, which SciPy does not take. With
+    `AutoSparse`, `hess` and `jacobian` return one sparse matrix of SciPy for all leaves.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, flat

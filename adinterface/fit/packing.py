@@ -74,13 +74,13 @@ class Packing:
         ]
         return self.parameters.rebuilt(values)
 
-    def hessian(self, blocks: Any) -> Vector:
-        """What `hessian` returned, as a matrix of shape `(n, n)`."""
-        return self._folded(self._folded(_numbers(as_matrix(blocks, self.model))).T).T
+    def hessian(self, blocks: Any) -> Any:
+        """What `hessian` returned, as a matrix of shape `(n, n)`; sparse if the blocks are."""
+        return self._folded(self._folded(_matrix(as_matrix(blocks, self.model))).T).T
 
-    def jacobian(self, blocks: Any, value: Any, constants: tuple[Any, ...] = ()) -> Vector:
-        """What `jacobian` returned for f's value, as a matrix of shape `(m, n)`."""
-        return self._folded(_numbers(as_matrix(blocks, value, (self.model, *constants))))
+    def jacobian(self, blocks: Any, value: Any, constants: tuple[Any, ...] = ()) -> Any:
+        """What `jacobian` returned for f's value, as a matrix of shape `(m, n)`; sparse if the blocks are."""
+        return self._folded(_matrix(as_matrix(blocks, value, (self.model, *constants))))
 
     def require_real(self, caller: str) -> None:
         """Raises NotDifferentiableError for complex leaves."""
@@ -91,7 +91,7 @@ class Packing:
                 f"them together in f."
             )
 
-    def _folded(self, matrix: Vector) -> Vector:
+    def _folded(self, matrix: Any) -> Any:
         """The columns of one parameter at several places, added up."""
         if not self.shared:
             return matrix
@@ -101,6 +101,10 @@ class Packing:
             if place is not None
             for n in range(self.starts[place], self.starts[place + 1])
         ]
+        if not isinstance(matrix, np.ndarray):
+            moved = matrix.tocoo()
+            places = moved.row, np.asarray(columns)[moved.col]
+            return type(matrix)((moved.data, places), shape=(matrix.shape[0], self.size))  # which adds up equal places
         folded = np.zeros((matrix.shape[0], self.size))
         np.add.at(folded.T, columns, matrix.T)
         return folded
@@ -182,6 +186,10 @@ def pack(value: Any, caller: str) -> Vector:
     # What f returns twice is two results.
     parts = [_numbers(leaf.value).reshape(-1) for leaf in packing.parameters.found if leaf.differentiated]
     return np.concatenate(parts).astype(np.float64)
+
+
+def _matrix(matrix: Any) -> Any:
+    return matrix.astype(np.float64) if hasattr(matrix, "tocoo") else _numbers(matrix)
 
 
 def _numbers(x: Any) -> Any:

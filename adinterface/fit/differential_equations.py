@@ -52,16 +52,16 @@ def solve_ivp(
     integrate = scipy("integrate", "solve_ivp")
     # t stands first in f, y in everything that is differentiated.
     problem = Flat(lambda y, t, *others: f(t, y, *others), backend, y0, (0.0, *constants), {})
-    problem._packing.require_real("solve_ivp")
+    problem.packing.require_real("solve_ivp")
     problem._rows = Rows(y0, "y")
-    size = problem._packing.size
+    size = problem.packing.size
 
     def derivative(t: float, y: Vector) -> Vector:
-        problem._constants = (Constant(float(t)), *problem._constants[1:])
+        problem.constants = (Constant(float(t)), *problem.constants[1:])
         return _checked(problem.residuals(y), size)
 
     def slope(t: float, y: Vector) -> Any:
-        problem._constants = (Constant(float(t)), *problem._constants[1:])
+        problem.constants = (Constant(float(t)), *problem.constants[1:])
         return problem.jacobian(y)
 
     if method == "LSODA":
@@ -73,10 +73,10 @@ def solve_ivp(
         options["events"] = [_event(event, problem) for event in found]
     result = integrate.solve_ivp(derivative, t_span, problem.x0, method=method, **options)
     result["vector"] = result.y
-    result["y"] = _over_time(problem._packing, result.y)
+    result["y"] = _over_time(problem.packing, result.y)
     if result.sol is not None:
         dense = result.sol
-        result["sol"] = lambda t: problem.unravel(dense(t)) if np.ndim(t) == 0 else _over_time(problem._packing, dense(t))
+        result["sol"] = lambda t: problem.unravel(dense(t)) if np.ndim(t) == 0 else _over_time(problem.packing, dense(t))
     return result
 
 

@@ -132,7 +132,7 @@ def least_squares(
     _refuse("least_squares", options, {"jac": "", "args": "", "kwargs": ""})
     optimize = scipy("optimize", "least_squares")
     problem = problem_of(f, backend, start, constants, "least_squares")
-    problem._packing.require_real("least_squares")
+    problem.packing.require_real("least_squares")
     for option, value in (("method", "lm"), ("tr_solver", "exact")):
         if options.get(option) == value:
             require_dense(
@@ -142,7 +142,7 @@ def least_squares(
         options["bounds"] = _bounds(problem, bounds) if _are_trees(bounds) else bounds
     if x_scale is not None:
         vector = isinstance(x_scale, (str, np.ndarray))
-        options["x_scale"] = x_scale if vector else problem._packing.like(x_scale, "x_scale", 1.0)
+        options["x_scale"] = x_scale if vector else problem.packing.like(x_scale, "x_scale", 1.0)
     if options.get("callback") is not None:
         options["callback"] = _callback(options["callback"], problem)
     return _nested(optimize.least_squares(problem.residuals, problem.x0, problem.jacobian, **options), problem)
@@ -168,7 +168,7 @@ def find_root(
     _refuse("find_root", options, {"jac": "", "args": ""})
     optimize = scipy("optimize", "find_root")
     problem = problem_of(f, backend, start, constants, "find_root")
-    problem._packing.require_real("find_root")
+    problem.packing.require_real("find_root")
     jac = {"jac": problem.jacobian} if method in ("hybr", "lm") else {}
     if jac:
         require_dense(problem.backend, "find_root", f"the method {method!r} takes a dense Jacobian", "choose method='krylov'")
@@ -192,7 +192,7 @@ def curve_fit(
     _refuse("curve_fit", options, {"jac": "", "p0": " The start follows the data: curve_fit(f, backend, x, y, start)."})
     optimize = scipy("optimize", "curve_fit")
     problem = Flat(f, backend, start, (x,), {})
-    problem._packing.require_real("curve_fit")
+    problem.packing.require_real("curve_fit")
     require_dense(problem.backend, "curve_fit", "SciPy computes the covariance from a dense Jacobian", "call least_squares")
     rows = problem._rows = Rows(y, "the data")
     if bounds is not None:
@@ -272,7 +272,7 @@ def _are_trees(bounds: Any) -> bool:
 
 def _bounds(problem: Flat, bounds: Any) -> tuple[Vector, Vector]:
     lower, upper = bounds
-    packing = problem._packing
+    packing = problem.packing
     return packing.like(lower, "the lower bound", -np.inf), packing.like(upper, "the upper bound", np.inf)
 
 
@@ -282,10 +282,10 @@ def _several(constraints: Any) -> list[Any]:
 
 def _constraint(constraint: Any, problem: Flat, optimize: Any) -> Any:
     if isinstance(constraint, dict):
-        own = Flat(constraint["fun"], problem.backend, problem._packing.model, tuple(constraint.get("args", ())), {})
+        own = Flat(constraint["fun"], problem.backend, problem.packing.model, tuple(constraint.get("args", ())), {})
         return {"type": constraint["type"], "fun": own.residuals, "jac": own.jacobian}
     if isinstance(constraint, optimize.NonlinearConstraint):
-        own = Flat(constraint.fun, problem.backend, problem._packing.model, (), {})
+        own = Flat(constraint.fun, problem.backend, problem.packing.model, (), {})
         hess = constraint.hess if callable(constraint.hess) else optimize.BFGS()
         return optimize.NonlinearConstraint(
             own.residuals, constraint.lb, constraint.ub, own.jacobian, hess, constraint.keep_feasible

@@ -169,6 +169,9 @@ def _sparse_matrix(sparse: Any, lines: list[tuple[int, list[tuple[int, Any, tupl
                     f"as_matrix: a sparse block has shape {block.shape}, but its row and column have {m} and {n} numbers."
                 )
             formats.append(block.format)
+            single = block
+    if len(lines) == len(lines[0][1]) == 1:
+        return single
     return sparse.block_array(
         [[sparse.coo_array((m, n)) if block is None else block for n, block, _ in parts] for m, parts in lines],
         format=formats[0],

@@ -141,7 +141,7 @@ def _checked(value: Any, wanted: TensorType, place: str) -> Any:
     if not fits or not np.can_cast(array.dtype, wanted.dtype, "same_kind"):
         raise OutputError(
             f"{place} is {describe(value)}, and {wanted} was expected: return that, or pass the type of what f returns as "
-            f"as_op(f, backend, outputs=pt.tensor({array.dtype.name!r}, shape={array.shape}).type)."
+            f"as_op(f, backend, outputs=pt.TensorType({array.dtype.name!r}, shape={array.shape}))."
         )
     return array.astype(wanted.dtype, copy=False)
 

@@ -1,6 +1,4 @@
-"""Functions differentiated by any backend, in the form that other packages call: PyTensor, pymanopt, Tesseract, OpenMDAO,
-and solvers of constrained problems.
+"""Functions differentiated by any backend, in the form that other packages call: PyTensor, pymanopt, Tesseract, OpenMDAO.
 
-Each file is the door to one package, imports it when the file is imported, and may import core, `sparse`, `numpy_code` and
-`fit`.
+Each file is the door to one package, which it imports, and may import core, `fit`, `sparse` and `numpy_code`.
 """

@@ -99,7 +99,7 @@ def _stays(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Arr
     off, change = np.abs(full @ residues[:, last]), np.abs((full - shorter) @ slopes[:, last])
     hides = off > 2 * change * lengths[:, -1:]
     if size == 2:
-        low, square = np.abs(residues[:, -1]), np.abs(residues[:, -2]) * 4.0 ** (exponents[-1] - exponents[-2])
+        low, square = np.abs(residues[:, -1]), np.abs(residues[:, -2]) * (lengths[:, -1:] / lengths[:, -2:-1]) ** 2
         stays = (low > 2 * square) | ((low > square / 2) & (off > TWO * low) & hides)
     else:
         shortest = windows(exponents[-size + 2 :], 2, 1).weights[-1]

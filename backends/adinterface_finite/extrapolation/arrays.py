@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .windows import ALIKE, ALONE, CALM, CAUTION, FITS, FLOOR, SURE, TOLD, TWICE, UNSEEN, Array, Windows
+from .windows import ALIKE, ALONE, CALM, CAUTION, DOUBT, FITS, FLOOR, SURE, TOLD, TWICE, UNSEEN, Array, Windows
 
 
 class Estimate(NamedTuple):
@@ -20,8 +20,6 @@ class Estimate(NamedTuple):
     first: Array
     #: The noise of f's values that the slopes show, its standard deviation.
     noise: Array | None
-    #: How much larger the second sample of it is than the least; None if there are not two.
-    alike: Array | None
 
 
 def extrapolate(
@@ -56,8 +54,10 @@ def extrapolate(
         if found.above is not None:
             told &= ~stands_alone(found.above, slopes, steps, residues)
     noisy = calm & told.any(axis=1, keepdims=True)  # by chance one of many outputs is as near as if it were not noisy
-    parts = [np.where(noisy, old, new) for old, new in zip(before[:4], estimate[:4])]
-    return Estimate(parts[0], parts[1], parts[2], parts[3], estimate.noise, estimate.alike)
+    value, error, floor, first = [np.where(noisy, old, new) for old, new in zip(before[:4], estimate[:4])]
+    # Waves that are short beside the smallest step look like noise. Where that is worth a warning, it counts.
+    doubtful = noisy & told & (error > DOUBT * np.abs(value)) & (residues is not None)
+    return Estimate(value, np.where(doubtful, np.maximum(error, turn), error), floor, first, estimate.noise)
 
 
 def _largest(array: Array) -> Array:
@@ -117,7 +117,7 @@ def _extrapolate(
     errors = np.abs(wide - values[:, found.shorter])
     floors = found.gains[steps:] @ rounding
     total = floors.copy()
-    noise = alike = None
+    noise = None
     if steps > 2:
         previous = errors[:, found.shorter[steps - 1 :] - steps]
         latest = errors[:, steps - 1 :]
@@ -132,8 +132,6 @@ def _extrapolate(
         samples = latest / found.difference
         if steps > 3:
             samples = np.sort(samples, axis=1)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                alike = np.where(samples[:, 0] > 0, samples[:, 1] / samples[:, 0], np.inf)
             noise = np.minimum(np.sqrt(samples[:, 0] * samples[:, 1]), TWICE * samples[:, 0]) * smallest[:, 0]
         else:
             noise = samples[:, 0] * smallest[:, 0]
@@ -148,4 +146,4 @@ def _extrapolate(
     value, error, floor = wide[lines, best, outputs], total[lines, best, outputs], floors[lines, best, outputs]
     if noise is not None:
         error = np.maximum(error, CAUTION * noise * found.amplified[best] / smallest[:, 0])
-    return Estimate(value, error, floor, found.first[best], noise, alike)
+    return Estimate(value, error, floor, found.first[best], noise)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..extrapolation import windows
-from ..neighbours import is_deep, without_kinks
+from ..neighbours import without_kinks
 from ..steps import ASIDE, BELOW, coarse, decide, grain, may_be_rounded
 from .looks import Looks, Step
 from .method import Array, Slopes
@@ -68,7 +68,7 @@ class Estimates:
         steps = np.array([track.unit for track in group])[:, None] * found.powers
         scales, exactly = np.array([track.scale for track in group]), sizes
         epsilon = max(self.epsilon, exactness)
-        if sweep.order == 1 and (is_deep(exponents) or epsilon > self.epsilon):
+        if sweep.order == 1:
             # f rounds what it makes of x, too, which is more where f itself is small.
             exactly = np.maximum(sizes, np.abs(slopes) * scales[:, None, None])
         rounding = sweep.rounding(exactly, steps, epsilon)

@@ -42,10 +42,11 @@ SMALLEST = 5e-324
 LEAST, LEAP = -6, 14
 #: How much more noise than rounding is reckoned with where steps are chosen.
 UNSEEN = 8.0
-#: From this relative error on, if it is so many times what the steps lack, the last step is a test. Its exponent: so small that
+#: From this relative error on, if it is so many times what the steps lack and so many times the rounding that is known, the
+#: last step is a test. Its exponent: so small that
 #: most of what hides between larger steps is seen, and no more than ten times smaller than the step of a 3-point rule, whose
 #: rounding is then about what this one has.
-UNSURE, BEYOND, TEST = 1e-5, 3e4, -16
+UNSURE, BEYOND, KNOWN, TEST = 1e-5, 3e4, 5e6, -16
 
 
 def grain(values: Sequence[float]) -> float:
@@ -227,7 +228,7 @@ def next_step(
     if rest > 2:
         return low - (2 if relative > LOST and steps > 2 else 1)
     gap, lacks = _gap(exponents, power, low_bend, low_noise, rest)
-    if rest < 2 and steps > 3 and max(UNSURE, BEYOND * lacks) < relative < math.inf:
+    if rest < 2 and steps > 3 and max(UNSURE, BEYOND * lacks, KNOWN * low_noise) < relative < math.inf:
         # A function that is noisy, or one that oscillates unseen between the steps: far below them this can be told.
         return min(low - FAR, TEST)
     return low - gap

@@ -33,8 +33,6 @@ ALIKE = 2.0**-4
 ALONE = 64.0
 #: f at the point is missed if by more than so many roundings.
 SURE = 8.0
-#: Where extrapolation leaves no more than this part of what f at the point is missed by, slopes that agree are believed.
-FITS = 1e-3
 
 #: Where a step far below the others decides, f's values may be so many times less exact than their rounding.
 UNSEEN = 8.0
@@ -62,10 +60,6 @@ class Windows(NamedTuple):
     #: The place of the first step of each window of two steps or more, and of the last.
     first: Array
     last: Array
-    #: Which steps such a window has, as weights of their mean; and which root of what it gains is the step in units of the
-    #: length in which f changes.
-    inside: Array
-    root: Array
     steps: int
     #: Each step in units of the first one.
     powers: Array
@@ -115,11 +109,10 @@ def windows(exponents: tuple[int, ...], power: int, order: int) -> Windows:
     amplified, difference = np.sqrt(rounding.sum(axis=1))[steps:], np.sqrt(apart.sum(axis=1))[steps - 1 :]
     far = is_far(exponents)
     above = upper(exponents)
-    roots = [_root(exponents[start : start + size], start >= above, power) for start, size in wide]
     return Windows(
         weights, np.abs(weights), shorter, ratios[:, None], amplified, difference[:, None], behind, gathered,
         np.array([start for start, _ in wide], dtype=int), np.array([start + size - 1 for start, size in wide], dtype=int),
-        (weights[steps:] != 0) / np.array([size for _, size in wide])[:, None], np.array(roots)[:, None], steps,
+        steps,
         powers, windows(exponents[:-1], power, order) if far else None,
         windows(exponents[:above], power, order) if 1 < above < steps else None, louder(exponents, order) if far else 0.0,
     )  # fmt: skip
@@ -128,11 +121,6 @@ def windows(exponents: tuple[int, ...], power: int, order: int) -> Windows:
 def is_far(exponents: tuple[int, ...]) -> bool:
     """Whether the smallest step lies far below the others."""
     return len(exponents) > 2 and exponents[-2] - exponents[-1] >= FAR
-
-
-def _root(inside: tuple[int, ...], below: bool, power: int) -> float:
-    """As `Windows.root`. What a step far below the others misses f by may be noise, as much as its slope shows of it."""
-    return 0.0 if inside[-2] - inside[-1] > (2 if below else FAR) else 1 / (power * (len(inside) - 1))
 
 
 def upper(exponents: tuple[int, ...]) -> int:

@@ -74,7 +74,7 @@ class Estimates:
         rounding = sweep.rounding(exactly, steps, epsilon)
         residues = None if self.here is None else np.nan_to_num(middles - self.here, nan=0.0)
         if residues is not None:
-            residues = without_kinks(exponents, residues, steps)
+            residues = without_kinks(residues, steps)
         grained = self._grained(sizes) if sweep.options.noise is None else None
         if grained is not None and residues is not None and len(exponents) == 2:
             for n, k in np.argwhere(grained).tolist():

@@ -8,6 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from adinterface import AutoBackend, Backend, ComposedNamespace, Library, Pullback
+from adinterface.core.contract.rules import Point
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,35 @@ class TensorFlowLibrary(Library):
 
     def namespace(self, x):
         return NAMESPACE
+
+    def outside(self, function, arrays, example):
+        if all(hasattr(x, "numpy") for x in arrays):
+            return tuple([tf.constant(y) for y in function(*[x.numpy() for x in arrays])])
+        shapes = example()
+        results = tf.numpy_function(lambda *xs: function(*xs), arrays, [y.dtype for y in shapes])
+        return tuple([tf.ensure_shape(y, like.shape) for y, like in zip(results, shapes)])
+
+    def custom(self, rule, leaves, carried):
+        followed = aux = ()
+
+        def back(*cotangents):
+            point = Point(leaves, carried, followed, aux)
+            if rule.pullback is not None:
+                return rule.pullback(cotangents, point)
+            tangents = tuple(map(tf.zeros_like, leaves))
+            with tf.GradientTape() as tape:
+                tape.watch(tangents)
+                images = rule.pushforward(tangents, point)
+            return tuple(tape.gradient(images, tangents, cotangents, tf.UnconnectedGradients.ZERO))
+
+        @tf.custom_gradient
+        def function(*leaves):
+            nonlocal aux
+            outputs, aux = rule.value(leaves, carried)
+            return outputs, back
+
+        followed = tuple(function(*leaves))
+        return followed, aux
 
 
 def concat(arrays, axis=0):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import tensorflow as tf
 
-from adinterface import AutoBackend, Backend, ComposedNamespace, Library, Pullback
+from adinterface import AutoBackend, Backend, ComposedNamespace, KnownFailure, Library, Pullback
 from adinterface.core.contract.rules import Point
 
 
@@ -103,6 +103,10 @@ def concat(arrays, axis=0):
     return tf.concat([tf.reshape(x, [-1]) for x in arrays] if axis is None else list(arrays), axis or 0)
 
 
+def argsort(x, axis=-1, descending=False, stable=True):
+    return tf.argsort(x, axis=axis, direction="DESCENDING" if descending else "ASCENDING", stable=stable)
+
+
 def svd(x, full_matrices=True):
     values, left, right = tf.linalg.svd(x, full_matrices)
     return left, values, tf.linalg.adjoint(right)
@@ -119,6 +123,7 @@ NAMESPACE = ComposedNamespace(
         "concat": lambda arrays, axis=0: tf.concat(
             [tf.reshape(x, [-1]) for x in arrays] if axis is None else arrays, axis or 0
         ),
+        "argsort": argsort,
         "linalg.cholesky": lambda x, upper=False: tf.linalg.adjoint(tf.linalg.cholesky(x)) if upper else tf.linalg.cholesky(x),
         "linalg.svd": svd,
         "linalg.qr": lambda x, mode="reduced": tf.linalg.qr(x, mode == "complete"),
@@ -135,6 +140,15 @@ class TensorFlowBackend(Backend):
 
     libraries = (LIBRARY,)
     transposes = True
+    known_failures = (
+        KnownFailure(
+            "control-flow/branch-*",
+            "prepared",
+            "tf.function does not compile Python branches on values; AutoTensorFlow("
+            "compile=False) runs them, and adinterface.cond compiles",
+            "https://www.tensorflow.org/guide/function",
+        ),
+    )
 
     def pullback(self, function, leaves, *, differentiable=False):
         leaves = tuple(map(tf.identity, leaves))
@@ -146,3 +160,11 @@ class TensorFlowBackend(Backend):
             return tuple([None if x is None else tf.convert_to_tensor(x) for x in tape.gradient(outputs, leaves, cotangents)])
 
         return Pullback(outputs, aux, back)
+
+    def compile(self, compute):
+        return tf.function(compute, autograph=False) if self.auto.compile else None
+
+    def vectorize(self, compute, each, *, chunk, randomness):
+        if not all(each) or randomness != "error":
+            return None
+        return lambda *arrays: tf.vectorized_map(lambda entries: compute(*entries), arrays, fallback_to_while_loop=False)

@@ -167,11 +167,23 @@ class ComposedNamespace:
         for mine, right in zip(got, map(np.asarray, wanted), strict=True):
             if mine.shape != right.shape:
                 return f"a result of shape {mine.shape}, not {right.shape}"
+            if mine.dtype.kind != right.dtype.kind and {mine.dtype.kind, right.dtype.kind} != {"i", "u"}:
+                return f"a result of dtype {mine.dtype}, not {right.dtype}"
             if not np.allclose(mine, right, rtol=1e-6, atol=1e-6, equal_nan=True):
                 return f"{mine.tolist()}, not {right.tolist()}"
+        if len(leaves) == 1 and any(part.dtype == np.float64 for part in self._of_float32(use)):
+            return "a result of dtype float64 for float32"
         if self._backend is None or use.kind == "discrete" or any(np.asarray(part).dtype.kind != "f" for part in wanted):
             return ""
         return self._slope_difference(use, leaves)
+
+    def _of_float32(self, use: Use) -> list[Array]:
+        """The results for float32, if NumPy's are float32."""
+        arrays = [x.astype("float32") for x in use.arrays]
+        if any(np.asarray(part).dtype == np.float64 for part in _parts(use.f(NUMPY.namespace(None), *arrays))):
+            return []
+        leaves = [self._library.asarray(x, dtype="float32", copy=True) for x in arrays]
+        return [self._to_numpy(part) for part in _parts(use.f(self, *leaves))]
 
     def _slope_difference(self, use: Use, leaves: tuple[Any, ...]) -> str:
         """Along one direction, weighted over the outputs."""

@@ -13,7 +13,7 @@ from adinterface.namespaces.uses import USES
 
 FUNCTIONS = ["reshape", "transpose", "concatenate", "where", "take", "matmul"]
 ELEMENTWISE = ["exp", "log", "sqrt", "sin", "cos", "arcsin", "floor"]
-PRIMITIVES = [*FUNCTIONS, *ELEMENTWISE, "bool_", "int32", "int64", "float32", "float64", "complex128"]
+PRIMITIVES = [*FUNCTIONS, *ELEMENTWISE, "bool_", "int32", "int64", "float32", "float64", "complex64", "complex128"]
 LINALG = SimpleNamespace(**{name: getattr(np.linalg, name) for name in ("inv", "det", "cholesky", "eigh", "svd")})
 #: What no composition can make: the standard's own number formats, and decompositions of the engine.
 NEEDED = {"nextafter", "einsum", "linalg.qr"}
@@ -21,7 +21,7 @@ NAMES = [name for name in dict.fromkeys(use.name for use in USES) if not name.st
 
 
 def module(**functions):
-    return SimpleNamespace(**{name: getattr(np, name) for name in PRIMITIVES}, linalg=LINALG, fft=np.fft, **functions)
+    return SimpleNamespace(**{name: getattr(np, name) for name in PRIMITIVES}, linalg=LINALG, **functions)
 
 
 def of(namespace, name):

@@ -8,7 +8,7 @@ from . import sparse as _sparse
 from . import spread as _spread
 from .core import tree
 from .core.contract.auto import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, SecondOrder
-from .core.contract.backend import Backend, FlatFunction, KnownFailure, Linearized, Pullback, Pushforward
+from .core.contract.backend import Aux, Backend, FlatFunction, KnownFailure, Linearized, Pullback, Pushforward, Shortcuts
 from .core.contract.errors import (
     AdinterfaceError,
     BackendError,
@@ -27,8 +27,10 @@ from .core.contract.errors import (
     TreeError,
     UnrolledWarning,
 )
-from .core.contract.library import Library
+from .core.contract.library import NUMPY, Library, unsupported_dtype
+from .core.contract.loops import Loops
 from .core.contract.nodes import NodeType
+from .core.contract.rules import Point
 from .core.operators.batched import batched
 from .core.operators.derivative import (
     ValueAndDerivative,
@@ -146,6 +148,7 @@ __all__ = [
     "AutoJax",
     "AutoSparse",
     "AutoTorch",
+    "Aux",
     "Back",
     "Backend",
     "BackendError",
@@ -169,7 +172,9 @@ __all__ = [
     "LeafReport",
     "Library",
     "Linearized",
+    "Loops",
     "MissingEngineError",
+    "NUMPY",
     "NeutralCheck",
     "NeutralFinding",
     "NodeType",
@@ -178,6 +183,7 @@ __all__ = [
     "NumpyCodeError",
     "Optimiser",
     "OutputError",
+    "Point",
     "PrecisionError",
     "PrecisionWarning",
     "Prepared",
@@ -189,6 +195,7 @@ __all__ = [
     "RuleError",
     "RuleFinding",
     "SecondOrder",
+    "Shortcuts",
     "SparsityError",
     "SparsityPattern",
     "Training",
@@ -251,6 +258,7 @@ __all__ = [
     "switch",
     "torch_optim",
     "tree",
+    "unsupported_dtype",
     "update",
     "value_and_derivative",
     "value_and_gradient",

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adinterface import Each, batched, explain, gradient, hessian, prepare, tree, value_and_gradient
+from adinterface import BackendError, Each, batched, explain, gradient, hessian, prepare, tree, value_and_gradient, while_loop
 
 tf = pytest.importorskip("tensorflow", reason="TensorFlow is installed by `make strangers` alone")
 engine = pytest.importorskip("adinterface_tensorflow", reason="`make strangers` installs the engine")
@@ -93,3 +93,12 @@ def test_operators_of_higher_order_batches_and_threads():
         for n, (result,) in enumerate(threads.map(lambda n: gradient(cubes, BACKEND, n * X), range(20))):
             np.testing.assert_allclose(result, 3 * (n * X) ** 2)
     assert "AutoTensorFlow" in str(explain(gradient, cubes, BACKEND, X))
+
+
+def test_a_loop_that_the_compiler_cannot_decide_names_the_hook():
+    def doubled(x):
+        return while_loop(lambda y: y < 10.0, lambda y: 2.0 * y, x)
+
+    assert gradient(doubled, BACKEND, 1.5)[0] == 8.0
+    with pytest.raises(BackendError, match=r"while_loop: tensorflow compiles f and does not know .* \(`Library.loops`\)"):
+        prepare(gradient, doubled, BACKEND, 1.5)(1.5)

@@ -36,7 +36,9 @@ def name_of(x: Array) -> str:
 
 @functools.cache
 def _name_of_dtype(dtype: Any) -> str:
-    return dtype_name(dtype) if isinstance(dtype, np.dtype) else str(dtype).rpartition(".")[2]
+    if isinstance(dtype, np.dtype):
+        return dtype_name(dtype)
+    return str(getattr(dtype, "name", None) or str(dtype).rpartition(".")[2])  # torch's dtypes have no name
 
 
 def numpy_dtype(x: Any) -> Any:

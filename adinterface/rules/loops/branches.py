@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from ...core.contract.library import Library
-from ...core.contract.loops import Arrays
+from ...core.contract.loops import Arrays, known
 from .captured import engine_among
 from .home import Home
 from .trees import NUMBERS, LoopLeaf, LoopTree, described, leaf_of, of_kind
@@ -79,7 +79,7 @@ def _chosen(loop: str, index: LoopLeaf, branches: tuple[Callable[..., Any], ...]
 
     library: Library = index.library
     if not (library.loops().compiles and library.traced(index.value)):
-        number = min(max(int(index.value), 0), len(branches) - 1)
+        number = min(max(known(loop, library, index.value, int), 0), len(branches) - 1)
         return _arrays_of(branches[number](*build(arrays)), home)
     given = Branches(loop, branches, build, home)
     results = home.loops.switch(index.value, [given.flat(n) for n in range(len(branches))], arrays)

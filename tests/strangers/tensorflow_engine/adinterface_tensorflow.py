@@ -51,7 +51,7 @@ class TensorFlowLibrary(Library):
         return NAMESPACE
 
     def outside(self, function, arrays, example):
-        results = tf.numpy_function(lambda *xs: function(*xs), arrays, [y.dtype for y in example()])
+        results = tf.nest.flatten(tf.numpy_function(lambda *xs: function(*xs), arrays, [y.dtype for y in example()]))
         return tuple([tf.ensure_shape(y, like.shape) for y, like in zip(results, example())])
 
     def custom(self, rule, leaves, carried):

@@ -73,13 +73,13 @@ from .sparse.pattern import Colouring, SparsityPattern
 _extend(_sparse.EXTENSION, _spread.EXTENSION)
 
 if _TYPE_CHECKING:
+    from .doors.namespaces.composed import ComposedNamespace
     from .fit.differential_equations import solve_bvp, solve_ivp
     from .fit.flat import Flat, flat
     from .fit.optimisers import HoldingOptimiser, Optimiser, optax, torch_optim
     from .fit.solvers import curve_fit, find_root, least_squares, minimize
     from .fit.training import Training
     from .fit.update import update
-    from .namespaces.composed import ComposedNamespace
     from .sparse.sparsity import sparsity
     from .tools.check_gradient import GradientCheck, check_gradient
     from .tools.check_neutral import NeutralCheck, NeutralFinding, check_neutral
@@ -92,7 +92,7 @@ __version__ = "0.1.0"
 
 #: What is imported when it is first asked for: the module that has it.
 _LATER = {
-    "ComposedNamespace": "namespaces.composed",
+    "ComposedNamespace": "doors.namespaces.composed",
     "Comparison": "tools.compare",
     "Explanation": "tools.explain",
     "Flat": "fit.flat",

@@ -127,10 +127,14 @@ def _sent(x: Any) -> Any:
     return library.sent(x) if isinstance(library, Library) else x
 
 
-class _InParts(Operation):
+class _InParts(ValueJacobian):
     """What the Jacobian has in common with the value and the Jacobian."""
 
     compiles = False
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        found = self._spread(function, leaves)
+        return super().compute(function, leaves, tangents) if found is None else self.parts(*found)
 
     def _spread(self, function: Function, leaves: Arrays) -> tuple[Arrays, Aux, list[list[Any]]] | None:
         """Outputs, aux and blocks; None for leaves that an outer derivative follows, which belong to their thread."""
@@ -153,17 +157,11 @@ class _InParts(Operation):
 
 
 class _SpreadValueJacobian(_InParts, ValueJacobian):
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return self._spread(function, leaves) or super().compute(function, leaves, tangents)
+    pass
 
 
 class _SpreadJacobian(_InParts, Jacobian):
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        found = self._spread(function, leaves)
-        if found is None:
-            return super().compute(function, leaves, tangents)
-        _, aux, blocks = found
-        return Aux((), aux.form), blocks
+    pass
 
 
 def _home(stack: Any, like: Any) -> Any:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.contract.registry import evaluation
-from ..core.tree.algebra import beside, checked_factor, like
-from ..core.tree.mapping import precision
 from .parameters import Parameters
+from .tree.algebra import beside, checked_factor, like
+from .tree.mapping import precision
 
 
 def update(model: Any, gradient: Any, step: Any) -> Any:

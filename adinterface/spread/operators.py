@@ -29,8 +29,7 @@ from ..core.operators.jacobian import Jacobian, ValueJacobian
 from ..core.operators.operation import Operation, Results
 from ..core.operators.run import run
 from ..core.operators.second_order import first_order
-from ..core.tree import CONSTANT, EACH, Constant, Node, Structure, handler_of
-from ..core.tree.mapping import apart, rebuild
+from ..core.tree import CONSTANT, EACH, Constant, Node, Structure, apart, handler_of, rebuild
 
 
 def spread_operation(kind: Callable[[AutoBackend], Operation], auto: Any) -> Operation:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..contract.library import PYTHON, Library
-from .mapping import along, apart, rebuild, require_shape
-from .recognition import handler_of
+from ...core.contract.library import PYTHON, Library
+from ...core.tree.matching import along, apart, rebuild
+from ...core.tree.recognition import handler_of
+from .mapping import require_shape
 
 
 def sum_shared(model: Any, gradients: Any) -> Any:

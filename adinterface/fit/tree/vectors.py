@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.auto import AutoBackend
-from ..contract.errors import ConversionError, TreeError
-from ..contract.library import NUMPY, PYTHON, Library, complex_of, kind, widest
-from ..contract.registry import backend_class, find
-from ..contract.structures import Leaf
-from .mapping import along, apart, rebuild, require_leaf
+from ...core.contract.auto import AutoBackend
+from ...core.contract.errors import ConversionError, TreeError
+from ...core.contract.library import NUMPY, PYTHON, Library, complex_of, kind, widest
+from ...core.contract.registry import backend_class, find
+from ...core.contract.structures import Leaf
+from ...core.tree.matching import along, apart, rebuild
+from .mapping import require_leaf
 
 
 def ravel(tree: Any, *, shared: bool = False) -> tuple[Any, Callable[[Any], Any]]:

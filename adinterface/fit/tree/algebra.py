@@ -14,11 +14,13 @@ import numpy as np
 from ...core.contract.errors import ConversionError, TreeError
 from ...core.contract.library import NUMPY, PYTHON, Library
 from ...core.contract.structures import DIFFERENTIATED, Leaf, Structure
+from ...core.contract.tracing import untraced
 from ...core.tree.matching import along, apart, rebuild
 from ...core.tree.recognition import handler_of
 from .mapping import is_complex, leaf_path, map, precision, require_leaf, require_like, require_shape
 
 
+@untraced
 def zeros_like(tree: Any) -> Any:
     """The same tree with zeros for the leaves that can have a gradient.
 
@@ -29,6 +31,7 @@ def zeros_like(tree: Any) -> Any:
     return map(_zero, tree)
 
 
+@untraced
 def add(a: Any, b: Any) -> Any:
     """a + b, leaf by leaf; where b has None, a's leaf. The leaves keep the type and dtype that they have in a.
 
@@ -41,6 +44,7 @@ def add(a: Any, b: Any) -> Any:
     return _combined(lambda x, y: x + y, a, b)
 
 
+@untraced
 def scale(factor: Any, tree: Any) -> Any:
     """factor * tree, for a number or a 0-d array; leaves keep their type and dtype.
 
@@ -51,6 +55,7 @@ def scale(factor: Any, tree: Any) -> Any:
     return map(lambda x: like(factor * x, x), tree)
 
 
+@untraced
 def axpy(factor: Any, x: Any, y: Any) -> Any:
     """factor * x + y, as in BLAS: like y, whose leaves are kept where x has None.
 
@@ -77,6 +82,7 @@ def _combined(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     return rebuild(structure, iter(values))
 
 
+@untraced
 def vdot(a: Any, b: Any) -> Any:
     """The real inner product Re sum(conj(a) b) of two trees; what is None in b counts as zero.
 
@@ -99,6 +105,7 @@ def vdot(a: Any, b: Any) -> Any:
     return total
 
 
+@untraced
 def norm(tree: Any, ord: Literal[1, 2] | float = 2) -> Any:
     """The norm of all leaves as one vector: Euclidean, the sum of moduli (1) or the largest modulus (`math.inf`).
 
@@ -135,6 +142,7 @@ def _norm(tree: Any, found: list[Any], ord: float) -> Any:
     return largest
 
 
+@untraced
 def where(condition: Any, a: Any, b: Any) -> Any:
     """a where the condition holds, else b: the condition is one truth value, or a tree of them (or of boolean arrays) like a.
 

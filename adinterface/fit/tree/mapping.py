@@ -11,10 +11,12 @@ import numpy as np
 from ...core.contract.errors import TreeError
 from ...core.contract.library import NUMPY, PYTHON, Library, kind
 from ...core.contract.structures import DIFFERENTIATED, Leaf, Static, Structure, count_leaves
+from ...core.contract.tracing import untraced
 from ...core.tree.matching import along, apart, rebuild, structure_key
 from ...core.tree.recognition import handler_of
 
 
+@untraced
 def map(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
     """A tree like the first, with `function(leaf, *others' leaves)` for every leaf that can have a gradient.
 
@@ -71,6 +73,7 @@ def _refuse_spread(leaf: Leaf, parts: Sequence[Any], value: Any, path: Callable[
         )
 
 
+@untraced
 def leaves(tree: Any) -> list[Any]:
     """The leaves that can have a gradient, in the tree's own order.
 
@@ -81,6 +84,7 @@ def leaves(tree: Any) -> list[Any]:
     return [leaf.value for leaf in apart(tree)[1] if leaf.differentiated]
 
 
+@untraced
 def leaves_with_path(tree: Any) -> list[tuple[str, Any]]:
     """As `leaves`, each behind its path as one writes it in Python.
 
@@ -124,6 +128,7 @@ class TreeStructure:
         return f"TreeStructure({len(self)} leaves: {', '.join(path or 'the tree itself' for path in self.paths)})"
 
 
+@untraced
 def structure(tree: Any) -> TreeStructure:
     """The structure of a tree, to compare or to `unflatten` other leaves with.
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.contract.library import PYTHON, Library
+from ...core.contract.tracing import untraced
 from ...core.tree.matching import along, apart, rebuild
 from ...core.tree.recognition import handler_of
 from .mapping import require_shape
 
 
+@untraced
 def sum_shared(model: Any, gradients: Any) -> Any:
     """Add up the gradients of what is one object in the model.
 

@@ -25,7 +25,7 @@ from ..core.contract.workers import PIECES, Outside, Task, run_all
 from ..core.operators.batched import Batched, BatchedKind
 from ..core.operators.dispatch import operation_of
 from ..core.operators.evaluate import evaluate
-from ..core.operators.jacobian import Jacobian, ValueJacobian
+from ..core.operators.jacobian import JacobianOperation, ValueAndJacobianOperation
 from ..core.operators.operation import Operation, Results
 from ..core.operators.run import run
 from ..core.operators.second_order import first_order
@@ -37,9 +37,9 @@ def spread_operation(kind: Callable[[AutoBackend], Operation], auto: Any) -> Ope
     alone = replace(auto, executor=None)
     if first_order(auto).takes_executor:
         return kind(auto)
-    if kind is Jacobian:
+    if kind is JacobianOperation:
         return _SpreadJacobian(auto)
-    if kind is ValueJacobian:
+    if kind is ValueAndJacobianOperation:
         return _SpreadValueJacobian(auto)
     if not isinstance(kind, BatchedKind):
         return kind(auto)
@@ -93,7 +93,7 @@ def _arguments(plan: Plan, values: Sequence[Any]) -> tuple[tuple[Any, ...], dict
 # Jacobians ------------------------------------------------------------------------------------------------------------
 
 
-class _PartOfRows(Jacobian):
+class _PartOfRows(JacobianOperation):
     """Some rows, or columns, of a Jacobian: native stacks. Its directions are where they begin and end."""
 
     def tangents(self, call: Call, directions: tuple[Any, ...]) -> Arrays:
@@ -126,7 +126,7 @@ def _sent(x: Any) -> Any:
     return library.sent(x) if isinstance(library, Library) else x
 
 
-class _InParts(ValueJacobian):
+class _InParts(ValueAndJacobianOperation):
     """What the Jacobian has in common with the value and the Jacobian."""
 
     compiles = False
@@ -155,11 +155,11 @@ class _InParts(ValueJacobian):
         return outputs, aux, derive.from_parts(backend, outputs, leaves, parts)
 
 
-class _SpreadValueJacobian(_InParts, ValueJacobian):
+class _SpreadValueJacobian(_InParts, ValueAndJacobianOperation):
     pass
 
 
-class _SpreadJacobian(_InParts, Jacobian):
+class _SpreadJacobian(_InParts, JacobianOperation):
     pass
 
 

@@ -50,17 +50,17 @@ def jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     >>> jacobian(lambda a, x: a**2 * x, AutoFiniteDifferences(), np.array([1.0, 2.0]), 3.0)[1].round(6)
     array([1., 4.])
     """
-    return run(Jacobian, backend, f, args, kwargs)
+    return run(JacobianOperation, backend, f, args, kwargs)
 
 
 @typed["signatures.ValueAndJacobianOperator"]()
 def value_and_jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> ValueAndJacobian[Any, Any]:
     """`(value, jacobian)`, with no more evaluations of f than `jacobian` alone; see there."""
-    both: ValueAndJacobian[Any, Any] = run(ValueJacobian, backend, f, args, kwargs)
+    both: ValueAndJacobian[Any, Any] = run(ValueAndJacobianOperation, backend, f, args, kwargs)
     return both
 
 
-class ValueJacobian(Operation):
+class ValueAndJacobianOperation(Operation):
     name = "value_and_jacobian"
     result: ClassVar[type[tuple[Any, ...]] | None] = ValueAndJacobian
     forms: ClassVar[tuple[PartForm, ...]] = ("value", "jacobian")
@@ -69,10 +69,10 @@ class ValueJacobian(Operation):
         return self.parts(*derive.jacobian(self.backend, function, leaves, value=self.gives_value))
 
 
-class Jacobian(ValueJacobian):
+class JacobianOperation(ValueAndJacobianOperation):
     name = "jacobian"
     result = None
     forms = ("jacobian",)
 
 
-OPERATIONS |= {jacobian: Jacobian, value_and_jacobian: ValueJacobian}
+OPERATIONS |= {jacobian: JacobianOperation, value_and_jacobian: ValueAndJacobianOperation}

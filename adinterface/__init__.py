@@ -6,7 +6,6 @@ from typing import Any as _Any
 from . import scipy as scipy
 from . import sparse as _sparse
 from . import spread as _spread
-from .core import tree
 from .core.contract.auto import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, SecondOrder
 from .core.contract.backend import Aux, Backend, FlatFunction, KnownFailure, Linearized, Pullback, Pushforward, Shortcuts
 from .core.contract.errors import (
@@ -55,6 +54,7 @@ from .core.operators.jacobian import ValueAndJacobian, jacobian, value_and_jacob
 from .core.operators.prepare import Prepared, prepare
 from .core.operators.pullback import Back, Push, ValueAndBack, ValueAndPush, ValueAndTangent, linearize, pullback, pushforward
 from .core.tree import Constant, Duplicated, Each, register_node
+from .fit import tree
 from .numpy_code import numpy_function
 from .rules.derived.crossing import differentiate_with
 from .rules.derived.implicit import fixed_point, root

@@ -36,7 +36,7 @@ from adinterface import (
     prepare,
     value_and_gradient,
 )
-from adinterface.core import tree
+from adinterface import tree
 
 ENGINES: tuple[AutoBackend, ...] = (AutoJax(), AutoTorch(), AutoAutograd())
 SIZES = (64, 48, 32, 10)

@@ -22,7 +22,7 @@ from ..contract.errors import BackendError
 from ..contract.library import PYTHON
 from ..contract.nodes import NodeType
 from ..contract.structures import CONSTANT, Constant, Leaf, LeafSpec, Node, Static, Structure
-from ..tree.mapping import apart, rebuild
+from ..tree import apart, rebuild
 from .operation import Operation
 from .run import run
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -19,6 +19,10 @@ from .exchange import note_given
 from .scripted import Scripted, is_scripted
 from .state import note_copy
 from .structure import ModuleStructure, read
+
+_PARAMETERS = {nn.Parameter}
+_IS_NESTED, _REQUIRES_GRAD = operator.attrgetter("is_nested"), operator.attrgetter("requires_grad")
+_DTYPE_AND_SHAPE = operator.attrgetter("dtype", "shape")
 
 
 class ModuleNode(NodeType):
@@ -37,10 +41,17 @@ class ModuleNode(NodeType):
     def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
         reshard(value)
         structure, parameters = _read(value)
+        if all(map(_REQUIRES_GRAD, parameters)):
+            return parameters, structure
         return [p if p.requires_grad else Constant(p) for p in parameters], structure
 
     def key(self, data: Any) -> Any:
         return data
+
+    def leaf_keys(self, children: Sequence[Any]) -> Iterable[Any] | None:
+        if {*map(type, children)} == _PARAMETERS and not any(map(_IS_NESTED, children)):
+            return map(_DTYPE_AND_SHAPE, children)
+        return None
 
     def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
         (module, parameters), *values = children

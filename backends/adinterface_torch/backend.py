@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from operator import attrgetter
 from typing import Any
 
 import torch
@@ -43,7 +44,8 @@ from .state import kept, unchanged
 # torch keeps the level of forward mode for the whole process: two threads inside it at once would end each other's.
 _forward_mode = threading.RLock()
 
-_DETACH, _REQUIRE, _new = torch.Tensor.detach, torch.Tensor.requires_grad_, tuple.__new__
+_DETACH, _REQUIRE, _IS_INFERENCE = torch.Tensor.detach, torch.Tensor.requires_grad_, torch.Tensor.is_inference
+_GRAD_FN, _new = attrgetter("grad_fn"), tuple.__new__
 
 # torch.func carries it along, as a tree of its own kind.
 register_pytree_node(Aux, lambda aux: ([aux.arrays], aux.form), lambda parts, form: Aux(next(iter(parts)), form))
@@ -111,10 +113,7 @@ class TorchBackend(Backend):
             return False
         if torch.is_inference_mode_enabled() or not torch.is_grad_enabled() or in_dual_level():
             return False
-        for leaf in leaves:  # noqa: SIM110 - a generator costs more
-            if leaf.grad_fn is not None or leaf.is_inference():
-                return False
-        return True
+        return not any(map(_GRAD_FN, leaves)) and not any(map(_IS_INFERENCE, leaves))
 
     def _gradient_inside(self, function: FlatFunction, leaves: Arrays) -> Gradient:
         """Where an outer call or a mode of torch asks for more: results that stay in a graph, or leave inference mode."""

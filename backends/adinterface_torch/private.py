@@ -55,24 +55,19 @@ except ImportError:
 set_grad_enabled: Callable[[bool], None] = torch._C._set_grad_enabled
 
 
-_make_subclass: Callable[[Any, torch.Tensor, bool], Any] = getattr(torch.Tensor, "_make_subclass", nn.Parameter.__new__)
-
-
-def as_parameter(tensor: torch.Tensor) -> nn.Parameter:
-    """A parameter without a gradient on the memory of a plain tensor."""
-    parameter: nn.Parameter = _make_subclass(nn.Parameter, tensor, False)
-    return parameter
+#: A tensor of a subclass on the memory of a plain one, requiring a gradient or not.
+make_subclass: Callable[[Any, torch.Tensor, bool], Any] = getattr(torch.Tensor, "_make_subclass", nn.Parameter.__new__)
 
 
 __all__ = [
     "JVP",
     "VMAP",
-    "as_parameter",
     "custom_function_call",
     "disable_dynamo",
     "functorch",
     "in_dual_level",
     "is_wrapped",
+    "make_subclass",
     "peek",
     "retrieve_current_functorch_interpreter",
     "run_backward",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Hashable, Sequence
+from itertools import count
 from typing import Any
 from weakref import ref
 
@@ -14,7 +15,7 @@ from torch.nn.parameter import UninitializedParameter
 from adinterface.core.contract.cache import Cache
 from adinterface.core.contract.errors import ConversionError
 
-from .copying import copy_of, gradient_of
+from .copying import copy_of, gradient_of, is_plain
 from .distributed import refuse_copies, refuse_unknown
 
 # Wrappers keep the module that the user wrote in one of these. Their hooks do not run under torch.autograd.grad,
@@ -33,6 +34,8 @@ class ModuleStructure:
         self._compiled = is_compiled(module)
         refuse_wrappers(module._orig_mod if self._compiled else module)  # type: ignore[arg-type]
         _refuse_lazy(parameters)
+        #: Whether the short way to copy a module serves all of it: its class, and those of its parameters, are in the key.
+        self._plain = not self._compiled and is_plain(module)
         #: The names of the parameters, tied ones once, in the order of the walk.
         self.names = [name for name, _ in module.named_parameters()]
 
@@ -48,7 +51,7 @@ class ModuleStructure:
         A gradient that requires one stays in its graph. A module, the row of a Hessian, stands where its parameter stood.
         """
         if not self._compiled:
-            return gradient_of(module, parameters, gradients)
+            return gradient_of(module, parameters, gradients, self._plain)
         return _rewrapped(module, gradient_of(module._orig_mod, parameters, gradients), False)
 
     def around(self, module: Any, parameters: Sequence[Any], values: Sequence[Any], *, compiled: bool = False) -> nn.Module:
@@ -59,7 +62,7 @@ class ModuleStructure:
         """
         refuse_copies(module)
         if not self._compiled:
-            return copy_of(module, parameters, values)
+            return copy_of(module, parameters, values, self._plain)
         return _rewrapped(module, copy_of(module._orig_mod, parameters, values), compiled)
 
 
@@ -68,31 +71,27 @@ def _survey(module: nn.Module) -> tuple[Hashable, list[Any]]:
 
     A class is held weakly, for that of a parametrized module is its own and keeps it alive.
     """
-    parameters: list[Any] = []
+    places: list[Any] = []
     #: Of each module and parameter, its number; what stands in a second place is told by it.
     numbers: dict[int, int] = {id(None): 0}
+    unused = count(1)
     key: list[Any] = []
     stack: list[Any] = [module]
     while stack:
         inner = stack.pop()
-        count = len(numbers)
-        number = numbers.setdefault(id(inner), count)
-        if number != count:
+        new = next(unused)
+        number = numbers.setdefault(id(inner), new)
+        if number != new:
             key.append(number)
             continue
         own, children = inner._parameters, inner._modules
-        key += (ref(type(inner)), tuple(own.keys()), tuple(children.keys()))
-        for parameter in own.values():
-            count = len(numbers)
-            number = numbers.setdefault(id(parameter), count)
-            if number == count:
-                parameters.append(parameter)
-                key.append(type(parameter))
-            else:
-                key.append(number)
+        parameters = own.values()
+        key += (ref(type(inner)), tuple(own.keys()), tuple(children.keys()), tuple(map(type, parameters)))
+        key += map(numbers.setdefault, map(id, parameters), unused)
+        places += parameters
         if children:
-            stack += reversed([*children.values()])
-    return tuple(key), parameters
+            stack += reversed(children.values())
+    return tuple(key), [x for x in dict(zip(map(id, places), places)).values() if x is not None]
 
 
 # The structures seen before. They hold no module; the bound is for the classes that they name.

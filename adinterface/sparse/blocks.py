@@ -21,13 +21,13 @@ class Block:
     columns: Indices
     #: Where each row begins, for CSR.
     pointers: Indices
-    #: Of each entry, its place in what `Layout.stores` names, flat and one behind the other.
+    #: Of each entry, its place in what `BlockLayout.stores` names, flat and one behind the other.
     places: Indices
     #: Of each entry, the number of the component, among those of all leaves, along which it was computed.
     seeds: Indices
 
 
-class Layout:
+class BlockLayout:
     """The blocks of a matrix, one for each pair of an output and a leaf, and where their entries are found.
 
     A compressed derivative is two lists of stacks: of products of the coloured lines, and of single full lines. The former has

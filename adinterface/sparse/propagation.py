@@ -20,7 +20,7 @@ from ..core.contract.library import NUMPY, Library
 from ..core.tree import handler_of
 from ..numpy_code.names import SEVERAL
 from ..numpy_code.names import names as names_of
-from .families import (
+from .function_groups import (
     APART,
     FLAT,
     LANES,
@@ -34,10 +34,10 @@ from .families import (
     SHAPES_BY_VALUE,
     WHOLE,
 )
-from .products import product_of
-from .sets import Sets, all_of, everywhere, selected, stacked, united
-from .sets import union as union_of
+from .index_sets import Sets, all_of, everywhere, selected, stacked, united
+from .index_sets import union as union_of
 from .traced import NOTHING, Branched, Rules, Trace, Traced, Untraceable, index_of, stand_in
+from .traced_products import product_of
 
 Function = Callable[..., Any]
 
@@ -419,8 +419,8 @@ def _related(sets: Sets, results: Any, elements: Any, count: int) -> Sets:
     """Of each result, the union of the sets of the elements that stand beside it."""
     if sets is None:
         return None
-    from .scipy_door import scipy_sparse
-    from .sets import product as product_of_sets
+    from .index_sets import product as product_of_sets
+    from .scipy_import import scipy_sparse
 
     shape = (count, sets.shape[0])
     results, elements = results.ravel(), elements.ravel()

@@ -19,12 +19,12 @@ from ..core.tree import handler_of
 from . import compressed
 from .auto import AutoSparse
 from .detect_probe import probed_pattern, united
-from .detect_trace import Branched, Found, traced_pattern
+from .detect_trace import Branched, DetectedPattern, traced_pattern
 from .pattern import Colouring, SparsityPattern
 from .traced import stand_in
 
 
-class Structure(NamedTuple):
+class ColouredPattern(NamedTuple):
     """What is decided before any number is computed."""
 
     pattern: SparsityPattern
@@ -52,16 +52,16 @@ class Derivative(Protocol):
     def product(self, function: Function, leaves: Arrays, vector: Arrays) -> Arrays: ...
 
 
-def given_pattern(name: str, pattern: SparsityPattern, inputs: int) -> Found:
+def given_pattern(name: str, pattern: SparsityPattern, inputs: int) -> DetectedPattern:
     if pattern.shape[1] != inputs:
         raise SparsityError(
             f"{name}: the pattern has shape {pattern.shape}, but the differentiated arguments hold {inputs} numbers. A "
             f"pattern has a row for each number in the result and a column for each in the arguments."
         )
-    return Found(pattern, "given")
+    return DetectedPattern(pattern, "given")
 
 
-def found_pattern(operation: Derivative, call: Call, leaves: Arrays, function: Function) -> Found:
+def detected_pattern(operation: Derivative, call: Call, leaves: Arrays, function: Function) -> DetectedPattern:
     """The pattern, by the ways that `detect` allows."""
     detect, refused = operation.sparse.detect, ""
     if detect != "probe":
@@ -86,7 +86,7 @@ def found_pattern(operation: Derivative, call: Call, leaves: Arrays, function: F
             f"it as pattern=..."
         ) from None
     how = "probed" if beside else "probed at the arguments alone, as f fails beside them"
-    return Found(found, how + (f", because tracing met {refused}" if refused else ""))
+    return DetectedPattern(found, how + (f", because tracing met {refused}" if refused else ""))
 
 
 class _NoNumbers(Exception):
@@ -101,7 +101,7 @@ def _short(error: Exception) -> str:
 # Tracing ---------------------------------------------------------------------------------------------------------------
 
 
-def _traced(operation: Derivative, call: Call, leaves: Arrays) -> Found:
+def _traced(operation: Derivative, call: Call, leaves: Arrays) -> DetectedPattern:
     plan = call.plan
     if plan.held:
         raise TypeError("the code of a module computes with its engine alone")

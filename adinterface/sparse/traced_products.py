@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .scipy_door import scipy_sparse
-from .sets import Sets, product, union
+from .index_sets import Sets, product, union
+from .scipy_import import scipy_sparse
 from .traced import Traced
 
 #: So many terms of sums are written out; beyond, every element depends on everything.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .scipy_door import scipy_sparse
+from .scipy_import import scipy_sparse
 
 #: A boolean CSR matrix with a row for each element and a column for each input.
 Sets = Any

@@ -34,8 +34,8 @@ from .exchange import exchanged, refusing, watch
 from .forward_dtypes import keeping_dtypes
 from .known_failures import KNOWN_FAILURES
 from .library import TORCH
+from .modules import ModuleNode
 from .nested_forward import forward, moving, refuse_tangents
-from .nodes import ModuleNode
 from .notes import NOTES, OTHER_DTYPE
 from .pickling import marked
 from .private import in_dual_level, peek

@@ -109,12 +109,6 @@ class _Calls(TorchFunctionMode):
         return func(*args, **kwargs) if kwargs else func(*args)
 
 
-def note_given(module: torch.nn.Module) -> None:
-    """f is about to be called with this module."""
-    if here.watch is not None:
-        here.watch.given(module)
-
-
 def watch(function: FlatFunction, leaves: Arrays) -> Watch:
     return Watch([leaves[n] for n in function.held])
 

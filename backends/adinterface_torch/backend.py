@@ -10,7 +10,6 @@ from operator import attrgetter
 from typing import Any
 
 import torch
-from torch.utils._pytree import register_pytree_node
 
 from adinterface.core.contract.auto import AutoTorch
 from adinterface.core.contract.backend import (
@@ -24,21 +23,20 @@ from adinterface.core.contract.backend import (
     Pushforward,
     Randomness,
 )
+from adinterface.core.contract.compilers import Compiler
 from adinterface.core.contract.errors import AdinterfaceError, BackendError
 from adinterface.core.contract.notes import note_of
 
 from .ambient import here
 from .backward import backward, dense
-from .distributed import completed, in_use, is_dtensor, placed_like
-from .exchange import exchanged, refusing, watch
-from .forward_dtypes import keeping_dtypes
+from .distributed import completed, exchanged, is_dtensor, placed_like, refusing, watch
 from .known_failures import KNOWN_FAILURES
 from .library import TORCH
 from .modules import ModuleNode
-from .nested_forward import forward, moving, refuse_tangents
+from .nested_forward import forward, keeping_dtypes, moving, refuse_tangents
 from .notes import NOTES, OTHER_DTYPE
 from .pickling import marked
-from .private import in_dual_level, peek
+from .private import in_dual_level, in_use, peek, register_pytree_node
 from .state import kept, unchanged
 
 # torch keeps the level of forward mode for the whole process: two threads inside it at once would end each other's.
@@ -56,6 +54,7 @@ class TorchBackend(Backend):
     libraries = (TORCH,)
     node_types = (ModuleNode(),)
     transposes = True
+    takes_trees = True
     # Measured on torch 2.13: torch.func.jvp costs ten times a transposed pullback on long chains of small operations.
     prefers_transposing = True
     second_order = ("reverse", "reverse")
@@ -305,6 +304,17 @@ class TorchBackend(Backend):
         from .optimisers import TorchOptim  # here, because few calls need it
 
         return {"torch_optim": TorchOptim}[name]
+
+    def export(self, function: Callable[..., Arrays], arrays: Arrays, path: str) -> dict[str, Any]:
+        from .exporting import export  # here, because it imports the compiler
+
+        return export(function, arrays, path)
+
+    @classmethod
+    def compiler(cls) -> Compiler:
+        from .compiling import TorchCompiler  # here, because it imports the compiler
+
+        return TorchCompiler()
 
     @classmethod
     def devices(cls) -> list[str]:

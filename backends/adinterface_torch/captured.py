@@ -15,7 +15,6 @@ import torch
 from torch.autograd import forward_ad
 from torch.autograd.graph import get_gradient_edge
 from torch.overrides import TorchFunctionMode
-from torch.utils._pytree import tree_leaves, tree_map_only
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from adinterface.core.contract.rules import Arrays, FlatRule, Point
@@ -29,6 +28,8 @@ from .private import (
     set_forward_enabled,
     temporarily_clear_interpreter_stack,
     temporarily_restore_interpreter_stack,
+    tree_leaves,
+    tree_map_only,
     unwrapped,
 )
 

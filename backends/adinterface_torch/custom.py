@@ -1,4 +1,4 @@
-"""Rules on torch: one `torch.autograd.Function` for all of them, which gets the rule as an argument.
+"""Rules on torch, and code that torch cannot see: one `torch.autograd.Function` for all of each, which gets it as an argument.
 
 A class for each call would take longer to make than a small f takes to run.
 """
@@ -14,7 +14,7 @@ from adinterface.core.contract.errors import BackendError
 from adinterface.core.contract.rules import Arrays, FlatRule, Point, require_linear, while_compiling
 
 from .backward import backward
-from .captured import Called, Map, derived, primal
+from .captured import Called, Map, below, derived, primal
 from .nested_forward import is_nested_forward, refusal
 from .private import VMAP, disable_dynamo, in_dual_level, peek, set_grad_enabled, transformations
 
@@ -169,4 +169,30 @@ def _number(a: torch.Tensor, b: torch.Tensor) -> tuple[float, float]:
     return float(products.sum()), float(products.abs().sum())
 
 
-__all__ = ["AdinterfaceRule", "custom"]
+class AdinterfaceOutside(torch.autograd.Function):
+    """A function of untraced tensors, which has no derivative."""
+
+    @staticmethod
+    def forward(function: Callable[..., Arrays], *arrays: torch.Tensor) -> Arrays:
+        return function(*[x.detach() for x in arrays])
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.mark_non_differentiable(*output)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, function: Callable[..., Arrays], *arrays: torch.Tensor) -> Any:
+        rows: list[Any] = []
+        for n in range(info.batch_size):
+            entries = [x if d is None else x.select(d, n) for x, d in zip(arrays, in_dims[1:])]
+            rows.append(AdinterfaceOutside.apply(function, *entries))  # type: ignore[no-untyped-call]
+        stacks = tuple([torch.stack(column) for column in zip(*rows)])
+        return stacks, tuple([0] * len(stacks))
+
+
+def outside(function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
+    """What the function gives for the numbers of these tensors."""
+    if peek() is None:
+        return function(*[x.detach() for x in arrays])
+    found: Arrays = AdinterfaceOutside.apply(below(function), *arrays)  # type: ignore[no-untyped-call]
+    return found

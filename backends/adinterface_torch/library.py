@@ -33,11 +33,9 @@ from adinterface.core.contract.nodes import Unkeyed
 from adinterface.core.contract.rules import Arrays, FlatRule
 
 from .ambient import here
-from .custom import custom
+from .custom import custom, outside
 from .distributed import is_distributed, is_dtensor, require_right, spread_like
-from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED
-from .outside import outside
-from .precision import precision
+from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED, precision
 from .private import functorch, in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack, unwrapped
 from .recomputed import Again, Writes
 

@@ -22,7 +22,8 @@ from adinterface.core.contract.structures import Constant
 
 from .ambient import here
 from .copying import copy_of, gradient_of, is_plain
-from .distributed import in_use, refuse_copies, refuse_unknown, reshard
+from .distributed import refuse_copies, refuse_unknown, reshard
+from .private import in_use
 from .state import note_copy
 
 _PARAMETERS = {nn.Parameter}
@@ -288,7 +289,7 @@ def refuse_wrappers(module: nn.Module) -> None:
             )
         wraps = next((name for name in _INNER if isinstance(inner._modules.get(name), nn.Module)), None)
         if isinstance(inner, nn.parallel.DistributedDataParallel):
-            continue  # its hooks run, for the gradient alone (see exchange.py)
+            continue  # its hooks run, for the gradient alone (see distributed.py)
         if wraps == "_orig_mod":
             raise ConversionError(
                 f"{kind.__name__} wraps a {type(inner._modules[wraps]).__name__}, and cannot be rebuilt around gradients. Pass "

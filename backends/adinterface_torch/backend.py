@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from operator import attrgetter
 from typing import Any
 
@@ -115,36 +115,30 @@ class TorchBackend(Backend):
         return not any(map(_GRAD_FN, leaves)) and not any(map(_IS_INFERENCE, leaves))
 
     def _gradient_inside(self, function: FlatFunction, leaves: Arrays) -> Gradient:
-        """Where an outer call or a mode of torch asks for more: results that stay in a graph, or leave inference mode."""
-        if in_use():
-            return self._gradient_of_processes(function, leaves)
-        keep, inputs, (output,), aux = self._recorded(function, leaves)
-        gradients: Sequence[torch.Tensor | None] = [None] * len(inputs)
-        if output.requires_grad:
-            with _mode(keep):
-                gradients = backward((output,), inputs, create_graph=keep)
-        shown = aux if keep else aux.map(_apart)
-        return Gradient((output if keep else output.detach(),), shown, tuple(gradients), _reach(gradients))
+        """Where an outer call or a mode of torch asks for more, or processes exchange gradients.
 
-    def _gradient_of_processes(self, function: FlatFunction, leaves: Arrays) -> Gradient:
-        """The same where processes may exchange gradients: those of all data, with the placements of the leaves."""
-        watching = watch(function, leaves)
-        watching.refuse_kept()
-        with watching:
+        Results stay in a graph, or leave inference mode. Those of processes are of all data, with the placements of the leaves.
+        """
+        watching = watch(function, leaves) if in_use() else None
+        if watching is not None:
+            watching.refuse_kept()
+        with watching or nullcontext():
             keep, inputs, (output,), aux = self._recorded(function, leaves)
-        if keep:
-            watching.refuse()
-        output = completed(output)
-        gradients: Sequence[torch.Tensor | None] = [None] * len(inputs)
+        if watching is not None:
+            if keep:
+                watching.refuse()
+            output = completed(output)
+        gradients: Sequence[Any] = (None,) * len(inputs)
         if output.requires_grad:
             with _mode(keep):
-                if watching.exchanges:
+                if watching is not None and watching.exchanges:
                     gradients = dense(exchanged(output, inputs, watching))
                 else:
                     gradients = backward((output,), inputs, create_graph=keep)
+        if watching is not None:
+            gradients = [*map(placed_like, gradients, inputs)]
         shown = aux if keep else aux.map(_apart)
-        placed = tuple(map(placed_like, gradients, inputs))
-        return Gradient((output if keep else output.detach(),), shown, placed, _reach(gradients))
+        return Gradient((output if keep else output.detach(),), shown, tuple(gradients), _reach(gradients))
 
     def compile_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
         if not self.compiled or self.create_graph or self.mode == "forward":  # compiled code is differentiated once, in reverse
@@ -155,15 +149,8 @@ class TorchBackend(Backend):
     def _recorded(self, function: FlatFunction, leaves: Arrays) -> tuple[bool, Arrays, Arrays, Aux]:
         """Whether results stay in an outer graph; the inputs of the graph that f's evaluation made, its outputs and aux."""
         keep, held = self._keeps(leaves), function.held
-        with _Recording():
-            if function.fresh and not keep:
-                inputs = marked([_alias(x, keep) if x.is_inference() else x.requires_grad_() for x in leaves])
-            elif held:
-                inputs = tuple(
-                    [leaf if i in held and not leaf.is_inference() else _alias(leaf, keep) for i, leaf in enumerate(leaves)]
-                )
-            else:
-                inputs = tuple([_alias(leaf, keep) for leaf in leaves])
+        with _recording():
+            inputs = tuple([x if n in held and not x.is_inference() else _alias(x, keep) for n, x in enumerate(leaves)])
             outputs, aux = function(*inputs)
         if in_dual_level():
             refuse_tangents((*leaves, *outputs, *aux))
@@ -213,10 +200,8 @@ class TorchBackend(Backend):
         return Pullback(shown, aux, back, any(connected), None if one_by_one else back_stacked)
 
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True) -> Pushforward:
-        if function.held and not _inside_functorch():
-            with kept():
-                return self._pushed(function, leaves, tangents)
-        return self._pushed(function, leaves, tangents)
+        with _written_back(function):
+            return self._pushed(function, leaves, tangents)
 
     def _pushed(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
         with _forward_mode, torch.inference_mode(False), refusing(function, leaves) if in_use() else nullcontext():
@@ -248,10 +233,8 @@ class TorchBackend(Backend):
     def pushforward_stacked(self, function: FlatFunction, leaves: Arrays, stacks: Arrays) -> Pushforward | None:
         if self.chunk_size == 1:
             return None
-        if function.held and not _inside_functorch():
-            with kept():
-                return self._pushed_stacked(function, leaves, stacks)
-        return self._pushed_stacked(function, leaves, stacks)
+        with _written_back(function):
+            return self._pushed_stacked(function, leaves, stacks)
 
     def _pushed_stacked(self, function: FlatFunction, leaves: Arrays, stacks: Arrays) -> Pushforward:
         def push(*tangents: Any) -> Any:
@@ -340,9 +323,7 @@ def _inputs(function: FlatFunction, leaves: Arrays) -> Arrays:
     """Leaves of torch's on the same memory: what f captured of the same array is not differentiated along with it."""
     held = function.held
     if held:  # a module's parameters are leaves of torch's already, which require gradients
-        if len(held) == len(leaves):
-            return leaves
-        return tuple([x if n in held else marked((x.detach().requires_grad_(),))[0] for n, x in enumerate(leaves)])
+        return leaves if len(held) == len(leaves) else tuple([x if n in held else _alias(x) for n, x in enumerate(leaves)])
     return marked(map(_REQUIRE, leaves if function.fresh else map(_DETACH, leaves)))
 
 
@@ -355,28 +336,20 @@ def _inside_functorch() -> bool:
     return peek() is not None
 
 
-class _Recording:
+@contextmanager
+def _recording() -> Iterator[None]:
     """f runs with gradients on, whatever the caller's mode; results of calls inside f stay in the graph."""
-
-    __slots__ = ("scopes",)
-
-    def __enter__(self) -> None:
-        here.depth += 1
-        # The modes cost more than a small f, and are almost always what they should be.
-        self.scopes: list[Any] = []
-        if torch.is_inference_mode_enabled():
-            self._enter(torch.inference_mode(False))
-        if not torch.is_grad_enabled():
-            self._enter(torch.enable_grad())
-
-    def _enter(self, scope: Any) -> None:
-        scope.__enter__()
-        self.scopes.append(scope)
-
-    def __exit__(self, *raised: object) -> None:
+    here.depth += 1
+    try:
+        with _mode(True):
+            yield
+    finally:
         here.depth -= 1
-        for scope in reversed(self.scopes):
-            scope.__exit__(*raised)
+
+
+def _written_back(function: FlatFunction) -> AbstractContextManager[None]:
+    """What f changes in the buffers of private copies of modules arrives in the modules."""
+    return kept() if function.held and not _inside_functorch() else nullcontext()
 
 
 def _mode(graph: bool) -> AbstractContextManager[Any]:
@@ -393,7 +366,7 @@ def _outside_inference(x: torch.Tensor) -> torch.Tensor:
     return x.clone() if x.is_inference() else x
 
 
-def _alias(leaf: torch.Tensor, keep: bool) -> torch.Tensor:
+def _alias(leaf: torch.Tensor, keep: bool = False) -> torch.Tensor:
     """Another tensor on the same memory: what f captured of the same array is not differentiated along with it."""
     if keep and leaf.requires_grad:
         return leaf.view_as(leaf)

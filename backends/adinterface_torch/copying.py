@@ -10,7 +10,8 @@ import copy
 import sys
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from itertools import chain, repeat
+from operator import attrgetter
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -71,14 +72,12 @@ def copy_of(module: nn.Module, parameters: Sequence[Any], values: Sequence[Any],
 
 def gradient_of(module: nn.Module, parameters: Sequence[Any], gradients: Sequence[Any], plain: bool = False) -> nn.Module:
     """A copy of the module that holds gradients, and has no hooks for a call. plain: `is_plain` says so."""
-    entries = [
-        make_subclass(nn.Parameter, gradient, False)
-        if type(gradient) is torch.Tensor and not gradient.requires_grad
-        else _entry(gradient, parameter)
-        for gradient, parameter in zip(gradients, parameters)
-    ]
+    if {*map(type, gradients)} == _TENSORS and not any(map(_REQUIRES_GRAD, gradients)):
+        entries = [*map(make_subclass, repeat(nn.Parameter), gradients, repeat(False))]
+        return _Copier(module, parameters, entries, True, plain).copied()
+    entries = [_entry(gradient, parameter) for gradient, parameter in zip(gradients, parameters)]
     built = _Copier(module, parameters, entries, True, plain).copied()
-    if {*map(type, entries)} != _PARAMETERS and any(isinstance(entry, nn.Module) for entry in entries):
+    if any(isinstance(entry, nn.Module) for entry in entries):
         for inner in list(built.modules()):
             own: dict[str, Any] = inner._parameters
             for name, row in [*own.items()]:
@@ -88,7 +87,7 @@ def gradient_of(module: nn.Module, parameters: Sequence[Any], gradients: Sequenc
     return built
 
 
-_PARAMETERS = {nn.Parameter}
+_TENSORS, _REQUIRES_GRAD = {torch.Tensor}, attrgetter("requires_grad")
 
 
 def _entry(gradient: Any, parameter: torch.Tensor) -> Any:

@@ -28,8 +28,8 @@ from adinterface.core.contract.errors import AdinterfaceError, BackendError
 from adinterface.core.contract.notes import note_of
 
 from .ambient import here
-from .backward import backward, dense
-from .distributed import completed, exchanged, is_dtensor, placed_like, refusing, watch
+from .backward import backward, dense, detached
+from .distributed import completed, gradients, is_dtensor, placed_like, refusing, watch
 from .known_failures import KNOWN_FAILURES
 from .library import TORCH
 from .modules import ModuleNode
@@ -128,17 +128,14 @@ class TorchBackend(Backend):
             if keep:
                 watching.refuse()
             output = completed(output)
-        gradients: Sequence[Any] = (None,) * len(inputs)
+        found: Sequence[Any] = (None,) * len(inputs)
         if output.requires_grad:
             with _mode(keep):
-                if watching is not None and watching.exchanges:
-                    gradients = dense(exchanged(output, inputs, watching))
-                else:
-                    gradients = backward((output,), inputs, create_graph=keep)
+                found = gradients(output, inputs, watching, keep)
         if watching is not None:
-            gradients = [*map(placed_like, gradients, inputs)]
+            found = [*map(placed_like, dense(found), inputs)]
         shown = aux if keep else aux.map(_apart)
-        return Gradient((output if keep else output.detach(),), shown, tuple(gradients), _reach(gradients))
+        return Gradient((output if keep else output.detach(),), shown, tuple(found), _reach(found))
 
     def compile_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
         if not self.compiled or self.create_graph or self.mode == "forward":  # compiled code is differentiated once, in reverse
@@ -223,7 +220,7 @@ class TorchBackend(Backend):
         tangents = tuple([tangent.to(output.dtype) for tangent, output in zip(tangents, outputs)])
         if _inside_functorch() or self._keeps(leaves):
             return Pushforward(tuple(outputs), tangents, aux)
-        return Pushforward(_detached(outputs), _detached(tangents), aux.map(_apart))
+        return Pushforward(detached(outputs), detached(tangents), aux.map(_apart))
 
     def _keeps(self, leaves: Arrays) -> bool:
         return self.create_graph or (
@@ -254,7 +251,7 @@ class TorchBackend(Backend):
         """The value once, and a pushforward in every push; stacks of tangents in one."""
         outputs, aux = function(*leaves)
         if not (_inside_functorch() or self._keeps(leaves)):
-            outputs, aux = _detached(outputs), aux.map(_apart)
+            outputs, aux = detached(outputs), aux.map(_apart)
 
         def push(tangents: Arrays) -> Arrays:
             return self._pushed(function, leaves, tangents).tangents
@@ -271,7 +268,7 @@ class TorchBackend(Backend):
 
         def vectorized(*arrays: Any) -> Any:
             if not (_inside_functorch() or self._keeps(arrays)):
-                arrays = _detached(arrays)  # else a graph would be kept of what module's parameters go through
+                arrays = detached(arrays)  # else a graph would be kept of what module's parameters go through
             count = next(len(array) for array, stacked in zip(arrays, each) if stacked)
             at_once = torch.func.vmap(compute, in_dims=axes, randomness=randomness, chunk_size=chunk if chunk < count else None)
             with unchanged():
@@ -313,10 +310,6 @@ _MIXED = (
 def _apart(tensor: torch.Tensor) -> torch.Tensor:
     """An auxiliary result outside its graph; a copy of a leaf of the graph, since f may have captured it."""
     return tensor.detach().clone() if tensor.requires_grad and tensor.is_leaf else tensor.detach()
-
-
-def _detached(tensors: Sequence[torch.Tensor]) -> Arrays:
-    return tuple(map(_DETACH, tensors))
 
 
 def _inputs(function: FlatFunction, leaves: Arrays) -> Arrays:

@@ -13,7 +13,7 @@ import torch
 from adinterface.core.contract.errors import BackendError
 from adinterface.core.contract.rules import Arrays, FlatRule, Point, require_linear, while_compiling
 
-from .backward import backward
+from .backward import backward, detached
 from .captured import Called, Map, below, derived, primal
 from .nested_forward import is_nested_forward, refusal
 from .private import VMAP, disable_dynamo, in_dual_level, peek, set_grad_enabled, transformations
@@ -61,7 +61,7 @@ class AdinterfaceRule(torch.autograd.Function):
 
 def _value(rule: FlatRule, value: Callable[[Arrays], tuple[Arrays, Arrays]], arrays: Arrays) -> Arrays:
     # Detached, so that the author's code may call NumPy on it; then only what it captures can be recorded.
-    inputs = tuple([x.detach() for x in arrays])
+    inputs = detached(arrays)
     set_grad_enabled(True)
     try:
         outputs, aux = value(inputs)
@@ -174,7 +174,7 @@ class AdinterfaceOutside(torch.autograd.Function):
 
     @staticmethod
     def forward(function: Callable[..., Arrays], *arrays: torch.Tensor) -> Arrays:
-        return function(*[x.detach() for x in arrays])
+        return function(*detached(arrays))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
@@ -193,6 +193,6 @@ class AdinterfaceOutside(torch.autograd.Function):
 def outside(function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
     """What the function gives for the numbers of these tensors."""
     if peek() is None:
-        return function(*[x.detach() for x in arrays])
+        return function(*detached(arrays))
     found: Arrays = AdinterfaceOutside.apply(below(function), *arrays)  # type: ignore[no-untyped-call]
     return found

@@ -20,7 +20,7 @@ from adinterface.core.contract.backend import Arrays, FlatFunction
 from adinterface.core.contract.errors import BackendError, ConversionError
 
 from .ambient import here
-from .backward import backward
+from .backward import backward, nodes_behind
 from .private import in_use, is_member, running_wrapper, sharded_groups
 
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
@@ -71,13 +71,6 @@ def _is_member(module: torch.nn.Module) -> bool:
     return is_sharded(module) and is_member(module)
 
 
-def name_of(module: torch.nn.Module) -> str:
-    """What made the module one that exchanges gradients, as its user wrote it."""
-    if isinstance(module, DistributedDataParallel):
-        return type(module).__name__
-    return f"fully_shard({type(module).__name__.removeprefix('FSDP')})"
-
-
 def refuse_unknown(module: torch.nn.Module) -> None:
     """Refuse a module that exchanges gradients in a way that nobody here knows."""
     unknown = is_distributed(module) and not exchanges(type(module))
@@ -96,8 +89,11 @@ def refuse_copies(module: torch.nn.Module) -> None:
     """Refuse a private copy around other values of a module that exchanges gradients: it would compute on its own."""
     found = next(filter(_is_member, module.modules()), None)
     if found is not None:
+        name = type(found).__name__
+        if not isinstance(found, DistributedDataParallel):
+            name = f"fully_shard({name.removeprefix('FSDP')})"
         raise ConversionError(
-            f"{name_of(found)} belongs to a group of processes, and no copy of it around other values does, which this call "
+            f"{name} belongs to a group of processes, and no copy of it around other values does, which this call "
             f"needs: its derivatives would be those of this process's data. Take gradient or value_and_gradient with "
             f"AutoTorch(), in reverse mode, and write new values into the parameters in place, as torch's optimisers do; or "
             f"pass the model before it was wrapped or sharded."
@@ -249,9 +245,13 @@ def refusing(function: FlatFunction, leaves: Arrays) -> Iterator[None]:
     watching.refuse()
 
 
-def gradients(output: torch.Tensor, inputs: Sequence[torch.Tensor], watched: Watch) -> Sequence[torch.Tensor | None]:
+def gradients(
+    output: torch.Tensor, inputs: Sequence[torch.Tensor], watched: Watch | None, create_graph: bool = False
+) -> Sequence[torch.Tensor | None]:
     """The gradients of a scalar by inputs, exchanged where processes do so; None for one on which it does not depend."""
-    return exchanged(output, inputs, watched) if watched.exchanges else backward((output,), inputs)
+    if watched is not None and watched.exchanges:
+        return exchanged(output, inputs, watched)
+    return backward((output,), inputs, create_graph=create_graph)
 
 
 def exchanged(output: torch.Tensor, inputs: Sequence[torch.Tensor], watched: Watch) -> list[Any]:
@@ -264,7 +264,7 @@ def exchanged(output: torch.Tensor, inputs: Sequence[torch.Tensor], watched: Wat
         touched.update((id(p), p) for p in wrapper.module.parameters() if p.requires_grad)
     wanted = None if watched.groups else list(touched.values())
     if watched.groups:  # whose leaves in the graph are not the parameters, so the pass goes to every leaf
-        touched.update((id(x), x) for x in _accumulating(output))
+        touched.update((id(node.variable), node.variable) for node in nodes_behind([output]) if hasattr(node, "variable"))
     # Of a wrapper whose `.grad` are views into its buckets, the pass writes over the numbers of the old ones.
     views = any(wrapper.gradient_as_bucket_view for wrapper in watched.wrappers)
     before = [(x, x.grad, x.grad.clone() if views and x.grad is not None else None) for x in touched.values()]
@@ -281,20 +281,6 @@ def exchanged(output: torch.Tensor, inputs: Sequence[torch.Tensor], watched: Wat
                 gradient.copy_(numbers)
             x.grad = gradient
     return found
-
-
-def _accumulating(output: torch.Tensor) -> Iterator[Any]:
-    """Every leaf of torch's graph that a backward pass adds to, asked for or not."""
-    stack, seen = [output.grad_fn], set()
-    while stack:
-        node = stack.pop()
-        if node is None or node in seen:
-            continue
-        seen.add(node)
-        if type(node).__name__ == "AccumulateGrad":
-            yield node.variable  # type: ignore[attr-defined]
-        else:
-            stack += [following for following, _ in node.next_functions]
 
 
 def _groups_of(leaves: Sequence[Any]) -> list[Any]:

@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 from ..core.contract.ambient import now, within
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import NUMPY, PYTHON, Library
-from ..core.tree import Constant, Frozen, Leaf, Node, Structure, build, flatten, handler_of, register_stand_in
+from ..core.tree import Constant, Leaf, Node, Structure, flatten, handler_of, register_stand_in
 from .array import NumpyArray, wrap
 from .deep import with_deep_names, with_making_names
 from .engine import Engine, engine_of
@@ -78,7 +78,7 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
         nonlocal copy_for_call
         if copy_for_call is _UNASKED:
             copy_for_call = with_deep_names(f) if deep else with_making_names(f)
-        args, kwargs = build(structure, iter([_wrapped(leaf, copy_for_call is not None) for leaf in leaves]))
+        args, kwargs = structure.build(iter([_wrapped(leaf, copy_for_call is not None) for leaf in leaves]))
         forget()
         try:
             with within(now()._replace(form=_taken)):
@@ -143,17 +143,15 @@ def _unwrapped(result: Any) -> Any:
         return result._array
     leaves: list[Leaf] = []
     structure = flatten(Constant(result), leaves, lambda: "the result")
-    return build(_without_wrappers(structure), iter([leaf.value for leaf in leaves]))
+    return _without_wrappers(structure).build(iter([leaf.value for leaf in leaves]))
 
 
 def _without_wrappers(structure: Structure) -> Structure:
-    if isinstance(structure, Frozen):
-        return Frozen(_without_wrappers(structure.inner))
-    if not isinstance(structure, Node):
-        return structure
-    if isinstance(structure.data, Engine) or structure.data is MADE:
-        return structure.children[0]
-    return Node(structure.type, structure.data, tuple([_without_wrappers(child) for child in structure.children]))
+    def unwrapped(node: Node, children: list[Structure]) -> Structure:
+        wraps = isinstance(node.data, Engine) or node.data is MADE
+        return children[0] if wraps else node.with_children(children)
+
+    return structure.fold(lambda place: place, unwrapped)
 
 
 _UNASKED = object()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .composing import Array, array, broadcast, cast, composition, inexact, is_complex, is_exact, name_of, promoted, sine_dtype
-from .standard import truth
+from .standard_elementwise import truth
 
 
 @composition("logical_not")

@@ -23,6 +23,7 @@ from adinterface.core.contract.backend import (
     Pushforward,
     Randomness,
 )
+from adinterface.core.contract.compilers import Compiler
 from adinterface.core.contract.errors import AdinterfaceError, BackendError
 from adinterface.core.contract.notes import note_of
 
@@ -54,6 +55,7 @@ class TorchBackend(Backend):
     libraries = (TORCH,)
     node_types = (ModuleNode(),)
     transposes = True
+    takes_trees = True
     # Measured on torch 2.13: torch.func.jvp costs ten times a transposed pullback on long chains of small operations.
     prefers_transposing = True
     second_order = ("reverse", "reverse")
@@ -306,6 +308,17 @@ class TorchBackend(Backend):
         from .optimisers import TorchOptim  # here, because few calls need it
 
         return {"torch_optim": TorchOptim}[name]
+
+    def export(self, function: Callable[..., Arrays], arrays: Arrays, path: str) -> dict[str, Any]:
+        from .exporting import export  # here, because it imports the compiler
+
+        return export(function, arrays, path)
+
+    @classmethod
+    def compiler(cls) -> Compiler:
+        from .compiling import TorchCompiler  # here, because it imports the compiler
+
+        return TorchCompiler()
 
     @classmethod
     def devices(cls) -> list[str]:

@@ -14,6 +14,7 @@ from ..call.output import Function
 from ..call.plan import Plan
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Backend, Linearized, Pullback, Randomness
+from ..contract.tracing import untraced
 from .dispatch import operation_of, require_operator
 from .operation import Compiled, Compute, Operation, Results, SecondOrderOperation
 from .run import run
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 
 @typed["signatures.BatchedOperator"]()
+@untraced
 def batched(
     operator: Callable[..., Any],
     f: Callable[..., Any],

@@ -12,6 +12,7 @@ from ..call.output import Function
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Linearized, Pullback
 from ..contract.record import estimating
+from ..contract.tracing import untraced
 from .dispatch import OPERATIONS
 from .operation import Compiled, Compute, Operation, Results
 from .run import run
@@ -53,6 +54,7 @@ class Back(Generic[Gradients_co]):
     def __init__(self, call: Call, pulled: Pullback):
         self._call, self._pulled = call, pulled
 
+    @untraced
     def __call__(self, cotangent: Any) -> Gradients_co:
         """A tuple with one entry for each argument, as `gradient` returns it.
 
@@ -62,6 +64,7 @@ class Back(Generic[Gradients_co]):
         gradients: Gradients_co = self._apply(self._pulled.back, cotangent, stacked=False)
         return gradients
 
+    @untraced
     def stacked(self, cotangents: Any) -> tuple[Any, ...]:
         """As calling, for a stack of cotangents: each array has one more axis in front, and so has each result.
 
@@ -95,6 +98,7 @@ class Push(Generic[Value_co]):
     def __init__(self, call: Call, linear: Linearized):
         self._call, self._linear = call, linear
 
+    @untraced
     def __call__(self, *tangents: Any) -> Value_co:
         """The tangent of the value, in the value's structure.
 
@@ -104,6 +108,7 @@ class Push(Generic[Value_co]):
         tangent: Value_co = self._apply(self._linear.push, tangents, stacked=False)
         return tangent
 
+    @untraced
     def stacked(self, *tangents: Any) -> Any:
         """As calling, for stacks of tangents: each array has one more axis in front, and so has each result."""
         return self._apply(derive.push_stacked(self._call.plan.backend, self._linear), tangents, stacked=True)

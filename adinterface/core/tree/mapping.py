@@ -12,6 +12,7 @@ from ..contract.errors import TreeError
 from ..contract.library import NUMPY, PYTHON, Library, kind
 from ..contract.nodes import Unkeyed, contents, exactly
 from ..contract.structures import DIFFERENTIATED, Holder, Leaf, LeafSpec, Node, Static, Structure, count_leaves
+from ..contract.tracing import untraced
 from .flattening import flatten
 from .matching import Matcher
 from .recognition import handler_of
@@ -20,6 +21,7 @@ from .recognition import handler_of
 Fits = Callable[[Any, Any, str, str], None]
 
 
+@untraced
 def map(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
     """A tree like the first, with `function(leaf, *others' leaves)` for every leaf that can have a gradient.
 
@@ -76,6 +78,7 @@ def _refuse_spread(leaf: Leaf, parts: Sequence[Any], value: Any, path: Callable[
         )
 
 
+@untraced
 def leaves(tree: Any) -> list[Any]:
     """The leaves that can have a gradient, in the tree's own order.
 
@@ -86,6 +89,7 @@ def leaves(tree: Any) -> list[Any]:
     return [leaf.value for leaf in apart(tree)[1] if leaf.differentiated]
 
 
+@untraced
 def leaves_with_path(tree: Any) -> list[tuple[str, Any]]:
     """As `leaves`, each behind its path as one writes it in Python.
 
@@ -129,6 +133,7 @@ class TreeStructure:
         return f"TreeStructure({len(self)} leaves: {', '.join(path or 'the tree itself' for path in self.paths)})"
 
 
+@untraced
 def structure(tree: Any) -> TreeStructure:
     """The structure of a tree, to compare or to `unflatten` other leaves with.
 

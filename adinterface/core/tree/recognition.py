@@ -95,6 +95,11 @@ def register_marker(cls: type, node_type: NodeType) -> None:
     _registered[cls] = node_type
 
 
+def is_registered(cls: type) -> bool:
+    """Whether a class was given to `register_node`, or says something of the tree in it."""
+    return cls in _registered
+
+
 def stood_for(value: Any) -> Any:
     """The array that a value stands for; every other value as it is."""
     handler = handler_of(value, scan=False)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ..contract.library import PYTHON, Library
+from ..contract.tracing import untraced
 from .mapping import along, apart, rebuild, require_shape
 from .recognition import handler_of
 
 
+@untraced
 def sum_shared(model: Any, gradients: Any) -> Any:
     """Add up the gradients of what is one object in the model.
 

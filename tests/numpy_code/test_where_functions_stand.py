@@ -80,3 +80,13 @@ def test_what_an_engine_has_natively_is_in_the_table(engine):
     right = [name for name, value in vars(special).items() if callable(value) and isinstance(scipy_ufunc(name), np.ufunc)]
     assert right
     assert set(right) <= set(TABLE)
+
+
+def test_a_command_shows_the_table_beside_what_engines_have(capsys):
+    from adinterface_studies.__main__ import main
+
+    assert main(["special"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("(")[0] for line in lines[2:]] == [f"| `{row.name}" for row in ROWS]
+    (beta,) = [line for line in lines if line.startswith("| `beta(")]
+    assert "the engine, corrected" in beta

@@ -244,10 +244,12 @@ RULES: tuple[Rule, ...] = (
     # linear algebra
     *[
         Rule("{n} = " + text, (matrix, every))
-        for text in ("{0} @ {1}", "xp.tensordot({0}, {1}, axes=1)", "xp.matmul({0}.T, {1})")
+        for text in ("xp.tensordot({0}, {1}, axes=1)", "xp.matmul({0}.T, {1})")
     ],
+    # The operator is the engine's own, and PyTorch's refuses two dtypes.
+    Rule("{n} = {0} @ {1}", (matrix, every), _same_dtype),
     Rule("{n} = xp.vecdot({0}, {1})", (real_vector, real_vector)),
-    Rule("{n} = {0} @ {1}", (vector, vector)),
+    Rule("{n} = {0} @ {1}", (vector, vector), _same_dtype),
     Rule("{n} = xp.linalg.outer({0}, {1})", (real_vector, real_vector)),
     Rule("{n} = xp.einsum('i,j->ij', {0}, {1})", (real_vector, real_vector)),
     Rule("{n} = xp.einsum('ij,ij->i', {0}, {1})", (real_matrix, real_matrix)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 import torch
@@ -55,6 +56,19 @@ except ImportError:
 set_grad_enabled: Callable[[bool], None] = torch._C._set_grad_enabled
 
 
+#: Whether `torch.export` traces the code that runs; torch 2.6 cannot tell.
+is_exporting: Callable[[], bool] = getattr(torch.compiler, "is_exporting", lambda: False)
+
+
+def leave_to_python(code: CodeType) -> None:
+    """Dynamo compiles neither this code, nor what it calls, where Python calls it. Dynamo traces it in the code of a caller."""
+    try:
+        from torch._C._dynamo.eval_frame import _FrameAction, _FrameExecStrategy, set_code_exec_strategy
+    except ImportError:  # before torch 2.7; Dynamo then compiles parts of the core, with warnings
+        return
+    set_code_exec_strategy(code, _FrameExecStrategy(_FrameAction.SKIP, _FrameAction.SKIP))
+
+
 _make_subclass: Callable[[Any, torch.Tensor, bool], Any] = getattr(torch.Tensor, "_make_subclass", nn.Parameter.__new__)
 
 
@@ -72,7 +86,9 @@ __all__ = [
     "disable_dynamo",
     "functorch",
     "in_dual_level",
+    "is_exporting",
     "is_wrapped",
+    "leave_to_python",
     "peek",
     "retrieve_current_functorch_interpreter",
     "run_backward",

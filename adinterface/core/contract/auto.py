@@ -6,6 +6,7 @@ import functools
 import math
 import operator
 import pickle
+import sys
 from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, ClassVar, Literal, get_args
@@ -15,6 +16,9 @@ from .errors import BackendError
 
 #: The direction in which an engine propagates derivatives; None lets the operator choose by sizes.
 Mode = Literal["forward", "reverse"] | None
+
+#: The classes of backend values that define `is_compiling`.
+COMPILING: list[type[AutoBackend]] = []
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,20 @@ class AutoBackend:
     name: ClassVar[str]
     #: The optimisers that the engine's backend brings, by the name of the function that users call.
     optimisers: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "is_compiling" in vars(cls):
+            COMPILING.append(cls)
+
+    @classmethod
+    def is_compiling(cls) -> bool:
+        """Whether a compiler of the engine traces the code that runs, as `torch.compile` does.
+
+        An engine with such a compiler overrides it, without an import of the engine, and gives `Backend.compiler`. The
+        compiler traces this method too.
+        """
+        return False
 
     def __post_init__(self) -> None:
         for option in fields(self):
@@ -155,6 +173,11 @@ class AutoTorch(_Ours):
     chunk_size: int | None = None
     device: Any = None
     executor: Any = field(default=None, repr=False, hash=False)
+
+    @classmethod
+    def is_compiling(cls) -> bool:
+        compiler = sys.modules.get("torch.compiler")
+        return compiler is not None and compiler.is_compiling()
 
 
 @dataclass(frozen=True, repr=False)

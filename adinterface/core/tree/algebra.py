@@ -14,10 +14,12 @@ import numpy as np
 from ..contract.errors import ConversionError, TreeError
 from ..contract.library import NUMPY, PYTHON, Library
 from ..contract.structures import DIFFERENTIATED, Leaf, Structure
+from ..contract.tracing import untraced
 from .mapping import along, apart, is_complex, leaf_path, map, precision, rebuild, require_leaf, require_like, require_shape
 from .recognition import handler_of
 
 
+@untraced
 def zeros_like(tree: Any) -> Any:
     """The same tree with zeros for the leaves that can have a gradient.
 
@@ -28,6 +30,7 @@ def zeros_like(tree: Any) -> Any:
     return map(_zero, tree)
 
 
+@untraced
 def add(a: Any, b: Any) -> Any:
     """a + b, leaf by leaf; where b has None, a's leaf. The leaves keep the type and dtype that they have in a.
 
@@ -40,6 +43,7 @@ def add(a: Any, b: Any) -> Any:
     return _combined(lambda x, y: x + y, a, b)
 
 
+@untraced
 def scale(factor: Any, tree: Any) -> Any:
     """factor * tree, for a number or a 0-d array; leaves keep their type and dtype.
 
@@ -50,6 +54,7 @@ def scale(factor: Any, tree: Any) -> Any:
     return map(lambda x: like(factor * x, x), tree)
 
 
+@untraced
 def axpy(factor: Any, x: Any, y: Any) -> Any:
     """factor * x + y, as in BLAS: like y, whose leaves are kept where x has None.
 
@@ -67,7 +72,7 @@ def axpy(factor: Any, x: Any, y: Any) -> Any:
 def _combined(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     """A tree like a, with a function of the leaves of both, which stand in one library."""
     structure, found = apart(a)
-    others = list(along(structure, a, b, "tree 2", fits=require_like))
+    others = along(structure, found, b, "tree 2", fits=require_like)
     with precision(found):
         values = [
             like(function(*beside(leaf.value, other)), leaf.value) if leaf.differentiated and other is not None else leaf.value
@@ -76,6 +81,7 @@ def _combined(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     return rebuild(structure, iter(values))
 
 
+@untraced
 def vdot(a: Any, b: Any) -> Any:
     """The real inner product Re sum(conj(a) b) of two trees; what is None in b counts as zero.
 
@@ -89,7 +95,7 @@ def vdot(a: Any, b: Any) -> Any:
     """
     structure, found = apart(a)
     total: Any = 0.0
-    others = list(along(structure, a, b, "tree 2", fits=require_shape))
+    others = along(structure, found, b, "tree 2", fits=require_shape)
     with precision([*found, *apart(b)[1]]):
         for leaf, other in zip(found, others):
             if leaf.differentiated and other is not None:
@@ -98,6 +104,7 @@ def vdot(a: Any, b: Any) -> Any:
     return total
 
 
+@untraced
 def norm(tree: Any, ord: Literal[1, 2] | float = 2) -> Any:
     """The norm of all leaves as one vector: Euclidean, the sum of moduli (1) or the largest modulus (`math.inf`).
 
@@ -134,6 +141,7 @@ def _norm(tree: Any, found: list[Any], ord: float) -> Any:
     return largest
 
 
+@untraced
 def where(condition: Any, a: Any, b: Any) -> Any:
     """a where the condition holds, else b: the condition is one truth value, or a tree of them (or of boolean arrays) like a.
 
@@ -145,8 +153,8 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     """
     structure, found = apart(a)
     one = structure is DIFFERENTIATED or type(condition) is not type(a)
-    conditions = [condition] * len(found) if one else list(along(structure, a, condition, "the condition", whatever=True))
-    others = list(along(structure, a, b, "tree 3", fits=require_like))
+    conditions = [condition] * len(found) if one else along(structure, found, condition, "the condition", whatever=True)
+    others = along(structure, found, b, "tree 3", fits=require_like)
     with precision(found):
         values = [
             _chosen(condition, *beside(leaf.value, other), n, structure)

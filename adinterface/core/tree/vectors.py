@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
@@ -14,9 +15,11 @@ from ..contract.errors import ConversionError, TreeError
 from ..contract.library import NUMPY, PYTHON, Library, complex_of, kind, widest
 from ..contract.registry import backend_class, find
 from ..contract.structures import Leaf
+from ..contract.tracing import untraced
 from .mapping import along, apart, rebuild, require_leaf
 
 
+@untraced
 def ravel(tree: Any, *, shared: bool = False) -> tuple[Any, Callable[[Any], Any]]:
     """All leaves that can have a gradient as one vector, and the way back.
 
@@ -113,11 +116,13 @@ def _as_vector(leaf: Leaf, library: Library, dtype: str) -> Any:
 # Blocks -----------------------------------------------------------------------------------------------------------------
 
 
+@untraced
 def as_matrix(blocks: Any, rows: Any, columns: Any = None) -> Any:
     """What `jacobian` or `hessian` returned as one matrix of shape `(m, n)`.
 
     rows: what f returned, or a tree like it, of m numbers; columns: the tuple of f's arguments, of n numbers. A Hessian takes
     its argument alone: `as_matrix(hessian(f, backend, x), x)`. The order is that of `ravel`. What is None counts as zero.
+    SciPy's sparse matrices, as `AutoSparse` gives them, make a sparse matrix of the same format.
     Raises TreeError where blocks, rows and columns do not fit.
 
     >>> import numpy as np
@@ -130,7 +135,11 @@ def as_matrix(blocks: Any, rows: Any, columns: Any = None) -> Any:
            [2., 1., 0.]])
     """
     lines = []
-    for m, parts in _lines(blocks, rows, columns):
+    found = list(_lines(blocks, rows, columns))
+    sparse = sys.modules.get("scipy.sparse")
+    if sparse is not None and any(sparse.issparse(block) for _, parts in found for _, block, _ in parts):
+        return _sparse_matrix(sparse, found)
+    for m, parts in found:
         made = []
         for n, block, shape in parts:
             library = None if block is None else require_leaf(block, "the blocks")
@@ -150,6 +159,28 @@ def as_matrix(blocks: Any, rows: Any, columns: Any = None) -> Any:
     return xp.concat([xp.concat(line, axis=1) for line in whole], axis=0)
 
 
+def _sparse_matrix(sparse: Any, lines: list[tuple[int, list[tuple[int, Any, tuple[int, ...]]]]]) -> Any:
+    formats = []
+    for m, parts in lines:
+        for n, block, _ in parts:
+            if block is None:
+                continue
+            if not sparse.issparse(block):
+                raise TreeError(f"as_matrix: the blocks are sparse matrices and a {type(block).__name__}. Pass one kind alone.")
+            if block.shape != (m, n):
+                raise TreeError(
+                    f"as_matrix: a sparse block has shape {block.shape}, but its row and column have {m} and {n} numbers."
+                )
+            formats.append(block.format)
+            single = block
+    if len(lines) == len(lines[0][1]) == 1:
+        return single
+    return sparse.block_array(
+        [[sparse.coo_array((m, n)) if block is None else block for n, block, _ in parts] for m, parts in lines],
+        format=formats[0],
+    )
+
+
 def _as_block(cell: tuple[int, int, Any, Library | None], library: Library, example: Any) -> Any:
     m, n, block, own = cell
     if block is None:
@@ -161,6 +192,7 @@ def _as_block(cell: tuple[int, int, Any, Library | None], library: Library, exam
     return library.namespace(block).reshape(block, (m, n))
 
 
+@untraced
 def from_matrix(matrix: Any, rows: Any, columns: Any = None) -> Any:
     """The blocks that `as_matrix` made a matrix of: each in the library and dtype of the matrix.
 
@@ -202,15 +234,16 @@ def _sizes(found: Sequence[Leaf]) -> list[int]:
 def _lines(blocks: Any, rows: Any, columns: Any) -> list[tuple[int, list[tuple[int, Any, tuple[int, ...]]]]]:
     """For each leaf of the rows: how many numbers it has, and for each leaf of the columns the same, the block, its shape."""
     row_structure, row_leaves, column_structure, column_leaves = _both(rows, columns)
-    by = rows if columns is None else columns
     lines = []
-    for leaf, line in zip(row_leaves, along(row_structure, rows, blocks, "the blocks", first="the rows", whatever=True)):
+    for leaf, line in zip(row_leaves, along(row_structure, row_leaves, blocks, "the blocks", first="the rows", whatever=True)):
         if not leaf.differentiated:
             continue
         height = leaf.library.shape(leaf.value)
         parts = [
             (math.prod(shape), block, (*height, *shape))
-            for column, block in zip(column_leaves, along(column_structure, by, line, "the blocks", first="the columns"))
+            for column, block in zip(
+                column_leaves, along(column_structure, column_leaves, line, "the blocks", first="the columns", whatever=True)
+            )
             if column.differentiated
             for shape in [column.library.shape(column.value)]
         ]
@@ -221,6 +254,7 @@ def _lines(blocks: Any, rows: Any, columns: Any) -> list[tuple[int, list[tuple[i
 # Other libraries --------------------------------------------------------------------------------------------------------
 
 
+@untraced
 def cast(tree: Any, dtype: Any) -> Any:
     """The same tree with its floating arrays in another dtype: `"float32"`, `numpy.float64`, `"bfloat16"`.
 
@@ -257,6 +291,7 @@ def _cast(leaf: Leaf, dtype: str) -> Any:
     return leaf.value if library.dtype(leaf.value) == target else library.asarray(leaf.value, dtype=target)
 
 
+@untraced
 def to(tree: Any, library: str | AutoBackend, *, dtype: Any = None, device: Any = None) -> Any:
     """The same tree with its arrays in another library: `"numpy"`, `"torch"`, `"jax"`, or that of a backend, `AutoTorch()`.
 

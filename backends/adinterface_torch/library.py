@@ -221,7 +221,7 @@ class TorchLibrary(Library):
         if type(example) is float:
             return torch.Tensor.item
         shared = type(example) is np.ndarray and example.dtype in SHARED and example.dtype.isnative
-        return torch.Tensor.numpy if shared else None
+        return _numbers if shared else None
 
     def present(self, target: Library) -> Leave | None:
         if target is not self and target is not NUMPY:
@@ -231,7 +231,7 @@ class TorchLibrary(Library):
             if target is NUMPY and (not result.is_cpu or result.dtype is torch.bfloat16):
                 return None
             own = _own((result,), taken)
-            return None if own is None else own[0] if target is self else own[0].numpy()
+            return None if own is None else own[0] if target is self else _numbers(own[0])
 
         return present
 
@@ -339,6 +339,11 @@ _CONTIGUOUS, _CONJUGATED, _NEGATED = torch.Tensor.is_contiguous, torch.Tensor.is
 
 def _itself(x: Any) -> Any:
     return x
+
+
+def _numbers(x: torch.Tensor) -> Any:
+    """The NumPy array on a tensor, in C order: a dense tensor may have its axes in another one."""
+    return (x if x.is_contiguous() else x.contiguous()).numpy()
 
 
 def _resolved(x: torch.Tensor) -> torch.Tensor:

@@ -154,8 +154,8 @@ class Rows:
         return np.concatenate([pack(part, caller) for part in self._along(value, what)])
 
     def _along(self, value: Any, what: str) -> list[Any]:
-        parts = along(self._parameters.structure, self.example, value, what, first=self.name, fits=require_like)
-        found = [part for place, part in zip(self._parameters.places, list(parts), strict=True) if place is not None]
+        parts = along(self._parameters.structure, self._parameters.found, value, what, first=self.name, fits=require_like)
+        found = [part for place, part in zip(self._parameters.places, parts, strict=True) if place is not None]
         if any(part is None for part in found):
             raise TreeError(f"{what} has None, or a Constant, where {self.name} has numbers.")
         return found

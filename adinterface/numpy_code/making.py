@@ -54,30 +54,30 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, **kwargs: Any) -> Any:
 def array(
     object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0, like: Any = None
 ) -> Any:
-    found = _as_array(object, dtype, order)
-    if type(found) is NumpyArray:
-        found = found.copy(order if order in ("C", "F") else "K") if copy and found is object else found
-    elif type(found) is np.ndarray or found is object:
-        found = made(np.array(plain(found), copy=copy, order=order))
-    if np.ndim(found) >= ndmin:
-        return of_no_axes(found)
-    return np.reshape(found, (1,) * (ndmin - np.ndim(found)) + np.shape(found))
+    result = _as_array(object, dtype, order)
+    if type(result) is NumpyArray:
+        result = result.copy(order if order in ("C", "F") else "K") if copy and result is object else result
+    elif type(result) is np.ndarray or result is object:
+        result = made(np.array(plain(result), copy=copy, order=order))
+    if np.ndim(result) >= ndmin:
+        return of_no_axes(result)
+    return np.reshape(result, (1,) * (ndmin - np.ndim(result)) + np.shape(result))
 
 
 @_maker(np.asarray, np.asanyarray)
 def asarray(a: Any, dtype: Any = None, order: Any = None, **kwargs: Any) -> Any:
     if kwargs.get("copy"):
         return array(a, dtype, order=order or "K")
-    found = _as_array(a, dtype, order or "K")
-    return captured(found) if type(found) is np.ndarray else of_no_axes(found)
+    result = _as_array(a, dtype, order or "K")
+    return captured(result) if type(result) is np.ndarray else of_no_axes(result)
 
 
 @_maker(np.ascontiguousarray)
 def ascontiguousarray(a: Any, dtype: Any = None, **kwargs: Any) -> Any:
-    found = asarray(a, dtype)
-    if type(found) is NumpyArray:
-        return found.copy("C")
-    return made(np.array(plain(found), order="C", ndmin=1))
+    result = asarray(a, dtype)
+    if type(result) is NumpyArray:
+        return result.copy("C")
+    return made(np.array(plain(result), order="C", ndmin=1))
 
 
 @_maker(np.copy)

@@ -56,10 +56,10 @@ def _along(x: Array, weights: Array, axis: int, mode: str, cval: Any, origin: in
     n = x.shape[-1]
     places = _places(n, before, count - 1 - before, mode)
     windows = places[np.arange(n)[:, None] + np.arange(count)]
-    found = np.take(x, np.maximum(windows - 1, 0), axis=-1)
+    result = np.take(x, np.maximum(windows - 1, 0), axis=-1)
     if not windows.all():
-        found = np.where(windows > 0, found, cval)
-    return np.moveaxis(found @ weights, -1, axis)
+        result = np.where(windows > 0, result, cval)
+    return np.moveaxis(result @ weights, -1, axis)
 
 
 def _image(input: Any) -> Array:
@@ -72,8 +72,8 @@ def correlate1d(
     input: Any, weights: Any, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
 ) -> Array:
     x, weights = _image(input), _of_dtype(weights, input)
-    found = _along(x, weights, axis, mode, cval, origin, "scipy.ndimage.correlate1d")
-    return _result("scipy.ndimage.correlate1d", found, output)
+    result = _along(x, weights, axis, mode, cval, origin, "scipy.ndimage.correlate1d")
+    return _result("scipy.ndimage.correlate1d", result, output)
 
 
 def _of_dtype(weights: Any, input: Any) -> Array:
@@ -121,8 +121,8 @@ def _neighbourhoods(x: Array, shape: Sequence[int], axes: Sequence[int], mode: A
         places = np.where(inside, taken, 0)
     windows = np.lib.stride_tricks.sliding_window_view(places, tuple(shape), axis=tuple(axes))
     windows = windows.reshape(*x.shape, -1)
-    found = gathered(np.ravel(x), windows)
-    return found if windows.all() else np.where(windows > 0, found, cval)
+    result = gathered(np.ravel(x), windows)
+    return result if windows.all() else np.where(windows > 0, result, cval)
 
 
 @of_scipy(own.correlate)
@@ -133,8 +133,8 @@ def correlate(
     places = normalized_axes(axes, len(x.shape))
     if len(weights.shape) != len(places):
         raise RuntimeError(f"filter weights array has incorrect shape: {len(weights.shape)} axes for {len(places)}.")
-    found = _neighbourhoods(x, weights.shape, places, mode, cval, origin) @ np.ravel(weights)
-    return _result("scipy.ndimage.correlate", found, output)
+    result = _neighbourhoods(x, weights.shape, places, mode, cval, origin) @ np.ravel(weights)
+    return _result("scipy.ndimage.correlate", result, output)
 
 
 @of_scipy(own.convolve)
@@ -174,8 +174,8 @@ def gaussian_filter1d(
 ) -> Array:  # fmt: skip
     x = _image(input)
     weights = np.flip(_kernel(sigma, order, _radius(sigma, truncate, radius)))
-    found = _along(x, weights.astype(x.dtype), axis, mode, cval, 0, "scipy.ndimage.gaussian_filter1d")
-    return _result("scipy.ndimage.gaussian_filter1d", found, output)
+    result = _along(x, weights.astype(x.dtype), axis, mode, cval, 0, "scipy.ndimage.gaussian_filter1d")
+    return _result("scipy.ndimage.gaussian_filter1d", result, output)
 
 
 def _radius(sigma: Any, truncate: float, radius: int | None) -> int:
@@ -221,11 +221,11 @@ def _seconds(input: Any, sigma: Any, mode: Any, cval: Any, axes: Any, options: d
     """A derivative of the smoothed image along each axis."""
     x = _image(input)
     places = normalized_axes(axes, len(x.shape))
-    found = []
+    result = []
     for n in range(len(places)):
         orders = [order if m == n else 0 for m in range(len(places))]
-        found.append(gaussian_filter(x, sigma, orders, None, mode, cval, axes=places, **options))
-    return found
+        result.append(gaussian_filter(x, sigma, orders, None, mode, cval, axes=places, **options))
+    return result
 
 
 @of_scipy(own.uniform_filter1d)
@@ -233,8 +233,8 @@ def uniform_filter1d(
     input: Any, size: int, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
 ) -> Array:
     x = _image(input)
-    found = _along(x, np.full(size, 1 / size, x.dtype), axis, mode, cval, origin, "scipy.ndimage.uniform_filter1d")
-    return _result("scipy.ndimage.uniform_filter1d", found, output)
+    result = _along(x, np.full(size, 1 / size, x.dtype), axis, mode, cval, origin, "scipy.ndimage.uniform_filter1d")
+    return _result("scipy.ndimage.uniform_filter1d", result, output)
 
 
 @of_scipy(own.uniform_filter)
@@ -343,8 +343,8 @@ def map_coordinates(
         if mode != "nearest":
             value = np.where(inside, value, cval)
         total = total + weight * value
-    found = np.where(outside, cval, total) if mode == "constant" else total
-    return _result(name, found.astype(x.dtype) if found.dtype != x.dtype else found, output)
+    result = np.where(outside, cval, total) if mode == "constant" else total
+    return _result(name, result.astype(x.dtype) if result.dtype != x.dtype else result, output)
 
 
 __getattr__ = rest_of("scipy.ndimage", globals())

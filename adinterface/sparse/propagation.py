@@ -207,8 +207,6 @@ class _NumpyNames(Namespace):
             found = self._applying(name, operator.attrgetter(name)(np))
         elif name == "getitem":
             return lambda x, index: x[index]
-        elif name == "direct":
-            raise AttributeError(name)
         else:
             return super().__getattr__(name)
         setattr(self, name, found)

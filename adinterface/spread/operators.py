@@ -29,7 +29,7 @@ from ..core.operators.jacobian import Jacobian, ValueJacobian
 from ..core.operators.operation import Operation, Results
 from ..core.operators.run import run
 from ..core.operators.second_order import first_order
-from ..core.tree import EACH, Constant, Each, Frozen, LeafSpec, Node, Structure, handler_of
+from ..core.tree import CONSTANT, EACH, Constant, Node, Structure, handler_of
 from ..core.tree.mapping import apart, rebuild
 
 
@@ -72,18 +72,15 @@ def _ranges(count: int, size: int | None) -> list[tuple[int, int]]:
 
 def _again(structure: Structure, values: Iterator[Any]) -> Any:
     """An argument as it was passed, markers included, around these values."""
-    if isinstance(structure, LeafSpec):
-        return next(values)
-    if isinstance(structure, Frozen):
-        return Constant(_again(structure.inner, values))
-    if isinstance(structure, Node):
-        children = [_again(child, values) for child in structure.children]
-        if structure.type is EACH:
-            return Each(children[0])
-        if structure.type.held:  # what it has frozen is its own
+
+    def built(node: Node, children: list[Any]) -> Any:
+        if node.type in (CONSTANT, EACH):
+            return node.type.replace(None, children)
+        if node.type.held:  # what it has frozen is its own
             children = [child.value if type(child) is Constant else child for child in children]
-        return structure.type.unflatten(structure.data, children)
-    return structure.value
+        return node.type.unflatten(node.data, children)
+
+    return structure.fold(lambda place: place.build(values), built)
 
 
 def _arguments(plan: Plan, values: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -216,10 +213,11 @@ _NOTHING = object()
 
 
 def _is_part_frozen(structure: Structure) -> bool:
-    if not isinstance(structure, Node):
-        return False
-    frozen = structure.type.held and any(isinstance(child, Frozen) for child in structure.children)
-    return frozen or any(map(_is_part_frozen, structure.children))
+    return any(_is_constant(child) for node in structure.nodes() if node.type.held for child in node.children)
+
+
+def _is_constant(structure: Structure) -> bool:
+    return isinstance(structure, Node) and structure.type is CONSTANT
 
 
 def _entries(auto: AutoBackend, kind: BatchedKind, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -28,7 +28,7 @@ from adinterface.core.contract.errors import AdinterfaceError, BackendError
 from adinterface.core.contract.notes import note_of
 
 from .ambient import here
-from .backward import backward
+from .backward import backward, dense
 from .distributed import completed, in_use, is_dtensor, placed_like
 from .exchange import exchanged, refusing, watch
 from .forward_dtypes import keeping_dtypes
@@ -84,11 +84,10 @@ class TorchBackend(Backend):
             (output,), aux = function(*inputs)
         finally:
             here.depth = 0
-        found = backward((output,), inputs) if output.requires_grad else (None,) * len(inputs)
-        connected, gradients = _reach(found), _dense(found)
-        # Without the function of Python's that a named tuple has for this.
+        gradients = backward((output,), inputs) if output.requires_grad else (None,) * len(inputs)
+        connected = gradients[0] is not None or _reach(gradients)
         if not value:
-            return _new(Gradient, ((), aux, gradients, connected))
+            return _new(Gradient, ((), aux, gradients, connected))  # without the function that a named tuple has for it
         return _new(Gradient, ((output.detach(),), aux.map(_apart), gradients, connected))
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
@@ -99,13 +98,13 @@ class TorchBackend(Backend):
         here.depth = 1
         try:
             (output,), _ = function(*inputs)
-            first: Any = backward((output,), inputs, create_graph=True) if output.requires_grad else [None] * len(inputs)
+            first = backward((output,), inputs, create_graph=True) if output.requires_grad else (None,) * len(inputs)
         finally:
             here.depth = 0
         del output  # with what f computed on the way, as far as the gradients have no need of it
         live = [(g, v) for g, v in zip(first, directions) if g is not None and g.requires_grad]
-        second = backward([g for g, _ in live], inputs, [v for _, v in live]) if live else [None] * len(inputs)
-        return Pushforward(tuple([None if g is None else g.detach() for g in _dense(first)]), _dense(second), Aux())
+        second = backward([g for g, _ in live], inputs, [v for _, v in live]) if live else (None,) * len(inputs)
+        return Pushforward(tuple([None if g is None else g.detach() for g in first]), tuple(second), Aux())
 
     def _is_open(self, leaves: Arrays) -> bool:
         """Whether nobody asks for more than f's own graph, which is the usual case: no outer call, no mode of torch."""
@@ -128,7 +127,7 @@ class TorchBackend(Backend):
             with _mode(keep):
                 gradients = backward((output,), inputs, create_graph=keep)
         shown = aux if keep else aux.map(_apart)
-        return Gradient((output if keep else output.detach(),), shown, _dense(gradients), _reach(gradients))
+        return Gradient((output if keep else output.detach(),), shown, tuple(gradients), _reach(gradients))
 
     def _gradient_of_processes(self, function: FlatFunction, leaves: Arrays) -> Gradient:
         """The same where processes may exchange gradients: those of all data, with the placements of the leaves."""
@@ -143,11 +142,11 @@ class TorchBackend(Backend):
         if output.requires_grad:
             with _mode(keep):
                 if watching.exchanges:
-                    gradients = exchanged(output, inputs, watching)
+                    gradients = dense(exchanged(output, inputs, watching))
                 else:
                     gradients = backward((output,), inputs, create_graph=keep)
         shown = aux if keep else aux.map(_apart)
-        placed = tuple(map(placed_like, _dense(gradients), inputs))
+        placed = tuple(map(placed_like, gradients, inputs))
         return Gradient((output if keep else output.detach(),), shown, placed, _reach(gradients))
 
     def compile_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
@@ -195,8 +194,7 @@ class TorchBackend(Backend):
                         retain_graph=True,
                         create_graph=graph,
                     )
-            found = _dense(gradients)
-            return tuple(map(placed_like, found, inputs)) if spread else found
+            return tuple(map(placed_like, gradients, inputs) if spread else gradients)
 
         def back_stacked(cotangents: Arrays) -> Arrays:
             # Only the backward pass is batched, so f may do what vmap cannot. torch.func.vmap, because the vmap behind
@@ -351,14 +349,9 @@ def _inputs(function: FlatFunction, leaves: Arrays) -> Arrays:
     return marked(map(_REQUIRE, leaves if function.fresh else map(_DETACH, leaves)))
 
 
-def _reach(gradients: Any) -> bool:
+def _reach(gradients: Sequence[Any]) -> bool:
     """Whether the output depends on a leaf: it may have a graph of something else, of a copy or a captured parameter."""
-    return gradients[0] is not None or any(gradient is not None for gradient in gradients)
-
-
-def _dense(gradients: Sequence[torch.Tensor | None]) -> Arrays:
-    """Dense tensors for sparse ones, such as gradients of `nn.Embedding(sparse=True)`."""
-    return tuple([g if g is None or g.layout is torch.strided else g.to_dense() for g in gradients])
+    return any(gradient is not None for gradient in gradients)
 
 
 def _inside_functorch() -> bool:

@@ -7,7 +7,7 @@ than the backward pass of a small f. What it calls in the end is used here for p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -16,7 +16,7 @@ from .private import run_backward
 
 #: The classes of outputs that it is used for; None without it.
 _PLAIN = {torch.Tensor} if run_backward is not None else None
-_ones_like = torch.ones_like
+_ones_like, _STRIDED = torch.ones_like, torch.strided
 
 
 def backward(
@@ -26,18 +26,27 @@ def backward(
     *,
     retain_graph: bool = False,
     create_graph: bool = False,
-) -> Sequence[torch.Tensor | None]:
-    """As `torch.autograd.grad` of outputs that require grad; None for a leaf on which none of them depends.
+) -> tuple[Any, ...]:
+    """As `torch.autograd.grad` of outputs that require grad, but dense; None for a leaf on which none of them depends.
 
     Without seeds, outputs are real and 0-d, and their gradients are taken.
     """
     if {*map(type, outputs)} != _PLAIN:
-        return torch.autograd.grad(
+        found = torch.autograd.grad(
             outputs, leaves, seeds, retain_graph=retain_graph or create_graph, create_graph=create_graph, allow_unused=True
         )
-    # New ones each time: a user's own backward function may write to them.
-    given = tuple(map(_ones_like, outputs) if seeds is None else seeds)
-    result: Any = run_backward(
-        tuple(outputs), given, retain_graph or create_graph, create_graph, tuple(leaves), True, accumulate_grad=False
-    )
-    return result  # type: ignore[no-any-return]
+    else:
+        # New ones each time: a user's own backward function may write to them.
+        given = tuple(map(_ones_like, outputs) if seeds is None else seeds)
+        found = run_backward(
+            tuple(outputs), given, retain_graph or create_graph, create_graph, tuple(leaves), True, accumulate_grad=False
+        )
+    for gradient in found:
+        if gradient is not None and gradient.layout is not _STRIDED:
+            return dense(found)
+    return found
+
+
+def dense(gradients: Iterable[torch.Tensor | None]) -> tuple[Any, ...]:
+    """Dense tensors for sparse ones, such as gradients of `nn.Embedding(sparse=True)`."""
+    return tuple([g if g is None or g.layout is _STRIDED else g.to_dense() for g in gradients])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Iterable
+from typing import ClassVar
 
 import torch
 
@@ -12,18 +12,12 @@ from adinterface.core.contract.library import any_wide
 from .ambient import here
 
 
-def python_float(dtypes: Iterable[str]) -> torch.dtype:
-    """What a Python float becomes in a call with arrays of these dtypes."""
-    return torch.float64 if any_wide(tuple(dtypes)) else torch.float32
-
-
-class Scope:
+class Double:
     """While f runs, Python floats become arrays of the call's own precision, as on JAX, not of torch's default dtype."""
 
-    __slots__ = ("before", "dtype")
+    __slots__ = ("before",)
 
-    def __init__(self, dtype: torch.dtype):
-        self.dtype = dtype
+    dtype: ClassVar[torch.dtype] = torch.float64
 
     def __enter__(self) -> None:
         self.before, here.python_float = here.python_float, self.dtype
@@ -32,6 +26,12 @@ class Scope:
         here.python_float = self.before
 
 
-def precision(dtypes: Iterable[str]) -> Callable[[], Scope]:
-    """What makes the scope of a call with arrays of these dtypes."""
-    return partial(Scope, python_float(dtypes))
+class Single(Double):
+    __slots__ = ()
+
+    dtype = torch.float32
+
+
+def precision(dtypes: Iterable[str]) -> type[Double]:
+    """The scope of a call with arrays of these dtypes."""
+    return Double if any_wide(tuple(dtypes)) else Single

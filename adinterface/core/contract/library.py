@@ -156,8 +156,8 @@ class LibraryShortcuts:
         """As a way in that this library has given, for several arrays at once."""
         return None
 
-    def leave_all(self, examples: Sequence[Any]) -> LeaveAll | None:
-        """As `leave`, for results like these arrays of this library, at once."""
+    def leave_all(self, examples: Sequence[Any], sources: Sequence[Library]) -> LeaveAll | None:
+        """As `leave`, for results like these examples, each with its library, at once."""
         return None
 
     def present(self, target: Library) -> Leave | None:

@@ -123,6 +123,8 @@ def exactly(value: Any) -> Any:
     A function is told by itself alone, with all that it captures, and so are classes and modules.
     Raises Unkeyed if there is none, as for what may change while it is the same object to its own `==`: a list, a set.
     """
+    if type(value) is tuple and _AT_SIGHT.issuperset(kinds := tuple(map(type, value))):
+        return kinds, value
     return key_and_change(value, False)[0]
 
 

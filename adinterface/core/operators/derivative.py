@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from .. import derive
 from ..call.call import Call
@@ -13,7 +13,10 @@ from ..contract.backend import Arrays, Aux
 from .dispatch import OPERATIONS
 from .operation import Operation, PartForm, Results, SecondOrderOperation
 from .run import run
-from .typed import as_derivative, as_value_and_derivative, as_value_derivative_and_second_derivative
+from .typed import typed
+
+if TYPE_CHECKING:
+    from . import signatures
 
 Value = TypeVar("Value")
 
@@ -33,7 +36,7 @@ class ValueDerivativeAndSecondDerivative(NamedTuple, Generic[Value]):
     second_derivative: Value
 
 
-@as_derivative
+@typed["signatures.DerivativeOperator"]()
 def derivative(f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any) -> Any:
     """The derivative of a function of one real number, in the structure of f's value.
 
@@ -47,7 +50,7 @@ def derivative(f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constant
     return run(Derivative, backend, f, (x, *constants), kwargs)
 
 
-@as_value_and_derivative
+@typed["signatures.ValueAndDerivativeOperator"]()
 def value_and_derivative(
     f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any
 ) -> ValueAndDerivative[Any]:
@@ -56,7 +59,7 @@ def value_and_derivative(
     return both
 
 
-@as_derivative
+@typed["signatures.DerivativeOperator"]()
 def second_derivative(f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any) -> Any:
     """The second derivative of a function of one real number, in the structure of f's value; see `derivative`.
 
@@ -67,7 +70,7 @@ def second_derivative(f: Callable[..., Any], backend: AutoBackend, x: Any, /, *c
     return run(SecondDerivative, backend, f, (x, *constants), kwargs)
 
 
-@as_value_derivative_and_second_derivative
+@typed["signatures.ValueDerivativeAndSecondDerivativeOperator"]()
 def value_derivative_and_second_derivative(
     f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any
 ) -> ValueDerivativeAndSecondDerivative[Any]:

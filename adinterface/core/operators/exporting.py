@@ -21,7 +21,7 @@ from ..contract.auto import AutoBackend
 from ..contract.errors import BackendError
 from ..contract.library import PYTHON
 from ..contract.nodes import NodeType
-from ..contract.structures import Constant, Frozen, Leaf, LeafSpec, Node, Static, Structure
+from ..contract.structures import CONSTANT, Constant, Leaf, LeafSpec, Node, Static, Structure
 from ..tree.mapping import apart, rebuild
 from .operation import Operation
 from .run import run
@@ -49,9 +49,10 @@ def _specified(leaf: Leaf) -> Any:
 
 
 def _owned(structure: Structure) -> Structure:
-    if isinstance(structure, Node):
-        return Node(structure.type, structure.type.own(structure.data), tuple(map(_owned, structure.children)))
-    return Frozen(_owned(structure.inner)) if isinstance(structure, Frozen) else structure
+    """A structure that holds no object of the caller."""
+    return structure.fold(
+        lambda place: place, lambda node, children: Node(node.type, node.type.own(node.data), children, node.cls)
+    )
 
 
 def export(
@@ -188,8 +189,8 @@ class _Flat:
 
     def _shown(self, structure: Structure, path: str, slots: Iterator[int]) -> Any:
         """The structure of an argument for the manifest; notes the path of each slot."""
-        if isinstance(structure, Frozen):
-            return {"Constant": self._shown(structure.inner, path, slots)}
+        if isinstance(structure, Node) and structure.type is CONSTANT:
+            return {"Constant": self._shown(structure.children[0], path, slots)}
         if isinstance(structure, Node):
             return _container(structure, path, lambda child, place: self._shown(child, place, slots))
         n = next(slots)
@@ -198,7 +199,7 @@ class _Flat:
 
     def _result(self, structure: Structure, path: str, leaves: Iterator[Leaf], outputs: list[Any]) -> Any:
         """The structure of the results for the manifest; appends the outputs of the file."""
-        if isinstance(structure, LeafSpec):
+        if isinstance(structure, LeafSpec) and not isinstance(structure, Static):
             leaf = next(leaves)
             if leaf.library is PYTHON:
                 return {"fixed": repr(leaf.value)}
@@ -218,5 +219,4 @@ def _container(structure: Node, path: str, shown: Callable[[Structure, str], Any
     kind: NodeType = structure.type
     keys: Sequence[str] = kind.paths(structure.data, len(structure.children))
     children: Mapping[str, Any] = {key: shown(child, path + key) for key, child in zip(keys, structure.children)}
-    cls = type(kind.unflatten(structure.data, [None] * len(structure.children)))
-    return {"class": f"{cls.__module__}.{cls.__qualname__}", "children": children}
+    return {"class": f"{structure.cls.__module__}.{structure.cls.__qualname__}", "children": children}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from .. import derive
 from ..call.call import Call
@@ -13,7 +13,10 @@ from ..contract.backend import Arrays, Aux
 from .dispatch import OPERATIONS
 from .operation import Operation, PartForm, Results
 from .run import run
-from .typed import as_gradient, as_value_and_gradient
+from .typed import typed
+
+if TYPE_CHECKING:
+    from . import signatures
 
 Gradients = TypeVar("Gradients", bound=tuple[Any, ...])
 
@@ -27,7 +30,7 @@ class ValueAndGradient(NamedTuple, Generic[Gradients]):
     gradient: Gradients
 
 
-@as_gradient
+@typed["signatures.GradientOperator"]()
 def gradient(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
     """The gradient of a real scalar function with respect to every positional argument.
 
@@ -55,7 +58,7 @@ def gradient(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     return gradients
 
 
-@as_value_and_gradient
+@typed["signatures.ValueAndGradientOperator"]()
 def value_and_gradient(
     f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any
 ) -> ValueAndGradient[tuple[Any, ...]]:

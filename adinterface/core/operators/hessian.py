@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from .. import derive
 from ..call.call import Call
@@ -15,7 +15,10 @@ from .dense import warn_if_wasteful
 from .dispatch import OPERATIONS
 from .operation import PartForm, Results, SecondOrderOperation
 from .run import run
-from .typed import as_gradient, as_gradient_and_hvp, as_hessian, as_hvp, as_value_gradient_and_hessian
+from .typed import typed
+
+if TYPE_CHECKING:
+    from . import signatures
 
 Value = TypeVar("Value")
 Gradient = TypeVar("Gradient")
@@ -37,7 +40,7 @@ class ValueGradientAndHessian(NamedTuple, Generic[Value, Gradient, HessianMatrix
     hessian: HessianMatrix
 
 
-@as_hvp
+@typed["signatures.HvpOperator"]()
 def hvp(f: Callable[..., Any], backend: AutoBackend, x: Any, v: Any, /, *constants: Any, **kwargs: Any) -> Any:
     """The Hessian of a real scalar function times a vector, without forming the Hessian; of x's type and structure.
 
@@ -59,7 +62,7 @@ def hvp(f: Callable[..., Any], backend: AutoBackend, x: Any, v: Any, /, *constan
     return run(Hvp, backend, f, (x, v, *constants), kwargs)
 
 
-@as_gradient_and_hvp
+@typed["signatures.GradientAndHvpOperator"]()
 def gradient_and_hvp(
     f: Callable[..., Any], backend: AutoBackend, x: Any, v: Any, /, *constants: Any, **kwargs: Any
 ) -> GradientAndHvp[Any]:
@@ -68,7 +71,7 @@ def gradient_and_hvp(
     return both
 
 
-@as_hessian
+@typed["signatures.HessianOperator"]()
 def hessian(f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any) -> Any:
     """The Hessian of a real scalar function.
 
@@ -85,7 +88,7 @@ def hessian(f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: 
     return run(Hessian, backend, f, (x, *constants), kwargs)
 
 
-@as_value_gradient_and_hessian
+@typed["signatures.ValueGradientAndHessianOperator"]()
 def value_gradient_and_hessian(
     f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any
 ) -> ValueGradientAndHessian[Any, Any, Any]:
@@ -94,7 +97,7 @@ def value_gradient_and_hessian(
     return result
 
 
-@as_gradient
+@typed["signatures.GradientOperator"]()
 def diagonal_hessian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
     """The diagonal of the Hessian of a real scalar function, in the form of `gradient`.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from .. import derive
 from ..call.call import Call
@@ -15,7 +15,10 @@ from .dense import warn_if_wasteful
 from .dispatch import OPERATIONS
 from .operation import Operation, PartForm, Results
 from .run import run
-from .typed import as_jacobian, as_value_and_jacobian
+from .typed import typed
+
+if TYPE_CHECKING:
+    from . import signatures
 
 Value = TypeVar("Value")
 Jacobians = TypeVar("Jacobians")
@@ -30,7 +33,7 @@ class ValueAndJacobian(NamedTuple, Generic[Value, Jacobians]):
     jacobian: Jacobians
 
 
-@as_jacobian
+@typed["signatures.JacobianOperator"]()
 def jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> Any:
     """The Jacobian of f with respect to every positional argument.
 
@@ -53,7 +56,7 @@ def jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     return run(Jacobian, backend, f, args, kwargs)
 
 
-@as_value_and_jacobian
+@typed["signatures.ValueAndJacobianOperator"]()
 def value_and_jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> ValueAndJacobian[Any, Any]:
     """`(value, jacobian)`, with no more evaluations of f than `jacobian` alone; see there."""
     both: ValueAndJacobian[Any, Any] = run(ValueJacobian, backend, f, args, kwargs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..call.messages import require_function
 from ..call.plan import Plan
@@ -22,11 +22,14 @@ from .evaluate import specialized
 from .exporting import Example, export
 from .operation import Operation
 from .specialization import CompiledSpecialization, Specialization, key_of
-from .typed import as_prepare
+from .typed import typed
+
+if TYPE_CHECKING:
+    from . import signatures
 from .writing import Write, follow, require_apart, stored
 
 
-@as_prepare
+@typed["signatures.Prepare"]()
 @untraced
 def prepare(
     operator: Callable[..., Any], f: Callable[..., Any], backend: AutoBackend, /, *example_args: Any, **kwargs: Any
@@ -85,6 +88,7 @@ class Prepared:
         #: Static values tell specializations apart: they are compiled in, or decide what is specialised.
         self._keys_static = self._compiles or operation.specializes
         self._known: Cache[Specialization] = Cache(64)
+        self._last: Specialization | None = None
         self._count = 0
         self._lock = threading.Lock()
         #: What serves arguments that f may change, and what writes the changes.
@@ -156,13 +160,15 @@ class Prepared:
             return Specialization(self._operation, self._f, plan)
         key: Any = signature.key
         static = (*signature.static, *plan.inert) if self._keys_static else ()
+        if not static and self._last is not None and self._last.plan is plan:
+            return self._last
         if static:
             try:
                 key = _Key(key, tuple([key_of(values[n]) for n in static]))
             except Unkeyed:
                 return Specialization(self._operation, self._f, plan)
-        known = self._known.get(key)
-        return self._specialize(key, plan, values, static) if known is None else known
+        self._last = self._known.get(key) or self._specialize(key, plan, values, static)
+        return self._last
 
     def _specialize(self, key: Any, plan: Plan, values: Sequence[Any], static: Sequence[int]) -> Specialization:
         operation = specialized(self._operation, plan, values, self._f)

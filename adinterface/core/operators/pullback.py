@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from .. import derive
 from ..call.call import Call
@@ -16,7 +16,10 @@ from ..contract.tracing import untraced
 from .dispatch import OPERATIONS
 from .operation import Compiled, Compute, Operation, Results
 from .run import run
-from .typed import as_linearize, as_pullback, as_pushforward
+from .typed import typed
+
+if TYPE_CHECKING:
+    from . import signatures
 
 Value = TypeVar("Value")
 Value_co = TypeVar("Value_co", covariant=True)
@@ -76,7 +79,7 @@ class Back(Generic[Gradients_co]):
         call = self._call.again()
         with call.scope():
             match = Match(call.plan.backend, self._pulled.outputs, "the cotangent", stacked)
-            match.walk(self._pulled.aux.form.structure, cotangent, "cotangent")
+            match.read(self._pulled.aux.form.structure, cotangent, "cotangent")
             seeds = match.finish()
             for seed in seeds:
                 call.take(seed)
@@ -127,7 +130,7 @@ def _name(f: Callable[..., Any]) -> str:
     return str(getattr(f, "__name__", f))
 
 
-@as_pullback
+@typed["signatures.PullbackOperator"]()
 def pullback(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> ValueAndBack[tuple[Any, ...]]:
     """`(value, back)`: the value of f, and the map from its cotangents to those of the arguments.
 
@@ -147,7 +150,7 @@ def pullback(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     return both
 
 
-@as_pushforward
+@typed["signatures.PushforwardOperator"]()
 def pushforward(
     f: Callable[..., Any], backend: AutoBackend, args: tuple[Any, ...], tangents: tuple[Any, ...], /, **kwargs: Any
 ) -> ValueAndTangent[Any]:
@@ -166,7 +169,7 @@ def pushforward(
     return both
 
 
-@as_linearize
+@typed["signatures.LinearizeOperator"]()
 def linearize(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> ValueAndPush[Any]:
     """`(value, push)`: the value of f, and its derivative as a map from tangents of the arguments.
 

@@ -72,7 +72,7 @@ def axpy(factor: Any, x: Any, y: Any) -> Any:
 def _combined(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     """A tree like a, with a function of the leaves of both, which stand in one library."""
     structure, found = apart(a)
-    others = list(along(structure, a, b, "tree 2", fits=require_like))
+    others = along(structure, found, b, "tree 2", fits=require_like)
     with precision(found):
         values = [
             like(function(*beside(leaf.value, other)), leaf.value) if leaf.differentiated and other is not None else leaf.value
@@ -95,7 +95,7 @@ def vdot(a: Any, b: Any) -> Any:
     """
     structure, found = apart(a)
     total: Any = 0.0
-    others = list(along(structure, a, b, "tree 2", fits=require_shape))
+    others = along(structure, found, b, "tree 2", fits=require_shape)
     with precision([*found, *apart(b)[1]]):
         for leaf, other in zip(found, others):
             if leaf.differentiated and other is not None:
@@ -153,8 +153,8 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     """
     structure, found = apart(a)
     one = structure is DIFFERENTIATED or type(condition) is not type(a)
-    conditions = [condition] * len(found) if one else list(along(structure, a, condition, "the condition", whatever=True))
-    others = list(along(structure, a, b, "tree 3", fits=require_like))
+    conditions = [condition] * len(found) if one else along(structure, found, condition, "the condition", whatever=True)
+    others = along(structure, found, b, "tree 3", fits=require_like)
     with precision(found):
         values = [
             _chosen(condition, *beside(leaf.value, other), n, structure)

@@ -9,12 +9,10 @@ import numpy as np
 
 from ..contract.errors import ConversionError, NotDifferentiableError, TreeError
 from ..contract.library import PYTHON, Library
-from ..contract.structures import Leaf
+from ..contract.structures import Leaf, Marker, build_gradient
 from .algebra import norm, zeros_like
-from .building import build_gradient
 from .flattening import flatten
 from .mapping import along, apart, leaves, rebuild, require_leaf
-from .markers import Marker
 from .recognition import register_marker
 
 T = TypeVar("T")
@@ -76,7 +74,7 @@ def store(duplicated: Duplicated[Any], gradient: Any) -> Any:
     """Write a gradient into the buffers, or add it to them; gives what is there then."""
     structure, found = apart(duplicated.gradient)
     try:
-        given = list(along(structure, duplicated.gradient, gradient, "the gradient", first="Duplicated"))
+        given = along(structure, found, gradient, "the gradient", first="Duplicated")
     except TreeError as error:
         raise TreeError(f"Duplicated: the model has another structure than at first ({error}) Make a new one.") from error
     pairs = [(leaf, new) for leaf, new in zip(found, given) if leaf.differentiated and new is not None]

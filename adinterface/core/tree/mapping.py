@@ -11,21 +11,10 @@ import numpy as np
 from ..contract.errors import TreeError
 from ..contract.library import NUMPY, PYTHON, Library, kind
 from ..contract.nodes import Unkeyed, contents, exactly
-from ..contract.structures import (
-    DIFFERENTIATED,
-    Constant,
-    Frozen,
-    Leaf,
-    LeafSpec,
-    Node,
-    Static,
-    Structure,
-    children_of,
-    count_leaves,
-    paths_of,
-)
+from ..contract.structures import DIFFERENTIATED, Holder, Leaf, LeafSpec, Node, Static, Structure, count_leaves
 from ..contract.tracing import untraced
 from .flattening import flatten
+from .matching import Matcher
 from .recognition import handler_of
 
 #: A demand on a leaf and what stands beside it: from the two, the name and path of the second, the name of the first tree.
@@ -54,7 +43,7 @@ def map(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
             f"map: the order of arguments is map(function, tree, *others), not a {type(function).__name__} and then a "
             f"{type(tree).__name__}."
         )
-    rows = [list(along(structure, tree, other, f"tree {n}")) for n, other in enumerate(others, 2)]
+    rows = [along(structure, found, other, f"tree {n}") for n, other in enumerate(others, 2)]
     values = []
     with precision(found):
         for n, (leaf, *parts) in enumerate(zip(found, *rows)):
@@ -109,8 +98,8 @@ def leaves_with_path(tree: Any) -> list[tuple[str, Any]]:
     [("['w'][0]", 1.0), ("['w'][1]", 2.0)]
     """
     structure, found = apart(tree)
-    places = [(path, place) for path, place in paths_of(structure, "") if isinstance(place, LeafSpec) and place.differentiated]
-    return [(path, leaf.value) for (path, _), leaf in zip(places, [leaf for leaf in found if leaf.differentiated])]
+    paths = [path for path, place in structure.places("") if place is DIFFERENTIATED]
+    return [*zip(paths, [leaf.value for leaf in found if leaf.differentiated])]
 
 
 class TreeStructure:
@@ -161,92 +150,69 @@ def structure(tree: Any) -> TreeStructure:
 def apart(tree: Any) -> tuple[Structure, list[Leaf]]:
     """The structure of a tree and its numeric leaves, in order."""
     found: list[Leaf] = []
-    structure = flatten(tree, found, lambda: "the tree")
-    if not _holds_frozen(structure):
-        return structure, found
-    thawed: list[Leaf] = []
-    return _thawed(structure, iter(found), thawed), thawed
-
-
-def _is_frozen(node: Node) -> bool:
-    return node.type.held and all(isinstance(child, Frozen) for child in children_of(node))
-
-
-def _holds_frozen(structure: Structure) -> bool:
-    return isinstance(structure, Node) and (_is_frozen(structure) or any(_holds_frozen(child) for child in structure.children))
-
-
-def _thawed(structure: Structure, found: Iterator[Leaf], leaves: list[Leaf], thaws: bool = False) -> Structure:
-    """The structure in which what a held container has frozen as a whole, as a gradient has, counts."""
-    if isinstance(structure, LeafSpec):
-        leaf = next(found)
-        counts = structure.differentiated or (thaws and leaf.library.is_floating(leaf.value))
-        leaves.append(Leaf(leaf.value, leaf.library, leaf.holder, counts))
-        return DIFFERENTIATED if counts else structure
-    if isinstance(structure, Frozen):
-        inner = _thawed(structure.inner, found, leaves, thaws)
-        return inner if thaws else Frozen(inner)
-    if isinstance(structure, Node):
-        thaws = _is_frozen(structure)
-        children = [_thawed(child, found, leaves, thaws) for child in structure.children]
-        return Node(structure.type, structure.data, tuple(children))
-    return structure
+    return flatten(tree, found, lambda: "the tree", thaws=True), found
 
 
 def rebuild(structure: Structure, values: Iterator[Any]) -> Any:
     """The tree with these leaves, for the user: Constants stay, and a container that is held is one of its own."""
-    if isinstance(structure, LeafSpec):
-        return next(values)
-    if isinstance(structure, Frozen):
-        return Constant(rebuild(structure.inner, values))
-    if isinstance(structure, Node):
-        return structure.type.replace(structure.data, [rebuild(child, values) for child in structure.children])
-    return structure.value
+    return structure.fold(lambda place: place.build(values), lambda node, children: node.type.replace(node.data, children))
 
 
 def along(
     structure: Structure,
-    tree: Any,
+    leaves: Sequence[Leaf],
     other: Any,
     name: str,
-    path: str = "",
     *,
     first: str = "the first tree",
     whatever: bool = False,
     fits: Fits | None = None,
-) -> Iterator[Any]:
+) -> list[Any]:
     """What another tree has in the place of each leaf; None where it has none, or the leaf is in a Constant.
 
-    fits: a further demand on the two, such as `require_shape`.
+    leaves: those of the structure. fits: a further demand on two leaves, such as `require_shape`.
     Raises TreeError, with both, where that has another structure, or has no number or array, unless `whatever` may stand there.
     """
-    if isinstance(structure, Static):
-        return
-    if type(other) is Constant:
-        other = other.value
-    if isinstance(structure, Frozen) or other is None:
-        yield from [None] * count_leaves(structure)
-    elif isinstance(structure, LeafSpec):
-        if not whatever and not isinstance(handler_of(other, scan=False), Library):
-            raise _misfit(tree, other, name, path, first)
-        if fits is not None and structure.differentiated:
-            fits(tree, other, name + path, first)
-        yield other
-    else:
-        if type(tree) is not type(other):
-            raise _misfit(tree, other, name, path, first)
-        kind = structure.type
-        children = [child.value if type(child) is Constant else child for child in kind.flatten(tree)[0]]
-        keys, (parts, seen) = kind.paths(structure.data, len(children)), kind.parts(structure.data, other)
+    matcher = _Beside(name, first)
+    found: list[Any] = []
+    for path, place, part in matcher.walk(structure, other, ""):
+        if isinstance(place, Node):
+            found.extend([None] * count_leaves(place))
+        elif not isinstance(place, Static):
+            leaf = leaves[len(found)]
+            if part is not None and not whatever and not isinstance(handler_of(part, scan=False), Library):
+                raise matcher.misfit(type(leaf.value), part, path)
+            if part is not None and fits is not None and leaf.differentiated:
+                fits(leaf.value, part, name + path, first)
+            found.append(part)
+    return found
+
+
+class _Beside(Matcher):
+    """A user's second tree beside the first."""
+
+    strict = True
+
+    def __init__(self, name: str, first: str):
+        self.name, self.first = name, first
+
+    def misfit(self, cls: type, other: Any, path: str) -> TreeError:
+        remedy = ""
+        if type(other) is tuple and len(other) == 1 and not path:
+            remedy = " A gradient comes as a tuple with an entry for each argument of f: pass the entry, gradient(...)[0]."
+        return TreeError(f"{self.name}{path} is a {type(other).__name__}, but {self.first} has a {cls.__name__} there.{remedy}")
+
+    def children(self, node: Node, other: Any) -> tuple[Sequence[Any], Sequence[str]]:
+        return node.type.parts(node.data, other)
+
+    def of_other_class(self, node: Node, other: Any, path: str) -> TreeError:
+        return self.misfit(node.cls, other, path)
+
+    def of_other_keys(self, node: Node, keys: Sequence[str], seen: Sequence[str], other: Any, path: str) -> TreeError:
         if len(keys) != len(seen):
-            raise TreeError(f"{name}{path} has {len(seen)} children, but {first} has {len(keys)} there.")
-        if keys != seen:
-            raise TreeError(
-                f"{name}{path} has the keys {', '.join(key.strip('[].') for key in seen)}, but {first} has "
-                f"{', '.join(key.strip('[].') for key in keys)} there."
-            )
-        for inner, child, part, key in zip(children_of(structure), children, parts, keys):
-            yield from along(inner, child, part, name, path + key, first=first, whatever=whatever, fits=fits)
+            return TreeError(f"{self.name}{path} has {len(seen)} children, but {self.first} has {len(keys)} there.")
+        mine, others = [", ".join([key.strip("[].") for key in some]) for some in (keys, seen)]
+        return TreeError(f"{self.name}{path} has the keys {others}, but {self.first} has {mine} there.")
 
 
 def require_shape(leaf: Any, other: Any, place: str, first: str) -> None:
@@ -274,14 +240,7 @@ def is_complex(x: Any) -> bool:
 
 def leaf_path(structure: Structure, n: int) -> str:
     """The path of the n-th leaf."""
-    return [path for path, spec in paths_of(structure, "") for _ in range(count_leaves(spec))][n]
-
-
-def _misfit(tree: Any, other: Any, name: str, path: str, first: str) -> TreeError:
-    remedy = ""
-    if type(other) is tuple and len(other) == 1 and not path:
-        remedy = " A gradient comes as a tuple with an entry for each argument of f: pass the entry, gradient(...)[0]."
-    return TreeError(f"{name}{path} is a {type(other).__name__}, but {first} has a {type(tree).__name__} there.{remedy}")
+    return [path for path, place in structure.places("") for _ in range(count_leaves(place))][n]
 
 
 def precision(found: Sequence[Leaf]) -> AbstractContextManager[Any]:
@@ -307,14 +266,15 @@ def require_leaf(value: Any, name: str) -> Library:
 
 def structure_key(structure: Structure) -> Any:
     """Equal for structures between which f could not tell."""
-    if isinstance(structure, LeafSpec):
-        return structure.differentiated
-    if isinstance(structure, Frozen):
-        return "Constant", structure_key(structure.inner)
-    if isinstance(structure, Node):
-        children = tuple([structure_key(child) for child in children_of(structure)])
-        return structure.type, structure.type.key(structure.data), children
+    return structure.fold(_place_key, lambda node, keys: (node.type, node.type.key(node.data), tuple(keys)))
+
+
+def _place_key(place: LeafSpec) -> Any:
+    if not isinstance(place, Static):
+        return place.differentiated
+    if type(place.value) is Holder:  # its children have their own
+        return None
     try:
-        return exactly(structure.value)
+        return exactly(place.value)
     except Unkeyed:
-        return contents(structure.value)
+        return contents(place.value)

@@ -25,11 +25,9 @@ def sum_shared(model: Any, gradients: Any) -> Any:
     >>> tree.sum_shared({"a": w, "b": w}, {"a": np.array([24.0]), "b": np.array([48.0])})
     {'a': array([72.]), 'b': array([72.])}
     """
-    structure, _ = apart(model)
-    for _ in along(structure, model, gradients, "gradients", first="the model", fits=require_shape):
-        pass  # which raises where the two do not match
-    own, places = apart(gradients)
-    owners = along(own, gradients, model, "the model", first="gradients")
+    along(*apart(model), gradients, "gradients", first="the model", fits=require_shape)
+    structure, places = apart(gradients)
+    owners = along(structure, places, model, "the model", first="gradients")
     pairs = [(owner, place) for owner, place in zip(owners, places) if place.differentiated]
     # Equal Python numbers may be one object without being one variable.
     keys = [n if handler_of(owner) is PYTHON else (id(owner),) for n, (owner, _) in enumerate(pairs)]
@@ -43,4 +41,4 @@ def sum_shared(model: Any, gradients: Any) -> Any:
         library = handler_of(total)
         sums.append(library.own(total, taken) if isinstance(library, Library) and library is not PYTHON else total)
     remaining = iter(sums)
-    return rebuild(own, iter([next(remaining) if place.differentiated else place.value for place in places]))
+    return rebuild(structure, iter([next(remaining) if place.differentiated else place.value for place in places]))

@@ -206,15 +206,16 @@ def _sizes(found: Sequence[Leaf]) -> list[int]:
 def _lines(blocks: Any, rows: Any, columns: Any) -> list[tuple[int, list[tuple[int, Any, tuple[int, ...]]]]]:
     """For each leaf of the rows: how many numbers it has, and for each leaf of the columns the same, the block, its shape."""
     row_structure, row_leaves, column_structure, column_leaves = _both(rows, columns)
-    by = rows if columns is None else columns
     lines = []
-    for leaf, line in zip(row_leaves, along(row_structure, rows, blocks, "the blocks", first="the rows", whatever=True)):
+    for leaf, line in zip(row_leaves, along(row_structure, row_leaves, blocks, "the blocks", first="the rows", whatever=True)):
         if not leaf.differentiated:
             continue
         height = leaf.library.shape(leaf.value)
         parts = [
             (math.prod(shape), block, (*height, *shape))
-            for column, block in zip(column_leaves, along(column_structure, by, line, "the blocks", first="the columns"))
+            for column, block in zip(
+                column_leaves, along(column_structure, column_leaves, line, "the blocks", first="the columns")
+            )
             if column.differentiated
             for shape in [column.library.shape(column.value)]
         ]

@@ -19,7 +19,6 @@ from . import (  # noqa: F401
     reductions,
     shapes,
     sorting,
-    special,
     standard,
     statistics,
     transforms,

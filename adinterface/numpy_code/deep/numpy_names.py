@@ -78,8 +78,8 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, order: Any = "K", subo
 
 def arange(*args: Any, **keywords: Any) -> Any:
     """How many there are is known when f is traced, or nowhere."""
-    found = first_wrapped((*args, *keywords.values()))
-    if found is None or "step" in keywords or "start" in keywords:
+    followed = first_wrapped((*args, *keywords.values()))
+    if followed is None or "step" in keywords or "start" in keywords:
         return making.MAKERS[np.arange](*args, **{name: real_of(value) for name, value in keywords.items()})
     first, *others = args
     start, stop, step = (0, first, 1) if not others else (first, others[0], others[1] if len(others) > 1 else 1)
@@ -193,10 +193,10 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **keywords: A
     moved = np.moveaxis(arr, axis, -1)
     results = [asarray(func1d(moved[place], *args, **keywords)) for place in np.ndindex(*moved.shape[:-1])]
     inner = results[0].shape
-    found = np.reshape(np.stack(results), (*moved.shape[:-1], *inner))
+    stacked_results = np.reshape(np.stack(results), (*moved.shape[:-1], *inner))
     first = len(moved.shape) - 1
     place = axis % arr.ndim
-    return np.moveaxis(found, tuple(range(first, first + len(inner))), tuple(range(place, place + len(inner))))
+    return np.moveaxis(stacked_results, tuple(range(first, first + len(inner))), tuple(range(place, place + len(inner))))
 
 
 def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
@@ -312,10 +312,10 @@ def looking_into_lists(real: Callable[..., Any], of: Of) -> Callable[..., Any]:
             args = tuple([taken(arg) for arg in args])
         if keywords:
             keywords = {name: taken(value) for name, value in keywords.items() if name not in _OF_NUMPY_ALONE}
-        found = first_wrapped((args, keywords))
-        if found is None:
+        followed = first_wrapped((args, keywords))
+        if followed is None:
             return made(real(*args, **keywords))
-        if written is not None and real not in WRITERS and not found._engine.functions.has(real):
+        if written is not None and real not in WRITERS and not followed._engine.functions.has(real):
             return of(written)(*args, **keywords)
         return real(*args, **keywords)
 

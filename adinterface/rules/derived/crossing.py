@@ -18,7 +18,7 @@ from ...core.operators.operation import Operation, PartForm, Results
 from ...core.operators.prepare import Prepared
 from ...core.operators.pullback import pullback, pushforward
 from ...core.operators.run import run
-from ...core.tree import Constant, Leaf, build, build_gradient, flatten
+from ...core.tree import Constant, Leaf, build_gradient, flatten
 from ..rule import Rule
 from .engine import has_derivative, marked
 
@@ -156,7 +156,7 @@ def _native(tree: Any, library: Library, beside: Any, dtype: str) -> Any:
             return library.asarray(leaf.value, dtype=wanted, like=beside)
         return leaf.value
 
-    return build(structure, iter(map(native, leaves)))
+    return structure.build(iter(map(native, leaves)))
 
 
 def _plain(tree: Any) -> Any:
@@ -164,7 +164,7 @@ def _plain(tree: Any) -> Any:
     leaves: list[Leaf] = []
     structure = flatten(Constant(tree), leaves, lambda: "an argument")
     plain = [x.value if x.library in (NUMPY, PYTHON) else np.array(x.library.to_numpy(x.value)) for x in leaves]
-    return build(structure, iter(plain))
+    return structure.build(iter(plain))
 
 
 __all__ = ["differentiate_with"]

@@ -19,12 +19,12 @@ from ..dispatch import of_scipy
 from .equations import sylvester
 
 
-def _of_a_matrix(name: str, own: Callable[..., Any]) -> Rule[[Any], Any]:
+def _of_a_matrix(name: str, of_one: Callable[..., Any]) -> Rule[[Any], Any]:
     """A function of a matrix, with its derivatives in both modes."""
 
     @rule(host=lambda a: a)
     def function(a: Any) -> Any:
-        return _like(name, _each(own, a), a)
+        return _like(name, _each(of_one, a), a)
 
     def along(a: Any, direction: Any) -> Any:
         n = a.shape[-1]
@@ -37,22 +37,22 @@ def _of_a_matrix(name: str, own: Callable[..., Any]) -> Rule[[Any], Any]:
     return function
 
 
-def _each(own: Callable[..., Any], a: Any) -> Any:
+def _each(of_one: Callable[..., Any], a: Any) -> Any:
     if not a.size:
         return a
-    return np.stack([own(x) for x in a.reshape(-1, *a.shape[-2:])]).reshape(a.shape)
+    return np.stack([of_one(x) for x in a.reshape(-1, *a.shape[-2:])]).reshape(a.shape)
 
 
-def _like(name: str, found: Any, a: Any) -> Any:
+def _like(name: str, result: Any, a: Any) -> Any:
     """A result in the dtype of the matrix."""
-    if not is_complex(a) and is_complex(found):
-        if np.max(np.abs(found.imag), initial=0.0) > 1e3 * np.finfo(a.dtype).eps * np.max(np.abs(found), initial=0.0):
+    if not is_complex(a) and is_complex(result):
+        if np.max(np.abs(result.imag), initial=0.0) > 1e3 * np.finfo(a.dtype).eps * np.max(np.abs(result), initial=0.0):
             raise NumpyCodeError(
                 f"scipy.linalg.{name} of this real matrix is complex, which an engine must know beforehand: write "
                 f"{name}(a + 0j)."
             )
-        found = found.real
-    return np.asarray(found, a.dtype)
+        result = result.real
+    return np.asarray(result, a.dtype)
 
 
 _expm = _of_a_matrix("expm", scipy.linalg.expm)

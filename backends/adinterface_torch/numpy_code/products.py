@@ -30,16 +30,6 @@ def dot(a: Any, b: Any) -> Any:
     return a * b
 
 
-def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
-    axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
-    a, b = arrays(a, b)
-    a, b = torch.movedim(a, axisa, -1), torch.movedim(b, axisb, -1)
-    if a.shape[-1] != 3 or b.shape[-1] != 3:
-        raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors")
-    stretched: Callable[..., Any] = torch.broadcast_tensors  # which torch leaves without types
-    return torch.movedim(torch.linalg.cross(*stretched(a, b)), -1, axisc)
-
-
 def einsum(
     *operands: Any, out: Any = None, dtype: Any = None, order: str = "K", casting: str = "safe", optimize: Any = False
 ) -> Any:

@@ -318,8 +318,8 @@ STATIC: tuple[Rule, ...] = (
     ],
 )
 
-_ITERATE = "def iterate(g, y):\n    for _ in range(60):\n        y = g(y)\n    return y\n"
-_NEWTON = "def newton(g, y):\n    for _ in range(30):\n        y = y - {g} / (1 + 3 * y * y)\n    return y\n"
+_ITERATE = "def iterate(g, y):\n    for _ in range(44):\n        y = g(y)\n    return y\n"
+_NEWTON = "def newton(g, y):\n    for _ in range(16):\n        y = y - {g} / (1 + 3 * y * y)\n    return y\n"
 _CUBE = "{n} = root(lambda y, p: y + y ** 3 - p{captured}, xp.zeros_like({0}), {0}, solver=newton)"
 
 #: Rules and loops, some of which capture what may be differentiated: right, or an error that says so.

@@ -95,7 +95,7 @@ def _moments(terms: Numbers, numbers: Numbers) -> list[Numbers]:
 def series(uppers: Sequence[Numbers], lower: Numbers, z: Numbers) -> Sum:
     """The sum of (uppers)_n / (lower)_n z^n / n! for arrays of one axis; NaN where it does not converge."""
     rows = 1 << (len(lower) - 1)
-    found, places = Sum.unknown(rows, z.size), np.arange(z.size)
+    result, places = Sum.unknown(rows, z.size), np.arange(z.size)
     negative = -np.min([part[0] for part in (*uppers, lower)], axis=0)
     term = _ones(rows, z.size)
     sums = _moments(term[:, None], np.zeros(1))
@@ -120,14 +120,14 @@ def series(uppers: Sequence[Numbers], lower: Numbers, z: Numbers) -> Sum:
         done = np.all(numbers[-1] * np.abs(term) * last <= bound, axis=0) & (numbers[-1] > negative)
         done |= ~np.isfinite(sums[2][0])
         if np.any(done):
-            for into, total in zip(found, sums):
+            for into, total in zip(result, sums):
                 into[:, places[done]] = total[:, done]
             if np.all(done):
                 break
             on = ~done
             places, negative, z, term, lower = places[on], negative[on], z[on], term[:, on], lower[:, on]
             sums, uppers = [total[:, on] for total in sums], [part[:, on] for part in uppers]
-    return Sum(found.value, found.slope, _ROUNDING * found.error, _ROUNDING * found.error_of_slope)
+    return Sum(result.value, result.slope, _ROUNDING * result.error, _ROUNDING * result.error_of_slope)
 
 
 def _largest_ratio(uppers: Sequence[Numbers], lower: Numbers, z: Numbers, n: float) -> Numbers:
@@ -142,8 +142,8 @@ def _largest_ratio(uppers: Sequence[Numbers], lower: Numbers, z: Numbers, n: flo
 
 
 def _near(a: Numbers, b: Numbers, c: Numbers, z: Numbers) -> Sum:
-    found, safe = series((a, b), c, z), np.where(z == 0, 1.0, z)
-    return Sum(found.value, found.slope / safe, found.error, found.error_of_slope / np.abs(safe))
+    total, safe = series((a, b), c, z), np.where(z == 0, 1.0, z)
+    return Sum(total.value, total.slope / safe, total.error, total.error_of_slope / np.abs(safe))
 
 
 def _stepped(a: Numbers, b: Numbers, c: Numbers, rest: Numbers) -> Sum:
@@ -152,21 +152,21 @@ def _stepped(a: Numbers, b: Numbers, c: Numbers, rest: Numbers) -> Sum:
     Beside it, another one goes the same way, which is off by as much as rounding may have done; their distance is the error.
     """
     rows = 1 << (len(c) - 1)
-    found, places, left = Sum.unknown(rows, rest.size), np.arange(rest.size), 0.5
+    result, places, left = Sum.unknown(rows, rest.size), np.arange(rest.size), 0.5
     start = _near(a, b, c, np.full(rest.shape, 0.5))
     value, slope = np.stack([start[0], start[0] + start[2]], axis=1), np.stack([start[1], start[1] + start[3]], axis=1)
     for _ in range(_STEPS):
         to = np.maximum(rest, left / 2)
         value, slope = _step(a, b, c, left, to, value, slope)
         done = (rest >= left / 2) | ~np.isfinite(value[0, 0])
-        found.value[:, places[done]], found.slope[:, places[done]] = value[:, 0, done], slope[:, 0, done]
-        found.error[:, places[done]] = np.abs(value[:, 1] - value[:, 0])[:, done]
-        found.error_of_slope[:, places[done]] = np.abs(slope[:, 1] - slope[:, 0])[:, done]
+        result.value[:, places[done]], result.slope[:, places[done]] = value[:, 0, done], slope[:, 0, done]
+        result.error[:, places[done]] = np.abs(value[:, 1] - value[:, 0])[:, done]
+        result.error_of_slope[:, places[done]] = np.abs(slope[:, 1] - slope[:, 0])[:, done]
         if np.all(done):
             break
         on, left = ~done, left / 2
         a, b, c, rest, places, value, slope = a[:, on], b[:, on], c[:, on], rest[on], places[on], value[..., on], slope[..., on]
-    return found
+    return result
 
 
 def _step(
@@ -234,24 +234,24 @@ def _in_blocks(function: Callable[..., Numbers], directions: Sequence[int], *arg
     """A function of parameters and a variable, which are arrays of one axis, on arrays of any shape."""
     shape = np.broadcast_shapes(*[np.shape(y) for y in args])
     flat = np.stack([np.ravel(np.broadcast_to(y, shape)) for y in args])
-    found = np.empty((1 << len(directions), flat.shape[1]))
+    rows = np.empty((1 << len(directions), flat.shape[1]))
     with np.errstate(all="ignore"):
         for first in range(0, flat.shape[1], _BLOCK):
             part = flat[:, first : first + _BLOCK]
             along = [[np.full(part.shape[1], float(n == place)) for place in directions] for n in range(len(part) - 1)]
             params = [np.stack([y, *slopes]) for y, slopes in zip(part, along)]
-            found[:, first : first + _BLOCK] = function(*params, part[-1])
-    return found.reshape(-1, *shape)
+            rows[:, first : first + _BLOCK] = function(*params, part[-1])
+    return rows.reshape(-1, *shape)
 
 
 def _gauss(a: Numbers, b: Numbers, c: Numbers, x: Numbers) -> Numbers:
     """Each of the four ways is tried, the one first of which the least is likely to cancel."""
-    found = np.full((1 << (len(a) - 1), x.size), np.nan)
+    rows = np.full((1 << (len(a) - 1), x.size), np.nan)
     ways = _ways(a, b, c, x)
     risks = _risk(*ways[:3])
     defined = np.isfinite(a[0] + b[0] + c[0] + x) & (x < 1) & ~((c[0] <= 0) & (c[0] == np.floor(c[0])))
     for turn in np.argsort(risks, axis=0, kind="stable"):
-        lost = np.any(np.isnan(found), axis=0)
+        lost = np.any(np.isnan(rows), axis=0)
         places = np.flatnonzero(defined & lost & np.isfinite(risks[turn, np.arange(x.size)]))
         if not places.size:
             break
@@ -259,21 +259,21 @@ def _gauss(a: Numbers, b: Numbers, c: Numbers, x: Numbers) -> Numbers:
         params = [part[:, places] for part in (a, b, c)]
         value, error = _scaled(*_summed(upper, other, params[2], z, rest), params, exponent, np.log1p(-x[places]))
         value = _kept(value, error, params)
-        found[:, places] = np.where(np.isnan(found[:, places]), value, found[:, places])
-    return found
+        rows[:, places] = np.where(np.isnan(rows[:, places]), value, rows[:, places])
+    return rows
 
 
 def _summed(a: Numbers, b: Numbers, c: Numbers, z: Numbers, rest: Numbers) -> tuple[Numbers, Numbers]:
     """The function of z and its error; by steps where the series takes too many terms."""
-    found = Sum.unknown(1 << (len(c) - 1), z.size)
+    result = Sum.unknown(1 << (len(c) - 1), z.size)
     # The terms of a step rise for as many as the parameters are large.
     large = np.max(np.abs([part[0] for part in (a, b, c)]), axis=0) > _LARGE
     near = (z <= _FAR) | large | _ends(a) | _ends(b)
     for part, by, where in ((near, _near, z), (~near, _stepped, rest)):
         if np.any(part):
-            for into, own in zip(found, by(a[:, part], b[:, part], c[:, part], where[part])):
-                into[:, part] = own
-    return found.value, found.error
+            for into, row in zip(result, by(a[:, part], b[:, part], c[:, part], where[part])):
+                into[:, part] = row
+    return result.value, result.error
 
 
 def _scaled(
@@ -301,26 +301,29 @@ def _kept(value: Numbers, error: Numbers, params: Sequence[Numbers]) -> Numbers:
 
 def _kummer(a: Numbers, b: Numbers, x: Numbers) -> Numbers:
     """By the series, or, mostly for negative x, as exp(x) 1F1(b - a; b; -x)."""
-    found = np.full((1 << (len(a) - 1), x.size), np.nan)
+    rows = np.full((1 << (len(a) - 1), x.size), np.nan)
     mirrored_first = (x < 0) & ~((a[0] <= 0) & (a[0] == np.floor(a[0])) & (b[0] > 0))
     defined = np.isfinite(a[0] + b[0] + x) & ~((b[0] <= 0) & (b[0] == np.floor(b[0])))
     for mirrored in (mirrored_first, ~mirrored_first):
-        places = np.flatnonzero(defined & np.any(np.isnan(found), axis=0))
+        places = np.flatnonzero(defined & np.any(np.isnan(rows), axis=0))
         if not places.size:
             break
         chosen, params = mirrored[places], [part[:, places] for part in (a, b)]
         upper, z = np.where(chosen, (b - a)[:, places], a[:, places]), np.where(chosen, -x[places], x[places])
-        own = series([upper], params[1], z)
+        kummer_sum = series([upper], params[1], z)
         power = np.where(chosen, np.exp(x[places]), 1.0)
-        value, error = power * own.value, power * (own.error + _EPSILON * np.abs(np.where(chosen, z, 0.0) * own.value))
+        value, error = (
+            power * kummer_sum.value,
+            power * (kummer_sum.error + _EPSILON * np.abs(np.where(chosen, z, 0.0) * kummer_sum.value)),
+        )
         value = _kept(value, error, params)
-        found[:, places] = np.where(np.isnan(found[:, places]), value, found[:, places])
-    return found
+        rows[:, places] = np.where(np.isnan(rows[:, places]), value, rows[:, places])
+    return rows
 
 
 def _limit(v: Numbers, x: Numbers) -> Numbers:
-    own = series([], v, x)
-    return _kept(own.value, own.error, [v])
+    limit_sum = series([], v, x)
+    return _kept(limit_sum.value, limit_sum.error, [v])
 
 
 def hyp0f1(v: Numbers, x: Numbers, directions: Sequence[int]) -> Numbers:

@@ -1,17 +1,21 @@
-"""Ufuncs of scipy.special that the Array API can express."""
+"""Functions of scipy.special that the Array API can express. Each takes the namespace first."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from .composing import COMPOSITIONS, Array, broadcast, composition, inexact, promoted
-from .elementwise import logaddexp
+from ...numpy_code.compositions.composing import COMPOSITIONS, Array, broadcast, inexact, promoted
+from ...numpy_code.compositions.elementwise import logaddexp
 from .far_out import polynomial
 
-for _name in ("exp2", "expm1", "log1p", "cbrt"):
-    composition(f"special.{_name}")(lambda xp, x, of_float=COMPOSITIONS[_name]: of_float(xp, inexact(xp, x)))
+
+def of_floats(name: str) -> Callable[..., Array]:
+    """NumPy's function of this name, in float64 for integers: NumPy takes a narrower float for small ones."""
+    numpys = COMPOSITIONS[name]
+    return lambda xp, x: numpys(xp, inexact(xp, x))
 
 
 def _inexact(xp: ModuleType, *values: Any) -> list[Array]:
@@ -23,30 +27,25 @@ def _guarded(xp: ModuleType, x: Array, bad: Array) -> Array:
     return xp.where(bad, xp.ones_like(x), x)
 
 
-@composition("special.expit")
 def expit(xp: ModuleType, x: Array) -> Array:
     return (xp.tanh(inexact(xp, x) / 2) + 1) / 2
 
 
-@composition("special.log_expit")
 def log_expit(xp: ModuleType, x: Array) -> Array:
     x = inexact(xp, x)
     return -logaddexp(xp, xp.zeros_like(x), -x)
 
 
-@composition("special.logit")
 def logit(xp: ModuleType, x: Array) -> Array:
     x = inexact(xp, x)
     return xp.log(x) - xp.log1p(-x)
 
 
-@composition("special.exp10")
 def exp10(xp: ModuleType, x: Array) -> Array:
     x = inexact(xp, x)
     return xp.pow(10 * xp.ones_like(x), x)
 
 
-@composition("special.cosm1")
 def cosm1(xp: ModuleType, x: Array) -> Array:
     return -2 * xp.square(xp.sin(inexact(xp, x) / 2))
 
@@ -57,19 +56,16 @@ def _times_log(xp: ModuleType, x: Array, y: Array, least: float, log: Any) -> Ar
     return xp.where(zero, xp.zeros_like(x * y), x * log(xp.where(zero, xp.full_like(y, least + 1), y)))
 
 
-@composition("special.xlogy")
 def xlogy(xp: ModuleType, x: Any, y: Any) -> Array:
     x, y = broadcast(xp, *_inexact(xp, x, y))
     return _times_log(xp, x, y, 0.0, xp.log)
 
 
-@composition("special.xlog1py")
 def xlog1py(xp: ModuleType, x: Any, y: Any) -> Array:
     x, y = broadcast(xp, *_inexact(xp, x, y))
     return _times_log(xp, x, y, -1.0, xp.log1p)
 
 
-@composition("special.entr")
 def entr(xp: ModuleType, x: Array) -> Array:
     x = inexact(xp, x)
     positive = x > 0
@@ -78,7 +74,6 @@ def entr(xp: ModuleType, x: Array) -> Array:
     return xp.where(positive, result, xp.where(x == 0, at_zero, xp.where(x < 0, xp.full_like(x, -math.inf), x)))
 
 
-@composition("special.rel_entr")
 def rel_entr(xp: ModuleType, x: Any, y: Any) -> Array:
     x, y = broadcast(xp, *_inexact(xp, x, y))
     positive = (x > 0) & (y > 0)
@@ -91,7 +86,6 @@ def rel_entr(xp: ModuleType, x: Any, y: Any) -> Array:
     return xp.where(positive, x * log, xp.where(xp.isnan(x + y), x + y, infinite))
 
 
-@composition("special.kl_div")
 def kl_div(xp: ModuleType, x: Any, y: Any) -> Array:
     """x log(x / y) - x + y; where the two are alike, x (t - log1p(t)) with t = (y - x) / x, of whose terms nothing is lost."""
     x, y = broadcast(xp, *_inexact(xp, x, y))
@@ -123,7 +117,6 @@ def _power_transform_of_zero(xp: ModuleType, zero: Array, power: Array) -> Array
     return xp.where(finite, -1 / _guarded(xp, power, xp.logical_not(finite)), xp.full_like(power, -math.inf))
 
 
-@composition("special.boxcox")
 def boxcox(xp: ModuleType, x: Any, power: Any) -> Array:
     x, power = broadcast(xp, *_inexact(xp, x, power))
     zero = x == 0
@@ -131,7 +124,6 @@ def boxcox(xp: ModuleType, x: Any, power: Any) -> Array:
     return xp.where(zero, _power_transform_of_zero(xp, zero, power), result)
 
 
-@composition("special.boxcox1p")
 def boxcox1p(xp: ModuleType, x: Any, power: Any) -> Array:
     x, power = broadcast(xp, *_inexact(xp, x, power))
     zero = x == -1
@@ -139,7 +131,6 @@ def boxcox1p(xp: ModuleType, x: Any, power: Any) -> Array:
     return xp.where(zero, _power_transform_of_zero(xp, zero, power), result)
 
 
-@composition("special.inv_boxcox")
 def inv_boxcox(xp: ModuleType, y: Any, power: Any) -> Array:
     """exp(log1p(power * y) / power), with a series for the exponent where that is a quotient of small numbers."""
     y, power = broadcast(xp, *_inexact(xp, y, power))
@@ -150,7 +141,6 @@ def inv_boxcox(xp: ModuleType, y: Any, power: Any) -> Array:
     return xp.exp(xp.where(near, series, exponent))
 
 
-@composition("special.huber")
 def huber(xp: ModuleType, delta: Any, r: Any) -> Array:
     delta, r = broadcast(xp, *_inexact(xp, delta, r))
     size = xp.abs(r)
@@ -159,7 +149,6 @@ def huber(xp: ModuleType, delta: Any, r: Any) -> Array:
     return xp.where(delta < 0, xp.full_like(result, math.inf), result)
 
 
-@composition("special.pseudo_huber")
 def pseudo_huber(xp: ModuleType, delta: Any, r: Any) -> Array:
     """delta**2 (sqrt(1 + (r / delta)**2) - 1), without the difference and without the squares that overflow."""
     delta, r = broadcast(xp, *_inexact(xp, delta, r))

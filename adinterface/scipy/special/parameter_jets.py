@@ -56,9 +56,9 @@ class Jet:
         )
 
     def inverse(self) -> Jet:
-        found = 1 / self.value
-        first = -self.first * found**2
-        return Jet(found, first, -self.second * found**2 + 2 * self.first[:, None] * self.first[None] * found**3)
+        result = 1 / self.value
+        first = -self.first * result**2
+        return Jet(result, first, -self.second * result**2 + 2 * self.first[:, None] * self.first[None] * result**3)
 
     def sizes(self) -> Jet:
         return Jet(np.abs(self.value), np.abs(self.first), np.abs(self.second))
@@ -71,8 +71,8 @@ class Jet:
 
 def exponential(value: Numbers, first: Numbers, second: Numbers) -> Jet:
     """exp of what has these derivatives."""
-    found = np.exp(value)
-    return Jet(found, found * first, found * (second + first[:, None] * first[None]))
+    result = np.exp(value)
+    return Jet(result, result * first, result * (second + first[:, None] * first[None]))
 
 
 def _sum(ratio: Callable[[int], Jet], like: Numbers, count: int) -> Jet:
@@ -122,15 +122,15 @@ def gammainc(a: Numbers, x: Numbers) -> Jet:
     inside = (a >= 0) & (x > 0) & (x < np.inf) & (a < np.inf)
     low = inside & (x <= a + 1)
     high = inside & ~low
-    found = Jet.constant(np.zeros(a.shape), 1)
+    result = Jet.constant(np.zeros(a.shape), 1)
     for part, of_series in ((low, True), (high, False)):
         if np.any(part):
-            own = _gamma_by_series(a[part], x[part]) if of_series else _gamma_by_fraction(a[part], x[part])
-            found.first[:, part], found.second[:, :, part] = own.first, own.second
+            part_jet = _gamma_by_series(a[part], x[part]) if of_series else _gamma_by_fraction(a[part], x[part])
+            result.first[:, part], result.second[:, :, part] = part_jet.first, part_jet.second
     undefined = (a < 0) | (x < 0) | np.isnan(a + x)
-    found.first[:, undefined] = np.nan
-    found.second[:, :, undefined] = np.nan
-    return found
+    result.first[:, undefined] = np.nan
+    result.second[:, :, undefined] = np.nan
+    return result
 
 
 def _gamma_by_series(a: Numbers, x: Numbers) -> Jet:
@@ -160,31 +160,31 @@ def betainc(a: Numbers, b: Numbers, x: Numbers) -> Jet:
     inside = (a > 0) & (b > 0) & (x > 0) & (x < 1)
     swapped = inside & (x > (a + 1) / (a + b + 2))
     straight = inside & ~swapped
-    found = Jet.constant(np.zeros(a.shape), 2)
-    error = np.zeros_like(found.first)
+    result = Jet.constant(np.zeros(a.shape), 2)
+    error = np.zeros_like(result.first)
     if np.any(straight):
-        own, error[:, straight] = _beta_by_fraction(a[straight], b[straight], x[straight], np.log1p(-x[straight]))
-        found.first[:, straight], found.second[:, :, straight] = own.first, own.second
+        part_jet, error[:, straight] = _beta_by_fraction(a[straight], b[straight], x[straight], np.log1p(-x[straight]))
+        result.first[:, straight], result.second[:, :, straight] = part_jet.first, part_jet.second
     if np.any(swapped):
         y = 1 - x[swapped]
-        own, lost = _beta_by_fraction(b[swapped], a[swapped], y, np.log(x[swapped]))
+        part_jet, lost = _beta_by_fraction(b[swapped], a[swapped], y, np.log(x[swapped]))
         error[:, swapped] = lost[::-1]
-        found.first[:, swapped], found.second[:, :, swapped] = -own.first[::-1], -own.second[::-1, ::-1]
+        result.first[:, swapped], result.second[:, :, swapped] = -part_jet.first[::-1], -part_jet.second[::-1, ::-1]
     share = 16 * _EPSILON * special.betainc(a, b, x) / np.maximum(1.0, np.stack([a, b]))
-    found.first[error > np.maximum(4 * _LOSS * np.abs(found.first), share)] = np.nan
+    result.first[error > np.maximum(4 * _LOSS * np.abs(result.first), share)] = np.nan
     undefined = ~((a > 0) & (b > 0) & (x >= 0) & (x <= 1))
-    found.first[:, undefined] = np.nan
-    found.second[:, :, undefined] = np.nan
-    return found
+    result.first[:, undefined] = np.nan
+    result.second[:, :, undefined] = np.nan
+    return result
 
 
 def _rise_of_psi(b: Numbers, a: Numbers) -> tuple[Numbers, Numbers]:
     """psi(a + b) - psi(b), and what it is the difference of; by Taylor's series for a small a."""
-    found, size = special.psi(a + b) - special.psi(b), np.abs(special.psi(a + b)) + np.abs(special.psi(b))
+    result, size = special.psi(a + b) - special.psi(b), np.abs(special.psi(a + b)) + np.abs(special.psi(b))
     near = a < 0.01 * b
     step, origin = a[near], b[near]
-    found[near] = size[near] = sum(special.polygamma(n, origin) * step**n / math.factorial(n) for n in range(1, 8))
-    return found, size
+    result[near] = size[near] = sum(special.polygamma(n, origin) * step**n / math.factorial(n) for n in range(1, 8))
+    return result, size
 
 
 def _beta_by_fraction(a: Numbers, b: Numbers, x: Numbers, log_of_rest: Numbers) -> tuple[Jet, Numbers]:
@@ -230,16 +230,16 @@ def noncentral_gamma(a: Numbers, rate: Numbers, x: Numbers) -> Jet:
     """The derivatives by a of the mixture of incomplete gamma functions P(a + j, x), where j is a Poisson count."""
     a, rate, x = np.broadcast_arrays(a, rate, x)
     counts, weights = _poisson(rate)
-    found = gammainc(a + counts, x)
-    return Jet(found.value[0], np.sum(weights * found.first, axis=1), np.sum(weights * found.second, axis=2))
+    result = gammainc(a + counts, x)
+    return Jet(result.value[0], np.sum(weights * result.first, axis=1), np.sum(weights * result.second, axis=2))
 
 
 def noncentral_beta(a: Numbers, b: Numbers, rate: Numbers, x: Numbers) -> Jet:
     """The derivatives by a and b of the mixture of incomplete beta functions I(a + j, b, x), where j is a Poisson count."""
     a, b, rate, x = np.broadcast_arrays(a, b, rate, x)
     counts, weights = _poisson(rate)
-    found = betainc(a + counts, b, x)
-    return Jet(found.value[0], np.sum(weights * found.first, axis=1), np.sum(weights * found.second, axis=2))
+    result = betainc(a + counts, b, x)
+    return Jet(result.value[0], np.sum(weights * result.first, axis=1), np.sum(weights * result.second, axis=2))
 
 
 # Zeta ----------------------------------------------------------------------------------------------------------------

@@ -16,13 +16,13 @@ from types import ModuleType
 from typing import Any
 
 from ...core.contract.errors import NumpyCodeError
-from .composing import Array
+from ...numpy_code.compositions.composing import Array
 
-Own = Callable[..., Array]
+Native = Callable[..., Array]
 
 
 def require(
-    xp: ModuleType, valid: Array, found: Array, arguments: Sequence[Array], function: str, domain: str, remedy: str = ""
+    xp: ModuleType, valid: Array, value: Array, arguments: Sequence[Array], function: str, domain: str, remedy: str = ""
 ) -> Array:
     """`found`, if all is valid; an error if not. NaN, and so are the derivatives, in the places that are not valid where the
     engine does not know the numbers yet.
@@ -32,19 +32,19 @@ def require(
     try:
         right = bool(xp.all(valid))
     except (TypeError, RuntimeError):  # under jax.jit and torch.func.vmap
-        gap = xp.where(valid, xp.zeros_like(found), xp.full_like(found, math.nan))
+        gap = xp.where(valid, xp.zeros_like(value), xp.full_like(value, math.nan))
         for x in arguments:
-            found = found + xp.where(valid, xp.zeros_like(x), x) * gap
-        return found
+            value = value + xp.where(valid, xp.zeros_like(x), x) * gap
+        return value
     if not right:
         raise NumpyCodeError(
             f"numpy_function: scipy.special.{function} has a derivative here for {domain} alone. {remedy}Keep the arguments "
             f"there, with np.where on the arguments, or use AutoFiniteDifferences()."
         )
-    return found
+    return value
 
 
-def either(xp: ModuleType, far: Array, x: Array, there: Own, here: Own, stand_in: float = 1.0) -> Array:
+def either(xp: ModuleType, far: Array, x: Array, there: Native, here: Native, stand_in: float = 1.0) -> Array:
     """there(x) far out and here(x) elsewhere. Neither sees the other's arguments, whose infinite derivatives would make NaN."""
     instead = xp.full_like(x, stand_in)
     beyond = xp.where(far, x, xp.full_like(x, 1e4))
@@ -69,27 +69,27 @@ _ERFCX = [(-1) ** n * math.prod(range(1, 2 * n, 2)) / 2.0**n for n in range(8)]
 _DAWSON = [math.prod(range(1, 2 * n, 2)) / 2.0**n for n in range(10)]
 
 
-def erfcx(xp: ModuleType, own: Own, x: Array) -> Array:
+def erfcx(xp: ModuleType, native: Native, x: Array) -> Array:
     """The derivative of an engine's own is the difference of two numbers near 1, of which a narrow dtype loses more."""
 
     def series(x: Array) -> Array:
         return polynomial((1 / x) ** 2, _ERFCX) / x / math.sqrt(math.pi)
 
-    return either(xp, x > (12 if _is_narrow(x) else 50), x, series, own)
+    return either(xp, x > (12 if _is_narrow(x) else 50), x, series, native)
 
 
-def dawsn(xp: ModuleType, own: Own, x: Array) -> Array:
+def dawsn(xp: ModuleType, native: Native, x: Array) -> Array:
     def series(x: Array) -> Array:
         return polynomial((1 / x) ** 2, _DAWSON) / x / 2
 
-    return either(xp, xp.abs(x) > 50, x, series, own)
+    return either(xp, xp.abs(x) > 50, x, series, native)
 
 
-def ndtr(xp: ModuleType, erfc: Own, x: Array) -> Array:
+def ndtr(xp: ModuleType, erfc: Native, x: Array) -> Array:
     return erfc(-x / math.sqrt(2)) / 2
 
 
-def log_ndtr(xp: ModuleType, erfc: Own, scaled: Own, x: Array) -> Array:
+def log_ndtr(xp: ModuleType, erfc: Native, scaled: Native, x: Array) -> Array:
     """`scaled` is erfcx, right far out."""
 
     def lower(x: Array) -> Array:
@@ -117,15 +117,22 @@ def _hankel(order: int) -> list[float]:
 _HANKEL = {order: _hankel(order) for order in (0, 1)}
 
 
-def scaled_bessel(xp: ModuleType, order: int, own: Own, x: Array) -> Array:
-    """i0e or i1e."""
+def i0e(xp: ModuleType, native: Native, x: Array) -> Array:
+    return _scaled_bessel(xp, 0, native, x)
+
+
+def i1e(xp: ModuleType, native: Native, x: Array) -> Array:
+    return _scaled_bessel(xp, 1, native, x)
+
+
+def _scaled_bessel(xp: ModuleType, order: int, native: Native, x: Array) -> Array:
 
     def series(x: Array) -> Array:
         size = xp.abs(x)
         result = polynomial(1 / size, _HANKEL[order]) / xp.sqrt(size) / math.sqrt(2 * math.pi)
         return xp.copysign(result, x) if order else result
 
-    return either(xp, xp.abs(x) > 200, x, series, own)
+    return either(xp, xp.abs(x) > 200, x, series, native)
 
 
 # Gamma and what is made of it ----------------------------------------------------------------------------------------
@@ -142,7 +149,7 @@ def _sine_of_pi(xp: ModuleType, whole: Array, part: Array) -> Array:
     return xp.sin(math.pi * part) * (1 - 2 * xp.remainder(whole, xp.full_like(part, 2.0)))
 
 
-def rgamma(xp: ModuleType, gammaln: Own, x: Array) -> Array:
+def rgamma(xp: ModuleType, gammaln: Native, x: Array) -> Array:
     """1 / gamma(x), which has zeros where gamma has poles, and a derivative there."""
     left = x < 0.5
     log = gammaln(xp.where(left, 1 - x, x))
@@ -152,21 +159,21 @@ def rgamma(xp: ModuleType, gammaln: Own, x: Array) -> Array:
     return xp.where(left, reflected, xp.exp(-xp.where(left, xp.zeros_like(x), log)))
 
 
-def digamma(xp: ModuleType, own: Own, x: Array) -> Array:
+def digamma(xp: ModuleType, native: Native, x: Array) -> Array:
     """By reflection, of negative numbers."""
 
     def reflected(x: Array) -> Array:
-        return own(1 - x) - math.pi / xp.tan(math.pi * (x - xp.round(x)))
+        return native(1 - x) - math.pi / xp.tan(math.pi * (x - xp.round(x)))
 
     left = x < -0.5
     poles = left & (x == xp.round(x))
     negative = reflected(xp.where(left & xp.logical_not(poles), x, xp.full_like(x, -0.75)))
-    result = xp.where(left, negative, own(xp.where(left, xp.ones_like(x), x)))
+    result = xp.where(left, negative, native(xp.where(left, xp.ones_like(x), x)))
     result = xp.where(poles, xp.full_like(x, math.nan), result)
     return xp.where(x == 0, -xp.copysign(xp.full_like(x, math.inf), x), result)
 
 
-def log_rise(xp: ModuleType, gammaln: Own, polygamma: Own, a: Array, b: Array) -> Array:
+def log_rise(xp: ModuleType, gammaln: Native, polygamma: Native, a: Array, b: Array) -> Array:
     """log(gamma(a + b) / gamma(a)) for positive a and a + b, also where b is so much smaller than a that they are alike."""
     small = xp.abs(b) < (0.05 if _is_narrow(a) else 0.01) * a  # the series has six terms
     step = xp.where(small, b, xp.zeros_like(b))
@@ -175,20 +182,20 @@ def log_rise(xp: ModuleType, gammaln: Own, polygamma: Own, a: Array, b: Array) -
     return xp.where(small, series, gammaln(a + other) - gammaln(a))
 
 
-def _log_of_beta(xp: ModuleType, gammaln: Own, polygamma: Own, a: Array, b: Array) -> Array:
+def _log_of_beta(xp: ModuleType, gammaln: Native, polygamma: Native, a: Array, b: Array) -> Array:
     """The logarithm of |beta(a, b)| for a + b > 0."""
     swap = a < b
     larger, smaller = xp.where(swap, b, a), xp.where(swap, a, b)
     return gammaln(smaller) - log_rise(xp, gammaln, polygamma, larger, smaller)
 
 
-def betaln(xp: ModuleType, gammaln: Own, polygamma: Own, a: Array, b: Array) -> Array:
+def betaln(xp: ModuleType, gammaln: Native, polygamma: Native, a: Array, b: Array) -> Array:
     valid = _has_beta(xp, a, b)
     result = _log_of_beta(xp, gammaln, polygamma, *_where_valid(xp, valid, a, b))
     return require(xp, valid, result, (a, b), "betaln", "a + b > 0")
 
 
-def beta(xp: ModuleType, gammaln: Own, polygamma: Own, a: Array, b: Array) -> Array:
+def beta(xp: ModuleType, gammaln: Native, polygamma: Native, a: Array, b: Array) -> Array:
     arguments, valid = (a, b), _has_beta(xp, a, b)
     a, b = _where_valid(xp, valid, a, b)
     smaller = xp.minimum(a, b)
@@ -205,7 +212,7 @@ def _where_valid(xp: ModuleType, valid: Array, *arguments: Array) -> list[Array]
     return [xp.where(valid, x, xp.ones_like(x)) for x in arguments]
 
 
-def binom(xp: ModuleType, gammaln: Own, polygamma: Own, n: Array, k: Array) -> Array:
+def binom(xp: ModuleType, gammaln: Native, polygamma: Native, n: Array, k: Array) -> Array:
     """gamma(n + 1) / gamma(n - k + 1) / gamma(k + 1), and by reflection where it has zeros, because the last two have poles."""
     arguments, valid = (n, k), (n > -1) | xp.isnan(n) | xp.isnan(k)
     n, k = _where_valid(xp, valid, n, k)
@@ -225,7 +232,7 @@ def binom(xp: ModuleType, gammaln: Own, polygamma: Own, n: Array, k: Array) -> A
     return require(xp, valid, result, arguments, "binom", "n > -1")
 
 
-def poch(xp: ModuleType, gammaln: Own, polygamma: Own, z: Array, m: Array) -> Array:
+def poch(xp: ModuleType, gammaln: Native, polygamma: Native, z: Array, m: Array) -> Array:
     """gamma(z + m) / gamma(z), with the factor that is zero at z = 0 in front."""
     arguments = (z, m)
     valid = (((z > 0) & (z + m > 0)) | ((z == 0) & (m > 0))) | xp.isnan(z + m)

@@ -12,9 +12,9 @@ from scipy import special
 
 from ..arrays import Array, inexact
 from ..dispatch import of_scipy, unsupported
-from . import jets
+from . import parameter_jets as jets
 from .hypergeometric import by_parameters, from_jet, later
-from .ruled import RULED, enter, ruled
+from .ufunc_rules import ruled
 
 # Sums of exponentials ------------------------------------------------------------------------------------------------
 
@@ -63,28 +63,26 @@ def log_softmax(x: Any, axis: Any = None) -> Array:
 # Gamma ---------------------------------------------------------------------------------------------------------------
 
 _polygamma: Callable[..., Any] = ruled("polygamma", special.polygamma, lambda y, n, x: _polygamma(n + 1, x), orders=1)
-_zeta_by_exponent: Callable[..., Any]
-(_zeta_by_exponent,) = by_parameters(
-    "zeta", functools.partial(from_jet, jets.zeta), 1, lambda i, s, q: -_zeta(s + 1, q) - s * _zeta_by_exponent(s + 1, q)
+zeta_by_exponent: Callable[..., Any]
+(zeta_by_exponent,) = by_parameters(
+    "zeta", functools.partial(from_jet, jets.zeta), 1, lambda i, s, q: -hurwitz_zeta(s + 1, q) - s * zeta_by_exponent(s + 1, q)
 )
-_zeta: Callable[..., Any] = ruled(
-    "zeta", special.zeta, lambda y, s, q: (*later([_zeta_by_exponent], s, q), -s * _zeta(s + 1, q))
+hurwitz_zeta: Callable[..., Any] = ruled(
+    "zeta", special.zeta, lambda y, s, q: (*later([zeta_by_exponent], s, q), -s * hurwitz_zeta(s + 1, q))
 )
-_riemann = ruled("zeta", special.zeta, lambda y, s: _zeta_by_exponent(s, 1.0))
-RULED["_zeta"], RULED["_riemann_zeta"] = _zeta, _riemann
-enter("zetac", lambda y, s: _zeta_by_exponent(s, 1.0))
+riemann_zeta = ruled("zeta", special.zeta, lambda y, s: zeta_by_exponent(s, 1.0))
 
 
 @of_scipy(special.polygamma)
 def polygamma(n: Any, x: Any) -> Array:
     x = inexact(x)
-    found = _polygamma(n, x)
-    return found.astype(x.dtype) if found.dtype != x.dtype else found
+    result = _polygamma(n, x)
+    return result.astype(x.dtype) if result.dtype != x.dtype else result
 
 
 @of_scipy(special.zeta)
 def zeta(x: Any, q: Any = None) -> Array:
-    return _riemann(inexact(x)) if q is None else _zeta(inexact(x), inexact(q))
+    return riemann_zeta(inexact(x)) if q is None else hurwitz_zeta(inexact(x), inexact(q))
 
 
 @of_scipy(special.multigammaln)
@@ -143,14 +141,14 @@ def diric(x: Any, n: int) -> Array:
     return np.where(flat, limit, np.sin(n * x / 2) / (n * np.where(flat, 1.0, below)))
 
 
-def _spherical(name: str, own: Callable[..., Any], above: int, sign: int) -> Callable[..., Any]:
+def _spherical(name: str, scipy_function: Callable[..., Any], above: int, sign: int) -> Callable[..., Any]:
     """A spherical Bessel function: its derivative is sign * (n f(n-1) + above (n+1) f(n+1)) / (2n + 1)."""
-    rule = ruled(name, own, lambda y, n, z: slope(n, z), orders=1)
+    rule = ruled(name, scipy_function, lambda y, n, z: slope(n, z), orders=1)
 
     def slope(n: Any, z: Any) -> Any:
         return sign * (n * rule(np.maximum(n - 1, 0), z) + above * (n + 1) * rule(n + 1, z)) / (2 * n + 1)
 
-    @of_scipy(own)
+    @of_scipy(scipy_function)
     def function(n: Any, z: Any, derivative: bool = False) -> Array:
         n = n if isinstance(n, int) else np.asarray(n)
         return slope(n, inexact(z)) if derivative else rule(n, inexact(z))

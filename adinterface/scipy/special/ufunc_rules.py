@@ -13,13 +13,7 @@ from ...numpy_code.engine import Engine
 from ...rules.rule import Rule
 from ...rules.scalar import from_partials
 from ..arrays import cast
-from .products import product
-
-#: By the name of the ufunc: takes and gives what NumPy code meets.
-RULED: dict[str, Callable[..., Any]] = {}
-#: By the name of the ufunc: from the value and the arguments to the partial derivatives; a function among them is called where
-#: that one is wanted.
-PARTIALS: dict[str, Callable[..., Any]] = {}
+from .zero_products import product
 
 
 def ruled(
@@ -37,23 +31,25 @@ def ruled(
     what: what the orders are called in it. host: as of `rule`.
     """
 
-    def whole(variables: tuple[Any, ...], constants: tuple[Any, ...], places: tuple[int, ...]) -> list[Any]:
-        one, other = iter(variables), iter(constants)
-        return [next(one) if n in places else next(other) for n in range(len(variables) + len(constants))]
+    def in_order(variables: tuple[Any, ...], constants: tuple[Any, ...], places: tuple[int, ...]) -> list[Any]:
+        """All arguments of the function; places: those of the variables."""
+        next_variable, next_constant = iter(variables), iter(constants)
+        count = len(variables) + len(constants)
+        return [next(next_variable) if n in places else next(next_constant) for n in range(count)]
 
     def value(*variables: Any, constants: tuple[Any, ...], places: tuple[int, ...]) -> Any:
-        args = whole(variables, constants, places)
+        args = in_order(variables, constants, places)
         if host and any(type(arg) is float for arg in args):  # which some ufuncs of SciPy's take for float64
             dtype = np.empty(0, alike(*args)).real.dtype
             args = [np.asarray(arg, dtype) if type(arg) is float else arg for arg in args]
         return function(*args)
 
-    def derivatives(found: Any, *variables: Any, constants: tuple[Any, ...], places: tuple[int, ...]) -> Any:
+    def derivatives(result: Any, *variables: Any, constants: tuple[Any, ...], places: tuple[int, ...]) -> Any:
         if partials is None:
             raise NumpyCodeError(f"numpy_function: scipy.special.{name} has no further derivative here. {_INSTEAD}")
         with np.errstate(all="ignore"):  # where the function is not defined, and nobody may want its derivative
-            rows = partials(found, *whole(variables, constants, places))
-            if type(found) is tuple:
+            rows = partials(result, *in_order(variables, constants, places))
+            if type(result) is tuple:
                 return tuple([_chosen(row, places, orders) for row in rows])
             return _chosen(rows, places, orders)
 
@@ -107,25 +103,11 @@ def _chosen(given: Any, places: tuple[int, ...], orders: int) -> tuple[Any, ...]
     return tuple([partial() if callable(partial) and not isinstance(partial, NumpyArray) else partial for partial in chosen])
 
 
-def enter(name: str, partials: Callable[..., Any], *, orders: int = 0, what: str = "order") -> None:
-    """Give a ufunc of scipy.special its derivatives; nothing where the installed SciPy does not have it."""
-    own = own_ufunc(name)
-    if own is not None:
-        RULED[name] = ruled(name, own, partials, orders=orders, what=what)
-        PARTIALS[name] = partials
-
-
-def own_ufunc(name: str) -> Any:
+def scipy_ufunc(name: str) -> Any:
     """A ufunc of scipy.special, or one that SciPy keeps to itself; None where the installed SciPy does not have it."""
     from scipy import special
 
     return getattr(special, name, None) or getattr(special._ufuncs, name, None)
-
-
-def on_engine(name: str, engine: Engine) -> Callable[..., Any] | None:
-    """A ruled function on the native arrays of an engine."""
-    code = RULED.get(name)
-    return None if code is None else natively(code, engine)
 
 
 def natively(code: Callable[..., Any], engine: Engine) -> Callable[..., Any]:

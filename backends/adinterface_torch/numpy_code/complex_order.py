@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from . import elementwise, reductions
+from . import arithmetic
 from .composed import COMPLEX, composed, tensors
 
 Axis = int | tuple[int, ...] | None
@@ -75,11 +75,11 @@ def _first_of(a: Any, largest: bool) -> Any:
     return torch.where(nan.any(-1), nan.int().argmax(-1), found)
 
 
-def _extreme(usual: Callable[..., Any], largest: bool) -> Callable[..., Any]:
+def _extreme(name: str, largest: bool) -> Callable[..., Any]:
     pair = _larger if largest else _smaller
 
     def reduce(a: Any, *args: Any, **options: Any) -> Any:
-        return ordered(a, *args, **options) if a.dtype in COMPLEX else usual(a, *args, **options)
+        return (ordered if a.dtype in COMPLEX else composed(name))(a, *args, **options)
 
     def ordered(
         a: Any, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
@@ -127,9 +127,14 @@ def sort(a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, 
     return a.flatten()[places] if axis is None else torch.take_along_dim(a, places, axis)
 
 
-globals().update({name: _pair(getattr(elementwise, name), ordered) for name, ordered in _PAIRS.items()})
-max = amax = _extreme(reductions.max, True)
-min = amin = _extreme(reductions.min, False)
+def _of_real(name: str) -> Callable[..., Any]:
+    native: Callable[..., Any] | None = getattr(arithmetic, name, None)
+    return native or (lambda a, b: composed(name)(a, b))
+
+
+globals().update({name: _pair(_of_real(name), ordered) for name, ordered in _PAIRS.items()})
+max = amax = _extreme("max", True)
+min = amin = _extreme("min", False)
 argmax, argmin = _place("argmax", True), _place("argmin", False)
 
 
@@ -146,7 +151,7 @@ def partition(a: Any, kth: Any, axis: int | None = -1, kind: Any = None, order: 
 def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None) -> Any:
     low, high = (a_min if min is None else min), (a_max if max is None else max)
     if not any(map(_is_complex, (a, low, high))):
-        return elementwise.clip(a, low, high)
+        return arithmetic.clip(a, low, high)
     if low is not None:
         a = _larger(*tensors(a, low))
     return a if high is None else _smaller(*tensors(a, high))

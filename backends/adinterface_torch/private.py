@@ -47,11 +47,6 @@ try:
 except ImportError:
     run_backward = None  # type: ignore[assignment]  # torch.autograd.grad is used then
 
-try:
-    from torch._compile import _disable_dynamo as disable_dynamo
-except ImportError:
-    from torch.compiler import disable as disable_dynamo  # type: ignore[no-redef]  # imports the compiler at once
-
 #: As the context manager of this name, for all that follows.
 set_grad_enabled: Callable[[bool], None] = torch._C._set_grad_enabled
 
@@ -83,7 +78,6 @@ __all__ = [
     "VMAP",
     "as_parameter",
     "custom_function_call",
-    "disable_dynamo",
     "functorch",
     "in_dual_level",
     "is_exporting",

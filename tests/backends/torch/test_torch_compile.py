@@ -1,4 +1,4 @@
-"""Calls inside a function that `torch.compile` or `torch.export` traces: traced along, or left to Python, never another result."""
+"""Calls inside a function that `torch.compile` or `torch.export` traces: traced, or left to Python, never another result."""
 
 import dataclasses
 import io
@@ -303,6 +303,7 @@ EXPORTED = {
     "value_and_gradient": lambda self, x: tuple(value_and_gradient(lambda p: (p["a"].exp() * X).sum(), TORCH, {"a": x})[1]),
     "the derivative of a layer": lambda self, x: gradient(lambda a: self.layer(a).exp().sum(), TORCH, x)[0] + self.layer(x),
     "hvp, prepared": lambda self, x: (hvp(lambda a: a.exp().sum() ** 2, TORCH, x, x), PREPARED({"a": x}).gradient),
+    "tree.map": lambda self, x: tree.map(lambda a, b: a - b, [x], gradient(lambda p: cube(p[0]), TORCH, [x])[0]),
     "nested": lambda self, x: gradient(
         lambda a: (a.exp() * gradient(lambda b: (b.exp() * a).sum() ** 2, TORCH, a)[0]).sum(), TORCH, x
     ),
@@ -322,7 +323,7 @@ def test_an_export_says_why_a_call_is_not_traced():
     )
     with pytest.raises(BackendError, match=message):
         torch.export.export(Program(lambda self, x: gradient(lambda m: m(x).sum(), TORCH, self.layer)[0].weight, LINEAR), (X,))
-    with pytest.raises(BackendError, match="torch.export cannot trace this call: map cannot be traced"):
-        torch.export.export(Program(lambda self, x: tree.map(torch.sin, [x])[0]), (X,))
-    with pytest.raises(torch._dynamo.exc.Unsupported, match="torch.export traces derivatives with strict=False only"):
+    with pytest.raises(BackendError, match=r"not jacobian\. Traced are calls"):
+        torch.export.export(Program(lambda self, x: jacobian(torch.sin, TORCH, x)[0]), (X,))
+    with pytest.raises(torch._dynamo.exc.Unsupported, match=r"torch\.export traces derivatives with strict=False only"):
         torch.export.export(Program(lambda self, x: gradient(cube, TORCH, x)[0]), (X,), strict=True)

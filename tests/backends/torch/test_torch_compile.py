@@ -25,15 +25,21 @@ from adinterface import (
     Training,
     array_namespace,
     batched,
+    checkpoint,
+    cond,
+    differentiate_with,
+    fori_loop,
     gradient,
     gradient_and_hvp,
     hvp,
+    ignore_derivatives,
     jacobian,
     numpy_function,
     prepare,
     pullback,
     pushforward,
     register_node,
+    scan,
     tree,
     update,
     value_and_gradient,
@@ -201,6 +207,7 @@ def branches(x):
 
 
 LINEAR = nn.Linear(3, 1)
+crossing = differentiate_with(cube, AutoFiniteDifferences())
 IN_JAX = prepare(gradient, lambda x: (x**2).sum(), AutoJax(), np.ones(3))
 
 
@@ -240,6 +247,11 @@ LEFT = {
     "Training": trained,
     "tree.map": mapped,
     "update": lambda x: update({"a": x}, {"a": x}, 0.5),
+    "loops": lambda x: gradient(
+        lambda a: cond(a.sum() > 0, torch.sin, torch.cos, fori_loop(0, 2, lambda i, c: c * a, a)).sum(), TORCH, x
+    ),
+    "a scan, alone": lambda x: scan(lambda c, a: (c + a, a * c), x.sum(), x),
+    "rules": lambda x: gradient(lambda a: checkpoint(torch.exp)(a).sum() + crossing(a) + ignore_derivatives(a).sum(), TORCH, x),
     "NumPy code": lambda x: gradient(numpy_function(lambda a: np.sum(a**2)), TORCH, x),
 }
 

@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint docs check sweeps coverage benchmark versions clean
+.PHONY: help demo test lint docs check sweeps coverage benchmark versions doors clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,8 +57,14 @@ benchmark: $(VENV)/.test-ready ## time and peak memory beside hand-written engin
 versions: ## the core tests and the conformance table at the lowest declared and the newest versions, up to some hours
 	@$(PYTHON) tests/versions.py $(VERSIONS)
 
+# These packages need others (Numba, ...) that would change what `make test` sees: an environment on top of $(VENV) holds them.
+# pymanopt switches JAX to 64 bits when it is imported, so its tests run last and alone.
+doors: $(VENV)-doors/.ready ## what adinterface.doors is for: PyTensor, PyMC, pymanopt, Tesseract
+	@$(VENV)-doors/bin/python -m pytest -q tests/doors --ignore tests/doors/test_pymanopt.py
+	@$(VENV)-doors/bin/python -m pytest -q -W ignore::FutureWarning:arviz tests/doors/test_pymanopt.py 'tests/project/test_docs.py::test_page[doors]'
+
 clean: ## remove the environment and whatever was built
-	rm -rf $(VENV) .cache build dist docs/_build demo_output benchmark.json benchmark.png .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-doors .cache build dist docs/_build demo_output benchmark.json benchmark.png .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.torch-ready: $(CONSTRAINTS)
@@ -76,4 +82,12 @@ $(VENV)/.demo-ready: $(VENV)/.torch-ready pyproject.toml
 
 $(VENV)/.test-ready: $(VENV)/.demo-ready
 	@$(INSTALL) -e '.[test,docs]'
+	@touch $@
+
+# What $(VENV) has is found through a path file: torch and JAX are not installed twice.
+$(VENV)-doors/.ready: $(VENV)/.test-ready constraints-doors.txt
+	@$(BIN)/python -m venv $(VENV)-doors
+	@$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
+		> $$($(VENV)-doors/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/below.pth
+	@$(VENV)-doors/bin/python -m pip install -qq --disable-pip-version-check -c $(CONSTRAINTS) -c constraints-doors.txt -e '.[doors]'
 	@touch $@

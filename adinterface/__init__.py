@@ -77,6 +77,7 @@ if _TYPE_CHECKING:
     from .fit.solvers import curve_fit, find_root, least_squares, minimize
     from .fit.training import Training
     from .fit.update import update
+    from .namespaces.composed import ComposedNamespace
     from .sparse.sparsity import sparsity
     from .tools.check_gradient import GradientCheck, check_gradient
     from .tools.check_neutral import NeutralCheck, NeutralFinding, check_neutral
@@ -89,6 +90,7 @@ __version__ = "0.1.0"
 
 #: What is imported when it is first asked for: the module that has it.
 _LATER = {
+    "ComposedNamespace": "namespaces.composed",
     "Comparison": "tools.compare",
     "Explanation": "tools.explain",
     "Flat": "fit.flat",
@@ -150,6 +152,7 @@ __all__ = [
     "ClosedFormWarning",
     "Colouring",
     "Comparison",
+    "ComposedNamespace",
     "Constant",
     "ConversionError",
     "DenseJacobianWarning",

@@ -50,7 +50,7 @@ class SparseOperation(Operation):
         #: The size and the dtype of each output, and the dtypes of its blocks.
         self.results: list[tuple[int, str]] = []
         self.dtypes: list[list[str]] = []
-        #: What makes the engine's own matrix of each block.
+        #: What makes the matrix of each block: a function of the engine, or the first csr_array.
         self.makers: dict[tuple[int, int], Any] = {}
         #: Whether the next evaluation is to be compared with the engine.
         self.unchecked = auto.check is not False
@@ -247,8 +247,12 @@ class SparseOperation(Operation):
         entries = entries.astype(dtype, copy=False)
         if self.sparse.format == "coo":
             return sp.coo_array((entries, (block.rows.copy(), block.columns.copy())), shape=block.shape)
-        matrix = sp.csr_array((entries, block.columns.copy(), block.pointers.copy()), shape=block.shape)
-        matrix.has_canonical_format = True
+        made = self.makers.get((k, n))
+        if made is None:
+            made = self.makers[k, n] = sp.csr_array((entries, block.columns, block.pointers), shape=block.shape)
+            made.has_canonical_format = True
+        matrix = copy.copy(made)  # SciPy checks the pattern of the first matrix alone
+        matrix.data, matrix.indices, matrix.indptr = entries, made.indices.copy(), made.indptr.copy()
         return matrix.tocsc() if self.sparse.format == "csc" else matrix
 
     def _native(self, k: int, n: int, entries: Any) -> Any:

@@ -18,7 +18,7 @@ import numpy as np
 from adinterface.core.contract.backend import Arrays
 
 from .evaluation import Evaluations
-from .extrapolation import extrapolate, windows
+from .extrapolation import extrapolate, size_of_step, windows
 from .methods.adaptive import Adaptive
 from .methods.looks import Apart, Step
 from .methods.method import Array, Slopes
@@ -81,20 +81,23 @@ class Bends(Sweep):
         slopes = [(up - down) / (a - b) if a != b else 0 * up for up, down, a, b in parts]
         sizes = [np.maximum(abs(up), abs(down)) for up, down, _, _ in parts]
         epsilon = self.allocated().epsilon
-        steps = [track.unit * 2.0**e for e in exponents]
+        steps = [track.unit * size_of_step(e) for e in exponents]
         lengths = np.array(steps)[None, :, None]
         rounding = np.maximum(0.5 * epsilon * np.array([sizes]), 0.5 * (self.options.absolute or 0.0)) / lengths
         return extrapolate(windows(exponents, 2, 1), np.array([slopes]), rounding, lengths[:, -1:], lengths[:, :, 0]).value[0]
 
     def top(self, track: Track) -> int:
         """The exponent from which on steps are good for mixed derivatives: the largest that served, but not beyond the first.
+        It is even, so that steps from it on have the same ratios along all lines.
 
         Where f is a square along the line, any step serves there.
         """
         exponents = track.exponents
         if len(exponents) < 2:
-            return exponents[0] if exponents else 0
-        return min(exponents[self.allocated().served(track)], 0)
+            largest = exponents[0] if exponents else 0
+        else:
+            largest = min(exponents[self.allocated().served(track)], 0)
+        return largest - largest % 2
 
     def at(self, keys: Sequence[tuple[int, int]]) -> None:
         """See that f is known at these lines and exponents."""
@@ -140,7 +143,7 @@ class Mixed(Sweep):
         def points() -> Iterator[list[Any]]:
             for track, exponent in wanted:
                 (i, a), (j, b) = self._keys(track.line, exponent)
-                u, v = bends.tracks[i].unit * 2.0**a, bends.tracks[j].unit * 2.0**b
+                u, v = bends.tracks[i].unit * size_of_step(a), bends.tracks[j].unit * size_of_step(b)
                 for sign in (1, -1):
                     yield self.move(self.fresh(), i, sign * u, j, sign * v)
 

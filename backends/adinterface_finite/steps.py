@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .extrapolation import Estimate
+from .extrapolation.windows import FAR
 from .neighbours import DEEP, between, fit, is_deep
 
 Array = np.ndarray[Any, Any]
@@ -41,9 +42,11 @@ SMALLEST = 5e-324
 LEAST, LEAP = -6, 14
 #: How much more noise than rounding is reckoned with where steps are chosen.
 UNSEEN = 8.0
-#: From this relative error on, if it is so many times what the steps lack and samples of noise are alike up to this factor,
-#: the last step is a test: how noisy it may be in parts of that error, and how far away at most.
-UNSURE, BEYOND, ALIKE, PART, FARTHEST = 1e-5, 3e4, 10.0, 1e-4, 24
+#: From this relative error on, if it is so many times what the steps lack and so many times the rounding that is known, the
+#: last step is a test. Its exponent: so small that
+#: most of what hides between larger steps is seen, and no more than ten times smaller than the step of a 3-point rule, whose
+#: rounding is then about what this one has.
+UNSURE, BEYOND, KNOWN, TEST = 1e-5, 3e4, 5e6, -16
 
 
 def grain(values: Sequence[float]) -> float:
@@ -135,7 +138,7 @@ def decide(
     measures = (
         small, bad, left, last, low_bend, of_worst(np.abs(slopes[:, 0] - slopes[:, 1])), low_noise,
         of_worst(2 * rounding[:, 1]), of_worst(np.maximum(np.abs(estimate.value), np.minimum(least, own))), of_worst(errors),
-        of_worst(estimate.floor), of_worst(np.full(errors.shape, np.inf) if estimate.alike is None else estimate.alike),
+        of_worst(estimate.floor),
     )  # fmt: skip
     changes: list[bool] = np.asarray(slopes.any(axis=(1, 2))).tolist()
     every = zip(*[measure.tolist() for measure in measures])
@@ -187,14 +190,13 @@ def next_step(
     top: float,
     error: float,
     floor: float,
-    alike: float,
 ) -> int | None:
     """The exponent of the next step of a line along which f changes; None if it has enough.
 
     limit: the unit of relative errors that are small enough. small: whether the largest step is less than x itself. bad: the
     least exponent at which f was not finite. left: how many evaluations the line may still take. last: the slope at the
     smallest step. low_bend, high_bend: how far the slopes at the two smallest steps are apart, and at the two largest.
-    low_noise, high_noise: twice the rounding in the slopes at the smallest step and at the second. top, error, floor, alike:
+    low_noise, high_noise: twice the rounding in the slopes at the smallest step and at the second. top, error, floor:
     the estimate. All in absolute value, and where f has many outputs the largest of all.
     """
     steps, high, low = len(exponents), exponents[0], exponents[-1]
@@ -226,9 +228,9 @@ def next_step(
     if rest > 2:
         return low - (2 if relative > LOST and steps > 2 else 1)
     gap, lacks = _gap(exponents, power, low_bend, low_noise, rest)
-    if rest < 2 and steps > 3 and max(UNSURE, BEYOND * lacks) < relative < math.inf and alike < ALIKE:
+    if rest < 2 and steps > 3 and max(UNSURE, BEYOND * lacks, KNOWN * low_noise) < relative < math.inf:
         # A function that is noisy, or one that oscillates unseen between the steps: far below them this can be told.
-        gap = max(gap, min(math.floor(math.log2(PART * relative) - math.log2(max(UNSEEN * low_noise, 1e-300))), FARTHEST))
+        return min(low - FAR, TEST)
     return low - gap
 
 

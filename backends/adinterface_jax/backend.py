@@ -33,6 +33,7 @@ class JaxBackend(Backend):
     node_types = (EquinoxModule(), NnxObject(), Pytree())
     opaque_types = (type(jax.jit(abs)), jax.custom_jvp, jax.custom_vjp)
     transposes = True
+    takes_trees = True
 
     def __init__(self, auto: AutoJax):
         super().__init__(auto)

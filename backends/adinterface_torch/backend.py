@@ -55,6 +55,7 @@ class TorchBackend(Backend):
     libraries = (TORCH,)
     node_types = (ModuleNode(),)
     transposes = True
+    takes_trees = True
     # Measured on torch 2.13: torch.func.jvp costs ten times a transposed pullback on long chains of small operations.
     prefers_transposing = True
     second_order = ("reverse", "reverse")

@@ -21,6 +21,7 @@ STUDIES = {
     "differences": ("differences.command", "accuracy, evaluations and overhead of finite differences"),
     "distributed": ("distributed.command", "gradients over several processes"),
     "s2mpj": ("s2mpj", "the CUTEst problems of the S2MPJ collection, unmodified, on every engine"),
+    "pymanopt": ("doors.pymanopt", "pymanopt's own tests, through our door to it"),
     "signatures": ("signatures", "write the overloads of the operators"),
     "house": ("house", "draw the rooms of the package and what each imports"),
 }

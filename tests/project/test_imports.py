@@ -26,6 +26,8 @@ ENGINE_OF = {
     "adinterface_finite": set(),
 }
 ENGINES = ("jax", "torch", "autograd")
+#: What `adinterface.doors` leads to.
+OTHER_PACKAGES = {"pymanopt", "pytensor", "tesseract_core"}
 #: What every package may import. (ml_dtypes, NumPy's bfloat16, is imported where one is met.)
 FREE = {"numpy", "array_api_compat", "adinterface"}
 
@@ -113,12 +115,13 @@ def test_a_backend_imports_the_core_and_its_own_engine_and_no_sibling(name):
 def test_the_core_imports_no_engine_and_no_backend():
     allowed = FREE | {"ml_dtypes", "array_api_strict"}
     found = _foreign(CORE, allowed)
-    # SciPy is an extra, and three extensions import it.
-    doors = ("sparse", "scipy", "numpy_code/deep")
-    assert [place for place in found if not place.startswith(tuple(f"adinterface/{door}/" for door in doors))] == []
+    # SciPy is an extra, and three extensions import it; each file of `doors` imports the package it is for.
+    extras = ("sparse", "scipy", "numpy_code/deep", "doors")
+    assert [place for place in found if not place.startswith(tuple(f"adinterface/{extra}/" for extra in extras))] == []
     assert _foreign(CORE / "sparse", allowed | {"scipy"}) == []
     assert _foreign(CORE / "scipy", allowed | {"scipy"}) == []
     assert _foreign(CORE / "numpy_code" / "deep", allowed | {"scipy"}) == []
+    assert _foreign(CORE / "doors", allowed | OTHER_PACKAGES) == []
 
 
 def test_the_conformance_package_imports_no_engine_and_no_backend():

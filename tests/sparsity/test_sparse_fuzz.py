@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 from adinterface_studies.functions import numpy_code, standard
-from adinterface_studies.functions.cell import Use
 
 from adinterface import (
     AutoAutograd,
@@ -32,6 +31,7 @@ from adinterface import (
     sparsity,
 )
 from adinterface.core.operators.prepare import Prepared
+from adinterface.namespaces.use import Use
 from adinterface.sparse.detect_trace import traced_pattern
 from adinterface.sparse.operators import SparseOperation
 from adinterface.sparse.traced import Traced

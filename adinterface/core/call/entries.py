@@ -11,6 +11,7 @@ import numpy as np
 from ..contract.arrays import full_like, library_of
 from ..contract.backend import Arrays, Aux, Backend, Randomness
 from ..contract.errors import BackendError, OutputError
+from ..contract.packed import Packed
 from ..contract.record import note_step
 from ..derive.basis import SEED_BYTES, stack_of, zero_entry
 from ..tree import structure_key
@@ -45,8 +46,11 @@ def for_each(
     chunk = _chunk(backend, stacks, count, numbers)
     vectorized = None
     if all(other.chunk_size != 1 for other in backends):
-        made = [other.vectorize(compute, tuple(each), chunk=chunk, randomness=randomness) for other in backends]
-        vectorized = None if None in made else made[0]
+        packed = None if backend.takes_trees else Packed(compute)
+        function = compute if packed is None else packed
+        made = [other.vectorize(function, tuple(each), chunk=chunk, randomness=randomness) for other in backends]
+        if None not in made:
+            vectorized = made[0] if packed is None or made[0] is None else packed.around(made[0])
     if vectorized is None:
         note_step(backend, f"{count} entries, one after another")
         if randomness == "same":

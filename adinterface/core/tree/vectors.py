@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
@@ -121,6 +122,7 @@ def as_matrix(blocks: Any, rows: Any, columns: Any = None) -> Any:
 
     rows: what f returned, or a tree like it, of m numbers; columns: the tuple of f's arguments, of n numbers. A Hessian takes
     its argument alone: `as_matrix(hessian(f, backend, x), x)`. The order is that of `ravel`. What is None counts as zero.
+    SciPy's sparse matrices, as `AutoSparse` gives them, make a sparse matrix of the same format.
     Raises TreeError where blocks, rows and columns do not fit.
 
     >>> import numpy as np
@@ -133,7 +135,11 @@ def as_matrix(blocks: Any, rows: Any, columns: Any = None) -> Any:
            [2., 1., 0.]])
     """
     lines = []
-    for m, parts in _lines(blocks, rows, columns):
+    found = list(_lines(blocks, rows, columns))
+    sparse = sys.modules.get("scipy.sparse")
+    if sparse is not None and any(sparse.issparse(block) for _, parts in found for _, block, _ in parts):
+        return _sparse_matrix(sparse, found)
+    for m, parts in found:
         made = []
         for n, block, shape in parts:
             library = None if block is None else require_leaf(block, "the blocks")
@@ -151,6 +157,28 @@ def as_matrix(blocks: Any, rows: Any, columns: Any = None) -> Any:
         whole.append([_as_block(cell, library, example[2]) for cell in line])
     xp = library.namespace(whole[0][0])
     return xp.concat([xp.concat(line, axis=1) for line in whole], axis=0)
+
+
+def _sparse_matrix(sparse: Any, lines: list[tuple[int, list[tuple[int, Any, tuple[int, ...]]]]]) -> Any:
+    formats = []
+    for m, parts in lines:
+        for n, block, _ in parts:
+            if block is None:
+                continue
+            if not sparse.issparse(block):
+                raise TreeError(f"as_matrix: the blocks are sparse matrices and a {type(block).__name__}. Pass one kind alone.")
+            if block.shape != (m, n):
+                raise TreeError(
+                    f"as_matrix: a sparse block has shape {block.shape}, but its row and column have {m} and {n} numbers."
+                )
+            formats.append(block.format)
+            single = block
+    if len(lines) == len(lines[0][1]) == 1:
+        return single
+    return sparse.block_array(
+        [[sparse.coo_array((m, n)) if block is None else block for n, block, _ in parts] for m, parts in lines],
+        format=formats[0],
+    )
 
 
 def _as_block(cell: tuple[int, int, Any, Library | None], library: Library, example: Any) -> Any:
@@ -214,7 +242,7 @@ def _lines(blocks: Any, rows: Any, columns: Any) -> list[tuple[int, list[tuple[i
         parts = [
             (math.prod(shape), block, (*height, *shape))
             for column, block in zip(
-                column_leaves, along(column_structure, column_leaves, line, "the blocks", first="the columns")
+                column_leaves, along(column_structure, column_leaves, line, "the blocks", first="the columns", whatever=True)
             )
             if column.differentiated
             for shape in [column.library.shape(column.value)]

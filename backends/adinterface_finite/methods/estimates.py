@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..extrapolation import windows
-from ..neighbours import is_deep, without_kinks
+from ..neighbours import without_kinks
 from ..steps import ASIDE, BELOW, coarse, decide, grain, may_be_rounded
 from .looks import Looks, Step
 from .method import Array, Slopes
@@ -68,13 +68,13 @@ class Estimates:
         steps = np.array([track.unit for track in group])[:, None] * found.powers
         scales, exactly = np.array([track.scale for track in group]), sizes
         epsilon = max(self.epsilon, exactness)
-        if sweep.order == 1 and (is_deep(exponents) or epsilon > self.epsilon):
+        if sweep.order == 1:
             # f rounds what it makes of x, too, which is more where f itself is small.
             exactly = np.maximum(sizes, np.abs(slopes) * scales[:, None, None])
         rounding = sweep.rounding(exactly, steps, epsilon)
         residues = None if self.here is None else np.nan_to_num(middles - self.here, nan=0.0)
         if residues is not None:
-            residues = without_kinks(exponents, residues, steps)
+            residues = without_kinks(residues, steps)
         grained = self._grained(sizes) if sweep.options.noise is None else None
         if grained is not None and residues is not None and len(exponents) == 2:
             for n, k in np.argwhere(grained).tolist():

@@ -12,10 +12,10 @@ from adinterface.core.contract.backend import Arrays
 from adinterface.core.contract.workers import OUTSIDE
 
 from ..evaluation import Evaluations
-from ..extrapolation import Estimate, Windows, extrapolate
+from ..extrapolation import Estimate, Windows, extrapolate, size_of_step
 from ..levels import enclosing
 from ..points import SQUARED, Lines
-from ..steps import FINE, RETREAT, START, unit
+from ..steps import BEGIN, FINE, RETREAT, START, unit
 from .method import Array
 from .track import Track
 
@@ -129,7 +129,7 @@ class Looks:
 
     def _points(self, wanted: Sequence[Step], distances: list[Any]) -> Iterator[Sequence[Any]]:
         for track, exponent in wanted:
-            t, move = track.unit * 2.0**exponent, track.move
+            t, move = track.unit * size_of_step(exponent), track.move
             leaves, distance = move(t)
             distances.append(distance)
             yield leaves
@@ -217,9 +217,7 @@ class Looks:
         """Where f did not change at all around a number that is close to zero, it may change at a distance of about 1."""
         if track.scale >= 2.0**-10 or self.most < 8 or self.lines.point.scale is not None:
             return ()
-        exponent = round(math.log2(unit(1.0) / track.unit))
-        if exponent >= track.bad:
+        if math.log2(unit(1.0) / track.unit) >= track.bad:
             return ()
-        track.forget()
-        track.scale = 1.0
-        return exponent, exponent - 1
+        track.begin_again(unit(1.0), 1.0)
+        return BEGIN

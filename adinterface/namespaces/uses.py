@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .cell import Array, Kind, Use
+from .use import Array, Kind, Use
 
 # Arguments: no two elements alike, no element at a kink, nothing symmetric.
 V = np.array([0.7, -1.3, 2.1, 0.4])

@@ -1,0 +1,131 @@
+"""pymanopt: cost functions on manifolds, differentiated by any backend."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..core.contract.auto import AutoBackend
+from ..core.contract.errors import TreeError
+from ..core.contract.registry import find
+from ..core.operators.dispatch import OPERATIONS
+from ..core.operators.gradient import gradient
+from ..core.operators.hessian import hvp
+from ..core.operators.prepare import Prepared
+from ..fit.evaluate import Evaluate
+from .arguments import require_arguments
+from .missing import missing
+
+try:
+    from pymanopt.autodiff import Function
+    from pymanopt.autodiff.backends._backend import Backend
+    from pymanopt.manifolds.manifold import Manifold
+    from pymanopt.tools import bisect_sequence
+except ModuleNotFoundError as error:
+    raise missing(error, "pymanopt", "pymanopt") from error
+
+#: A cost function as users write it.
+Cost = Callable[..., Any]
+
+
+def function(manifold: Manifold, backend: AutoBackend) -> Callable[[Cost], Function]:
+    """A decorator that makes f a function of pymanopt on `manifold`, as `pymanopt.function.jax(manifold)` does.
+
+        @function(manifold, AutoTorch())
+        def cost(x): ...
+
+        problem = pymanopt.Problem(manifold, cost)
+
+    f takes one array for each value of a point, in the form of the backend, and returns a real scalar. The Euclidean
+    gradient is that of `gradient`: dL/dRe + i dL/dIm for complex points. Each derivative is prepared, so f must be pure where
+    the engine compiles. A function for `euclidean_gradient=` and the like may return arrays.
+
+    Raises TypeError for what is no manifold and for an f that cannot take a point, BackendError for what is no backend, and
+    MissingEngineError without pymanopt or the engine. Calls raise what `gradient` and `hvp` raise.
+    """
+    if not isinstance(manifold, Manifold):
+        raise TypeError(f"function(manifold, backend): the first argument is {manifold!r}, not a manifold of pymanopt.")
+    engine = EngineBackend(backend)
+
+    def decorate(f: Cost) -> Function:
+        require_arguments(f"function of pymanopt on {manifold}", f, manifold.num_values)
+        return Function(function=f, manifold=manifold, backend=engine)
+
+    return decorate
+
+
+class EngineBackend(Backend):
+    """A backend of pymanopt that differentiates by a backend of ours."""
+
+    def __init__(self, auto: AutoBackend):
+        find(auto)
+        self.auto = auto
+        super().__init__(repr(auto))
+
+    @staticmethod
+    def is_available() -> bool:
+        """True: without its engine, a backend cannot be made."""
+        return True
+
+    def prepare_function(self, function: Cost) -> Callable[..., Any]:
+        """f on NumPy arrays."""
+        evaluate = Prepared(Evaluate, self.auto, function)
+
+        @functools.wraps(function)
+        def value(*point: Any) -> Any:
+            return _plain(evaluate(*point))
+
+        return value
+
+    def generate_gradient_operator(self, function: Cost, num_arguments: int) -> Callable[..., Any]:
+        """The Euclidean gradient: an array, or a list of one for each argument."""
+        fast = Prepared(OPERATIONS[gradient], self.auto, function)
+
+        def euclidean_gradient(*point: Any) -> Any:
+            gradients = fast(*point)
+            return gradients[0] if num_arguments == 1 else list(gradients)
+
+        return euclidean_gradient
+
+    def generate_hessian_operator(self, function: Cost, num_arguments: int) -> Callable[..., Any]:
+        """The Hessian-vector product, of the point's values and then the vector's: an array, or a list."""
+
+        def halves_to_value(halves: tuple[tuple[Any, ...], ...]) -> Any:
+            return function(*[half[0] if len(half) == 1 else half[0] + 1j * half[1] for half in halves])
+
+        fast = Prepared(OPERATIONS[hvp], self.auto, halves_to_value)
+
+        def euclidean_hessian(*point_and_vector: Any) -> Any:
+            point, vector = bisect_sequence(point_and_vector)
+            halves = tuple([_halves(x) for x in point])
+            products = fast(halves, tuple([_like(v, x) for v, x in zip(vector, halves, strict=True)]))
+            joined = [half[0] if len(half) == 1 else half[0] + 1j * half[1] for half in products]
+            return joined[0] if num_arguments == 1 else joined
+
+        return euclidean_hessian
+
+
+def _halves(x: Any) -> tuple[Any, ...]:
+    """A real array alone; the real and the imaginary part of a complex one, for `hvp` takes real leaves."""
+    return (x.real.copy(), x.imag.copy()) if np.iscomplexobj(x) else (x,)
+
+
+def _like(vector: Any, halves: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A vector in as many parts as its point."""
+    if len(halves) == 1 and np.iscomplexobj(vector):
+        raise TreeError(
+            "the vector of a Hessian-vector product is complex, and its point real: take `vector.real`, or a complex point."
+        )
+    vector = np.asarray(vector)
+    return (vector,) if len(halves) == 1 else (vector.real.copy(), vector.imag.copy())
+
+
+def _plain(value: Any) -> Any:
+    """What f returned; a number for a 0-d array, which line searches compare and print."""
+    return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
+__all__ = ["EngineBackend", "function"]

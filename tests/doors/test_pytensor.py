@@ -1,0 +1,345 @@
+"""`adinterface.doors.pytensor`, by PyTensor's own checks, and under PyMC's samplers."""
+
+import threading
+import warnings
+
+import autograd.numpy as anp
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+from backends_table import each_backend, each_engine
+
+pytest.importorskip("pytensor", reason="`make doors` installs PyTensor")
+
+import pytensor
+import pytensor.tensor as pt
+from pytensor.gradient import DisconnectedInputError, Rop, hessian_vector_product, verify_grad
+from pytensor.graph.traversal import ancestors
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    BackendError,
+    OutputError,
+    numpy_function,
+)
+from adinterface.doors.pytensor import FunctionOp, as_op
+
+NAMESPACES = {AutoJax(): jnp, AutoTorch(): torch, AutoAutograd(): anp, AutoFiniteDifferences(): np}
+
+
+def _rng():
+    return np.random.default_rng(0)
+
+
+def _scalar(xp):
+    def f(x, y):
+        return (xp.sin(x) * y).sum() + (x[0] * y) ** 2
+
+    return f
+
+
+def _vector(xp):
+    def f(a, x):
+        return xp.tanh(a @ x)
+
+    return f
+
+
+def _several(xp):
+    def f(x, y):
+        return xp.exp(x) * y, (x * y).sum(), x[::-1] if xp is not torch else torch.flip(x, (0,))
+
+    return f
+
+
+# PyTensor's own check ---------------------------------------------------------------------------------------------------
+
+
+@each_backend
+def test_verify_grad_of_a_scalar(backend):
+    op = as_op(_scalar(NAMESPACES[backend]), backend)
+    verify_grad(op, [_rng().normal(size=3), np.array(0.7)], rng=_rng())
+
+
+@each_backend
+def test_verify_grad_of_an_array(backend):
+    op = as_op(_vector(NAMESPACES[backend]), backend, pt.dvector)
+    verify_grad(op, [_rng().normal(size=(2, 3)), _rng().normal(size=3)], rng=_rng())
+
+
+@each_backend
+@pytest.mark.parametrize("n", range(3))
+def test_verify_grad_of_each_of_several_outputs(backend, n):
+    op = as_op(_several(NAMESPACES[backend]), backend, [pt.dvector, pt.dscalar, pt.dvector])
+    verify_grad(lambda *args: op(*args)[n], [_rng().normal(size=3), _rng().normal(size=3)], rng=_rng())
+
+
+@each_backend
+def test_verify_grad_of_a_sum_over_several_outputs(backend):
+    op = as_op(_several(NAMESPACES[backend]), backend, [pt.dvector, pt.dscalar, pt.dvector])
+
+    def total(*args):
+        first, second, third = op(*args)
+        return (first * third).sum() * second
+
+    verify_grad(total, [_rng().normal(size=3), _rng().normal(size=3)], rng=_rng())
+
+
+@each_engine
+def test_verify_grad_in_float32(backend):
+    op = as_op(_scalar(NAMESPACES[backend]), backend)
+    x, y = _rng().normal(size=3).astype("float32"), np.float32(0.7)
+    assert op(x, y).dtype == "float32"
+    verify_grad(op, [x, np.asarray(y)], rng=_rng())
+
+
+@each_engine
+def test_verify_grad_of_the_gradient(backend):
+    op = as_op(_scalar(NAMESPACES[backend]), backend)
+
+    def of_the_gradient(x, y):
+        return pt.grad(op(x, y), x)
+
+    verify_grad(of_the_gradient, [_rng().normal(size=3), np.array(0.7)], rng=_rng())
+
+
+@each_engine
+def test_verify_grad_of_the_gradient_of_an_array(backend):
+    op = as_op(_vector(NAMESPACES[backend]), backend, pt.dvector)
+
+    def of_the_gradient(a, x):
+        return pt.grad((op(a, x) ** 2).sum(), a)
+
+    verify_grad(of_the_gradient, [_rng().normal(size=(2, 3)), _rng().normal(size=3)], rng=_rng())
+
+
+@each_backend
+def test_verify_grad_with_an_integer_argument(backend):
+    def f(x, indices):
+        return (x[indices] ** 2).sum()
+
+    op, indices = as_op(f, backend), np.array([0, 2, 2])
+    verify_grad(lambda x: op(x, indices), [_rng().normal(size=3)], rng=_rng())
+
+
+# Against closed forms --------------------------------------------------------------------------------------------------
+
+
+@each_backend
+@pytest.mark.parametrize("by_the_op", [False, True], ids=["two pullbacks", "R_op"])
+def test_the_r_operator(backend, by_the_op):
+    op = as_op(_vector(NAMESPACES[backend]), backend, pt.dvector)
+    a, x, u, v = pt.dmatrix(), pt.dvector(), pt.dmatrix(), pt.dvector()
+    values = [_rng().normal(size=shape) for shape in ((2, 3), 3, (2, 3), 3)]
+    pushed = pytensor.function([a, x, u, v], Rop(op(a, x), [a, x], [u, v], use_op_rop_implementation=by_the_op))(*values)
+    at, x_, du, dv = values
+    expected = (1 - np.tanh(at @ x_) ** 2) * (du @ x_ + at @ dv)
+    np.testing.assert_allclose(pushed, expected, rtol=1e-6 if backend == AutoFiniteDifferences() else 1e-12)
+
+
+@each_backend
+def test_the_r_operator_with_a_tangent_of_one_argument(backend):
+    op = as_op(_scalar(NAMESPACES[backend]), backend)
+    x, y, v = pt.dvector(), pt.dscalar(), pt.dvector()
+    at, factor, direction = _rng().normal(size=3), 0.7, _rng().normal(size=3)
+    pushed = pytensor.function([x, y, v], Rop(op(x, y), [x], [v], use_op_rop_implementation=True))
+    expected = (np.cos(at) * factor) @ direction + 2 * at[0] * factor**2 * direction[0]
+    np.testing.assert_allclose(pushed(at, factor, direction), expected, rtol=1e-7)
+
+
+@each_engine
+def test_a_hessian_vector_product(backend):
+    xp = NAMESPACES[backend]
+    op = as_op(lambda x: xp.sin(x).sum(), backend)
+    x, v = pt.dvector(), pt.dvector()
+    product = pytensor.function([x, v], hessian_vector_product(op(x), [x], [v])[0])
+    at, direction = _rng().normal(size=(2, 3))
+    np.testing.assert_allclose(product(at, direction), -np.sin(at) * direction, rtol=1e-12)
+
+
+@each_backend
+def test_a_value_that_is_the_argument_shares_no_memory_with_it(backend):
+    op, x = as_op(lambda x: x, backend, pt.dvector), pt.dvector()
+    at = np.arange(3.0)
+    value = pytensor.function([pytensor.In(x, borrow=True)], pytensor.Out(op(x), borrow=True))(at)
+    np.testing.assert_array_equal(value, at)
+    assert not np.shares_memory(value, at)
+
+
+def test_the_gradient_by_two_variables_is_one_evaluation():
+    counts = {"calls": 0}
+
+    def f(x, y):
+        counts["calls"] += 1
+        return (x * y).sum()
+
+    op, x, y = as_op(f, AutoAutograd()), pt.dvector(), pt.dvector()
+    cost = op(x, y)
+    both = pytensor.function([x, y], [pt.grad(cost, x), pt.grad(cost, y)])
+    both(np.ones(3), np.ones(3))
+    counts["calls"] = 0
+    both(np.ones(3), np.ones(3))
+    assert counts["calls"] == 1
+
+
+def test_constants_are_not_differentiated():
+    op, x = as_op(lambda x, data: ((x - data) ** 2).sum(), AutoTorch()), pt.dvector()
+    gradient = pt.grad(op(x, np.ones(3)), x)
+    (derivative,) = [
+        v.owner for v in ancestors([gradient]) if v.owner and isinstance(v.owner.op, FunctionOp) and v.owner.nin > 2
+    ]
+    assert derivative.nout == 1
+    np.testing.assert_allclose(gradient.eval({x: np.arange(3.0)}), [-2.0, 0.0, 2.0])
+
+
+def test_an_integer_variable_is_disconnected():
+    op, n = as_op(lambda x, n: (x * n).sum(), AutoJax()), pt.lscalar()
+    with pytest.raises(DisconnectedInputError):
+        pt.grad(op(pt.dvector(), n), n)
+
+
+def test_threads_share_an_op():
+    op, x = as_op(_scalar(torch), AutoTorch()), pt.dvector()
+    gradient, found = pt.grad(op(x, 2.0), x), {}
+
+    def evaluate(n):
+        at = np.full(3, float(n))
+        found[n] = gradient.eval({x: at})
+
+    threads = [threading.Thread(target=evaluate, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for n in range(4):
+        np.testing.assert_allclose(found[n], 2 * np.cos(n) + np.array([8.0 * n, 0, 0]))
+
+
+# What does not fit -----------------------------------------------------------------------------------------------------
+
+
+def test_what_is_no_function_and_no_backend():
+    with pytest.raises(TypeError, match="as_op"):
+        as_op(None, AutoJax())
+    with pytest.raises(BackendError, match="AutoJax"):
+        as_op(lambda x: x, "jax")
+
+
+@pytest.mark.parametrize("outputs", [pt.lscalar, [pt.dscalar, "float64"], [pt.zscalar]])
+def test_outputs_are_floating_types(outputs):
+    with pytest.raises(TypeError, match=r"is no floating type of PyTensor\. Pass outputs=pt\.dvector, or a list of types\."):
+        as_op(lambda x: x, AutoJax(), outputs)
+
+
+def test_a_complex_variable():
+    with pytest.raises(TypeError, match=r"a variable is complex\. .* pass `x\.real` and `x\.imag`"):
+        as_op(lambda x: x, AutoJax())(pt.zvector())
+
+
+def test_another_number_of_variables():
+    with pytest.raises(
+        TypeError, match=r"f must take 2 positional arguments, one for each array: too many .*functools\.partial"
+    ):
+        as_op(lambda x: x, AutoJax())(pt.dvector(), pt.dvector())
+
+
+@pytest.mark.parametrize(
+    ("f", "outputs", "message"),
+    [
+        (
+            lambda x: x,
+            None,
+            r"output 0 is .*\(3,\).* and Scalar\(float64, shape=\(\)\) was .*pt\.TensorType\('float64', ",
+        ),
+        (lambda x: x, pt.dmatrix, r"output 0 is .*\(3,\).* and Matrix\(float64, shape=\(\?, \?\)\) was expected"),
+        (lambda x: x, pt.TensorType("float64", shape=(2,)), r"Vector\(float64, shape=\(2,\)\) was expected"),
+        (lambda x: (x, x), pt.dvector, r"output 0 is "),
+        (lambda x: x, [pt.dvector, pt.dvector], r"must return a tuple of 2 arrays, not "),
+        (lambda x: (x,), [pt.dvector, pt.dvector], r"must return a tuple of 2 arrays, not "),
+        (lambda x: x * 1j, pt.dvector, r"output 0 is .*complex128"),
+    ],
+)
+def test_a_value_of_another_type(f, outputs, message):
+    op, x = as_op(f, AutoAutograd(), outputs), pt.dvector()
+    value = op(x)[0] if isinstance(outputs, list) else op(x)
+    with pytest.raises(OutputError, match=message):
+        pytensor.function([x], value)(np.ones(3))
+
+
+# PyMC ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def pymc():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # ArviZ tells of its next release
+        return pytest.importorskip("pymc", reason="`make doors` installs PyMC")
+
+
+X = np.random.default_rng(1).normal(size=(20, 3))
+Y = X @ np.array([1.0, -2.0, 0.5]) + 0.3 * np.random.default_rng(2).normal(size=20)
+
+
+def _likelihood(xp):
+    def loglike(weights, sigma, x, y):
+        residual = (y - x @ weights) / sigma
+        return -0.5 * (residual**2).sum() - 20 * xp.log(sigma)
+
+    return loglike
+
+
+LIKELIHOODS = {
+    "jax": (_likelihood(jnp), AutoJax()),
+    "torch": (_likelihood(torch), AutoTorch()),
+    "autograd": (_likelihood(anp), AutoAutograd()),
+    "numpy on jax": (numpy_function(_likelihood(np)), AutoJax()),
+    "numpy on torch": (numpy_function(_likelihood(np)), AutoTorch()),
+    "differences": (_likelihood(np), AutoFiniteDifferences()),
+}
+
+
+def _model(pymc, op):
+    with pymc.Model() as model:
+        weights = pymc.Normal("weights", 0, 3, shape=3)
+        sigma = pymc.HalfNormal("sigma", 1)
+        if op is None:
+            pymc.Normal("y", X @ np.eye(3) @ weights, sigma, observed=Y)
+        else:
+            pymc.Potential("likelihood", op(weights, sigma, X, Y))
+    return model
+
+
+@pytest.mark.parametrize("name", LIKELIHOODS)
+def test_a_model_has_the_gradient_and_the_hessian_of_pymcs_own(pymc, name):
+    ours, own = _model(pymc, as_op(*LIKELIHOODS[name])), _model(pymc, None)
+    point = own.initial_point()
+    point["weights"] = np.array([0.5, -1.0, 0.2])
+    rtol = 1e-7 if name == "differences" else 1e-10
+    np.testing.assert_allclose(ours.compile_dlogp()(point), own.compile_dlogp()(point), rtol=rtol)
+    if name != "differences":
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            np.testing.assert_allclose(ours.compile_d2logp()(point), own.compile_d2logp()(point), rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["jax", "torch", "numpy on jax"])
+@pytest.mark.filterwarnings("ignore")  # of PyMC's: few draws
+def test_a_model_samples(pymc, name):
+    op = as_op(*LIKELIHOODS[name])
+    with _model(pymc, op):
+        trace = pymc.sample(draws=100, tune=200, chains=1, cores=1, random_seed=3, progressbar=False)
+    exact = np.linalg.lstsq(X, Y, rcond=None)[0]
+    np.testing.assert_allclose(trace.posterior["weights"].mean(("chain", "draw")), exact, atol=0.2)
+
+
+def test_an_op_is_pickled_with_its_function(pymc):
+    cloudpickle = pytest.importorskip("cloudpickle")
+    op = as_op(*LIKELIHOODS["torch"])
+    point = _model(pymc, op).initial_point()
+    expected = _model(pymc, op).compile_dlogp()(point)
+    again = cloudpickle.loads(cloudpickle.dumps(op))
+    np.testing.assert_array_equal(_model(pymc, again).compile_dlogp()(point), expected)

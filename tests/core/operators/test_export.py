@@ -267,14 +267,13 @@ REFUSED = {
     "a random key": (
         prepare(gradient, lambda x, k: jnp.sum(x * jax.random.normal(k, x.shape)), JAX, X32, Constant(jax.random.key(0))),
         (X32, Constant(jax.random.key(0))),
-        "An argument has the dtype key<fry>, which a file would fix. Pass its data as integers, and make the key in f: "
-        "jax.random.wrap_key_data(data).",
+        "An argument has the dtype key<fry>, which a file would fix. Pass its data as integers, and make the key of it in f.",
     ),
     "a module": (
         prepare(gradient, lambda m, x: m(x).sum(), TORCH, LINEAR, MODULE),
         (LINEAR, MODULE),
-        "f reaches parameters through a Linear, which a file cannot hold. Pass a dict of its parameters, and call the module "
-        "with torch.func.functional_call.",
+        "f reaches parameters through a Linear, which a file cannot hold. Pass a dict of its parameters, and let f call the "
+        "object with these.",
     ),
     "other operators of torch": (
         prepare(jacobian, lambda x: x**2, TORCH, X),

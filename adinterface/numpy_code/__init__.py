@@ -14,6 +14,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 from ..core.contract.ambient import now, within
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import NUMPY, PYTHON, Library
+from ..core.contract.tracing import untraced
 from ..core.tree import Constant, Leaf, Node, Structure, flatten, handler_of, register_stand_in
 from .array import NumpyArray, wrap
 from .engine import Engine, engine_of
@@ -68,6 +69,7 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
 
     copy_for_call: Any = _UNASKED
 
+    @untraced
     @functools.wraps(f)
     def on_any_engine(*args: Any, **kwargs: Any) -> Any:
         leaves: list[Leaf] = []

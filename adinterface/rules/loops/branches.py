@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from ...core.contract.library import Library
 from ...core.contract.loops import Arrays, known
+from ...core.contract.tracing import untraced
 from .captured import engine_among
 from .home import Home
 from .trees import NUMBERS, LoopLeaf, LoopTree, described, leaf_of, of_kind
@@ -14,6 +15,7 @@ from .trees import NUMBERS, LoopLeaf, LoopTree, described, leaf_of, of_kind
 T = TypeVar("T")
 
 
+@untraced
 def cond(pred: Any, true_function: Callable[..., T], false_function: Callable[..., T], *operands: Any) -> T:
     """``true_function(*operands) if pred else false_function(*operands)``, with the meaning of `jax.lax.cond`, on any engine.
 
@@ -36,6 +38,7 @@ def cond(pred: Any, true_function: Callable[..., T], false_function: Callable[..
     return _chosen("cond", leaf, (false_function, true_function), operands)  # type: ignore[no-any-return]
 
 
+@untraced
 def switch(index: Any, branches: Sequence[Callable[..., T]], *operands: Any) -> T:
     """``branches[index](*operands)``, with the meaning of `jax.lax.switch`, on any engine.
 

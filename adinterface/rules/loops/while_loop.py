@@ -10,6 +10,7 @@ import numpy as np
 from ...core.contract.errors import OutputError
 from ...core.contract.library import NUMPY, PYTHON
 from ...core.contract.loops import Arrays, known
+from ...core.contract.tracing import untraced
 from .captured import engine_among
 from .carry import Carry
 from .home import Home, Outgrown
@@ -18,6 +19,7 @@ from .trees import LoopLeaf, LoopTree, described, leaf_of
 CarryT = TypeVar("CarryT")
 
 
+@untraced
 def while_loop(condition: Callable[[CarryT], Any], body: Callable[[CarryT], CarryT], init: CarryT) -> CarryT:
     """``while condition(carry): carry = body(carry)``, with the meaning of `jax.lax.while_loop`, over trees and on any engine.
 

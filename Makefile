@@ -93,7 +93,7 @@ $(VENV)-doors/.ready: $(VENV)/.test-ready constraints-doors.txt
 	@$(BIN)/python -m venv $(VENV)-doors
 	@$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
 		> $$($(VENV)-doors/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/below.pth
-	@$(VENV)-doors/bin/python -m pip install -qq --disable-pip-version-check -c $(CONSTRAINTS) -c constraints-doors.txt -e '.[doors]'
+	@$(VENV)-doors/bin/python -m pip install -qq --disable-pip-version-check -c constraints-doors.txt -e '.[doors]'
 	@touch $@
 
 $(VENV)-strangers/.ready: $(VENV)/.test-ready constraints-strangers.txt

@@ -21,6 +21,7 @@ STUDIES = {
     "differences": ("differences.command", "accuracy, evaluations and overhead of finite differences"),
     "distributed": ("distributed.command", "gradients over several processes"),
     "s2mpj": ("s2mpj", "the CUTEst problems of the S2MPJ collection, unmodified, on every engine"),
+    "ipopt": ("ipopt", "constrained problems under pounce, beside callbacks by hand and beside its own functions for JAX"),
     "signatures": ("signatures", "write the overloads of the operators"),
     "house": ("house", "draw the rooms of the package and what each imports"),
 }

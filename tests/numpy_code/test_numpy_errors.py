@@ -209,7 +209,7 @@ def sort(x):
     return x[0]
 
 
-@refused("x.ctypes needs NumPy's own memory, which an array of {engine} does not have.")
+@refused("x.ctypes needs NumPy memory, which an array of {engine} does not have.")
 def memory(x):
     return x.ctypes
 
@@ -361,7 +361,7 @@ def matrix_in_a_list(x):
 
 
 MASKED = (
-    "a masked array beside an engine's array would lose its mask. Write np.where(mask, a, b), or nan for what is masked and "
+    "a masked array together with an engine's array would lose its mask. Write np.where(mask, a, b), or nan for what is masked and "
     "np.nansum and the like."
 )
 

@@ -647,7 +647,7 @@ def test_a_plain_array_indexed_by_what_jit_does_not_know():
         (lambda x: x + "a", TypeError, "unsupported operand type(s) for +: 'NumpyArray' and 'str'"),
         (lambda x: "a" - x, TypeError, "unsupported operand type(s) for -: 'str' and 'NumpyArray'"),
         (lambda x: np.sin(x) * {}, TypeError, "unsupported operand type(s) for *: 'NumpyArray' and 'dict'"),
-        (lambda x: np.hypot(x, "a"), TypeError, "numpy_function: np.hypot got a str beside"),
+        (lambda x: np.hypot(x, "a"), TypeError, "numpy_function: np.hypot got a str and"),
         (lambda x: x.numpy(), AttributeError, "'numpy.ndarray' object has no attribute 'numpy'"),
         (lambda x: [x][x[0]], TypeError, "only integer scalar arrays can be converted to a scalar index"),
         (lambda x: {x: 1}, TypeError, "unhashable type: 'NumpyArray'"),

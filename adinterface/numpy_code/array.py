@@ -408,8 +408,8 @@ class NumpyArray(Storage):
     def _concrete(self) -> Any:
         """The number as Python sees it: an integer of it has no derivative, so nothing is lost."""
         if (decisions := active()) is not None:
-            whole: Any = self if self.dtype.kind in "iub" else np.trunc(self)
-            return decisions.numbers(whole._array, self._engine.library)
+            integers: Any = self if self.dtype.kind in "iub" else np.trunc(self)
+            return decisions.numbers(integers._array, self._engine.library)
         value = self._engine.library.value_under_trace(self._array) if self._traced() else None
         return self._array if value is None else value
 

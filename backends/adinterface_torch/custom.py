@@ -11,16 +11,12 @@ from typing import Any
 import torch
 
 from adinterface.core.contract.errors import BackendError
-from adinterface.core.contract.rules import Arrays, FlatRule, Point, require_linear, while_compiling
+from adinterface.core.contract.rules import Arrays, FlatRule, Point, require_linear
 
 from .backward import backward, detached
 from .captured import Called, Map, below, derived, primal
 from .nested_forward import is_nested_forward, refusal
-from .private import VMAP, disable_dynamo, in_dual_level, peek, set_grad_enabled, transformations
-
-# Compiled, a Function would lose its forward rule (https://github.com/pytorch/pytorch/issues/192985).
-_is_compiling: Callable[[], bool] = torch.compiler.is_compiling
-while_compiling.append((_is_compiling, disable_dynamo))
+from .private import VMAP, in_dual_level, peek, set_grad_enabled, transformations
 
 
 class AdinterfaceRule(torch.autograd.Function):

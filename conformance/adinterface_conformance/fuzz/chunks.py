@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import multiprocessing
 import time
@@ -79,4 +80,6 @@ def _tried(backends: Sequence[AutoBackend], done: Fuzzing, start: int, count: in
 def _chunk(modules: Sequence[str], backends: Sequence[AutoBackend], done: Fuzzing, start: int, count: int) -> Fuzzing:
     for module in modules:  # where the backend values are defined
         importlib.import_module(module)
+    gc.collect()
+    gc.freeze()  # the engines' own objects, which a collection would look at again and again
     return _tried(backends, done, start, count)

@@ -16,8 +16,7 @@ from adinterface_torch.modules import read
 from torch import nn
 from torch._dynamo.mutation_guard import install_generation_tagging_init
 
-from adinterface import AutoTorch, ConversionError, gradient, hvp, jacobian, prepare, pushforward, value_and_gradient
-from adinterface.core import tree
+from adinterface import AutoTorch, ConversionError, gradient, hvp, jacobian, prepare, pushforward, tree, value_and_gradient
 from adinterface.core.call.signature import Signature
 
 

@@ -26,9 +26,9 @@ from adinterface import (
     hessian,
     jacobian,
     prepare,
+    tree,
     value_and_jacobian,
 )
-from adinterface.core import tree
 
 
 @dataclasses.dataclass

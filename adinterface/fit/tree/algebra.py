@@ -11,12 +11,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..contract.errors import ConversionError, TreeError
-from ..contract.library import NUMPY, PYTHON, Library
-from ..contract.structures import DIFFERENTIATED, Leaf, Structure
-from ..contract.tracing import untraced
-from .mapping import along, apart, is_complex, leaf_path, map, precision, rebuild, require_leaf, require_like, require_shape
-from .recognition import handler_of
+from ...core.contract.errors import ConversionError, TreeError
+from ...core.contract.library import NUMPY, PYTHON, Library
+from ...core.contract.structures import DIFFERENTIATED, Leaf, Structure
+from ...core.contract.tracing import untraced
+from ...core.tree.matching import along, apart, rebuild
+from ...core.tree.recognition import handler_of
+from .mapping import is_complex, leaf_path, map, precision, require_leaf, require_like, require_shape
 
 
 @untraced

@@ -14,13 +14,13 @@ from ..core.contract.structures import Constant
 from ..core.contract.tracing import untraced
 from ..core.operators.jacobian import jacobian
 from ..core.operators.pullback import linearize
-from ..core.tree.mapping import require_leaf
-from ..core.tree.vectors import as_matrix
 from .evaluate import Evaluate
 from .flat import Flat
 from .packing import Packing, Rows, Vector, pack
 from .parameters import Parameters
 from .solvers import require_dense, scipy
+from .tree.mapping import require_leaf
+from .tree.vectors import as_matrix
 
 #: SciPy's methods of `solve_ivp` that ask for a Jacobian.
 _IMPLICIT = ("Radau", "BDF", "LSODA")

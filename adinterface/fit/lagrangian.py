@@ -10,10 +10,10 @@ import numpy as np
 
 from ..core.contract.auto import AutoBackend
 from ..core.contract.structures import Constant
-from ..core.tree import leaves
-from ..core.tree.mapping import require_leaf
 from .flat import Flat, first
 from .packing import Vector
+from .tree import leaves
+from .tree.mapping import require_leaf
 
 
 class Lagrangian:
@@ -33,10 +33,16 @@ class Lagrangian:
         self._starts: list[int] = np.cumsum([0, *[math.prod(shape) for shape in self._shapes]]).tolist()
         #: How many numbers g has.
         self.size = self._starts[-1]
+        self._example = np.random.default_rng(0).normal(size=self.size)
+        self._found = False
         self._flat = Flat(self._value, backend, start, (1.0, self._parts(np.zeros(self.size)), *constants), {})
 
     def hessian(self, x: Vector, multipliers: Vector, factor: float) -> Any:
         """The Hessian as a matrix of shape `(n, n)`: of SciPy's sparse ones if the backend is `AutoSparse`."""
+        if not self._found:
+            # A pattern that is probed must see all of g, which multipliers of zero would hide.
+            self._found = True
+            self.hessian(self._flat.x0, self._example, 0.7)
         changed = Constant(float(factor)), Constant(self._parts(multipliers))
         self._flat.constants = (*changed, *self._flat.constants[2:])
         return self._flat.hess(x)

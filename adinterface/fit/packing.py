@@ -10,10 +10,11 @@ import numpy as np
 from ..core.contract.errors import NotDifferentiableError, TreeError
 from ..core.contract.library import NUMPY, PYTHON, Library, kind, widest
 from ..core.contract.structures import Leaf
-from ..core.tree.mapping import along, require_leaf, require_like, require_shape
+from ..core.tree import along
 from ..core.tree.recognition import handler_of
-from ..core.tree.vectors import as_matrix
 from .parameters import Parameters
+from .tree.mapping import require_leaf, require_like, require_shape
+from .tree.vectors import as_matrix
 
 Vector = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -16,9 +16,10 @@ from ..core.contract.errors import TreeError
 from ..core.contract.library import PYTHON, Library
 from ..core.contract.structures import Leaf
 from ..core.tree import Structure, count_leaves
-from ..core.tree.algebra import like as like
-from ..core.tree.mapping import Fits, along, apart, precision, rebuild
-from ..core.tree.mapping import require_like as require_like
+from ..core.tree.matching import Fits, along, apart, rebuild
+from .tree.algebra import like as like
+from .tree.mapping import precision
+from .tree.mapping import require_like as require_like
 
 
 class Parameters:

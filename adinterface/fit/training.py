@@ -13,10 +13,11 @@ from ..core.contract.tracing import untraced
 from ..core.operators.gradient import value_and_gradient
 from ..core.operators.prepare import Prepared, prepare
 from ..core.operators.second_order import first_order
-from ..core.tree.algebra import like
-from ..core.tree.mapping import apart, map, rebuild, require_leaf
+from ..core.tree import apart, rebuild
 from .evaluate import TrainingStep
 from .parameters import Parameters
+from .tree.algebra import like
+from .tree.mapping import map, require_leaf
 from .update import update
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from ..core.contract.registry import evaluation
 from ..core.contract.tracing import untraced
-from ..core.tree.algebra import beside, checked_factor, like
-from ..core.tree.mapping import precision
 from .parameters import Parameters
+from .tree.algebra import beside, checked_factor, like
+from .tree.mapping import precision
 
 
 @untraced

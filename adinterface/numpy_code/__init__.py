@@ -14,9 +14,9 @@ from typing import Any, ParamSpec, TypeVar, overload
 from ..core.contract.ambient import now, within
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import NUMPY, PYTHON, Library
+from ..core.contract.tracing import untraced
 from ..core.tree import Constant, Leaf, Node, Structure, flatten, handler_of, register_stand_in
 from .array import NumpyArray, wrap
-from .deep import with_deep_names, with_making_names
 from .engine import Engine, engine_of
 from .refusals import forget, here, outside_remedies
 from .storage import ARGUMENT, MADE
@@ -69,6 +69,7 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
 
     copy_for_call: Any = _UNASKED
 
+    @untraced
     @functools.wraps(f)
     def on_any_engine(*args: Any, **kwargs: Any) -> Any:
         leaves: list[Leaf] = []
@@ -77,6 +78,8 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
             return f(*args, **kwargs)
         nonlocal copy_for_call
         if copy_for_call is _UNASKED:
+            from .deep import with_deep_names, with_making_names  # here, because whoever imports this package need not copy
+
             copy_for_call = with_deep_names(f) if deep else with_making_names(f)
         args, kwargs = structure.build(iter([_wrapped(leaf, copy_for_call is not None) for leaf in leaves]))
         forget()

@@ -408,8 +408,8 @@ class NumpyArray(Storage):
     def _concrete(self) -> Any:
         """The number as Python sees it: an integer of it has no derivative, so nothing is lost."""
         if (decisions := active()) is not None:
-            whole: Any = self if self.dtype.kind in "iub" else np.trunc(self)
-            return decisions.numbers(whole._array, self._engine.library)
+            integers: Any = self if self.dtype.kind in "iub" else np.trunc(self)
+            return decisions.numbers(integers._array, self._engine.library)
         value = self._engine.library.value_under_trace(self._array) if self._traced() else None
         return self._array if value is None else value
 
@@ -496,7 +496,7 @@ class NumpyArray(Storage):
                 "NumPy array goes to where the array that it meets lies."
             )
         raise NumpyCodeError(
-            f"numpy_function: x.{name} needs NumPy's own memory, which an array of {self._engine.library.name} does not have."
+            f"numpy_function: x.{name} needs NumPy memory, which an array of {self._engine.library.name} does not have."
         )
 
 
@@ -659,7 +659,7 @@ _AS_THEY_ARE = frozenset({int, float, bool, complex, str, slice, type(None), typ
 def _operand(engine: Engine, value: Any, beside: Any, ufunc: np.ufunc) -> Any:
     operand = engine.operand(value, beside)
     if operand is NotImplemented:
-        raise TypeError(f"numpy_function: {spelled(ufunc)} got a {type(value).__name__} beside a {engine.library.name} array.")
+        raise TypeError(f"numpy_function: {spelled(ufunc)} got a {type(value).__name__} and a {engine.library.name} array.")
     return operand
 
 

@@ -374,10 +374,10 @@ def _gathered(root: Any, numbers: np.ndarray[Any, Any]) -> Any:
     halves = numbers.dtype.kind != "i"
     places = (numbers.real / 2).astype(np.intp) if halves else numbers
     # By a list of places, because autograd takes a number for an element.
-    whole = np.reshape(np.reshape(root, (-1,))[places.ravel()], numbers.shape)
+    complex_elements = np.reshape(np.reshape(root, (-1,))[places.ravel()], numbers.shape)
     if not halves or numbers.dtype.kind == "c":
-        return whole
-    return np.imag(whole) if numbers.flat[0] % 2 else np.real(whole)
+        return complex_elements
+    return np.imag(complex_elements) if numbers.flat[0] % 2 else np.real(complex_elements)
 
 
 # Operators ------------------------------------------------------------------------------------------------------------

@@ -151,13 +151,13 @@ def _of_halves(root: Storage, places: Numbers, native: Any) -> tuple[Numbers, An
     if places.dtype.kind == "c":
         return (places.real / 2).astype(np.intp), native
     functions = root._engine.functions
-    whole = (places / 2).astype(np.intp)
-    old = functions[np.take](functions[np.reshape](root._array, (-1,)), whole)
+    elements = (places / 2).astype(np.intp)
+    old = functions[np.take](functions[np.reshape](root._array, (-1,)), elements)
     if len(native.shape) > 1:
         native = functions[np.reshape](native, (-1,))
     if places[0] % 2:
-        return whole, functions[np.add](functions[np.real](old), functions[np.multiply](native, 1j))
-    return whole, functions[np.add](native, functions[np.multiply](functions[np.imag](old), 1j))
+        return elements, functions[np.add](functions[np.real](old), functions[np.multiply](native, 1j))
+    return elements, functions[np.add](native, functions[np.multiply](functions[np.imag](old), 1j))
 
 
 def _write_unknown(x: Any, root: Storage, numbers: Numbers, index: Any, value: Any) -> None:

@@ -79,7 +79,7 @@ def _sparse_product(ufunc: Any, other: Any, array: Any, reflected: bool) -> Any:
     """A product with a sparse matrix of SciPy's, which is a constant."""
     if "scipy.sparse" not in sys.modules:  # whoever has one has imported it
         return NotImplemented
-    from .sparse.products import beside
+    from .sparse.sparse_products import beside
 
     return beside(ufunc, other, array, reflected)
 

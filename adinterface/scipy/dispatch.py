@@ -174,12 +174,12 @@ def rest_of(name: str, module_globals: dict[str, Any]) -> Callable[[str], Any]:
         if attribute.startswith("__"):
             raise AttributeError(f"module {module_globals['__name__']!r} has no attribute {attribute!r}")
         value = getattr(importlib.import_module(name), attribute)
-        form = ours_of(value)
-        if form is not None:
-            return form
+        replacement = ours_of(value)
+        if replacement is not None:
+            return replacement
         if inspect.isclass(value) or not callable(value) or isinstance(value, np.ufunc):
             return value
-        module_globals[attribute] = form = guarded(value)
-        return form
+        module_globals[attribute] = replacement = guarded(value)
+        return replacement
 
     return get

@@ -45,13 +45,13 @@ def _class(scipys: Any) -> Callable[[type], Any]:
     return decorate
 
 
-def _periodic_integral(whole: Any, a: Any, b: Any, start: Any, end: Any) -> Any:
+def _periodic_integral(antiderivative_curve: Any, a: Any, b: Any, start: Any, end: Any) -> Any:
     """The integral from a to b of a curve that repeats, from its antiderivative over one period."""
-    zero = whole(start)
+    zero = antiderivative_curve(start)
 
     def up_to(x: Any) -> Any:
         periods = np.floor((numbers(x, _NAME) - numbers(start, _NAME)) / numbers(end - start, _NAME))
-        return periods * (whole(end) - zero) + whole(x - periods * (end - start)) - zero
+        return periods * (antiderivative_curve(end) - zero) + antiderivative_curve(x - periods * (end - start)) - zero
 
     return up_to(b) - up_to(a)
 
@@ -158,10 +158,10 @@ class PPoly(scipy_interpolate.PPoly):  # type: ignore[misc]
         if not is_engines(a, b, self.c, self.x):
             return super().integrate(a, b, extrapolate)
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
-        whole = PPoly.construct_fast(self.c, self.x, True).antiderivative()
+        antiderivative_curve = PPoly.construct_fast(self.c, self.x, True).antiderivative()
         if extrapolate == "periodic":
-            return _periodic_integral(whole, a, b, self.x[0], self.x[-1])
-        return whole(b, extrapolate=extrapolate) - whole(a, extrapolate=extrapolate)
+            return _periodic_integral(antiderivative_curve, a, b, self.x[0], self.x[-1])
+        return antiderivative_curve(b, extrapolate=extrapolate) - antiderivative_curve(a, extrapolate=extrapolate)
 
     def solve(self, y: Any = 0.0, discontinuity: bool = True, extrapolate: Any = None) -> Any:
         if not is_engines(y, self.c, self.x):
@@ -317,9 +317,9 @@ def _end(condition: Any, h: Array, rise: Array, y: Array, zero: Array, n: int, s
     near, far = (h[0], h[min(1, n - 2)]) if side == 0 else (h[-1], h[max(-2, 1 - n)])
     slope, next_slope = (rise[:1], rise[min(1, n - 2) :][:1]) if side == 0 else (rise[-1:], rise[max(-2, 1 - n) :][:1])
     if condition == "not-a-knot":
-        whole = near + far
-        row = _row([far, whole], n, side)
-        right = ((near + 2 * whole) * far * slope + near**2 * next_slope) / whole
+        both = near + far
+        row = _row([far, both], n, side)
+        right = ((near + 2 * both) * far * slope + near**2 * next_slope) / both
         return row, right
     order, value = condition
     value = np.reshape(value + 0 * y[:1], y[:1].shape) if not np.ndim(value) else np.reshape(array(value), y[:1].shape)
@@ -529,13 +529,13 @@ class BSpline(scipy_interpolate.BSpline):  # type: ignore[misc]
         if not is_engines(a, b, self.t, self.c):
             return super().integrate(a, b, extrapolate)
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
-        whole = BSpline.construct_fast(inexact(self.t), self.c, self.k).antiderivative()
+        antiderivative_curve = BSpline.construct_fast(inexact(self.t), self.c, self.k).antiderivative()
         start, end = self.t[self.k], self.t[self.t.shape[0] - self.k - 1]
         if extrapolate == "periodic":
-            return _periodic_integral(whole, a, b, start, end)
+            return _periodic_integral(antiderivative_curve, a, b, start, end)
         if not extrapolate:  # nothing outside of the knots
             a, b = [np.minimum(np.maximum(end_, start), end) for end_ in (a, b)]
-        return whole(b) - whole(a)
+        return antiderivative_curve(b) - antiderivative_curve(a)
 
 
 def make_interp_spline(

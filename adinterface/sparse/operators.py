@@ -14,14 +14,14 @@ import numpy as np
 
 from ..core import derive
 from ..core.call.call import Call
-from ..core.call.output import Form, Function
+from ..core.call.output import Function, OutputStructure
 from ..core.contract.arrays import block_dtype, cast, is_complex, library_of, size_of
 from ..core.contract.backend import Arrays, Aux, Backend
 from ..core.contract.errors import NotDifferentiableError, OutputError, PrecisionError, SparsityError
 from ..core.contract.library import NUMPY, epsilon, kind
 from ..core.operators.dispatch import Kind
 from ..core.operators.hessian import Hessian, ValueGradientAndHessian, ValueGradientHessian
-from ..core.operators.jacobian import Jacobian, ValueAndJacobian, ValueJacobian
+from ..core.operators.jacobian import JacobianOperation, ValueAndJacobian, ValueAndJacobianOperation
 from ..core.operators.operation import Compiled, Compute, Operation, PartForm, Results
 from ..core.tree import build_gradient
 from . import compressed
@@ -303,13 +303,13 @@ def _numbers(name: str, backend: Backend, stack: Any) -> np.ndarray[Any, Any]:
     library = library_of(backend, stack)
     if library.traced(stack):
         raise SparsityError(
-            f"{name}: inside a transformation of {library.name} a matrix of SciPy's cannot hold what is traced. Take "
+            f"{name}: inside a transformation of {library.name} a SciPy matrix cannot hold what is traced. Take "
             f'AutoSparse(..., format="native").'
         )
     return library.to_numpy(stack)
 
 
-class SparseValueJacobian(SparseOperation, ValueJacobian):
+class SparseValueJacobian(SparseOperation, ValueAndJacobianOperation):
     name = "value_and_jacobian"
     result: ClassVar[type[tuple[Any, ...]] | None] = ValueAndJacobian
     forms: ClassVar[tuple[PartForm, ...]] = ("value", "jacobian")
@@ -340,7 +340,7 @@ class SparseJacobian(SparseValueJacobian):
         return _assembled(call, results[1].form, self.checked(call, results))
 
 
-def _assembled(call: Call, form: Form, matrices: list[list[Any]]) -> Any:
+def _assembled(call: Call, form: OutputStructure, matrices: list[list[Any]]) -> Any:
     """For each output the matrices of all arguments, in the structure of f's result."""
     return build_gradient(form.structure, iter([call.plan.gradients(row, call.values) for row in matrices]))
 
@@ -399,8 +399,8 @@ def _square(call: Call, matrices: list[list[Any]]) -> Any:
 
 #: The sparse operation in the place of each.
 SPARSE: dict[type[Operation], type[SparseOperation]] = {
-    Jacobian: SparseJacobian,
-    ValueJacobian: SparseValueJacobian,
+    JacobianOperation: SparseJacobian,
+    ValueAndJacobianOperation: SparseValueJacobian,
     Hessian: SparseHessian,
     ValueGradientHessian: SparseValueGradientHessian,
 }

@@ -14,7 +14,7 @@ from .rules import discrete, value
 from .rules import written as written
 
 add, subtract, multiply, true_divide, divide = anp.add, anp.subtract, anp.multiply, anp.true_divide, anp.true_divide
-power, maximum, minimum = anp.power, anp.maximum, anp.minimum
+power, maximum, minimum, transpose = anp.power, anp.maximum, anp.minimum, anp.transpose
 equal, not_equal, less, less_equal, greater, greater_equal = (
     discrete(name) for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 )

@@ -71,10 +71,12 @@ def fit(exponents: tuple[int, ...], slopes: Array, rounding: Array, lengths: Arr
 
 
 def without_kinks(residues: Array, lengths: Array) -> Array:
-    """Where residues fall with the step and not with its square, f has a kink at the point: slopes are its mean slope."""
+    """Where residues fall with the step and not with its square, f has a kink at the point: slopes are its mean slope.
+
+    Nor do residues count where f is not finite at the point."""
     falls = (lengths[:, -1] / lengths[:, -2])[:, None]
     kinks = np.abs(residues[:, -1] - falls * residues[:, -2]) < KINK * np.abs(residues[:, -1])
-    return np.where(kinks[:, None], 0.0, residues)
+    return np.where(kinks[:, None] | np.isnan(residues), 0.0, residues)
 
 
 def _stays(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Array, residues: Array) -> tuple[Array, Array]:
@@ -105,8 +107,7 @@ def _below(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Arr
     weights = windows(exponents[:size], 2, 1).weights[-1]
     missed = np.abs(weights @ residues[:, :size])
     turn, bend = np.abs(slopes[:, -1] - weights @ slopes[:, :size]), np.maximum(np.abs(residues[:, -1]), noise[:, -1])
-    with np.errstate(all="ignore"):
-        length = np.fmin(missed / turn, lengths[:, -1:] * np.sqrt(missed / bend))
+    length = np.fmin(missed / turn, lengths[:, -1:] * np.sqrt(missed / bend))
     known = (missed > SURE * (np.abs(weights) @ noise[:, :size])) & (length > 0)
     length = np.where(known, length, np.inf).min(axis=1, initial=np.inf)
     return np.asarray(np.floor(np.log2(length / lengths[:, 0])) + exponents[0] - BELOW_LENGTH)

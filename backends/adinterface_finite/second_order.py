@@ -57,8 +57,7 @@ class Bends(Sweep):
         return up, down, apart
 
     def derivatives(self, steps: Sequence[Step], up: Array, down: Array, apart: Apart) -> Array:
-        with np.errstate(all="ignore"):
-            return np.array([self._bend(*each) for each in zip(up, down, *apart)])
+        return np.array([self._bend(*each) for each in zip(up, down, *apart)])
 
     def _bend(self, up: Any, down: Any, ahead: Any, behind: Any) -> Any:
         if ahead == behind:

@@ -84,9 +84,8 @@ def coarse(grain: float, slopes: Sequence[float], rounding: Sequence[float], sma
 def may_be_rounded(values: Array) -> Array:
     """Where `grain` may find something. values: (lines, steps, outputs), not negative; gives (lines, outputs)."""
     top = values.max(axis=1)
-    with np.errstate(all="ignore"):
-        finest = values * (10.0 ** (DIGITS - 1 - np.floor(np.log10(top))))[:, None]
-        found = (np.abs(finest - np.rint(finest)) <= 2.0**-50 * finest).all(axis=1)
+    finest = values * (10.0 ** (DIGITS - 1 - np.floor(np.log10(top))))[:, None]
+    found = (np.abs(finest - np.rint(finest)) <= 2.0**-50 * finest).all(axis=1)
     return np.asarray(found & (top > 0))
 
 
@@ -127,28 +126,26 @@ def decide(
     errors, own = np.abs(estimate.error), np.maximum(np.abs(estimate.value), np.abs(slopes[:, -1]))
     own = np.maximum(own, np.minimum(least, own.max(axis=1, keepdims=True)))
     own = np.where(own > 0, own, np.where(errors > 0, errors, 1.0))
+    value = np.maximum(np.abs(estimate.value), np.minimum(least, own))
+    high_bend, low_bend = np.abs(slopes[:, 0] - slopes[:, 1]), np.abs(slopes[:, -2] - slopes[:, -1])
+    last, high_noise, low_noise = np.abs(slopes[:, -1]), 2 * rounding[:, 1], 2 * rounding[:, -1]
+    measures = np.array([last, low_bend, high_bend, low_noise, high_noise, value, errors, estimate.floor], float)
     lines, worst = np.arange(len(own)), (errors / own).argmax(axis=1)
-
-    def of_worst(array: Array) -> Array:
-        return np.asarray(array[lines, worst], float)
-
-    last, low_bend, low_noise = (
-        of_worst(each) for each in (np.abs(slopes[:, -1]), np.abs(slopes[:, -2] - slopes[:, -1]), 2 * rounding[:, -1])
-    )
-    measures = (
-        small, bad, left, last, low_bend, of_worst(np.abs(slopes[:, 0] - slopes[:, 1])), low_noise,
-        of_worst(2 * rounding[:, 1]), of_worst(np.maximum(np.abs(estimate.value), np.minimum(least, own))), of_worst(errors),
-        of_worst(estimate.floor),
-    )  # fmt: skip
+    every = zip(small.tolist(), bad.tolist(), left.tolist(), measures[:, lines, worst].T.tolist())
     changes: list[bool] = np.asarray(slopes.any(axis=(1, 2))).tolist()
-    every = zip(*[measure.tolist() for measure in measures])
-    usual = [next_step(exponents, power, limit, *each) if change else None for change, each in zip(changes, every)]
+    usual = [
+        next_step(exponents, power, limit, *each, *measured) if change else None
+        for change, (*each, measured) in zip(changes, every)
+    ]
     if residues is None or lengths is None:
         return usual
     unsure = errors > ENOUGH * limit * own
-    found = fit(exponents, slopes, rounding, lengths, residues, np.where(unsure, LATE * limit * own, np.inf))
-    bends = (low_bend > 10 * GOOD * last) & (low_bend > 8 * low_noise)
     open_ = unsure.any(axis=1) & (left > 1)
+    if not open_.any():
+        return usual
+    found = fit(exponents, slopes, rounding, lengths, residues, np.where(unsure, LATE * limit * own, np.inf))
+    of_worst = measures[:4, lines, worst]
+    bends = (of_worst[1] > 10 * GOOD * of_worst[0]) & (of_worst[1] > 8 * of_worst[3])
     return [
         _by_fit(exponents, *each) if go_on else step
         for go_on, step, *each in zip(open_.tolist(), usual, usual, *[each.tolist() for each in (*found, bends, left)])

@@ -22,7 +22,7 @@ def export(function: Callable[..., Arrays], arrays: Arrays, path: str) -> dict[s
         written = exported.serialize()
     except ImportError as error:
         raise MissingEngineError(
-            "jax.export needs flatbuffers to write a file: pip install flatbuffers", name="flatbuffers"
+            "jax.export needs flatbuffers to write a file: pip install 'adinterface[export]'", name="flatbuffers"
         ) from error
     with open(path, "wb") as file:
         file.write(written)

@@ -7,10 +7,11 @@ than the backward pass of a small f. What it calls in the end is used here for p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
+from torch.autograd.graph import get_gradient_edge
 
 from .private import run_backward
 
@@ -50,3 +51,24 @@ def backward(
 def dense(gradients: Iterable[torch.Tensor | None]) -> tuple[Any, ...]:
     """Dense tensors for sparse ones, such as gradients of `nn.Embedding(sparse=True)`."""
     return tuple([g if g is None or g.layout is _STRIDED else g.to_dense() for g in gradients])
+
+
+def detached(tensors: Iterable[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+    return tuple(map(torch.Tensor.detach, tensors))
+
+
+def nodes_behind(tensors: Iterable[torch.Tensor], ends: Iterable[torch.Tensor] = ()) -> Iterator[Any]:
+    """The nodes of torch's graph through which a backward pass from tensors goes, as far as these ends."""
+    seen = {_edge(x) for x in ends if x.requires_grad}
+    stack = [_edge(x) for x in tensors if x.requires_grad]
+    while stack:
+        edge = stack.pop()
+        if edge not in seen:
+            seen.add(edge)
+            yield edge[0]
+            stack.extend([behind for behind in edge[0].next_functions if behind[0] is not None])
+
+
+def _edge(x: torch.Tensor) -> tuple[Any, int]:
+    edge = get_gradient_edge(x)
+    return edge.node, edge.output_nr

@@ -9,6 +9,7 @@ refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import CodeType
 from typing import Any, NoReturn
 
 import torch
@@ -17,7 +18,6 @@ from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing, make
 from adinterface.core.contract.auto import AutoBackend, AutoTorch
 from adinterface.core.contract.compilers import Compiler, TracedGradient
 from adinterface.core.contract.errors import BackendError
-from adinterface.core.contract.tracing import DOORS
 
 from .ambient import here
 from .private import is_exporting, leave_to_python
@@ -32,9 +32,11 @@ _WithAux = Callable[..., tuple[Any, tuple[Any, ...]]]
 class TorchCompiler(Compiler):
     name = "torch"
 
-    def __init__(self) -> None:
-        for code in DOORS:
-            leave_to_python(code)
+    def leave(self, code: CodeType) -> None:
+        leave_to_python(code)
+
+    def reads_code(self) -> bool:
+        return torch.compiler.is_dynamo_compiling()
 
     def refuse(self, reason: str) -> NoReturn:
         if torch.compiler.is_dynamo_compiling():

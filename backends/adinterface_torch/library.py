@@ -33,15 +33,12 @@ from adinterface.core.contract.nodes import Unkeyed
 from adinterface.core.contract.rules import Arrays, FlatRule
 
 from .ambient import here
-from .custom import custom
+from .custom import custom, outside
 from .distributed import is_distributed, is_dtensor, require_right, spread_like
-from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED
-from .outside import outside
-from .precision import precision
+from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED, precision
 from .private import functorch, in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack, unwrapped
 from .recomputed import Again, Writes
 
-_DTYPE_AND_SHAPE = attrgetter("dtype", "shape")
 _storage, _address = torch.Tensor.untyped_storage, torch.UntypedStorage.data_ptr
 
 
@@ -322,22 +319,22 @@ def _all_as_they_are(values: Sequence[Any], taken: set[int]) -> bool:
 
 def _own(results: Sequence[Any], taken: set[int]) -> Sequence[Any] | None:
     """Tensors as `own` makes them; None if one is in a graph, in a transformation, or spread over processes."""
-    owned = []
+    if {*map(type, results)} != _PLAIN or any(map(_REQUIRES_GRAD, results)):
+        return None
     try:
-        for x in results:
-            if type(x) is not torch.Tensor or x.requires_grad:
-                return None
-            memory = x.untyped_storage().data_ptr()
-            if not x.is_contiguous() or x.is_neg() or x.is_conj():
-                x = TORCH.own(x, taken)
-            elif memory in taken:
-                x = x.clone()  # in memory that nothing else can overlap
-            else:
-                taken.add(memory)
-            owned.append(x)
+        memories = {*map(_address, map(_storage, results))}
     except RuntimeError:  # the memory of what belongs to a transformation has no address
         return None
-    return owned
+    apart = len(memories) == len(results) and taken.isdisjoint(memories) and 0 not in memories
+    if apart and all(map(_CONTIGUOUS, results)) and not any(map(_CONJUGATED, results)) and not any(map(_NEGATED, results)):
+        taken |= memories
+        return results
+    return [TORCH.own(x, taken) for x in results]
+
+
+_PLAIN = {torch.Tensor}
+_REQUIRES_GRAD = attrgetter("requires_grad")
+_CONTIGUOUS, _CONJUGATED, _NEGATED = torch.Tensor.is_contiguous, torch.Tensor.is_conj, torch.Tensor.is_neg
 
 
 def _itself(x: Any) -> Any:

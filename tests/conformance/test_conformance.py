@@ -11,7 +11,7 @@ from adinterface_studies.functions.numpy_code import USES as NUMPY_CODE
 from adinterface_studies.scenarios import SCENARIOS
 from backends_table import BACKENDS
 
-from adinterface.namespaces.uses import USES
+from adinterface.doors.namespaces.uses import USES
 
 test_conformance = conformance_tests(*(backend for name, backend in BACKENDS.items() if name != "jax"), scenarios=SCENARIOS)
 

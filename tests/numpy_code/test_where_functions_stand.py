@@ -14,7 +14,7 @@ from adinterface.scipy.special.ufunc_rules import scipy_ufunc
 
 #: How many functions with a composition an engine has in its own form, for the reasons given in its files. JAX has a library
 #: with NumPy's names, of which all others are taken as they are.
-OWN_FORMS = {"torch": 37, "autograd": 16, "jax": 18}
+OWN_FORMS = {"torch": 38, "autograd": 17, "jax": 18}
 #: The functions that have no composition, because the Array API cannot express them.
 WITHOUT_COMPOSITION = {"frexp"}
 
@@ -80,3 +80,13 @@ def test_what_an_engine_has_natively_is_in_the_table(engine):
     right = [name for name, value in vars(special).items() if callable(value) and isinstance(scipy_ufunc(name), np.ufunc)]
     assert right
     assert set(right) <= set(TABLE)
+
+
+def test_a_command_shows_the_table_beside_what_engines_have(capsys):
+    from adinterface_studies.__main__ import main
+
+    assert main(["special"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("(")[0] for line in lines[2:]] == [f"| `{row.name}" for row in ROWS]
+    (beta,) = [line for line in lines if line.startswith("| `beta(")]
+    assert "the engine, corrected" in beta

@@ -16,7 +16,7 @@ from ..contract.record import note_step
 from ..derive.basis import SEED_BYTES, stack_of, zero_entry
 from ..tree import structure_key
 from .call import Call
-from .output import ALONE, Form
+from .output import ALONE, OutputStructure
 
 #: Tuples and lists of native arrays and `Aux`.
 Results = Any
@@ -86,7 +86,7 @@ def _joined(backend: Backend, rows: Sequence[Results]) -> Results:
     return stack_of(backend, rows)
 
 
-def _joined_forms(forms: Sequence[Form]) -> Form:
+def _joined_forms(forms: Sequence[OutputStructure]) -> OutputStructure:
     first = forms[0]
     if all(form is first for form in forms):
         return first
@@ -99,7 +99,7 @@ def _joined_forms(forms: Sequence[Form]) -> Form:
                 f"so the results cannot be stacked. Let f return the same structure for every entry."
             )
     places = [column[0] if isinstance(column[0], str) else np.asarray(column) for column in zip(*[f.places for f in forms])]
-    return Form(first.structure, tuple(places))
+    return OutputStructure(first.structure, tuple(places))
 
 
 def with_axis(results: Results, call: Call) -> Results:
@@ -119,7 +119,7 @@ def with_axis(results: Results, call: Call) -> Results:
             form = part.form
             if form is None or form is ALONE.form or all(isinstance(place, str) for place in form.places):
                 return part
-            return Aux(part.arrays, Form(form.structure, tuple(map(filled, form.places))))
+            return Aux(part.arrays, OutputStructure(form.structure, tuple(map(filled, form.places))))
         if isinstance(part, (tuple, list)):
             parts = [walk(inner) for inner in part]
             return type(part)(*parts) if hasattr(part, "_fields") else type(part)(parts)

@@ -32,7 +32,7 @@ from .plan import Plan
 OutputKind = Literal["scalar", "scalar and aux", "tree"]
 
 
-class Form:
+class OutputStructure:
     """How f's result is put together: its structure, and for each leaf "output", "aux", or the Python number that it is."""
 
     __slots__ = ("places", "structure")
@@ -52,7 +52,7 @@ class Form:
 
 
 #: One array of the engine's own, and nothing beside it.
-ALONE = Aux((), Form(DIFFERENTIATED, ("output",)))
+ALONE = Aux((), OutputStructure(DIFFERENTIATED, ("output",)))
 
 
 class Function:
@@ -163,7 +163,7 @@ def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
     if structure is DIFFERENTIATED:
         return outputs, ALONE
     aux = tuple([_apart(plan, leaf) for leaf, place in zip(leaves, places) if place == "aux"])
-    return outputs, Aux(aux, Form(structure, places))
+    return outputs, Aux(aux, OutputStructure(structure, places))
 
 
 def _carrying(structure: Structure, leaves: Iterator[Leaf], found: list[Leaf], library: Library) -> Structure:
@@ -209,9 +209,9 @@ def check_scalar(operator: str, value: Any, result: Any) -> None:
             problem, remedy = "None", "Does it lack a return statement?"
         else:
             problem = describe(result)
-            remedy = "For auxiliary results beside the scalar use value_and_gradient, with the scalar first"
+            remedy = "For auxiliary results after the scalar use value_and_gradient, with the scalar first"
             if operator == "value_and_gradient":
-                remedy = "Auxiliary results go beside the scalar in a tuple, a namedtuple or a dict, with the scalar first"
+                remedy = "Auxiliary results follow the scalar in a tuple, a namedtuple or a dict, with the scalar first"
             remedy += "; for a tree of arrays use jacobian or pullback."
         raise OutputError(f"{operator}: f must return a real scalar, but returned {problem}. {remedy}")
     shape, dtype = handler.shape(value), handler.dtype(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ class Signature:
             self._walk((value,), key, True)
         if self.held:  # one leaf in two places is two variables, of which f can reach only one through its holder
             first: dict[int, int] = {}
-            key.append(tuple([first.setdefault(leaf, n) for n, leaf in enumerate(self.held)]))
+            key.append(tuple(map(first.setdefault, self.held, count())))
         #: Equal where a plan can be used again.
         self.key = tuple(key)
 
@@ -80,7 +81,14 @@ class Signature:
         key += (handler, handler.key(data), len(children))
         for holder in holder_of(handler, value, children):
             self._static(holder, key)
-        self._walk(children, key, constant, held or handler.held, fixed or handler.fixes_numbers)
+        held, fixed = held or handler.held, fixed or handler.fixes_numbers
+        known = handler.leaf_keys(children) if held and not constant else None
+        if known is None:
+            self._walk(children, key, constant, held, fixed)
+        else:
+            self.values += children
+            self.held += map(id, children)
+            key += known
 
     def _static(self, value: Any, key: list[Any]) -> None:
         self.static.append(len(self.values))

@@ -37,6 +37,8 @@ class AutoBackend:
     name: ClassVar[str]
     #: The optimisers that the engine's backend brings, by the name of the function that users call.
     optimisers: ClassVar[tuple[str, ...]] = ()
+    #: The format of the files in which `Prepared.export` writes calls, for messages.
+    exports: ClassVar[str]
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -142,6 +144,7 @@ class AutoJax(_Ours):
 
     name = "jax"
     optimisers = ("optax",)
+    exports = "StableHLO"
     mode: Mode = None
     jit: bool = True
     chunk_size: int | None = None
@@ -167,6 +170,7 @@ class AutoTorch(_Ours):
 
     name = "torch"
     optimisers = ("torch_optim",)
+    exports = "torch.export"
     mode: Mode = None
     compile: bool = False
     create_graph: bool = False

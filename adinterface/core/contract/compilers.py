@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from types import CodeType
 from typing import Any, NamedTuple, NoReturn
 
 from .auto import AutoBackend
@@ -26,6 +27,14 @@ class Compiler(ABC):
 
     #: The name of the backend.
     name: str
+
+    @abstractmethod
+    def leave(self, code: CodeType) -> None:
+        """Compile neither this code, nor what it calls, where Python calls it. Not traced."""
+
+    @abstractmethod
+    def reads_code(self) -> bool:
+        """Whether it interprets the code that runs, as `torch.compile` does; else Python runs the code on traced arrays."""
 
     @abstractmethod
     def refuse(self, reason: str) -> NoReturn:

@@ -273,7 +273,8 @@ class Library(LibraryShortcuts, ABC):
         The first that has the name answers: modules with `sin`, `linalg.solve`, `fft.rfft`, `special.erf` (a ufunc of
         scipy.special), `getitem(x, index)`, and `written(x, places, value)`: a new array, x with the value, a 0-d array or a
         vector, in these places of it, an array of integers that count in C's order and differ from one another. What none has
-        is composed of the namespace.
+        is composed of the namespace. `special` may also have `PARTS` and `around`: functions that are right after a correction
+        alone, which `NativeFunctions` in `adinterface/scipy/special/on_engines.py` describes.
         """
         return ()
 

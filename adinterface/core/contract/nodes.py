@@ -59,6 +59,10 @@ class NodeType(ABC):
         """What of `data` tells one signature from another. Raises Unkeyed if it cannot be compared."""
         return data if data is None or type(data) is type else exactly(data)
 
+    def leaf_keys(self, children: Sequence[Any]) -> Iterable[Any] | None:
+        """The signatures of the children of a held node, all leaves with a gradient; None where each is asked on its own."""
+        return None
+
     def own(self, data: Any) -> Any:
         """`data` for a plan, which outlives the call: with copies of what its owner may change, if `key` allows such."""
         return data

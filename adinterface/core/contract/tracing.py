@@ -2,20 +2,20 @@
 
 Such a compiler cannot trace the core, which reads entry points and memory addresses. So each door of the package asks
 `tracing()` first. While a compiler traces, `gradient` and a few more take the plain way of `core/operators/compiling.py`, which
-the compiler can trace. Every other call refuses to be traced. The compiler then leaves the whole call to Python: it finds the
-function that Python calls in `DOORS`, and compiles neither that function nor what the function calls.
+the compiler can trace. Every other call refuses to be traced. The compiler then leaves the whole call to Python: it compiles
+neither the function that Python calls, which is a `door`, nor what that function calls.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from types import CodeType
 from typing import ParamSpec, TypeVar, cast
 
 from . import loaded_compilers
 from .auto import COMPILING
 from .compilers import Compiler
+from .loaded_compilers import DOORS
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -27,11 +27,6 @@ def tracing() -> Compiler | None:
         if auto.is_compiling():
             return cast(Compiler, getattr(loaded_compilers, auto.name))
     return None
-
-
-#: The code of each function that asks `tracing()`. A compiler that does not trace the code of its caller must neither compile
-#: it nor what it calls.
-DOORS: set[CodeType] = set()
 
 
 def door(function: Callable[P, T]) -> Callable[P, T]:
@@ -49,11 +44,12 @@ def untraced(function: Callable[P, T]) -> Callable[P, T]:
     @door
     def called(*args: P.args, **kwargs: P.kwargs) -> T:
         compiler = tracing()
-        if compiler is not None:
+        if compiler is not None and compiler.reads_code():
             compiler.refuse(f"{name} cannot be traced")
         return function(*args, **kwargs)
 
+    called.__wrapped__ = getattr(function, "__wrapped__", function)
     return called
 
 
-__all__ = ["DOORS", "door", "tracing", "untraced"]
+__all__ = ["door", "tracing", "untraced"]

@@ -27,15 +27,11 @@ def gradient(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
             return result if gradients is result.gradients else result._replace(gradients=gradients)
         if gives(backend, "pullback"):
             note_step(backend, "one pullback of 1")
-            return gradient_by_pullback(backend, function, leaves)
+            pulled = checked(backend, backend.pullback(function, leaves), leaves)
+            seed = full_like(backend, pulled.outputs[0], 1.0)
+            return Gradient(pulled.outputs, pulled.aux, pulled.back((seed,)), pulled.connected)
     outputs, aux, blocks = jacobian(backend, function, leaves, value=value)
     return Gradient(outputs, aux, tuple(blocks[0]))
-
-
-def gradient_by_pullback(backend: Backend, function: FlatFunction, leaves: Arrays) -> Gradient:
-    pulled = checked(backend, backend.pullback(function, leaves), leaves)
-    seed = full_like(backend, pulled.outputs[0], 1.0)
-    return Gradient(pulled.outputs, pulled.aux, pulled.back((seed,)), pulled.connected)
 
 
 def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian:

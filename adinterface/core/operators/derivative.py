@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from .. import derive
-from ..call.call import Call
 from ..call.output import Function
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Aux
@@ -86,26 +85,14 @@ class ValueDerivative(Operation):
     takes = "one number"
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return tuple(derive.derivative(self.backend, function, leaves))
-
-    def finish(self, call: Call, results: Results) -> Any:
-        outputs, tangents, aux = results
-        value = aux.form.assemble(outputs, aux.arrays, call.present)
-        return ValueAndDerivative(value, call.tangent(aux.form.structure, tangents))
+        outputs, pushed, aux = derive.derivative(self.backend, function, leaves, value=self.gives_value)
+        return self.parts(outputs, aux, pushed)
 
 
 class Derivative(ValueDerivative):
     name = "derivative"
     result = None
     forms = ("tangent",)
-
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        _, tangents, aux = derive.derivative(self.backend, function, leaves, value=False)
-        return tangents, Aux((), aux.form)
-
-    def finish(self, call: Call, results: Results) -> Any:
-        tangents, aux = results
-        return call.tangent(aux.form.structure, tangents)
 
 
 class ValueDerivativeSecondDerivative(SecondOrderOperation):
@@ -116,30 +103,15 @@ class ValueDerivativeSecondDerivative(SecondOrderOperation):
     takes = "one number"
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return tuple(derive.second_derivative(self.outer, self.inner, function, leaves))
-
-    def finish(self, call: Call, results: Results) -> Any:
-        first, second, aux = results
-        count = len(first)
-        return ValueDerivativeAndSecondDerivative(
-            aux.form.assemble(aux.arrays[:count], aux.arrays[count:], call.present),
-            call.tangent(aux.form.structure, first),
-            call.tangent(aux.form.structure, second),
-        )
+        first, second, aux = derive.second_derivative(self.outer, self.inner, function, leaves, value=self.gives_value)
+        outputs, beside = aux.arrays[: len(first)], Aux(aux.arrays[len(first) :], aux.form)
+        return self.parts(outputs, beside, *([first] if self.gives_value else []), second)
 
 
 class SecondDerivative(ValueDerivativeSecondDerivative):
     name = "second_derivative"
     result = None
     forms = ("tangent",)
-
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        _, second, aux = derive.second_derivative(self.outer, self.inner, function, leaves, value=False)
-        return second, Aux((), aux.form)
-
-    def finish(self, call: Call, results: Results) -> Any:
-        second, aux = results
-        return call.tangent(aux.form.structure, second)
 
 
 OPERATIONS |= {

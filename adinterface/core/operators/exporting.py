@@ -10,7 +10,6 @@ import json
 import os
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -21,8 +20,9 @@ from ..contract.auto import AutoBackend
 from ..contract.errors import BackendError
 from ..contract.library import PYTHON
 from ..contract.nodes import NodeType
+from ..contract.registry import auto_classes
 from ..contract.structures import CONSTANT, Constant, Leaf, LeafSpec, Node, Static, Structure
-from ..tree.mapping import apart, rebuild
+from ..tree import apart, rebuild
 from .operation import Operation
 from .run import run
 
@@ -72,10 +72,8 @@ def export(
         annotate(flat.plan, error)
         raise
     if written is None:
-        raise BackendError(
-            f"{auto!r} cannot export a prepared call. Prepare it with AutoJax() for StableHLO, or with AutoTorch() for "
-            f"torch.export."
-        )
+        formats = [f"{cls.__name__}() for {cls.exports}" for cls in auto_classes() if "exports" in vars(cls)]
+        raise BackendError(f"{auto!r} cannot export a prepared call. Prepare it with {', or with '.join(formats)}.")
     manifest = {
         "operator": operation.name,
         "function": getattr(f, "__qualname__", repr(f)),
@@ -94,6 +92,8 @@ def export(
 
 
 def _version(package: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version  # here, because it takes long to import
+
     try:
         return version(package)
     except PackageNotFoundError:  # it is run from its sources
@@ -136,12 +136,12 @@ class _Flat:
             if slot.library is None and plan.library.owns(value):
                 raise BackendError(
                     f"An argument has the dtype {plan.library.dtype(value)}, which a file would fix. Pass its data as "
-                    f"integers, and make the key in f: jax.random.wrap_key_data(data)."
+                    f"integers, and make the key of it in f."
                 )
             if slot.holder is not None:
                 raise BackendError(
                     f"f reaches parameters through a {slot.holder.__name__}, which a file cannot hold. Pass a dict of its "
-                    f"parameters, and call the module with torch.func.functional_call."
+                    f"parameters, and let f call the object with these."
                 )
 
     def inputs(self) -> tuple[Any, ...]:

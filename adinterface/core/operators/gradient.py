@@ -54,7 +54,7 @@ def gradient(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     >>> [round(g, 6) for g in gradient(lambda a, b, c: a * b * c, AutoFiniteDifferences(), 2.0, 3.0, 5.0)]
     [15.0, 10.0, 6.0]
     """
-    gradients: tuple[Any, ...] = run(Gradient, backend, f, args, kwargs)
+    gradients: tuple[Any, ...] = run(GradientOperation, backend, f, args, kwargs)
     return gradients
 
 
@@ -74,11 +74,11 @@ def value_and_gradient(
     >>> value
     {'div': 0.75, 'mul': 12.0}
     """
-    both: ValueAndGradient[tuple[Any, ...]] = run(ValueGradient, backend, f, args, kwargs)
+    both: ValueAndGradient[tuple[Any, ...]] = run(ValueAndGradientOperation, backend, f, args, kwargs)
     return both
 
 
-class Gradient(Operation):
+class GradientOperation(Operation):
     name = "gradient"
     output: ClassVar[OutputKind] = "scalar"
     forms: ClassVar[tuple[PartForm, ...]] = ("arguments",)
@@ -96,7 +96,7 @@ class Gradient(Operation):
         return call.gradients(results)
 
 
-class ValueGradient(Gradient):
+class ValueAndGradientOperation(GradientOperation):
     name = "value_and_gradient"
     output = "scalar and aux"
     result = ValueAndGradient
@@ -111,6 +111,6 @@ class ValueGradient(Gradient):
         return ValueAndGradient(aux.form.assemble(outputs, aux.arrays, call.present), super().finish(call, gradients))
 
 
-Gradient.following = ValueGradient
+GradientOperation.following = ValueAndGradientOperation
 
-OPERATIONS |= {gradient: Gradient, value_and_gradient: ValueGradient}
+OPERATIONS |= {gradient: GradientOperation, value_and_gradient: ValueAndGradientOperation}

@@ -10,8 +10,7 @@ from ..call.call import Call
 from ..call.cotangents import native_tangents
 from ..call.output import Function
 from ..contract.auto import AutoBackend
-from ..contract.backend import Arrays
-from .dense import warn_if_wasteful
+from ..contract.backend import Arrays, Aux
 from .dispatch import OPERATIONS
 from .operation import PartForm, Results, SecondOrderOperation
 from .run import run
@@ -118,10 +117,7 @@ class DiagonalHessian(SecondOrderOperation):
     forms = ("arguments",)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return derive.hessian_diagonal(self.outer, self.inner, function, leaves)
-
-    def finish(self, call: Call, results: Results) -> Any:
-        return call.gradients(results)
+        return (derive.hessian_diagonal(self.outer, self.inner, function, leaves),)
 
 
 class GradientHvp(SecondOrderOperation):
@@ -142,24 +138,15 @@ class GradientHvp(SecondOrderOperation):
         return native_tangents(call, directions, name="v")
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        gradients, products, _ = derive.hvp(self.outer, self.inner, function, leaves, tangents)
-        return gradients, products
-
-    def finish(self, call: Call, results: Results) -> Any:
-        gradients, products = results
-        return GradientAndHvp(call.gradients(gradients)[0], call.gradients(products)[0])
+        both = self.result is not None
+        gradients, products, _ = derive.hvp(self.outer, self.inner, function, leaves, tangents, value=both)
+        return (gradients, products) if both else (products,)
 
 
 class Hvp(GradientHvp):
     name = "hvp"
     result = None
     forms = ("argument",)
-
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return derive.hvp(self.outer, self.inner, function, leaves, tangents, value=False).tangents
-
-    def finish(self, call: Call, results: Results) -> Any:
-        return call.gradients(results)[0]
 
 
 class ValueGradientHessian(SecondOrderOperation):
@@ -169,27 +156,15 @@ class ValueGradientHessian(SecondOrderOperation):
     takes = "one argument"
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return tuple(derive.hessian(self.outer, self.inner, function, leaves))
-
-    def finish(self, call: Call, results: Results) -> Any:
-        gradients, aux, blocks = results
-        warn_if_wasteful(self.name, blocks, "Hessian")
-        value = aux.form.assemble(aux.arrays[:1], aux.arrays[1:], call.present)
-        return ValueGradientAndHessian(value, call.gradients(gradients)[0], call.square(blocks))
+        gradients, aux, blocks = derive.hessian(self.outer, self.inner, function, leaves, value=self.gives_value)
+        outputs, beside = aux.arrays[:1], Aux(aux.arrays[1:], aux.form)
+        return self.parts(outputs, beside, *([gradients] if self.gives_value else []), blocks)
 
 
 class Hessian(ValueGradientHessian):
     name = "hessian"
     result = None
     forms = ("hessian",)
-
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        # Without value and gradient, which compiled code need not return.
-        return derive.hessian(self.outer, self.inner, function, leaves, value=False).blocks
-
-    def finish(self, call: Call, results: Results) -> Any:
-        warn_if_wasteful(self.name, results, "Hessian")
-        return call.square(results)
 
 
 OPERATIONS |= {

@@ -19,14 +19,14 @@ from .batched import batched, batched_kind
 from .compiling import trace
 from .dispatch import Kind, operation_of, require_operator
 from .evaluate import specialized
-from .exporting import Example, export
 from .operation import Operation
 from .specialization import CompiledSpecialization, Specialization, key_of
 from .typed import typed
+from .writing import Write, follow, require_apart, stored
 
 if TYPE_CHECKING:
     from . import signatures
-from .writing import Write, follow, require_apart, stored
+    from .exporting import Example
 
 
 @typed["signatures.Prepare"]()
@@ -68,6 +68,8 @@ def prepare(
         args = tuple([arg.value if type(arg) is Duplicated else arg for arg in args])
     plan, values, signature = prepared._operation.plans.find(args, kwargs)
     if not plan.held:  # an object that holds its parameters would be kept alive
+        from .exporting import Example  # here, because it is not needed before a call is prepared
+
         prepared._example = Example(example_args, kwargs)
     if not plan.stateful:
         prepared._specialization(plan, values, signature)  # an engine compiles at the first call
@@ -112,6 +114,8 @@ class Prepared:
             if self._example is None:
                 raise TypeError("Prepared.export: pass example arguments behind the path; none are kept of modules.")
             args, kwargs = self._example.arguments()
+        from .exporting import export  # here, because few programs need it
+
         return export(self._operation, self._auto, self._original, path, args, kwargs)
 
     @property

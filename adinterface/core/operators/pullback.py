@@ -243,12 +243,8 @@ class Forward(Operation):
         return native_tangents(call, directions)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return tuple(derive.pushforward(self.backend, function, leaves, tangents))
-
-    def finish(self, call: Call, results: Results) -> Any:
-        outputs, tangents, aux = results
-        value = aux.form.assemble(outputs, aux.arrays, call.present)
-        return ValueAndTangent(value, call.tangent(aux.form.structure, tangents))
+        outputs, pushed, aux = derive.pushforward(self.backend, function, leaves, tangents)
+        return self.parts(outputs, aux, pushed)
 
 
 class Linearize(Operation):

@@ -1,8 +1,8 @@
 """Gives each operator its precise type, which says what comes back for the types of its arguments.
 
 At run time `@typed["signatures.GradientOperator"]()` returns the function as it is. The overloads are in `signatures.pyi`,
-which `python -m adinterface_studies signatures` writes. Python cannot map types over a tuple, so they are spelled out for up
-to four arguments.
+which `python -m adinterface_studies signatures` writes: Python cannot map types over a tuple, so they are spelled out for up to
+four arguments.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from . import (  # noqa: F401
     reductions,
     shapes,
     sorting,
-    standard,
+    standard_elementwise,
     statistics,
     transforms,
     without_nan,

@@ -25,7 +25,7 @@ from .composing import (
 )
 from .reductions import along
 from .reductions import sum as _sum
-from .standard import truth
+from .standard_elementwise import truth
 
 
 def _counted(xp: ModuleType, indices: Array, length: int, mode: str) -> Array:

@@ -76,9 +76,9 @@ def _raised_again(instructions: list[dis.Instruction], places: dict[int, int], h
     """Where the ways through a handler raise; None if one of them goes on after it."""
     offsets: list[int] = []
     seen: set[int] = set()
-    ways = [handler]
-    while ways:
-        n = ways.pop()
+    pending = [handler]
+    while pending:
+        n = pending.pop()
         if n in seen or n >= len(instructions):
             continue
         seen.add(n)
@@ -90,9 +90,9 @@ def _raised_again(instructions: list[dis.Instruction], places: dict[int, int], h
         if name.startswith("RETURN") or (name == "POP_EXCEPT" and instructions[n + 1].opname != "RERAISE"):
             return None
         if "JUMP" in name or name in ("FOR_ITER", "SEND"):
-            ways.append(places[instruction.argval])
+            pending.append(places[instruction.argval])
         if "JUMP" not in name or "_IF_" in name:
-            ways.append(n + 1)
+            pending.append(n + 1)
     return offsets
 
 

@@ -193,8 +193,8 @@ class Copies:
         if not (getattr(value, "__module__", None) or "").startswith("scipy.") or value.__name__ in _BETTER_COPIED:
             return None
         for offer in OFFERS:
-            if (form := offer(value)) is not None:
-                return self._keep(value, Offered(value, form))
+            if (stand_in := offer(value)) is not None:
+                return self._keep(value, Offered(value, stand_in))
         return None
 
     def _ufunc(self, value: Any) -> Any:
@@ -223,8 +223,8 @@ class Copies:
             if known is not None:
                 return known[1]
             for offer in OFFERS:
-                if (form := offer(cls)) is not None:
-                    return self._keep(cls, form)
+                if (stand_in := offer(cls)) is not None:
+                    return self._keep(cls, stand_in)
             if not classes.can_stand_for(cls):
                 return self._keep(cls, cls)
             made = classes.class_for(cls, self.of)

@@ -47,8 +47,8 @@ def _special(name: str) -> Callable[..., Any]:
 
 
 def _modf(x: Any) -> Any:
-    whole = np.trunc(x)
-    return x - whole, whole
+    integral_part = np.trunc(x)
+    return x - integral_part, integral_part
 
 
 def _complex(name: str) -> Callable[..., Any]:

@@ -162,13 +162,13 @@ def factor_of_covariance(real: Function) -> Function:
         still = NumpyArray(M._engine.library.stopped(M._array), M._engine)
         spectrum = np.linalg.eigvalsh(still if known is None else known)
         least = real.__globals__["_eigvalsh_to_eps"](spectrum, cond, rcond)
-        whole = np.min(spectrum) > least
-        if known is not None and not whole:
+        is_definite = np.min(spectrum) > least
+        if known is not None and not is_definite:
             real(self, M, cond, rcond, lower, *args, **keywords)
             return
         factor = np.linalg.cholesky(M)
         if known is None:
-            factor = np.where(whole, factor, np.nan)
+            factor = np.where(is_definite, factor, np.nan)
         self._M, self.U, self._pinv = M, np.conj(np.linalg.inv(factor).T), None
         self.log_pdet = 2 * np.sum(np.log(np.real(np.diagonal(factor))))
         self.rank, self.V, self.eps = len(M), np.zeros((len(M), 0), M.dtype), 1e3 * least

@@ -1,8 +1,8 @@
 """Code that writes to arrays, as a copy in which NumPy's functions that make arrays are ours.
 
-`np.zeros(n)` asks no protocol, and a plain array cannot become an engine's. So an f that writes runs as a copy whose globals
-are its own, looked up when they are asked for, save that `np` leads to `making`. Nothing of the user's is changed, and what
-f calls in other modules runs as it is. An f that writes to nothing is not copied.
+`np.zeros(n)` asks no protocol, and a plain array cannot become an engine's. So an f that writes runs as a copy. The globals of
+the copy are those of f, looked up when they are asked for, but `np` leads to `array_makers`. Nothing of the user is changed.
+What f calls in other modules runs as it is. An f that writes to nothing is not copied.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from ..array_makers import MAKERS
 from ..made_array import captured
-from ..making import MAKERS
 from .bytecode import assigned_globals, nested_codes, writes_to_arrays
 from .copier import FunctionCopy, copied, is_filled
 

@@ -14,6 +14,7 @@ from ...core.contract.auto import AutoBackend
 from ...core.contract.backend import Arrays
 from ...core.contract.library import NUMPY, PYTHON, Library, complex_of, widest
 from ...core.contract.registry import evaluation, find
+from ...core.contract.tracing import untraced
 from ...core.operators.operation import Operation, PartForm, Results
 from ...core.operators.prepare import Prepared
 from ...core.operators.pullback import pullback, pushforward
@@ -68,6 +69,7 @@ class _Crossing(Rule[..., Any]):
         self._definition.outside = True
         self._definition.back, self._definition.push = self._pulled, self._pushed
 
+    @untraced
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         leaves: list[Leaf] = []
         flatten(Constant((args, keywords)), leaves, lambda: "an argument")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast
 
 from ...core.contract.library import NUMPY, PYTHON
+from ...core.contract.tracing import untraced
 from ...core.operators.pullback import pullback, pushforward
 from ...core.tree import Constant, Leaf, flatten
 from ..rule import rule
@@ -43,6 +44,7 @@ def checkpoint(f: Callable[P, T], /) -> Callable[P, T]:
         moved = tuple([t if has_derivative(arg) else None for t, arg in zip(tangents, args)])
         return pushforward(f, backend_of_arrays((tangents, args)), marked(args), moved, **keywords).tangent
 
+    @untraced
     @functools.wraps(f)
     def recomputing(*args: P.args, **keywords: P.kwargs) -> T:
         leaves: list[Leaf] = []

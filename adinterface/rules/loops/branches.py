@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from ...core.contract.library import Library
-from ...core.contract.loops import Arrays
+from ...core.contract.loops import Arrays, known
+from ...core.contract.tracing import untraced
 from .captured import engine_among
 from .home import Home
 from .trees import NUMBERS, LoopLeaf, LoopTree, described, leaf_of, of_kind
@@ -14,6 +15,7 @@ from .trees import NUMBERS, LoopLeaf, LoopTree, described, leaf_of, of_kind
 T = TypeVar("T")
 
 
+@untraced
 def cond(pred: Any, true_function: Callable[..., T], false_function: Callable[..., T], *operands: Any) -> T:
     """``true_function(*operands) if pred else false_function(*operands)``, with the meaning of `jax.lax.cond`, on any engine.
 
@@ -36,6 +38,7 @@ def cond(pred: Any, true_function: Callable[..., T], false_function: Callable[..
     return _chosen("cond", leaf, (false_function, true_function), operands)  # type: ignore[no-any-return]
 
 
+@untraced
 def switch(index: Any, branches: Sequence[Callable[..., T]], *operands: Any) -> T:
     """``branches[index](*operands)``, with the meaning of `jax.lax.switch`, on any engine.
 
@@ -79,7 +82,7 @@ def _chosen(loop: str, index: LoopLeaf, branches: tuple[Callable[..., Any], ...]
 
     library: Library = index.library
     if not (library.loops().compiles and library.traced(index.value)):
-        number = min(max(int(index.value), 0), len(branches) - 1)
+        number = min(max(known(loop, library, index.value, int), 0), len(branches) - 1)
         return _arrays_of(branches[number](*build(arrays)), home)
     given = Branches(loop, branches, build, home)
     results = home.loops.switch(index.value, [given.flat(n) for n in range(len(branches))], arrays)

@@ -12,6 +12,7 @@ import numpy as np
 from ...core.contract.errors import OutputError, TreeError
 from ...core.contract.library import NUMPY, PYTHON
 from ...core.contract.loops import Arrays
+from ...core.contract.tracing import untraced
 from .captured import engine_among
 from .carry import Carry
 from .home import Home, Outgrown
@@ -21,6 +22,7 @@ from .while_loop import computed_bounds
 CarryT = TypeVar("CarryT")
 
 
+@untraced
 def scan(
     f: Callable[[CarryT, Any], tuple[CarryT, Any]],
     init: CarryT,
@@ -58,6 +60,7 @@ def scan(
     return _scan("scan", f, LoopTree(init, "carry"), LoopTree(xs, "xs"), length, reverse, checkpoint)
 
 
+@untraced
 def fori_loop(
     lower: Any,
     upper: Any,

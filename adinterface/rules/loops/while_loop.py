@@ -9,7 +9,8 @@ import numpy as np
 
 from ...core.contract.errors import OutputError
 from ...core.contract.library import NUMPY, PYTHON
-from ...core.contract.loops import Arrays
+from ...core.contract.loops import Arrays, known
+from ...core.contract.tracing import untraced
 from .captured import engine_among
 from .carry import Carry
 from .home import Home, Outgrown
@@ -18,6 +19,7 @@ from .trees import LoopLeaf, LoopTree, described, leaf_of
 CarryT = TypeVar("CarryT")
 
 
+@untraced
 def while_loop(condition: Callable[[CarryT], Any], body: Callable[[CarryT], CarryT], init: CarryT) -> CarryT:
     """``while condition(carry): carry = body(carry)``, with the meaning of `jax.lax.while_loop`, over trees and on any engine.
 
@@ -92,7 +94,7 @@ def _truth(value: Any, home: Home) -> bool:
     leaf = _one_truth_value(value)
     if home.is_plain and leaf.library not in (NUMPY, PYTHON) and leaf.library.loops().compiles:
         raise Outgrown([leaf])  # it depends on what the loop does not carry
-    return bool(leaf.value)
+    return bool(known("while_loop", leaf.library, leaf.value, bool))
 
 
 def _one_truth_value(value: Any) -> LoopLeaf:

@@ -203,7 +203,7 @@ def polar(a: Any, side: str = "right") -> tuple[Array, Array]:
         raise ValueError("`side` must be either 'right' or 'left'")
     a = inexact(a)
     square = adjoint(a) @ a if side == "right" else a @ adjoint(a)
-    from .functions import sqrtm
+    from .matrix_functions import sqrtm
 
     positive = sqrtm(square)
     inverse = np.linalg.inv(positive)

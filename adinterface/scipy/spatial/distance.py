@@ -70,9 +70,9 @@ def _correlation(u: Array, v: Array, w: Any = None, centered: bool = True) -> Ar
 
 
 def _canberra(u: Array, v: Array, w: Any = None) -> Array:
-    whole = np.abs(u) + np.abs(v)
-    zero = whole == 0
-    return _sum(np.where(zero, 0.0, np.abs(u - v) / np.where(zero, 1.0, whole)), w)
+    sizes = np.abs(u) + np.abs(v)
+    zero = sizes == 0
+    return _sum(np.where(zero, 0.0, np.abs(u - v) / np.where(zero, 1.0, sizes)), w)
 
 
 def _braycurtis(u: Array, v: Array, w: Any = None) -> Array:

@@ -50,7 +50,7 @@ def first_incomplete_by_m(phi: Any, m: Any) -> Any:
     # Quarter periods are complete integrals, so that only what is left depends on phi.
     turns = np.round(phi / math.pi)
     rest = phi - turns * math.pi
-    whole = np.where(turns == 0, 0.0, 2 * turns * first_by_m(np.where(turns == 0, 0.5, m)))
+    full_periods = np.where(turns == 0, 0.0, 2 * turns * first_by_m(np.where(turns == 0, 0.5, m)))
     # Near m = 1 the closed form is a difference of numbers alike too.
     near_one = np.abs(1 - m) < _SMALL
     smooth = (np.abs(m) < _SMALL) | (near_one & (np.abs(rest) < _STEEP))
@@ -61,7 +61,7 @@ def first_incomplete_by_m(phi: Any, m: Any) -> Any:
     rise = np.sin(2 * rest) / np.sqrt(1 - far * np.sin(rest) ** 2)
     difference = special.ellipeinc(rest, far) - (1 - far) * special.ellipkinc(rest, far)
     closed = (difference / far - rise / 2) / (2 * (1 - far))
-    return whole + np.where(smooth, integrated, np.where(steep, symmetric, closed))
+    return full_periods + np.where(smooth, integrated, np.where(steep, symmetric, closed))
 
 
 def _first_by_m_symmetric(phi: Any, m: Any) -> Any:

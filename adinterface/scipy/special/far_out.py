@@ -140,13 +140,13 @@ def _scaled_bessel(xp: ModuleType, order: int, native: Native, x: Array) -> Arra
 
 def sine_of_pi(xp: ModuleType, x: Array) -> Array:
     """sin(pi x), which is zero at integers."""
-    whole = xp.round(x)
-    return _sine_of_pi(xp, whole, x - whole)
+    integer = xp.round(x)
+    return _sine_of_pi(xp, integer, x - integer)
 
 
-def _sine_of_pi(xp: ModuleType, whole: Array, part: Array) -> Array:
+def _sine_of_pi(xp: ModuleType, integer: Array, part: Array) -> Array:
     """sin(pi (whole + part)) for a whole number and a part between -1 and 1."""
-    return xp.sin(math.pi * part) * (1 - 2 * xp.remainder(whole, xp.full_like(part, 2.0)))
+    return xp.sin(math.pi * part) * (1 - 2 * xp.remainder(integer, xp.full_like(part, 2.0)))
 
 
 def rgamma(xp: ModuleType, gammaln: Native, x: Array) -> Array:
@@ -224,9 +224,9 @@ def binom(xp: ModuleType, gammaln: Native, polygamma: Native, n: Array, k: Array
     k_out = xp.where(inside, xp.full_like(n, -1.5), small)
     # Whole numbers and the rest apart: of n - k nothing is left of a small n beside a large k.
     whole_n, whole_k = xp.round(n), xp.round(k)
-    whole = xp.where(rest < k, whole_n - whole_k, whole_k)
+    integer = xp.where(rest < k, whole_n - whole_k, whole_k)
     part = xp.where(rest < k, (n - whole_n) - (k - whole_k), k - whole_k)
-    sine = -_sine_of_pi(xp, xp.where(inside, xp.ones_like(n), whole), xp.where(inside, xp.full_like(n, 0.25), part))
+    sine = -_sine_of_pi(xp, xp.where(inside, xp.ones_like(n), integer), xp.where(inside, xp.full_like(n, 0.25), part))
     outer = xp.exp(_log_of_beta(xp, gammaln, polygamma, n + 1, -k_out)) * sine / math.pi
     result = xp.where(inside, middle, outer)
     return require(xp, valid, result, arguments, "binom", "n > -1")

@@ -206,8 +206,8 @@ def _step(
     return sums[0], sums[1] / length
 
 
-def _ways(a: Numbers, b: Numbers, c: Numbers, x: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers, Numbers]:
-    """What the function is (1 - x)^e 2F1(a, b; c; z) with, in four ways: a, b, z, 1 - z and e. DLMF 15.8.1."""
+def _transformations(a: Numbers, b: Numbers, c: Numbers, x: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers, Numbers]:
+    """What the function is (1 - x)^e 2F1(a, b; c; z) with, by four transformations: a, b, z, 1 - z and e. DLMF 15.8.1."""
     mirrored, left = x / (x - 1), 1 / (1 - x)
     upper, other = np.stack([a, c - a, a, c - a]), np.stack([b, c - b, c - b, b])
     exponents = np.stack([np.zeros_like(a), c - a - b, -a, -b])
@@ -247,15 +247,17 @@ def _in_blocks(function: Callable[..., Numbers], directions: Sequence[int], *arg
 def _gauss(a: Numbers, b: Numbers, c: Numbers, x: Numbers) -> Numbers:
     """Each of the four ways is tried, the one first of which the least is likely to cancel."""
     rows = np.full((1 << (len(a) - 1), x.size), np.nan)
-    ways = _ways(a, b, c, x)
-    risks = _risk(*ways[:3])
+    transformations = _transformations(a, b, c, x)
+    risks = _risk(*transformations[:3])
     defined = np.isfinite(a[0] + b[0] + c[0] + x) & (x < 1) & ~((c[0] <= 0) & (c[0] == np.floor(c[0])))
     for turn in np.argsort(risks, axis=0, kind="stable"):
         lost = np.any(np.isnan(rows), axis=0)
         places = np.flatnonzero(defined & lost & np.isfinite(risks[turn, np.arange(x.size)]))
         if not places.size:
             break
-        upper, other, z, rest, exponent = [np.moveaxis(way[turn[places], ..., places], 0, -1) for way in ways]
+        upper, other, z, rest, exponent = [
+            np.moveaxis(transformation[turn[places], ..., places], 0, -1) for transformation in transformations
+        ]
         params = [part[:, places] for part in (a, b, c)]
         value, error = _scaled(*_summed(upper, other, params[2], z, rest), params, exponent, np.log1p(-x[places]))
         value = _kept(value, error, params)
@@ -348,7 +350,7 @@ def hyp2f1(a: Numbers, b: Numbers, c: Numbers, x: Numbers, directions: Sequence[
 def risk_of_hyp2f1(a: Numbers, b: Numbers, c: Numbers, x: Numbers) -> Numbers:
     """How much cancels, roughly, in what is left of all that the function can be computed by; for arrays of one shape."""
     a, b, c = [np.ravel(y)[None] for y in (a, b, c)]
-    risks: Numbers = np.min(_risk(*_ways(a, b, c, np.ravel(x))[:3]), axis=0)
+    risks: Numbers = np.min(_risk(*_transformations(a, b, c, np.ravel(x))[:3]), axis=0)
     return risks.reshape(np.shape(x))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -31,20 +32,49 @@ def _natives(library: Library) -> NativeFunctions | None:
     return next((namespace for namespace in namespaces if hasattr(namespace, "PARTS")), None)
 
 
-def on_engine(name: str, engine: Engine) -> Function | None:
-    """The function on arrays of an engine that has none that is right; None where it is not in the table."""
+class Source(enum.Enum):
+    """Where the values and the derivatives of a function come from on an engine, best first."""
+
+    NATIVE = "the engine"
+    CORRECTED = "the engine, corrected"
+    NATIVE_VALUES = "values of the engine, derivatives of the table"
+    COMPOSED = "Array API code"
+    CODE = "NumPy code"
+    SCIPY = "SciPy on the host, derivatives of the table"
+
+
+def source_of(name: str, library: Library) -> Source | None:
+    """The first source that there is; None where the engine has no such function, nor the table."""
     row = TABLE.get(name)
+    if any(hasattr(getattr(source, "special", None), name) for source in library.numpy_sources()):
+        return Source.NATIVE
     if row is None:
         return None
-    natives, namespace = _natives(engine.library), engine.library.namespace(None)
+    natives = _natives(library)
     if natives is not None and row.corrected is not None and all(part in natives.PARTS for part in row.parts):
-        return natives.around(_corrected(name, natives.PARTS, namespace))
+        return Source.CORRECTED
     if natives is not None and row.partials is not None and name in natives.PARTS:
-        return natives.around(with_partials(name, natives.PARTS[name]))
+        return Source.NATIVE_VALUES
     if row.composed is not None:
-        return functools.partial(row.composed, namespace)
-    code = _numpy_code(name)
-    return None if code is None else natively(code, engine)
+        return Source.COMPOSED
+    return Source.CODE if row.code is not None else Source.SCIPY if row.partials is not None else None
+
+
+def on_engine(name: str, engine: Engine) -> Function | None:
+    """The function on arrays of an engine that has none that is right; None where there is no source."""
+    natives, namespace = _natives(engine.library), engine.library.namespace(None)
+    source = source_of(name, engine.library)
+    if source is Source.CORRECTED:
+        assert natives is not None
+        return natives.around(_corrected(name, natives.PARTS, namespace))
+    if source is Source.NATIVE_VALUES:
+        assert natives is not None
+        return natives.around(with_partials(name, natives.PARTS[name]))
+    if source is Source.COMPOSED:
+        composed = TABLE[name].composed
+        assert composed is not None
+        return functools.partial(composed, namespace)
+    return natively(_numpy_code(name), engine) if source in (Source.CODE, Source.SCIPY) else None
 
 
 def _corrected(name: str, parts: Mapping[str, Function], namespace: Any) -> Function:
@@ -59,12 +89,10 @@ def _corrected(name: str, parts: Mapping[str, Function], namespace: Any) -> Func
 
 
 @functools.cache
-def _numpy_code(name: str) -> Function | None:
-    """The function as NumPy code; None where only engines have it."""
+def _numpy_code(name: str) -> Function:
+    """The function as NumPy code."""
     row = TABLE[name]
-    if row.code is not None or row.partials is None:
-        return row.code
-    return ruled(name, scipy_ufunc(name), row.partials, orders=row.orders, what=row.what)
+    return row.code or ruled(name, scipy_ufunc(name), row.partials, orders=row.orders, what=row.what)
 
 
 @functools.cache

@@ -189,11 +189,11 @@ def _rise_of_psi(b: Numbers, a: Numbers) -> tuple[Numbers, Numbers]:
 
 def _beta_by_fraction(a: Numbers, b: Numbers, x: Numbers, log_of_rest: Numbers) -> tuple[Jet, Numbers]:
     """The function up to its second derivatives, and how much of the first ones may be rounding."""
-    log, whole = np.log(x), a + b
+    log, a_plus_b = np.log(x), a + b
     rise, size = _rise_of_psi(b, a)
-    first = np.stack([log - special.psi(a + 1) + special.psi(whole), log_of_rest + rise])
-    sizes = np.stack([np.abs(log) + np.abs(special.psi(a + 1)) + np.abs(special.psi(whole)), np.abs(log_of_rest) + size])
-    together = special.polygamma(1, whole)
+    first = np.stack([log - special.psi(a + 1) + special.psi(a_plus_b), log_of_rest + rise])
+    sizes = np.stack([np.abs(log) + np.abs(special.psi(a + 1)) + np.abs(special.psi(a_plus_b)), np.abs(log_of_rest) + size])
+    together = special.polygamma(1, a_plus_b)
     second = np.stack([
         np.stack([together - special.polygamma(1, a + 1), together]),
         np.stack([together, together - special.polygamma(1, b)]),

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .windows import ALIKE, ALONE, CALM, CAUTION, DOUBT, FLOOR, SURE, TOLD, TWICE, UNSEEN, Array, Windows
+from .windows import ALIKE, ALONE, CALM, CAUTION, DOUBT, FLOOR, SURE, TOLD, Array, Windows
 
 
 class Estimate(NamedTuple):
@@ -22,6 +22,7 @@ class Estimate(NamedTuple):
     noise: Array | None
 
 
+@np.errstate(all="ignore")  # quotients of zeros are looked at nowhere
 def extrapolate(
     found: Windows, slopes: Array, rounding: Array, smallest: Array, steps: Array, residues: Array | None = None
 ) -> Estimate:
@@ -82,8 +83,7 @@ def missed(found: Windows, rounding: Array, lengths: Array, residues: Array) -> 
     """
     noise = rounding * lengths[:, :, None]
     off = np.abs(found.weights[found.steps :] @ residues) - SURE * (found.gains[found.steps :] @ noise)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        part = np.where(off > 0, np.minimum(off / np.abs(residues[:, found.last]), 1.0), 0.0)
+    part = np.where(off > 0, np.minimum(off / np.abs(residues[:, found.last]), 1.0), 0.0)
     return np.asarray(np.sqrt(np.sqrt(part)) * off / lengths[:, found.last, None])
 
 
@@ -100,8 +100,7 @@ def _extrapolate(
     if steps > 2:
         previous = errors[:, found.shorter[steps - 1 :] - steps]
         latest = errors[:, steps - 1 :]
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            ratio = np.where(previous > 0, latest / previous, 0.0) * found.ratios
+        ratio = np.where(previous > 0, latest / previous, 0.0) * found.ratios
         total[:, : steps - 1] += errors[:, : steps - 1]
         total[:, steps - 1 :] += latest * np.clip(ratio, FLOOR, 1.0)
         window, last, smaller = found.behind
@@ -110,16 +109,12 @@ def _extrapolate(
         total += found.gathered @ np.maximum(off, 0.0)
         samples = latest / found.difference
         if steps > 3:
-            samples = np.sort(samples, axis=1)
-            noise = np.minimum(np.sqrt(samples[:, 0] * samples[:, 1]), TWICE * samples[:, 0]) * smallest[:, 0]
-        else:
-            noise = samples[:, 0] * smallest[:, 0]
+            samples = np.sqrt(np.prod(np.sort(samples, axis=1)[:, :2], axis=1, keepdims=True))
+        noise = samples[:, 0] * smallest[:, 0]
     else:
         total += errors
     if residues is not None:
         total += missed(found, rounding, lengths, residues)
-        if found.before is not None:
-            total += UNSEEN * floors
     best = total.argmin(axis=1)
     lines, outputs = np.arange(best.shape[0])[:, None], np.arange(best.shape[1])
     value, error, floor = wide[lines, best, outputs], total[lines, best, outputs], floors[lines, best, outputs]

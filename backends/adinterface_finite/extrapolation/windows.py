@@ -17,8 +17,6 @@ ODD = 115 / 128
 FLOOR = 0.01
 #: A measured noise counts so many times: it is seen in one or two samples.
 CAUTION = 3.0
-#: How much larger than the least sample of noise the mean of the two least may be: the other one may show how f bends.
-TWICE = 8.0
 #: From this power of two on a step lies far below the others: what is noise at those is much more there. Where the slopes at
 #: the others differ by at most this part, and that at the far step by more than this part of such noise, f is noisy. Where the
 #: far slope is much nearer than that, there is none, and what the others show is what f does between them.
@@ -33,9 +31,6 @@ ALIKE = 2.0**-4
 ALONE = 64.0
 #: f at the point is missed if by more than so many roundings.
 SURE = 8.0
-
-#: Where a step far below the others decides, f's values may be so many times less exact than their rounding.
-UNSEEN = 8.0
 
 
 class Windows(NamedTuple):

@@ -77,8 +77,9 @@ class Looks:
         if not (all(finite_up) and all(finite_down)) and self.dead is None and not self._alive(up, down):
             self.dead = self.find_dead()
             finite_up, finite_down = self._finite(up), self._finite(down)
-        found, sizes = self.derivatives(steps, up, down, apart), np.maximum(np.abs(up), np.abs(down))
-        middles = self.middles(found, up, down, apart)
+        with np.errstate(all="ignore"):  # of what is not finite, at which nobody looks
+            found, sizes = self.derivatives(steps, up, down, apart), np.maximum(np.abs(up), np.abs(down))
+            middles = self.middles(found, up, down, apart)
         for n, (track, exponent) in enumerate(steps):
             if finite_up[n] and finite_down[n]:
                 track.take(exponent, found[n], sizes[n], middles[n])
@@ -159,14 +160,12 @@ class Looks:
     def derivatives(self, steps: Sequence[Step], up: Array, down: Array, apart: Apart) -> Array:
         """Between the two points of each step."""
         moved = apart[0] - apart[1]
-        with np.errstate(all="ignore"):  # of what is not finite, at which nobody looks
-            return np.asarray((up - down) * (moved != 0)[:, None] / np.where(moved != 0, moved, 1.0)[:, None])
+        return np.asarray((up - down) / np.where(moved == 0, np.inf, moved)[:, None])
 
     def middles(self, slopes: Array, up: Array, down: Array, apart: Apart) -> Array:
         """f at the point itself, on the straight line between the two points of each step."""
         ahead, behind = apart
-        with np.errstate(all="ignore"):
-            return np.asarray((up + down - slopes * (ahead + behind)[:, None]) / 2)
+        return np.asarray((up + down - slopes * (ahead + behind)[:, None]) / 2)
 
     def here(self) -> Array | None:
         """f at the point itself, NaN where it is not finite; None if it does not judge the derivatives, since it takes part."""

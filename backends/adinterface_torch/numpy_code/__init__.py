@@ -5,14 +5,14 @@ They are here for their speed, or because the Array API has no counterpart; ever
 
 from types import SimpleNamespace
 
-from . import arithmetic, complex_order, indexing, linalg, products, torch_special, variance
+from . import arithmetic, complex_order, contractions, indexing, linalg, torch_special, variance
 
 #: Where `numpy_function` looks them up.
 SOURCES = (
     complex_order,
     arithmetic,
     indexing,
-    products,
+    contractions,
     variance,
     SimpleNamespace(linalg=linalg, special=torch_special),
 )

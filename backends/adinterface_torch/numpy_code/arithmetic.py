@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .composed import INEXACT, common, composed, floating, tensors
+from .composed import COMPLEX, INEXACT, common, composed, floating, tensors
 
 Function = Callable[..., Any]
 
@@ -62,6 +62,12 @@ def _power(a: Any, b: Any) -> Any:
         a = torch.where(zero & (b == 0), torch.ones_like(b), a)
     result = torch.pow(a, b)
     return result.to(torch.int8) if result.dtype is torch.bool else result
+
+
+def float_power(a: Any, b: Any) -> Any:
+    a, b = tensors(a, b)
+    dtype = torch.complex128 if a.dtype in COMPLEX else torch.float64
+    return _power(a.to(dtype), b.to(dtype))
 
 
 _ARITHMETIC: dict[str, Function] = {

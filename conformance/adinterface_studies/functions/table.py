@@ -9,7 +9,7 @@ from typing import Literal
 
 from adinterface import AutoBackend, KnownFailure
 from adinterface.core.contract.registry import find
-from adinterface.namespaces.use import Use
+from adinterface.doors.namespaces.use import Use
 
 from .checks import Wrong, judge, modes_of
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import tensorflow as tf
+from adinterface_tensorflow_failures import KNOWN_FAILURES
 
-from adinterface import AutoBackend, Backend, ComposedNamespace, KnownFailure, Library, Pullback
-from adinterface.core.contract.rules import Point
+from adinterface import AutoBackend, Backend, ComposedNamespace, Library, Point, Pullback
 
 
 @dataclass(frozen=True)
@@ -25,21 +25,22 @@ class TensorFlowLibrary(Library):
     types = (tf.Tensor,)
     mutable = False
     thread = threading.local()
+    stopped = staticmethod(tf.stop_gradient)
 
     def dtype(self, x):
         return x.dtype.name
 
     def traced(self, x):
-        return getattr(self.thread, "depth", 0) > 0 or not hasattr(x, "numpy")
+        return bool(self.tapes()) or not hasattr(x, "numpy")
+
+    def tapes(self):
+        return vars(self.thread).setdefault("tapes", [])
 
     def value_under_trace(self, x):
         return x.numpy() if hasattr(x, "numpy") else None
 
     def to_numpy(self, x):
         return x.numpy()
-
-    def stopped(self, x):
-        return tf.stop_gradient(x)
 
     def asarray(self, x, *, dtype=None, like=None, copy=False):
         if isinstance(x, tf.Tensor):
@@ -50,9 +51,7 @@ class TensorFlowLibrary(Library):
         return NAMESPACE
 
     def outside(self, function, arrays, example):
-        if all(hasattr(x, "numpy") for x in arrays):
-            return tuple([tf.constant(y) for y in function(*[x.numpy() for x in arrays])])
-        results = tf.numpy_function(lambda *xs: function(*xs), arrays, [y.dtype for y in example()])
+        results = tf.nest.flatten(tf.numpy_function(lambda *xs: function(*xs), arrays, [y.dtype for y in example()]))
         return tuple([tf.ensure_shape(y, like.shape) for y, like in zip(results, example())])
 
     def custom(self, rule, leaves, carried):
@@ -66,9 +65,11 @@ class TensorFlowLibrary(Library):
                 images = rule.pushforward(tangents, point)
             return tuple(tape.gradient(images, tangents, cotangents, tf.UnconnectedGradients.ZERO))
 
-        value, aux = rule.value(leaves, carried)
-        outputs = tf.custom_gradient(lambda *leaves: (value, back))(*leaves)  # which are the followed ones
-        return tuple(outputs), aux
+        value, aux = rule.value(tuple(map(tf.stop_gradient, leaves)), carried)
+        if any(x is not None for tape, roots in self.tapes() for x in tape.gradient(value, roots)):
+            raise rule.captured()
+        outputs = tuple(tf.custom_gradient(lambda *leaves: (value, back))(*leaves))  # `back` needs the followed ones
+        return outputs, aux
 
 
 def concat(arrays, axis=0):
@@ -92,23 +93,22 @@ OWN |= {f"bitwise_{side}_shift": getattr(tf.bitwise, f"{side}_shift") for side i
 OWN |= {"linalg.qr": lambda x, mode="reduced": tf.linalg.qr(x, mode == "complete")}
 LIBRARY = TensorFlowLibrary()
 NAMESPACE = ComposedNamespace(LIBRARY, tf.experimental.numpy, OWN, backend=lambda: TensorFlowBackend(AutoTensorFlow()))
-BRANCHES = "tf.function does not compile Python branches on values: AutoTensorFlow(compile=False) runs them"
 
 
 class TensorFlowBackend(Backend):
     libraries = (LIBRARY,)
     transposes = True
-    known_failures = (KnownFailure("control-flow/branch-*", "prepared", BRANCHES, "https://www.tensorflow.org/guide/function"),)
+    known_failures = KNOWN_FAILURES
 
     def pullback(self, function, leaves, *, differentiable=False):
-        leaves, thread = tuple(map(tf.identity, leaves)), LIBRARY.thread
-        thread.depth = getattr(thread, "depth", 0) + 1
-        try:
-            with tf.GradientTape(persistent=True) as tape:
-                tape.watch(leaves)
+        leaves, tapes = tuple(map(tf.identity, leaves)), LIBRARY.tapes()
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(leaves)
+            tapes.append((tape, leaves))
+            try:
                 outputs, aux = function(*leaves)
-        finally:
-            thread.depth -= 1
+            finally:
+                tapes.pop()
 
         def back(cotangents):
             return tuple([None if x is None else tf.convert_to_tensor(x) for x in tape.gradient(outputs, leaves, cotangents)])
@@ -116,5 +116,5 @@ class TensorFlowBackend(Backend):
         return Pullback(outputs, aux, back)
 
     def compile(self, compute):
-        compiled = tf.function(compute, autograph=False)
-        return (lambda *arrays: compiled(*map(tf.convert_to_tensor, arrays))) if self.auto.compile else None
+        compiled = tf.function(compute, autograph=False) if self.auto.compile else None
+        return compiled and (lambda *arrays: compiled(*map(tf.convert_to_tensor, arrays)))

@@ -1,4 +1,4 @@
-"""A stranger's backends, in a distribution of their own (in the folder `stranger`): found by entry point, used as ours are."""
+"""Backends of a distribution of their own, in the folder `small_engines`: found by entry point, used as ours are."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parent / "stranger"
+SOURCE = Path(__file__).parent / "small_engines"
 ENGINES = {"dualnum": "AutoDual", "tapenum": "AutoTape"}
 each_stranger = pytest.mark.parametrize(("engine", "auto"), ENGINES.items(), ids=ENGINES)
 

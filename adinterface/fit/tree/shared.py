@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..contract.library import PYTHON, Library
-from ..contract.tracing import untraced
-from .mapping import along, apart, rebuild, require_shape
-from .recognition import handler_of
+from ...core.contract.library import PYTHON, Library
+from ...core.contract.tracing import untraced
+from ...core.tree.matching import along, apart, rebuild
+from ...core.tree.recognition import handler_of
+from .mapping import require_shape
 
 
 @untraced

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import dualnum
 import numpy as np
 
-from adinterface import AutoBackend, Backend, Pushforward
-from adinterface.core.contract.library import NUMPY, Library
+from adinterface import NUMPY, AutoBackend, Backend, Library, Pushforward
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pytest
 from adinterface import AutoAutograd, ComposedNamespace, array_namespace
 from adinterface.core.contract.library import NUMPY
 from adinterface.core.contract.registry import find
-from adinterface.namespaces.uses import USES
+from adinterface.doors.namespaces.uses import USES
 
 FUNCTIONS = ["reshape", "transpose", "concatenate", "where", "take", "matmul"]
 ELEMENTWISE = ["exp", "log", "sqrt", "sin", "cos", "arcsin", "floor"]

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import tapenum
 
-from adinterface import AutoBackend, Backend, Pullback
-from adinterface.core.contract.library import NUMPY, Library
+from adinterface import NUMPY, AutoBackend, Backend, Library, Pullback
 
 
 @dataclass(frozen=True)

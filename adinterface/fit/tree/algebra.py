@@ -11,12 +11,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..contract.errors import ConversionError, TreeError
-from ..contract.library import NUMPY, PYTHON, Library
-from ..contract.structures import DIFFERENTIATED, Leaf, Structure
-from ..contract.tracing import untraced
-from .mapping import along, apart, is_complex, leaf_path, map, precision, rebuild, require_leaf, require_like, require_shape
-from .recognition import handler_of
+from ...core.contract.errors import ConversionError, TreeError
+from ...core.contract.library import NUMPY, PYTHON, Library
+from ...core.contract.structures import DIFFERENTIATED, Leaf, Structure
+from ...core.contract.tracing import untraced
+from ...core.tree.matching import along, apart, rebuild
+from ...core.tree.recognition import handler_of
+from .mapping import is_complex, leaf_path, map, precision, require_leaf, require_like, require_shape
 
 
 @untraced
@@ -228,7 +229,7 @@ def joined(x: Any, y: Any, dtype: str | None = None) -> tuple[Any, Any]:
         return x, ours.asarray(ours.foreign(y, theirs), dtype=dtype or theirs.dtype(y), like=x)
     if ours.traced(x):
         raise ConversionError(
-            f"A leaf that {ours.name} traces stands beside one that {theirs.name} traces, and neither engine follows the other."
+            f"A leaf that {ours.name} traces meets one that {theirs.name} traces, and neither engine follows the other."
             f" Convert one of the trees first: tree.to(tree, {ours.name!r})."
         )
     return theirs.asarray(theirs.foreign(x, ours), dtype=dtype or ours.dtype(x), like=y), y

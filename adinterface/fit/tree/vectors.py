@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.auto import AutoBackend
-from ..contract.errors import ConversionError, TreeError
-from ..contract.library import NUMPY, PYTHON, Library, complex_of, kind, widest
-from ..contract.registry import backend_class, find
-from ..contract.structures import Leaf
-from ..contract.tracing import untraced
-from .mapping import along, apart, rebuild, require_leaf
+from ...core.contract.auto import AutoBackend
+from ...core.contract.errors import ConversionError, TreeError
+from ...core.contract.library import NUMPY, PYTHON, Library, complex_of, kind, widest
+from ...core.contract.registry import backend_class, find
+from ...core.contract.structures import Leaf
+from ...core.contract.tracing import untraced
+from ...core.tree.matching import along, apart, rebuild
+from .mapping import require_leaf
 
 
 @untraced

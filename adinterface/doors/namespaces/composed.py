@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.contract.backend import Aux, Backend, gives
-from ..core.contract.library import NUMPY, Library
+from ...core.contract.backend import Aux, Backend, gives
+from ...core.contract.library import NUMPY, Library
 from .compositions import COMPOSITIONS, EighResult, QRResult, SlogdetResult, SVDResult
 from .use import Array, Use
 
@@ -52,7 +52,7 @@ class ComposedNamespace:
 
     A function is the first of these that is right: the one in `own`, the one of `module` under the name of the standard or of
     NumPy, and a composition of others. Each is checked at its first use, in a thread of its own, in all ways of calling that
-    `adinterface.namespaces.uses` lists: its values against NumPy, and with `backend` its derivatives against central
+    `adinterface.doors.namespaces.uses` lists: its values against NumPy, and with `backend` its derivatives against central
     differences. A function that returns another value than NumPy, or loses a derivative, is passed over. One that raises in
     some ways of calling serves the others.
 
@@ -80,7 +80,8 @@ class ComposedNamespace:
         self._library, self._module, self._own, self._backend = library, module, dict(own or {}), backend
         self._chosen: dict[str, Any] = {}
         self._lock = threading.Lock()
-        self._checker = threading.local()
+        #: The thread that checks a function.
+        self._checker: int | None = None
         #: What a check saw, by the name of the function: for messages and for the conformance command.
         self.findings: dict[str, list[str]] = {}
         self.linalg, self.fft = _Part(self, "linalg"), _Part(self, "fft")
@@ -94,14 +95,17 @@ class ComposedNamespace:
         chosen = self._chosen.get(name)
         if chosen is not None:
             return chosen
-        if hasattr(self._checker, "active"):  # a function that is being checked calls this one
+        if self._checker == threading.get_ident():  # a function that is being checked calls this one
             return self._choose(name)
         with self._lock, ThreadPoolExecutor(1, initializer=self._begin_checks) as thread:
             # A new thread has no trace of the engine, and no graph that is being compiled.
-            return self._chosen.get(name) or thread.submit(self._choose, name).result()
+            try:
+                return self._chosen.get(name) or thread.submit(self._choose, name).result()
+            finally:
+                self._checker = None
 
     def _begin_checks(self) -> None:
-        self._checker.active = True
+        self._checker = threading.get_ident()
 
     def _candidates(self, name: str) -> list[tuple[str, Any]]:
         candidates: list[tuple[str, Any]] = []

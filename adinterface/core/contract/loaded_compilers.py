@@ -7,9 +7,12 @@ points and imports an engine.
 from __future__ import annotations
 
 from types import CodeType
+from typing import TYPE_CHECKING
 
-from .compilers import Compiler
 from .registry import backend_class
+
+if TYPE_CHECKING:
+    from .compilers import Compiler
 
 #: The code of each function that asks `tracing.tracing()`: where the compiler does not trace the caller, it leaves this code.
 DOORS: set[CodeType] = set()

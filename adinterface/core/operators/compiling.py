@@ -10,12 +10,14 @@ import dataclasses
 import types
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..contract.auto import AutoBackend
-from ..contract.compilers import Compiler
 from ..contract.structures import Constant
 from ..tree.recognition import is_registered
+
+if TYPE_CHECKING:
+    from ..contract.compilers import Compiler
 
 #: Values without numbers, which f gets as they are. An int in a tree is one.
 _PASSED = (str, bytes, bool, int, type(None), type, types.FunctionType, types.BuiltinFunctionType, types.MethodType)

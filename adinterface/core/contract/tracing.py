@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 from . import late
 from .auto import COMPILING
-from .compilers import Compiler
 from .late import DOORS
+
+if TYPE_CHECKING:
+    from .compilers import Compiler
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -25,7 +27,7 @@ def tracing() -> Compiler | None:
     """The compiler that traces the code which runs; None if none does."""
     for auto in COMPILING:
         if auto.is_compiling():
-            return cast(Compiler, getattr(late, auto.name))
+            return cast("Compiler", getattr(late, auto.name))
     return None
 
 

@@ -35,10 +35,10 @@ from adinterface import (
     pullback,
     pushforward,
     torch_optim,
+    tree,
     update,
     value_and_gradient,
 )
-from adinterface.core import tree
 
 BACKEND = AutoTorch()
 

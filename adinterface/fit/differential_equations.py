@@ -11,20 +11,22 @@ import numpy as np
 from ..core.contract.auto import AutoBackend
 from ..core.contract.errors import OutputError, TreeError
 from ..core.contract.structures import Constant
+from ..core.contract.tracing import untraced
 from ..core.operators.jacobian import jacobian
 from ..core.operators.pullback import linearize
-from ..core.tree.mapping import require_leaf
-from ..core.tree.vectors import as_matrix
 from .evaluate import Evaluate
 from .flat import Flat
 from .packing import Packing, Rows, Vector, pack
 from .parameters import Parameters
-from .solvers import scipy
+from .solvers import require_dense, scipy
+from .tree.mapping import require_leaf
+from .tree.vectors import as_matrix
 
 #: SciPy's methods of `solve_ivp` that ask for a Jacobian.
 _IMPLICIT = ("Radau", "BDF", "LSODA")
 
 
+@untraced
 def solve_ivp(
     f: Callable[..., Any],
     backend: AutoBackend,
@@ -38,12 +40,13 @@ def solve_ivp(
 ) -> Any:
     """`scipy.integrate.solve_ivp` of `dy/dt = f(t, y, *constants)` for a nested state y.
 
-    The implicit methods (`Radau`, `BDF`, `LSODA`) get the backend's Jacobian. f returns a tree like y. events: functions of t
+    The implicit methods (`Radau`, `BDF`, `LSODA`) get the backend's Jacobian: with `AutoSparse` a sparse one, which LSODA does
+    not take. f returns a tree like y. events: functions of t
     and the nested state. Returns SciPy's result: `y` is a tree like y0 whose arrays have the time as one more axis, the last;
     `sol(t)`, with `dense_output=True`, gives the state. `vector` is SciPy's own `y`, of shape `(n, times)`.
 
     Raises TreeError, with the path, where f returns a tree of another structure or shape than y, OutputError where it returns
-    another number of numbers, TypeError for `jac=` and `args=`.
+    another number of numbers, BackendError for `AutoSparse` with `LSODA`, TypeError for `jac=` and `args=`.
     """
     for name in ("jac", "args", "vectorized"):
         if name in options:
@@ -51,18 +54,20 @@ def solve_ivp(
     integrate = scipy("integrate", "solve_ivp")
     # t stands first in f, y in everything that is differentiated.
     problem = Flat(lambda y, t, *others: f(t, y, *others), backend, y0, (0.0, *constants), {})
-    problem._packing.require_real("solve_ivp")
+    problem.packing.require_real("solve_ivp")
     problem._rows = Rows(y0, "y")
-    size = problem._packing.size
+    size = problem.packing.size
 
     def derivative(t: float, y: Vector) -> Vector:
-        problem._constants = (Constant(float(t)), *problem._constants[1:])
+        problem.constants = (Constant(float(t)), *problem.constants[1:])
         return _checked(problem.residuals(y), size)
 
-    def slope(t: float, y: Vector) -> Vector:
-        problem._constants = (Constant(float(t)), *problem._constants[1:])
+    def slope(t: float, y: Vector) -> Any:
+        problem.constants = (Constant(float(t)), *problem.constants[1:])
         return problem.jacobian(y)
 
+    if method == "LSODA":
+        require_dense(backend, "solve_ivp", "the method 'LSODA' takes a dense Jacobian", "choose 'BDF' or 'Radau'")
     if method in _IMPLICIT:
         options["jac"] = slope
     if events is not None:
@@ -70,10 +75,10 @@ def solve_ivp(
         options["events"] = [_event(event, problem) for event in found]
     result = integrate.solve_ivp(derivative, t_span, problem.x0, method=method, **options)
     result["vector"] = result.y
-    result["y"] = _over_time(problem._packing, result.y)
+    result["y"] = _over_time(problem.packing, result.y)
     if result.sol is not None:
         dense = result.sol
-        result["sol"] = lambda t: problem.unravel(dense(t)) if np.ndim(t) == 0 else _over_time(problem._packing, dense(t))
+        result["sol"] = lambda t: problem.unravel(dense(t)) if np.ndim(t) == 0 else _over_time(problem.packing, dense(t))
     return result
 
 
@@ -99,6 +104,7 @@ def _checked(value: Vector, size: int) -> Vector:
     return value
 
 
+@untraced
 def solve_bvp(
     f: Callable[..., Any],
     boundary: Callable[..., Any],
@@ -116,11 +122,12 @@ def solve_bvp(
     a tree, both functions take it last, and `boundary` returns as many numbers more.
 
     Returns SciPy's result: `y` and `p` are trees, `sol(x)` too; `vector` is SciPy's own `y`. Raises TypeError for `fun_jac=`
-    and `bc_jac=`, TreeError where y does not fit the mesh.
+    and `bc_jac=`, BackendError for `AutoSparse`, TreeError where y does not fit the mesh.
     """
     for name in ("fun_jac", "bc_jac"):
         if name in options:
             raise TypeError(f"solve_bvp: leave {name}= out. The Jacobians are the backend's.")
+    require_dense(backend, "solve_bvp", "SciPy takes a dense Jacobian of each node")
     integrate = scipy("integrate", "solve_bvp")
     mesh = np.asarray(x, dtype=np.float64)
     columns = _Columns(y, len(mesh))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,12 @@ from ..core.contract.auto import AutoBackend
 from ..core.contract.errors import ConversionError
 from ..core.contract.record import doubting
 from ..core.contract.structures import Constant
+from ..core.contract.tracing import untraced
 from ..core.operators.gradient import value_and_gradient
 from ..core.operators.hessian import hessian, hvp
 from ..core.operators.jacobian import value_and_jacobian
 from ..core.operators.prepare import Prepared, prepare
+from ..sparse.auto import AutoSparse
 from .evaluate import Evaluate
 from .packing import Packing, Rows, Vector, pack
 
@@ -33,14 +36,19 @@ class Flat:
     def __init__(
         self, f: Callable[..., Any], backend: AutoBackend, start: Any, constants: tuple[Any, ...], kwargs: dict[str, Any]
     ):
-        self.f, self.backend, self._kwargs = f, backend, kwargs
+        self.f, self._kwargs = f, kwargs
+        # Solvers do not take the matrices of an engine.
+        if isinstance(backend, AutoSparse) and backend.format == "native":
+            backend = replace(backend, format="csr")
+        self.backend = backend
         # Each point has a model of its own, so what f writes into one would reach no other.
         self._pure = f if next(stateful((start, *constants), kwargs), None) is None else Unchanging(f, "solvers")
         self._holds = bool(held_state(start))
-        self._constants = tuple([part if type(part) is Constant else Constant(part) for part in constants])
-        self._packing = Packing(start)
+        #: The further arguments of f, whose numbers may be set anew before a call.
+        self.constants = tuple([part if type(part) is Constant else Constant(part) for part in constants])
+        self.packing = Packing(start)
         #: The start as a vector.
-        self.x0: Vector = self._packing.start()
+        self.x0: Vector = self.packing.start()
         #: How often f was evaluated for its value, its gradient or its Jacobian, and how often for second derivatives.
         self.evaluations = self.second_evaluations = 0
         self._prepared: dict[Any, Prepared] = {}
@@ -48,30 +56,34 @@ class Flat:
         self._rows: Rows | None = None
         #: The largest derivative so far.
         self._steepest = 0.0
-        #: The last point, and what was computed there.
+        #: The last point, and what was computed there: a value and a derivative.
         self._last: tuple[bytes, Any, Any] | None = None
+        #: Whether `fun` and `residuals` compute the derivative too where the one of the point before was asked. It is for
+        #: solvers that ask for it at nearly every point, and saves them an evaluation of f. A Jacobian is then kept until the
+        #: next point, and may not be written to.
+        self.foresees = False
+        self._asked = True
 
     def at(self, start: Any) -> Flat:
         """The same from another start, a tree like the first; what was prepared, and compiled, serves both."""
-        other = Flat(self.f, self.backend, start, self._constants, self._kwargs)
+        other = Flat(self.f, self.backend, start, self.constants, self._kwargs)
         other._prepared = self._prepared
         return other
 
     def unravel(self, x: Any) -> Any:
         """The model with these numbers; each leaf has its own type, library, dtype and device."""
-        return self._packing.unpacked(_vector(x, self._packing.size))
+        return self.packing.unpacked(_vector(x, self.packing.size))
 
     def ravel(self, model: Any) -> Vector:
         """A tree like the start, such as a gradient, as a vector."""
-        return self._packing.gradient(model)
+        return self.packing.gradient(model)
 
     def fun(self, x: Any) -> float:
         """The value of f, without a derivative unless it is known already."""
         known = self._last
         if known is not None and known[0] == _key(x):
             return float(known[1])
-        self.evaluations += 1
-        return float(_first(self._call(Evaluate, self.unravel(x))))
+        return self._at(x)[1] if self._foreseen() else _number(self.value(x))
 
     def jac(self, x: Any) -> Vector:
         """The gradient as a vector of shape `(n,)`."""
@@ -79,45 +91,72 @@ class Flat:
 
     def fun_and_jac(self, x: Any) -> tuple[float, Vector]:
         """Value and gradient, from one call of `value_and_gradient`."""
+        self._asked = True
+        _, value, gradient = self._at(x)
+        return value, gradient.copy()
+
+    def _foreseen(self) -> bool:
+        asked, self._asked = self._asked, False
+        return asked and self.foresees
+
+    def _at(self, x: Any) -> tuple[bytes, float, Vector]:
         key, known = _key(x), self._last
         if known is None or known[0] != key:
             self.evaluations += 1
             with doubting() as doubts:
                 value, gradient = self._call(value_and_gradient, self.unravel(x))
-            known = self._last = key, float(_first(value)), self._packing.gradient(gradient)
-            size = float(np.max(np.abs(known[2]), initial=0.0))
+            known = self._last = key, _number(value), self.packing.gradient(gradient)
+            size = float(np.maximum.reduce(np.abs(known[2]), initial=0.0))
             self._steepest = max(self._steepest, size)
             for relative, tell in doubts:
                 # Where a solver ends the gradient vanishes, and any error is large beside it.
                 if relative * size > DOUBTFUL * self._steepest:
                     tell()
-        return known[1], known[2].copy()
+        return known
 
-    def hess(self, x: Any) -> Vector:
-        """The Hessian as a matrix of shape `(n, n)`."""
+    def hess(self, x: Any) -> Any:
+        """The Hessian as a matrix of shape `(n, n)`: of SciPy's sparse ones if the backend is `AutoSparse`."""
         self.second_evaluations += 1
-        return self._packing.hessian(self._call(hessian, self.unravel(x)))
+        return self.packing.hessian(self._call(hessian, self.unravel(x)))
 
     def hessp(self, x: Any, p: Any) -> Vector:
         """The Hessian times a vector, without forming it."""
         self.second_evaluations += 1
-        return self._packing.gradient((self._call(hvp, self.unravel(x), self.unravel(p)),))
+        return self.packing.gradient((self._call(hvp, self.unravel(x), self.unravel(p)),))
+
+    def value(self, x: Any) -> Any:
+        """What f returns."""
+        self.evaluations += 1
+        return self._call(Evaluate, self.unravel(x))
 
     def residuals(self, x: Any) -> Vector:
         """The value of an f that returns an array or a tree of them, as one vector of shape `(m,)`."""
-        self.evaluations += 1
-        value = self._call(Evaluate, self.unravel(x))
+        if self.foresees:
+            known = self._last
+            if (known is not None and known[0] == _key(x)) or self._foreseen():
+                return self._residuals_and_jacobian(x)[0].copy()
+        value = self.value(x)
         return pack(value, "residuals") if self._rows is None else self._rows.pack(value, "residuals")
 
-    def jacobian(self, x: Any) -> Vector:
-        """The Jacobian of such an f as a matrix of shape `(m, n)`."""
-        self._packing.require_real("jacobian")
+    def jacobian(self, x: Any) -> Any:
+        """The Jacobian of such an f as a matrix of shape `(m, n)`: of SciPy's sparse ones if the backend is `AutoSparse`."""
+        self._asked = True
+        return self._residuals_and_jacobian(x)[1]
+
+    def _residuals_and_jacobian(self, x: Any) -> tuple[Vector, Any]:
+        known = self._last
+        if self.foresees and known is not None and known[0] == _key(x):
+            return known[1:]
+        self.packing.require_real("jacobian")
         self.evaluations += 1
         value, blocks = self._call(value_and_jacobian, self.unravel(x))
-        pack(value, "jacobian")  # which refuses complex values
+        vector = pack(value, "jacobian")  # which refuses complex values
         if self._rows is not None and self._rows.matches(value, "what f returned"):
             value = self._rows.example
-        return self._packing.jacobian(blocks, value, self._constants)
+        matrix = self.packing.jacobian(blocks, value, self.constants)
+        if self.foresees:
+            self._last = _key(x), vector, matrix
+        return vector, matrix
 
     def _call(self, operator: Any, *args: Any) -> Any:
         fast = self._prepared.get(operator)
@@ -125,13 +164,13 @@ class Flat:
             if operator is Evaluate:
                 fast = Prepared(Evaluate, self.backend, self._pure)
             else:
-                fast = prepare(operator, self._pure, self.backend, *args, *self._constants, **self._kwargs)
+                fast = prepare(operator, self._pure, self.backend, *args, *self.constants, **self._kwargs)
             self._prepared[operator] = fast
         before = held_state(args[0]) if self._holds else ()
-        result = fast(*args, *self._constants, **self._kwargs)
+        result = fast(*args, *self.constants, **self._kwargs)
         if before and held_state(args[0]) != before:
             raise ConversionError(
-                f"solvers: f changes buffers of the {type(self._packing.model).__name__}, as a BatchNorm does in training "
+                f"solvers: f changes buffers of the {type(self.packing.model).__name__}, as a BatchNorm does in training "
                 f"mode. Each point has a model of its own, so that what is counted there would be lost. Put the model into "
                 f"evaluation mode, module.eval()."
             )
@@ -141,6 +180,7 @@ class Flat:
         return f"<{getattr(self.f, '__name__', self.f)} of a vector of shape {self.x0.shape} on {self.backend!r}>"
 
 
+@untraced
 def flat(f: Callable[..., Any], backend: AutoBackend, start: Any, /, *constants: Any, **kwargs: Any) -> Flat:
     """f of a nested model as functions of one vector, for any solver or sampler: `fun`, `jac`, `hess`, `hessp`, ...
 
@@ -150,7 +190,8 @@ def flat(f: Callable[..., Any], backend: AutoBackend, start: Any, /, *constants:
 
     f returns a real scalar (or a tuple or dict that begins with it) for `fun`, `jac`, `fun_and_jac`, `hess` and `hessp`, an
     array or a tree of arrays for `residuals` and `jacobian`. All are plain functions of NumPy vectors in 64 bits that return
-    such, where `gradient` itself returns a tuple with an entry for each argument, which SciPy does not take.
+    such, where `gradient` itself returns a tuple with an entry for each argument, which SciPy does not take. With
+    `AutoSparse`, `hess` and `jacobian` return one sparse matrix of SciPy for all leaves.
 
     >>> import numpy as np
     >>> from adinterface import AutoFiniteDifferences, flat
@@ -185,13 +226,19 @@ def _vector(x: Any, size: int) -> Vector:
     return vector
 
 
-def _first(value: Any) -> Any:
+def first(value: Any) -> Any:
+    """The scalar of what f returns, which may be a tuple or dict that begins with it."""
     if isinstance(value, dict):
         value = next(iter(value.values()))
     elif isinstance(value, tuple):
         value = value[0]
+    return value
+
+
+def _number(value: Any) -> float:
+    scalar = first(value)
     # A tensor that records a graph would say so.
-    return value.detach() if hasattr(value, "detach") else value
+    return float(scalar.detach() if hasattr(scalar, "detach") else scalar)
 
 
-__all__ = ["Flat", "flat", "problem_of"]
+__all__ = ["Flat", "first", "flat", "problem_of"]

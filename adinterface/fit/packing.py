@@ -10,10 +10,11 @@ import numpy as np
 from ..core.contract.errors import NotDifferentiableError, TreeError
 from ..core.contract.library import NUMPY, PYTHON, Library, kind, widest
 from ..core.contract.structures import Leaf
-from ..core.tree.mapping import along, require_leaf, require_like, require_shape
+from ..core.tree import along
 from ..core.tree.recognition import handler_of
-from ..core.tree.vectors import as_matrix
 from .parameters import Parameters
+from .tree.mapping import require_leaf, require_like, require_shape
+from .tree.vectors import as_matrix
 
 Vector = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -36,6 +37,8 @@ class Packing:
         self.size: int = self.starts[-1]
         real = widest([leaf.library.dtype(leaf.value) for leaf in once if leaf.library is not PYTHON])
         self.dtypes = [real if leaf.library is PYTHON else leaf.library.dtype(leaf.value) for leaf in once]
+        #: Whether the model is one array, as NumPy has it.
+        self.bare = type(model) is np.ndarray and model.dtype == np.float64
         self.shared = len(once) < sum(place is not None for place in self.parameters.places)
 
     def start(self) -> Vector:
@@ -47,6 +50,9 @@ class Packing:
 
         Raises TreeError, with the path, where it does not match the model in structure and shape.
         """
+        if self.bare and type(gradient) is tuple and len(gradient) == 1 and _is_like(gradient[0], self.shapes[0]):
+            alone: Vector = gradient[0].reshape(-1)
+            return alone
         return self._concatenated(self.parameters.gradients(gradient, name))
 
     def like(self, other: Any, name: str, missing: float) -> Vector:
@@ -65,6 +71,8 @@ class Packing:
 
     def unpacked(self, vector: Vector) -> Any:
         """The model with the numbers of a vector: each leaf of its type, library, dtype and device, and of its own memory."""
+        if self.bare:
+            return np.array(vector).reshape(self.shapes[0])
         taken: set[int] = set()
         values = [
             self._restored(vector[start:stop], leaf, shape, dtype, doubled, taken)
@@ -74,13 +82,16 @@ class Packing:
         ]
         return self.parameters.rebuilt(values)
 
-    def hessian(self, blocks: Any) -> Vector:
-        """What `hessian` returned, as a matrix of shape `(n, n)`."""
-        return self._folded(self._folded(_numbers(as_matrix(blocks, self.model))).T).T
+    def hessian(self, blocks: Any) -> Any:
+        """What `hessian` returned, as a matrix of shape `(n, n)`; sparse if the blocks are."""
+        matrix = _matrix(blocks if _is_sparse(blocks) else as_matrix(blocks, self.model))
+        return self._folded(self._folded(matrix).T).T if self.shared else matrix
 
-    def jacobian(self, blocks: Any, value: Any, constants: tuple[Any, ...] = ()) -> Vector:
-        """What `jacobian` returned for f's value, as a matrix of shape `(m, n)`."""
-        return self._folded(_numbers(as_matrix(blocks, value, (self.model, *constants))))
+    def jacobian(self, blocks: Any, value: Any, constants: tuple[Any, ...] = ()) -> Any:
+        """What `jacobian` returned for f's value, as a matrix of shape `(m, n)`; sparse if the blocks are."""
+        # The result and the model are one leaf each where the block stands alone.
+        single = _is_sparse(blocks[0]) if type(blocks) is tuple else False
+        return self._folded(_matrix(blocks[0] if single else as_matrix(blocks, value, (self.model, *constants))))
 
     def require_real(self, caller: str) -> None:
         """Raises NotDifferentiableError for complex leaves."""
@@ -91,7 +102,7 @@ class Packing:
                 f"them together in f."
             )
 
-    def _folded(self, matrix: Vector) -> Vector:
+    def _folded(self, matrix: Any) -> Any:
         """The columns of one parameter at several places, added up."""
         if not self.shared:
             return matrix
@@ -101,6 +112,10 @@ class Packing:
             if place is not None
             for n in range(self.starts[place], self.starts[place + 1])
         ]
+        if not isinstance(matrix, np.ndarray):
+            moved = matrix.tocoo()
+            places = moved.row, np.asarray(columns)[moved.col]
+            return type(matrix)((moved.data, places), shape=(matrix.shape[0], self.size))  # which adds up equal places
         folded = np.zeros((matrix.shape[0], self.size))
         np.add.at(folded.T, columns, matrix.T)
         return folded
@@ -153,9 +168,16 @@ class Rows:
             return pack(value, caller)
         return np.concatenate([pack(part, caller) for part in self._along(value, what)])
 
+    def like(self, other: Any, name: str, missing: float) -> Vector:
+        """A tree like the example as a vector; a number stands for all numbers, None for `missing`."""
+        numbers = pack(self.example, name)
+        if other is None or type(other) in (float, int):
+            return np.full_like(numbers, missing if other is None else float(other))
+        return self.pack(other, name, name)
+
     def _along(self, value: Any, what: str) -> list[Any]:
-        parts = along(self._parameters.structure, self.example, value, what, first=self.name, fits=require_like)
-        found = [part for place, part in zip(self._parameters.places, list(parts), strict=True) if place is not None]
+        parts = along(self._parameters.structure, self._parameters.found, value, what, first=self.name, fits=require_like)
+        found = [part for place, part in zip(self._parameters.places, parts, strict=True) if place is not None]
         if any(part is None for part in found):
             raise TreeError(f"{what} has None, or a Constant, where {self.name} has numbers.")
         return found
@@ -182,6 +204,20 @@ def pack(value: Any, caller: str) -> Vector:
     # What f returns twice is two results.
     parts = [_numbers(leaf.value).reshape(-1) for leaf in packing.parameters.found if leaf.differentiated]
     return np.concatenate(parts).astype(np.float64)
+
+
+def _matrix(matrix: Any) -> Any:
+    if not _is_sparse(matrix):
+        return _numbers(matrix)
+    return matrix if matrix.dtype == np.float64 else matrix.astype(np.float64)
+
+
+def _is_like(x: Any, shape: tuple[int, ...]) -> bool:
+    return type(x) is np.ndarray and x.dtype == np.float64 and x.shape == shape
+
+
+def _is_sparse(x: Any) -> bool:
+    return hasattr(x, "tocoo")
 
 
 def _numbers(x: Any) -> Any:

@@ -10,7 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 from ..core.contract.auto import AutoBackend
-from ..core.contract.errors import MissingEngineError
+from ..core.contract.errors import BackendError, MissingEngineError
+from ..core.contract.tracing import untraced
+from ..sparse.auto import AutoSparse
 from .flat import Flat, problem_of
 from .packing import Rows, Vector
 
@@ -18,6 +20,9 @@ from .packing import Rows, Vector
 _WITHOUT = ("nelder-mead", "powell", "cobyla", "cobyqa")
 _DENSE = ("dogleg", "trust-exact")
 _PRODUCTS = ("newton-cg", "trust-ncg", "trust-krylov", "trust-constr")
+#: Those that take no sparse Hessian, and those that take no sparse Jacobian of a constraint.
+_NO_SPARSE_HESSIAN = ("dogleg", "trust-exact", "trust-ncg", "trust-krylov")
+_NO_SPARSE_CONSTRAINT = (None, "slsqp")
 
 
 def scipy(module: str, caller: str) -> Any:
@@ -31,6 +36,7 @@ def scipy(module: str, caller: str) -> Any:
         raise MissingEngineError(f"{caller} needs SciPy, which is not installed: {remedy}", name="scipy") from error
 
 
+@untraced
 def minimize(
     f: Callable[..., Any] | Flat,
     backend: AutoBackend | None = None,
@@ -55,14 +61,15 @@ def minimize(
     the start, a number, or None for none, and so may be the parts of the trees; or what SciPy takes (a list of pairs,
     `Bounds`), in the order of `tree.ravel`. `constraints` are dicts `{"type": "eq", "fun": g}` or `NonlinearConstraint(g,
     lower, upper)`, g of the nested model, whose Jacobian the backend gives, or `LinearConstraint` in the order of
-    `tree.ravel`. `callback` is called with the model, or, if it has the parameter `intermediate_result`, with SciPy's
-    result, whose `x` is the model. `options` are what else SciPy takes: `tol`, `options`.
+    `tree.ravel`. With `AutoSparse` SciPy gets sparse Jacobians of constraints (`trust-constr`) and, with `hessian="matrix"`,
+    a sparse Hessian (`trust-constr`, `Newton-CG`). `callback` is called with the model, or, if it has the parameter
+    `intermediate_result`, with SciPy's result, whose `x` is the model. `options` are what else SciPy takes: `tol`, `options`.
 
     Returns SciPy's result: `x` is the model, `vector` the same as one vector; `jac`, `hess_inv` and whatever else SciPy
     says are in the order of that.
 
-    Raises TypeError for `jac=`, `hess=`, `hessp=` and `args=`, which are not needed here, MissingEngineError without SciPy, and
-    what `value_and_gradient` raises.
+    Raises TypeError for `jac=`, `hess=`, `hessp=` and `args=`, which are not needed here, BackendError for `AutoSparse` where
+    the method takes a dense matrix, MissingEngineError without SciPy, and what `value_and_gradient` raises.
 
     >>> from adinterface import AutoFiniteDifferences, minimize
     >>> bowl = lambda m: (m["a"] - 1) ** 2 + (m["b"] + 2) ** 2
@@ -81,12 +88,19 @@ def minimize(
     else:
         fun, derivatives = problem.fun_and_jac, {"jac": True}
     if hessian == "matrix" or (hessian is None and name in _DENSE):
+        if name in _NO_SPARSE_HESSIAN:
+            remedy = "choose 'trust-constr' or 'Newton-CG' with hessian='matrix'"
+            require_dense(problem.backend, "minimize", f"the method {method!r} takes a dense Hessian", remedy)
         derivatives["hess"] = problem.hess
     elif hessian == "product" or (hessian is None and name in _PRODUCTS):
         derivatives["hessp"] = problem.hessp
     if bounds is not None:
         derivatives["bounds"] = optimize.Bounds(*_bounds(problem, bounds)) if _are_trees(bounds) else bounds
     made = [_constraint(part, problem, optimize) for part in _several(constraints)]
+    if any(own is not part for own, part in zip(made, _several(constraints))) and name in _NO_SPARSE_CONSTRAINT:
+        require_dense(
+            problem.backend, "minimize", "the method 'SLSQP' takes a dense Jacobian of a constraint", "choose 'trust-constr'"
+        )
     result = optimize.minimize(
         fun,
         problem.x0,
@@ -99,6 +113,7 @@ def minimize(
     return _nested(result, problem)
 
 
+@untraced
 def least_squares(
     f: Callable[..., Any] | Flat,
     backend: AutoBackend | None = None,
@@ -111,24 +126,32 @@ def least_squares(
 ) -> Any:
     """`scipy.optimize.least_squares` for an f that returns residuals, an array or a tree of them, of a nested model.
 
-    The Jacobian is the backend's, as one matrix. bounds, constants: as for `minimize`; x_scale: a tree like the start, too, or
-    SciPy's. Returns SciPy's result: `x` is the model, `vector` the same as one vector, in whose order `jac` and `grad` are.
-    Raises TypeError for `jac=` and `args=`, and what `jacobian` raises.
+    The Jacobian is the backend's, as one matrix: a sparse one with `AutoSparse`, which `lm` does not take. bounds, constants:
+    as for `minimize`; x_scale: a tree like the start, too, or SciPy's. Returns SciPy's result: `x` is the model, `vector` the
+    same as one vector, in whose order `jac` and `grad` are.
+    Raises TypeError for `jac=` and `args=`, BackendError for `AutoSparse` where SciPy takes a dense matrix, and what `jacobian`
+    raises.
     """
     _refuse("least_squares", options, {"jac": "", "args": "", "kwargs": ""})
     optimize = scipy("optimize", "least_squares")
     problem = problem_of(f, backend, start, constants, "least_squares")
-    problem._packing.require_real("least_squares")
+    problem.packing.require_real("least_squares")
+    for option, value in (("method", "lm"), ("tr_solver", "exact")):
+        if options.get(option) == value:
+            require_dense(
+                problem.backend, "least_squares", f"{option}={value!r} takes a dense Jacobian", f"leave {option}= out"
+            )
     if bounds is not None:
         options["bounds"] = _bounds(problem, bounds) if _are_trees(bounds) else bounds
     if x_scale is not None:
         vector = isinstance(x_scale, (str, np.ndarray))
-        options["x_scale"] = x_scale if vector else problem._packing.like(x_scale, "x_scale", 1.0)
+        options["x_scale"] = x_scale if vector else problem.packing.like(x_scale, "x_scale", 1.0)
     if options.get("callback") is not None:
         options["callback"] = _callback(options["callback"], problem)
     return _nested(optimize.least_squares(problem.residuals, problem.x0, problem.jacobian, **options), problem)
 
 
+@untraced
 def find_root(
     f: Callable[..., Any] | Flat,
     backend: AutoBackend | None = None,
@@ -141,19 +164,26 @@ def find_root(
 ) -> Any:
     """`scipy.optimize.root` for an f of a nested model that returns as many numbers as the model has, in any tree.
 
-    The methods `hybr` and `lm` get the backend's Jacobian; the others take none. Returns SciPy's result: `x` is the model,
-    `vector` the same as one vector. Raises TypeError for `jac=` and `args=`, and what `jacobian` raises.
+    The methods `hybr` and `lm` get the backend's Jacobian; the others take none. With `AutoSparse`, `krylov` gets the factors
+    of the sparse Jacobian as its preconditioner. Returns SciPy's result: `x` is the model, `vector` the same as one vector.
+    Raises TypeError for `jac=` and `args=`, BackendError for `AutoSparse` with `hybr` and `lm`, whose Jacobian is dense, and
+    what `jacobian` raises.
     """
     _refuse("find_root", options, {"jac": "", "args": ""})
     optimize = scipy("optimize", "find_root")
     problem = problem_of(f, backend, start, constants, "find_root")
-    problem._packing.require_real("find_root")
+    problem.packing.require_real("find_root")
     jac = {"jac": problem.jacobian} if method in ("hybr", "lm") else {}
+    if jac:
+        require_dense(problem.backend, "find_root", f"the method {method!r} takes a dense Jacobian", "choose method='krylov'")
+    elif method == "krylov" and isinstance(problem.backend, AutoSparse):
+        options["options"] = _preconditioned(options.get("options"), problem)
     if callback is not None:
         options["callback"] = _callback(callback, problem)
     return _nested(optimize.root(problem.residuals, problem.x0, method=method, **jac, **options), problem)
 
 
+@untraced
 def curve_fit(
     f: Callable[..., Any], backend: AutoBackend, x: Any, y: Any, start: Any, /, *, bounds: Any = None, **options: Any
 ) -> tuple[Any, Vector]:
@@ -167,7 +197,8 @@ def curve_fit(
     _refuse("curve_fit", options, {"jac": "", "p0": " The start follows the data: curve_fit(f, backend, x, y, start)."})
     optimize = scipy("optimize", "curve_fit")
     problem = Flat(f, backend, start, (x,), {})
-    problem._packing.require_real("curve_fit")
+    problem.packing.require_real("curve_fit")
+    require_dense(problem.backend, "curve_fit", "SciPy computes the covariance from a dense Jacobian", "call least_squares")
     rows = problem._rows = Rows(y, "the data")
     if bounds is not None:
         options["bounds"] = _bounds(problem, bounds) if _are_trees(bounds) else bounds
@@ -200,13 +231,53 @@ def _refuse(caller: str, options: Mapping[str, Any], names: Mapping[str, str]) -
             raise TypeError(f"{caller}: leave {name}= out.{what}")
 
 
+def require_dense(backend: AutoBackend, caller: str, why: str, remedy: str = "") -> None:
+    """Raises BackendError for `AutoSparse`: SciPy takes a dense matrix there."""
+    if isinstance(backend, AutoSparse):
+        raise BackendError(
+            f"{caller}: {why}, but AutoSparse gives a sparse one. Pass the backend inside it, {backend.backend!r}"
+            f"{remedy and ', or '}{remedy}."
+        )
+
+
+class _Factors:
+    """The sparse Jacobian at the last point, factored: the inverse that SciPy's `krylov` asks as its preconditioner.
+
+    Where the Jacobian is singular the factors of the point before stay: any preconditioner leads to the same root.
+    """
+
+    def __init__(self, problem: Flat):
+        self.problem, self.linalg = problem, scipy("sparse.linalg", "find_root")
+        self.shape, self.dtype, self.solve = (len(problem.x0),) * 2, np.dtype(np.float64), np.copy
+        self.update(problem.x0, None)
+
+    def update(self, x: Vector, _: Any) -> None:
+        matrix = self.problem.jacobian(x).tocsc()
+        if matrix.shape != self.shape:
+            return  # of which SciPy tells, who compares value and start
+        try:
+            self.solve = self.linalg.splu(matrix).solve
+        except RuntimeError as error:
+            if "singular" not in str(error):
+                raise
+
+    def matvec(self, vector: Vector) -> Vector:
+        return self.solve(vector)
+
+
+def _preconditioned(given: Mapping[str, Any] | None, problem: Flat) -> dict[str, Any]:
+    options = dict(given or {})
+    options["jac_options"] = {"inner_M": _Factors(problem)} | options.get("jac_options", {})
+    return options
+
+
 def _are_trees(bounds: Any) -> bool:
     return isinstance(bounds, tuple) and not hasattr(bounds, "_fields") and len(bounds) == 2
 
 
 def _bounds(problem: Flat, bounds: Any) -> tuple[Vector, Vector]:
     lower, upper = bounds
-    packing = problem._packing
+    packing = problem.packing
     return packing.like(lower, "the lower bound", -np.inf), packing.like(upper, "the upper bound", np.inf)
 
 
@@ -216,10 +287,10 @@ def _several(constraints: Any) -> list[Any]:
 
 def _constraint(constraint: Any, problem: Flat, optimize: Any) -> Any:
     if isinstance(constraint, dict):
-        own = Flat(constraint["fun"], problem.backend, problem._packing.model, tuple(constraint.get("args", ())), {})
+        own = Flat(constraint["fun"], problem.backend, problem.packing.model, tuple(constraint.get("args", ())), {})
         return {"type": constraint["type"], "fun": own.residuals, "jac": own.jacobian}
     if isinstance(constraint, optimize.NonlinearConstraint):
-        own = Flat(constraint.fun, problem.backend, problem._packing.model, (), {})
+        own = Flat(constraint.fun, problem.backend, problem.packing.model, (), {})
         hess = constraint.hess if callable(constraint.hess) else optimize.BFGS()
         return optimize.NonlinearConstraint(
             own.residuals, constraint.lb, constraint.ub, own.jacobian, hess, constraint.keep_feasible

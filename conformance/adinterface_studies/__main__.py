@@ -10,6 +10,7 @@ STUDIES = {
     "conformance": ("conformance", "the table of the judge, over the scenarios of this project too"),
     "benchmark": ("benchmark.command", "time and memory beside hand-written code: cells, objectives, loops, solvers, rules"),
     "functions": ("functions.command", "every function of the Array API standard, of NumPy or of SciPy, on every engine"),
+    "special": ("functions.special_sources", "the functions of scipy.special, and what each engine has natively"),
     "overhead": ("functions.overhead", "what `numpy_function` adds to a call"),
     "programs": ("programs.command", "small programs of plain NumPy, in every mode"),
     "packages": ("packages.command", "functions of installed packages under `numpy_function(deep=True)`"),
@@ -22,6 +23,7 @@ STUDIES = {
     "distributed": ("distributed.command", "gradients over several processes"),
     "s2mpj": ("s2mpj", "the CUTEst problems of the S2MPJ collection, unmodified, on every engine"),
     "pymanopt": ("doors.pymanopt", "pymanopt's own tests, through our door to it"),
+    "ipopt": ("ipopt", "constrained problems under pounce, beside callbacks by hand and beside its own functions for JAX"),
     "signatures": ("signatures", "write the overloads of the operators"),
     "house": ("house", "draw the rooms of the package and what each imports"),
 }

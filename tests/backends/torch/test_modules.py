@@ -48,10 +48,10 @@ from adinterface import (
     pullback,
     pushforward,
     torch_optim,
+    tree,
     update,
     value_and_gradient,
 )
-from adinterface.core import tree
 
 each_torch_backend = pytest.mark.parametrize("backend", [AutoTorch(), AutoFiniteDifferences()], ids=["torch", "finite"])
 

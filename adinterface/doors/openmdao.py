@@ -1,0 +1,124 @@
+"""OpenMDAO: components whose partials a backend computes, from the NumPy code of `compute` or `apply_nonlinear`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..core.contract.auto import AutoBackend
+from ..core.contract.errors import BackendError
+from ..core.contract.structures import Constant
+from ..core.operators.jacobian import jacobian
+from ..core.operators.prepare import Prepared, prepare
+from ..numpy_code import numpy_function
+from ..sparse.auto import AutoSparse
+from .missing import missing
+from .variables import Variables, copied, places_of, taken
+
+try:
+    from openmdao.core.explicitcomponent import ExplicitComponent
+    from openmdao.core.implicitcomponent import ImplicitComponent
+except ModuleNotFoundError as error:
+    raise missing(error, "openmdao", "openmdao") from error
+
+Class = TypeVar("Class", bound=type)
+
+
+def partials(backend: AutoBackend) -> Callable[[Class], Class]:
+    """A decorator for a component class: `backend` computes its partials, whatever method they were declared with.
+
+        @partials(AutoJax())
+        class Wing(om.ExplicitComponent): ...
+
+        Exact = partials(AutoTorch())(TheirComponent)
+
+    `compute`, or `apply_nonlinear` of an implicit component, is plain NumPy code, and stays as it is. What `compute_partials`,
+    `linearize` or an approximation gave before is replaced. Partials that were declared stay declared: those with rows and
+    columns, diagonals and sparse matrices are taken from a sparse Jacobian. Where none was declared all are. Discrete inputs
+    and options are not differentiated; options are read when a Problem is set up.
+
+    Raises TypeError for what is no component class with such a method or computes products (`compute_jacvec_product`),
+    BackendError for what is no backend, MissingEngineError without OpenMDAO. A linearization raises what `jacobian` raises.
+    """
+    if not isinstance(backend, AutoBackend):
+        raise BackendError(f"partials(backend): pass a backend such as AutoJax(), not {backend!r}.")
+
+    def decorated(cls: Class) -> Class:
+        kind = next((kind for kind in _KINDS if isinstance(cls, type) and issubclass(cls, kind)), None)
+        if kind is None:
+            raise TypeError(f"partials: {cls!r} is no class of explicit or implicit components of OpenMDAO.")
+        exact, needed, products = _KINDS[kind]
+        if getattr(cls, needed) is getattr(kind, needed):
+            raise TypeError(f"partials: {cls.__name__} has no method {needed}, of which the partials are taken.")
+        if getattr(cls, products) is not getattr(kind, products):
+            raise TypeError(f"partials: {cls.__name__} computes products itself, in {products}. Leave that method out.")
+        members = {"__doc__": cls.__doc__, "__module__": cls.__module__, "backend": backend}
+        made: Class = type(cls.__name__, (exact, cls), members)  # type: ignore[assignment]
+        return made
+
+    return decorated
+
+
+class _Exact:
+    """What both kinds of components share."""
+
+    backend: AutoBackend
+    _prepared: Prepared | None = None
+
+    def declare_partials(self, of: Any, wrt: Any, *args: Any, method: str = "exact", **options: Any) -> Any:
+        kept = {name: value for name, value in options.items() if name in ("dependent", "rows", "cols", "val", "diagonal")}
+        return super().declare_partials(of, wrt, *args, **kept)  # type: ignore[misc]
+
+    def setup_partials(self) -> None:
+        super().setup_partials()  # type: ignore[misc]
+        self._prepared = None
+        if not self._declared_partials_patterns:  # type: ignore[attr-defined]
+            self.declare_partials("*", "*")
+
+    def _fill(self, call: Any, partials: Any, values: dict[str, Any], results: Any, discrete: Any) -> None:
+        """Set all declared partials. `call` runs the code of the component: on values, results and discrete inputs."""
+        shapes = {name: np.shape(results[name]) for name in results}
+        skipped = len(self.pathname) + 1 if self.pathname else 0  # type: ignore[attr-defined]
+        declared = [(of[skipped:], wrt[skipped:], info) for (of, wrt), info in self._subjacs_info.items()]  # type: ignore[attr-defined]
+
+        def f(values: dict[str, Any], discrete: Any) -> dict[str, Any]:
+            made = Variables(shapes)
+            call(values, made, *(() if discrete is None else (discrete, {})))
+            return dict(made)
+
+        constant = Constant(None if discrete is None else dict(discrete.items()))
+        if self._prepared is None:
+            sparse = any(places_of(info) is not None for *_, info in declared) and not isinstance(self.backend, AutoSparse)
+            backend = AutoSparse(self.backend) if sparse else self.backend
+            self._prepared = prepare(jacobian, numpy_function(f, deep=True), backend, values, constant)
+        blocks = self._prepared(values, constant)
+        for of, wrt, info in declared:
+            if of in shapes and wrt in values:
+                partials[of, wrt] = taken(blocks[of][0][wrt], info, values[wrt].size)
+
+
+class _Explicit(_Exact):
+    def compute_partials(self, inputs: Any, partials: Any, discrete_inputs: Any = None) -> None:
+        self._fill(self.compute, partials, copied(inputs), self._outputs, discrete_inputs)  # type: ignore[attr-defined]
+
+
+class _Implicit(_Exact):
+    def linearize(self, inputs: Any, outputs: Any, partials: Any, discrete_inputs: Any = None, *_: Any) -> None:
+        names = list(outputs)
+
+        def call(values: Any, made: Any, *discrete: Any) -> None:
+            self.apply_nonlinear(values, {name: values[name] for name in names}, made, *discrete)  # type: ignore[attr-defined]
+
+        self._fill(call, partials, copied(inputs) | copied(outputs), outputs, discrete_inputs)
+
+
+#: For each kind of component: ours, the method that computes, and the one that takes the place of partials.
+_KINDS: dict[type, tuple[type, str, str]] = {
+    ExplicitComponent: (_Explicit, "compute", "compute_jacvec_product"),
+    ImplicitComponent: (_Implicit, "apply_nonlinear", "apply_linear"),
+}
+
+
+__all__ = ["partials"]

@@ -1,0 +1,250 @@
+"""Solvers on `AutoSparse`: SciPy gets one sparse matrix where it takes one, and an error says where it does not."""
+
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.sparse
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoSparse,
+    AutoTorch,
+    BackendError,
+    SecondOrder,
+    TreeError,
+    array_namespace,
+    curve_fit,
+    find_root,
+    flat,
+    hessian,
+    least_squares,
+    minimize,
+    solve_bvp,
+    solve_ivp,
+    tree,
+    value_and_jacobian,
+)
+
+BACKENDS = [AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences()]
+every = pytest.mark.parametrize("backend", BACKENDS, ids=lambda auto: type(auto).__name__)
+SECOND = [*BACKENDS[:3], SecondOrder(AutoFiniteDifferences(), AutoAutograd())]
+second = pytest.mark.parametrize("backend", SECOND, ids=lambda auto: type(auto).__name__)
+N = 30
+
+
+def equations(m):
+    """Broyden's tridiagonal equations, of which a model holds one half each."""
+    xp = array_namespace(m["a"])
+    x = xp.concat([m["a"], m["b"]])
+    none = xp.zeros_like(x[:1])
+    y = (3 - 2 * x) * x - xp.concat([none, x[:-1]]) - 2 * xp.concat([x[1:], none]) + 1
+    return {"first": y[: N // 2], "second": y[N // 2 :]}
+
+
+def energy(m):
+    y = equations(m)
+    return (y["first"] ** 2).sum() + (y["second"] ** 2).sum()
+
+
+def model():
+    return {"a": -np.ones(N // 2), "b": -np.ones(N - N // 2)}
+
+
+def seen(monkeypatch, module, name, taken):
+    """What SciPy's solver is given is kept in `taken`."""
+    original = getattr(module, name)
+
+    def spy(*args, **kwargs):
+        taken.append((args, kwargs))
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(module, name, spy)
+
+
+@every
+@pytest.mark.parametrize("format", ["csr", "csc", "coo", "native"])
+def test_a_problem_gives_one_sparse_matrix_for_all_leaves(backend, format):
+    problem, dense = flat(equations, AutoSparse(backend, format=format), model()), flat(equations, backend, model())
+    x = np.linspace(-1, 1, N)
+    matrix = problem.jacobian(x)
+    assert isinstance(matrix, scipy.sparse.sparray)
+    assert matrix.format == {"native": "csr"}.get(format, format)
+    assert matrix.shape == (N, N)
+    assert matrix.dtype == np.float64
+    assert matrix.nnz == 3 * N - 2
+    np.testing.assert_allclose(matrix.toarray(), dense.jacobian(x), rtol=1e-6, atol=1e-6)
+
+
+@second
+def test_a_problem_gives_one_sparse_hessian_for_all_leaves(backend):
+    problem, dense = flat(energy, AutoSparse(backend), model()), flat(energy, AutoJax(), model())
+    x = np.linspace(-1, 1, N)
+    matrix = problem.hess(x)
+    assert isinstance(matrix, scipy.sparse.csr_array)
+    assert matrix.shape == (N, N)
+    assert matrix.nnz == 5 * N - 6
+    np.testing.assert_allclose(matrix.toarray(), dense.hess(x), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(problem.jac(x), dense.jac(x), rtol=1e-6, atol=1e-6)
+
+
+@every
+def test_an_array_at_two_places_numbers_float32_and_constants(backend):
+    shared = np.ones(3, dtype=np.float32)
+    start = {"x": shared, "again": shared, "c": 2.0, "name": "none"}
+
+    def f(m, k):
+        return (m["x"] * m["again"] * k, m["c"] * m["x"][0])
+
+    matrix = flat(f, AutoSparse(backend), start, 3.0).jacobian(np.asarray([1.0, 2.0, 3.0, 2.0]))
+    np.testing.assert_allclose(
+        matrix.toarray(), [[6, 0, 0, 0], [0, 12, 0, 0], [0, 0, 18, 0], [2, 0, 0, 1]], rtol=1e-2, atol=1e-3
+    )
+    assert matrix.dtype == np.float64
+    square = flat(lambda m: (m["x"] * m["again"]).sum() * m["c"], AutoSparse(AutoTorch()), start)
+    expected = [[4, 0, 0, 2], [0, 4, 0, 4], [0, 0, 4, 6], [2, 4, 6, 0]]
+    np.testing.assert_allclose(square.hess(np.asarray([1.0, 2.0, 3.0, 2.0])).toarray(), expected, rtol=1e-5)
+
+
+@every
+def test_least_squares_gets_the_sparse_matrix(backend):
+    sparse = least_squares(equations, AutoSparse(backend), model())
+    dense = least_squares(equations, backend, model())
+    assert scipy.sparse.issparse(sparse.jac)
+    assert sparse.jac.shape == (N, N)
+    assert sorted(sparse.x) == ["a", "b"]
+    assert np.abs(sparse.fun).max() < 1e-8
+    np.testing.assert_allclose(sparse.vector, dense.vector, rtol=1e-6)
+
+
+@every
+def test_find_root_gets_the_factors(backend):
+    root = find_root(equations, AutoSparse(backend), model(), method="krylov")
+    assert root.success
+    assert np.abs(flat(equations, backend, model()).residuals(root.vector)).max() < 1e-5
+    assert root.nit <= 6
+
+
+def test_find_root_with_singular_factors_and_with_options():
+    start = {"x": np.zeros(4)}
+    f = lambda m: (m["x"] - 1) ** 3 + m["x"] ** 2 * 0.1 - 0.1
+    root = find_root(f, AutoSparse(AutoJax()), start, method="krylov", options={"jac_options": {"method": "gmres"}})
+    assert root.success
+    # The Jacobian at the start is diag(0, 1).
+    corner = find_root(
+        lambda m: (m["x"] ** 3 + m["x"] * m["y"] - 2, m["y"] - 1),
+        AutoSparse(AutoAutograd()),
+        {"x": 0.0, "y": 0.0},
+        method="krylov",
+    )
+    np.testing.assert_allclose(corner.vector, [1, 1], atol=1e-4)
+    dense = find_root(equations, AutoSparse(AutoTorch()), model(), method="df-sane")
+    assert dense.success
+
+
+@every
+@pytest.mark.parametrize("method", ["BDF", "Radau"])
+def test_a_differential_equation_gets_the_sparse_matrix(backend, method, monkeypatch):
+    import scipy.integrate
+
+    taken = []
+    seen(monkeypatch, scipy.integrate, "solve_ivp", taken)
+
+    def heat(t, y, k):
+        xp = array_namespace(y["u"])
+        none = xp.zeros_like(y["u"][:1])
+        u = y["u"]
+        return {"v": -y["v"], "u": k * (xp.concat([none, u[:-1]]) - 2 * u + xp.concat([u[1:], none])) + t}
+
+    start = {"u": np.linspace(0, 1, 12), "v": 1.0}
+    sparse = solve_ivp(heat, AutoSparse(backend), (0, 0.2), start, 50.0, method=method)
+    dense = solve_ivp(heat, backend, (0, 0.2), start, 50.0, method=method)
+    slope = taken[0][1]["jac"](0.1, np.ones(13))
+    assert isinstance(slope, scipy.sparse.csr_array)
+    assert slope.nnz == 3 * 12 - 2 + 1
+    np.testing.assert_allclose(slope.toarray(), taken[1][1]["jac"](0.1, np.ones(13)), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(sparse.y["u"][:, -1], dense.y["u"][:, -1], rtol=1e-2, atol=1e-4)
+
+
+@second
+@pytest.mark.parametrize("method", ["trust-constr", "Newton-CG"])
+def test_minimize_gets_the_sparse_hessian(backend, method, monkeypatch):
+    taken = []
+    seen(monkeypatch, scipy.optimize, "minimize", taken)
+    result = minimize(energy, AutoSparse(backend), model(), method=method, hessian="matrix")
+    assert result.fun < 1e-6
+    assert scipy.sparse.issparse(taken[0][1]["hess"](result.vector))
+    products = minimize(energy, AutoSparse(backend), model(), method=method)
+    assert products.fun < 1e-6
+
+
+@every
+def test_minimize_gets_the_sparse_jacobian_of_constraints(backend):
+    pairs = lambda m: array_namespace(m).concat([m[:1] - 1, m[1:] * m[:-1] - 1])
+    start = np.linspace(1.5, 2.0, 5)
+    for constraint in ({"type": "eq", "fun": pairs}, scipy.optimize.NonlinearConstraint(pairs, 0, 0)):
+        result = minimize(
+            lambda m: ((m - 3) ** 2).sum(), AutoSparse(backend), start, method="trust-constr", constraints=constraint
+        )
+        np.testing.assert_allclose(result.x, np.ones(5), atol=1e-4)
+        assert scipy.sparse.issparse(result.jac[0])
+
+
+def test_where_scipy_takes_dense_matrices_an_error_says_so():
+    sparse = AutoSparse(AutoTorch(), check=False)
+    given = "Pass the backend inside it, AutoTorch()"
+    with pytest.raises(BackendError, match=r"^minimize: the method 'trust-exact' takes a dense Hessian, but AutoSparse gives"):
+        minimize(energy, sparse, model(), method="trust-exact")
+    for method in ("dogleg", "trust-ncg", "trust-krylov"):
+        with pytest.raises(BackendError, match="or choose 'trust-constr' or 'Newton-CG' with hessian='matrix'"):
+            minimize(energy, sparse, model(), method=method, hessian="matrix")
+    assert minimize(energy, sparse, model(), method="trust-ncg").fun < 1e-6
+    circle = {"type": "eq", "fun": lambda m: m["a"] - 1}
+    for method in (None, "SLSQP"):
+        with pytest.raises(BackendError, match=r"^minimize: the method 'SLSQP' takes a dense Jacobian of a constraint, but"):
+            minimize(energy, sparse, model(), method=method, constraints=circle)
+    plane = scipy.optimize.LinearConstraint(np.ones((1, N)), 0, 0)
+    assert abs(minimize(energy, sparse, model(), constraints=plane).vector.sum()) < 1e-6
+    with pytest.raises(BackendError, match=r"^least_squares: method='lm' takes a dense Jacobian, but .* leave method= out\.$"):
+        least_squares(equations, sparse, model(), method="lm")
+    with pytest.raises(BackendError, match=r"^least_squares: tr_solver='exact' takes a dense Jacobian"):
+        least_squares(equations, sparse, model(), tr_solver="exact")
+    for method in ("hybr", "lm"):
+        with pytest.raises(BackendError, match=rf"^find_root: the method '{method}' takes .* or choose method='krylov'\.$"):
+            find_root(equations, sparse, model(), method=method)
+    with pytest.raises(BackendError, match=r"^curve_fit: SciPy computes the covariance from a dense Jacobian"):
+        curve_fit(lambda m, x: m * x, sparse, np.ones(3), np.ones(3), 1.0)
+    with pytest.raises(
+        BackendError, match=r"^solve_ivp: the method 'LSODA' takes a dense Jacobian, but AutoSparse gives a sparse one"
+    ):
+        solve_ivp(lambda t, y: -y, sparse, (0, 1), np.ones(2), method="LSODA")
+    with pytest.raises(BackendError) as caught:
+        solve_bvp(lambda x, y: y, lambda a, b: a - 1, sparse, np.linspace(0, 1, 5), np.ones((1, 5)))
+    assert str(caught.value) == (
+        f"solve_bvp: SciPy takes a dense Jacobian of each node, but AutoSparse gives a sparse one. {given}."
+    )
+
+
+@every
+def test_blocks_of_trees_as_one_matrix(backend):
+    value, blocks = value_and_jacobian(equations, AutoSparse(backend), model())
+    matrix = tree.as_matrix(blocks, value, (model(),))
+    assert isinstance(matrix, scipy.sparse.csr_array)
+    assert matrix.shape == (N, N)
+    blocks["first"][0]["b"] = None
+    assert tree.as_matrix(blocks, value, (model(),)).shape == (N, N)
+    blocks["first"][0]["b"] = np.zeros((15, 15))
+    with pytest.raises(TreeError, match=r"^as_matrix: the blocks are sparse matrices and a ndarray. Pass one kind alone\.$"):
+        tree.as_matrix(blocks, value, (model(),))
+    blocks["first"][0]["b"] = scipy.sparse.csr_array((15, 14))
+    with pytest.raises(
+        TreeError, match=r"^as_matrix: a sparse block has shape \(15, 14\), but its row and column have 15 and 15"
+    ):
+        tree.as_matrix(blocks, value, (model(),))
+
+
+def test_a_hessian_of_a_tree_as_one_matrix():
+    matrix = tree.as_matrix(hessian(energy, AutoSparse(AutoAutograd()), model()), model())
+    assert matrix.shape == (N, N)
+    assert abs(matrix - matrix.T).max() < 1e-12

@@ -496,7 +496,7 @@ class NumpyArray(Storage):
                 "NumPy array goes to where the array that it meets lies."
             )
         raise NumpyCodeError(
-            f"numpy_function: x.{name} needs NumPy's own memory, which an array of {self._engine.library.name} does not have."
+            f"numpy_function: x.{name} needs NumPy memory, which an array of {self._engine.library.name} does not have."
         )
 
 
@@ -659,7 +659,7 @@ _AS_THEY_ARE = frozenset({int, float, bool, complex, str, slice, type(None), typ
 def _operand(engine: Engine, value: Any, beside: Any, ufunc: np.ufunc) -> Any:
     operand = engine.operand(value, beside)
     if operand is NotImplemented:
-        raise TypeError(f"numpy_function: {spelled(ufunc)} got a {type(value).__name__} beside a {engine.library.name} array.")
+        raise TypeError(f"numpy_function: {spelled(ufunc)} got a {type(value).__name__} and a {engine.library.name} array.")
     return operand
 
 

@@ -176,8 +176,8 @@ def _refuse_more_than_an_array(value: Any) -> None:
         )
     if isinstance(value, np.ma.MaskedArray):
         raise NumpyCodeError(
-            "numpy_function: a masked array beside an engine's array would lose its mask. Write np.where(mask, a, b), or nan "
-            "for what is masked and np.nansum and the like."
+            "numpy_function: a masked array together with an engine's array would lose its mask. Write np.where(mask, a, b), "
+            "or nan for what is masked and np.nansum and the like."
         )
 
 

@@ -159,7 +159,7 @@ def _refuse(
         remedy = "Leave pattern=... out to have it detected, or compare it with sparsity(...)."
     elif coloured.how.startswith("probed at"):
         remedy = (
-            "It was found at other arguments, beside which f fails: make the call without prepare, or pass a pattern=... that "
+            "It was found at other arguments, near which f fails: make the call without prepare, or pass a pattern=... that "
             "holds everywhere."
         )
     elif coloured.how.startswith("probed"):

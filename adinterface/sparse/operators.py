@@ -303,7 +303,7 @@ def _numbers(name: str, backend: Backend, stack: Any) -> np.ndarray[Any, Any]:
     library = library_of(backend, stack)
     if library.traced(stack):
         raise SparsityError(
-            f"{name}: inside a transformation of {library.name} a matrix of SciPy's cannot hold what is traced. Take "
+            f"{name}: inside a transformation of {library.name} a SciPy matrix cannot hold what is traced. Take "
             f'AutoSparse(..., format="native").'
         )
     return library.to_numpy(stack)

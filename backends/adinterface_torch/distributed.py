@@ -95,7 +95,7 @@ def refuse_copies(module: torch.nn.Module) -> None:
         raise ConversionError(
             f"{name} belongs to a group of processes, and no copy of it around other values does, which this call "
             f"needs: its derivatives would be those of this process's data. Take gradient or value_and_gradient with "
-            f"AutoTorch(), in reverse mode, and write new values into the parameters in place, as torch's optimisers do; or "
+            f"AutoTorch(), in reverse mode, and write new values into the parameters in place, as torch optimisers do; or "
             f"pass the model before it was wrapped or sharded."
         )
 

@@ -94,7 +94,7 @@ class _Watch(TorchFunctionMode):
         kwargs = kwargs or {}
         if _is_inexact(func, args, kwargs) and any(_moves(x, self.recorded) for x in (*args, *kwargs.values())):
             raise BackendError(
-                f"f calls torch's {func.__name__} inside a derivative of a forward derivative, for which torch takes what it "
+                f"f calls {func.__name__} of torch inside a derivative of a forward derivative, for which torch takes what it "
                 f"computes on the way for a constant (https://github.com/pytorch/pytorch/issues/198017): the result would be "
                 f"wrong. Take the inner derivative in reverse, with AutoTorch() or AutoTorch(mode='reverse')."
             )

@@ -476,13 +476,13 @@ def test_a_complex_number_is_not_put_into_a_real_leaf(array):
 def test_map_refuses_a_result_that_broadcasting_made_larger(array):
     x, y = {"w": array(np.ones((3, 1), "float32"))}, {"w": array(np.ones(3, "float32"))}
     message = (
-        "map: the leaf ['w'] has shape (3, 1), but beside leaves of shape (3,) it was broadcast to (3, 3). Reshape one of "
+        "map: the leaf ['w'] has shape (3, 1), but with leaves of shape (3,) it was broadcast to (3, 3). Reshape one of "
         "them, or pass the tree with the larger leaves first."
     )
     with pytest.raises(TreeError, match=f"^{re.escape(message)}$"):
         tree.map(lambda p, g: p - 0.1 * g, x, y)
     with pytest.raises(
-        TreeError, match=r"^map: the leaf \['w'\] has shape \(\), but beside leaves of shape \(3,\) it was broadcast"
+        TreeError, match=r"^map: the leaf \['w'\] has shape \(\), but with leaves of shape \(3,\) it was broadcast"
     ):
         tree.map(lambda p, g: p - 0.1 * g, {"w": array(np.float32(1.0))}, y)
 
@@ -542,7 +542,7 @@ def test_what_is_traced_stays_so_beside_leaves_of_another_library():
     assert float(slope[0]) == pytest.approx(0.6)
     slope = jax.grad(lambda x: tree.add({"a": torch.tensor([4.0])}, {"a": x})["a"][0] ** 2)(jnp.ones(1) * 3)
     assert float(slope[0]) == 14.0
-    message = "A leaf that torch traces stands beside one that jax traces, and neither engine follows the other. Convert one of"
+    message = "A leaf that torch traces meets one that jax traces, and neither engine follows the other. Convert one of"
     with pytest.raises(ConversionError, match=message):
         jax.grad(lambda x: tree.norm({"w": 2 * w, "x": x}))(jnp.ones(1))
 

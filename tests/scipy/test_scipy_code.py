@@ -393,7 +393,7 @@ def test_products_of_an_engines_own_arrays():
     on_any_engine.sparse.product(A, x).sum().backward()
     np.testing.assert_array_equal(x.grad, A.T @ np.ones(2))
     np.testing.assert_array_equal(on_any_engine.sparse.product(A, B), A @ B)
-    with pytest.raises(TypeError, match="product takes a sparse matrix of SciPy's first, not a ndarray"):
+    with pytest.raises(TypeError, match="product takes a SciPy sparse matrix first, not a ndarray"):
         on_any_engine.sparse.product(B, x)
 
 

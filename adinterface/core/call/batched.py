@@ -127,7 +127,7 @@ def stacked_tangents(call: Call, tangents: Sequence[Any], stacked: bool, name: s
     """A native stack of tangents for each active leaf of the call, whose leaves are native already."""
     if stacked:
         raise TypeError(
-            "batched: push.stacked has no place for a second axis beside that of the entries. Call push for each of the stack."
+            "batched: push.stacked has no place for a second axis next to that of the entries. Call push for each of the stack."
         )
     plan = call.plan
     assert isinstance(plan, BatchedPlan)

@@ -209,9 +209,9 @@ def check_scalar(operator: str, value: Any, result: Any) -> None:
             problem, remedy = "None", "Does it lack a return statement?"
         else:
             problem = describe(result)
-            remedy = "For auxiliary results beside the scalar use value_and_gradient, with the scalar first"
+            remedy = "For auxiliary results after the scalar use value_and_gradient, with the scalar first"
             if operator == "value_and_gradient":
-                remedy = "Auxiliary results go beside the scalar in a tuple, a namedtuple or a dict, with the scalar first"
+                remedy = "Auxiliary results follow the scalar in a tuple, a namedtuple or a dict, with the scalar first"
             remedy += "; for a tree of arrays use jacobian or pullback."
         raise OutputError(f"{operator}: f must return a real scalar, but returned {problem}. {remedy}")
     shape, dtype = handler.shape(value), handler.dtype(value)

@@ -229,7 +229,7 @@ def joined(x: Any, y: Any, dtype: str | None = None) -> tuple[Any, Any]:
         return x, ours.asarray(ours.foreign(y, theirs), dtype=dtype or theirs.dtype(y), like=x)
     if ours.traced(x):
         raise ConversionError(
-            f"A leaf that {ours.name} traces stands beside one that {theirs.name} traces, and neither engine follows the other."
+            f"A leaf that {ours.name} traces meets one that {theirs.name} traces, and neither engine follows the other."
             f" Convert one of the trees first: tree.to(tree, {ours.name!r})."
         )
     return theirs.asarray(theirs.foreign(x, ours), dtype=dtype or ours.dtype(x), like=y), y

@@ -67,7 +67,7 @@ def _refuse_spread(leaf: Leaf, parts: Sequence[Any], value: Any, path: Callable[
         return
     if spread:
         raise TreeError(
-            f"map: the leaf {path() or 'itself'} has shape {own}, but beside leaves of shape "
+            f"map: the leaf {path() or 'itself'} has shape {own}, but with leaves of shape "
             f"{', '.join([str(shape) for shape in shapes[1:]])} it was broadcast to {library.shape(value)}. "
             f"Reshape one of them, or pass the tree with the larger leaves first."
         )

@@ -57,7 +57,7 @@ def product(matrix: Any, x: Any) -> Any:
     """
     if not scipy.sparse.issparse(matrix):
         seen = type(matrix).__name__
-        raise TypeError(f"product takes a sparse matrix of SciPy's first, not a {seen}. For others write A @ x.")
+        raise TypeError(f"product takes a SciPy sparse matrix first, not a {seen}. For others write A @ x.")
     if not is_engines(x):
         return matrix @ x
     return multiplied(matrix, x) if isinstance(x, NumpyArray) else numpy_function(lambda x: multiplied(matrix, x))(x)

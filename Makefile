@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test lint docs check sweeps coverage benchmark versions doors clean
+.PHONY: help demo test lint docs check sweeps coverage benchmark versions doors strangers clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,11 +58,13 @@ versions: ## the core tests and the conformance table at the lowest declared and
 	@$(PYTHON) tests/versions.py $(VERSIONS)
 
 # These packages need others (Numba, ...) that would change what `make test` sees: an environment on top of $(VENV) holds them.
+# pymanopt switches JAX to 64 bits when it is imported, so its tests run last and alone.
 doors: $(VENV)-doors/.ready ## what adinterface.doors is for: PyTensor, PyMC, pymanopt, Tesseract
-	@$(VENV)-doors/bin/python -m pytest -q tests/doors
+	@$(VENV)-doors/bin/python -m pytest -q tests/doors --ignore tests/doors/test_pymanopt.py
+	@$(VENV)-doors/bin/python -m pytest -q -W ignore::FutureWarning:arviz tests/doors/test_pymanopt.py 'tests/project/test_docs.py::test_page[doors]'
 
 clean: ## remove the environment and whatever was built
-	rm -rf $(VENV) $(VENV)-doors .cache build dist docs/_build demo_output benchmark.json benchmark.png .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-doors $(VENV)-strangers .cache build dist docs/_build demo_output benchmark.json benchmark.png .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.torch-ready: $(CONSTRAINTS)
@@ -82,10 +84,22 @@ $(VENV)/.test-ready: $(VENV)/.demo-ready
 	@$(INSTALL) -e '.[test,docs]'
 	@touch $@
 
+# TensorFlow would more than double the size of $(VENV), and its tests switch its NumPy operators on for their process.
+strangers: $(VENV)-strangers/.ready ## an engine of another package, which compiles: TensorFlow
+	@TF_CPP_MIN_LOG_LEVEL=3 $(VENV)-strangers/bin/python -m pytest -q tests/strangers/test_tensorflow.py
+
 # What $(VENV) has is found through a path file: torch and JAX are not installed twice.
 $(VENV)-doors/.ready: $(VENV)/.test-ready constraints-doors.txt
 	@$(BIN)/python -m venv $(VENV)-doors
 	@$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
 		> $$($(VENV)-doors/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/below.pth
-	@$(VENV)-doors/bin/python -m pip install -qq --disable-pip-version-check -c $(CONSTRAINTS) -c constraints-doors.txt -e '.[doors]'
+	@$(VENV)-doors/bin/python -m pip install -qq --disable-pip-version-check -c constraints-doors.txt -e '.[doors]'
+	@touch $@
+
+$(VENV)-strangers/.ready: $(VENV)/.test-ready constraints-strangers.txt
+	@$(BIN)/python -m venv $(VENV)-strangers
+	@$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
+		> $$($(VENV)-strangers/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/below.pth
+	@$(VENV)-strangers/bin/python -m pip install -qq --disable-pip-version-check -c $(CONSTRAINTS) -c constraints-strangers.txt \
+		hatchling ./tests/strangers/tensorflow_engine
 	@touch $@

@@ -6,9 +6,8 @@ from typing import Any as _Any
 from . import scipy as scipy
 from . import sparse as _sparse
 from . import spread as _spread
-from .core import tree
 from .core.contract.auto import AutoAutograd, AutoBackend, AutoFiniteDifferences, AutoJax, AutoTorch, SecondOrder
-from .core.contract.backend import Backend, FlatFunction, KnownFailure, Linearized, Pullback, Pushforward
+from .core.contract.backend import Aux, Backend, FlatFunction, KnownFailure, Linearized, Pullback, Pushforward, Shortcuts
 from .core.contract.errors import (
     AdinterfaceError,
     BackendError,
@@ -27,8 +26,10 @@ from .core.contract.errors import (
     TreeError,
     UnrolledWarning,
 )
-from .core.contract.library import Library
+from .core.contract.library import NUMPY, Library, unsupported_dtype
+from .core.contract.loops import Loops
 from .core.contract.nodes import NodeType
+from .core.contract.rules import Point
 from .core.operators.batched import batched
 from .core.operators.derivative import (
     ValueAndDerivative,
@@ -53,6 +54,7 @@ from .core.operators.jacobian import ValueAndJacobian, jacobian, value_and_jacob
 from .core.operators.prepare import Prepared, prepare
 from .core.operators.pullback import Back, Push, ValueAndBack, ValueAndPush, ValueAndTangent, linearize, pullback, pushforward
 from .core.tree import Constant, Duplicated, Each, register_node
+from .fit import tree
 from .numpy_code import numpy_function
 from .rules.derived.crossing import differentiate_with
 from .rules.derived.implicit import fixed_point, root
@@ -71,6 +73,7 @@ from .sparse.pattern import Colouring, SparsityPattern
 _extend(_sparse.EXTENSION, _spread.EXTENSION)
 
 if _TYPE_CHECKING:
+    from .doors.namespaces.composed import ComposedNamespace
     from .fit.differential_equations import solve_bvp, solve_ivp
     from .fit.flat import Flat, flat
     from .fit.optimisers import HoldingOptimiser, Optimiser, optax, torch_optim
@@ -89,6 +92,7 @@ __version__ = "0.1.0"
 
 #: What is imported when it is first asked for: the module that has it.
 _LATER = {
+    "ComposedNamespace": "doors.namespaces.composed",
     "Comparison": "tools.compare",
     "Explanation": "tools.explain",
     "Flat": "fit.flat",
@@ -144,12 +148,14 @@ __all__ = [
     "AutoJax",
     "AutoSparse",
     "AutoTorch",
+    "Aux",
     "Back",
     "Backend",
     "BackendError",
     "ClosedFormWarning",
     "Colouring",
     "Comparison",
+    "ComposedNamespace",
     "Constant",
     "ConversionError",
     "DenseJacobianWarning",
@@ -166,7 +172,9 @@ __all__ = [
     "LeafReport",
     "Library",
     "Linearized",
+    "Loops",
     "MissingEngineError",
+    "NUMPY",
     "NeutralCheck",
     "NeutralFinding",
     "NodeType",
@@ -175,6 +183,7 @@ __all__ = [
     "NumpyCodeError",
     "Optimiser",
     "OutputError",
+    "Point",
     "PrecisionError",
     "PrecisionWarning",
     "Prepared",
@@ -186,6 +195,7 @@ __all__ = [
     "RuleError",
     "RuleFinding",
     "SecondOrder",
+    "Shortcuts",
     "SparsityError",
     "SparsityPattern",
     "Training",
@@ -248,6 +258,7 @@ __all__ = [
     "switch",
     "torch_optim",
     "tree",
+    "unsupported_dtype",
     "update",
     "value_and_derivative",
     "value_and_gradient",

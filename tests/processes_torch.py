@@ -35,10 +35,10 @@ from adinterface import (
     pullback,
     pushforward,
     torch_optim,
+    tree,
     update,
     value_and_gradient,
 )
-from adinterface.core import tree
 
 BACKEND = AutoTorch()
 
@@ -250,7 +250,7 @@ _SHARDED = (
 _NO_COPY = (
     "{} belongs to a group of processes, and no copy of it around other values does, which this call needs: its derivatives "
     "would be those of this process's data. Take gradient or value_and_gradient with AutoTorch(), in reverse mode, and write "
-    "new values into the parameters in place, as torch's optimisers do; or pass the model before it was wrapped or sharded."
+    "new values into the parameters in place, as torch optimisers do; or pass the model before it was wrapped or sharded."
 )
 
 

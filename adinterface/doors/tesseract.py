@@ -127,7 +127,7 @@ def _at(values: Any, path: str, where: str, kind: type[Exception]) -> Any:
         return get_at_path(values, path)
     except (KeyError, IndexError, AttributeError, TypeError, ValueError) as error:
         names = ", ".join(map(repr, values)) if isinstance(values, Mapping) else describe(values)
-        raise kind(f"{where} has no {path!r}; at its top it has {names}. Use the names of the schema.") from error
+        raise kind(f"there is no {path!r} in {where}; its top has {names}. Use the names of the schema.") from error
 
 
 def _replaced(values: Any, path: list[str], new: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..numpy_code.made_array import made as writable
-from ..numpy_code.making import array
+from ..numpy_code.array_makers import array
 
 
 class Variables(dict[str, Any]):

@@ -11,20 +11,22 @@ import numpy as np
 from ..core.contract.auto import AutoBackend
 from ..core.contract.errors import OutputError, TreeError
 from ..core.contract.structures import Constant
+from ..core.contract.tracing import untraced
 from ..core.operators.jacobian import jacobian
 from ..core.operators.pullback import linearize
-from ..core.tree.mapping import require_leaf
-from ..core.tree.vectors import as_matrix
 from .evaluate import Evaluate
 from .flat import Flat
 from .packing import Packing, Rows, Vector, pack
 from .parameters import Parameters
 from .solvers import require_dense, scipy
+from .tree.mapping import require_leaf
+from .tree.vectors import as_matrix
 
 #: SciPy's methods of `solve_ivp` that ask for a Jacobian.
 _IMPLICIT = ("Radau", "BDF", "LSODA")
 
 
+@untraced
 def solve_ivp(
     f: Callable[..., Any],
     backend: AutoBackend,
@@ -102,6 +104,7 @@ def _checked(value: Vector, size: int) -> Vector:
     return value
 
 
+@untraced
 def solve_bvp(
     f: Callable[..., Any],
     boundary: Callable[..., Any],

@@ -13,6 +13,7 @@ from ..core.contract.auto import AutoBackend
 from ..core.contract.errors import ConversionError
 from ..core.contract.record import doubting
 from ..core.contract.structures import Constant
+from ..core.contract.tracing import untraced
 from ..core.operators.gradient import value_and_gradient
 from ..core.operators.hessian import hessian, hvp
 from ..core.operators.jacobian import value_and_jacobian
@@ -179,6 +180,7 @@ class Flat:
         return f"<{getattr(self.f, '__name__', self.f)} of a vector of shape {self.x0.shape} on {self.backend!r}>"
 
 
+@untraced
 def flat(f: Callable[..., Any], backend: AutoBackend, start: Any, /, *constants: Any, **kwargs: Any) -> Flat:
     """f of a nested model as functions of one vector, for any solver or sampler: `fun`, `jac`, `hess`, `hessp`, ...
 

@@ -69,7 +69,7 @@ def torch_optim(
     """An optimiser of torch's, such as `torch.optim.Adam`, around the leaves of any tree, whatever the backend.
 
     `optimiser = torch_optim(torch.optim.Adam, model, lr=1e-3)`, then in each step `model = optimiser.step(gradient)`. A module
-    is written into, as torch's optimisers do, and returned. Any other tree is copied: `step` returns a new one like it, each
+    is written into, as torch optimisers do, and returned. Any other tree is copied: `step` returns a new one like it, each
     leaf of its type, library and dtype. `optimiser.optimizer` is torch's own, for schedulers and hooks; `state_dict()` and
     `load_state_dict(state)` are its, and can be pickled.
 

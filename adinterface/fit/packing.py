@@ -10,10 +10,11 @@ import numpy as np
 from ..core.contract.errors import NotDifferentiableError, TreeError
 from ..core.contract.library import NUMPY, PYTHON, Library, kind, widest
 from ..core.contract.structures import Leaf
-from ..core.tree.mapping import along, require_leaf, require_like, require_shape
+from ..core.tree import along
 from ..core.tree.recognition import handler_of
-from ..core.tree.vectors import as_matrix
 from .parameters import Parameters
+from .tree.mapping import require_leaf, require_like, require_shape
+from .tree.vectors import as_matrix
 
 Vector = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -175,8 +176,8 @@ class Rows:
         return self.pack(other, name, name)
 
     def _along(self, value: Any, what: str) -> list[Any]:
-        parts = along(self._parameters.structure, self.example, value, what, first=self.name, fits=require_like)
-        found = [part for place, part in zip(self._parameters.places, list(parts), strict=True) if place is not None]
+        parts = along(self._parameters.structure, self._parameters.found, value, what, first=self.name, fits=require_like)
+        found = [part for place, part in zip(self._parameters.places, parts, strict=True) if place is not None]
         if any(part is None for part in found):
             raise TreeError(f"{what} has None, or a Constant, where {self.name} has numbers.")
         return found

@@ -15,10 +15,11 @@ from ..core.call.state import stateful as stateful
 from ..core.contract.errors import TreeError
 from ..core.contract.library import PYTHON, Library
 from ..core.contract.structures import Leaf
-from ..core.tree import Structure, count_leaves, paths_of
-from ..core.tree.algebra import like as like
-from ..core.tree.mapping import Fits, along, apart, precision, rebuild
-from ..core.tree.mapping import require_like as require_like
+from ..core.tree import Structure, count_leaves
+from ..core.tree.matching import Fits, along, apart, rebuild
+from .tree.algebra import like as like
+from .tree.mapping import precision
+from .tree.mapping import require_like as require_like
 
 
 class Parameters:
@@ -56,7 +57,7 @@ class Parameters:
         """Of each parameter, where it stands first."""
         paths: list[str] = []
         places = iter(self.places)
-        for path, spec in paths_of(self.structure, ""):
+        for path, spec in self.structure.places(""):
             for place in islice(places, count_leaves(spec)):
                 if place == len(paths):
                     paths.append(path)
@@ -68,7 +69,7 @@ class Parameters:
         Raises TreeError, with the path, where that has another structure, another shape, or is complex where the model is real;
         with other `fits`, where that raises.
         """
-        return list(along(self.structure, self.model, other, name, first="the model", fits=fits))
+        return along(self.structure, self.found, other, name, first="the model", fits=fits)
 
     def gradients(
         self, gradient: Any, name: str = "the gradient", *, required: bool = False, fits: Fits | None = require_like

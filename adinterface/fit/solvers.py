@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.contract.auto import AutoBackend
 from ..core.contract.errors import BackendError, MissingEngineError
+from ..core.contract.tracing import untraced
 from ..sparse.auto import AutoSparse
 from .flat import Flat, problem_of
 from .packing import Rows, Vector
@@ -35,6 +36,7 @@ def scipy(module: str, caller: str) -> Any:
         raise MissingEngineError(f"{caller} needs SciPy, which is not installed: {remedy}", name="scipy") from error
 
 
+@untraced
 def minimize(
     f: Callable[..., Any] | Flat,
     backend: AutoBackend | None = None,
@@ -111,6 +113,7 @@ def minimize(
     return _nested(result, problem)
 
 
+@untraced
 def least_squares(
     f: Callable[..., Any] | Flat,
     backend: AutoBackend | None = None,
@@ -148,6 +151,7 @@ def least_squares(
     return _nested(optimize.least_squares(problem.residuals, problem.x0, problem.jacobian, **options), problem)
 
 
+@untraced
 def find_root(
     f: Callable[..., Any] | Flat,
     backend: AutoBackend | None = None,
@@ -179,6 +183,7 @@ def find_root(
     return _nested(optimize.root(problem.residuals, problem.x0, method=method, **jac, **options), problem)
 
 
+@untraced
 def curve_fit(
     f: Callable[..., Any], backend: AutoBackend, x: Any, y: Any, start: Any, /, *, bounds: Any = None, **options: Any
 ) -> tuple[Any, Vector]:

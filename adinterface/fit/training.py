@@ -9,13 +9,15 @@ from typing import Any
 from ..core.contract.auto import AutoBackend
 from ..core.contract.library import PYTHON
 from ..core.contract.structures import Constant
+from ..core.contract.tracing import untraced
 from ..core.operators.gradient import value_and_gradient
 from ..core.operators.prepare import Prepared, prepare
 from ..core.operators.second_order import first_order
-from ..core.tree.algebra import like
-from ..core.tree.mapping import apart, map, rebuild, require_leaf
+from ..core.tree import apart, rebuild
 from .evaluate import TrainingStep
 from .parameters import Parameters
+from .tree.algebra import like
+from .tree.mapping import map, require_leaf
 from .update import update
 
 
@@ -38,6 +40,7 @@ class Training:
     [4.0, 1.0, 0.25]
     """
 
+    @untraced
     def __init__(
         self,
         loss: Callable[..., Any],
@@ -79,6 +82,7 @@ class Training:
         self._gradient: Prepared | None = None
         self._restores: tuple[Any, bool] | None = None
 
+    @untraced
     def __call__(self, /, *data: Any, **kwargs: Any) -> Any:
         """One step; returns the loss at the model before it, or all that the loss function returned."""
         if self._native is not None:

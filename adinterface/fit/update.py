@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.contract.registry import evaluation
-from ..core.tree.algebra import beside, checked_factor, like
-from ..core.tree.mapping import precision
+from ..core.contract.tracing import untraced
 from .parameters import Parameters
+from .tree.algebra import beside, checked_factor, like
+from .tree.mapping import precision
 
 
+@untraced
 def update(model: Any, gradient: Any, step: Any) -> Any:
     """A model like the given one, moved by `-step * gradient`: plain gradient descent, as Flux's `Descent` does it.
 

@@ -1,7 +1,8 @@
 """`numpy_function`: plain NumPy code on any engine.
 
-A wing beside the flat mathematics: it may import the contract and `tree`, and knows neither engines nor operators. Engines may
-import three of its modules: `compositions`, `names` and `usual`.
+An extension beside the flat mathematics: it may import the contract and `tree`, and knows neither engines nor operators.
+Engines may import two of its modules: `compositions` and `names`. `deep`, which is experimental, has a door of its
+own: nothing imports its inner modules.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import Any, ParamSpec, TypeVar, overload
 from ..core.contract.ambient import now, within
 from ..core.contract.errors import NumpyCodeError
 from ..core.contract.library import NUMPY, PYTHON, Library
-from ..core.tree import Constant, Frozen, Leaf, Node, Structure, build, flatten, handler_of, register_stand_in
+from ..core.contract.tracing import untraced
+from ..core.tree import Constant, Leaf, Node, Structure, flatten, handler_of, register_stand_in
 from .array import NumpyArray, wrap
 from .engine import Engine, engine_of
 from .refusals import forget, here, outside_remedies
@@ -41,7 +43,8 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
     f takes and returns trees, as the operators do. Called with NumPy arrays and numbers alone (as finite differences
     do), it is f itself. The wrappers cost nothing once an engine has compiled f.
 
-    deep: f, and what it calls of Python, runs as a copy in which NumPy's names mean ours: functions, methods and classes of
+    deep: experimental, because it reads Python's bytecode and knows private names of other packages.
+        f, and what it calls of Python, runs as a copy in which NumPy's names mean ours: functions, methods and classes of
         its own module, of SciPy and other packages, each copied when f first comes to it. `np.asarray(x)`, `float(x)`,
         `math.sin(x)` and `isinstance(x, np.ndarray)` keep the gradient there. Nothing is changed outside of the copies.
         Compiled functions stay what they are, and refuse by name what is differentiated; so does a function that assigns
@@ -64,24 +67,25 @@ def numpy_function(f: Any = None, /, *, deep: bool = False) -> Any:
             f"numpy_function(f)."
         )
 
-    own: Any = _UNASKED
+    copy_for_call: Any = _UNASKED
 
+    @untraced
     @functools.wraps(f)
     def on_any_engine(*args: Any, **kwargs: Any) -> Any:
         leaves: list[Leaf] = []
         structure = flatten(Constant((args, kwargs)), leaves, lambda: "an argument")
         if all(leaf.library is NUMPY for leaf in leaves):
             return f(*args, **kwargs)
-        nonlocal own
-        if own is _UNASKED:
-            from .own_names import with_own_names  # here, because whoever imports this package need not write
+        nonlocal copy_for_call
+        if copy_for_call is _UNASKED:
+            from .deep import with_deep_names, with_making_names  # here, because whoever imports this package need not copy
 
-            own = _deep_names(f) if deep else with_own_names(f)
-        args, kwargs = build(structure, iter([_wrapped(leaf, own is not None) for leaf in leaves]))
+            copy_for_call = with_deep_names(f) if deep else with_making_names(f)
+        args, kwargs = structure.build(iter([_wrapped(leaf, copy_for_call is not None) for leaf in leaves]))
         forget()
         try:
             with within(now()._replace(form=_taken)):
-                result = (f if own is None else own())(*args, **kwargs)
+                result = (f if copy_for_call is None else copy_for_call())(*args, **kwargs)
             result = _unwrapped(result)
         except NumpyCodeError as error:
             _note_remedies(error, error)
@@ -108,12 +112,6 @@ def _note_remedies(refused: NumpyCodeError, raised: BaseException) -> None:
     note = outside_remedies(raised)
     if note is not None and note not in getattr(refused, "__notes__", ()):
         refused.add_note(note)
-
-
-def _deep_names(f: Callable[..., Any]) -> Callable[[], Callable[..., Any]]:
-    from .deep import with_deep_names  # here, because only those need it who ask for it
-
-    return with_deep_names(f)
 
 
 def _wrapped(leaf: Leaf, writing: bool) -> Any:
@@ -148,17 +146,15 @@ def _unwrapped(result: Any) -> Any:
         return result._array
     leaves: list[Leaf] = []
     structure = flatten(Constant(result), leaves, lambda: "the result")
-    return build(_without_wrappers(structure), iter([leaf.value for leaf in leaves]))
+    return _without_wrappers(structure).build(iter([leaf.value for leaf in leaves]))
 
 
 def _without_wrappers(structure: Structure) -> Structure:
-    if isinstance(structure, Frozen):
-        return Frozen(_without_wrappers(structure.inner))
-    if not isinstance(structure, Node):
-        return structure
-    if isinstance(structure.data, Engine) or structure.data is MADE:
-        return structure.children[0]
-    return Node(structure.type, structure.data, tuple([_without_wrappers(child) for child in structure.children]))
+    def unwrapped(node: Node, children: list[Structure]) -> Structure:
+        wraps = isinstance(node.data, Engine) or node.data is MADE
+        return children[0] if wraps else node.with_children(children)
+
+    return structure.fold(lambda place: place, unwrapped)
 
 
 _UNASKED = object()

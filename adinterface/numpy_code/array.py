@@ -91,13 +91,6 @@ class NumpyArray(Storage):
             return _unusual(ufunc, method, (first, *others), kwargs)
         engine, array = self._engine, self._array
         if not others:
-            by_dtype = engine.direct
-            if by_dtype and ufunc in (direct := by_dtype[array.dtype]):
-                wrapped = _new(NumpyArray)
-                wrapped._array = direct[ufunc](array)
-                wrapped._engine = engine
-                wrapped._origin = wrapped._view = wrapped._views = None
-                return wrapped
             result = engine.functions[ufunc](array)
         else:
             natives = []
@@ -289,18 +282,18 @@ class NumpyArray(Storage):
     def __getitem__(self, index: Any) -> Any:
         engine = self._engine
         cls = type(index)
-        basic, own, view = True, engine.own_indexing, False  # a view, whatever the array
+        basic, takes_natively, view = True, engine.own_indexing, False  # a view, whatever the array
         if cls is slice:
-            own = own and index.step is None
+            takes_natively = takes_natively and index.step is None
             view = True
         elif cls is tuple:
             for part in index:
                 kind = type(part)
                 if kind is slice:
-                    own = own and part.step is None
+                    takes_natively = takes_natively and part.step is None
                     view = True
                 elif kind is not int:
-                    own = False
+                    takes_natively = False
                     if part is None or part is Ellipsis:
                         view = True
                     else:
@@ -310,23 +303,23 @@ class NumpyArray(Storage):
             basic = False
         if not basic:
             index = unwrap(index if active() is None else decided(index), None, None)
-        found = _new(NumpyArray)
+        item = _new(NumpyArray)
         try:
-            found._array = array = self._array[index] if basic and own else engine.getitem(self._array, index)
+            item._array = array = self._array[index] if basic and takes_natively else engine.getitem(self._array, index)
         except (IndexError, TypeError, RuntimeError) as error:
             if any(numbers_unknown(part, engine) for part in (index if type(index) is tuple else (index,))):
                 note_unknown(error)
             raise
-        found._engine = engine
-        found._origin = found._view = found._views = None
+        item._engine = engine
+        item._origin = item._view = item._views = None
         if (basic and view) or (array.shape if basic else _may_view(index, array.shape)):
-            found._view = Indexed(self, index)
+            item._view = Indexed(self, index)
             views = self._views
             if views is None or views() is None:
-                self._views = ref(found)
+                self._views = ref(item)
             else:
-                register(found, self)
-        return found
+                register(item, self)
+        return item
 
     def __contains__(self, value: Any) -> bool:
         return bool(np.any(self == value))
@@ -383,8 +376,8 @@ class NumpyArray(Storage):
     def _passing(self, frame: FrameType) -> bool | None:
         """What a condition must be for code that runs as a copy to go on; None where both ways do."""
         names: Any = frame.f_globals
-        found: bool | None = names.passing(frame) if getattr(names, "deep", False) and self.size == 1 else None
-        return found
+        decided: bool | None = names.passing(frame) if getattr(names, "deep", False) and self.size == 1 else None
+        return decided
 
     def __int__(self) -> int:
         return self._whole(int)
@@ -415,8 +408,8 @@ class NumpyArray(Storage):
     def _concrete(self) -> Any:
         """The number as Python sees it: an integer of it has no derivative, so nothing is lost."""
         if (decisions := active()) is not None:
-            whole: Any = self if self.dtype.kind in "iub" else np.trunc(self)
-            return decisions.numbers(whole._array, self._engine.library)
+            integers: Any = self if self.dtype.kind in "iub" else np.trunc(self)
+            return decisions.numbers(integers._array, self._engine.library)
         value = self._engine.library.value_under_trace(self._array) if self._traced() else None
         return self._array if value is None else value
 
@@ -447,8 +440,8 @@ class NumpyArray(Storage):
         self._engine.require_numbers(target)
         if not copy and target == self.dtype:
             return self  # as NumPy: what is written to one, `x += y`, the other has too
-        found = wrap(self._engine.functions[np.astype](self._array, target.name), self._engine)
-        return found if self._array.shape or is_number(self) else of_no_axes(found)
+        converted = wrap(self._engine.functions[np.astype](self._array, target.name), self._engine)
+        return converted if self._array.shape or is_number(self) else of_no_axes(converted)
 
     def reshape(self, *shape: Any, order: Any = "C", copy: Any = None) -> Any:
         lengths = shape[0] if len(shape) == 1 else shape
@@ -503,7 +496,7 @@ class NumpyArray(Storage):
                 "NumPy array goes to where the array that it meets lies."
             )
         raise NumpyCodeError(
-            f"numpy_function: x.{name} needs NumPy's own memory, which an array of {self._engine.library.name} does not have."
+            f"numpy_function: x.{name} needs NumPy memory, which an array of {self._engine.library.name} does not have."
         )
 
 
@@ -644,10 +637,10 @@ def _viewing(result: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str
         if places and result is not args[places[0]]:
             note_view(result, function, args, places[0], kwargs, None)
     elif isinstance(result, (list, tuple)):
-        for part, found in enumerate(result):
-            if type(found) is NumpyArray and places:
+        for part, viewing in enumerate(result):
+            if type(viewing) is NumpyArray and places:
                 place = part if len(args) == len(result) and part in places else places[0]
-                note_view(found, function, args, place, kwargs, part)
+                note_view(viewing, function, args, place, kwargs, part)
     return result
 
 
@@ -655,9 +648,9 @@ def of_no_axes(x: Any) -> Any:
     """An array, where NumPy would take what has no axes for a number."""
     if type(x) is not NumpyArray or not is_number(x):
         return x
-    found = NumpyArray(x._array, x._engine)
-    found._origin = ""
-    return found
+    array = NumpyArray(x._array, x._engine)
+    array._origin = ""
+    return array
 
 
 _AS_THEY_ARE = frozenset({int, float, bool, complex, str, slice, type(None), type(Ellipsis)})
@@ -666,7 +659,7 @@ _AS_THEY_ARE = frozenset({int, float, bool, complex, str, slice, type(None), typ
 def _operand(engine: Engine, value: Any, beside: Any, ufunc: np.ufunc) -> Any:
     operand = engine.operand(value, beside)
     if operand is NotImplemented:
-        raise TypeError(f"numpy_function: {spelled(ufunc)} got a {type(value).__name__} beside a {engine.library.name} array.")
+        raise TypeError(f"numpy_function: {spelled(ufunc)} got a {type(value).__name__} and a {engine.library.name} array.")
     return operand
 
 
@@ -681,7 +674,7 @@ def _unusual(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict
         result = _unusual(ufunc, method, inputs, kwargs) if kwargs or method != "__call__" else ufunc(*inputs)
         if len(out) == 1:
             return _into(out[0], result, where, spelled(ufunc))
-        return tuple([found if to is None else _into(to, found, where, spelled(ufunc)) for to, found in zip(out, result)])
+        return tuple([part if to is None else _into(to, part, where, spelled(ufunc)) for to, part in zip(out, result)])
     if ufunc in _OF_VECTORS and kwargs.get("axis", -1) != -1 and not kwargs.keys() - {"axis"}:
         return ufunc(*[np.moveaxis(x, kwargs["axis"], -1) for x in inputs])
     if ufunc in _OF_VECTORS:
@@ -735,8 +728,8 @@ def _into(out: Any, result: Any, where: Any, name: str) -> Any:
 
 def binary(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
     def operate(self: NumpyArray, other: Any) -> Any:
-        if self._origin is PYTHON and ufunc in _PYTHONS and (found := OF_PYTHON["operator"](ufunc, self, other)) is not None:
-            return found
+        if self._origin is PYTHON and ufunc in _PYTHONS and (number := OF_PYTHON["operator"](ufunc, self, other)) is not None:
+            return number
         engine, array = self._engine, self._array
         if type(other) is NumpyArray:
             if self._origin is PYTHON or other._origin is PYTHON:
@@ -762,8 +755,8 @@ def binary(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
 
 def reflected(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
     def operate(self: NumpyArray, other: Any) -> Any:
-        if self._origin is PYTHON and ufunc in _PYTHONS and (found := OF_PYTHON["operator"](ufunc, other, self)) is not None:
-            return found
+        if self._origin is PYTHON and ufunc in _PYTHONS and (number := OF_PYTHON["operator"](ufunc, other, self)) is not None:
+            return number
         engine, array = self._engine, self._array
         if type(other) not in engine.numbers:
             operand = engine.operand(other, array)
@@ -780,9 +773,9 @@ def _product(ufunc: np.ufunc, other: Any, array: NumpyArray, reflected: bool) ->
     """A product with what is no array, for which somebody may have one."""
     if ufunc is np.matmul or ufunc is np.multiply:
         for product in PRODUCTS:
-            found = product(ufunc, other, array, reflected)
-            if found is not NotImplemented:
-                return found
+            product_value = product(ufunc, other, array, reflected)
+            if product_value is not NotImplemented:
+                return product_value
     return NotImplemented
 
 
@@ -832,10 +825,10 @@ def _comparing(ufunc: np.ufunc) -> Callable[[NumpyArray, Any], Any]:
 
 def _unary(ufunc: np.ufunc) -> Callable[[NumpyArray], Any]:
     def operate(self: NumpyArray) -> Any:
-        found = wrap(self._engine.functions[ufunc](self._array), self._engine)
-        if self._origin is PYTHON and type(found) is NumpyArray:
-            found._origin = PYTHON
-        return found
+        result = wrap(self._engine.functions[ufunc](self._array), self._engine)
+        if self._origin is PYTHON and type(result) is NumpyArray:
+            result._origin = PYTHON
+        return result
 
     return operate
 

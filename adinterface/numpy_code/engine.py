@@ -70,9 +70,9 @@ class Functions(dict[Any, Callable[..., Any]]):
                 return self._of_complex_too(name, functools.partial(composed, self.library.namespace(None)))
         for find in FURTHER:
             for name in names(function):
-                found = find(name, engine_of(self.library))
-                if found is not None:
-                    return found
+                further = find(name, engine_of(self.library))
+                if further is not None:
+                    return self._of_complex_too(name, further)
         return None
 
     def _of_complex_too(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
@@ -96,7 +96,6 @@ class Engine:
     __slots__ = (
         "added_anywhere",
         "classes",
-        "direct",
         "functions",
         "getitem",
         "library",
@@ -119,10 +118,6 @@ class Engine:
         from . import compositions  # here, because the twenty files take a third of the time to import this package
 
         sources = library.numpy_sources()
-        #: By dtype, functions of one array that need no look at it, where an engine has such: they give an array of its own.
-        self.direct: dict[Any, dict[Any, Callable[[Any], Any]]] = next(
-            (source.direct for source in sources if hasattr(source, "direct")), {}
-        )
         self.getitem: Callable[[Any, Any], Any] = next(
             (source.getitem for source in sources if hasattr(source, "getitem")), None
         ) or functools.partial(compositions.getitem, library.namespace(None))
@@ -181,8 +176,8 @@ def _refuse_more_than_an_array(value: Any) -> None:
         )
     if isinstance(value, np.ma.MaskedArray):
         raise NumpyCodeError(
-            "numpy_function: a masked array beside an engine's array would lose its mask. Write np.where(mask, a, b), or nan "
-            "for what is masked and np.nansum and the like."
+            "numpy_function: a masked array together with an engine's array would lose its mask. Write np.where(mask, a, b), "
+            "or nan for what is masked and np.nansum and the like."
         )
 
 

@@ -25,8 +25,8 @@ class Flags:
     num: int = 0
 
     def __getitem__(self, key: str) -> bool:
-        found: bool = getattr(self, _LETTERS.get(key, key.lower()))
-        return found
+        flag: bool = getattr(self, _LETTERS.get(key, key.lower()))
+        return flag
 
 
 _LETTERS = {"C": "c_contiguous", "F": "f_contiguous", "W": "writeable", "O": "owndata", "A": "aligned"}

@@ -24,11 +24,11 @@ def reduce(ufunc: np.ufunc, x: Any, axis: Any = 0, dtype: Any = None, keepdims: 
     rest = [length for n, length in enumerate(x.shape) if n not in axes]
     rows = np.reshape(np.moveaxis(x, axes, tuple(range(len(axes)))), (-1, *rest))
     count = rows.shape[0]
-    found: Any = initial if initial is not None else ufunc.identity if not count else None
-    if found is None and not count:
+    result: Any = initial if initial is not None else ufunc.identity if not count else None
+    if result is None and not count:
         raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
     for n in range(count):
-        found = rows[n] if found is None else ufunc(found, rows[n])
+        result = rows[n] if result is None else ufunc(result, rows[n])
     if not count:
-        found = np.broadcast_to(found, tuple(rest))
-    return np.reshape(found, tuple([1 if n in axes else length for n, length in enumerate(x.shape)])) if keepdims else found
+        result = np.broadcast_to(result, tuple(rest))
+    return np.reshape(result, tuple([1 if n in axes else length for n, length in enumerate(x.shape)])) if keepdims else result

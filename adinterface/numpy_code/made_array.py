@@ -58,17 +58,17 @@ class MadeArray(NumpyArray):
             if outs is None:
                 return made(getattr(ufunc, method)(*plain(inputs), **plain(kwargs)))
             result = getattr(ufunc, method)(*plain(inputs), **plain(kwargs), out=plain(outs))
-            found = [made(part) if out is None else out for part, out in zip(result if len(outs) > 1 else (result,), outs)]
+            results = [made(part) if out is None else out for part, out in zip(result if len(outs) > 1 else (result,), outs)]
         else:
             where = True if outs is None else kwargs.pop("where", True)
             result = getattr(ufunc, method)(*[lent(stacked(part)) for part in inputs], **lent(kwargs))
             if outs is None:
                 return result
             parts = result if len(outs) > 1 else (result,)
-            found = [
+            results = [
                 part if out is None else into(_ours(out, ufunc), part, where, ufunc.__name__) for part, out in zip(parts, outs)
             ]
-        return found[0] if len(outs) == 1 else tuple(found)
+        return results[0] if len(outs) == 1 else tuple(results)
 
     def __array_function__(
         self, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -198,11 +198,11 @@ def made(result: Any) -> Any:
 def _new_array(array: np.ndarray[Any, Any], origin: str | None = None, view: View | None = None) -> Any:
     if array.dtype.kind not in "fcbiu":
         return array
-    found = _new(MadeArray)
-    found._array = array
-    found._engine = found._views = None
-    found._origin, found._view = origin, view
-    return found
+    wrapped = _new(MadeArray)
+    wrapped._array = array
+    wrapped._engine = wrapped._views = None
+    wrapped._origin, wrapped._view = origin, view
+    return wrapped
 
 
 def _alone(result: np.ndarray[Any, Any]) -> bool:
@@ -224,9 +224,9 @@ def _views(result: Any, sources: list[Any]) -> Any:
             if result is source._array:
                 return source
             if result.base is not None and result.base is _owner(source._array):
-                found = _new_array(result, view=View(source))
-                register(found, source)
-                return found
+                viewing = _new_array(result, view=View(source))
+                register(viewing, source)
+                return viewing
     return made(result)
 
 
@@ -254,9 +254,9 @@ def array_of_engine(value: Any) -> Any:
         return value
     if isinstance(value, (tuple, list, dict)):
         for part in value.values() if isinstance(value, dict) else value:
-            found = array_of_engine(part)
-            if found is not None:
-                return found
+            inner = array_of_engine(part)
+            if inner is not None:
+                return inner
     if cls is slice:
         return array_of_engine((value.start, value.stop, value.step))
     return None
@@ -365,19 +365,19 @@ def _at(view: np.ndarray[Any, Any], root: np.ndarray[Any, Any], places: np.ndarr
     dtype = places.dtype if view.dtype == root.dtype else np.dtype(float)
     strides = tuple([int(step * scale) for step in view.strides])
     in_memory = places.transpose(np.argsort([-step for step in places.strides], kind="stable"))
-    found = np.ndarray(view.shape, dtype, in_memory, int(start * scale), strides)
-    found.flags.writeable = view.flags.writeable
-    return found
+    elements = np.ndarray(view.shape, dtype, in_memory, int(start * scale), strides)
+    elements.flags.writeable = view.flags.writeable
+    return elements
 
 
 def _gathered(root: Any, numbers: np.ndarray[Any, Any]) -> Any:
     halves = numbers.dtype.kind != "i"
     places = (numbers.real / 2).astype(np.intp) if halves else numbers
     # By a list of places, because autograd takes a number for an element.
-    whole = np.reshape(np.reshape(root, (-1,))[places.ravel()], numbers.shape)
+    complex_elements = np.reshape(np.reshape(root, (-1,))[places.ravel()], numbers.shape)
     if not halves or numbers.dtype.kind == "c":
-        return whole
-    return np.imag(whole) if numbers.flat[0] % 2 else np.real(whole)
+        return complex_elements
+    return np.imag(complex_elements) if numbers.flat[0] % 2 else np.real(complex_elements)
 
 
 # Operators ------------------------------------------------------------------------------------------------------------

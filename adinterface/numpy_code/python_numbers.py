@@ -28,9 +28,9 @@ def python_number(x: Any) -> Any:
     """The same array without axes as one of Python's numbers; anything else is itself."""
     if type(x) is not NumpyArray or x._array.shape:
         return x
-    found = NumpyArray(x._array, x._engine)
-    found._origin = PYTHON
-    return found
+    number = NumpyArray(x._array, x._engine)
+    number._origin = PYTHON
+    return number
 
 
 def item(x: NumpyArray, *index: Any) -> Any:
@@ -65,8 +65,8 @@ def _operated(ufunc: np.ufunc, a: Any, b: Any) -> Any:
         return None
     real = _FAILING.get(ufunc)
     if real is not None:
-        found = checked(real, (a, b), lambda: _fails(ufunc, a, b))
-        if isinstance(found, complex) and ufunc is _POWER:  # of a negative number, as Python has it
+        value = checked(real, (a, b), lambda: _fails(ufunc, a, b))
+        if isinstance(value, complex) and ufunc is _POWER:  # of a negative number, as Python has it
             a = a + 0j
     result = _computed(ufunc, a, b)
     return tuple(map(python_number, result)) if type(result) is tuple else python_number(result)
@@ -122,8 +122,8 @@ def checked(real: Callable[..., Any], args: Sequence[Any], failed: Callable[[], 
     if not _may_be_caught():
         return None
     if decisions is not None:
-        found = failed()
-        if not (decisions.numbers(found._array, found._engine.library) if type(found) is NumpyArray else found):
+        failure = failed()
+        if not (decisions.numbers(failure._array, failure._engine.library) if type(failure) is NumpyArray else failure):
             return None
         known = _known(args)
         if known is None:
@@ -139,7 +139,7 @@ def checked(real: Callable[..., Any], args: Sequence[Any], failed: Callable[[], 
 
 
 def _known(args: Sequence[Any]) -> list[Any] | None:
-    found = []
+    known = []
     for x in args:
         if type(x) is NumpyArray:
             if numbers_unknown(x._array, x._engine):
@@ -147,8 +147,8 @@ def _known(args: Sequence[Any]) -> list[Any] | None:
             library = x._engine.library
             numbers = library.value_under_trace(x._array) if library.traced(x._array) else library.to_numpy(x._array)
             x = numbers.item() if numbers is not None and numbers.size == 1 else numbers
-        found.append(x)
-    return found
+        known.append(x)
+    return known
 
 
 def _may_be_caught() -> bool:

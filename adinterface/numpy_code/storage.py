@@ -112,8 +112,8 @@ class Indexed(View):
         return self._known[0]
 
     def of(self, numbers: Numbers) -> Numbers:
-        found: Numbers = numbers[self._require_known()]
-        return found
+        viewed: Numbers = numbers[self._require_known()]
+        return viewed
 
     def native(self) -> Any:
         self._require_known()
@@ -135,12 +135,12 @@ class Applied(View):
 
     def _of(self, source: Any) -> Any:
         place = self.place or 0
-        found = self.function(*self.args[:place], source, *self.args[place + 1 :], **self.kwargs)
-        return found if self.part is None else found[self.part]
+        viewed = self.function(*self.args[:place], source, *self.args[place + 1 :], **self.kwargs)
+        return viewed if self.part is None else viewed[self.part]
 
     def of(self, numbers: Numbers) -> Numbers:
-        found: Numbers = self._of(numbers)
-        return found
+        viewed: Numbers = self._of(numbers)
+        return viewed
 
     def native(self) -> Any:
         return self._of(self.source)._array
@@ -152,23 +152,23 @@ def source_of(x: Storage) -> Storage | None:
     return None if view is None else view.source
 
 
-def note_view(found: Storage, function: Any, args: Any, place: int, kwargs: Any, part: int | None) -> None:
+def note_view(viewing: Storage, function: Any, args: Any, place: int, kwargs: Any, part: int | None) -> None:
     """Notes that `found` is function(*args, **kwargs), or a part of that, and may share memory with the argument in a place."""
-    found._view = Applied(function, args, place, kwargs, part)
-    register(found, args[place])
+    viewing._view = Applied(function, args, place, kwargs, part)
+    register(viewing, args[place])
 
 
-def register(found: Storage, source: Storage) -> None:
+def register(viewing: Storage, source: Storage) -> None:
     """Notes a view of a source."""
     views = source._views
     if type(views) is Several:
-        views.append(weakref.ref(found))
+        views.append(weakref.ref(viewing))
         if not len(views) & 31:  # a loop makes many, of which one at a time lives: one alone costs least
             source._views = Several(view for view in views if view() is not None) or None
     elif views is None or views() is None:
-        source._views = weakref.ref(found)
+        source._views = weakref.ref(viewing)
     else:
-        source._views = Several((views, weakref.ref(found)))  # type: ignore[arg-type]
+        source._views = Several((views, weakref.ref(viewing)))  # type: ignore[arg-type]
 
 
 def _references(x: Storage) -> list[weakref.ref[Storage]]:

@@ -45,9 +45,9 @@ def _vector(values: Any) -> Any:
 
 @_writer(np.copyto)
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
-    found = src.dtype if hasattr(src, "dtype") else np.min_scalar_type(src) if np.ndim(src) == 0 else np.asarray(src).dtype
-    if not np.can_cast(found, dst.dtype, casting):  # type: ignore[arg-type]
-        raise TypeError(f"Cannot cast array data from {found!r} to {dst.dtype!r} according to the rule {casting!r}")
+    dtype = src.dtype if hasattr(src, "dtype") else np.min_scalar_type(src) if np.ndim(src) == 0 else np.asarray(src).dtype
+    if not np.can_cast(dtype, dst.dtype, casting):  # type: ignore[arg-type]
+        raise TypeError(f"Cannot cast array data from {dtype!r} to {dst.dtype!r} according to the rule {casting!r}")
     dst[...] = src if where is True else np.where(where, src, dst)
 
 
@@ -147,8 +147,8 @@ class Flat:
         return function(*map(_flattened, args), **{name: _flattened(value) for name, value in keywords.items()})
 
     def __getitem__(self, index: Any) -> Any:
-        found = np.ravel(self.base)[index]
-        return found.copy() if np.ndim(found) else found
+        result = np.ravel(self.base)[index]
+        return result.copy() if np.ndim(result) else result
 
     def __setitem__(self, index: Any, value: Any) -> None:
         x = self.base

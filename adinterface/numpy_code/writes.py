@@ -67,10 +67,10 @@ def as_native(value: Any, dtype: np.dtype[Any], root: Storage) -> Any:
     if isinstance(value, Storage):
         native = value._operand()
         if not isinstance(native, (np.ndarray, np.generic)) or isinstance(native, engine.types):
-            found = np.dtype(engine.library.dtype(native))
-            if found == dtype:
+            actual = np.dtype(engine.library.dtype(native))
+            if actual == dtype:
                 return native
-            if found.kind == "c" and dtype.kind != "c":
+            if actual.kind == "c" and dtype.kind != "c":
                 warnings.warn("Casting complex values to real discards the imaginary part", np.exceptions.ComplexWarning, 3)
                 native = engine.functions[np.real](native)
             return engine.functions[np.astype](native, dtype.name)
@@ -96,19 +96,19 @@ def stacked(values: Any) -> Any:
 
 def _fitting(native: Any, shape: tuple[int, ...], engine: Any) -> Any:
     """A value in the shape of what it is written to; one number stays one."""
-    found = tuple(native.shape)
-    if found == shape:
+    actual = tuple(native.shape)
+    if actual == shape:
         return native
-    given = found
-    while len(found) > len(shape) and found[0] == 1:
-        found = found[1:]
-    if found != given:
-        native = engine.functions[np.reshape](native, found)
-    if not found:
+    given = actual
+    while len(actual) > len(shape) and actual[0] == 1:
+        actual = actual[1:]
+    if actual != given:
+        native = engine.functions[np.reshape](native, actual)
+    if not actual:
         return native
-    if len(found) > len(shape) or any(a not in (1, b) for a, b in zip(reversed(found), reversed(shape))):
+    if len(actual) > len(shape) or any(a not in (1, b) for a, b in zip(reversed(actual), reversed(shape))):
         raise ValueError(f"could not broadcast input array from shape {given} into shape {shape}")
-    return native if found == shape else engine.functions[np.broadcast_to](native, shape)
+    return native if actual == shape else engine.functions[np.broadcast_to](native, shape)
 
 
 def _may_repeat(spot: Any) -> bool:
@@ -151,13 +151,13 @@ def _of_halves(root: Storage, places: Numbers, native: Any) -> tuple[Numbers, An
     if places.dtype.kind == "c":
         return (places.real / 2).astype(np.intp), native
     functions = root._engine.functions
-    whole = (places / 2).astype(np.intp)
-    old = functions[np.take](functions[np.reshape](root._array, (-1,)), whole)
+    elements = (places / 2).astype(np.intp)
+    old = functions[np.take](functions[np.reshape](root._array, (-1,)), elements)
     if len(native.shape) > 1:
         native = functions[np.reshape](native, (-1,))
     if places[0] % 2:
-        return whole, functions[np.add](functions[np.real](old), functions[np.multiply](native, 1j))
-    return whole, functions[np.add](native, functions[np.multiply](functions[np.imag](old), 1j))
+        return elements, functions[np.add](functions[np.real](old), functions[np.multiply](native, 1j))
+    return elements, functions[np.add](native, functions[np.multiply](functions[np.imag](old), 1j))
 
 
 def _write_unknown(x: Any, root: Storage, numbers: Numbers, index: Any, value: Any) -> None:
@@ -205,10 +205,10 @@ def of_numbers(value: Any, name: str) -> Any:
     engine = value._engine
     if engine is not None and value.dtype.kind not in "iub" and engine.library.traced(value._array):  # type: ignore[attr-defined]
         raise NumpyCodeError(into_plain(name))
-    found = _known(value, engine)
-    if found is _UNKNOWN:
+    numbers = _known(value, engine)
+    if numbers is _UNKNOWN:
         raise NumpyCodeError(into_unknown_elements())
-    return found
+    return numbers
 
 
 # out=, at -------------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from ..core.contract.ambient import now, within
 from ..core.contract.errors import RuleError
 from ..core.contract.library import NUMPY, PYTHON, Library, widest
 from ..core.contract.rules import Arrays, Point
-from ..core.tree import Constant, Frozen, Leaf, LeafSpec, Node, Structure, build, build_gradient, flatten
+from ..core.tree import Constant, Leaf, Node, Static, Structure, build_gradient, flatten
 from . import captured
 from .definition import Definition
 from .matching import Match, zeros_like
@@ -48,11 +48,11 @@ def _on_plain_arrays(
 ) -> Any:
     """The value of a host's function for NumPy's arrays behind what stands for arrays; it stands for the value's, too."""
     values = iter([leaf.value for leaf in leaves])
-    args = [build(_plain(structure), values) for structure in structures]
-    result = rule.f(*args, **{name: build(_plain(structure), values) for name, structure in words.items()})
+    args = [_plain(structure).build(values) for structure in structures]
+    result = rule.f(*args, **{name: _plain(structure).build(values) for name, structure in words.items()})
     found: list[Leaf] = []
     structure = flatten(result, found, lambda: f"the value of {rule.name}")
-    return build(_standing(structure, stand_in), iter([leaf.value for leaf in found]))
+    return _standing(structure, stand_in).build(iter([leaf.value for leaf in found]))
 
 
 def _flatten(rule: Definition, i: int, arg: Any, leaves: list[Leaf]) -> Structure:
@@ -61,18 +61,12 @@ def _flatten(rule: Definition, i: int, arg: Any, leaves: list[Leaf]) -> Structur
         leaves.append(Leaf(arg, library, None, True))
         return tree.DIFFERENTIATED
     structure = flatten(arg, leaves, lambda: f"the argument {rule.path(i)} of the rule {rule.name}")
-    if _is_held(structure):
+    if any(node.type.held for node in structure.nodes()):
         raise RuleError(
             f"{rule.name}: the argument {rule.path(i)} holds a {type(arg).__name__}, whose parameters a rule cannot give "
             f"derivatives of. Pass a dict of them, and have the object compute with it inside the rule."
         )
     return structure
-
-
-def _is_held(structure: Structure) -> bool:
-    if isinstance(structure, Frozen):
-        return False
-    return isinstance(structure, Node) and (structure.type.held or any(map(_is_held, structure.children)))
 
 
 def _library_of(rule: Definition, leaves: Sequence[Leaf]) -> Library | None:
@@ -154,8 +148,8 @@ class Application:
             return leaves, {}
         values = iter([leaves[n] if kind == _LEAF else carried[n] if kind == _CARRIED else n for kind, n in self._order])
         as_it_is = not plain or self._stand_in is None
-        args = [build(structure if as_it_is else _plain(structure), values) for structure in self._structures]
-        return args, {name: build(s if as_it_is else _plain(s), values) for name, s in self._words.items()}
+        args = [(structure if as_it_is else _plain(structure)).build(values) for structure in self._structures]
+        return args, {name: (s if as_it_is else _plain(s)).build(values) for name, s in self._words.items()}
 
     def result(self, outputs: Arrays, aux: Arrays) -> Any:
         """The value as its author returned it."""
@@ -164,7 +158,7 @@ class Application:
         if structure is tree.DIFFERENTIATED:
             return outputs[0]
         one, other = iter(outputs), iter(aux)
-        return build(structure, iter([next(one) if is_output else next(other) for is_output in places]))
+        return structure.build(iter([next(one) if is_output else next(other) for is_output in places]))
 
     def value(self, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
         if self._rule.host is not False:
@@ -240,17 +234,17 @@ class Application:
         match = Match(self.library, self.name, "pullback", self._expected(point))
         match.arguments(self._rule, self._structures, given)
         if self._bare:
-            return tuple(match.found)
+            return tuple(match.arrays)
         kinds = [kind for kind, _ in self._order if kind in _WITH_DERIVATIVE]
-        return tuple([x for x, kind in zip(match.found, kinds) if kind == _LEAF])
+        return tuple([x for x, kind in zip(match.arrays, kinds) if kind == _LEAF])
 
     def _push(self, tangents: Arrays, point: Point) -> Arrays:
         args, words = self._arguments(point.leaves, point.carried)
         given = self._derivative(self._rule.push, self._tangents(tangents), point, args, words)
         assert self._form is not None
         match = Match(self.library, self.name, "pushforward", iter(point.outputs))
-        match.walk(self._form[0], given, "value")
-        return tuple(match.found)
+        match.read(self._form[0], given, "value")
+        return tuple(match.arrays)
 
     def _derivative(self, function: Any, moved: Any, point: Point, args: Sequence[Any], words: dict[str, Any]) -> Any:
         """What the author's derivative gives for a cotangent, or for tangents."""
@@ -312,30 +306,23 @@ def _all_of(library: Library, found: Sequence[Leaf]) -> bool:
 
 def _stand_in(structure: Structure) -> Node | None:
     """A node that stands for an array, if there is one."""
-    if isinstance(structure, Frozen):
-        return _stand_in(structure.inner)
-    if not isinstance(structure, Node):
-        return None
-    return structure if structure.type.stands_for_array else next(filter(None, map(_stand_in, structure.children)), None)
+    return next((node for node in structure.nodes() if node.type.stands_for_array), None)
 
 
 def _plain(structure: Structure) -> Structure:
     """The structure with the array itself in the place of a node that stands for it."""
-    if isinstance(structure, Frozen):
-        return Frozen(_plain(structure.inner))
-    if not isinstance(structure, Node):
-        return structure
-    children = tuple([_plain(child) for child in structure.children])
-    return children[0] if structure.type.stands_for_array else Node(structure.type, structure.data, children)
+
+    def plain(node: Node, children: list[Structure]) -> Structure:
+        return children[0] if node.type.stands_for_array else node.with_children(children)
+
+    return structure.fold(lambda place: place, plain)
 
 
 def _standing(structure: Structure, stand_in: Node) -> Structure:
     """The structure with such a node around each array."""
-    if isinstance(structure, LeafSpec):
-        return Node(stand_in.type, stand_in.data, (structure,))
-    if not isinstance(structure, Node):
-        return structure
-    return Node(structure.type, structure.data, tuple([_standing(child, stand_in) for child in structure.children]))
+    return structure.fold(
+        lambda place: place if isinstance(place, Static) else stand_in.with_children([place]), Node.with_children
+    )
 
 
 def _constant(library: Library, leaf: Leaf, beside: Any, plain: bool) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 from ..core.contract.errors import RuleError
 from ..core.contract.held import held
 from ..core.contract.library import Library
-from ..core.tree import Frozen, Leaf, Node, Structure, build, flatten, handler_of
+from ..core.tree import Leaf, flatten, handler_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -39,18 +39,12 @@ def ignore_derivatives(x: Any, /) -> Any:
         return ignore_derivatives(x())
     leaves: list[Leaf] = []
     structure = flatten(x, leaves, lambda: "what ignore_derivatives is given")
-    if _is_held(structure):
+    if any(node.type.held for node in structure.nodes()):
         raise RuleError(
             f"ignore_derivatives: a {type(x).__name__} holds its parameters itself, so they cannot be taken out of the "
             f"derivative here. Wrap it in Constant(...) where it is an argument, or ignore what it computes."
         )
-    return build(structure, iter([held(leaf.library.stopped(leaf.value), leaf.library) for leaf in leaves]))
-
-
-def _is_held(structure: Structure) -> bool:
-    if isinstance(structure, Frozen):
-        return _is_held(structure.inner)
-    return isinstance(structure, Node) and (structure.type.held or any(map(_is_held, structure.children)))
+    return structure.build(iter([held(leaf.library.stopped(leaf.value), leaf.library) for leaf in leaves]))
 
 
 def non_differentiable(f: Callable[P, T], /) -> Callable[P, T]:

@@ -8,8 +8,7 @@ from typing import Any
 from ..core import tree
 from ..core.contract.errors import RuleError
 from ..core.contract.library import NUMPY, PYTHON, Library, kind, width
-from ..core.contract.nodes import NodeType
-from ..core.tree import DIFFERENTIATED, Frozen, LeafSpec, Node, Structure, build, handler_of, stood_for
+from ..core.tree import CONSTANT, DIFFERENTIATED, Matcher, Node, Structure, handler_of, stood_for
 from .definition import Definition
 
 
@@ -20,15 +19,15 @@ def zeros_like(array: Any) -> Any:
     return type(array)(0) if library is PYTHON else library.namespace(array).zeros_like(array)
 
 
-class Match:
+class Match(Matcher):
     """Collects an array for each differentiated leaf of structures from trees of the same structure; None anywhere is zero.
 
-    expected: what each found array must resemble in shape and dtype, in order.
+    expected: what each collected array must resemble in shape and dtype, in order.
     """
 
     def __init__(self, library: Library, name: str, what: str, expected: Iterator[Any]):
         self.library, self.name, self.what, self.expected = library, name, what, expected
-        self.found: list[Any] = []
+        self.arrays: list[Any] = []
 
     def _error(self, problem: str) -> RuleError:
         return RuleError(f"{self.name}: its {self.what} {problem}")
@@ -52,42 +51,36 @@ class Match:
         for i, (structure, part) in enumerate(zip(structures, given)):
             if structure is DIFFERENTIATED:
                 like = next(self.expected)
-                self.found.append(zeros_like(like) if part is None else self._leaf(like, part, rule, i))
+                self.arrays.append(zeros_like(like) if part is None else self._leaf(like, part, rule, i))
             else:
-                self.walk(structure, part, rule.path(i))
+                self.read(structure, part, rule.path(i))
 
-    def walk(self, structure: Structure, given: Any, path: str) -> None:
-        if isinstance(structure, LeafSpec) and structure.differentiated:
-            like = next(self.expected)
-            self.found.append(zeros_like(like) if given is None else self._leaf(like, given, path))
-        elif isinstance(structure, Node):
-            self._node(structure, given, path)
-        elif given is not None and isinstance(handler_of(given, scan=False), Library):
-            raise self._error(f"gave {_describe(given)} for {path}, which has no derivative. It must be None there.")
+    def read(self, structure: Structure, given: Any, path: str) -> None:
+        """Collect the arrays of one tree."""
+        for where, place, part in self.walk(structure, given, path):
+            if place is DIFFERENTIATED:
+                like = next(self.expected)
+                self.arrays.append(zeros_like(like) if part is None else self._leaf(like, part, where))
+            elif part is not None and isinstance(handler_of(part, scan=False), Library):
+                raise self._error(f"gave {_describe(part)} for {where}, which has no derivative. It must be None there.")
 
-    def _node(self, structure: Node, given: Any, path: str) -> None:
-        keys = structure.type.paths(structure.data, len(structure.children))
-        if given is None:
-            parts: dict[str, Any] = {}
-        else:
-            handler = handler_of(given, scan=False)
-            if structure.type.stands_for_array and handler is not structure.type:
-                self.walk(structure.children[0], given, path)
-                return
-            fields = isinstance(given, dict) and all(key.startswith(".") for key in keys)
-            if not isinstance(handler, NodeType) or (handler is not structure.type and not fields):
-                raise self._error(f"gave a {type(given).__name__} for {path}, which is a {_container(structure)}.")
-            children, data = handler.flatten(given)
-            seen = [f".{key}" for key in given] if fields else handler.paths(data, len(children))
-            extra = [key for key in seen if key not in keys]
-            missing = [key for key in keys if key not in seen]
-            # A dict may leave entries out, which then are zero; a list of another length is a mistake.
-            if extra or (missing and not isinstance(given, dict)):
-                problem = f"{', '.join(extra)} not expected" if extra else f"{', '.join(missing)} missing"
-                raise self._error(f"gave another structure for {path} than it has: {problem}.")
-            parts = dict(zip(seen, children))
-        for key, child in zip(keys, structure.children):
-            self.walk(child, parts.get(key), path + key)
+    def parts(self, node: Node, keys: Sequence[str], other: Any, path: str) -> Sequence[Any]:
+        """As for any tree; but a dict may stand for the fields of an object, and may leave out what is zero."""
+        fields = isinstance(other, dict) and all(key.startswith(".") for key in keys)
+        if not fields and not (isinstance(other, dict) and handler_of(other, scan=False) is node.type):
+            return super().parts(node, keys, other, path)
+        by_key = {f".{key}" if fields else f"[{key!r}]": part for key, part in other.items()}
+        if by_key.keys() - {*keys}:
+            raise self.of_other_keys(node, keys, [*by_key], other, path)
+        return [by_key.get(key) for key in keys]
+
+    def of_other_class(self, node: Node, other: Any, path: str) -> RuleError:
+        return self._error(f"gave a {type(other).__name__} for {path}, which is a {node.cls.__name__}.")
+
+    def of_other_keys(self, node: Node, keys: Sequence[str], seen: Sequence[str], other: Any, path: str) -> RuleError:
+        extra, missing = [key for key in seen if key not in keys], [key for key in keys if key not in seen]
+        problem = f"{', '.join(extra)} not expected" if extra else f"{', '.join(missing)} missing"
+        return self._error(f"gave another structure for {path} than it has: {problem}.")
 
     def _leaf(self, like: Any, given: Any, path: Any, i: int | None = None) -> Any:
         handler = tree.HANDLERS.get(type(given))
@@ -152,20 +145,9 @@ def _counted(count: int) -> str:
 
 def _children(structure: Structure) -> int | None:
     """How many entries a tuple has; None for anything else."""
-    if isinstance(structure, Frozen):
-        return _children(structure.inner)
-    if not isinstance(structure, Node) or type(build_like(structure)) is not tuple:
-        return None
-    return len(structure.children)
-
-
-def build_like(structure: Structure) -> Any:
-    """Something of the structure's type."""
-    return build(structure, iter(lambda: None, object()))
-
-
-def _container(structure: Node) -> str:
-    return type(build_like(structure)).__name__
+    if isinstance(structure, Node) and structure.type is CONSTANT:
+        structure = structure.children[0]
+    return len(structure.children) if isinstance(structure, Node) and structure.cls is tuple else None
 
 
 __all__ = ["Match", "zeros_like"]

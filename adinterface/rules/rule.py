@@ -7,7 +7,7 @@ import types
 from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
 
-from ..core.contract.rules import while_compiling
+from ..core.contract.tracing import untraced
 from .application import apply
 from .definition import Definition
 
@@ -48,12 +48,9 @@ class Rule(Generic[P, T]):
             raise TypeError(f"{self._definition.name}.{what} takes a function, not a {type(function).__name__}.")
         return function
 
+    @untraced  # compiled, a Function of torch would lose its forward rule (https://github.com/pytorch/pytorch/issues/192985)
     def __call__(self, *args: P.args, **keywords: P.kwargs) -> T:
-        definition = self._definition
-        for compiling, disable in while_compiling:
-            if compiling():
-                return cast(T, disable(apply)(definition, args, keywords))
-        return cast(T, apply(definition, args, keywords))
+        return cast(T, apply(self._definition, args, keywords))
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)

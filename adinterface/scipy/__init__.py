@@ -6,7 +6,7 @@
 
 A floor above the rules: it may import them, `numpy_code` and what stands below. Our forms are found by SciPy's own names, take
 SciPy's arguments, and are SciPy's functions themselves for plain NumPy arrays. SciPy is imported when one of the
-modules here first is. Engines may import `special.own`, and nothing else of it.
+modules here first is. Engines may import `special.for_engines`, and nothing else of it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _of_complex(name: str, engine: Engine) -> Callable[..., Any] | None:
     # NumPy's i0 has the name of one without SciPy, too: whoever has a ufunc of SciPy has imported it.
     if not name.startswith("special.") or "scipy.special" not in sys.modules:
         return None
-    from .special.complex_numbers import of_complex
+    from .special import of_complex
 
     return of_complex(name.removeprefix("special."), engine)
 
@@ -79,7 +79,7 @@ def _sparse_product(ufunc: Any, other: Any, array: Any, reflected: bool) -> Any:
     """A product with a sparse matrix of SciPy's, which is a constant."""
     if "scipy.sparse" not in sys.modules:  # whoever has one has imported it
         return NotImplemented
-    from .sparse.products import beside
+    from .sparse.sparse_products import beside
 
     return beside(ufunc, other, array, reflected)
 

@@ -46,9 +46,9 @@ def cast(x: Array, dtype: Any) -> Array:
 
 def alike(*arrays: Any) -> list[Array]:
     """Arrays of one inexact dtype."""
-    found = [inexact(x) for x in arrays]
-    dtype = np.result_type(*[x.dtype for x in found])
-    return [cast(x, dtype) for x in found]
+    result = [inexact(x) for x in arrays]
+    dtype = np.result_type(*[x.dtype for x in result])
+    return [cast(x, dtype) for x in result]
 
 
 def is_complex(*arrays: Array) -> bool:
@@ -87,8 +87,8 @@ def gathered(flat: Array, places: np.ndarray[Any, Any]) -> Array:
     places = places.astype(np.intp)
     if not flat.shape[0]:
         return np.zeros(places.shape, flat.dtype)
-    found = np.take(flat, np.maximum(places - 1, 0))
-    return found if places.all() else np.where(places > 0, found, 0.0)
+    result = np.take(flat, np.maximum(places - 1, 0))
+    return result if places.all() else np.where(places > 0, result, 0.0)
 
 
 def taken(x: Array, places: Array, axis: int = 0) -> Array:
@@ -109,13 +109,13 @@ def numbers(x: Any, name: str) -> np.ndarray[Any, Any]:
     library = x._engine.library
     if (decisions := active()) is not None:
         return decisions.numbers(x._array, library)
-    found = library.value_under_trace(x._array) if library.traced(x._array) else library.to_numpy(x._array)
-    if found is None:
+    result = library.value_under_trace(x._array) if library.traced(x._array) else library.to_numpy(x._array)
+    if result is None:
         raise NumpyCodeError(
             f"{name} needs the numbers of its arguments, which a compiled call does not know yet. Use the backend with "
             f"jit=False, or AutoFiniteDifferences()."
         )
-    return np.asarray(found)
+    return np.asarray(result)
 
 
 def axis_last(x: Array, axis: int) -> Array:

@@ -15,7 +15,7 @@ from scipy.stats import _stats
 
 from .arrays import Array, inexact
 from .dispatch import of_scipy
-from .special.ruled import ruled
+from .special.ufunc_rules import ruled
 
 #: So many terms of a Fourier series are taken, which are enough for concentrations up to 600.
 _TERMS, _LARGEST = 200, 600.0

@@ -34,7 +34,7 @@ IGNORED = frozenset({
 _UNKNOWN = object()
 
 
-def of_scipy(own: Any, *, ignored: Iterable[str] = ()) -> Callable[[F], F]:
+def of_scipy(scipy_function: Any, *, ignored: Iterable[str] = ()) -> Callable[[F], F]:
     """Decorates NumPy code that gives, for arrays of an engine, what a function of SciPy gives for NumPy's.
 
     The code takes SciPy's parameters by name, or those that it knows: another one is refused by name unless it has SciPy's
@@ -42,39 +42,39 @@ def of_scipy(own: Any, *, ignored: Iterable[str] = ()) -> Callable[[F], F]:
     """
 
     def decorate(code: F) -> F:
-        name = f"{_public(own)}.{own.__name__}"
-        signature = _signature(own)
+        name = f"{_public(scipy_function)}.{scipy_function.__name__}"
+        signature = _signature(scipy_function)
         known = inspect.signature(code).parameters
         everything = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in known.values())
         nothing = IGNORED.union(ignored)
         on_engine = numpy_function(code)
 
-        @functools.wraps(own, assigned=("__name__", "__qualname__", "__doc__"))
+        @functools.wraps(scipy_function, assigned=("__name__", "__qualname__", "__doc__"))
         def call(*args: Any, **keywords: Any) -> Any:
             kind = _kind((*args, *keywords.values()))
             if kind is None:
-                return own(*args, **keywords)
+                return scipy_function(*args, **keywords)
             if signature is not None:
                 args, keywords = _bound(name, signature, known, everything, nothing, args, keywords)
             return (code if kind is NumpyArray else on_engine)(*args, **keywords)
 
-        call.__module__ = f"adinterface.{_public(own)}"
-        OURS[own] = call
+        call.__module__ = f"adinterface.{_public(scipy_function)}"
+        OURS[scipy_function] = call
         return call  # type: ignore[return-value]
 
     return decorate
 
 
-def _public(own: Any) -> str:
+def _public(scipy_function: Any) -> str:
     """The package of SciPy in which users find a function."""
-    parts: list[str] = own.__module__.split(".")
+    parts: list[str] = scipy_function.__module__.split(".")
     public = [part for part in parts if not part.startswith("_")]
     return ".".join(public[:3] if public[1:2] == ["spatial"] else public[:2])
 
 
-def _signature(own: Any) -> inspect.Signature | None:
+def _signature(scipy_function: Any) -> inspect.Signature | None:
     try:
-        return inspect.signature(own)
+        return inspect.signature(scipy_function)
     except (TypeError, ValueError):
         return None
 
@@ -115,7 +115,7 @@ def unsupported(name: str, option: str, instead: str = "") -> NumpyCodeError:
 
 def _kind(values: Iterable[Any]) -> type | None:
     """NumpyArray, if one is among the values or inside a list or a tuple of them; object for an engine's own array; None."""
-    found: type | None = None
+    kind: type | None = None
     for value in values:
         cls = type(value)
         if cls is NumpyArray:
@@ -124,10 +124,10 @@ def _kind(values: Iterable[Any]) -> type | None:
             inner = _kind(value)
             if inner is NumpyArray:
                 return inner
-            found = found or inner
+            kind = kind or inner
         elif cls not in _PLAIN and is_native(value):
-            found = object
-    return found
+            kind = object
+    return kind
 
 
 _PLAIN = frozenset({int, float, bool, complex, str, type(None), slice})
@@ -146,18 +146,18 @@ def is_engines(*values: Any) -> bool:
     return _kind(values) is not None
 
 
-def guarded(own: F) -> F:
+def guarded(scipy_function: F) -> F:
     """A function of SciPy that has no form here: it takes NumPy's arrays alone, and says so."""
 
-    @functools.wraps(own)
+    @functools.wraps(scipy_function)
     def call(*args: Any, **keywords: Any) -> Any:
         if is_engines(*args, *keywords.values()):
             raise NumpyCodeError(
-                f"{_public(own)}.{own.__name__} has no derivative here, and takes plain NumPy arrays alone. The table in the "
-                f"documentation lists what does; a rule (adinterface.rule) can give it one, and AutoFiniteDifferences() needs "
-                f"none."
+                f"{_public(scipy_function)}.{scipy_function.__name__} has no derivative here, and takes plain NumPy arrays "
+                f"alone. The table in the documentation lists what does; a rule (adinterface.rule) can give it one, and "
+                f"AutoFiniteDifferences() needs none."
             )
-        return own(*args, **keywords)
+        return scipy_function(*args, **keywords)
 
     return call  # type: ignore[return-value]
 
@@ -167,19 +167,19 @@ def ours_of(value: Any) -> Callable[..., Any] | None:
     return OURS.get(value) if callable(value) and value.__hash__ is not None else None
 
 
-def rest_of(name: str, own: dict[str, Any]) -> Callable[[str], Any]:
+def rest_of(name: str, module_globals: dict[str, Any]) -> Callable[[str], Any]:
     """A module's `__getattr__` for what SciPy's module of that name has and ours has not."""
 
     def get(attribute: str) -> Any:
         if attribute.startswith("__"):
-            raise AttributeError(f"module {own['__name__']!r} has no attribute {attribute!r}")
+            raise AttributeError(f"module {module_globals['__name__']!r} has no attribute {attribute!r}")
         value = getattr(importlib.import_module(name), attribute)
-        found = ours_of(value)
-        if found is not None:
-            return found
+        replacement = ours_of(value)
+        if replacement is not None:
+            return replacement
         if inspect.isclass(value) or not callable(value) or isinstance(value, np.ufunc):
             return value
-        own[attribute] = found = guarded(value)
-        return found
+        module_globals[attribute] = replacement = guarded(value)
+        return replacement
 
     return get

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.fft as own
+import scipy.fft as scipy_fft
 
 from ..rules.rule import rule
 from .arrays import Array, inexact, normalized_axes
@@ -22,7 +22,7 @@ def _one_axis(name: str) -> Callable[..., Any]:
     def transform(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
         return function(inexact(x), n=n, axis=axis, norm=norm)
 
-    return of_scipy(getattr(own, name))(transform)
+    return of_scipy(getattr(scipy_fft, name))(transform)
 
 
 def _several_axes(name: str, default: Any) -> Callable[..., Any]:
@@ -33,7 +33,7 @@ def _several_axes(name: str, default: Any) -> Callable[..., Any]:
             axes = tuple(range(-len(s), 0))
         return function(inexact(x), s=s, axes=axes, norm=norm)
 
-    return of_scipy(getattr(own, name))(transform)
+    return of_scipy(getattr(scipy_fft, name))(transform)
 
 
 fft, ifft, rfft, irfft, hfft, ihfft = map(_one_axis, ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"))
@@ -41,12 +41,12 @@ fftn, ifftn, rfftn, irfftn = [_several_axes(name, None) for name in ("fftn", "if
 fft2, ifft2, rfft2, irfft2 = [_several_axes(name, (-2, -1)) for name in ("fft2", "ifft2", "rfft2", "irfft2")]
 
 
-@of_scipy(own.fftshift)
+@of_scipy(scipy_fft.fftshift)
 def fftshift(x: Any, axes: Any = None) -> Array:
     return np.fft.fftshift(x, axes)
 
 
-@of_scipy(own.ifftshift)
+@of_scipy(scipy_fft.ifftshift)
 def ifftshift(x: Any, axes: Any = None) -> Array:
     return np.fft.ifftshift(x, axes)
 
@@ -57,7 +57,7 @@ def ifftshift(x: Any, axes: Any = None) -> Array:
 @rule(host=lambda x, *, name, type, inverse: x)
 def _orthogonal(x: Any, *, name: str, type: int, inverse: bool) -> Any:
     """The orthonormal transform along the last axis, or its inverse."""
-    return getattr(own, "i" + name if inverse else name)(x, type, norm="ortho", orthogonalize=True)
+    return getattr(scipy_fft, "i" + name if inverse else name)(x, type, norm="ortho", orthogonalize=True)
 
 
 @_orthogonal.pushforward
@@ -80,7 +80,7 @@ def _factors(name: str, type: int, n: int, norm: str | None, orthogonalize: bool
     def ratios(place: int) -> Any:
         unit = np.zeros(n)
         unit[place] = 1.0
-        transform = getattr(own, name)
+        transform = getattr(scipy_fft, name)
         known = transform(unit, type, norm="ortho", orthogonalize=True)
         return (
             transform(unit, type, norm=norm, orthogonalize=orthogonalize)[: None if place == 0 else 1]
@@ -94,7 +94,7 @@ def _factors(name: str, type: int, n: int, norm: str | None, orthogonalize: bool
 
 
 def _transform(name: str, inverse: bool) -> Callable[..., Any]:
-    scipys = getattr(own, "i" * inverse + name)
+    scipys = getattr(scipy_fft, "i" * inverse + name)
 
     def transform(
         x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, orthogonalize: bool | None = None
@@ -125,7 +125,7 @@ def _several(name: str, one: Callable[..., Any]) -> Callable[..., Any]:
             x = one(x, type, n=n, axis=place, norm=norm, orthogonalize=orthogonalize)
         return x
 
-    return of_scipy(getattr(own, name))(transform)
+    return of_scipy(getattr(scipy_fft, name))(transform)
 
 
 dct, dst, idct, idst = _transform("dct", False), _transform("dst", False), _transform("dct", True), _transform("dst", True)

@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
-import scipy.integrate as own
+import scipy.integrate as scipy_integrate
 
 from ..core import derive
 from ..core.contract.backend import Arrays, Aux, Backend
@@ -42,14 +42,14 @@ class Integrand:
 
     def parameters(self) -> Arrays:
         """What is followed as real arrays, the engine's own."""
-        found: list[Any] = []
+        values: list[Any] = []
         for x, count in zip(self._captured.arrays, self._counts):
             if count == 2:
                 array = NumpyArray(native_of(x), engine_of(self.library))
-                found += [np.real(array)._array, np.imag(array)._array]
+                values += [np.real(array)._array, np.imag(array)._array]
             elif count == 1:
-                found.append(native_of(x))
-        return tuple(found)
+                values.append(native_of(x))
+        return tuple(values)
 
     def of_numbers(self, parameters: Sequence[np.ndarray[Any, Any]]) -> Callable[[float], float]:
         """The function at these numbers, as SciPy evaluates it."""
@@ -67,10 +67,10 @@ class Integrand:
         for old, new in zip(self._captured.arrays, self._whole([NumpyArray(p, engine) for p in parameters])):
             values.append(old if new is None else new if type(old) is NumpyArray else native_of(new))
         func, args = self._captured.with_values(values)
-        found = native_of(func(NumpyArray(x, engine) if self.is_numpy_code else x, *args))
-        if not self.library.owns(found):
-            found = self.library.asarray(np.asarray(found, float), like=x)
-        return found
+        y = native_of(func(NumpyArray(x, engine) if self.is_numpy_code else x, *args))
+        if not self.library.owns(y):
+            y = self.library.asarray(np.asarray(y, float), like=x)
+        return y
 
     def _whole(self, parameters: Sequence[Any]) -> list[Any]:
         """The arrays, of which the complex ones came in parts; None for those without a derivative."""
@@ -175,20 +175,20 @@ class Integral:
 
             def at(x: float) -> list[float]:
                 if x not in kept:
-                    (found,) = evaluate(library.asarray(np.asarray(x)), *parameters)
-                    kept[x] = numbers(NumpyArray(library.stopped(found), engine_of(library)), _NAME).tolist()
+                    (value,) = evaluate(library.asarray(np.asarray(x)), *parameters)
+                    kept[x] = numbers(NumpyArray(library.stopped(value), engine_of(library)), _NAME).tolist()
                 return kept[x]
 
             count = sum([p.size for p in self._parameters]) ** self.order
             return [self._of_component(at, n) for n in range(count)]
 
     def _of_component(self, at: Callable[[float], list[float]], n: int) -> float:
-        value, error, *rest = own.quad(lambda x: at(x)[n], *self._ends, full_output=1, **self._options)
+        value, error, *rest = scipy_integrate.quad(lambda x: at(x)[n], *self._ends, full_output=1, **self._options)
         if len(rest) > 1:
             warnings.warn(
                 f"{_NAME}: the integral of a derivative of order {self.order} may have an error above the {error:.2g} that is "
                 f"estimated. {rest[1]}",
-                own.IntegrationWarning,
+                scipy_integrate.IntegrationWarning,
                 stacklevel=2,
             )
         return float(value)
@@ -204,11 +204,11 @@ def _integral(ends: dict[int, Any], parameters: Arrays, *, of: Integral) -> Any:
 def _push(tangents: Any, value: Any, ends: Any, parameters: Arrays, *, of: Integral) -> Any:
     moved_ends, moved = tangents
     xp = of.integrand.library.namespace(value)
-    found = [sign * moved_ends[sign] * of.integrand.derivatives(of.order, ends[sign], parameters) for sign in ends]
+    slopes = [sign * moved_ends[sign] * of.integrand.derivatives(of.order, ends[sign], parameters) for sign in ends]
     if parameters:
         together = xp.concat([xp.reshape(t, (-1,)) for t in moved])
-        found.append(xp.sum(_slopes(xp, value, ends, parameters, of) * together, axis=1))
-    return sum(found[1:], start=found[0])
+        slopes.append(xp.sum(_slopes(xp, value, ends, parameters, of) * together, axis=1))
+    return sum(slopes[1:], start=slopes[0])
 
 
 @_integral.pullback
@@ -257,8 +257,8 @@ def integrated(
     followed = [*ends.values(), *[x for x in captured.arrays if parameters_of(x)]]
     if not followed:
         func, args = captured.with_values([numbers(x, _NAME)[()] for x in captured.arrays])
-        found: tuple[Any, ...] = own.quad(lambda x: number(func(x, *args)), low, high, (), full_output, **options)
-        return found
+        values: tuple[Any, ...] = scipy_integrate.quad(lambda x: number(func(x, *args)), low, high, (), full_output, **options)
+        return values
     if any(math.isinf(high if sign > 0 else low) for sign in ends):
         raise NumpyCodeError(f"{_NAME}: an infinite limit that is differentiated by is not supported. Write np.inf.")
     library = library_of(followed[0])
@@ -270,7 +270,7 @@ def integrated(
     known = [np.array(numbers(NumpyArray(p, engine_of(library)), _NAME), float) for p in parameters]
     dtype = widest([library.dtype(x) for x in (*natives.values(), *parameters)])
     integral = Integral(integrand, 0, (low, high), known, options, dtype)
-    value, *rest = own.quad(integrand.of_numbers(known), low, high, (), full_output, **options)
+    value, *rest = scipy_integrate.quad(integrand.of_numbers(known), low, high, (), full_output, **options)
     integral.take(value)
     result = _integral(natives, parameters, of=integral)[0]
     return NumpyArray(result, engine_of(library)) if integrand.is_numpy_code else result, *rest

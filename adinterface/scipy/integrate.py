@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.integrate as own
+import scipy.integrate as scipy_integrate
 
 from ..numpy_code.array import NumpyArray
 from .arrays import Array, inexact
@@ -36,21 +36,21 @@ def _samples(y: Any, x: Any, dx: Any, axis: int) -> tuple[Array, Array]:
     return y, x[..., 1:] - x[..., :-1]
 
 
-@of_scipy(own.trapezoid)
+@of_scipy(scipy_integrate.trapezoid)
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
     y, h = _samples(y, x, dx, axis)
     return np.sum(h * (y[..., 1:] + y[..., :-1]) / 2, axis=-1).astype(y.dtype)
 
 
-@of_scipy(own.cumulative_trapezoid)
+@of_scipy(scipy_integrate.cumulative_trapezoid)
 def cumulative_trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1, initial: Any = None) -> Array:
     y, h = _samples(y, x, dx, axis)
-    found = np.cumsum(h * (y[..., 1:] + y[..., :-1]) / 2, axis=-1)
+    integrals = np.cumsum(h * (y[..., 1:] + y[..., :-1]) / 2, axis=-1)
     if initial is not None:
         if not (isinstance(initial, (int, float)) and initial == 0):
             raise ValueError("`initial` must be `None` or `0`.")
-        found = np.concatenate([0 * y[..., :1], found], axis=-1)
-    return np.moveaxis(found, -1, axis)
+        integrals = np.concatenate([0 * y[..., :1], integrals], axis=-1)
+    return np.moveaxis(integrals, -1, axis)
 
 
 def _widths(h: Any, y: Array) -> Array:
@@ -58,7 +58,7 @@ def _widths(h: Any, y: Array) -> Array:
     return h + np.zeros(y.shape[-1] - 1, y.dtype)
 
 
-@of_scipy(own.simpson)
+@of_scipy(scipy_integrate.simpson)
 def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Array:
     """For an even number of points with Cartwright's correction of the last interval, as SciPy's."""
     y, h = _samples(y, x, dx, axis)
@@ -84,12 +84,12 @@ def _pairs(y: Array, h: Array) -> Array:
     return np.sum(parts, axis=-1)
 
 
-@of_scipy(own.cumulative_simpson)
+@of_scipy(scipy_integrate.cumulative_simpson)
 def cumulative_simpson(y: Any, *, x: Any = None, dx: Any = 1.0, axis: int = -1, initial: Any = None) -> Array:
     y, h = _samples(y, x, dx, axis)
     n = y.shape[-1]
     if n < 3:
-        found = np.cumsum(_widths(h, y) * (y[..., 1:] + y[..., :-1]) / 2, axis=-1)
+        integrals = np.cumsum(_widths(h, y) * (y[..., 1:] + y[..., :-1]) / 2, axis=-1)
     else:
         h = _widths(h, y)
         ahead = _first_of_two(y, h)
@@ -98,12 +98,12 @@ def cumulative_simpson(y: Any, *, x: Any = None, dx: Any = 1.0, axis: int = -1, 
         even = np.arange(n - 1) % 2 == 0
         forward = np.concatenate([ahead, behind[..., -1:]], axis=-1)
         backward = np.concatenate([ahead[..., :1], behind], axis=-1)
-        found = np.cumsum(np.where(even, forward, backward), axis=-1)
+        integrals = np.cumsum(np.where(even, forward, backward), axis=-1)
     if initial is not None:
         initial = inexact(initial)
         start = np.moveaxis(initial, axis, -1) if len(initial.shape) == len(y.shape) and initial.shape else initial
-        found = np.concatenate([start + 0 * y[..., :1], start + found], axis=-1)
-    return np.moveaxis(found, -1, axis)
+        integrals = np.concatenate([start + 0 * y[..., :1], start + integrals], axis=-1)
+    return np.moveaxis(integrals, -1, axis)
 
 
 def _first_of_two(y: Array, h: Array) -> Array:
@@ -114,7 +114,7 @@ def _first_of_two(y: Array, h: Array) -> Array:
     return a / 6 * ((3 - ratio) * y[..., :-2] + (3 + cubic + ratio) * y[..., 1:-1] - cubic * y[..., 2:])
 
 
-@of_scipy(own.romb, ignored=("show",))
+@of_scipy(scipy_integrate.romb, ignored=("show",))
 def romb(y: Any, dx: Any = 1.0, axis: int = -1) -> Array:
     y = np.moveaxis(inexact(y), axis, -1)
     intervals = y.shape[-1] - 1
@@ -155,7 +155,7 @@ def fixed_quad(func: Callable[..., Any], a: Any, b: Any, args: tuple[Any, ...] =
     return code(a, b, *args), None  # func may capture an engine's arrays
 
 
-OURS[own.fixed_quad] = fixed_quad
+OURS[scipy_integrate.fixed_quad] = fixed_quad
 
 
 def quad(func: Callable[..., Any], a: Any, b: Any, args: Any = (), full_output: Any = 0, **options: Any) -> Any:
@@ -179,7 +179,7 @@ def nquad(func: Callable[..., Any], ranges: Any, args: Any = (), opts: Any = Non
 
     def code(ranges: Any, args: tuple[Any, ...], opts: Any) -> Any:
         if not any(map(is_traced, Captured((func, ranges, args, opts)).arrays)):
-            return own.nquad(func, ranges, args, opts)
+            return scipy_integrate.nquad(func, ranges, args, opts)
         each: Any = opts if isinstance(opts, (list, tuple)) else [opts or {}] * len(ranges)
         errors: list[float] = []
 
@@ -237,7 +237,12 @@ def _range(low: Any, high: Any, count: int) -> Any:
     return lambda *outer: tuple([f(*outer[:count][::-1]) if callable(f) else f for f in (low, high)])
 
 
-OURS |= {own.quad: quad, own.nquad: nquad, own.dblquad: dblquad, own.tplquad: tplquad}
+OURS |= {
+    scipy_integrate.quad: quad,
+    scipy_integrate.nquad: nquad,
+    scipy_integrate.dblquad: dblquad,
+    scipy_integrate.tplquad: tplquad,
+}
 
 
 __getattr__ = rest_of("scipy.integrate", globals())

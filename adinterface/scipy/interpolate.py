@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.interpolate as own
+import scipy.interpolate as scipy_interpolate
 
 from ..core.contract.errors import NumpyCodeError
 from ..numpy_code.made_array import plain
@@ -45,13 +45,13 @@ def _class(scipys: Any) -> Callable[[type], Any]:
     return decorate
 
 
-def _periodic_integral(whole: Any, a: Any, b: Any, start: Any, end: Any) -> Any:
+def _periodic_integral(antiderivative_curve: Any, a: Any, b: Any, start: Any, end: Any) -> Any:
     """The integral from a to b of a curve that repeats, from its antiderivative over one period."""
-    zero = whole(start)
+    zero = antiderivative_curve(start)
 
     def up_to(x: Any) -> Any:
         periods = np.floor((numbers(x, _NAME) - numbers(start, _NAME)) / numbers(end - start, _NAME))
-        return periods * (whole(end) - zero) + whole(x - periods * (end - start)) - zero
+        return periods * (antiderivative_curve(end) - zero) + antiderivative_curve(x - periods * (end - start)) - zero
 
     return up_to(b) - up_to(a)
 
@@ -59,8 +59,8 @@ def _periodic_integral(whole: Any, a: Any, b: Any, start: Any, end: Any) -> Any:
 _NAME = "scipy.interpolate"
 
 
-@_class(own.PPoly)
-class PPoly(own.PPoly):  # type: ignore[misc]
+@_class(scipy_interpolate.PPoly)
+class PPoly(scipy_interpolate.PPoly):  # type: ignore[misc]
     """Polynomials c[0] (x - a)^k + ... + c[k] between breakpoints."""
 
     def __init__(self, c: Any, x: Any, extrapolate: Any = None, axis: int = 0):
@@ -94,10 +94,10 @@ class PPoly(own.PPoly):  # type: ignore[misc]
 
     @classmethod
     def from_spline(cls, tck: Any, extrapolate: Any = None) -> Any:
-        t, c, k = tck.tck if isinstance(tck, own.BSpline) else plain(tck)
+        t, c, k = tck.tck if isinstance(tck, scipy_interpolate.BSpline) else plain(tck)
         if not is_engines(t, c):
-            return super().from_spline(tck if isinstance(tck, own.BSpline) else (t, c, k), extrapolate)
-        if extrapolate is None and isinstance(tck, own.BSpline):
+            return super().from_spline(tck if isinstance(tck, scipy_interpolate.BSpline) else (t, c, k), extrapolate)
+        if extrapolate is None and isinstance(tck, scipy_interpolate.BSpline):
             extrapolate = tck.extrapolate
         spline = BSpline.construct_fast(inexact(t), inexact(c), k)
         pieces = [spline(spline.t[:-1], m) / math.factorial(m) for m in range(k, -1, -1)]
@@ -158,26 +158,26 @@ class PPoly(own.PPoly):  # type: ignore[misc]
         if not is_engines(a, b, self.c, self.x):
             return super().integrate(a, b, extrapolate)
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
-        whole = PPoly.construct_fast(self.c, self.x, True).antiderivative()
+        antiderivative_curve = PPoly.construct_fast(self.c, self.x, True).antiderivative()
         if extrapolate == "periodic":
-            return _periodic_integral(whole, a, b, self.x[0], self.x[-1])
-        return whole(b, extrapolate=extrapolate) - whole(a, extrapolate=extrapolate)
+            return _periodic_integral(antiderivative_curve, a, b, self.x[0], self.x[-1])
+        return antiderivative_curve(b, extrapolate=extrapolate) - antiderivative_curve(a, extrapolate=extrapolate)
 
     def solve(self, y: Any = 0.0, discontinuity: bool = True, extrapolate: Any = None) -> Any:
         if not is_engines(y, self.c, self.x):
             return super().solve(plain(y), discontinuity, extrapolate)
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
         level = float(np.reshape(numbers(y, _NAME), ()))
-        known = own.PPoly.construct_fast(numbers(self.c, _NAME), numbers(self.x, _NAME), extrapolate)
+        known = scipy_interpolate.PPoly.construct_fast(numbers(self.c, _NAME), numbers(self.x, _NAME), extrapolate)
         roots = known.solve(level, discontinuity, extrapolate)
         if len(self.c.shape) == 2:
             return self._followed(self.c, known, roots, level, y)
-        found = np.empty(roots.shape, object)
+        result = np.empty(roots.shape, object)
         for place in np.ndindex(roots.shape):
             inside = (slice(None), slice(None), *place)
-            one = own.PPoly.construct_fast(known.c[inside], known.x, extrapolate)
-            found[place] = self._followed(self.c[inside], one, roots[place], level, y)
-        return found
+            one = scipy_interpolate.PPoly.construct_fast(known.c[inside], known.x, extrapolate)
+            result[place] = self._followed(self.c[inside], one, roots[place], level, y)
+        return result
 
     def _followed(self, c: Array, known: Any, roots: Any, level: float, y: Any) -> Any:
         """Roots of known numbers, with the derivatives of those of the curve: each step of the chord method adds an order."""
@@ -242,14 +242,14 @@ def _hermite(x: Array, y: Array, slopes: Array) -> Array:
     return np.stack([bend / h, (rise - slopes[:-1]) / h - bend, slopes[:-1], y[:-1]])
 
 
-@_class(own.CubicHermiteSpline)
-class CubicHermiteSpline(_Interpolator, own.CubicHermiteSpline):  # type: ignore[misc]
+@_class(scipy_interpolate.CubicHermiteSpline)
+class CubicHermiteSpline(_Interpolator, scipy_interpolate.CubicHermiteSpline):  # type: ignore[misc]
     def _coefficients(self, x: Array, y: Array, dydx: Any, extrapolate: Any = None) -> tuple[Array, Any]:
         return _hermite(x, y, inexact(dydx)), extrapolate
 
 
-@_class(own.CubicSpline)
-class CubicSpline(CubicHermiteSpline, own.CubicSpline):  # type: ignore[misc]
+@_class(scipy_interpolate.CubicSpline)
+class CubicSpline(CubicHermiteSpline, scipy_interpolate.CubicSpline):  # type: ignore[misc]
     def __init__(self, x: Any, y: Any, axis: int = 0, bc_type: Any = "not-a-knot", extrapolate: Any = None):
         super().__init__(x, y, axis=axis, bc_type=bc_type, extrapolate=extrapolate)
 
@@ -283,23 +283,23 @@ def _slopes(x: Array, y: Array, bc_type: Any) -> Array:
     last, last_right = _end(end, h, rise, y, zero, n, 1)
     matrix = np.concatenate([first, inner, last], axis=0)
     vector = np.concatenate([first_right, right, last_right], axis=0)
-    found = np.linalg.solve(matrix, np.reshape(vector, (n, -1)))
-    return np.reshape(found, y.shape)
+    result = np.linalg.solve(matrix, np.reshape(vector, (n, -1)))
+    return np.reshape(result, y.shape)
 
 
 def _conditions(bc_type: Any, y: Array) -> tuple[Any, Any]:
     """What holds at the ends: 'not-a-knot', or the order and the value of a derivative."""
     both = (bc_type, bc_type) if isinstance(bc_type, str) else bc_type
     named = {"clamped": (1, 0.0), "natural": (2, 0.0), "not-a-knot": "not-a-knot"}
-    found = []
+    result = []
     for condition in both:
         if isinstance(condition, str):
             if condition not in named:
                 raise ValueError(f"bc_type={condition} is not allowed.")
-            found.append(named[condition])
+            result.append(named[condition])
         else:
-            found.append((int(condition[0]), condition[1]))
-    return found[0], found[1]
+            result.append((int(condition[0]), condition[1]))
+    return result[0], result[1]
 
 
 def _tridiagonal_rows(lower: Array, diagonal: Array, upper: Array, n: int) -> Array:
@@ -317,9 +317,9 @@ def _end(condition: Any, h: Array, rise: Array, y: Array, zero: Array, n: int, s
     near, far = (h[0], h[min(1, n - 2)]) if side == 0 else (h[-1], h[max(-2, 1 - n)])
     slope, next_slope = (rise[:1], rise[min(1, n - 2) :][:1]) if side == 0 else (rise[-1:], rise[max(-2, 1 - n) :][:1])
     if condition == "not-a-knot":
-        whole = near + far
-        row = _row([far, whole], n, side)
-        right = ((near + 2 * whole) * far * slope + near**2 * next_slope) / whole
+        both = near + far
+        row = _row([far, both], n, side)
+        right = ((near + 2 * both) * far * slope + near**2 * next_slope) / both
         return row, right
     order, value = condition
     value = np.reshape(value + 0 * y[:1], y[:1].shape) if not np.ndim(value) else np.reshape(array(value), y[:1].shape)
@@ -348,12 +348,12 @@ def _periodic_slopes(h: Array, rise: Array, y: Array) -> Array:
     matrix = matrix + np.where(columns == (rows - 1) % n, h[:, None], 0.0)
     matrix = matrix + np.where(columns == (rows + 1) % n, before[:, None], 0.0)
     right = 3 * (_columns(h, y) * rise_before + _columns(before, y) * rise)
-    found = np.reshape(np.linalg.solve(matrix, np.reshape(right, (n, -1))), (n, *y.shape[1:]))
-    return np.concatenate([found, found[:1]], axis=0)
+    result = np.reshape(np.linalg.solve(matrix, np.reshape(right, (n, -1))), (n, *y.shape[1:]))
+    return np.concatenate([result, result[:1]], axis=0)
 
 
-@_class(own.PchipInterpolator)
-class PchipInterpolator(CubicHermiteSpline, own.PchipInterpolator):  # type: ignore[misc]
+@_class(scipy_interpolate.PchipInterpolator)
+class PchipInterpolator(CubicHermiteSpline, scipy_interpolate.PchipInterpolator):  # type: ignore[misc]
     def __init__(self, x: Any, y: Any, axis: int = 0, extrapolate: Any = None):
         super().__init__(x, y, axis=axis, extrapolate=extrapolate)
 
@@ -379,8 +379,8 @@ def _one_sided(h: Array, next_h: Array, rise: Array, next_rise: Array) -> Array:
     return np.where(away, 0.0, np.where(steep & ~away, 3 * rise, slope))
 
 
-@_class(own.Akima1DInterpolator)
-class Akima1DInterpolator(CubicHermiteSpline, own.Akima1DInterpolator):  # type: ignore[misc]
+@_class(scipy_interpolate.Akima1DInterpolator)
+class Akima1DInterpolator(CubicHermiteSpline, scipy_interpolate.Akima1DInterpolator):  # type: ignore[misc]
     def __init__(self, x: Any, y: Any, axis: int = 0, *, method: str = "akima", extrapolate: Any = None):
         super().__init__(x, y, axis=axis, method=method, extrapolate=extrapolate)
 
@@ -434,8 +434,8 @@ def _divided(top: Array, bottom: Array) -> Array:
     return np.where(same, 0.0, top / np.where(same, 1.0, bottom))
 
 
-@_class(own.BSpline)
-class BSpline(own.BSpline):  # type: ignore[misc]
+@_class(scipy_interpolate.BSpline)
+class BSpline(scipy_interpolate.BSpline):  # type: ignore[misc]
     def __init__(self, t: Any, c: Any, k: int, extrapolate: Any = True, axis: int = 0):
         t, c = plain((t, c))
         if not is_engines(t, c):
@@ -529,13 +529,13 @@ class BSpline(own.BSpline):  # type: ignore[misc]
         if not is_engines(a, b, self.t, self.c):
             return super().integrate(a, b, extrapolate)
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
-        whole = BSpline.construct_fast(inexact(self.t), self.c, self.k).antiderivative()
+        antiderivative_curve = BSpline.construct_fast(inexact(self.t), self.c, self.k).antiderivative()
         start, end = self.t[self.k], self.t[self.t.shape[0] - self.k - 1]
         if extrapolate == "periodic":
-            return _periodic_integral(whole, a, b, start, end)
+            return _periodic_integral(antiderivative_curve, a, b, start, end)
         if not extrapolate:  # nothing outside of the knots
             a, b = [np.minimum(np.maximum(end_, start), end) for end_ in (a, b)]
-        return whole(b) - whole(a)
+        return antiderivative_curve(b) - antiderivative_curve(a)
 
 
 def make_interp_spline(
@@ -544,7 +544,7 @@ def make_interp_spline(
     """scipy.interpolate.make_interp_spline, of NumPy's arrays or an engine's: by the collocation matrix."""
     x, y, t = plain((x, y, t))
     if not is_engines(x, y):
-        made = own.make_interp_spline(x, y, k, t, bc_type, axis, check_finite)
+        made = scipy_interpolate.make_interp_spline(x, y, k, t, bc_type, axis, check_finite)
         return BSpline.construct_fast(made.t, made.c, made.k, made.extrapolate, made.axis)
     if bc_type not in (None, "not-a-knot"):
         instead = "Write CubicSpline(x, y, bc_type=...)."
@@ -558,7 +558,7 @@ def make_interp_spline(
             inner = x[(k + 1) // 2 : n - (k + 1) // 2] if k % 2 else x
             t = np.concatenate([x[:1]] * (k + 1) + [inner] + [x[-1:]] * (k + 1))
         else:
-            t = own.make_interp_spline(x, np.zeros(n), k).t
+            t = scipy_interpolate.make_interp_spline(x, np.zeros(n), k).t
     t = inexact(t)
     first, values = _basis(t, k, x, n)
     columns = np.arange(n)
@@ -570,7 +570,7 @@ def make_interp_spline(
 
 
 make_interp_spline.makes_objects = True  # type: ignore[attr-defined]
-OURS[own.make_interp_spline] = make_interp_spline
+OURS[scipy_interpolate.make_interp_spline] = make_interp_spline
 
 
 def splev(x: Any, tck: Any, der: int = 0, ext: int = 0) -> Any:
@@ -578,7 +578,7 @@ def splev(x: Any, tck: Any, der: int = 0, ext: int = 0) -> Any:
     t, c, k = plain(tck) if isinstance(tck, (tuple, list)) else tck.tck
     x = plain(x)
     if not is_engines(x, t, c):
-        return own.splev(x, tck, der, ext)
+        return scipy_interpolate.splev(x, tck, der, ext)
     if ext not in (0,):
         raise unsupported("scipy.interpolate.splev", f"ext={ext}", "Write np.clip(x, first, last), or np.where.")
     c = inexact(c)
@@ -586,7 +586,7 @@ def splev(x: Any, tck: Any, der: int = 0, ext: int = 0) -> Any:
     return BSpline(t, c[:count], k)(x, der)
 
 
-OURS[own.splev] = splev
+OURS[scipy_interpolate.splev] = splev
 
 
 # Linear --------------------------------------------------------------------------------------------------------------
@@ -623,13 +623,13 @@ class _Lines:
         below, above = flat < first, flat > last
         if self.bounds_error and not self.extrapolates:
             self._require_inside(below, above)
-        found = self.curve(flat) if self.curve is not None else self._pieces(flat)
+        result = self.curve(flat) if self.curve is not None else self._pieces(flat)
         if not self.extrapolates:
             low, high = self.fill_value if isinstance(self.fill_value, tuple) else (self.fill_value, self.fill_value)
-            found = np.where(_columns(below, found), low, np.where(_columns(above, found), high, found))
-        found = np.reshape(found, (*where.shape, *self.y.shape[1:]))
+            result = np.where(_columns(below, result), low, np.where(_columns(above, result), high, result))
+        result = np.reshape(result, (*where.shape, *self.y.shape[1:]))
         ndim = len(where.shape)
-        return np.moveaxis(found, tuple(range(ndim)), tuple(range(self.axis, self.axis + ndim))) if self.axis else found
+        return np.moveaxis(result, tuple(range(ndim)), tuple(range(self.axis, self.axis + ndim))) if self.axis else result
 
     def _require_inside(self, below: Array, above: Array) -> None:
         """Where the numbers are known; a compiled call gives NaN outside."""
@@ -659,8 +659,8 @@ class _Lines:
         return taken(self.y, np.clip(place, 0, count - 1), axis=0)
 
 
-@_class(own.interp1d)
-class interp1d(own.interp1d):  # type: ignore[misc]
+@_class(scipy_interpolate.interp1d)
+class interp1d(scipy_interpolate.interp1d):  # type: ignore[misc]
     def __init__(
         self, x: Any, y: Any, kind: Any = "linear", axis: int = -1, copy: bool = True, bounds_error: bool | None = None,
         fill_value: Any = np.nan, assume_sorted: bool = False,
@@ -727,15 +727,15 @@ class _Grid:
 
     def _require_inside(self, outside: Array) -> None:
         try:
-            found = numbers(outside, "RegularGridInterpolator").any()
+            result = numbers(outside, "RegularGridInterpolator").any()
         except NumpyCodeError:
             return
-        if found:
+        if result:
             raise ValueError("One of the requested xi is out of bounds")
 
 
-@_class(own.RegularGridInterpolator)
-class RegularGridInterpolator(own.RegularGridInterpolator):  # type: ignore[misc]
+@_class(scipy_interpolate.RegularGridInterpolator)
+class RegularGridInterpolator(scipy_interpolate.RegularGridInterpolator):  # type: ignore[misc]
     def __init__(
         self, points: Any, values: Any, method: str = "linear", bounds_error: bool = True, fill_value: Any = np.nan,
         **options: Any,
@@ -761,11 +761,11 @@ def interpn(
     """scipy.interpolate.interpn, of NumPy's arrays or an engine's."""
     points, values, xi = plain((points, values, xi))
     if not is_engines(list(points), values, xi):
-        return own.interpn(points, values, xi, method, bounds_error, fill_value)
+        return scipy_interpolate.interpn(points, values, xi, method, bounds_error, fill_value)
     return _Grid(points, values, method, bounds_error, fill_value)(xi)
 
 
-OURS[own.interpn] = interpn
+OURS[scipy_interpolate.interpn] = interpn
 
 __getattr__ = rest_of("scipy.interpolate", globals())
 

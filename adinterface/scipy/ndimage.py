@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.ndimage as own
+import scipy.ndimage as scipy_ndimage
 
 from .arrays import Array, array, gathered, inexact, is_complex, normalized_axes, taken
 from .dispatch import of_scipy, rest_of, unsupported
@@ -56,10 +56,10 @@ def _along(x: Array, weights: Array, axis: int, mode: str, cval: Any, origin: in
     n = x.shape[-1]
     places = _places(n, before, count - 1 - before, mode)
     windows = places[np.arange(n)[:, None] + np.arange(count)]
-    found = np.take(x, np.maximum(windows - 1, 0), axis=-1)
+    result = np.take(x, np.maximum(windows - 1, 0), axis=-1)
     if not windows.all():
-        found = np.where(windows > 0, found, cval)
-    return np.moveaxis(found @ weights, -1, axis)
+        result = np.where(windows > 0, result, cval)
+    return np.moveaxis(result @ weights, -1, axis)
 
 
 def _image(input: Any) -> Array:
@@ -67,13 +67,13 @@ def _image(input: Any) -> Array:
     return inexact(input)
 
 
-@of_scipy(own.correlate1d)
+@of_scipy(scipy_ndimage.correlate1d)
 def correlate1d(
     input: Any, weights: Any, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
 ) -> Array:
     x, weights = _image(input), _of_dtype(weights, input)
-    found = _along(x, weights, axis, mode, cval, origin, "scipy.ndimage.correlate1d")
-    return _result("scipy.ndimage.correlate1d", found, output)
+    result = _along(x, weights, axis, mode, cval, origin, "scipy.ndimage.correlate1d")
+    return _result("scipy.ndimage.correlate1d", result, output)
 
 
 def _of_dtype(weights: Any, input: Any) -> Array:
@@ -82,7 +82,7 @@ def _of_dtype(weights: Any, input: Any) -> Array:
     return weights if is_complex(weights) and not is_complex(x) else weights.astype(x.dtype)
 
 
-@of_scipy(own.convolve1d)
+@of_scipy(scipy_ndimage.convolve1d)
 def convolve1d(
     input: Any, weights: Any, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
 ) -> Array:
@@ -93,7 +93,7 @@ def convolve1d(
     return (
         correlate1d(input, weights, axis, output, mode, cval, origin)
         if _any(input, weights)
-        else own.correlate1d(input, weights, axis, output, mode, cval, origin)
+        else scipy_ndimage.correlate1d(input, weights, axis, output, mode, cval, origin)
     )
 
 
@@ -121,11 +121,11 @@ def _neighbourhoods(x: Array, shape: Sequence[int], axes: Sequence[int], mode: A
         places = np.where(inside, taken, 0)
     windows = np.lib.stride_tricks.sliding_window_view(places, tuple(shape), axis=tuple(axes))
     windows = windows.reshape(*x.shape, -1)
-    found = gathered(np.ravel(x), windows)
-    return found if windows.all() else np.where(windows > 0, found, cval)
+    result = gathered(np.ravel(x), windows)
+    return result if windows.all() else np.where(windows > 0, result, cval)
 
 
-@of_scipy(own.correlate)
+@of_scipy(scipy_ndimage.correlate)
 def correlate(
     input: Any, weights: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *, axes: Any = None
 ) -> Array:
@@ -133,11 +133,11 @@ def correlate(
     places = normalized_axes(axes, len(x.shape))
     if len(weights.shape) != len(places):
         raise RuntimeError(f"filter weights array has incorrect shape: {len(weights.shape)} axes for {len(places)}.")
-    found = _neighbourhoods(x, weights.shape, places, mode, cval, origin) @ np.ravel(weights)
-    return _result("scipy.ndimage.correlate", found, output)
+    result = _neighbourhoods(x, weights.shape, places, mode, cval, origin) @ np.ravel(weights)
+    return _result("scipy.ndimage.correlate", result, output)
 
 
-@of_scipy(own.convolve)
+@of_scipy(scipy_ndimage.convolve)
 def convolve(
     input: Any, weights: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *, axes: Any = None
 ) -> Array:
@@ -167,15 +167,15 @@ def _kernel(sigma: Any, order: int, radius: int) -> Array:
     return bell * sum(factor * steps.astype(float) ** n for n, factor in enumerate(factors))
 
 
-@of_scipy(own.gaussian_filter1d)
+@of_scipy(scipy_ndimage.gaussian_filter1d)
 def gaussian_filter1d(
     input: Any, sigma: Any, axis: int = -1, order: int = 0, output: Any = None, mode: str = "reflect", cval: Any = 0.0,
     truncate: float = 4.0, *, radius: int | None = None,
 ) -> Array:  # fmt: skip
     x = _image(input)
     weights = np.flip(_kernel(sigma, order, _radius(sigma, truncate, radius)))
-    found = _along(x, weights.astype(x.dtype), axis, mode, cval, 0, "scipy.ndimage.gaussian_filter1d")
-    return _result("scipy.ndimage.gaussian_filter1d", found, output)
+    result = _along(x, weights.astype(x.dtype), axis, mode, cval, 0, "scipy.ndimage.gaussian_filter1d")
+    return _result("scipy.ndimage.gaussian_filter1d", result, output)
 
 
 def _radius(sigma: Any, truncate: float, radius: int | None) -> int:
@@ -184,7 +184,7 @@ def _radius(sigma: Any, truncate: float, radius: int | None) -> int:
     return int(truncate * float(numbers(sigma, "scipy.ndimage.gaussian_filter")) + 0.5) if radius is None else int(radius)
 
 
-@of_scipy(own.gaussian_filter)
+@of_scipy(scipy_ndimage.gaussian_filter)
 def gaussian_filter(
     input: Any, sigma: Any, order: Any = 0, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, truncate: float = 4.0,
     *, radius: Any = None, axes: Any = None,
@@ -200,14 +200,14 @@ def gaussian_filter(
     return _result("scipy.ndimage.gaussian_filter", x, output)
 
 
-@of_scipy(own.gaussian_laplace)
+@of_scipy(scipy_ndimage.gaussian_laplace)
 def gaussian_laplace(
     input: Any, sigma: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None, **options: Any
 ) -> Array:
     return _result("scipy.ndimage.gaussian_laplace", sum(_seconds(input, sigma, mode, cval, axes, options, 2)), output)
 
 
-@of_scipy(own.gaussian_gradient_magnitude)
+@of_scipy(scipy_ndimage.gaussian_gradient_magnitude)
 def gaussian_gradient_magnitude(
     input: Any, sigma: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None, **options: Any
 ) -> Array:
@@ -221,23 +221,23 @@ def _seconds(input: Any, sigma: Any, mode: Any, cval: Any, axes: Any, options: d
     """A derivative of the smoothed image along each axis."""
     x = _image(input)
     places = normalized_axes(axes, len(x.shape))
-    found = []
+    result = []
     for n in range(len(places)):
         orders = [order if m == n else 0 for m in range(len(places))]
-        found.append(gaussian_filter(x, sigma, orders, None, mode, cval, axes=places, **options))
-    return found
+        result.append(gaussian_filter(x, sigma, orders, None, mode, cval, axes=places, **options))
+    return result
 
 
-@of_scipy(own.uniform_filter1d)
+@of_scipy(scipy_ndimage.uniform_filter1d)
 def uniform_filter1d(
     input: Any, size: int, axis: int = -1, output: Any = None, mode: str = "reflect", cval: Any = 0.0, origin: int = 0
 ) -> Array:
     x = _image(input)
-    found = _along(x, np.full(size, 1 / size, x.dtype), axis, mode, cval, origin, "scipy.ndimage.uniform_filter1d")
-    return _result("scipy.ndimage.uniform_filter1d", found, output)
+    result = _along(x, np.full(size, 1 / size, x.dtype), axis, mode, cval, origin, "scipy.ndimage.uniform_filter1d")
+    return _result("scipy.ndimage.uniform_filter1d", result, output)
 
 
-@of_scipy(own.uniform_filter)
+@of_scipy(scipy_ndimage.uniform_filter)
 def uniform_filter(
     input: Any, size: Any = 3, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *, axes: Any = None
 ) -> Array:
@@ -262,11 +262,11 @@ def _edges(smooth: Sequence[float]) -> Callable[..., Array]:
     return code
 
 
-sobel = of_scipy(own.sobel)(_edges((1, 2, 1)))
-prewitt = of_scipy(own.prewitt)(_edges((1, 1, 1)))
+sobel = of_scipy(scipy_ndimage.sobel)(_edges((1, 2, 1)))
+prewitt = of_scipy(scipy_ndimage.prewitt)(_edges((1, 1, 1)))
 
 
-@of_scipy(own.laplace)
+@of_scipy(scipy_ndimage.laplace)
 def laplace(input: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None) -> Array:
     x = _image(input)
     places = normalized_axes(axes, len(x.shape))
@@ -298,14 +298,14 @@ def _extreme(name: str, reduce: Callable[..., Array]) -> Callable[..., Array]:
     return code
 
 
-maximum_filter = of_scipy(own.maximum_filter)(_extreme("scipy.ndimage.maximum_filter", np.max))
-minimum_filter = of_scipy(own.minimum_filter)(_extreme("scipy.ndimage.minimum_filter", np.min))
+maximum_filter = of_scipy(scipy_ndimage.maximum_filter)(_extreme("scipy.ndimage.maximum_filter", np.max))
+minimum_filter = of_scipy(scipy_ndimage.minimum_filter)(_extreme("scipy.ndimage.minimum_filter", np.min))
 
 
 # Interpolation -------------------------------------------------------------------------------------------------------
 
 
-@of_scipy(own.map_coordinates, ignored=("prefilter",))
+@of_scipy(scipy_ndimage.map_coordinates, ignored=("prefilter",))
 def map_coordinates(
     input: Any, coordinates: Any, output: Any = None, order: int = 3, mode: str = "constant", cval: Any = 0.0
 ) -> Array:
@@ -343,8 +343,8 @@ def map_coordinates(
         if mode != "nearest":
             value = np.where(inside, value, cval)
         total = total + weight * value
-    found = np.where(outside, cval, total) if mode == "constant" else total
-    return _result(name, found.astype(x.dtype) if found.dtype != x.dtype else found, output)
+    result = np.where(outside, cval, total) if mode == "constant" else total
+    return _result(name, result.astype(x.dtype) if result.dtype != x.dtype else result, output)
 
 
 __getattr__ = rest_of("scipy.ndimage", globals())

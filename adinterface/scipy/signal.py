@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.signal as own
+import scipy.signal as scipy_signal
 
 from ..rules.rule import rule
 from .arrays import Array, adjoint, alike, gathered, inexact, is_complex, normalized_axes
@@ -65,22 +65,22 @@ def _convolve(in1: Any, in2: Any, mode: str, name: str, axes: Any = None) -> Arr
     return _part(_convolved(first, second, places), first, second, mode, places)
 
 
-@of_scipy(own.convolve, ignored=("method",))
+@of_scipy(scipy_signal.convolve, ignored=("method",))
 def convolve(in1: Any, in2: Any, mode: str = "full") -> Array:
     return _convolve(in1, in2, mode, "scipy.signal.convolve")
 
 
-@of_scipy(own.fftconvolve)
+@of_scipy(scipy_signal.fftconvolve)
 def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Array:
     return _convolve(in1, in2, mode, "scipy.signal.fftconvolve", axes)
 
 
-@of_scipy(own.oaconvolve)
+@of_scipy(scipy_signal.oaconvolve)
 def oaconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Array:
     return _convolve(in1, in2, mode, "scipy.signal.oaconvolve", axes)
 
 
-@of_scipy(own.correlate, ignored=("method",))
+@of_scipy(scipy_signal.correlate, ignored=("method",))
 def correlate(in1: Any, in2: Any, mode: str = "full") -> Array:
     first, second = _both(in1, in2, "scipy.signal.correlate")
     if not first.shape:
@@ -120,13 +120,13 @@ def _plane(first: Array, second: Array, mode: str, boundary: str, fillvalue: Any
     return _part(full, first, second, mode, (0, 1))
 
 
-@of_scipy(own.convolve2d)
+@of_scipy(scipy_signal.convolve2d)
 def convolve2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0) -> Array:
     first, second = _both(in1, in2, "scipy.signal.convolve2d")
     return _plane(first, second, mode, boundary, fillvalue, "scipy.signal.convolve2d")
 
 
-@of_scipy(own.correlate2d)
+@of_scipy(scipy_signal.correlate2d)
 def correlate2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0) -> Array:
     first, second = _both(in1, in2, "scipy.signal.correlate2d")
     if mode == "same" and any(n % 2 == 0 for n in second.shape):
@@ -142,7 +142,7 @@ def correlate2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", 
 def _recursive(a: Any, x: Any) -> Any:
     """The y with y[n] + a[0] y[n-1] + a[1] y[n-2] + ... = x[n], along the last axis."""
     dtype = np.result_type(a, x)
-    return np.asarray(own.lfilter(np.ones(1, dtype), np.concatenate([np.ones(1, dtype), a]), x), dtype)
+    return np.asarray(scipy_signal.lfilter(np.ones(1, dtype), np.concatenate([np.ones(1, dtype), a]), x), dtype)
 
 
 @_recursive.pushforward
@@ -167,15 +167,15 @@ def _windows(x: Array, count: int, first: int) -> Array:
     length = x.shape[-1]
     places = np.arange(length)[:, None] - np.arange(first, first + count) + 1
     flat = np.reshape(x, (math.prod(x.shape[:-1]), length))
-    found = np.take(flat, np.maximum(places, 1) - 1, axis=1)
-    return np.reshape(np.where(places > 0, found, 0.0), (*x.shape, count))
+    taken = np.take(flat, np.maximum(places, 1) - 1, axis=1)
+    return np.reshape(np.where(places > 0, taken, 0.0), (*x.shape, count))
 
 
 def _extended(x: Array, count: int) -> Array:
     return np.concatenate([x, np.zeros((*x.shape[:-1], count), x.dtype)], axis=-1)
 
 
-@of_scipy(own.lfilter)
+@of_scipy(scipy_signal.lfilter)
 def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     b, a, x = alike(b, a, x)
     x = np.moveaxis(x, axis, -1)
@@ -199,7 +199,7 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     return filtered, np.moveaxis(rest, -1, axis)
 
 
-@of_scipy(own.sosfilt)
+@of_scipy(scipy_signal.sosfilt)
 def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     sos, x = inexact(sos), inexact(x)
     states = []
@@ -212,7 +212,7 @@ def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     return x if zi is None else (x, np.stack(states))
 
 
-@of_scipy(own.lfilter_zi)
+@of_scipy(scipy_signal.lfilter_zi)
 def lfilter_zi(b: Any, a: Any) -> Array:
     b, a = inexact(b), inexact(a)
     b, a = b / a[0], a / a[0]
@@ -222,7 +222,7 @@ def lfilter_zi(b: Any, a: Any) -> Array:
     return np.linalg.solve(np.eye(order - 1, dtype=a.dtype) - below, b[1:] - a[1:] * b[0])
 
 
-@of_scipy(own.filtfilt, ignored=("irlen",))
+@of_scipy(scipy_signal.filtfilt, ignored=("irlen",))
 def filtfilt(b: Any, a: Any, x: Any, axis: int = -1, padtype: str | None = "odd", padlen: int | None = None) -> Array:
     b, a, x = inexact(b), inexact(a), np.moveaxis(inexact(x), axis, -1)
     edge = 3 * max(b.shape[0], a.shape[0]) if padlen is None else padlen
@@ -246,7 +246,7 @@ def filtfilt(b: Any, a: Any, x: Any, axis: int = -1, padtype: str | None = "odd"
     return np.moveaxis(y[..., edge:-edge] if edge else y, -1, axis)
 
 
-@of_scipy(own.detrend)
+@of_scipy(scipy_signal.detrend)
 def detrend(data: Any, axis: int = -1, type: str = "linear") -> Array:
     x = np.moveaxis(inexact(data), axis, -1)
     n = x.shape[-1]
@@ -260,7 +260,7 @@ def detrend(data: Any, axis: int = -1, type: str = "linear") -> Array:
     return np.moveaxis(x, -1, axis)
 
 
-@of_scipy(own.hilbert)
+@of_scipy(scipy_signal.hilbert)
 def hilbert(x: Any, N: int | None = None, axis: int = -1) -> Array:
     x = np.moveaxis(inexact(x), axis, -1)
     n = x.shape[-1] if N is None else N

@@ -133,10 +133,10 @@ def _again(x: Any, of: Callable[[Any], Any], announce: Callable[[Any], None]) ->
         parts = tuple(map(of, x))
         return x._make(parts) if hasattr(x, "_make") else parts
     if isinstance(x, dict):
-        found: dict[Any, Any] = {}
-        announce(found)
-        found.update({key: of(value) for key, value in x.items()})
-        return found
+        captured: dict[Any, Any] = {}
+        announce(captured)
+        captured.update({key: of(value) for key, value in x.items()})
+        return captured
     new = object.__new__(type(x))
     announce(new)
     for name, value in _attributes(x).items():

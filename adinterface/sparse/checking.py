@@ -13,15 +13,20 @@ from ..core.contract.backend import Arrays, Backend
 from ..core.contract.errors import SparsityError
 from ..core.contract.library import epsilon
 from . import compressed
-from .finding import Derivative, Structure, differenced
-from .layout import Layout
-from .scipy_door import scipy_sparse
+from .blocks import BlockLayout
+from .detection import ColouredPattern, Derivative, differenced
+from .scipy_import import scipy_sparse
 
 Array = np.ndarray[Any, Any]
 
 
 def verify(
-    operation: Derivative, layout: Layout, structure: Structure, call: Call, blocks: list[list[Any]], product: Arrays | None
+    operation: Derivative,
+    layout: BlockLayout,
+    coloured: ColouredPattern,
+    call: Call,
+    blocks: list[list[Any]],
+    product: Arrays | None,
 ) -> bool:
     """Raises SparsityError, which names rows, if the matrices times a random vector is not what the engine gives for it.
 
@@ -52,7 +57,7 @@ def verify(
         apart = np.abs(found - expected)
         wrong = np.flatnonzero(apart > tolerance * (size + np.abs(expected) + tolerance * np.max(size, initial=0.0)) + noise)
     if wrong.size:
-        _refuse(operation, structure, wrong, found, expected, transposed)
+        _refuse(operation, coloured, wrong, found, expected, transposed)
     return True
 
 
@@ -85,7 +90,7 @@ def _joined(backend: Backend, arrays: Arrays) -> Array | None:
     return np.concatenate(parts)
 
 
-def _by_matrices(entries: list[list[Any]], layout: Layout, vector: Array, transposed: bool) -> tuple[Array, Array]:
+def _by_matrices(entries: list[list[Any]], layout: BlockLayout, vector: Array, transposed: bool) -> tuple[Array, Array]:
     """The product, and that of absolute values, by which rounding is measured."""
     rows, columns = [np.cumsum([0, *sizes]) for sizes in (layout.outputs, layout.leaves)]
     found, size = [np.zeros(int((columns if transposed else rows)[-1]), dtype) for dtype in (complex, float)]
@@ -138,29 +143,31 @@ def _noise(operation: Derivative, call: Call, function: Function, leaves: Arrays
     return measured * max(1.0, float(largest))
 
 
-def _refuse(operation: Derivative, structure: Structure, wrong: Array, found: Array, expected: Array, transposed: bool) -> None:
+def _refuse(
+    operation: Derivative, coloured: ColouredPattern, wrong: Array, found: Array, expected: Array, transposed: bool
+) -> None:
     shown = ", ".join(map(str, wrong[:5].tolist()))
     more = f" and {wrong.size - 5} more" if wrong.size > 5 else ""
     line = "column" if transposed else "row"
     first = int(wrong[0])
-    if structure.how == "given" and structure.pattern.local:
+    if coloured.how == "given" and coloured.pattern.local:
         remedy = (
             "sparsity(...) has found it for other values, and these lead another way: find it anew, or pass a pattern=... that "
             "holds everywhere."
         )
-    elif structure.how == "given":
+    elif coloured.how == "given":
         remedy = "Leave pattern=... out to have it detected, or compare it with sparsity(...)."
-    elif structure.how.startswith("probed at"):
+    elif coloured.how.startswith("probed at"):
         remedy = (
-            "It was found at other arguments, beside which f fails: make the call without prepare, or pass a pattern=... that "
+            "It was found at other arguments, near which f fails: make the call without prepare, or pass a pattern=... that "
             "holds everywhere."
         )
-    elif structure.how.startswith("probed"):
+    elif coloured.how.startswith("probed"):
         remedy = (
             "It was found at other arguments, where these entries vanish: make the call without prepare, pass a pattern=... "
             'that holds everywhere, or write f so that it can be traced and take detect="trace".'
         )
-    elif structure.pattern.local:
+    elif coloured.pattern.local:
         remedy = (
             "f branches on values, and these lead another way: make the call without prepare, or pass a pattern=... that holds "
             "for every branch."
@@ -169,7 +176,7 @@ def _refuse(operation: Derivative, structure: Structure, wrong: Array, found: Ar
         remedy = "Pass a pattern=... that holds everywhere."
     single = wrong.size == 1
     raise SparsityError(
-        f"{operation.name}: the derivative has entries outside its pattern ({structure.how}) in {line}{'' if single else 's'} "
+        f"{operation.name}: the derivative has entries outside its pattern ({coloured.how}) in {line}{'' if single else 's'} "
         f"{shown}{more}: along a random direction {line} {first} is {_short(found[first])} by the matrix and "
         f"{_short(expected[first])} by {type(operation.outermost.auto).__name__}. {remedy}"
     )

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..core.contract.errors import SparsityError
 from .pattern import Colouring, Indices, SparsityPattern
-from .scipy_door import scipy_sparse
+from .scipy_import import scipy_sparse
 
 #: Star colouring looks at the colours of neighbours of neighbours; a pattern in which they are more is coloured by columns,
 #: which is a star colouring of more colours.

@@ -15,7 +15,7 @@ import numpy as np
 
 from .colouring import grouped
 from .pattern import SparsityPattern, distinct
-from .scipy_door import scipy_sparse
+from .scipy_import import scipy_sparse
 
 Array = np.ndarray[Any, Any]
 #: From a stack of tangents (k, inputs) to a stack of tangents of the results (k, outputs); or of cotangents, the other way.

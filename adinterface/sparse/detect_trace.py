@@ -14,16 +14,16 @@ import numpy as np
 from ..core.contract.errors import SparsityError
 from ..core.contract.library import PYTHON, kind
 from ..core.tree import Leaf, flatten
-from . import rules  # noqa: F401 - what functions do to what is traced
+from . import propagation  # noqa: F401 - registers what each function does to traced arrays
+from .index_sets import Sets, empty, entries, part_of_identity
 from .pattern import SparsityPattern
-from .sets import Sets, empty, entries, part_of_identity
 from .traced import Branched, Trace, Traced, Untraceable
 
 #: A Hessian of more entries than this is not written down.
 _ENTRIES = 2 * 10**8
 
 
-class Found(NamedTuple):
+class DetectedPattern(NamedTuple):
     """A pattern, and how it was found."""
 
     pattern: SparsityPattern
@@ -32,7 +32,7 @@ class Found(NamedTuple):
 
 def traced_pattern(
     f: Callable[..., Any], leaves: Sequence[Any], carried: Sequence[Any], *, second: bool, values: bool
-) -> Found:
+) -> DetectedPattern:
     """The pattern of f's Jacobian, or of its Hessian with `second`.
 
     f: a function of two lists, the differentiated leaves and what is carried along, to the result.
@@ -41,11 +41,13 @@ def traced_pattern(
     Raises what f raises; Untraceable for what cannot be followed; Branched where f branches though `values` are not there.
     """
     try:
-        return Found(_once(f, leaves, carried, second=second, values=False), "trace, whatever the values are")
+        return DetectedPattern(_once(f, leaves, carried, second=second, values=False), "trace, whatever the values are")
     except Branched:
         if not values:
             raise
-    return Found(_once(f, leaves, carried, second=second, values=True), "trace at these values, because f branches on them")
+    return DetectedPattern(
+        _once(f, leaves, carried, second=second, values=True), "trace at these values, because f branches on them"
+    )
 
 
 def _once(
@@ -114,4 +116,4 @@ def _symmetric(trace: Trace, inputs: int, *, local: bool) -> SparsityPattern:
     return SparsityPattern.of_entries(rows, columns, (inputs, inputs), local=local)
 
 
-__all__ = ["Branched", "Found", "Untraceable", "traced_pattern"]
+__all__ = ["Branched", "DetectedPattern", "Untraceable", "traced_pattern"]

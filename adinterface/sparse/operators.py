@@ -14,23 +14,23 @@ import numpy as np
 
 from ..core import derive
 from ..core.call.call import Call
-from ..core.call.output import Form, Function
+from ..core.call.output import Function, OutputStructure
 from ..core.contract.arrays import block_dtype, cast, is_complex, library_of, size_of
 from ..core.contract.backend import Arrays, Aux, Backend
 from ..core.contract.errors import NotDifferentiableError, OutputError, PrecisionError, SparsityError
 from ..core.contract.library import NUMPY, epsilon, kind
 from ..core.operators.dispatch import Kind
 from ..core.operators.hessian import Hessian, ValueGradientAndHessian, ValueGradientHessian
-from ..core.operators.jacobian import Jacobian, ValueAndJacobian, ValueJacobian
+from ..core.operators.jacobian import JacobianOperation, ValueAndJacobian, ValueAndJacobianOperation
 from ..core.operators.operation import Compiled, Compute, Operation, PartForm, Results
 from ..core.tree import build_gradient
 from . import compressed
 from .auto import AutoSparse
+from .blocks import Block, BlockLayout
 from .checking import split, verify
 from .colouring import by_symmetry, choose, fits, require_valid, symmetric
-from .finding import Structure, found_pattern, given_pattern
-from .layout import Block, Layout
-from .scipy_door import scipy_sparse
+from .detection import ColouredPattern, detected_pattern, given_pattern
+from .scipy_import import scipy_sparse
 
 _SCIPY_DTYPES = ("float32", "float64", "complex64", "complex128", np.dtype(np.longdouble).name, np.dtype(np.clongdouble).name)
 
@@ -45,8 +45,8 @@ class SparseOperation(Operation):
         super().__init__(auto.backend)
         self.sparse = auto
         #: The pattern and the colouring of one call, or of one specialization; None before that.
-        self.structure: Structure | None = None
-        self.layout: Layout | None = None
+        self.coloured: ColouredPattern | None = None
+        self.layout: BlockLayout | None = None
         #: The size and the dtype of each output, and the dtypes of its blocks.
         self.results: list[tuple[int, str]] = []
         self.dtypes: list[list[str]] = []
@@ -70,15 +70,15 @@ class SparseOperation(Operation):
         return function
 
     def specialized(self, call: Call, leaves: Arrays, function: Function) -> Operation:
-        if self.structure is not None:
+        if self.coloured is not None:
             return self
         bound = copy.copy(self)
         bound.makers = {}
-        bound.structure = self._structure(call, leaves, function)
-        derive_note(self.outermost, bound.structure)
+        bound.coloured = self._pattern_of(call, leaves, function)
+        derive_note(self.outermost, bound.coloured)
         return bound
 
-    def _structure(self, call: Call, leaves: Arrays, function: Function) -> Structure:
+    def _pattern_of(self, call: Call, leaves: Arrays, function: Function) -> ColouredPattern:
         if any(kind(dtype) == "complex" for dtype in call.plan.dtypes):
             raise NotDifferentiableError(
                 f"{self.name}: AutoSparse takes real arguments, but one is complex. Pass its real and imaginary parts as two "
@@ -89,19 +89,19 @@ class SparseOperation(Operation):
         if self.sparse.pattern is not None:
             found = given_pattern(self.name, self.sparse.pattern, inputs)
         else:
-            found = found_pattern(self, call, leaves, function)
+            found = detected_pattern(self, call, leaves, function)
         pattern = symmetric(found.pattern) if self.second else found.pattern
         colouring = pattern.colouring
         if colouring is not None and fits(pattern, pushes=pushes, pulls=pulls, second=self.second):
             require_valid(pattern, colouring)
         else:
             colouring = by_symmetry(pattern) if self.second else choose(pattern, pushes=pushes, pulls=pulls)
-        return Structure(pattern.coloured(colouring), colouring, found.how)
+        return ColouredPattern(pattern.coloured(colouring), colouring, found.how)
 
     @property
     def checks_each(self) -> bool:
         """Whether every evaluation is compared with the engine."""
-        local = self.structure is not None and self.structure.pattern.local
+        local = self.coloured is not None and self.coloured.pattern.local
         return self.sparse.check == "always" or (self.sparse.check == "first" and local)
 
     def product(self, function: Function, leaves: Arrays, vector: Arrays) -> Arrays:
@@ -134,8 +134,8 @@ class SparseOperation(Operation):
     # the products
 
     def compressed(self, function: Any, leaves: Arrays, scales: Sequence[Any] | None) -> compressed.Compressed:
-        assert self.structure is not None
-        return compressed.compressed_jacobian(self.outermost, function, leaves, self.structure.colouring, scales)
+        assert self.coloured is not None
+        return compressed.compressed_jacobian(self.outermost, function, leaves, self.coloured.colouring, scales)
 
     def products(self, function: Function, leaves: Arrays, *, value: bool) -> Results:
         backend = self.outermost
@@ -166,16 +166,16 @@ class SparseOperation(Operation):
         own = library is not None and type(library).sparse_matrices is not type(NUMPY).sparse_matrices
         return own and self.sparse.format == "native"
 
-    def _layout(self, outputs: Arrays, leaves: Arrays) -> Layout:
+    def _layout(self, outputs: Arrays, leaves: Arrays) -> BlockLayout:
         """Made when the outputs are first known: by an engine that compiles, while it traces."""
-        backend, structure = self.outermost, self.structure
-        assert structure is not None
+        backend, coloured = self.outermost, self.coloured
+        assert coloured is not None
         results = [(size_of(backend, y), library_of(backend, y).dtype(y)) for y in outputs]
         if self.layout is not None:
             self._require_same(results)
             return self.layout
         if any(is_complex(backend, output) for output in outputs) and (
-            structure.colouring.by != "columns" or structure.colouring.singles.size
+            coloured.colouring.by != "columns" or coloured.colouring.singles.size
         ):
             if not compressed.directions(backend)[0]:
                 raise OutputError(
@@ -183,17 +183,17 @@ class SparseOperation(Operation):
                     f"Return its real and imaginary parts, or choose a backend with forward mode."
                 )
             # Rows are in the gradient convention, which of a complex result is only its real part.
-            colouring = choose(structure.pattern, pushes=True, pulls=False)
-            raise _AnotherColouring(Structure(structure.pattern.coloured(colouring), colouring, structure.how))
+            colouring = choose(coloured.pattern, pushes=True, pulls=False)
+            raise _AnotherColouring(ColouredPattern(coloured.pattern.coloured(colouring), colouring, coloured.how))
         heights, widths = [size for size, _ in results], [size_of(backend, x) for x in leaves]
-        if (sum(heights), sum(widths)) != structure.pattern.shape:
+        if (sum(heights), sum(widths)) != coloured.pattern.shape:
             raise SparsityError(
-                f"{self.name}: the pattern has shape {structure.pattern.shape}, but f has {sum(heights)} outputs and "
+                f"{self.name}: the pattern has shape {coloured.pattern.shape}, but f has {sum(heights)} outputs and "
                 f"{sum(widths)} inputs. A pattern has a row for each number in the result and a column for each in the "
                 f"arguments."
             )
         self.results, self.dtypes = results, [[block_dtype(backend, y, x) for x in leaves] for y in outputs]
-        self.layout = Layout(structure.pattern, structure.colouring, heights, widths)
+        self.layout = BlockLayout(coloured.pattern, coloured.colouring, heights, widths)
         return self.layout
 
     def _require_same(self, results: list[tuple[int, str]]) -> None:
@@ -266,17 +266,17 @@ class SparseOperation(Operation):
 
     def checked(self, call: Call, results: Results) -> list[list[Any]]:
         """The matrices, after they were compared with the engine where that is due; a fifth result is what it has computed."""
-        structure, matrices = self.structure, self.matrices(call, results)
-        assert structure is not None
+        coloured, matrices = self.coloured, self.matrices(call, results)
+        assert coloured is not None
         if self.unchecked:
             assert self.layout is not None
-            _, _, coloured, singles, *product = results
-            entries = coloured if singles is None else matrices
-            if verify(self, self.layout, structure, call, entries, product[0] if product else None):
+            _, _, entries, singles, *product = results
+            entries = entries if singles is None else matrices
+            if verify(self, self.layout, coloured, call, entries, product[0] if product else None):
                 self.unchecked = self.checks_each
-            elif self.sparse.check == "always" or (structure.pattern.local and structure.how != "given"):
+            elif self.sparse.check == "always" or (coloured.pattern.local and coloured.how != "given"):
                 raise SparsityError(
-                    f"{self.name}: its pattern ({structure.how}) is checked in every call, but inside this transformation of "
+                    f"{self.name}: its pattern ({coloured.how}) is checked in every call, but inside this transformation of "
                     f"the engine there are no numbers to check it with. Pass a pattern=... that holds everywhere, or take "
                     f"AutoSparse(..., check=False)."
                 )
@@ -286,16 +286,16 @@ class SparseOperation(Operation):
 class _AnotherColouring(Exception):
     """What was decided before the result was seen does not serve it."""
 
-    def __init__(self, structure: Structure):
+    def __init__(self, coloured: ColouredPattern):
         super().__init__()
-        self.structure = structure
+        self.coloured = coloured
 
 
-def derive_note(backend: Backend, structure: Structure) -> None:
+def derive_note(backend: Backend, coloured: ColouredPattern) -> None:
     derive.note_step(
         backend,
-        f"pattern: {structure.how}; {structure.pattern.shape[0]} x {structure.pattern.shape[1]}, {structure.pattern.nnz} "
-        f"entries, {structure.colouring}",
+        f"pattern: {coloured.how}; {coloured.pattern.shape[0]} x {coloured.pattern.shape[1]}, {coloured.pattern.nnz} "
+        f"entries, {coloured.colouring}",
     )
 
 
@@ -303,13 +303,13 @@ def _numbers(name: str, backend: Backend, stack: Any) -> np.ndarray[Any, Any]:
     library = library_of(backend, stack)
     if library.traced(stack):
         raise SparsityError(
-            f"{name}: inside a transformation of {library.name} a matrix of SciPy's cannot hold what is traced. Take "
+            f"{name}: inside a transformation of {library.name} a SciPy matrix cannot hold what is traced. Take "
             f'AutoSparse(..., format="native").'
         )
     return library.to_numpy(stack)
 
 
-class SparseValueJacobian(SparseOperation, ValueJacobian):
+class SparseValueJacobian(SparseOperation, ValueAndJacobianOperation):
     name = "value_and_jacobian"
     result: ClassVar[type[tuple[Any, ...]] | None] = ValueAndJacobian
     forms: ClassVar[tuple[PartForm, ...]] = ("value", "jacobian")
@@ -318,7 +318,7 @@ class SparseValueJacobian(SparseOperation, ValueJacobian):
         try:
             return self.products(function, leaves, value=True)
         except _AnotherColouring as other:
-            self.structure = other.structure
+            self.coloured = other.coloured
             return self.products(function, leaves, value=True)
 
     def finish(self, call: Call, results: Results) -> Any:
@@ -340,7 +340,7 @@ class SparseJacobian(SparseValueJacobian):
         return _assembled(call, results[1].form, self.checked(call, results))
 
 
-def _assembled(call: Call, form: Form, matrices: list[list[Any]]) -> Any:
+def _assembled(call: Call, form: OutputStructure, matrices: list[list[Any]]) -> Any:
     """For each output the matrices of all arguments, in the structure of f's result."""
     return build_gradient(form.structure, iter([call.plan.gradients(row, call.values) for row in matrices]))
 
@@ -363,8 +363,8 @@ class SparseValueGradientHessian(SparseOperation, ValueGradientHessian):
         return derive.GradientFunction(self.inner, function, value=value)
 
     def compressed(self, function: Any, leaves: Arrays, scales: Sequence[Any] | None) -> compressed.Compressed:
-        assert self.structure is not None
-        return compressed.compressed_hessian(self.outer, function, leaves, self.structure.colouring, scales)
+        assert self.coloured is not None
+        return compressed.compressed_hessian(self.outer, function, leaves, self.coloured.colouring, scales)
 
     def product(self, function: Function, leaves: Arrays, vector: Arrays) -> Arrays:
         return derive.hvp(self.outer, self.inner, function, leaves, vector, value=False).tangents
@@ -399,8 +399,8 @@ def _square(call: Call, matrices: list[list[Any]]) -> Any:
 
 #: The sparse operation in the place of each.
 SPARSE: dict[type[Operation], type[SparseOperation]] = {
-    Jacobian: SparseJacobian,
-    ValueJacobian: SparseValueJacobian,
+    JacobianOperation: SparseJacobian,
+    ValueAndJacobianOperation: SparseValueJacobian,
     Hessian: SparseHessian,
     ValueGradientHessian: SparseValueGradientHessian,
 }

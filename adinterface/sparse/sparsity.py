@@ -36,11 +36,11 @@ def sparsity(
     kind = require_operator("sparsity(operator, f, backend, *args)", operator)
     require_function("sparsity", f)
     operation: Any = operation_of(kind, backend if isinstance(backend, AutoSparse) else AutoSparse(backend))
-    if not hasattr(operation, "structure"):
+    if not hasattr(operation, "coloured"):
         raise TypeError(f"sparsity: {kind.name} gives no matrix. Pass jacobian or hessian.")
     plan, values, _ = operation.plans.find(args, kwargs)
     bound: Any = specialized(operation, plan, values, f)
-    pattern: SparsityPattern = bound.structure.pattern
+    pattern: SparsityPattern = bound.coloured.pattern
     return pattern
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.contract.library import Library, dtype_name, kind
 from ..core.contract.registry import register_library
-from .sets import Sets, selected, stacked
+from .index_sets import Sets, selected, stacked
 
 #: Where an element depends on no input.
 NOTHING = -1

@@ -25,12 +25,11 @@ from ..core.contract.workers import PIECES, Outside, Task, run_all
 from ..core.operators.batched import Batched, BatchedKind
 from ..core.operators.dispatch import operation_of
 from ..core.operators.evaluate import evaluate
-from ..core.operators.jacobian import Jacobian, ValueJacobian
+from ..core.operators.jacobian import JacobianOperation, ValueAndJacobianOperation
 from ..core.operators.operation import Operation, Results
 from ..core.operators.run import run
 from ..core.operators.second_order import first_order
-from ..core.tree import EACH, Constant, Each, Frozen, LeafSpec, Node, Structure, handler_of
-from ..core.tree.mapping import apart, rebuild
+from ..core.tree import CONSTANT, EACH, Constant, Node, Structure, apart, handler_of, rebuild
 
 
 def spread_operation(kind: Callable[[AutoBackend], Operation], auto: Any) -> Operation:
@@ -38,9 +37,9 @@ def spread_operation(kind: Callable[[AutoBackend], Operation], auto: Any) -> Ope
     alone = replace(auto, executor=None)
     if first_order(auto).takes_executor:
         return kind(auto)
-    if kind is Jacobian:
+    if kind is JacobianOperation:
         return _SpreadJacobian(auto)
-    if kind is ValueJacobian:
+    if kind is ValueAndJacobianOperation:
         return _SpreadValueJacobian(auto)
     if not isinstance(kind, BatchedKind):
         return kind(auto)
@@ -72,18 +71,15 @@ def _ranges(count: int, size: int | None) -> list[tuple[int, int]]:
 
 def _again(structure: Structure, values: Iterator[Any]) -> Any:
     """An argument as it was passed, markers included, around these values."""
-    if isinstance(structure, LeafSpec):
-        return next(values)
-    if isinstance(structure, Frozen):
-        return Constant(_again(structure.inner, values))
-    if isinstance(structure, Node):
-        children = [_again(child, values) for child in structure.children]
-        if structure.type is EACH:
-            return Each(children[0])
-        if structure.type.held:  # what it has frozen is its own
+
+    def built(node: Node, children: list[Any]) -> Any:
+        if node.type in (CONSTANT, EACH):
+            return node.type.replace(None, children)
+        if node.type.held:  # what it has frozen is its own
             children = [child.value if type(child) is Constant else child for child in children]
-        return structure.type.unflatten(structure.data, children)
-    return structure.value
+        return node.type.unflatten(node.data, children)
+
+    return structure.fold(lambda place: place.build(values), built)
 
 
 def _arguments(plan: Plan, values: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -97,7 +93,7 @@ def _arguments(plan: Plan, values: Sequence[Any]) -> tuple[tuple[Any, ...], dict
 # Jacobians ------------------------------------------------------------------------------------------------------------
 
 
-class _PartOfRows(Jacobian):
+class _PartOfRows(JacobianOperation):
     """Some rows, or columns, of a Jacobian: native stacks. Its directions are where they begin and end."""
 
     def tangents(self, call: Call, directions: tuple[Any, ...]) -> Arrays:
@@ -130,10 +126,14 @@ def _sent(x: Any) -> Any:
     return library.sent(x) if isinstance(library, Library) else x
 
 
-class _InParts(Operation):
+class _InParts(ValueAndJacobianOperation):
     """What the Jacobian has in common with the value and the Jacobian."""
 
     compiles = False
+
+    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
+        found = self._spread(function, leaves)
+        return super().compute(function, leaves, tangents) if found is None else self.parts(*found)
 
     def _spread(self, function: Function, leaves: Arrays) -> tuple[Arrays, Aux, list[list[Any]]] | None:
         """Outputs, aux and blocks; None for leaves that an outer derivative follows, which belong to their thread."""
@@ -155,18 +155,12 @@ class _InParts(Operation):
         return outputs, aux, derive.from_parts(backend, outputs, leaves, parts)
 
 
-class _SpreadValueJacobian(_InParts, ValueJacobian):
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return self._spread(function, leaves) or super().compute(function, leaves, tangents)
+class _SpreadValueJacobian(_InParts, ValueAndJacobianOperation):
+    pass
 
 
-class _SpreadJacobian(_InParts, Jacobian):
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        found = self._spread(function, leaves)
-        if found is None:
-            return super().compute(function, leaves, tangents)
-        _, aux, blocks = found
-        return Aux((), aux.form), blocks
+class _SpreadJacobian(_InParts, JacobianOperation):
+    pass
 
 
 def _home(stack: Any, like: Any) -> Any:
@@ -216,10 +210,11 @@ _NOTHING = object()
 
 
 def _is_part_frozen(structure: Structure) -> bool:
-    if not isinstance(structure, Node):
-        return False
-    frozen = structure.type.held and any(isinstance(child, Frozen) for child in structure.children)
-    return frozen or any(map(_is_part_frozen, structure.children))
+    return any(_is_constant(child) for node in structure.nodes() if node.type.held for child in node.children)
+
+
+def _is_constant(structure: Structure) -> bool:
+    return isinstance(structure, Node) and structure.type is CONSTANT
 
 
 def _entries(auto: AutoBackend, kind: BatchedKind, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -9,7 +9,7 @@ import math
 import re
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, TracebackType
@@ -23,7 +23,7 @@ from ..core.contract.errors import BackendError, MissingEngineError
 from ..core.contract.library import PYTHON, epsilon
 from ..core.contract.registry import auto_class, find, is_installed, names
 from ..core.operators.pullback import pullback
-from ..core.tree import Constant, Frozen, Leaf, Node, Static, Structure, build, flatten
+from ..core.tree import Constant, Leaf, LeafSpec, Static, flatten
 from .measured import label
 from .verdict import Verdict
 
@@ -116,8 +116,8 @@ def check_neutral(
     arrays = [leaf.value if leaf.library is PYTHON else leaf.library.to_numpy(leaf.value) for leaf in leaves]
 
     def called_with(convert: Callable[[Array], Any]) -> Any:
-        inner, keywords = build(
-            structure, iter([x if leaf.library is PYTHON else convert(x) for x, leaf in zip(arrays, leaves)])
+        inner, keywords = structure.build(
+            iter([x if leaf.library is PYTHON else convert(x) for x, leaf in zip(arrays, leaves)])
         )
         return f(*inner, **keywords)
 
@@ -177,22 +177,18 @@ def _numbers(result: Any) -> list[Array]:
     leaves: list[Leaf] = []
     structure = flatten(Constant(result), leaves, lambda: "the result")
     values = iter([leaf.library.to_numpy(leaf.value) for leaf in leaves])
-    return list(_numbers_in(structure, values))
+    found: list[Array] = []
 
+    def collect(place: LeafSpec) -> None:
+        if not isinstance(place, Static):
+            found.append(np.asarray(next(values)))
+        elif isinstance(place.value, (bool, int, float, complex)):
+            found.append(np.asarray(place.value))
+        elif hasattr(place.value, "__dlpack__"):  # such as an array that only array-api-compat knows
+            found.append(np.from_dlpack(place.value))
 
-def _numbers_in(structure: Structure, values: Iterator[Array]) -> Iterator[Array]:
-    if isinstance(structure, Frozen):
-        yield from _numbers_in(structure.inner, values)
-    elif isinstance(structure, Node):
-        for child in structure.children:
-            yield from _numbers_in(child, values)
-    elif isinstance(structure, Static):  # such as an array that only array-api-compat knows
-        if isinstance(structure.value, (bool, int, float, complex)):
-            yield np.asarray(structure.value)
-        elif hasattr(structure.value, "__dlpack__"):
-            yield np.from_dlpack(structure.value)
-    else:
-        yield np.asarray(next(values))
+    structure.fold(collect, lambda node, children: None)
+    return found
 
 
 def _difference(numbers: list[Array], wanted: list[Array]) -> str:

@@ -17,7 +17,7 @@ from ..core.contract.registry import auto_class, backend_class, find, is_install
 from ..core.operators.gradient import gradient
 from ..core.operators.hessian import hvp
 from ..core.operators.pullback import pullback, pushforward
-from ..core.tree import Leaf, Structure, build, build_gradient, flatten
+from ..core.tree import Leaf, Structure, build_gradient, flatten
 from ..rules.derived.engine import has_derivative, marked
 from ..rules.rule import Rule
 from .leaves import named_leaves
@@ -353,7 +353,7 @@ def _as_single(tree: Any) -> Any:
         narrow = leaf.library is NUMPY and leaf.differentiated
         dtype = "complex64" if narrow and leaf.value.dtype.kind == "c" else "float32"
         found.append(leaf.value.astype(dtype) if narrow else leaf.value)
-    return build(structure, iter(found))
+    return structure.build(iter(found))
 
 
 __all__ = ["RuleCheck", "RuleFinding", "check_rule"]

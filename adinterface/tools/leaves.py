@@ -6,17 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..core.tree import (
+    CONSTANT,
     DIFFERENTIATED,
-    Frozen,
     Leaf,
-    LeafSpec,
     Node,
+    Static,
     Structure,
-    children_of,
     flatten,
     flatten_argument,
     holder_of,
-    paths_of,
 )
 
 
@@ -27,10 +25,10 @@ def named_leaves(value: Any, root: str) -> Iterator[tuple[str, Leaf]]:
     remaining = iter(leaves)
 
     def walk(structure: Structure, path: str) -> Iterator[tuple[str, Leaf]]:
-        for where, place in paths_of(structure, path):
-            if isinstance(place, Frozen):
-                yield from walk(place.inner, where)
-            elif isinstance(place, LeafSpec):
+        for where, place in structure.places(path):
+            if isinstance(place, Node):
+                yield from walk(place.children[0], where)
+            elif not isinstance(place, Static):
                 yield where, next(remaining)
 
     yield from walk(structure, root)
@@ -50,7 +48,7 @@ def differentiated_paths(structures: Iterable[Structure]) -> list[str]:
     return [
         path
         for i, structure in enumerate(structures)
-        for path, place in paths_of(structure, f"args[{i}]")
+        for path, place in structure.places(f"args[{i}]")
         if place is DIFFERENTIATED
     ]
 
@@ -63,8 +61,8 @@ def native_leaves(structures: Iterable[Structure], args: Iterable[Any]) -> list[
 def _native(structure: Structure, arg: Any) -> Iterator[Any]:
     if structure is DIFFERENTIATED:
         yield arg
-    elif isinstance(structure, Node):
-        for child, inner in zip(children_of(structure), structure.type.flatten(arg)[0]):
+    elif isinstance(structure, Node) and structure.type is not CONSTANT:
+        for child, inner in zip(structure.inner(), structure.type.flatten(arg)[0]):
             yield from _native(child, inner)
 
 
@@ -77,8 +75,8 @@ def with_native_leaves(structures: Iterable[Structure], args: Iterable[Any], lea
 def _replaced(structure: Structure, arg: Any, leaves: Iterator[Any]) -> Any:
     if structure is DIFFERENTIATED:
         return next(leaves)
-    if not isinstance(structure, Node):
+    if not isinstance(structure, Node) or structure.type is CONSTANT:
         return arg
     children, data = structure.type.flatten(arg)
-    replaced = [_replaced(one, inner, leaves) for one, inner in zip(children_of(structure), children)]
+    replaced = [_replaced(one, inner, leaves) for one, inner in zip(structure.inner(), children)]
     return structure.type.unflatten(data, [*holder_of(structure.type, arg, children), *replaced])

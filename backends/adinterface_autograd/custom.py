@@ -44,7 +44,7 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
     outputs = tuple([x if isbox(x) else np.asarray(x) for x in outputs])
     point = Point(tuple(below), carried, outputs, aux)
     if issubclass(node_class, JVPNode):
-        given = {n: box._node.g for n, box in boxed}
+        given = {n: _like(box._node.g, box._value) for n, box in boxed}
         tangents = tuple([given[n] if n in given else _zeros(x) for n, x in enumerate(below)])
         if rule.pushforward is not None:
             pushed = _checked(rule, rule.pushforward, tangents, point, trace)
@@ -99,12 +99,12 @@ def _node(parents: list[Any], vjp: Callable[[Any], Any]) -> Any:
     return node
 
 
-def _like(cotangent: Any, output: Any) -> Any:
-    """In the dtype of the output: autograd's own rules give a sum of several dtypes in the widest."""
-    dtype = value(output).dtype
-    if value(cotangent).dtype == dtype or value(cotangent).dtype.kind != dtype.kind:
-        return cotangent
-    return namespace.astype(cotangent, dtype)
+def _like(moved: Any, x: Any) -> Any:
+    """A tangent, or a cotangent, in the dtype of its array; autograd's own rules may give a wider one."""
+    dtype = value(x).dtype
+    if value(moved).dtype == dtype or value(moved).dtype.kind != dtype.kind:
+        return moved
+    return namespace.astype(moved, dtype)
 
 
 class _Parts:

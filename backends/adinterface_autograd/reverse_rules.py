@@ -141,14 +141,17 @@ def _joined(axis: int | None, *parts: Any) -> Any:
 RULES[anp.concatenate_args] = _unless(lambda args, kwargs: args[0] is not None, anp.concatenate_args, _traced(_joined))
 
 
-def _repeats_no_index(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+def _einsum_is_plain(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether no operand repeats an index, and all axes with one index have one length."""
     if not isinstance(args[0], str):
         return True
-    terms = args[0].partition("->")[0].replace(" ", "").replace("...", "").split(",")
-    return all(len(set(term)) == len(term) for term in terms)
+    terms = args[0].partition("->")[0].replace(" ", "").split(",")
+    if any(len(set(term) - {"."}) < len(term.replace(".", "")) for term in terms):
+        return False
+    return all(len(lengths) == 1 for lengths in rules.index_lengths(terms, args[1:]).values())
 
 
-RULES[anp.einsum] = _unless(_repeats_no_index, anp.einsum, _traced(rules.einsum))
+RULES[anp.einsum] = _unless(_einsum_is_plain, anp.einsum, _traced(rules.einsum))
 
 
 def _as_autograd_takes(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import autograd.numpy as anp
@@ -522,14 +522,41 @@ def vecdot(x: Any, y: Any, /, *, axis: int = -1) -> Any:
 
 
 def einsum(subscripts: str, /, *operands: Any, **options: Any) -> Any:
-    """As NumPy's. autograd has no rule for an index that an operand repeats, so diagonals are taken first."""
+    """As NumPy's. autograd has no rule for an index that an operand repeats, so diagonals are taken first; and it has the wrong
+    shape for an operand along an axis that another one has only once, so axes of length 1 are made as long as the others are.
+    """
     inputs, arrow, output = subscripts.replace(" ", "").partition("->")
     terms = inputs.split(",")
     if not arrow:
         letters = "".join(terms).replace("...", "")
         output = "..." * ("..." in inputs) + "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
     taken = [_without_repeats(term, x) for term, x in zip(terms, operands)]
+    lengths = index_lengths([term for term, _ in taken], [x for _, x in taken])
+    taken = [(term, _expanded(term, x, lengths)) for term, x in taken]
     return anp.einsum(",".join(term for term, _ in taken) + "->" + output, *[x for _, x in taken], **options)
+
+
+def index_lengths(terms: Sequence[str], operands: Sequence[Any]) -> dict[str, set[int]]:
+    """The lengths of the axes that each index of an einsum names; those of `...` left aside."""
+    lengths: dict[str, set[int]] = {}
+    for term, x in zip(terms, operands):
+        for letter, axis in _axes(term, ndim_of(x)):
+            lengths.setdefault(letter, set()).add(shape_of(x)[axis])
+    return lengths
+
+
+def _axes(term: str, ndim: int) -> Iterator[tuple[str, int]]:
+    before, _, after = term.partition("...")
+    yield from zip(before, range(ndim))
+    yield from zip(after, range(ndim - len(after), ndim))
+
+
+def _expanded(term: str, x: Any, lengths: dict[str, set[int]]) -> Any:
+    shape = list(shape_of(x))
+    for letter, axis in _axes(term, len(shape)):
+        if shape[axis] == 1:
+            shape[axis] = builtins.max(lengths[letter] - {1}, default=1)
+    return x if tuple(shape) == tuple(shape_of(x)) else broadcast_to(x, tuple(shape))
 
 
 def _without_repeats(term: str, x: Any) -> tuple[str, Any]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from adinterface.core.contract.backend import Accuracy, LeafAccuracy
 from adinterface.core.contract.errors import PrecisionError
-from adinterface.core.contract.record import note_accuracy
+from adinterface.core.contract.record import active_record, note_accuracy
 
 from .evaluation import Evaluations
 from .levels import enclosing
@@ -21,13 +21,15 @@ REFUSED = {3: 1e-7, 4: 1e-5}
 ROUNDING = {1: 64, 2: 1e4}
 
 
-def report(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int = 1) -> None:
+def report(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int = 1, *, warns: bool = True) -> None:
     """Tell of derivatives along lines: the operator, which warns, and the differences around these, whose noise it is.
 
-    order: of these derivatives, without those that f takes itself.
+    order: of these derivatives, without those that f takes itself. warns: whether the operator is told even if nobody asks.
     """
     depth = evaluations.level.order + order
     if depth < 3 and enclosing() is None:
+        if not warns and active_record() is None:
+            return
         note_accuracy(lambda: Accuracy(depth, _by_leaf(evaluations, lines, slopes, order)))
         return
     values, errors = slopes.values, slopes.errors
@@ -42,18 +44,6 @@ def report(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int = 
         return
     refuse(depth, overall)
     note_accuracy(lambda: Accuracy(depth, _by_leaf(evaluations, lines, slopes, order)))
-
-
-def report_pairs(evaluations: Evaluations, relative: float, exactness: float) -> None:
-    """As `report` for plain differences with this relative step: how much noise rounding leaves in them."""
-    level, above = evaluations.level, enclosing()
-    if above is None and level.order < 2:
-        return
-    error, order = max(exactness, level.error) / relative, level.order + 1
-    if above is not None:
-        above.note(error, order)
-    else:
-        refuse(order, error)
 
 
 def refuse(order: int, error: float) -> None:

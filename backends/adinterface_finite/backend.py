@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import functools
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,15 +12,15 @@ import numpy as np
 from adinterface.core.contract.arrays import block_dtype, is_complex, library_of, size_of
 from adinterface.core.contract.auto import AutoFiniteDifferences
 from adinterface.core.contract.backend import Arrays, Aux, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pushforward
-from adinterface.core.contract.record import active_record, note_step
+from adinterface.core.contract.record import note_step
 from adinterface.core.contract.registry import backend_of, evaluation
 
 from . import traced
-from .accuracy import report, report_pairs
+from .accuracy import report
 from .evaluation import Evaluations, TracedError, apart
 from .known_failures import KNOWN_FAILURES
 from .lines import Coordinates, Directions, Together, both, stacked
-from .methods import method_of, pairs
+from .methods import method_of
 from .methods.adaptive import Adaptive
 from .methods.complex_step import ComplexStep
 from .methods.method import Array, Slopes
@@ -43,8 +42,6 @@ class FiniteDifferencesBackend(Backend):
         #: How many derivatives are taken of one another: the steps of fixed stencils follow.
         self.depth = 1
         self.method = method_of(auto)
-        #: The relative steps of plain central differences; None for other methods.
-        self.relative = self._relative()
         #: The backend whose arrays f gets.
         self.native: Backend | None = None
         if auto.native is not None:
@@ -55,15 +52,7 @@ class FiniteDifferencesBackend(Backend):
     def pair(self) -> tuple[Backend, Backend]:
         nested = copy.copy(self)
         nested.depth, nested.method = 2, method_of(self.options, 2)
-        nested.relative = nested._relative()
         return nested, nested
-
-    def _relative(self) -> pairs.Relative | None:
-        options = self.options
-        plain = options.method == "central" and options.order in (None, 2) and options.executor is None
-        if not plain or options.scale is not None or options.noise is not None:
-            return None
-        return pairs.relative_step(options.step, self.depth)
 
     def scales(self, leaves: Arrays) -> tuple[Any, ...]:
         """As far as a step moves each number by itself, of which a step along a tangent is made."""
@@ -83,36 +72,12 @@ class FiniteDifferencesBackend(Backend):
     # first order
 
     def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient | Linearized:
-        quick = None if self.relative is None else self._in_pairs(function, leaves, value, pairs.gradient)
-        if quick is not None:
-            (outputs, aux), slopes = quick
-            return Gradient(outputs, aux, slopes)
         found = self._columns(function, leaves, value, real=True)
         return found if isinstance(found, Linearized) else Gradient(found.outputs, found.aux, tuple(found.blocks[0]))
 
     def jacobian(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian | Linearized:
         note_step(self, f"{sum(size_of(self, leaf) for leaf in leaves)} columns of the Jacobian")
-        quick = self._in_pairs(function, leaves, value, pairs.jacobian)
-        if quick is None:
-            return self._columns(function, leaves, value)
-        (outputs, aux), blocks = quick
-        return Jacobian(outputs, aux, blocks)
-
-    def _in_pairs(self, function: FlatFunction, leaves: Arrays, value: bool, compute: Any) -> Any:
-        """Plain central differences, where nothing is asked of them but to be quick: `((outputs, aux), result)`."""
-        relative = self.relative
-        if relative is None or active_record() is not None or not pairs.are_real_numpy(leaves):
-            return None  # who asks how exact they are is told by the general way
-        evaluations = self._evaluations(function, leaves)
-        with evaluation(leaves):
-            at = evaluations.at_the_point() if value else None
-            if at is not None and not pairs.are_numpy(at[0]):
-                return None
-            found = apart(self, leaves, lambda fresh: compute(evaluations, fresh(), relative))
-        if found is None:
-            return None
-        report_pairs(evaluations, relative(leaves[0].dtype), pairs.exactness(leaves[0].dtype))
-        return at or ((), evaluations.aux), found
+        return self._columns(function, leaves, value)
 
     def _columns(self, function: FlatFunction, leaves: Arrays, value: bool, real: bool = False) -> Jacobian | Linearized:
         """real: f's value is known to be. A `Linearized` where an engine traces the leaves."""
@@ -130,7 +95,7 @@ class FiniteDifferencesBackend(Backend):
                 slopes = self._slopes(evaluations, lines)
         except TracedError:
             return traced.linearize(self, function, leaves)
-        report(evaluations, lines, slopes)
+        report(evaluations, lines, slopes, warns=self.method.estimates)
         outputs, aux = evaluations.base() if value or not numbers else ((), evaluations.aux)
         return Jacobian(outputs, aux, self._blocks(evaluations, lines, slopes))
 
@@ -186,11 +151,6 @@ class FiniteDifferencesBackend(Backend):
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True) -> Pushforward:
         if self._traced((*leaves, *tangents)):
             return traced.pushforward(self, function, leaves, tangents, value=value)
-        if pairs.are_real_numpy(tangents) and any(map(np.count_nonzero, tangents)):
-            quick = self._in_pairs(function, leaves, value, functools.partial(pairs.pushforward, tangents))
-            if quick is not None:
-                (outputs, aux), pushed = quick
-                return Pushforward(outputs, pushed, aux)
         evaluations = self._evaluations(function, leaves)
         try:
             with evaluation(leaves):
@@ -224,7 +184,7 @@ class FiniteDifferencesBackend(Backend):
         layout = evaluations.layout(())
         values = np.zeros((lines.count, layout.count), layout.dtype)
         if slopes is not None:
-            report(evaluations, moving, slopes)
+            report(evaluations, moving, slopes, warns=self.method.estimates)
             values[lines.moves] = slopes.values
         return tuple([native(layout, n, stack) for n, stack in enumerate(layout.split(values))])
 

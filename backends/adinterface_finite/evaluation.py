@@ -69,6 +69,11 @@ class Evaluations:
         return self.base()[0]
 
     @property
+    def count(self) -> int | None:
+        """How many numbers f returns; None if it was not evaluated yet."""
+        return None if self._layout is None else self._layout.count
+
+    @property
     def at_hand(self) -> bool:
         """Whether f is known at the point itself."""
         return self._base is not None

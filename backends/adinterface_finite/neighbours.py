@@ -25,8 +25,6 @@ ROUGH, TWO = 0.25, 0.02
 DEEP = 14
 #: How near to the step itself, relative, residues of a kink fall.
 KINK = 1e-3
-#: The largest power of the step with which they fall at a point where f is not smooth.
-STEEPEST = 1.75
 #: How many powers of two below the length in which f changes the step behind one that tells is.
 BELOW_LENGTH = 4
 
@@ -72,20 +70,13 @@ def fit(exponents: tuple[int, ...], slopes: Array, rounding: Array, lengths: Arr
     return Fit(seen.any(axis=1), (agree | ~seen).all(axis=1), below)
 
 
-def without_kinks(exponents: tuple[int, ...], residues: Array, lengths: Array) -> Array:
+def without_kinks(residues: Array, lengths: Array) -> Array:
     """Where residues fall with the step and not with its square, f has a kink at the point: slopes are its mean slope.
 
-    So they are where residues fall with another power of the step down to one that tells: f jumps there, or is a root.
-    """
-    sizes = np.abs(residues)
+    Nor do residues count where f is not finite at the point."""
     falls = (lengths[:, -1] / lengths[:, -2])[:, None]
-    kinks = np.abs(residues[:, -1] - falls * residues[:, -2]) < KINK * sizes[:, -1]
-    if is_deep(exponents) and len(exponents) > 2:
-        spans = np.diff(np.log2(lengths), axis=1)[:, -2:, None]
-        with np.errstate(all="ignore"):
-            powers = np.diff(np.log2(sizes), axis=1)[:, -2:] / spans
-        kinks |= (np.abs(powers[:, 1] - powers[:, 0]) < KINK) & (powers[:, 1] < STEEPEST)
-    return np.where(kinks[:, None], 0.0, residues)
+    kinks = np.abs(residues[:, -1] - falls * residues[:, -2]) < KINK * np.abs(residues[:, -1])
+    return np.where(kinks[:, None] | np.isnan(residues), 0.0, residues)
 
 
 def _stays(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Array, residues: Array) -> tuple[Array, Array]:
@@ -99,7 +90,7 @@ def _stays(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Arr
     off, change = np.abs(full @ residues[:, last]), np.abs((full - shorter) @ slopes[:, last])
     hides = off > 2 * change * lengths[:, -1:]
     if size == 2:
-        low, square = np.abs(residues[:, -1]), np.abs(residues[:, -2]) * 4.0 ** (exponents[-1] - exponents[-2])
+        low, square = np.abs(residues[:, -1]), np.abs(residues[:, -2]) * (lengths[:, -1:] / lengths[:, -2:-1]) ** 2
         stays = (low > 2 * square) | ((low > square / 2) & (off > TWO * low) & hides)
     else:
         shortest = windows(exponents[-size + 2 :], 2, 1).weights[-1]
@@ -116,8 +107,7 @@ def _below(exponents: tuple[int, ...], slopes: Array, noise: Array, lengths: Arr
     weights = windows(exponents[:size], 2, 1).weights[-1]
     missed = np.abs(weights @ residues[:, :size])
     turn, bend = np.abs(slopes[:, -1] - weights @ slopes[:, :size]), np.maximum(np.abs(residues[:, -1]), noise[:, -1])
-    with np.errstate(all="ignore"):
-        length = np.fmin(missed / turn, lengths[:, -1:] * np.sqrt(missed / bend))
+    length = np.fmin(missed / turn, lengths[:, -1:] * np.sqrt(missed / bend))
     known = (missed > SURE * (np.abs(weights) @ noise[:, :size])) & (length > 0)
     length = np.where(known, length, np.inf).min(axis=1, initial=np.inf)
     return np.asarray(np.floor(np.log2(length / lengths[:, 0])) + exponents[0] - BELOW_LENGTH)

@@ -18,14 +18,14 @@ import numpy as np
 from adinterface.core.contract.backend import Arrays
 
 from .evaluation import Evaluations
-from .extrapolation import extrapolate, windows
+from .extrapolation import Estimate, extrapolate, size_of_step, windows
 from .methods.adaptive import Adaptive
 from .methods.looks import Apart, Step
 from .methods.method import Array, Slopes
 from .methods.sweep import Sweep
 from .methods.track import Track
 from .points import Lines
-from .steps import SMALLEST
+from .steps import ENOUGH, SMALLEST
 
 #: A second derivative is exact enough at this many times the error of a slope that is; and where it is small beside those
 #: along its two lines, at this part of them.
@@ -47,6 +47,7 @@ class Bends(Sweep):
         self.seen: dict[tuple[int, int], tuple[Any, Any, float, float]] = {}
         self.march(self.tracks)
         self.found = self.allocated().slopes()
+        self.firsts = self._firsts()
         return self.found
 
     def values_at(self, wanted: Sequence[Step]) -> tuple[Array, Array, Apart]:
@@ -56,8 +57,7 @@ class Bends(Sweep):
         return up, down, apart
 
     def derivatives(self, steps: Sequence[Step], up: Array, down: Array, apart: Apart) -> Array:
-        with np.errstate(all="ignore"):
-            return np.array([self._bend(*each) for each in zip(up, down, *apart)])
+        return np.array([self._bend(*each) for each in zip(up, down, *apart)])
 
     def _bend(self, up: Any, down: Any, ahead: Any, behind: Any) -> Any:
         if ahead == behind:
@@ -69,32 +69,49 @@ class Bends(Sweep):
 
     def first(self) -> Array:
         """The first derivatives: (lines, outputs)."""
-        values = self.found.values.copy()
+        return self.firsts
+
+    def _firsts(self) -> Array:
+        values, epsilon = self.found.values.copy(), self.allocated().epsilon
         for track in self.tracks:
             exponents = tuple(track.exponents)
-            if len(exponents) > 1:
-                values[track.line] = self._first(track, exponents)
+            if len(exponents) < 2:
+                continue
+            # Large steps are taken where second differences are small beside rounding, which says nothing of the slopes.
+            exponents = tuple([e for e in exponents if e <= 2]) if exponents[-2] <= 2 else exponents[-2:]
+            estimate = self._first(track, exponents)
+            # Where f is odd around the point its second differences vanish at any step: the slopes need smaller ones.
+            for _ in range(self.more // 2):
+                if not np.any(estimate.error > ENOUGH * self.limit(epsilon) * np.abs(estimate.value)):
+                    break
+                exponents = (*exponents, exponents[-1] - 1)
+                self.at([(track.line, exponents[-1])])
+                estimate = self._first(track, exponents)
+            values[track.line] = estimate.value[0]
         return values
 
-    def _first(self, track: Track, exponents: tuple[int, ...]) -> Any:
+    def _first(self, track: Track, exponents: tuple[int, ...]) -> Estimate:
         parts = [self.seen[track.line, e] for e in exponents]
         slopes = [(up - down) / (a - b) if a != b else 0 * up for up, down, a, b in parts]
         sizes = [np.maximum(abs(up), abs(down)) for up, down, _, _ in parts]
         epsilon = self.allocated().epsilon
-        steps = [track.unit * 2.0**e for e in exponents]
+        steps = [track.unit * size_of_step(e) for e in exponents]
         lengths = np.array(steps)[None, :, None]
         rounding = np.maximum(0.5 * epsilon * np.array([sizes]), 0.5 * (self.options.absolute or 0.0)) / lengths
-        return extrapolate(windows(exponents, 2, 1), np.array([slopes]), rounding, lengths[:, -1:], lengths[:, :, 0]).value[0]
+        return extrapolate(windows(exponents, 2, 1), np.array([slopes]), rounding, lengths[:, -1:], lengths[:, :, 0])
 
     def top(self, track: Track) -> int:
         """The exponent from which on steps are good for mixed derivatives: the largest that served, but not beyond the first.
+        It is even, so that steps from it on have the same ratios along all lines.
 
         Where f is a square along the line, any step serves there.
         """
         exponents = track.exponents
         if len(exponents) < 2:
-            return exponents[0] if exponents else 0
-        return min(exponents[self.allocated().served(track)], 0)
+            largest = exponents[0] if exponents else 0
+        else:
+            largest = min(exponents[self.allocated().served(track)], 0)
+        return largest - largest % 2
 
     def at(self, keys: Sequence[tuple[int, int]]) -> None:
         """See that f is known at these lines and exponents."""
@@ -140,7 +157,7 @@ class Mixed(Sweep):
         def points() -> Iterator[list[Any]]:
             for track, exponent in wanted:
                 (i, a), (j, b) = self._keys(track.line, exponent)
-                u, v = bends.tracks[i].unit * 2.0**a, bends.tracks[j].unit * 2.0**b
+                u, v = bends.tracks[i].unit * size_of_step(a), bends.tracks[j].unit * size_of_step(b)
                 for sign in (1, -1):
                     yield self.move(self.fresh(), i, sign * u, j, sign * v)
 

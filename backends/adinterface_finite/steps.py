@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .extrapolation import Estimate
+from .extrapolation.windows import FAR
 from .neighbours import DEEP, between, fit, is_deep
 
 Array = np.ndarray[Any, Any]
@@ -41,9 +42,11 @@ SMALLEST = 5e-324
 LEAST, LEAP = -6, 14
 #: How much more noise than rounding is reckoned with where steps are chosen.
 UNSEEN = 8.0
-#: From this relative error on, if it is so many times what the steps lack and samples of noise are alike up to this factor,
-#: the last step is a test: how noisy it may be in parts of that error, and how far away at most.
-UNSURE, BEYOND, ALIKE, PART, FARTHEST = 1e-5, 3e4, 10.0, 1e-4, 24
+#: From this relative error on, if it is so many times what the steps lack and so many times the rounding that is known, the
+#: last step is a test. Its exponent: so small that
+#: most of what hides between larger steps is seen, and no more than ten times smaller than the step of a 3-point rule, whose
+#: rounding is then about what this one has.
+UNSURE, BEYOND, KNOWN, TEST = 1e-5, 3e4, 5e6, -16
 
 
 def grain(values: Sequence[float]) -> float:
@@ -81,9 +84,8 @@ def coarse(grain: float, slopes: Sequence[float], rounding: Sequence[float], sma
 def may_be_rounded(values: Array) -> Array:
     """Where `grain` may find something. values: (lines, steps, outputs), not negative; gives (lines, outputs)."""
     top = values.max(axis=1)
-    with np.errstate(all="ignore"):
-        finest = values * (10.0 ** (DIGITS - 1 - np.floor(np.log10(top))))[:, None]
-        found = (np.abs(finest - np.rint(finest)) <= 2.0**-50 * finest).all(axis=1)
+    finest = values * (10.0 ** (DIGITS - 1 - np.floor(np.log10(top))))[:, None]
+    found = (np.abs(finest - np.rint(finest)) <= 2.0**-50 * finest).all(axis=1)
     return np.asarray(found & (top > 0))
 
 
@@ -124,28 +126,26 @@ def decide(
     errors, own = np.abs(estimate.error), np.maximum(np.abs(estimate.value), np.abs(slopes[:, -1]))
     own = np.maximum(own, np.minimum(least, own.max(axis=1, keepdims=True)))
     own = np.where(own > 0, own, np.where(errors > 0, errors, 1.0))
+    value = np.maximum(np.abs(estimate.value), np.minimum(least, own))
+    high_bend, low_bend = np.abs(slopes[:, 0] - slopes[:, 1]), np.abs(slopes[:, -2] - slopes[:, -1])
+    last, high_noise, low_noise = np.abs(slopes[:, -1]), 2 * rounding[:, 1], 2 * rounding[:, -1]
+    measures = np.array([last, low_bend, high_bend, low_noise, high_noise, value, errors, estimate.floor], float)
     lines, worst = np.arange(len(own)), (errors / own).argmax(axis=1)
-
-    def of_worst(array: Array) -> Array:
-        return np.asarray(array[lines, worst], float)
-
-    last, low_bend, low_noise = (
-        of_worst(each) for each in (np.abs(slopes[:, -1]), np.abs(slopes[:, -2] - slopes[:, -1]), 2 * rounding[:, -1])
-    )
-    measures = (
-        small, bad, left, last, low_bend, of_worst(np.abs(slopes[:, 0] - slopes[:, 1])), low_noise,
-        of_worst(2 * rounding[:, 1]), of_worst(np.maximum(np.abs(estimate.value), np.minimum(least, own))), of_worst(errors),
-        of_worst(estimate.floor), of_worst(np.full(errors.shape, np.inf) if estimate.alike is None else estimate.alike),
-    )  # fmt: skip
+    every = zip(small.tolist(), bad.tolist(), left.tolist(), measures[:, lines, worst].T.tolist())
     changes: list[bool] = np.asarray(slopes.any(axis=(1, 2))).tolist()
-    every = zip(*[measure.tolist() for measure in measures])
-    usual = [next_step(exponents, power, limit, *each) if change else None for change, each in zip(changes, every)]
+    usual = [
+        next_step(exponents, power, limit, *each, *measured) if change else None
+        for change, (*each, measured) in zip(changes, every)
+    ]
     if residues is None or lengths is None:
         return usual
     unsure = errors > ENOUGH * limit * own
-    found = fit(exponents, slopes, rounding, lengths, residues, np.where(unsure, LATE * limit * own, np.inf))
-    bends = (low_bend > 10 * GOOD * last) & (low_bend > 8 * low_noise)
     open_ = unsure.any(axis=1) & (left > 1)
+    if not open_.any():
+        return usual
+    found = fit(exponents, slopes, rounding, lengths, residues, np.where(unsure, LATE * limit * own, np.inf))
+    of_worst = measures[:4, lines, worst]
+    bends = (of_worst[1] > 10 * GOOD * of_worst[0]) & (of_worst[1] > 8 * of_worst[3])
     return [
         _by_fit(exponents, *each) if go_on else step
         for go_on, step, *each in zip(open_.tolist(), usual, usual, *[each.tolist() for each in (*found, bends, left)])
@@ -187,14 +187,13 @@ def next_step(
     top: float,
     error: float,
     floor: float,
-    alike: float,
 ) -> int | None:
     """The exponent of the next step of a line along which f changes; None if it has enough.
 
     limit: the unit of relative errors that are small enough. small: whether the largest step is less than x itself. bad: the
     least exponent at which f was not finite. left: how many evaluations the line may still take. last: the slope at the
     smallest step. low_bend, high_bend: how far the slopes at the two smallest steps are apart, and at the two largest.
-    low_noise, high_noise: twice the rounding in the slopes at the smallest step and at the second. top, error, floor, alike:
+    low_noise, high_noise: twice the rounding in the slopes at the smallest step and at the second. top, error, floor:
     the estimate. All in absolute value, and where f has many outputs the largest of all.
     """
     steps, high, low = len(exponents), exponents[0], exponents[-1]
@@ -226,9 +225,9 @@ def next_step(
     if rest > 2:
         return low - (2 if relative > LOST and steps > 2 else 1)
     gap, lacks = _gap(exponents, power, low_bend, low_noise, rest)
-    if rest < 2 and steps > 3 and max(UNSURE, BEYOND * lacks) < relative < math.inf and alike < ALIKE:
+    if rest < 2 and steps > 3 and max(UNSURE, BEYOND * lacks, KNOWN * low_noise) < relative < math.inf:
         # A function that is noisy, or one that oscillates unseen between the steps: far below them this can be told.
-        gap = max(gap, min(math.floor(math.log2(PART * relative) - math.log2(max(UNSEEN * low_noise, 1e-300))), FARTHEST))
+        return min(low - FAR, TEST)
     return low - gap
 
 

@@ -33,6 +33,7 @@ class JaxBackend(Backend):
     node_types = (EquinoxModule(), NnxObject(), Pytree())
     opaque_types = (type(jax.jit(abs)), jax.custom_jvp, jax.custom_vjp)
     transposes = True
+    takes_trees = True
 
     def __init__(self, auto: AutoJax):
         super().__init__(auto)
@@ -93,6 +94,11 @@ class JaxBackend(Backend):
 
     def compile_deciding(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
         return Decided(compute) if self.jit else None
+
+    def export(self, function: Callable[..., Arrays], arrays: Arrays, path: str) -> dict[str, Any]:
+        from .exporting import export  # here, because few programs need jax.export
+
+        return export(function, arrays, path)
 
     def note(self, error: Exception) -> str | None:
         return note_of(error, NOTES)

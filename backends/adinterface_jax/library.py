@@ -191,8 +191,10 @@ class JaxLibrary(Library):
             return _own_array(example)
         return None
 
-    def leave_all(self, examples: Sequence[Any]) -> LeaveAll | None:
-        return None if any(isinstance(x, jax.core.Tracer) for x in examples) else _own_arrays(examples)
+    def leave_all(self, examples: Sequence[Any], sources: Sequence[Library]) -> LeaveAll | None:
+        if any(source is not self for source in sources) or any(isinstance(x, jax.core.Tracer) for x in examples):
+            return None
+        return _own_arrays(examples)
 
     def present(self, target: Library) -> Leave | None:
         return _untraced if target is self else _own_numbers_of_any_dtype if target is NUMPY else None

@@ -7,4 +7,4 @@ from jax.numpy import bool as bool  # the star leaves out what it calls private 
 from jax.numpy import fft as fft
 from jax.numpy import linalg as linalg
 
-from .standard import *  # type: ignore[assignment]  # noqa: F403
+from .corrected_standard import *  # type: ignore[assignment]  # noqa: F403

@@ -14,9 +14,10 @@ import numpy as np
 from adinterface.numpy_code.compositions import COMPOSITIONS
 from adinterface.numpy_code.names import COUNTS, by_columns
 
-from . import namespace
-from . import special as special
+from . import jax_special, namespace
 from .namespace import fft as fft
+
+special = jax_special
 
 #: The parameters of `jax.numpy` where a list or tuple of numbers is no array.
 _SETTINGS = (COUNTS - {"repeats"}) | {"dimensions", "dtype", "new_shape", "newshape", "optimize", "range", "sections"}

@@ -15,7 +15,7 @@ from adinterface import tree
 from adinterface.core.contract.auto import AutoJax
 from adinterface.core.contract.errors import TreeError
 from adinterface.core.contract.library import NUMPY, PYTHON, Library, complex_of, widest
-from adinterface.core.contract.structures import Frozen, LeafSpec, Node, Structure, children_of, count_leaves
+from adinterface.core.contract.structures import CONSTANT, Node, Static, Structure
 from adinterface.fit.parameters import Parameters, like, one_gradient
 
 from .library import JAX
@@ -227,20 +227,18 @@ def _as_numpy(x: Any) -> Any:
     return np.asarray(x)
 
 
-def _pytree(spec: Structure, values: Iterator[Any]) -> Any:
-    if isinstance(spec, LeafSpec):
-        return next(values)
-    if isinstance(spec, Frozen):
-        for _ in range(count_leaves(spec)):
-            next(values)
+def _pytree(structure: Structure, values: Iterator[Any]) -> Any:
+    return structure.fold(lambda place: None if isinstance(place, Static) else next(values), _optax_node)
+
+
+def _optax_node(node: Node, parts: list[Any]) -> Any:
+    if node.type is CONSTANT:
         return None
-    if not isinstance(spec, Node):
-        return None
-    children = children_of(spec)
-    parts = [_pytree(child, values) for child in children]
-    if not spec.type.held and isinstance(spec.type, Pytree):
-        return spec.type.unflatten(spec.data, parts)
-    keys = spec.type.paths(spec.data, len(children))
+    if not node.type.held and isinstance(node.type, Pytree):
+        return node.type.unflatten(node.data, parts)
+    if node.type.held:
+        parts = parts[1:]
+    keys = node.type.paths(node.data, len(parts))
     if keys == [f"[{n}]" for n in range(len(keys))]:
         return parts  # a list; a tuple too, for Optax sees positions alone
     return dict(zip([_key(key) for key in keys], parts))

@@ -2,6 +2,6 @@
 
 from .backend import TorchBackend
 from .library import TorchLibrary
-from .nodes import ModuleNode
+from .modules import ModuleNode
 
 __all__ = ["ModuleNode", "TorchBackend", "TorchLibrary"]

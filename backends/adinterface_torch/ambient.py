@@ -14,11 +14,11 @@ import torch
 class Ambient(threading.local):
     #: How many calls of this library record f: inside one, results stay in its graph (`backend`).
     depth = 0
-    #: The dtype that Python floats take in the innermost call (`precision`).
+    #: The dtype that Python floats take in the innermost call (`dtypes`).
     python_float: torch.dtype | None = None
     #: The private copies of modules that are made, each with its module; None if they are not noted (`state`).
     copies: list[tuple[torch.nn.Module, torch.nn.Module]] | None = None
-    #: What looks for wrappers that exchange gradients: a `Watch` (`exchange`).
+    #: What looks for wrappers that exchange gradients: a `Watch` (`distributed`).
     watch: Any = None
     #: The rule of which the value is computed: a `Called` (`captured`).
     called: Any = None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from operator import attrgetter
 from typing import Any
 
 import torch
-from torch.utils._pytree import register_pytree_node
 
 from adinterface.core.contract.auto import AutoTorch
 from adinterface.core.contract.backend import (
@@ -23,27 +23,27 @@ from adinterface.core.contract.backend import (
     Pushforward,
     Randomness,
 )
+from adinterface.core.contract.compilers import Compiler
 from adinterface.core.contract.errors import AdinterfaceError, BackendError
 from adinterface.core.contract.notes import note_of
 
 from .ambient import here
-from .backward import backward
-from .distributed import completed, in_use, is_dtensor, placed_like
-from .exchange import exchanged, refusing, watch
-from .forward_dtypes import keeping_dtypes
+from .backward import backward, dense, detached
+from .distributed import completed, gradients, is_dtensor, placed_like, refusing, watch
 from .known_failures import KNOWN_FAILURES
 from .library import TORCH
-from .nested_forward import forward, moving, refuse_tangents
-from .nodes import ModuleNode
+from .modules import ModuleNode
+from .nested_forward import forward, keeping_dtypes, moving, refuse_tangents
 from .notes import NOTES, OTHER_DTYPE
 from .pickling import marked
-from .private import in_dual_level, peek
+from .private import in_dual_level, in_use, peek, register_pytree_node
 from .state import kept, unchanged
 
 # torch keeps the level of forward mode for the whole process: two threads inside it at once would end each other's.
 _forward_mode = threading.RLock()
 
-_DETACH, _REQUIRE, _new = torch.Tensor.detach, torch.Tensor.requires_grad_, tuple.__new__
+_DETACH, _REQUIRE, _IS_INFERENCE = torch.Tensor.detach, torch.Tensor.requires_grad_, torch.Tensor.is_inference
+_GRAD_FN, _new = attrgetter("grad_fn"), tuple.__new__
 
 # torch.func carries it along, as a tree of its own kind.
 register_pytree_node(Aux, lambda aux: ([aux.arrays], aux.form), lambda parts, form: Aux(next(iter(parts)), form))
@@ -54,6 +54,7 @@ class TorchBackend(Backend):
     libraries = (TORCH,)
     node_types = (ModuleNode(),)
     transposes = True
+    takes_trees = True
     # Measured on torch 2.13: torch.func.jvp costs ten times a transposed pullback on long chains of small operations.
     prefers_transposing = True
     second_order = ("reverse", "reverse")
@@ -83,11 +84,10 @@ class TorchBackend(Backend):
             (output,), aux = function(*inputs)
         finally:
             here.depth = 0
-        found = backward((output,), inputs) if output.requires_grad else (None,) * len(inputs)
-        connected, gradients = _reach(found), _dense(found)
-        # Without the function of Python's that a named tuple has for this.
+        gradients = backward((output,), inputs) if output.requires_grad else (None,) * len(inputs)
+        connected = gradients[0] is not None or _reach(gradients)
         if not value:
-            return _new(Gradient, ((), aux, gradients, connected))
+            return _new(Gradient, ((), aux, gradients, connected))  # without the function that a named tuple has for it
         return _new(Gradient, ((output.detach(),), aux.map(_apart), gradients, connected))
 
     def hvp(self, function: FlatFunction, leaves: Arrays, directions: Arrays) -> Pushforward | None:
@@ -98,13 +98,13 @@ class TorchBackend(Backend):
         here.depth = 1
         try:
             (output,), _ = function(*inputs)
-            first: Any = backward((output,), inputs, create_graph=True) if output.requires_grad else [None] * len(inputs)
+            first = backward((output,), inputs, create_graph=True) if output.requires_grad else (None,) * len(inputs)
         finally:
             here.depth = 0
         del output  # with what f computed on the way, as far as the gradients have no need of it
         live = [(g, v) for g, v in zip(first, directions) if g is not None and g.requires_grad]
-        second = backward([g for g, _ in live], inputs, [v for _, v in live]) if live else [None] * len(inputs)
-        return Pushforward(tuple([None if g is None else g.detach() for g in _dense(first)]), _dense(second), Aux())
+        second = backward([g for g, _ in live], inputs, [v for _, v in live]) if live else (None,) * len(inputs)
+        return Pushforward(tuple([None if g is None else g.detach() for g in first]), tuple(second), Aux())
 
     def _is_open(self, leaves: Arrays) -> bool:
         """Whether nobody asks for more than f's own graph, which is the usual case: no outer call, no mode of torch."""
@@ -112,42 +112,30 @@ class TorchBackend(Backend):
             return False
         if torch.is_inference_mode_enabled() or not torch.is_grad_enabled() or in_dual_level():
             return False
-        for leaf in leaves:  # noqa: SIM110 - a generator costs more
-            if leaf.grad_fn is not None or leaf.is_inference():
-                return False
-        return True
+        return not any(map(_GRAD_FN, leaves)) and not any(map(_IS_INFERENCE, leaves))
 
     def _gradient_inside(self, function: FlatFunction, leaves: Arrays) -> Gradient:
-        """Where an outer call or a mode of torch asks for more: results that stay in a graph, or leave inference mode."""
-        if in_use():
-            return self._gradient_of_processes(function, leaves)
-        keep, inputs, (output,), aux = self._recorded(function, leaves)
-        gradients: Sequence[torch.Tensor | None] = [None] * len(inputs)
-        if output.requires_grad:
-            with _mode(keep):
-                gradients = backward((output,), inputs, create_graph=keep)
-        shown = aux if keep else aux.map(_apart)
-        return Gradient((output if keep else output.detach(),), shown, _dense(gradients), _reach(gradients))
+        """Where an outer call or a mode of torch asks for more, or processes exchange gradients.
 
-    def _gradient_of_processes(self, function: FlatFunction, leaves: Arrays) -> Gradient:
-        """The same where processes may exchange gradients: those of all data, with the placements of the leaves."""
-        watching = watch(function, leaves)
-        watching.refuse_kept()
-        with watching:
+        Results stay in a graph, or leave inference mode. Those of processes are of all data, with the placements of the leaves.
+        """
+        watching = watch(function, leaves) if in_use() else None
+        if watching is not None:
+            watching.refuse_kept()
+        with watching or nullcontext():
             keep, inputs, (output,), aux = self._recorded(function, leaves)
-        if keep:
-            watching.refuse()
-        output = completed(output)
-        gradients: Sequence[torch.Tensor | None] = [None] * len(inputs)
+        if watching is not None:
+            if keep:
+                watching.refuse()
+            output = completed(output)
+        found: Sequence[Any] = (None,) * len(inputs)
         if output.requires_grad:
             with _mode(keep):
-                if watching.exchanges:
-                    gradients = exchanged(output, inputs, watching)
-                else:
-                    gradients = backward((output,), inputs, create_graph=keep)
+                found = gradients(output, inputs, watching, keep)
+        if watching is not None:
+            found = [*map(placed_like, dense(found), inputs)]
         shown = aux if keep else aux.map(_apart)
-        placed = tuple(map(placed_like, _dense(gradients), inputs))
-        return Gradient((output if keep else output.detach(),), shown, placed, _reach(gradients))
+        return Gradient((output if keep else output.detach(),), shown, tuple(found), _reach(found))
 
     def compile_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
         if not self.compiled or self.create_graph or self.mode == "forward":  # compiled code is differentiated once, in reverse
@@ -158,15 +146,8 @@ class TorchBackend(Backend):
     def _recorded(self, function: FlatFunction, leaves: Arrays) -> tuple[bool, Arrays, Arrays, Aux]:
         """Whether results stay in an outer graph; the inputs of the graph that f's evaluation made, its outputs and aux."""
         keep, held = self._keeps(leaves), function.held
-        with _Recording():
-            if function.fresh and not keep:
-                inputs = marked([_alias(x, keep) if x.is_inference() else x.requires_grad_() for x in leaves])
-            elif held:
-                inputs = tuple(
-                    [leaf if i in held and not leaf.is_inference() else _alias(leaf, keep) for i, leaf in enumerate(leaves)]
-                )
-            else:
-                inputs = tuple([_alias(leaf, keep) for leaf in leaves])
+        with _recording():
+            inputs = tuple([x if n in held and not x.is_inference() else _alias(x, keep) for n, x in enumerate(leaves)])
             outputs, aux = function(*inputs)
         if in_dual_level():
             refuse_tangents((*leaves, *outputs, *aux))
@@ -194,8 +175,7 @@ class TorchBackend(Backend):
                         retain_graph=True,
                         create_graph=graph,
                     )
-            found = _dense(gradients)
-            return tuple(map(placed_like, found, inputs)) if spread else found
+            return tuple(map(placed_like, gradients, inputs) if spread else gradients)
 
         def back_stacked(cotangents: Arrays) -> Arrays:
             # Only the backward pass is batched, so f may do what vmap cannot. torch.func.vmap, because the vmap behind
@@ -217,10 +197,8 @@ class TorchBackend(Backend):
         return Pullback(shown, aux, back, any(connected), None if one_by_one else back_stacked)
 
     def pushforward(self, function: FlatFunction, leaves: Arrays, tangents: Arrays, *, value: bool = True) -> Pushforward:
-        if function.held and not _inside_functorch():
-            with kept():
-                return self._pushed(function, leaves, tangents)
-        return self._pushed(function, leaves, tangents)
+        with _written_back(function):
+            return self._pushed(function, leaves, tangents)
 
     def _pushed(self, function: FlatFunction, leaves: Arrays, tangents: Arrays) -> Pushforward:
         with _forward_mode, torch.inference_mode(False), refusing(function, leaves) if in_use() else nullcontext():
@@ -242,7 +220,7 @@ class TorchBackend(Backend):
         tangents = tuple([tangent.to(output.dtype) for tangent, output in zip(tangents, outputs)])
         if _inside_functorch() or self._keeps(leaves):
             return Pushforward(tuple(outputs), tangents, aux)
-        return Pushforward(_detached(outputs), _detached(tangents), aux.map(_apart))
+        return Pushforward(detached(outputs), detached(tangents), aux.map(_apart))
 
     def _keeps(self, leaves: Arrays) -> bool:
         return self.create_graph or (
@@ -252,10 +230,8 @@ class TorchBackend(Backend):
     def pushforward_stacked(self, function: FlatFunction, leaves: Arrays, stacks: Arrays) -> Pushforward | None:
         if self.chunk_size == 1:
             return None
-        if function.held and not _inside_functorch():
-            with kept():
-                return self._pushed_stacked(function, leaves, stacks)
-        return self._pushed_stacked(function, leaves, stacks)
+        with _written_back(function):
+            return self._pushed_stacked(function, leaves, stacks)
 
     def _pushed_stacked(self, function: FlatFunction, leaves: Arrays, stacks: Arrays) -> Pushforward:
         def push(*tangents: Any) -> Any:
@@ -275,7 +251,7 @@ class TorchBackend(Backend):
         """The value once, and a pushforward in every push; stacks of tangents in one."""
         outputs, aux = function(*leaves)
         if not (_inside_functorch() or self._keeps(leaves)):
-            outputs, aux = _detached(outputs), aux.map(_apart)
+            outputs, aux = detached(outputs), aux.map(_apart)
 
         def push(tangents: Arrays) -> Arrays:
             return self._pushed(function, leaves, tangents).tangents
@@ -292,7 +268,7 @@ class TorchBackend(Backend):
 
         def vectorized(*arrays: Any) -> Any:
             if not (_inside_functorch() or self._keeps(arrays)):
-                arrays = _detached(arrays)  # else a graph would be kept of what module's parameters go through
+                arrays = detached(arrays)  # else a graph would be kept of what module's parameters go through
             count = next(len(array) for array, stacked in zip(arrays, each) if stacked)
             at_once = torch.func.vmap(compute, in_dims=axes, randomness=randomness, chunk_size=chunk if chunk < count else None)
             with unchanged():
@@ -308,6 +284,17 @@ class TorchBackend(Backend):
         from .optimisers import TorchOptim  # here, because few calls need it
 
         return {"torch_optim": TorchOptim}[name]
+
+    def export(self, function: Callable[..., Arrays], arrays: Arrays, path: str) -> dict[str, Any]:
+        from .exporting import export  # here, because it imports the compiler
+
+        return export(function, arrays, path)
+
+    @classmethod
+    def compiler(cls) -> Compiler:
+        from .compiling import TorchCompiler  # here, because it imports the compiler
+
+        return TorchCompiler()
 
     @classmethod
     def devices(cls) -> list[str]:
@@ -325,56 +312,37 @@ def _apart(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.detach().clone() if tensor.requires_grad and tensor.is_leaf else tensor.detach()
 
 
-def _detached(tensors: Sequence[torch.Tensor]) -> Arrays:
-    return tuple(map(_DETACH, tensors))
-
-
 def _inputs(function: FlatFunction, leaves: Arrays) -> Arrays:
     """Leaves of torch's on the same memory: what f captured of the same array is not differentiated along with it."""
     held = function.held
     if held:  # a module's parameters are leaves of torch's already, which require gradients
-        if len(held) == len(leaves):
-            return leaves
-        return tuple([x if n in held else marked((x.detach().requires_grad_(),))[0] for n, x in enumerate(leaves)])
+        return leaves if len(held) == len(leaves) else tuple([x if n in held else _alias(x) for n, x in enumerate(leaves)])
     return marked(map(_REQUIRE, leaves if function.fresh else map(_DETACH, leaves)))
 
 
-def _reach(gradients: Any) -> bool:
+def _reach(gradients: Sequence[Any]) -> bool:
     """Whether the output depends on a leaf: it may have a graph of something else, of a copy or a captured parameter."""
-    return gradients[0] is not None or any(gradient is not None for gradient in gradients)
-
-
-def _dense(gradients: Sequence[torch.Tensor | None]) -> Arrays:
-    """Dense tensors for sparse ones, such as gradients of `nn.Embedding(sparse=True)`."""
-    return tuple([g if g is None or g.layout is torch.strided else g.to_dense() for g in gradients])
+    return any(gradient is not None for gradient in gradients)
 
 
 def _inside_functorch() -> bool:
     return peek() is not None
 
 
-class _Recording:
+@contextmanager
+def _recording() -> Iterator[None]:
     """f runs with gradients on, whatever the caller's mode; results of calls inside f stay in the graph."""
-
-    __slots__ = ("scopes",)
-
-    def __enter__(self) -> None:
-        here.depth += 1
-        # The modes cost more than a small f, and are almost always what they should be.
-        self.scopes: list[Any] = []
-        if torch.is_inference_mode_enabled():
-            self._enter(torch.inference_mode(False))
-        if not torch.is_grad_enabled():
-            self._enter(torch.enable_grad())
-
-    def _enter(self, scope: Any) -> None:
-        scope.__enter__()
-        self.scopes.append(scope)
-
-    def __exit__(self, *raised: object) -> None:
+    here.depth += 1
+    try:
+        with _mode(True):
+            yield
+    finally:
         here.depth -= 1
-        for scope in reversed(self.scopes):
-            scope.__exit__(*raised)
+
+
+def _written_back(function: FlatFunction) -> AbstractContextManager[None]:
+    """What f changes in the buffers of private copies of modules arrives in the modules."""
+    return kept() if function.held and not _inside_functorch() else nullcontext()
 
 
 def _mode(graph: bool) -> AbstractContextManager[Any]:
@@ -391,7 +359,7 @@ def _outside_inference(x: torch.Tensor) -> torch.Tensor:
     return x.clone() if x.is_inference() else x
 
 
-def _alias(leaf: torch.Tensor, keep: bool) -> torch.Tensor:
+def _alias(leaf: torch.Tensor, keep: bool = False) -> torch.Tensor:
     """Another tensor on the same memory: what f captured of the same array is not differentiated along with it."""
     if keep and leaf.requires_grad:
         return leaf.view_as(leaf)

@@ -7,16 +7,17 @@ than the backward pass of a small f. What it calls in the end is used here for p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
+from torch.autograd.graph import get_gradient_edge
 
 from .private import run_backward
 
 #: The classes of outputs that it is used for; None without it.
 _PLAIN = {torch.Tensor} if run_backward is not None else None
-_ones_like = torch.ones_like
+_ones_like, _STRIDED = torch.ones_like, torch.strided
 
 
 def backward(
@@ -26,18 +27,48 @@ def backward(
     *,
     retain_graph: bool = False,
     create_graph: bool = False,
-) -> Sequence[torch.Tensor | None]:
-    """As `torch.autograd.grad` of outputs that require grad; None for a leaf on which none of them depends.
+) -> tuple[Any, ...]:
+    """As `torch.autograd.grad` of outputs that require grad, but dense; None for a leaf on which none of them depends.
 
     Without seeds, outputs are real and 0-d, and their gradients are taken.
     """
     if {*map(type, outputs)} != _PLAIN:
-        return torch.autograd.grad(
+        found = torch.autograd.grad(
             outputs, leaves, seeds, retain_graph=retain_graph or create_graph, create_graph=create_graph, allow_unused=True
         )
-    # New ones each time: a user's own backward function may write to them.
-    given = tuple(map(_ones_like, outputs) if seeds is None else seeds)
-    result: Any = run_backward(
-        tuple(outputs), given, retain_graph or create_graph, create_graph, tuple(leaves), True, accumulate_grad=False
-    )
-    return result  # type: ignore[no-any-return]
+    else:
+        # New ones each time: a user's own backward function may write to them.
+        given = tuple(map(_ones_like, outputs) if seeds is None else seeds)
+        found = run_backward(
+            tuple(outputs), given, retain_graph or create_graph, create_graph, tuple(leaves), True, accumulate_grad=False
+        )
+    for gradient in found:
+        if gradient is not None and gradient.layout is not _STRIDED:
+            return dense(found)
+    return found
+
+
+def dense(gradients: Iterable[torch.Tensor | None]) -> tuple[Any, ...]:
+    """Dense tensors for sparse ones, such as gradients of `nn.Embedding(sparse=True)`."""
+    return tuple([g if g is None or g.layout is _STRIDED else g.to_dense() for g in gradients])
+
+
+def detached(tensors: Iterable[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+    return tuple(map(torch.Tensor.detach, tensors))
+
+
+def nodes_behind(tensors: Iterable[torch.Tensor], ends: Iterable[torch.Tensor] = ()) -> Iterator[Any]:
+    """The nodes of torch's graph through which a backward pass from tensors goes, as far as these ends."""
+    seen = {_edge(x) for x in ends if x.requires_grad}
+    stack = [_edge(x) for x in tensors if x.requires_grad]
+    while stack:
+        edge = stack.pop()
+        if edge not in seen:
+            seen.add(edge)
+            yield edge[0]
+            stack.extend([behind for behind in edge[0].next_functions if behind[0] is not None])
+
+
+def _edge(x: torch.Tensor) -> tuple[Any, int]:
+    edge = get_gradient_edge(x)
+    return edge.node, edge.output_nr

@@ -13,14 +13,13 @@ from typing import Any
 
 import torch
 from torch.autograd import forward_ad
-from torch.autograd.graph import get_gradient_edge
 from torch.overrides import TorchFunctionMode
-from torch.utils._pytree import tree_leaves, tree_map_only
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from adinterface.core.contract.rules import Arrays, FlatRule, Point
 
 from .ambient import here
+from .backward import detached, nodes_behind
 from .nested_forward import is_followed
 from .private import (
     functorch,
@@ -29,6 +28,8 @@ from .private import (
     set_forward_enabled,
     temporarily_clear_interpreter_stack,
     temporarily_restore_interpreter_stack,
+    tree_leaves,
+    tree_map_only,
     unwrapped,
 )
 
@@ -196,13 +197,16 @@ def derived(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arr
             return derivative(moved, point)
         with _Made() as made:
             found = derivative(moved, point)
-        _require_known(rule, found, (*moved, *point.leaves, *point.carried, *point.outputs, *made.leaves))
+        known = (*moved, *point.leaves, *point.carried, *point.outputs, *made.leaves)
+        for node in nodes_behind(found, known):
+            if all(behind[0] is None for behind in node.next_functions):  # the graph has another end
+                raise rule.captured()
         return found
     with _naming_captured(rule):
         found = derivative(moved, point)
     if any(map(is_followed, found)):
         # There is no graph to look at: what is followed without the point comes from elsewhere.
-        apart = derivative(_detached(moved), Point(*map(_detached, point)))
+        apart = derivative(detached(moved), Point(*map(detached, point)))
         if any(map(is_followed, apart)):
             raise rule.captured()
     return found
@@ -217,30 +221,6 @@ def _naming_captured(rule: FlatRule) -> Iterator[None]:
         if "INTERNAL ASSERT FAILED" in str(error) and "functorch" in str(error):
             raise rule.captured() from error
         raise
-
-
-def _require_known(rule: FlatRule, found: Arrays, known: Iterable[torch.Tensor]) -> None:
-    """Refuse a graph that has other ends than these tensors."""
-    seen = {_edge(x) for x in known if x.requires_grad}
-    stack = [_edge(x) for x in found if x.requires_grad]
-    while stack:
-        edge = stack.pop()
-        if edge in seen:
-            continue
-        seen.add(edge)
-        behind = [part for part in edge[0].next_functions if part[0] is not None]
-        if not behind:
-            raise rule.captured()
-        stack.extend(behind)
-
-
-def _edge(x: torch.Tensor) -> tuple[Any, int]:
-    edge = get_gradient_edge(x)
-    return edge.node, edge.output_nr
-
-
-def _detached(arrays: Arrays) -> Arrays:
-    return tuple([x.detach() for x in arrays])
 
 
 __all__ = ["Called", "Map", "below", "derived", "primal"]

@@ -1,7 +1,7 @@
 """Copies of modules around other values: each submodule shallowly, and deeply what a copy must not share.
 
 `copy.deepcopy` would do, in ten times the time. It still copies what is neither a number, a name, a function nor a plain
-container of such, and modules whose classes copy themselves in a way of their own.
+container of such, and modules whose classes define how they are copied.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 import copy
 import sys
 from collections import OrderedDict
-from collections.abc import Collection, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Sequence
+from itertools import chain, repeat
+from operator import attrgetter
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -21,36 +22,62 @@ from torch import nn
 from adinterface.core.contract.errors import ConversionError
 
 from .distributed import exchanges, is_dtensor
-from .hooks import CALLED, HOOKS, NO_HOOKS, SHARED
 from .pickling import is_marked
-from .private import as_parameter, is_wrapped
+from .private import is_wrapped, make_subclass
+
+
+class NoHooks(OrderedDict[Any, Any]):
+    """The empty register of hooks that all modules of all gradients share; every copy of it is an ordinary one.
+
+    A dozen of them for each submodule would be most of what a gradient consists of.
+    """
+
+    def __setitem__(self, key: Any, hook: Any) -> None:
+        raise TypeError(
+            "The modules of a gradient share their registers of hooks, which are empty. Register it on the model that is "
+            "differentiated; or on copy.deepcopy(gradient), which has registers of its own."
+        )
+
+    def copy(self) -> OrderedDict[Any, Any]:  # type: ignore[override]
+        return OrderedDict()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return OrderedDict, ()
+
 
 # What a copy shares with the original, as deepcopy does too.
 _SHARED = frozenset(
     {int, float, bool, complex, str, bytes, type(None), type, FunctionType, BuiltinFunctionType, torch.dtype, torch.device}
-    | {torch.Size}
+    | {torch.Size, NoHooks}
 )
 _CONTAINERS = (dict, OrderedDict, set, list)
-#: The attributes that every module has.
-_OWN = frozenset(vars(nn.Module()))
-#: The registers of hooks that a gradient has, too.
-_KEPT = [name for name in HOOKS if name not in CALLED]
+_CONTENT = dict.fromkeys(("_parameters", "_buffers", "_modules", "_non_persistent_buffers_set"))
+#: The registers of hooks that every module has, with their types; the names of those that a call asks, and of the others.
+_HOOKS = {name: type(value) for name, value in vars(nn.Module()).items() if isinstance(value, dict) and name not in _CONTENT}
+_OF_CALLS = [name for name in _HOOKS if "state_dict" not in name]
+_OF_STATE = [name for name in _HOOKS if "state_dict" in name]
+NO_HOOKS = NoHooks()
+#: What a copy has in their places at first.
+_BLANK = dict.fromkeys(_HOOKS, NO_HOOKS) | _CONTENT
 #: What `nn.Module.__getstate__` leaves out: it would call the original.
 _COMPILED = "_compiled_call_impl"
 #: What makes a DistributedDataParallel a member of its group.
 _MEMBERSHIP = ("reducer", "logger")
 
 
-def copy_of(module: nn.Module, parameters: Sequence[Any], values: Sequence[Any]) -> nn.Module:
-    """A copy of the module in which the values take the places of the parameters."""
-    return _Copier(module, parameters, values, False).copied()
+def copy_of(module: nn.Module, parameters: Sequence[Any], values: Sequence[Any], plain: bool = False) -> nn.Module:
+    """A copy of the module in which the values take the places of the parameters. plain: `is_plain` says so."""
+    return _Copier(module, parameters, values, False, plain).copied()
 
 
-def gradient_of(module: nn.Module, parameters: Sequence[Any], gradients: Sequence[Any]) -> nn.Module:
-    """A copy of the module that holds gradients, and has no hooks for a call."""
+def gradient_of(module: nn.Module, parameters: Sequence[Any], gradients: Sequence[Any], plain: bool = False) -> nn.Module:
+    """A copy of the module that holds gradients, and has no hooks for a call. plain: `is_plain` says so."""
+    if {*map(type, gradients)} == _TENSORS and not any(map(_REQUIRES_GRAD, gradients)):
+        entries = [*map(make_subclass, repeat(nn.Parameter), gradients, repeat(False))]
+        return _Copier(module, parameters, entries, True, plain).copied()
     entries = [_entry(gradient, parameter) for gradient, parameter in zip(gradients, parameters)]
-    built = _Copier(module, parameters, entries, True).copied()
-    if any(isinstance(gradient, nn.Module) for gradient in gradients):
+    built = _Copier(module, parameters, entries, True, plain).copied()
+    if any(isinstance(entry, nn.Module) for entry in entries):
         for inner in list(built.modules()):
             own: dict[str, Any] = inner._parameters
             for name, row in [*own.items()]:
@@ -60,9 +87,10 @@ def gradient_of(module: nn.Module, parameters: Sequence[Any], gradients: Sequenc
     return built
 
 
+_TENSORS, _REQUIRES_GRAD = {torch.Tensor}, attrgetter("requires_grad")
+
+
 def _entry(gradient: Any, parameter: torch.Tensor) -> Any:
-    if type(gradient) is torch.Tensor and not gradient.requires_grad:
-        return as_parameter(gradient)
     if gradient is None:
         gradient = torch.zeros_like(parameter, memory_format=torch.contiguous_format)
     if isinstance(gradient, nn.Module) or gradient.requires_grad:
@@ -70,66 +98,77 @@ def _entry(gradient: Any, parameter: torch.Tensor) -> Any:
     return nn.Parameter(gradient, requires_grad=False)
 
 
-# How a module is copied: attribute by attribute, by deepcopy since its class copies itself, or as one that processes share.
-PLAIN, OWN, SHELL = "plain", "own", "shell"
-_ways: WeakKeyDictionary[type, str] = WeakKeyDictionary()
+# How a module is copied: attribute by attribute; by deepcopy, since its class defines that; or with all attributes but the
+# registers shared, since processes exchange its gradients.
+BY_ATTRIBUTES, BY_DEEPCOPY, BY_REGISTERS = "attributes", "deepcopy", "registers"
+_methods: WeakKeyDictionary[type, str] = WeakKeyDictionary()
 
 
-def _way(cls: type) -> str:
-    way = _ways.get(cls)
-    if way is None:
-        way = _ways[cls] = SHELL if exchanges(cls) else PLAIN if _copies_by_state(cls) else OWN
-    return way
+def _method_of(module: nn.Module) -> str:
+    if "torch.distributed.tensor" in sys.modules and any(map(is_dtensor, module._parameters.values())):
+        return BY_REGISTERS
+    cls = type(module)
+    method = _methods.get(cls)
+    if method is None:
+        by_state = BY_ATTRIBUTES if _copies_by_state(cls) else BY_DEEPCOPY
+        method = _methods[cls] = BY_REGISTERS if exchanges(cls) else by_state
+    return method
+
+
+def is_plain(module: nn.Module) -> bool:
+    """Whether all submodules are copied attribute by attribute."""
+    return all(_method_of(inner) is BY_ATTRIBUTES for inner in module.modules())
 
 
 def _copies_by_state(cls: Any) -> bool:
     """Whether deepcopy makes a copy of such a module from its `__dict__` alone."""
     if getattr(getattr(cls, "__deepcopy__", None), "__module__", "") == "torch.nn.utils.parametrize":
         cls = cls.__mro__[1]  # the deepcopy that comes with a parametrization copies the `__dict__`
-    own = ("__deepcopy__", "__reduce_ex__", "__reduce__", "__getstate__", "__new__")
+    methods = ("__deepcopy__", "__reduce_ex__", "__reduce__", "__getstate__", "__new__")
     # torch's own fill in what old pickles lack; from the first torch.compile on, Dynamo's stands in front of them.
     if not cls.__setstate__.__module__.startswith(("torch.nn.modules.", "torch._dynamo.")):
         return False
     if any(vars(base).get("__slots__") for base in cls.__mro__):
         return False
-    return all(getattr(cls, name, None) is getattr(nn.Module, name, None) for name in own)
+    return all(getattr(cls, name, None) is getattr(nn.Module, name, None) for name in methods)
 
 
-def _is_plain(value: Any) -> bool:
-    """Whether all that a container holds is shared by a copy of it."""
-    return _SHARED.issuperset(map(type, chain(value, value.values()) if isinstance(value, dict) else value))
+def _is_shared(values: Iterable[Any]) -> bool:
+    """Whether a copy shares all that a container holds."""
+    return _SHARED.issuperset(map(type, chain(values, values.values()) if isinstance(values, dict) else values))
 
 
 class _Copier:
     """One copy of a module."""
 
-    def __init__(self, module: nn.Module, parameters: Sequence[Any], values: Sequence[Any], gradient: bool):
-        self.module, self.parameters, self.values, self.gradient = module, parameters, values, gradient
+    def __init__(self, module: nn.Module, parameters: Sequence[Any], values: Sequence[Any], gradient: bool, plain: bool):
+        self.module, self.parameters, self.values = module, parameters, values
+        self.gradient, self.plain = gradient, plain
+        #: The names of the hooks that the copy has, too.
+        self.kept = _OF_STATE if gradient else [*_HOOKS]
         #: Of objects by identity, what stands for them in the copy, as `copy.deepcopy` keeps it.
-        self.memo: dict[int, Any] = dict(zip(map(id, parameters), values)) | {id(None): None}
+        self.memo: dict[int, Any] = dict(zip(map(id, parameters), values))
+        self.memo[id(None)] = None
         #: Where a value still stands that deepcopy must copy: the dict, the name in it, the value.
         self.pending: list[tuple[dict[str, Any], str, Any]] = []
-        #: The registers of parameters that were met.
-        self.registers: list[Mapping[str, Any]] = []
-        #: Whether some submodule copies itself.
-        self.own_way = False
-        self.ways: dict[type, str] = {}
-        self.dtensors = "torch.distributed.tensor" in sys.modules
+        #: The identities of the parameters that were met.
+        self.met = {id(None)}
+        #: Whether the class of some submodule defines how it is copied.
+        self.by_deepcopy = False
 
     def copied(self) -> nn.Module:
-        result = {"": self.module}
+        result: dict[str, Any] = {}
         self.place(result, "", self.module)
-        for _, _, value in self.pending:
-            self.keep_graph(value)
-        for state, name, value in self.pending:
-            state[name] = copy.deepcopy(value, self.memo)
+        if self.pending:
+            for _, _, value in self.pending:
+                self.keep_graph(value)
+            for state, name, value in self.pending:
+                state[name] = copy.deepcopy(value, self.memo)
         copied: nn.Module = result[""]
-        if self.own_way:
+        if self.by_deepcopy:
             self.check(copied)
-        else:
-            places = chain.from_iterable([register.values() for register in self.registers])
-            if len({*map(id, places)} - {id(None)}) != len(self.parameters):
-                raise _changed(self.module)
+        elif len(self.met) != len(self.parameters) + 1:
+            raise _changed(self.module)
         return copied
 
     def place(self, children: dict[str, Any], name: str, module: Any) -> None:
@@ -138,84 +177,69 @@ class _Copier:
         if known is not None or module is None:
             children[name] = known
             return
-        way = self.way(module)
-        if way is PLAIN:
-            children[name] = self.plain(module)
-        elif way is SHELL:
-            children[name] = self.shell(module)
-        else:
-            self.own_way = True
-            self.pending.append((children, name, module))
-            for inner in module.modules():
-                for value in vars(inner).values():
-                    self.keep_graph(value)
-                if self.way(inner) is SHELL:
-                    self.shell(inner)
+        method = BY_ATTRIBUTES if self.plain else _method_of(module)
+        if method is not BY_DEEPCOPY:
+            children[name] = self.copy(module, method is BY_REGISTERS)
+            return
+        self.by_deepcopy = True
+        self.pending.append((children, name, module))
+        for inner in module.modules():
+            for value in vars(inner).values():
+                self.keep_graph(value)
+            if _method_of(inner) is BY_REGISTERS:
+                self.copy(inner, True)
 
-    def way(self, module: nn.Module) -> str:
-        if self.dtensors and any(map(is_dtensor, module._parameters.values())):
-            return SHELL
-        cls = type(module)
-        way = self.ways.get(cls)
-        if way is None:
-            way = self.ways[cls] = _way(cls)
-        return way
-
-    def plain(self, module: nn.Module) -> nn.Module:
-        before = module.__dict__
-        new, state = self.begun(module)
-        if self.gradient:
-            state.update(SHARED)
-        else:
-            state.update([(name, kind()) for name, kind in HOOKS.items()])
-        kept = _KEPT if self.gradient else HOOKS
-        if any(map(before.get, kept)):
-            self.pending += [(state, name, before[name]) for name in kept if before.get(name)]
-        for name, value in before.items():
-            if name in _OWN or type(value) in _SHARED:
-                continue
-            kind = type(value)
-            if kind is tuple and _is_plain(value):
-                continue
-            if kind in _CONTAINERS and _is_plain(value):
-                if id(value) not in self.memo:  # a list that several modules share is one in their copies
-                    self.memo[id(value)] = kind(value)
-                state[name] = self.memo[id(value)]
-            else:
-                self.pending.append((state, name, value))
-        state.pop(_COMPILED, None)
-        return new
-
-    def shell(self, module: nn.Module) -> nn.Module:
-        """A copy that shares all but the registers: what else it holds, such as the group or the mesh, cannot be copied."""
-        new, state = self.begun(module)
-        empty: Collection[str] = HOOKS if exchanges(type(module)) else CALLED if self.gradient else ()
-        for name, kind in HOOKS.items():
-            if name in state:
-                state[name] = kind() if name in empty else state[name].copy()
-        for name in _MEMBERSHIP:
-            state.pop(name, None)
-        return new
-
-    def begun(self, module: nn.Module) -> tuple[nn.Module, dict[str, Any]]:
-        """An object of the class with all attributes of the module, and with its own parameters, buffers and children."""
-        memo = self.memo
+    def copy(self, module: nn.Module, shares: bool) -> nn.Module:
+        """A copy with its own registers. shares: it has all else in common with the module, for what cannot be copied."""
+        memo, before = self.memo, module.__dict__
         new: nn.Module = object.__new__(type(module))
         memo[id(module)] = new
-        state = module.__dict__.copy()
+        state = before.copy()
         object.__setattr__(new, "__dict__", state)
-        own, buffers, children = module._parameters, module._buffers, module._modules
+        state.update(_BLANK)
+        if shares:
+            self.copy_hooks_of_shared(module, state)
+        else:
+            if not _SHARED.issuperset(map(type, state.values())):
+                self.copy_attributes(state)
+            if not self.gradient:
+                state.update([(name, kind()) for name, kind in _HOOKS.items()])
+            if any(map(before.get, self.kept)):
+                self.pending += [(state, name, before[name]) for name in self.kept if before.get(name)]
+            state.pop(_COMPILED, None)
+        parameters, buffers, children = before["_parameters"], before["_buffers"], before["_modules"]
+        self.met.update(map(id, parameters.values()))
         try:
-            state["_parameters"] = {name: memo[id(parameter)] for name, parameter in own.items()}
+            state["_parameters"] = dict(zip(parameters, map(memo.__getitem__, map(id, parameters.values()))))
         except KeyError:
             raise _changed(self.module) from None
-        self.registers.append(own)
         state["_buffers"], state["_modules"] = copies, inner = dict(buffers), dict(children)
+        state["_non_persistent_buffers_set"] = before["_non_persistent_buffers_set"].copy()
         for name, buffer in buffers.items():
             self.place_buffer(copies, name, buffer)
         for name, child in children.items():
             self.place(inner, name, child)
-        return new, state
+        return new
+
+    def copy_hooks_of_shared(self, module: nn.Module, state: dict[str, Any]) -> None:
+        before = module.__dict__
+        kept = () if exchanges(type(module)) else self.kept
+        state.update([(name, before[name].copy() if name in kept else kind()) for name, kind in _HOOKS.items()])
+        for name in _MEMBERSHIP:
+            state.pop(name, None)
+
+    def copy_attributes(self, state: dict[str, Any]) -> None:
+        memo = self.memo
+        for name, value in state.items():
+            kind = type(value)
+            if kind in _SHARED or (kind is tuple and _is_shared(value)):
+                continue
+            if kind in _CONTAINERS and _is_shared(value):
+                if id(value) not in memo:  # a list that several modules share is one in their copies
+                    memo[id(value)] = kind(value)
+                state[name] = memo[id(value)]
+            else:
+                self.pending.append((state, name, value))
 
     def place_buffer(self, buffers: dict[str, Any], name: str, buffer: Any) -> None:
         memo = self.memo
@@ -252,7 +276,7 @@ class _Copier:
                 own.update({name: placed[id(parameter)] for name, parameter in own.items() if parameter is not None})
         if self.gradient:
             for inner in copied.modules():
-                vars(inner).update((name, NO_HOOKS) for name in CALLED)
+                vars(inner).update(dict.fromkeys(_OF_CALLS, NO_HOOKS))
 
 
 def _changed(module: nn.Module) -> ConversionError:

@@ -1,4 +1,4 @@
-"""Rules on torch: one `torch.autograd.Function` for all of them, which gets the rule as an argument.
+"""Rules on torch, and code that torch cannot see: one `torch.autograd.Function` for all of each, which gets it as an argument.
 
 A class for each call would take longer to make than a small f takes to run.
 """
@@ -11,16 +11,12 @@ from typing import Any
 import torch
 
 from adinterface.core.contract.errors import BackendError
-from adinterface.core.contract.rules import Arrays, FlatRule, Point, require_linear, while_compiling
+from adinterface.core.contract.rules import Arrays, FlatRule, Point, require_linear
 
-from .backward import backward
-from .captured import Called, Map, derived, primal
+from .backward import backward, detached
+from .captured import Called, Map, below, derived, primal
 from .nested_forward import is_nested_forward, refusal
-from .private import VMAP, disable_dynamo, in_dual_level, peek, set_grad_enabled, transformations
-
-# Compiled, a Function would lose its forward rule (https://github.com/pytorch/pytorch/issues/192985).
-_is_compiling: Callable[[], bool] = torch.compiler.is_compiling
-while_compiling.append((_is_compiling, disable_dynamo))
+from .private import VMAP, in_dual_level, peek, set_grad_enabled, transformations
 
 
 class AdinterfaceRule(torch.autograd.Function):
@@ -61,7 +57,7 @@ class AdinterfaceRule(torch.autograd.Function):
 
 def _value(rule: FlatRule, value: Callable[[Arrays], tuple[Arrays, Arrays]], arrays: Arrays) -> Arrays:
     # Detached, so that the author's code may call NumPy on it; then only what it captures can be recorded.
-    inputs = tuple([x.detach() for x in arrays])
+    inputs = detached(arrays)
     set_grad_enabled(True)
     try:
         outputs, aux = value(inputs)
@@ -169,4 +165,30 @@ def _number(a: torch.Tensor, b: torch.Tensor) -> tuple[float, float]:
     return float(products.sum()), float(products.abs().sum())
 
 
-__all__ = ["AdinterfaceRule", "custom"]
+class AdinterfaceOutside(torch.autograd.Function):
+    """A function of untraced tensors, which has no derivative."""
+
+    @staticmethod
+    def forward(function: Callable[..., Arrays], *arrays: torch.Tensor) -> Arrays:
+        return function(*detached(arrays))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.mark_non_differentiable(*output)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, function: Callable[..., Arrays], *arrays: torch.Tensor) -> Any:
+        rows: list[Any] = []
+        for n in range(info.batch_size):
+            entries = [x if d is None else x.select(d, n) for x, d in zip(arrays, in_dims[1:])]
+            rows.append(AdinterfaceOutside.apply(function, *entries))  # type: ignore[no-untyped-call]
+        stacks = tuple([torch.stack(column) for column in zip(*rows)])
+        return stacks, tuple([0] * len(stacks))
+
+
+def outside(function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
+    """What the function gives for the numbers of these tensors."""
+    if peek() is None:
+        return function(*detached(arrays))
+    found: Arrays = AdinterfaceOutside.apply(below(function), *arrays)  # type: ignore[no-untyped-call]
+    return found

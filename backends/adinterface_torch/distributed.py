@@ -1,40 +1,34 @@
-"""What is spread over processes: tensors, and modules whose gradients processes exchange."""
+"""What is spread over processes: tensors, and modules whose gradients processes exchange.
+
+`DistributedDataParallel` averages gradients, and `fully_shard` sums and scatters them, in hooks of the accumulation into
+`.grad`, which `torch.autograd.grad` leaves out: what it gives is the gradient of this process's own data. Here `backward` runs
+as in torch's own training loops. What it leaves in `.grad` is taken out, and what stood there before is put back.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
+from torch.overrides import TorchFunctionMode
 
-from adinterface.core.contract.errors import ConversionError
+from adinterface.core.contract.backend import Arrays, FlatFunction
+from adinterface.core.contract.errors import BackendError, ConversionError
 
-_AVAILABLE = distributed.is_available()
+from .ambient import here
+from .backward import backward, nodes_behind
+from .private import in_use, is_member, running_wrapper, sharded_groups
+
 _PLAIN = {torch.Tensor, torch.nn.Parameter}
-
 #: Where DTensor and `fully_shard` come from. Both are slow to import, and nobody holds one who has not imported them.
 _TENSORS, _SHARDING = "torch.distributed.tensor", "torch.distributed.fsdp"
-_STATES = "torch.distributed._composable_state"
-
-
-def _membership() -> Callable[[], object]:
-    """`distributed.is_initialized` by the dict of all groups, if torch keeps one: it asks three functions in a row."""
-    if not _AVAILABLE:
-        return bool
-    module = distributed.distributed_c10d
-    groups: Any = getattr(module, "_pg_map", None)
-    known = type(groups) is dict and getattr(getattr(module, "_world", None), "pg_map", None) is groups
-    return groups.__len__ if known else distributed.is_initialized
-
 
 #: Whether torch's derivatives of DTensors are right: up to 2.8 some gradients are not, up to 2.11 some second derivatives.
 DTENSORS_ARE_RIGHT = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 12)
-
-#: Whether this process belongs to a group: the one question that a call without any must answer.
-in_use = _membership()
 
 
 def is_distributed(x: object) -> bool:
@@ -74,14 +68,7 @@ def _is_member(module: torch.nn.Module) -> bool:
     """Whether the module takes part in an exchange; the gradient of one does not."""
     if isinstance(module, DistributedDataParallel):
         return "reducer" in vars(module)
-    return is_sharded(module) and sys.modules[_STATES]._get_module_state(module) is not None
-
-
-def name_of(module: torch.nn.Module) -> str:
-    """What made the module one that exchanges gradients, as its user wrote it."""
-    if isinstance(module, DistributedDataParallel):
-        return type(module).__name__
-    return f"fully_shard({type(module).__name__.removeprefix('FSDP')})"
+    return is_sharded(module) and is_member(module)
 
 
 def refuse_unknown(module: torch.nn.Module) -> None:
@@ -102,10 +89,13 @@ def refuse_copies(module: torch.nn.Module) -> None:
     """Refuse a private copy around other values of a module that exchanges gradients: it would compute on its own."""
     found = next(filter(_is_member, module.modules()), None)
     if found is not None:
+        name = type(found).__name__
+        if not isinstance(found, DistributedDataParallel):
+            name = f"fully_shard({name.removeprefix('FSDP')})"
         raise ConversionError(
-            f"{name_of(found)} belongs to a group of processes, and no copy of it around other values does, which this call "
+            f"{name} belongs to a group of processes, and no copy of it around other values does, which this call "
             f"needs: its derivatives would be those of this process's data. Take gradient or value_and_gradient with "
-            f"AutoTorch(), in reverse mode, and write new values into the parameters in place, as torch's optimisers do; or "
+            f"AutoTorch(), in reverse mode, and write new values into the parameters in place, as torch optimisers do; or "
             f"pass the model before it was wrapped or sharded."
         )
 
@@ -117,21 +107,6 @@ def reshard(module: torch.nn.Module) -> None:
     for inner in module.modules():
         if is_sharded(inner) and _is_member(inner):
             inner.reshard()  # type: ignore[operator]
-
-
-def sharded_groups() -> list[Any]:
-    """All groups of parameters that `fully_shard` has made in this process and that are alive."""
-    states = sys.modules.get(_STATES)
-    if states is None:
-        return []
-    found: dict[int, Any] = {}
-    for reference in list(states._module_state_mapping.values()):
-        state = reference()
-        groups = getattr(state, "_fsdp_param_groups", None)
-        if groups is None:  # as up to torch 2.9
-            groups = [getattr(state, "_fsdp_param_group", None)]
-        found.update((id(group), group) for group in groups if group is not None)
-    return list(found.values())
 
 
 def placed_like(gradient: Any, leaf: Any) -> Any:
@@ -165,3 +140,156 @@ def spread_like(x: torch.Tensor, like: Any) -> Any:
     if not isinstance(x, DTensor):
         x = DTensor.from_local(x, like.device_mesh, [Replicate()] * like.device_mesh.ndim, run_check=False)
     return x if x.placements == tuple(placements) else x.redistribute(placements=placements)
+
+
+# The exchange of gradients. ---------------------------------------------------------------------------------------------
+
+
+class Watch:
+    """Finds, while f runs, what exchanges gradients of the parameters that are differentiated, also if f only captures it."""
+
+    def __init__(self, held: Sequence[Any]):
+        self._held = {id(leaf) for leaf in held}
+        #: Those that average gradients in the backward pass of this evaluation.
+        self.wrappers: list[DistributedDataParallel] = []
+        #: The groups of `fully_shard` to which parameters belong.
+        self.groups = _groups_of(held)
+        self._mode: _Calls | None = None
+
+    def __enter__(self) -> Watch:
+        self._outer: Watch | None = here.watch
+        here.watch = self
+        sharded = {id(parameter.sharded_param) for group in self.groups for parameter in group.fsdp_params}
+        if not self._held <= sharded:  # no wrapper is around parameters that are sharded
+            self._mode = _Calls(self)
+            self._mode.__enter__()  # type: ignore[no-untyped-call]
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        here.watch = self._outer
+        self._stop(*raised)
+
+    def _stop(self, *raised: object) -> None:
+        mode, self._mode = self._mode, None
+        if mode is not None:
+            mode.__exit__(*(raised or (None, None, None)))  # type: ignore[no-untyped-call]
+
+    def given(self, module: torch.nn.Module) -> None:
+        """f is about to be called with this module: if it wraps all that is differentiated, there is nothing else to find."""
+        if isinstance(module, DistributedDataParallel):
+            self.called(module)
+            if self._held <= {id(parameter) for parameter in module.module.parameters()}:
+                self._stop()
+
+    def called(self, wrapper: DistributedDataParallel) -> None:
+        """f calls a wrapper."""
+        if wrapper.require_backward_grad_sync and not self._held.isdisjoint(map(id, wrapper.module.parameters())):
+            self.wrappers.append(wrapper)
+
+    @property
+    def exchanges(self) -> bool:
+        return bool(self.wrappers or self.groups)
+
+    def refuse(self) -> None:
+        """Refuse a derivative that no exchange gives, where there is one."""
+        if self.wrappers:
+            name = type(self.wrappers[0]).__name__
+            remedy = "Call the module that it wraps, or the wrapper inside its no_sync(), and average"
+        elif self.groups:
+            name, remedy = "fully_shard", "Take the model before it is sharded, and average"
+        else:
+            return
+        raise BackendError(
+            f"{name} exchanges gradients between processes in one backward pass for each evaluation of f, which gradient and "
+            f"value_and_gradient take. This derivative would be that of this process's data. {remedy} the result "
+            f"(torch.distributed.all_reduce)."
+        )
+
+    def refuse_kept(self) -> None:
+        """Refuse a backward pass after which `fully_shard` would keep gradients to itself."""
+        if not all(group.reduce_grads and group.all_reduce_grads for group in self.groups):
+            raise BackendError(
+                "A model of fully_shard was told to keep gradients back (set_requires_gradient_sync(False)), so there would be "
+                "none to return. Let it exchange them in every call, and add gradients up with Duplicated(model, "
+                "accumulate=True)."
+            )
+
+
+class _Calls(TorchFunctionMode):
+    """Tells a watch of the wrappers that are called, which torch itself remembers while they run."""
+
+    def __init__(self, watch: Watch):
+        super().__init__()
+        self._watch = watch
+        self._seen = {id(None)}
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        active = running_wrapper()
+        if id(active) not in self._seen and active is not None:
+            self._seen.add(id(active))
+            self._watch.called(active)
+        return func(*args, **kwargs) if kwargs else func(*args)
+
+
+def watch(function: FlatFunction, leaves: Arrays) -> Watch:
+    return Watch([leaves[n] for n in function.held])
+
+
+@contextmanager
+def refusing(function: FlatFunction, leaves: Arrays) -> Iterator[None]:
+    """An evaluation of f for a derivative that no exchange gives."""
+    watching = watch(function, leaves)
+    watching.refuse()
+    with watching:
+        yield
+    watching.refuse()
+
+
+def gradients(
+    output: torch.Tensor, inputs: Sequence[torch.Tensor], watched: Watch | None, create_graph: bool = False
+) -> Sequence[torch.Tensor | None]:
+    """The gradients of a scalar by inputs, exchanged where processes do so; None for one on which it does not depend."""
+    if watched is not None and watched.exchanges:
+        return exchanged(output, inputs, watched)
+    return backward((output,), inputs, create_graph=create_graph)
+
+
+def exchanged(output: torch.Tensor, inputs: Sequence[torch.Tensor], watched: Watch) -> list[Any]:
+    """The gradients of a scalar by inputs, of which some are parameters that processes exchange gradients of.
+
+    A leaf that the scalar does not depend on has None.
+    """
+    touched = {id(x): x for x in inputs}
+    for wrapper in watched.wrappers:  # which must average all that it wraps, whichever of it is asked for
+        touched.update((id(p), p) for p in wrapper.module.parameters() if p.requires_grad)
+    wanted = None if watched.groups else list(touched.values())
+    if watched.groups:  # whose leaves in the graph are not the parameters, so the pass goes to every leaf
+        touched.update((id(node.variable), node.variable) for node in nodes_behind([output]) if hasattr(node, "variable"))
+    # Of a wrapper whose `.grad` are views into its buckets, the pass writes over the numbers of the old ones.
+    views = any(wrapper.gradient_as_bucket_view for wrapper in watched.wrappers)
+    before = [(x, x.grad, x.grad.clone() if views and x.grad is not None else None) for x in touched.values()]
+    try:
+        for x in touched.values():
+            x.grad = None
+        torch.autograd.backward(output, inputs=wanted)
+        found = [x.grad for x in inputs]
+        if views:
+            found = [None if gradient is None else gradient.clone() for gradient in found]
+    finally:
+        for x, gradient, numbers in before:
+            if gradient is not None and numbers is not None:
+                gradient.copy_(numbers)
+            x.grad = gradient
+    return found
+
+
+def _groups_of(leaves: Sequence[Any]) -> list[Any]:
+    """The groups of `fully_shard` to which these parameters belong."""
+    spread = {id(leaf) for leaf in leaves if is_dtensor(leaf)}
+    if not spread:
+        return []
+    return [
+        group
+        for group in sharded_groups()
+        if not spread.isdisjoint(id(parameter.sharded_param) for parameter in group.fsdp_params)
+    ]

@@ -1,9 +1,16 @@
-"""torch's dtypes by their names, which are NumPy's."""
+"""torch's dtypes by their names, which are NumPy's, and what Python floats become in the namespace that f uses."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import ClassVar
+
 import numpy as np
 import torch
+
+from adinterface.core.contract.library import any_wide
+
+from .ambient import here
 
 DTYPES: dict[str, torch.dtype] = {
     str(dtype).removeprefix("torch."): dtype for dtype in vars(torch).values() if isinstance(dtype, torch.dtype)
@@ -16,3 +23,28 @@ SHARED = frozenset(
 )
 #: What an error offers instead of a dtype that torch lacks.
 SUPPORTED = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+
+
+class Double:
+    """While f runs, Python floats become arrays of the call's own precision, as on JAX, not of torch's default dtype."""
+
+    __slots__ = ("before",)
+
+    dtype: ClassVar[torch.dtype] = torch.float64
+
+    def __enter__(self) -> None:
+        self.before, here.python_float = here.python_float, self.dtype
+
+    def __exit__(self, *raised: object) -> None:
+        here.python_float = self.before
+
+
+class Single(Double):
+    __slots__ = ()
+
+    dtype = torch.float32
+
+
+def precision(dtypes: Iterable[str]) -> type[Double]:
+    """The scope of a call with arrays of these dtypes."""
+    return Double if any_wide(tuple(dtypes)) else Single

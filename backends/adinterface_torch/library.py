@@ -20,6 +20,7 @@ from adinterface.core.contract.library import (
     Enter,
     EnterAll,
     Leave,
+    LeaveAll,
     Library,
     Scoping,
     as_it_is,
@@ -32,15 +33,12 @@ from adinterface.core.contract.nodes import Unkeyed
 from adinterface.core.contract.rules import Arrays, FlatRule
 
 from .ambient import here
-from .custom import custom
+from .custom import custom, outside
 from .distributed import is_distributed, is_dtensor, require_right, spread_like
-from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED
-from .outside import outside
-from .precision import precision
+from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED, precision
 from .private import functorch, in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack, unwrapped
 from .recomputed import Again, Writes
 
-_DTYPE_AND_SHAPE = attrgetter("dtype", "shape")
 _storage, _address = torch.Tensor.untyped_storage, torch.UntypedStorage.data_ptr
 
 
@@ -159,8 +157,7 @@ class TorchLibrary(Library):
             return x
         x = _resolved(x)
         if not _is_dense(x) or (key := self.memory(x)) in taken:
-            x = x.clone(memory_format=torch.contiguous_format)
-            key = self.memory(x)
+            return x.clone(memory_format=torch.contiguous_format)  # in memory that nothing else can overlap
         if key is not None:
             taken.add(key)
         return x
@@ -204,17 +201,39 @@ class TorchLibrary(Library):
             pass
         return tensor
 
-    def leave(self, example: Any, source: Library) -> Leave | None:
+    def leave_all(self, examples: Sequence[Any], sources: Sequence[Library]) -> LeaveAll | None:
+        ends = [self._end(example, source) for example, source in zip(examples, sources)]
+        if None in ends:
+            return None
+        if all(end is _itself for end in ends):
+            return _own
+
+        def leave(results: Sequence[Any], taken: set[int]) -> Sequence[Any] | None:
+            own = _own(results, taken)
+            return None if own is None else [end(x) for end, x in zip(ends, own)]  # type: ignore[misc]
+
+        return leave
+
+    def _end(self, example: Any, source: Library) -> Callable[[Any], Any] | None:
+        """What makes of a tensor of the caller's own a result like the example; None where there is more to do."""
         if source is self:
-            return _own_tensor if _has_memory(example) else None
+            return _itself if _has_memory(example) else None
         if type(example) is float:
-            return _to_float
-        if type(example) is np.ndarray and example.dtype in SHARED and example.dtype.isnative:
-            return _own_numbers
-        return None
+            return torch.Tensor.item
+        shared = type(example) is np.ndarray and example.dtype in SHARED and example.dtype.isnative
+        return _numbers if shared else None
 
     def present(self, target: Library) -> Leave | None:
-        return _own_tensor if target is self else _own_numbers_of_any_dtype if target is NUMPY else None
+        if target is not self and target is not NUMPY:
+            return None
+
+        def present(result: Any, taken: set[int]) -> Any:
+            if target is NUMPY and (not result.is_cpu or result.dtype is torch.bfloat16):
+                return None
+            own = _own((result,), taken)
+            return None if own is None else own[0] if target is self else _numbers(own[0])
+
+        return present
 
     def loops(self) -> Loops:
         from .loops import TorchLoops
@@ -280,16 +299,13 @@ class TorchLibrary(Library):
 
 
 def _as_it_is(x: Any, taken: set[int]) -> Any:
-    if x.layout is torch.strided and not is_wrapped(x):
-        taken.add(x.untyped_storage().data_ptr())
+    _all_as_they_are((x,), taken)
     return x
 
 
 def _dense_as_it_is(x: Any, taken: set[int]) -> Any:
-    if x.layout is not torch.strided:
+    if not _all_as_they_are((x,), taken):
         _require_dense(x)
-    if not is_wrapped(x):
-        taken.add(x.untyped_storage().data_ptr())
     return x
 
 
@@ -301,33 +317,33 @@ def _all_as_they_are(values: Sequence[Any], taken: set[int]) -> bool:
     return True
 
 
-def _own_tensor(result: Any, taken: set[int]) -> Any:
-    """A tensor that is the caller's own already; None for any other."""
-    if result.requires_grad or result.layout is not torch.strided or not result.is_contiguous() or is_wrapped(result):
+def _own(results: Sequence[Any], taken: set[int]) -> Sequence[Any] | None:
+    """Tensors as `own` makes them; None if one is in a graph, in a transformation, or spread over processes."""
+    if {*map(type, results)} != _PLAIN or any(map(_REQUIRES_GRAD, results)):
         return None
-    if type(result) is not torch.Tensor and is_distributed(result):  # which has no memory of its own
+    try:
+        memories = {*map(_address, map(_storage, results))}
+    except RuntimeError:  # the memory of what belongs to a transformation has no address
         return None
-    if result.is_neg() or result._is_zerotensor() or result.is_conj():
-        return None
-    key = result.untyped_storage().data_ptr()
-    if key in taken and key:
-        return None
-    taken.add(key)
-    return result
+    apart = len(memories) == len(results) and taken.isdisjoint(memories) and 0 not in memories
+    if apart and all(map(_CONTIGUOUS, results)) and not any(map(_CONJUGATED, results)) and not any(map(_NEGATED, results)):
+        taken |= memories
+        return results
+    return [TORCH.own(x, taken) for x in results]
 
 
-def _own_numbers(result: Any, taken: set[int]) -> Any:
-    """The NumPy array on a tensor that is the caller's own already; None for any other."""
-    tensor = _own_tensor(result, taken) if result.is_cpu else None
-    return None if tensor is None else tensor.numpy()
+_PLAIN = {torch.Tensor}
+_REQUIRES_GRAD = attrgetter("requires_grad")
+_CONTIGUOUS, _CONJUGATED, _NEGATED = torch.Tensor.is_contiguous, torch.Tensor.is_conj, torch.Tensor.is_neg
 
 
-def _own_numbers_of_any_dtype(result: Any, taken: set[int]) -> Any:
-    return None if result.dtype is torch.bfloat16 else _own_numbers(result, taken)
+def _itself(x: Any) -> Any:
+    return x
 
 
-def _to_float(result: Any, taken: set[int]) -> Any:
-    return None if result.requires_grad or is_wrapped(result) else result.item()
+def _numbers(x: torch.Tensor) -> Any:
+    """The NumPy array on a tensor, in C order: a dense tensor may have its axes in another one."""
+    return (x if x.is_contiguous() else x.contiguous()).numpy()
 
 
 def _resolved(x: torch.Tensor) -> torch.Tensor:

@@ -16,6 +16,7 @@ from torch.utils.checkpoint import get_device_states, set_device_states
 from adinterface.core.contract.errors import BackendError
 from adinterface.core.contract.loops import Arrays, Loops
 
+from .backward import nodes_behind
 from .private import in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack
 from .recomputed import StandingIn, Writes, scratch
 
@@ -101,20 +102,12 @@ class _Again(torch.autograd.Function):
 
 def _require_ends(results: Iterable[torch.Tensor], ends: Arrays) -> None:
     """Raise BackendError if there is a way back to a leaf that does not go through one of the ends: it would be left out."""
-    seen: set[Any] = {end.grad_fn for end in ends}
-    stack = [result.grad_fn for result in results]
-    while stack:
-        node = stack.pop()
-        if node is None or node in seen:
-            continue
-        seen.add(node)
-        if hasattr(node, "variable"):
-            raise BackendError(
-                "checkpoint: a torch.autograd.Function in a loop is applied to a tensor that the loop closes over, whose "
-                "gradient would be lost where the step is computed again. Let the tensor come to it in the carry or in xs, "
-                "apply something else to it first (w * 1.0), or leave checkpoint out."
-            )
-        stack.extend([following for following, _ in node.next_functions])
+    if any(hasattr(node, "variable") for node in nodes_behind(results, ends)):
+        raise BackendError(
+            "checkpoint: a torch.autograd.Function in a loop is applied to a tensor that the loop closes over, whose "
+            "gradient would be lost where the step is computed again. Let the tensor come to it in the carry or in xs, "
+            "apply something else to it first (w * 1.0), or leave checkpoint out."
+        )
 
 
 class _Surroundings:

@@ -6,4 +6,4 @@ from array_api_compat.torch import linalg as linalg
 from torch import einsum as einsum
 
 from . import fft as fft
-from .standard import *  # noqa: F403
+from .completed_standard import *  # noqa: F403

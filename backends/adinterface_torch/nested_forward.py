@@ -94,7 +94,7 @@ class _Watch(TorchFunctionMode):
         kwargs = kwargs or {}
         if _is_inexact(func, args, kwargs) and any(_moves(x, self.recorded) for x in (*args, *kwargs.values())):
             raise BackendError(
-                f"f calls torch's {func.__name__} inside a derivative of a forward derivative, for which torch takes what it "
+                f"f calls {func.__name__} of torch inside a derivative of a forward derivative, for which torch takes what it "
                 f"computes on the way for a constant (https://github.com/pytorch/pytorch/issues/198017): the result would be "
                 f"wrong. Take the inner derivative in reverse, with AutoTorch() or AutoTorch(mode='reverse')."
             )
@@ -115,84 +115,82 @@ def refusal(applied: str) -> str:
 def is_nested_forward(arguments: Iterable[Any]) -> bool:
     """Whether one of them changes along tangents of two levels of forward mode."""
     levels = transformations() or []
-    return sum([level.key() == JVP for level in levels]) > 1 and any(map(_moves_twice, arguments))
-
-
-def _moves_twice(tensor: torch.Tensor) -> bool:
-    """Whether a value, seen from the present level of any kind, has tangents at two levels."""
-    return len(_levels_moved(tensor)) > 1
-
-
-def _levels_moved(tensor: torch.Tensor) -> set[int]:
-    peeked: Any = peek()
-    if peeked is None:
-        return set()
-    level = retrieve_current_functorch_interpreter()
-    moved: set[int] = set()
-    inside = [tensor]
-    if peeked.key() == JVP:
-        primal, tangent = dual(tensor)
-        if tangent is not None:
-            moved.add(level.level())
-            inside = [primal, tangent]
-    with level.lower():
-        for part in inside:
-            own = functorch.maybe_get_level(part) == level.level()
-            moved |= _levels_moved(unwrapped(part) if own else part)
-    return moved
+    return sum([level.key() == JVP for level in levels]) > 1 and any(len(_levels(x).moved) > 1 for x in arguments)
 
 
 def is_followed(tensor: torch.Tensor) -> bool:
     """Whether a value has a tangent, or is recorded in a graph, at the present level or at one outside it."""
-    if tensor.requires_grad:
-        return True
-    peeked: Any = peek()
-    forward = in_dual_level() if peeked is None else peeked.key() == JVP
-    if forward and dual(tensor)[1] is not None:
-        return True
-    if peeked is None:
-        return False
-    level = retrieve_current_functorch_interpreter()
-    inner = unwrapped(tensor) if functorch.maybe_get_level(tensor) == level.level() else tensor
-    with level.lower():
-        return is_followed(inner)
+    levels = _levels(tensor)
+    return bool(levels.moved) or levels.recorded
 
 
-def has_other_dtype(tensor: torch.Tensor) -> bool:
-    """Whether a tangent of a value, at the present level or at one outside it, has another dtype than the value."""
-    peeked: Any = peek()
-    if peeked is None:
-        return False
-    if peeked.key() == JVP:
-        tangent = dual(tensor)[1]
-        if tangent is not None and tangent.dtype is not tensor.dtype:
-            return True
-    level = retrieve_current_functorch_interpreter()
-    inner = unwrapped(tensor) if functorch.maybe_get_level(tensor) == level.level() else tensor
-    with level.lower():
-        return has_other_dtype(inner)
+def keeping_dtypes(function: Callable[..., Any], leaves: Iterable[torch.Tensor]) -> Callable[..., Any]:
+    """The function as forward mode may take it, with tangents in the dtypes of their values.
+
+    Where a number in a 0-d float32 tensor meets a Python float, torch's forward mode takes that for a float64 tensor, so that
+    the tangent is one too. Functions that write then fail ("Index put requires the source and destination dtypes match").
+    """
+    if all(leaf.dtype not in _WIDE for leaf in leaves):
+        return function
+
+    def keeping(*arrays: Any) -> Any:
+        with _Keeping():
+            return function(*arrays)
+
+    return keeping
+
+
+_WIDE = dict.fromkeys((torch.float32, torch.float16, torch.bfloat16), torch.float64) | {torch.complex64: torch.complex128}
+
+
+class _Keeping(TorchFunctionMode):
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        x = func(*args, **(kwargs or {}))
+        if isinstance(x, torch.Tensor) and x.ndim == 0 and x.dtype in _WIDE and peek() is not None and _levels(x).mixed:
+            return x.to(_WIDE[x.dtype]).to(x.dtype)  # which converts the tangents twice, too
+        return x
 
 
 def _moves(argument: Any, recorded: bool = False) -> bool:
     """Whether a value changes along the tangents of the innermost level, and that at another one of forward mode, too, or
     with `recorded` in a graph."""
-    if not isinstance(argument, torch.Tensor):
+    if not isinstance(argument, torch.Tensor) or dual(argument)[1] is None:
         return False
-    primal, tangent = dual(argument)
-    return tangent is not None and (_moves_outside(primal, recorded) or _moves_outside(tangent, recorded))
+    levels = _levels(argument)
+    return len(levels.moved) > 1 or (recorded and levels.graph)
 
 
-def _moves_outside(tensor: torch.Tensor, recorded: bool) -> bool:
-    """Whether a value of the present level has a tangent at any level outside it."""
-    level = retrieve_current_functorch_interpreter()
-    inner = unwrapped(tensor) if functorch.maybe_get_level(tensor) == level.level() else tensor
-    with level.lower():
-        outside: Any = peek()
-        if outside is None:
-            return recorded and inner.requires_grad
-        if outside.key() == JVP and dual(inner)[1] is not None:
-            return True
-        return _moves_outside(inner, recorded)
+class _Levels:
+    """What is true of a value at the present level and at those outside it."""
+
+    def __init__(self) -> None:
+        #: The levels at which it has a tangent; that of `forward_ad` is 0.
+        self.moved: set[int] = set()
+        #: It is recorded in a graph at some level; in one outside all of them.
+        self.recorded = self.graph = False
+        #: A tangent has another dtype than its value.
+        self.mixed = False
+
+    def add(self, tensor: torch.Tensor) -> None:
+        """Look at a value of the present level, and through it, and through its tangent, at the levels outside."""
+        present: Any = peek()
+        self.recorded = self.recorded or tensor.requires_grad
+        primal, tangent = dual(tensor) if (in_dual_level() if present is None else present.key() == JVP) else (tensor, None)
+        if tangent is not None:
+            self.moved.add(0 if present is None else present.level())
+            self.mixed = self.mixed or tangent.dtype is not tensor.dtype
+        if present is None:
+            self.graph = self.graph or tensor.requires_grad
+            return
+        with retrieve_current_functorch_interpreter().lower():
+            for part in (primal,) if tangent is None else (primal, tangent):
+                self.add(unwrapped(part) if functorch.maybe_get_level(part) == present.level() else part)
+
+
+def _levels(tensor: torch.Tensor) -> _Levels:
+    levels = _Levels()
+    levels.add(tensor)
+    return levels
 
 
 def dual(tensor: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:

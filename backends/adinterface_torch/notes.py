@@ -29,6 +29,11 @@ NOTES = [
         "array.astype('float32'), or the model: module.double().",
     ),
     Note(
+        RuntimeError,
+        "data-dependent expression",
+        "f branches on a value, which torch.export cannot record. Write torch.where(condition, a, b), or torch.cond.",
+    ),
+    Note(
         NotImplementedError,
         "'Sparse",
         "torch cannot batch sparse gradients, such as those of an Embedding with sparse=True: make it with "

@@ -8,7 +8,6 @@ from contextlib import nullcontext
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_map
 
 from adinterface.core.contract.auto import AutoTorch
 from adinterface.core.contract.errors import DisconnectedWarning, levels_to_the_user
@@ -17,10 +16,10 @@ from adinterface.core.contract.structures import Leaf
 from adinterface.fit.parameters import Parameters, check_scalar, one_gradient, require_like, stateful
 
 from .ambient import here
-from .distributed import completed, is_dtensor, placed_like
+from .distributed import Watch, completed, gradients, is_dtensor, placed_like
 from .dtypes import DTYPES
-from .exchange import Watch, gradients
 from .library import TORCH
+from .private import tree_map
 
 #: The options of AutoTorch that a whole step heeds, or that change nothing in one gradient. Others take the general way.
 _AS_THEY_ARE = {"mode", "compile", "chunk_size", "executor"}

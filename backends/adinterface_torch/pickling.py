@@ -20,6 +20,7 @@ from torch.multiprocessing.reductions import reduce_tensor
 from adinterface.core.contract.errors import ConversionError
 
 from .ambient import here
+from .backward import nodes_behind
 from .private import is_wrapped
 
 
@@ -89,16 +90,7 @@ def _is_followed(x: torch.Tensor) -> bool:
         return x.requires_grad and _counts(x)
     if here.depth > 0:
         return True
-    seen, waiting = {x.grad_fn}, [x.grad_fn]
-    while waiting:
-        node: Any = waiting.pop()
-        if _counts(getattr(node, "variable", None)):
-            return True
-        for parent, _ in node.next_functions:
-            if parent is not None and parent not in seen:
-                seen.add(parent)
-                waiting.append(parent)
-    return False
+    return any(_counts(getattr(node, "variable", None)) for node in nodes_behind([x]))
 
 
 def _counts(leaf: Any) -> bool:

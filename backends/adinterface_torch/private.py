@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 import torch
-from torch import nn
-from torch._functorch.autograd_function import custom_function_call
-from torch._functorch.pyfunctorch import (
-    retrieve_current_functorch_interpreter,
-    temporarily_clear_interpreter_stack,
-    temporarily_restore_interpreter_stack,
-)
+from torch import distributed, nn
+from torch._functorch.autograd_function import custom_function_call as custom_function_call
+from torch._functorch.pyfunctorch import retrieve_current_functorch_interpreter as retrieve_current_functorch_interpreter
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack as temporarily_clear_interpreter_stack
+from torch._functorch.pyfunctorch import temporarily_restore_interpreter_stack as temporarily_restore_interpreter_stack
 from torch.autograd import forward_ad
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils._pytree import register_pytree_node as register_pytree_node
+from torch.utils._pytree import tree_leaves as tree_leaves
+from torch.utils._pytree import tree_map as tree_map
+from torch.utils._pytree import tree_map_only as tree_map_only
 
 # The transformations of `torch.func` that are at work, and the tensors in them. ---------------------------------------
 
@@ -41,45 +46,66 @@ set_forward_enabled: Callable[[bool], Any] = forward_ad._set_fwd_grad_enabled
 
 # Shorter ways, where the public one takes longer than a small f. ------------------------------------------------------
 
-try:
-    from torch.autograd.graph import _engine_run_backward as run_backward
-except ImportError:
-    run_backward = None  # type: ignore[assignment]  # torch.autograd.grad is used then
-
-try:
-    from torch._compile import _disable_dynamo as disable_dynamo
-except ImportError:
-    from torch.compiler import disable as disable_dynamo  # type: ignore[no-redef]  # imports the compiler at once
-
+#: What `torch.autograd.grad` calls in the end; None where torch has no such function.
+run_backward: Any = getattr(torch.autograd.graph, "_engine_run_backward", None)
 #: As the context manager of this name, for all that follows.
 set_grad_enabled: Callable[[bool], None] = torch._C._set_grad_enabled
+#: A tensor of a subclass on the memory of a plain one, requiring a gradient or not.
+make_subclass: Callable[[Any, torch.Tensor, bool], Any] = getattr(torch.Tensor, "_make_subclass", nn.Parameter.__new__)
+
+# The compiler. ----------------------------------------------------------------------------------------------------------
+
+#: Without the import of the compiler where torch can do without.
+disable_dynamo: Any = getattr(torch._compile, "_disable_dynamo", torch.compiler.disable)
+#: Whether `torch.export` traces the code that runs; torch 2.6 cannot tell.
+is_exporting: Callable[[], bool] = getattr(torch.compiler, "is_exporting", lambda: False)
 
 
-_make_subclass: Callable[[Any, torch.Tensor, bool], Any] = getattr(torch.Tensor, "_make_subclass", nn.Parameter.__new__)
+def leave_to_python(code: CodeType) -> None:
+    """Dynamo compiles neither this code, nor what it calls, where Python calls it. Dynamo traces it in the code of a caller."""
+    try:
+        from torch._C._dynamo.eval_frame import _FrameAction, _FrameExecStrategy, set_code_exec_strategy
+    except ImportError:  # before torch 2.7; Dynamo then compiles parts of the core, with warnings
+        return
+    set_code_exec_strategy(code, _FrameExecStrategy(_FrameAction.SKIP, _FrameAction.SKIP))
 
 
-def as_parameter(tensor: torch.Tensor) -> nn.Parameter:
-    """A parameter without a gradient on the memory of a plain tensor."""
-    parameter: nn.Parameter = _make_subclass(nn.Parameter, tensor, False)
-    return parameter
+# Groups of processes. ---------------------------------------------------------------------------------------------------
 
 
-__all__ = [
-    "JVP",
-    "VMAP",
-    "as_parameter",
-    "custom_function_call",
-    "disable_dynamo",
-    "functorch",
-    "in_dual_level",
-    "is_wrapped",
-    "peek",
-    "retrieve_current_functorch_interpreter",
-    "run_backward",
-    "set_forward_enabled",
-    "set_grad_enabled",
-    "temporarily_clear_interpreter_stack",
-    "temporarily_restore_interpreter_stack",
-    "transformations",
-    "unwrapped",
-]
+def _membership() -> Callable[[], object]:
+    """`distributed.is_initialized` by the dict of all groups, if torch keeps one: it asks three functions in a row."""
+    if not distributed.is_available():
+        return bool
+    module = distributed.distributed_c10d
+    groups: Any = getattr(module, "_pg_map", None)
+    known = type(groups) is dict and getattr(getattr(module, "_world", None), "pg_map", None) is groups
+    return groups.__len__ if known else distributed.is_initialized
+
+
+#: Whether this process belongs to a group: the one question that a call without any must answer.
+in_use = _membership()
+_STATES = "torch.distributed._composable_state"
+
+
+def is_member(module: nn.Module) -> bool:
+    """Whether a module to which `fully_shard` has been applied is sharded, as a copy or a gradient of it is not."""
+    return sys.modules[_STATES]._get_module_state(module) is not None
+
+
+def sharded_groups() -> list[Any]:
+    """All groups of parameters that `fully_shard` has made in this process and that are alive."""
+    states = sys.modules.get(_STATES)
+    groups: dict[int, Any] = {}
+    for reference in [] if states is None else list(states._module_state_mapping.values()):
+        state = reference()
+        made = getattr(state, "_fsdp_param_groups", None)
+        if made is None:  # as up to torch 2.9
+            made = [getattr(state, "_fsdp_param_group", None)]
+        groups.update((id(group), group) for group in made if group is not None)
+    return list(groups.values())
+
+
+def running_wrapper() -> DistributedDataParallel | None:
+    """The wrapper whose forward pass runs."""
+    return DistributedDataParallel._active_ddp_module

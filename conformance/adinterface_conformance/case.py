@@ -92,8 +92,12 @@ class Case:
         self._known: dict[str, Any] = {}
         #: What the first call, and that of `run`, left changed that is global.
         self.leaks: list[str] = [*warm_up(backend)]
+        self._watch()
+
+    def _watch(self) -> None:
+        """Remember the global state before the first check."""
         with quiet():  # as the checks are made
-            self._state, self._modules = global_state(backend), len(sys.modules)
+            self._state, self._modules = global_state(self.backend), len(sys.modules)
 
     def changed(self) -> list[str]:
         """The global state that differs from what it was before the first check of this case made its calls."""

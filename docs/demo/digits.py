@@ -34,9 +34,9 @@ from adinterface import (
     array_namespace,
     gradient,
     prepare,
+    tree,
     value_and_gradient,
 )
-from adinterface.core import tree
 
 ENGINES: tuple[AutoBackend, ...] = (AutoJax(), AutoTorch(), AutoAutograd())
 SIZES = (64, 48, 32, 10)

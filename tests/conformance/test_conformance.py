@@ -8,9 +8,10 @@ from adinterface_conformance import conformance_tests
 from adinterface_conformance.checks import CHECKS, checks_for
 from adinterface_conformance.outcome import known_failures
 from adinterface_studies.functions.numpy_code import USES as NUMPY_CODE
-from adinterface_studies.functions.standard import USES
 from adinterface_studies.scenarios import SCENARIOS
 from backends_table import BACKENDS
+
+from adinterface.doors.namespaces.uses import USES
 
 test_conformance = conformance_tests(*(backend for name, backend in BACKENDS.items() if name != "jax"), scenarios=SCENARIOS)
 

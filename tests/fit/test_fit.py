@@ -42,10 +42,10 @@ from adinterface import (
     solve_bvp,
     solve_ivp,
     torch_optim,
+    tree,
     update,
     value_and_gradient,
 )
-from adinterface.core import tree
 
 BACKENDS = [AutoJax(), AutoTorch(), AutoAutograd(), AutoFiniteDifferences()]
 ENGINES = BACKENDS[:3]

@@ -21,10 +21,10 @@ from adinterface import (
     gradient,
     optax,
     torch_optim,
+    tree,
     update,
     value_and_gradient,
 )
-from adinterface.core import tree
 
 engines = pytest.mark.parametrize("backend", [AutoJax(), AutoTorch(), AutoAutograd()], ids=["jax", "torch", "autograd"])
 

@@ -522,3 +522,26 @@ def test_the_largest_of_numbers_of_python_is_one(extreme, backend):
         np.testing.assert_allclose([value, slope], [0.25 * expected, expected], rtol=1e-6)
         assert np.asarray(value).dtype == number
     assert hessian(f, backend, number(0.5), Constant(number(b))).dtype == number
+
+
+@each_engine
+@pytest.mark.parametrize("x", [0.28, 0.5])
+def test_math_computes_in_double_precision(x, backend):
+    """exp(420) is a number in double precision and infinite in single precision."""
+
+    @deep
+    def f(c):
+        try:
+            y = math.exp(1500.0 * c) * 0.0
+        except OverflowError:
+            y = 1.0
+        return np.sin(c) * (2.0 + y)
+
+    x = np.asarray(x, np.float32)
+    if backend.name == "jax" and x < 0.4:
+        with pytest.raises(NumpyCodeError, match=r"math.exp\(1500.0 \* c\) is 2.53328e\+182, which float32 cannot hold"):
+            gradient(f, backend, x)
+        return
+    (g,) = gradient(f, backend, x)
+    assert g.dtype == np.float32
+    np.testing.assert_allclose(g, np.cos(x) * (2.0 if x < 0.4 else 3.0), rtol=1e-5)

@@ -40,7 +40,7 @@ from adinterface import (
     prepare,
     value_and_gradient,
 )
-from adinterface.numpy_code.deep import COPIES
+from adinterface.numpy_code.deep.calls import COPIES
 
 ENGINES = {"torch": AutoTorch(), "autograd": AutoAutograd(), "jax": AutoJax()}
 each_engine = pytest.mark.parametrize("backend", ENGINES.values(), ids=ENGINES)

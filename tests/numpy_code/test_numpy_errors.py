@@ -209,7 +209,7 @@ def sort(x):
     return x[0]
 
 
-@refused("x.ctypes needs NumPy's own memory, which an array of {engine} does not have.")
+@refused("x.ctypes needs NumPy memory, which an array of {engine} does not have.")
 def memory(x):
     return x.ctypes
 
@@ -361,7 +361,7 @@ def matrix_in_a_list(x):
 
 
 MASKED = (
-    "a masked array beside an engine's array would lose its mask. Write np.where(mask, a, b), or nan for what is masked and "
+    "a masked array together with an engine's array would lose its mask. Write np.where(mask, a, b), or nan for what is masked and "
     "np.nansum and the like."
 )
 
@@ -647,7 +647,7 @@ def test_a_plain_array_indexed_by_what_jit_does_not_know():
         (lambda x: x + "a", TypeError, "unsupported operand type(s) for +: 'NumpyArray' and 'str'"),
         (lambda x: "a" - x, TypeError, "unsupported operand type(s) for -: 'str' and 'NumpyArray'"),
         (lambda x: np.sin(x) * {}, TypeError, "unsupported operand type(s) for *: 'NumpyArray' and 'dict'"),
-        (lambda x: np.hypot(x, "a"), TypeError, "numpy_function: np.hypot got a str beside"),
+        (lambda x: np.hypot(x, "a"), TypeError, "numpy_function: np.hypot got a str and"),
         (lambda x: x.numpy(), AttributeError, "'numpy.ndarray' object has no attribute 'numpy'"),
         (lambda x: [x][x[0]], TypeError, "only integer scalar arrays can be converted to a scalar index"),
         (lambda x: {x: 1}, TypeError, "unhashable type: 'NumpyArray'"),

@@ -9,6 +9,7 @@ A block behind `% needs: package` runs where that package is installed.
 from __future__ import annotations
 
 import contextlib
+import ast
 import dataclasses
 import doctest
 import importlib.util
@@ -258,3 +259,27 @@ def test_api_page_is_complete() -> None:
     listed = set(re.findall(r"^\.\. auto\w+:: (?:adinterface\.)?(\w+)", (DOCS / "api.md").read_text(), re.M))
     missing = set(adinterface.__all__) - listed - {"__version__", "tree"}
     assert not missing, f"docs/api.md lacks {sorted(missing)}"
+
+
+#: Phrases of the old style of this project, for which plain English has a word. Kept by hand.
+RIDDLES = re.compile(
+    r"\b(beside|tells of|goes? on by|of no axes|takes? your word|one behind the other|by way of|dear checks?)\b|"
+    r"\bof (JAX|NumPy|SciPy|torch|autograd)'s\b(?! own)"
+)
+
+
+@pytest.mark.parametrize("page", sorted([*DOCS.glob("*.md"), DOCS.parent / "README.md"]), ids=lambda page: page.stem)
+def test_pages_are_in_plain_english(page: Path) -> None:
+    prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+    assert [found[0] for found in RIDDLES.finditer(prose)] == []
+
+
+@pytest.mark.parametrize("folder", ["adinterface", "backends"])
+def test_error_messages_are_in_plain_english(folder: str) -> None:
+    riddles = []
+    for file in (DOCS.parent / folder).rglob("*.py"):
+        raised = [node.exc for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Raise) and node.exc]
+        for part in [part for error in raised for part in ast.walk(error) if isinstance(part, ast.Constant)]:
+            if isinstance(part.value, str) and (found := RIDDLES.search(part.value)):
+                riddles.append(f"{file.name}:{part.lineno}: {found[0]}")
+    assert riddles == []

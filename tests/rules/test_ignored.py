@@ -147,7 +147,7 @@ def test_what_is_ignored_on_some_paths_only_is_an_error():
     def f(x):
         return (ignore_derivatives(x) if x > 3.0 else x) * x
 
-    with pytest.raises(RuleError, match="ignore_derivatives: f calls it another number of times beside the point than at the"):
+    with pytest.raises(RuleError, match="ignore_derivatives: f calls it another number of times near the point than at the"):
         gradient(f, AutoFiniteDifferences(), 3.0)
 
 

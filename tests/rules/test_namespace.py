@@ -194,3 +194,10 @@ def test_python_scalars_in_f_behave_as_arrays_of_the_engine(backend):
 
 def test_the_backends_of_this_file_are_all_of_them():
     assert {type(backend) for backend in BACKENDS.values()} == {type(backend) for backend in INSIDE}
+
+
+def test_einsum_takes_axes_of_length_1_on_autograd():
+    x, y = np.array([[2.0], [3.0]]), np.arange(6.0).reshape(2, 3)
+    f = lambda x, y: array_namespace(x, y).sum(array_namespace(x, y).einsum("ij,ij->i", x, y))
+    for engine in AutoAutograd(mode="reverse"), AutoAutograd(mode="forward"):
+        assert_tree(gradient(f, engine, x, y), (y.sum(1, keepdims=True), np.broadcast_to(x, (2, 3))), 1e-12)

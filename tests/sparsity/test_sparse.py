@@ -354,7 +354,7 @@ def test_a_pattern_that_could_only_be_probed_at_the_arguments_is_checked_always(
     x = np.array([0.0, 2.0, 1.0, 0.0])
     fast = prepare(jacobian, f, sparse, x)
     np.testing.assert_allclose(fast(x)[0].toarray(), [[2, 1, 0, 0], [0, 1, 3, 0], [0, 0, 0, 2]])
-    with pytest.raises(SparsityError, match="It was found at other arguments, beside which f fails"):
+    with pytest.raises(SparsityError, match="It was found at other arguments, near which f fails"):
         fast(np.array([1.0, 2.0, 3.0, 4.0]))  # where the entry that vanished does not
     report = explain(jacobian, f, sparse, x)
     assert any("probed at the arguments alone, as f fails beside them" in step for step in report.steps)
@@ -542,7 +542,7 @@ def test_inside_jax_transformations():
         with pytest.raises(SparsityError) as refused:
             jax.jit(lambda x: jacobian(chain, AutoSparse(AutoJax()), x)[0].data)(jnp.asarray(X))
     assert str(refused.value) == (
-        "jacobian: inside a transformation of jax a matrix of SciPy's cannot hold what is traced. Take AutoSparse(..., "
+        "jacobian: inside a transformation of jax a SciPy matrix cannot hold what is traced. Take AutoSparse(..., "
         'format="native").'
     )
 

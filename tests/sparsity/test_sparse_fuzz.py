@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from adinterface_studies.functions import numpy_code, standard
-from adinterface_studies.functions.cell import Use
+from adinterface_studies.functions import numpy_code
 
 from adinterface import (
     AutoAutograd,
@@ -32,6 +31,8 @@ from adinterface import (
     sparsity,
 )
 from adinterface.core.operators.prepare import Prepared
+from adinterface.doors.namespaces import uses
+from adinterface.doors.namespaces.use import Use
 from adinterface.sparse.detect_trace import traced_pattern
 from adinterface.sparse.operators import SparseOperation
 from adinterface.sparse.traced import Traced
@@ -80,7 +81,7 @@ def pattern(f: Function, arrays: Sequence[Array], *, second: bool = False) -> Ar
 
 # Every function --------------------------------------------------------------------------------------------------------
 
-USES = [use for use in (*standard.USES, *numpy_code.USES) if use.kind != "flat"]
+USES = [use for use in (*uses.USES, *numpy_code.USES) if use.kind != "flat"]
 
 
 def test_every_function_of_the_array_api_and_of_numpy_code_is_traced_without_a_missing_entry() -> None:

@@ -7,14 +7,14 @@ import array_api_strict
 import numpy as np
 import pytest
 from adinterface_studies.functions import table
-from adinterface_studies.functions.cell import Use
 from adinterface_studies.functions.checks import Wrong, judge, modes_of, reference
 from adinterface_studies.functions.numpy_code import SMOOTH, SPECIAL, VALUES, expressions, is_there, name_of
 from adinterface_studies.functions.numpy_code import USES as NUMPY_CODE
-from adinterface_studies.functions.standard import USES
 from backends_table import BACKENDS
 
 from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, array_namespace
+from adinterface.doors.namespaces.use import Use
+from adinterface.doors.namespaces.uses import USES
 
 pytestmark = pytest.mark.sweep
 

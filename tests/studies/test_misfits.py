@@ -8,8 +8,7 @@ from adinterface_studies.misfits import FUNCTIONS, misfits, tried
 from backends_table import BACKENDS, each_engine
 
 import adinterface
-from adinterface import AutoAutograd
-from adinterface.core import tree
+from adinterface import AutoAutograd, tree
 
 pytestmark = pytest.mark.sweep
 

@@ -89,9 +89,23 @@ def collection(tmp_path, monkeypatch):
 def test_problems_are_measured(collection, backend, capsys):
     assert main(["s2mpj", "--collection", str(collection), "--backend", backend]) == 0
     seen = capsys.readouterr().out
-    assert "2 right, 1 of the collection, 1 refused; 66.7 % right" in seen
+    assert "2 right, 1 of the collection, 1 refused; 66.7 % of the 3 judged in time are right" in seen
     assert "REFUSED objective" in seen
     assert "refused: NumpyCodeError: numpy_function: REFUSED.REFUSED.square assigns to the global name n" in seen
+
+
+def test_a_case_that_is_late_is_counted_apart(collection, capsys):
+    slow = "class RIGHT(Problem):\n    slow = __import__('functools').partial(__import__('time').sleep, 600)"
+    late = RIGHT.replace("class RIGHT(Problem):", slow).replace("return x[:1] ** 2", "self.slow(); return x[:1] ** 2")
+    by_hand = "    def fgx(self, x):\n        return 0.0, np.array([[2 * x[0]], [1.0]])\n\n    def square"
+    for name, text in ("STUCK", late), ("LATE", late.replace("    def square", by_hand)):
+        (collection / "python_problems" / f"{name}.py").write_text(text.replace("RIGHT", name))
+    options = ["--collection", str(collection), "--backend", "AutoAutograd", "--seconds", "10"]
+    assert main(["s2mpj", *options, "RIGHT", "LATE", "STUCK", "OFF"]) == 0
+    seen = capsys.readouterr().out
+    assert "LATE objective  AutoAutograd()  late: it took more than 10 s" in seen
+    assert "STUCK  AutoAutograd()  late: it took more than 10 s" in seen
+    assert "3 right, 2 late, 1 of the collection; 100.0 % of the 3 judged in time are right" in seen
 
 
 def test_a_wrong_derivative_is_told(collection, monkeypatch, capsys):

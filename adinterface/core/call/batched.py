@@ -11,19 +11,7 @@ from ..contract.backend import Arrays
 from ..contract.errors import TreeError
 from ..contract.library import PYTHON
 from ..derive.basis import namespace_of, zero_entry
-from ..tree import (
-    DUPLICATED,
-    EACH,
-    Each,
-    Frozen,
-    Leaf,
-    LeafSpec,
-    Node,
-    Structure,
-    children_of,
-    flatten_argument,
-    is_promoted,
-)
+from ..tree import DUPLICATED, EACH, Each, Leaf, Node, Structure, flatten_argument, is_promoted
 from .call import Call
 from .cotangents import Match, require_one_each
 from .plan import Plan, holds
@@ -88,7 +76,7 @@ class BatchedPlan(Plan):
     def _flatten(self, i: int, arg: Any, leaves: list[Leaf]) -> Structure:
         if type(arg) is Each and type(arg.value) is not int and is_promoted(arg.value):  # as without the axis
             self.promoted.append(i)
-            return Node(EACH, None, (flatten_argument(arg.value, leaves, f"args[{i}]"),))
+            return Node(EACH, None, (flatten_argument(arg.value, leaves, f"args[{i}]"),), Each)
         return super()._flatten(i, arg, leaves)
 
     def shape_of(self, n: int) -> tuple[int, ...]:
@@ -98,40 +86,37 @@ class BatchedPlan(Plan):
 
 def _marked(structure: Structure, path: str, marked: bool) -> Iterator[tuple[str, bool]]:
     """The path of every slot, and whether it stands in Each."""
-    if isinstance(structure, LeafSpec):
+    if not isinstance(structure, Node):
         yield path, marked
-    elif isinstance(structure, Frozen):
-        yield from _marked(structure.inner, path, marked)
-    elif isinstance(structure, Node):
-        if structure.type is EACH:
-            if marked:
-                raise TreeError(f"batched: {path} is an Each inside an Each. {_ANOTHER}")
-            marked = True
-        if structure.type.held:
-            if marked:
-                raise TreeError(
-                    f"batched: {path} is an object whose code computes with one set of parameters, so it cannot stand in "
-                    f"Each(...). Stack the parameters as a dict, Each(dict), and call the object with them inside f."
-                )
-            yield path, False
-        children = children_of(structure)
-        for key, child in zip(structure.type.paths(structure.data, len(children)), children):
-            yield from _marked(child, path + key, marked)
+        return
+    if structure.type is EACH:
+        if marked:
+            raise TreeError(f"batched: {path} is an Each inside an Each. {_ANOTHER}")
+        marked = True
+    if structure.type.held:
+        if marked:
+            raise TreeError(
+                f"batched: {path} is an object whose code computes with one set of parameters, so it cannot stand in "
+                f"Each(...). Stack the parameters as a dict, Each(dict), and call the object with them inside f."
+            )
+        yield path, False
+    for key, child in zip(structure.keys(), structure.inner()):
+        yield from _marked(child, path + key, marked)
 
 
 class _EachMatch(Match):
     """Tangents that may stand in Each or not, whatever the arguments do."""
 
-    def walk(self, structure: Structure, given: Any, path: str) -> None:
+    def walk(self, structure: Structure, other: Any, path: str) -> Iterator[tuple[str, Structure, Any]]:
         if isinstance(structure, Node) and structure.type is EACH:
             structure = structure.children[0]
-        if type(given) is not Each:
-            super().walk(structure, given, path)
+        if type(other) is not Each:
+            yield from super().walk(structure, other, path)
             return
-        if self.stacked or type(given.value) is Each:
+        if self.stacked or type(other.value) is Each:
             raise TreeError(f"batched: {path} is an Each inside an Each. {_ANOTHER}")
         self.stacked = True
-        self.walk(structure, given.value, path)
+        yield from self.walk(structure, other.value, path)
         self.stacked = False
 
     def _leaf(self, array: Any, given: Any, path: str) -> Any:
@@ -142,7 +127,7 @@ def stacked_tangents(call: Call, tangents: Sequence[Any], stacked: bool, name: s
     """A native stack of tangents for each active leaf of the call, whose leaves are native already."""
     if stacked:
         raise TypeError(
-            "batched: push.stacked has no place for a second axis beside that of the entries. Call push for each of the stack."
+            "batched: push.stacked has no place for a second axis next to that of the entries. Call push for each of the stack."
         )
     plan = call.plan
     assert isinstance(plan, BatchedPlan)
@@ -152,11 +137,11 @@ def stacked_tangents(call: Call, tangents: Sequence[Any], stacked: bool, name: s
     match = _EachMatch(backend, entries, "the tangent")
     match.count = plan.count
     for i, (structure, tangent) in enumerate(zip(plan.structures, tangents)):
-        match.walk(structure, tangent, name or f"tangents[{i}]")
+        match.read(structure, tangent, name or f"tangents[{i}]")
     if match.count is None:
         raise TypeError(no_each(plan.operator))
     stacks: list[Any] = []
-    for entry, given in match.found:
+    for entry, given in match.pairs:
         if given is None:
             stacks.append(full_like(backend, entry, 0.0, match.count))
             continue

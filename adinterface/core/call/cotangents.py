@@ -12,7 +12,7 @@ from ..contract.backend import Arrays, Backend
 from ..contract.errors import ConversionError, TreeError
 from ..contract.library import NUMPY, PYTHON, Library, kind, width
 from ..contract.nodes import NodeType
-from ..tree import Constant, Frozen, LeafSpec, Node, Static, Structure, children_of, handler_of, stood_for
+from ..tree import DIFFERENTIATED, Constant, Matcher, Node, Structure, handler_of, stood_for
 from .call import Call
 from .messages import describe
 from .plan import Plan
@@ -28,11 +28,16 @@ def native_tangents(call: Call, tangents: Sequence[Any], stacked: bool = False, 
         return call.native_tangents(tangents, stacked, name)
     require_one_each(plan, tangents)
     match = Match(plan.backend, call.native, "the tangent", stacked)
-    for i, (structure, tangent) in enumerate(zip(plan.structures, tangents)):
-        match.walk(structure, tangent, name or f"tangents[{i}]")
-    native = match.finish()
-    for tangent in native:
-        call.take(tangent)
+    values = None if stacked else plan.values_like_arguments(tangents)
+    if values is not None:
+        native = tuple(map(match.converted, call.native, values))
+    else:
+        for i, (structure, tangent) in enumerate(zip(plan.structures, tangents)):
+            match.read(structure, tangent, name or f"tangents[{i}]")
+        native = match.finish()
+    if plan.library.mutable:
+        for tangent in native:
+            call.take(tangent)
     return native
 
 
@@ -45,7 +50,7 @@ def require_one_each(plan: Plan, tangents: Sequence[Any]) -> None:
         )
 
 
-class Match:
+class Match(Matcher):
     """Collects a native array for each leaf of a structure from a tree of the same structure; None anywhere is zero.
 
     arrays: the native arrays that the result must resemble, in order.
@@ -55,69 +60,36 @@ class Match:
     def __init__(self, backend: Backend, arrays: Arrays, what: str, stacked: bool = False):
         self.backend, self.what, self.stacked = backend, what, stacked
         self.expected: Iterator[Any] = iter(arrays)
-        self.found: list[Any] = []
+        #: Each native array, and what the user gave for it.
+        self.pairs: list[tuple[Any, Any]] = []
         self.count: int | None = None
 
     def finish(self) -> Arrays:
         """The native arrays; zeros (or stacks of them) where the user gave None."""
         if self.stacked and self.count is None:
             raise TreeError(f"{self.what}: a stack needs at least one array with a leading axis.")
-        arrays, given = [array for array, _ in self.found], [given for _, given in self.found]
+        arrays, given = [array for array, _ in self.pairs], [given for _, given in self.pairs]
         return filled(self.backend, given, arrays, self.count if self.stacked else None)
 
-    def walk(self, structure: Structure, given: Any, path: str) -> None:
-        constant = type(given) is Constant
-        if constant:
-            given = given.value
-        if isinstance(structure, Static) or (isinstance(structure, LeafSpec) and not structure.differentiated):
-            self._no_tangent(given, path)
-        elif isinstance(structure, Frozen):
-            if not constant:  # a module's gradient has its frozen parameters there
-                self._skip(given, path)
-        elif isinstance(structure, LeafSpec):
-            array = next(self.expected)
-            self.found.append((array, None if given is None else self._leaf(array, given, path)))
-        else:
-            self._node(structure, given, path)
+    def read(self, structure: Structure, given: Any, path: str) -> None:
+        """Collect the arrays of one tree."""
+        for where, place, part in self.walk(structure, given, path):
+            if place is DIFFERENTIATED:
+                array = next(self.expected)
+                self.pairs.append((array, None if part is None else self._leaf(array, part, where)))
+            elif isinstance(place, Node):
+                if part is not None and type(part) is not Constant:  # a module's gradient has its frozen parameters there
+                    raise TreeError(f"{where} is a Constant, so {self.what} must be None there, not {describe(part)}.")
+            elif part is not None and isinstance(handler_of(part, scan=False), Library):
+                raise TreeError(f"{where} has no derivative, so {self.what} must be None there, not {describe(part)}.")
 
-    def _node(self, structure: Node, given: Any, path: str) -> None:
-        parts = children_of(structure)
-        keys = structure.type.paths(structure.data, len(parts))
-        if given is None:
-            children: Sequence[Any] = [None] * len(keys)
-        else:
-            handler = handler_of(given, scan=False)
-            if handler is not structure.type and structure.type.stands_for_array:
-                self.walk(parts[0], given, path)
-                return
-            if handler is not structure.type:
-                raise TreeError(f"{path} must be a {_container(structure)}, or None for zero, not a {type(given).__name__}.")
-            assert isinstance(handler, NodeType)
-            children, data = handler.flatten(given)
-            seen = handler.paths(data, len(children))
-            if sorted(seen) != sorted(keys):
-                missing = [key for key in keys if key not in seen]
-                extra = [key for key in seen if key not in keys]
-                raise TreeError(
-                    f"{path} has another structure than {self.what} must have: "
-                    + "; ".join(
-                        [f"{', '.join(missing)} missing"] * bool(missing) + [f"{', '.join(extra)} not expected"] * bool(extra)
-                    )
-                    + "."
-                )
-            if seen != keys:
-                by_key = dict(zip(seen, children))
-                children = [by_key[key] for key in keys]
-        for child, key, item in zip(parts, keys, children):
-            self.walk(child, item, path + key)
+    def of_other_class(self, node: Node, other: Any, path: str) -> TreeError:
+        return TreeError(f"{path} must be a {node.cls.__name__}, or None for zero, not a {type(other).__name__}.")
 
-    def _no_tangent(self, given: Any, path: str) -> None:
-        if given is not None and isinstance(handler_of(given, scan=False), Library):
-            raise TreeError(f"{path} has no derivative, so {self.what} must be None there, not {describe(given)}.")
-
-    def _skip(self, given: Any, path: str) -> None:
-        if given is not None:
-            raise TreeError(f"{path} is a Constant, so {self.what} must be None there, not {describe(given)}.")
+    def of_other_keys(self, node: Node, keys: Sequence[str], seen: Sequence[str], other: Any, path: str) -> TreeError:
+        missing, extra = [key for key in keys if key not in seen], [key for key in seen if key not in keys]
+        problems = [f"{', '.join(some)} {what}" for some, what in ((missing, "missing"), (extra, "not expected")) if some]
+        return TreeError(f"{path} has another structure than {self.what} must have: {'; '.join(problems)}.")
 
     def _leaf(self, array: Any, given: Any, path: str) -> Any:
         library = library_of(self.backend, array)
@@ -140,6 +112,14 @@ class Match:
         elif shape != expected:
             raise TreeError(f"{path} must have shape {expected}, not {shape}.")
         self._check_dtype(library.dtype(array), handler, given, path, numbers)
+        return self.converted(array, given, path)
+
+    def converted(self, array: Any, given: Any, path: str = "a tangent") -> Any:
+        """What a user gave, which fits, as an array like this native one."""
+        if type(given) is type(array) and given.dtype == array.dtype:
+            return given
+        library, handler = library_of(self.backend, array), handler_of(given, scan=False)
+        assert isinstance(handler, Library)
         if handler is not library and handler.traced(given):
             if handler is self.backend.library:  # an array of its own where nothing else of the call is followed
                 return handler.asarray(given, dtype=library.dtype(array))
@@ -171,9 +151,3 @@ def _numbers(given: Any) -> np.ndarray[Any, Any]:
         return [filled(entry) for entry in item] if isinstance(item, (list, tuple)) else 0.0 if item is None else item
 
     return np.asarray(filled(given))
-
-
-def _container(structure: Node) -> str:
-    data = structure.data
-    cls = data[0] if isinstance(data, tuple) and data and isinstance(data[0], type) else data
-    return cls.__name__ if isinstance(cls, type) else type(structure.type).__name__.strip("_").lower()

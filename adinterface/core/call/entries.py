@@ -11,11 +11,12 @@ import numpy as np
 from ..contract.arrays import full_like, library_of
 from ..contract.backend import Arrays, Aux, Backend, Randomness
 from ..contract.errors import BackendError, OutputError
+from ..contract.packed import Packed
 from ..contract.record import note_step
 from ..derive.basis import SEED_BYTES, stack_of, zero_entry
 from ..tree import structure_key
 from .call import Call
-from .output import ALONE, Form
+from .output import ALONE, OutputStructure
 
 #: Tuples and lists of native arrays and `Aux`.
 Results = Any
@@ -45,8 +46,11 @@ def for_each(
     chunk = _chunk(backend, stacks, count, numbers)
     vectorized = None
     if all(other.chunk_size != 1 for other in backends):
-        made = [other.vectorize(compute, tuple(each), chunk=chunk, randomness=randomness) for other in backends]
-        vectorized = None if None in made else made[0]
+        packed = None if backend.takes_trees else Packed(compute)
+        function = compute if packed is None else packed
+        made = [other.vectorize(function, tuple(each), chunk=chunk, randomness=randomness) for other in backends]
+        if None not in made:
+            vectorized = made[0] if packed is None or made[0] is None else packed.around(made[0])
     if vectorized is None:
         note_step(backend, f"{count} entries, one after another")
         if randomness == "same":
@@ -82,7 +86,7 @@ def _joined(backend: Backend, rows: Sequence[Results]) -> Results:
     return stack_of(backend, rows)
 
 
-def _joined_forms(forms: Sequence[Form]) -> Form:
+def _joined_forms(forms: Sequence[OutputStructure]) -> OutputStructure:
     first = forms[0]
     if all(form is first for form in forms):
         return first
@@ -95,7 +99,7 @@ def _joined_forms(forms: Sequence[Form]) -> Form:
                 f"so the results cannot be stacked. Let f return the same structure for every entry."
             )
     places = [column[0] if isinstance(column[0], str) else np.asarray(column) for column in zip(*[f.places for f in forms])]
-    return Form(first.structure, tuple(places))
+    return OutputStructure(first.structure, tuple(places))
 
 
 def with_axis(results: Results, call: Call) -> Results:
@@ -115,7 +119,7 @@ def with_axis(results: Results, call: Call) -> Results:
             form = part.form
             if form is None or form is ALONE.form or all(isinstance(place, str) for place in form.places):
                 return part
-            return Aux(part.arrays, Form(form.structure, tuple(map(filled, form.places))))
+            return Aux(part.arrays, OutputStructure(form.structure, tuple(map(filled, form.places))))
         if isinstance(part, (tuple, list)):
             parts = [walk(inner) for inner in part]
             return type(part)(*parts) if hasattr(part, "_fields") else type(part)(parts)

@@ -11,7 +11,7 @@ from ..contract.backend import Accuracy
 from ..contract.errors import DisconnectedWarning, PrecisionWarning, levels_to_the_user
 from ..contract.library import PYTHON, Library, kind
 from ..contract.record import tell_doubt
-from ..tree import Constant, Frozen, Node, Structure, children_of, count_slots, handler_of, stood_for
+from ..tree import Constant, Holder, Node, Structure, count_leaves, handler_of, stood_for
 from .passages import Slot
 
 
@@ -31,29 +31,21 @@ def places_of(structures: Sequence[Structure], slots: Iterable[tuple[Slot, Any]]
 
     slots: each slot with its value, in order.
     """
-    remaining = iter(slots)
+    remaining = iter([(slot, value) for slot, value in slots if type(value) is not Holder])
     for i, structure in enumerate(structures):
-        yield from _places(structure, f"args[{i}]", remaining)
+        for path, place in structure.places(f"args[{i}]"):
+            found = [next(remaining) for _ in range(count_leaves(place))]
+            if isinstance(place, Node):
+                yield Place(path, "Constant", "marked as not differentiated")
+            else:
+                yield _place(path, *found[0])
 
 
-def _places(structure: Structure, path: str, slots: Iterator[tuple[Slot, Any]]) -> Iterator[Place]:
-    if isinstance(structure, Node):
-        if structure.type.held:
-            next(slots)  # the object itself
-        children = children_of(structure)
-        for key, child in zip(structure.type.paths(structure.data, len(children)), children):
-            yield from _places(child, path + key, slots)
-    elif isinstance(structure, Frozen):
-        for _ in range(count_slots(structure)):
-            next(slots)
-        yield Place(path, "Constant", "marked as not differentiated")
-    else:
-        slot, value = next(slots)
-        if slot.library is None:
-            yield Place(path, _short(value), slot.reason)
-            return
-        note = "integers inside a tree are structure" if kind(slot.dtype) == "integer" else "a bool is structure"
-        yield Place(path, describe(value), note, slot if slot.differentiated else None)
+def _place(path: str, slot: Slot, value: Any) -> Place:
+    if slot.library is None:
+        return Place(path, _short(value), slot.reason)
+    note = "integers inside a tree are structure" if kind(slot.dtype) == "integer" else "a bool is structure"
+    return Place(path, describe(value), note, slot if slot.differentiated else None)
 
 
 def nothing_differentiable(operator: str, structures: Sequence[Structure], slots: Iterable[tuple[Slot, Any]]) -> str:

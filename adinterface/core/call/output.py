@@ -15,12 +15,11 @@ from ..tree import (
     CARRIED,
     DIFFERENTIATED,
     HANDLERS,
-    Frozen,
     Leaf,
     LeafSpec,
     Node,
+    Static,
     Structure,
-    build,
     flatten,
     handler_of,
     refuse_endless,
@@ -33,7 +32,7 @@ from .plan import Plan
 OutputKind = Literal["scalar", "scalar and aux", "tree"]
 
 
-class Form:
+class OutputStructure:
     """How f's result is put together: its structure, and for each leaf "output", "aux", or the Python number that it is."""
 
     __slots__ = ("places", "structure")
@@ -49,11 +48,11 @@ class Form:
         leaves = [
             present(next(out if place == "output" else other)) if isinstance(place, str) else place for place in self.places
         ]
-        return build(self.structure, iter(leaves))
+        return self.structure.build(iter(leaves))
 
 
 #: One array of the engine's own, and nothing beside it.
-ALONE = Aux((), Form(DIFFERENTIATED, ("output",)))
+ALONE = Aux((), OutputStructure(DIFFERENTIATED, ("output",)))
 
 
 class Function:
@@ -164,23 +163,21 @@ def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
     if structure is DIFFERENTIATED:
         return outputs, ALONE
     aux = tuple([_apart(plan, leaf) for leaf, place in zip(leaves, places) if place == "aux"])
-    return outputs, Aux(aux, Form(structure, places))
+    return outputs, Aux(aux, OutputStructure(structure, places))
 
 
 def _carrying(structure: Structure, leaves: Iterator[Leaf], found: list[Leaf], library: Library) -> Structure:
     """The structure with a place for each array of the engine's that is no number, such as a random key: it may be traced."""
-    if isinstance(structure, LeafSpec):
-        found.append(next(leaves))
-        return structure
-    if isinstance(structure, Node):
-        children = tuple([_carrying(child, leaves, found, library) for child in structure.children])
-        return Node(structure.type, structure.data, children)
-    if isinstance(structure, Frozen):
-        return Frozen(_carrying(structure.inner, leaves, found, library))
-    if library.owns(structure.value):
-        found.append(Leaf(structure.value, library, None, False))
-        return CARRIED
-    return structure
+
+    def carrying(place: LeafSpec) -> Structure:
+        if not isinstance(place, Static):
+            found.append(next(leaves))
+        elif library.owns(place.value):
+            found.append(Leaf(place.value, library, None, False))
+            return CARRIED
+        return place
+
+    return structure.fold(carrying, Node.with_children)
 
 
 def _apart(plan: Plan, leaf: Leaf) -> Any:
@@ -212,9 +209,9 @@ def check_scalar(operator: str, value: Any, result: Any) -> None:
             problem, remedy = "None", "Does it lack a return statement?"
         else:
             problem = describe(result)
-            remedy = "For auxiliary results beside the scalar use value_and_gradient, with the scalar first"
+            remedy = "For auxiliary results after the scalar use value_and_gradient, with the scalar first"
             if operator == "value_and_gradient":
-                remedy = "Auxiliary results go beside the scalar in a tuple, a namedtuple or a dict, with the scalar first"
+                remedy = "Auxiliary results follow the scalar in a tuple, a namedtuple or a dict, with the scalar first"
             remedy += "; for a tree of arrays use jacobian or pullback."
         raise OutputError(f"{operator}: f must return a real scalar, but returned {problem}. {remedy}")
     shape, dtype = handler.shape(value), handler.dtype(value)

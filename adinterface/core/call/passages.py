@@ -114,9 +114,10 @@ def leaving_all(backend: Backend, slots: Sequence[Slot], examples: Sequence[Any]
     library = backend.library
     if library is None or backend.device is not None:
         return None
-    if any(slot.library is not library or slot.dtype != dtype for slot, dtype in zip(slots, dtypes)):
+    sources = [slot.library for slot in slots if slot.library is not None]
+    if any(slot.library is not PYTHON and slot.dtype != dtype for slot, dtype in zip(slots, dtypes)):
         return None
-    return library.leave_all(examples)
+    return library.leave_all(examples, sources)
 
 
 def _the_long_way(result: Any, taken: set[int]) -> None:
@@ -144,9 +145,12 @@ class Entrance:
 
 def picker(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
     """What takes the values at these places."""
-    if len(places) > 1:
-        return itemgetter(*places)
-    return lambda values: tuple([values[place] for place in places])
+    if not places:
+        return lambda values: ()
+    if len(places) == 1:
+        (place,) = places
+        return lambda values: (values[place],)
+    return itemgetter(*places)
 
 
 def unless_as_they_are(leaves: Sequence[Leave]) -> tuple[Leave, ...] | None:

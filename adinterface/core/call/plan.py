@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,17 +20,17 @@ from ..tree import (
     DUPLICATED,
     EACH,
     Constant,
-    Frozen,
+    Holder,
     Leaf,
     LeafSpec,
     Node,
     Static,
     Structure,
+    count_leaves,
     flatten,
     flatten_argument,
     handler_of,
     is_promoted,
-    paths_of,
     refuse_endless,
 )
 from .messages import nothing_differentiable
@@ -102,6 +103,8 @@ class Plan:
         self.scope = self._scope()
         #: The values of the arguments that it was made for, until it is kept.
         self.values: Sequence[Any] = values
+        #: The signature of the arguments that are differentiated, if tangents of that signature need no other check.
+        self._active_key: Any = None
 
     # the arguments
 
@@ -120,8 +123,10 @@ class Plan:
         self.structures = tuple([_slotted(structure, remaining, slots, values) for structure in flat])
         self.keywords = {name: _slotted(structure, remaining, slots, values) for name, structure in words.items()}
         self.slots = tuple(slots)
+        #: Where among them the objects are through which f reaches leaves.
+        self.holders = tuple([n for n, value in enumerate(values) if type(value) is Holder])
         #: Whether f can write into something that it is passed, and the caller's own must follow.
-        self.stateful = any(map(_is_stateful, (*flat, *words.values())))
+        self.stateful = any(node.type.stateful for structure in (*flat, *words.values()) for node in structure.nodes())
         if not self.active_arguments:
             raise NotDifferentiableError(nothing_differentiable(self.operator, self.structures, zip(slots, values)))
         return values
@@ -142,8 +147,7 @@ class Plan:
             )
         #: The numbers of the arguments whose gradients are kept in buffers.
         self.duplicated = tuple([i for i, place in enumerate(self.structures) if _is_marked(place, DUPLICATED)])
-        inner = [place.children[0] if _is_marked(place, DUPLICATED) else place for place in places]  # type: ignore[union-attr]
-        if any(holds(structure, DUPLICATED) for structure in inner):
+        if any(node.type is DUPLICATED and node is not place for place in places for node in place.nodes()):
             raise TypeError(
                 f"{self.operator}: Duplicated(...) must be an argument itself, not stand inside a tree, a Constant or a "
                 f"keyword argument. Wrap the whole argument, Duplicated(model)."
@@ -242,12 +246,26 @@ class Plan:
 
     def gradients(self, gradients: Sequence[Any], values: Sequence[Any]) -> tuple[Any, ...]:
         """One tree for each argument, from the gradients of all active leaves and the values of all slots."""
-        each, slots = iter(gradients), iter(values)
-        return tuple([structure.gradient(each, slots) for structure in self.structures])
+        each, holders = iter(gradients), iter([values[n] for n in self.holders])
+        return tuple([structure.gradient(each, holders) for structure in self.structures])
 
-    def keep(self) -> None:
+    def values_like_arguments(self, tangents: Sequence[Any]) -> Sequence[Any] | None:
+        """The leaves of tangents that have the signatures of the arguments themselves; None for any others."""
+        if self._active_key is None:
+            return None
+        try:
+            signature = Signature([tangents[i] for i in self.active_arguments], {})
+        except (Unkeyed, AdinterfaceError, RecursionError):
+            return None
+        others = any(tangents[i] is not None for i in range(len(tangents)) if i not in self.active_arguments)
+        return None if others or signature.key != self._active_key else signature.values
+
+    def keep(self, args: Sequence[Any]) -> None:
         """Forget the first arguments, which must not outlive their call."""
         self.values = ()
+        active = [args[i] for i in self.active_arguments]
+        if not self.promoted and sum([count_leaves(self.structures[i]) for i in self.active_arguments]) == len(self.active):
+            self._active_key = Signature(active, {}).key
 
     # what an operator asks of its arguments
 
@@ -267,7 +285,7 @@ class Plan:
             return
         dtypes = iter(self.dtypes)
         for i, structure in enumerate(self.structures):
-            for path in [path for path, place in paths_of(structure, f"args[{i}]") if place is DIFFERENTIATED]:
+            for path in [path for path, place in structure.places(f"args[{i}]") if place is DIFFERENTIATED]:
                 if kind(next(dtypes)) == "complex":
                     raise NotDifferentiableError(
                         f"{self.operator} is taken with respect to real arguments only, but {path} is complex. {remedy}"
@@ -308,15 +326,7 @@ def _is_marked(structure: Structure, marker: NodeType) -> bool:
 
 def holds(structure: Structure, marker: NodeType) -> bool:
     """Whether a node of this type stands anywhere in a structure."""
-    if isinstance(structure, Node):
-        return structure.type is marker or any(holds(child, marker) for child in structure.children)
-    return isinstance(structure, Frozen) and holds(structure.inner, marker)
-
-
-def _is_stateful(structure: Structure) -> bool:
-    if isinstance(structure, Node):
-        return structure.type.stateful or any(map(_is_stateful, structure.children))
-    return isinstance(structure, Frozen) and _is_stateful(structure.inner)
+    return any(node.type is marker for node in structure.nodes())
 
 
 def _held_once(values: Sequence[Any]) -> Iterator[int]:
@@ -329,31 +339,31 @@ def _held_once(values: Sequence[Any]) -> Iterator[int]:
 
 def _stand_in(structure: Structure) -> Callable[[Any], Any] | None:
     """What makes of an array the object that stands for one in a structure, if there is such."""
-    if isinstance(structure, Frozen):
-        return _stand_in(structure.inner)
-    if not isinstance(structure, Node):
-        return None
-    if structure.type.stands_for_array:
-        return lambda array: structure.type.unflatten(structure.data, (array,))
-    return next(filter(None, map(_stand_in, structure.children)), None)
+    for node in structure.nodes():
+        if node.type.stands_for_array:
+            return partial(_standing, node.type, node.data)
+    return None
+
+
+def _standing(node_type: NodeType, data: Any, array: Any) -> Any:
+    return node_type.unflatten(data, (array,))
 
 
 def _slotted(structure: Structure, leaves: Iterator[Leaf], slots: list[Slot], values: list[Any]) -> Structure:
     """The structure with a slot for every value without a gradient; the leaves and those values in its order."""
-    if isinstance(structure, Static):
-        slots.append(Slot(None, "", False, None, structure.reason))
-        values.append(structure.value)
-        return CARRIED
-    if isinstance(structure, LeafSpec):
+
+    def slotted(place: LeafSpec) -> Structure:
+        if isinstance(place, Static):
+            slots.append(Slot(None, "", False, None, place.reason))
+            values.append(place.value)
+            return CARRIED
         leaf = next(leaves)
         holder = None if leaf.holder is None else type(leaf.holder)
         slots.append(Slot(leaf.library, leaf.library.dtype(leaf.value), leaf.differentiated, holder))
         values.append(leaf.value)
-        return structure
-    if isinstance(structure, Frozen):
-        return Frozen(_slotted(structure.inner, leaves, slots, values))
-    children = tuple([_slotted(child, leaves, slots, values) for child in structure.children])
-    return Node(structure.type, structure.type.own(structure.data), children)
+        return place
+
+    return structure.fold(slotted, lambda node, children: Node(node.type, node.type.own(node.data), children, node.cls))
 
 
 class Plans:
@@ -373,7 +383,7 @@ class Plans:
         known = self._known.get(signature.key)
         if known is None:
             known = self._plan(args, kwargs)
-            known.keep()
+            known.keep(args)
             self._known.add(signature.key, known)
         return known, signature.values, signature
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -28,53 +29,66 @@ class Signature:
         #: The identities of leaves that f reaches through objects that hold them.
         self.held: list[int] = []
         key: list[Any] = [len(args)]
-        for arg in args:
-            self._walk(arg, key, False, alone=True)
+        self._walk(args, key, False, alone=True)
         for name, value in kwargs.items():
             key.append(name)
-            self._walk(value, key, True)
+            self._walk((value,), key, True)
         if self.held:  # one leaf in two places is two variables, of which f can reach only one through its holder
             first: dict[int, int] = {}
-            key.append(tuple([first.setdefault(leaf, n) for n, leaf in enumerate(self.held)]))
+            key.append(tuple(map(first.setdefault, self.held, count())))
         #: Equal where a plan can be used again.
         self.key = tuple(key)
 
     def _walk(
-        self, value: Any, key: list[Any], constant: bool, held: bool = False, fixed: bool = False, alone: bool = False
+        self,
+        values: Sequence[Any],
+        key: list[Any],
+        constant: bool,
+        held: bool = False,
+        fixed: bool = False,
+        alone: bool = False,
     ) -> None:
-        cls = type(value)
-        handler = HANDLERS.get(cls)
-        if handler is None:
-            if cls is Constant:
-                key.append(Constant)
-                self._walk(value.value, key, True)
-                return
-            foreign = constant and isinstance(value, np.ndarray) and not NUMPY.owns(value)
-            handler = None if foreign else handler_of(value, scan=not constant, alone=alone)
-        if handler is None or (constant and not handler.is_library and handler.held):  # type: ignore[union-attr]
+        for value in values:
+            cls = type(value)
+            handler = HANDLERS.get(cls)
+            if handler is None:
+                if cls is Constant:
+                    key.append(Constant)
+                    self._walk((value.value,), key, True)
+                    continue
+                foreign = constant and isinstance(value, np.ndarray) and not NUMPY.owns(value)
+                handler = None if foreign else handler_of(value, scan=not constant, alone=alone)
+            if handler is None:
+                self._static(value, key)
+            elif handler.is_library:
+                if handler is PYTHON and (fixed or (cls is int and not alone)):
+                    self._static(value, key)
+                    continue
+                self.values.append(value)
+                key.append(cls)
+                if handler is not PYTHON:
+                    key.append(handler.signature(value))  # type: ignore[union-attr]
+                if held:
+                    self.held.append(id(value))
+            else:
+                self._node(handler, value, key, constant, held, fixed)  # type: ignore[arg-type]
+
+    def _node(self, handler: NodeType, value: Any, key: list[Any], constant: bool, held: bool, fixed: bool) -> None:
+        if constant and handler.held:
             self._static(value, key)
             return
-        if handler.is_library:
-            if handler is PYTHON and (fixed or (cls is int and not alone)):
-                self._static(value, key)
-                return
-            self.values.append(value)
-            key.append(cls)
-            if handler is not PYTHON:
-                key.append(handler.signature(value))  # type: ignore[union-attr]
-            if held:
-                self.held.append(id(value))
-            return
-        assert isinstance(handler, NodeType)
         children, data = handler.flatten(value)
-        key.append(handler)
-        key.append(handler.key(data))
-        key.append(len(children))
+        key += (handler, handler.key(data), len(children))
         for holder in holder_of(handler, value, children):
             self._static(holder, key)
         held, fixed = held or handler.held, fixed or handler.fixes_numbers
-        for child in children:
-            self._walk(child, key, constant, held, fixed)
+        known = handler.leaf_keys(children) if held and not constant else None
+        if known is None:
+            self._walk(children, key, constant, held, fixed)
+        else:
+            self.values += children
+            self.held += map(id, children)
+            key += known
 
     def _static(self, value: Any, key: list[Any]) -> None:
         self.static.append(len(self.values))

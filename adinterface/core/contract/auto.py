@@ -6,6 +6,7 @@ import functools
 import math
 import operator
 import pickle
+import sys
 from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Any, ClassVar, Literal, get_args
@@ -15,6 +16,9 @@ from .errors import BackendError
 
 #: The direction in which an engine propagates derivatives; None lets the operator choose by sizes.
 Mode = Literal["forward", "reverse"] | None
+
+#: The classes of backend values that define `is_compiling`.
+COMPILING: list[type[AutoBackend]] = []
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,22 @@ class AutoBackend:
     name: ClassVar[str]
     #: The optimisers that the engine's backend brings, by the name of the function that users call.
     optimisers: ClassVar[tuple[str, ...]] = ()
+    #: The format of the files in which `Prepared.export` writes calls, for messages.
+    exports: ClassVar[str]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "is_compiling" in vars(cls):
+            COMPILING.append(cls)
+
+    @classmethod
+    def is_compiling(cls) -> bool:
+        """Whether a compiler of the engine traces the code that runs, as `torch.compile` does.
+
+        An engine with such a compiler overrides it, without an import of the engine, and gives `Backend.compiler`. The
+        compiler traces this method too.
+        """
+        return False
 
     def __post_init__(self) -> None:
         for option in fields(self):
@@ -124,6 +144,7 @@ class AutoJax(_Ours):
 
     name = "jax"
     optimisers = ("optax",)
+    exports = "StableHLO"
     mode: Mode = None
     jit: bool = True
     chunk_size: int | None = None
@@ -149,12 +170,18 @@ class AutoTorch(_Ours):
 
     name = "torch"
     optimisers = ("torch_optim",)
+    exports = "torch.export"
     mode: Mode = None
     compile: bool = False
     create_graph: bool = False
     chunk_size: int | None = None
     device: Any = None
     executor: Any = field(default=None, repr=False, hash=False)
+
+    @classmethod
+    def is_compiling(cls) -> bool:
+        compiler = sys.modules.get("torch.compiler")
+        return compiler is not None and compiler.is_compiling()
 
 
 @dataclass(frozen=True, repr=False)

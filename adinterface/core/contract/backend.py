@@ -14,11 +14,14 @@ from __future__ import annotations
 import pickle
 from abc import ABC
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
 from .auto import AutoBackend, Mode
 from .library import Library, Scoping
 from .nodes import NodeType
+
+if TYPE_CHECKING:
+    from .compilers import Compiler
 
 Arrays = tuple[Any, ...]
 
@@ -190,6 +193,9 @@ class Shortcuts:
     #: The modes of the outer and the inner derivative in second-order operators, unless the user's `mode` says.
     second_order: ClassVar[tuple[Mode, Mode]] = (None, None)
 
+    #: `vectorize` and `compile` take functions that return tuples and lists of arrays, of None and of `Aux`. Otherwise they are
+    #: given functions that return a flat tuple of arrays, and the core keeps the structure of the results.
+    takes_trees: ClassVar[bool] = False
     #: It hands evaluations of f to the executor of its value itself; derivatives of others go out in parts.
     takes_executor: ClassVar[bool] = False
     #: The engine estimates the errors of its derivatives and notes them (see `Accuracy`).
@@ -268,7 +274,7 @@ class Shortcuts:
         """A function of arrays that is `compute(*entries)` for each entry of the leading axes, from few evaluations.
 
         each: of every array, whether it has such an axis; the others go to every entry as they are. `compute` takes native
-        arrays, and returns tuples and lists of arrays and `Aux`; the results are the same with an axis in front of each array.
+        arrays, and returns a flat tuple of arrays (see `takes_trees`); the results have an axis in front of each array.
         At most `chunk` entries are computed at a time. None if the engine cannot; the core then computes one after another,
         which is what such a function must be equal to.
         """
@@ -279,8 +285,9 @@ class Shortcuts:
         return None
 
     def compile(self, compute: Callable[..., Any]) -> Callable[..., Any] | None:
-        """A compiled form of `compute(*arrays)`, which takes native or plain NumPy arrays and NumPy numbers, and returns
-        tuples and lists of arrays and `Aux`.
+        """A compiled form of `compute(*arrays)`, which takes native or plain NumPy arrays and NumPy numbers, never None.
+
+        `compute` returns a flat tuple of arrays (see `takes_trees`). Several threads may call the compiled form at once.
 
         None if the engine does not compile, or was told not to; a prepared call then runs `compute` as it is.
         """
@@ -290,6 +297,14 @@ class Shortcuts:
         """As `compile`, for code that goes on by numbers which a compiled call does not know: see `decisions`.
 
         It compiles a form for each way that the code takes, and compares the numbers in each call. None if the engine cannot.
+        """
+        return None
+
+    def export(self, function: Callable[..., Arrays], arrays: Arrays, path: str) -> dict[str, Any] | None:
+        """Write a function of such native arrays, and what it computes, into a file that loads without this package.
+
+        `function` returns a tuple of native arrays. The result says in a manifest what the file is: `format`, `load` (the code
+        that loads it), and what else a user must know. None if the engine cannot; then nothing is written.
         """
         return None
 
@@ -367,6 +382,11 @@ class Backend(Shortcuts, ABC):
     def advice(cls, value: object) -> str | None:
         """What to pass in place of an object that holds arrays and cannot be looked into, if this engine's users know a way."""
         return None
+
+    @classmethod
+    def compiler(cls) -> Compiler:
+        """What calls in a user's compiled code need, for an engine whose value defines `is_compiling`. Asked once."""
+        raise NotImplementedError
 
     @classmethod
     def devices_of(cls, executor: Any) -> list[Any] | None:

@@ -66,7 +66,7 @@ class Hold:
 def _entry(record: list[Any], place: int, kind: type) -> Any:
     if place >= len(record) or not isinstance(record[place], kind):
         raise RuleError(
-            "ignore_derivatives: f calls it another number of times beside the point than at the point, so finite differences "
+            "ignore_derivatives: f calls it another number of times near the point than at the point, so finite differences "
             "cannot tell which value to hold. Call it equally often on every path through f."
         )
     return record[place]

@@ -156,8 +156,8 @@ class LibraryShortcuts:
         """As a way in that this library has given, for several arrays at once."""
         return None
 
-    def leave_all(self, examples: Sequence[Any]) -> LeaveAll | None:
-        """As `leave`, for results like these arrays of this library, at once."""
+    def leave_all(self, examples: Sequence[Any], sources: Sequence[Library]) -> LeaveAll | None:
+        """As `leave`, for results like these examples, each with its library, at once."""
         return None
 
     def present(self, target: Library) -> Leave | None:
@@ -273,7 +273,8 @@ class Library(LibraryShortcuts, ABC):
         The first that has the name answers: modules with `sin`, `linalg.solve`, `fft.rfft`, `special.erf` (a ufunc of
         scipy.special), `getitem(x, index)`, and `written(x, places, value)`: a new array, x with the value, a 0-d array or a
         vector, in these places of it, an array of integers that count in C's order and differ from one another. What none has
-        is composed of the namespace.
+        is composed of the namespace. `special` may also have `PARTS` and `around`: functions that are right after a correction
+        alone, which `NativeFunctions` in `adinterface/scipy/special/on_engines.py` describes.
         """
         return ()
 

@@ -7,7 +7,11 @@ that records operations follows as it follows all of Python.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
+
+from .errors import BackendError
+
+T = TypeVar("T")
 
 Arrays = tuple[Any, ...]
 
@@ -66,4 +70,20 @@ class Loops:
         raise NotImplementedError
 
 
-__all__ = ["Arrays", "Loops", "Step"]
+def known(loop: str, library: Any, x: Any, number: Callable[[Any], T]) -> T:
+    """`number(x)`, by which Python's loop or branch decides.
+
+    Raises BackendError where the engine compiles, so that x has no value yet, and has no loops of its own.
+    """
+    try:
+        return number(x)
+    except Exception as error:  # the engine's own, if it does not know the value
+        if not library.traced(x) or library.value_under_trace(x) is not None:
+            raise
+        raise BackendError(
+            f"{loop}: {library.name} compiles f and does not know a value that {loop} decides by. Make the call without "
+            f"prepare, or let the engine's backend compile loops and branches (`Library.loops`)."
+        ) from error
+
+
+__all__ = ["Arrays", "Loops", "Step", "known"]

@@ -59,6 +59,10 @@ class NodeType(ABC):
         """What of `data` tells one signature from another. Raises Unkeyed if it cannot be compared."""
         return data if data is None or type(data) is type else exactly(data)
 
+    def leaf_keys(self, children: Sequence[Any]) -> Iterable[Any] | None:
+        """The signatures of the children of a held node, all leaves with a gradient; None where each is asked on its own."""
+        return None
+
     def own(self, data: Any) -> Any:
         """`data` for a plan, which outlives the call: with copies of what its owner may change, if `key` allows such."""
         return data
@@ -123,6 +127,8 @@ def exactly(value: Any) -> Any:
     A function is told by itself alone, with all that it captures, and so are classes and modules.
     Raises Unkeyed if there is none, as for what may change while it is the same object to its own `==`: a list, a set.
     """
+    if type(value) is tuple and _AT_SIGHT.issuperset(kinds := tuple(map(type, value))):
+        return kinds, value
     return key_and_change(value, False)[0]
 
 

@@ -68,8 +68,4 @@ def require_linear(
         raise rule.nonlinear()
 
 
-#: For each engine that compiles Python code while it runs: whether it does so now, and a decorator of functions that it must
-#: not compile. Rules are applied by such functions.
-while_compiling: list[tuple[Callable[[], bool], Callable[[Callable[..., Any]], Callable[..., Any]]]] = []
-
-__all__ = ["Arrays", "FlatRule", "Point", "require_linear", "while_compiling"]
+__all__ = ["Arrays", "FlatRule", "Point", "require_linear"]

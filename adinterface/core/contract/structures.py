@@ -1,14 +1,11 @@
-"""What a tree is when its leaves are taken out: a `Structure`, with places for them.
-
-Every structure has two methods. `build(leaves)` puts the tree together again. `gradient(gradients, values)` gives the tree of
-gradients, with None for what has none; `values` has an entry for each slot of a plan, or is endless for a structure without
-slots.
-"""
+"""What a tree is when its leaves are taken out: a `Structure`, with places for them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from .library import Library
@@ -56,7 +53,36 @@ class Each(Generic[T]):
         return f"Each({self.value!r})"
 
 
-class LeafSpec:
+class Structure(ABC):
+    """A `Node` with children, or a place: a `LeafSpec` for a numeric leaf, or a `Static` value."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def build(self, leaves: Iterator[Any]) -> Any:
+        """The tree with these leaves; Constants are unwrapped, static values kept."""
+
+    @abstractmethod
+    def gradient(self, gradients: Iterator[Any], holders: Iterator[Any]) -> Any:
+        """The tree of gradients: one for each differentiated leaf, None for everything else.
+
+        holders: the objects that a plan took out of its held nodes.
+        """
+
+    @abstractmethod
+    def fold(self, place: Callable[[LeafSpec], T], node: Callable[[Node, list[T]], T]) -> T:
+        """Computed from the places up: `place` of each place, `node` of each node and what its children gave."""
+
+    def places(self, path: str) -> Iterator[tuple[str, Structure]]:
+        """Every place with its path; a Constant is one place."""
+        yield path, self
+
+    def nodes(self) -> Iterator[Node]:
+        """Every node, in front of its children."""
+        return iter(())
+
+
+class LeafSpec(Structure):
     """A place that a numeric leaf fills: differentiated, or only carried along."""
 
     __slots__ = ("differentiated",)
@@ -67,60 +93,114 @@ class LeafSpec:
     def build(self, leaves: Iterator[Any]) -> Any:
         return next(leaves)
 
-    def gradient(self, gradients: Iterator[Any], values: Iterator[Any]) -> Any:
-        next(values)
+    def gradient(self, gradients: Iterator[Any], holders: Iterator[Any]) -> Any:
         return next(gradients) if self.differentiated else None
+
+    def fold(self, place: Callable[[LeafSpec], T], node: Callable[[Node, list[T]], T]) -> T:
+        return place(self)
+
+
+class Static(LeafSpec):
+    """A value without a gradient, kept as it is."""
+
+    __slots__ = ("reason", "value")
+
+    def __init__(self, value: Any, reason: str):
+        super().__init__(False)
+        self.value, self.reason = value, reason
+
+    def build(self, leaves: Iterator[Any]) -> Any:
+        return self.value
 
 
 DIFFERENTIATED, CARRIED = LeafSpec(True), LeafSpec(False)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Static:
-    """A value without a gradient, kept as it is."""
+class Node(Structure):
+    """A container: its type, what that needs to build it again, and its class."""
 
-    value: Any
-    reason: str
+    __slots__ = ("_keys", "children", "cls", "data", "only", "type")
 
-    def build(self, leaves: Iterator[Any]) -> Any:
-        return self.value
+    def __init__(self, node_type: NodeType, data: Any, children: Sequence[Structure], cls: type):
+        self.type, self.data, self.children, self.cls = node_type, data, tuple(children), cls
+        first = self.children[0] if self.children else None
+        #: What all children are, if that is DIFFERENTIATED or CARRIED.
+        self.only = first if first in _LEAVES and set(self.children) == {first} else None
+        self._keys: list[str] | None = None
 
-    def gradient(self, gradients: Iterator[Any], values: Iterator[Any]) -> None:
-        return None
+    def with_children(self, children: Sequence[Structure]) -> Node:
+        return Node(self.type, self.data, children, self.cls)
 
+    def inner(self) -> tuple[Structure, ...]:
+        """The children, without the object itself in front of those of a held one."""
+        return self.children[1:] if self.type.held else self.children
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Frozen:
-    """A Constant inside a tree: its content is carried along, its gradient is None as a whole."""
-
-    inner: Structure
-
-    def build(self, leaves: Iterator[Any]) -> Any:
-        return self.inner.build(leaves)
-
-    def gradient(self, gradients: Iterator[Any], values: Iterator[Any]) -> None:
-        for _ in range(count_slots(self.inner)):
-            next(values)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Node:
-    type: NodeType
-    data: Any
-    children: tuple[Structure, ...]
+    def keys(self) -> list[str]:
+        """For each of these what its path has behind the path of the node."""
+        if self._keys is None:
+            self._keys = self.type.paths(self.data, len(self.inner()))
+        return self._keys
 
     def build(self, leaves: Iterator[Any]) -> Any:
+        if self.only is not None:
+            return self.type.unflatten(self.data, [*islice(leaves, len(self.children))])
         return self.type.unflatten(self.data, [child.build(leaves) for child in self.children])
 
-    def gradient(self, gradients: Iterator[Any], values: Iterator[Any]) -> Any:
+    def gradient(self, gradients: Iterator[Any], holders: Iterator[Any]) -> Any:
+        if self.only is DIFFERENTIATED:
+            return self.type.gradient(self.data, [*islice(gradients, len(self.children))])
+        if self.type is CONSTANT:
+            return None
         if not self.type.held:
-            return self.type.gradient(self.data, [child.gradient(gradients, values) for child in self.children])
+            return self.type.gradient(self.data, [child.gradient(gradients, holders) for child in self.children])
         itself, *children = self.children
-        value = itself.value if isinstance(itself, Static) else next(values)
-        return self.type.gradient(self.data, [value, *[child.gradient(gradients, values) for child in children]])
+        holder = itself.value if type(itself) is Static else next(holders)
+        return self.type.gradient(self.data, [holder, *[child.gradient(gradients, holders) for child in children]])
+
+    def fold(self, place: Callable[[LeafSpec], T], node: Callable[[Node, list[T]], T]) -> T:
+        return node(self, [child.fold(place, node) for child in self.children])
+
+    def places(self, path: str) -> Iterator[tuple[str, Structure]]:
+        if self.type is CONSTANT:
+            yield path, self
+            return
+        for key, child in zip(self.keys(), self.inner()):
+            yield from child.places(path + key)
+
+    def nodes(self) -> Iterator[Node]:
+        yield self
+        for child in self.children:
+            yield from child.nodes()
 
 
-Structure = LeafSpec | Static | Frozen | Node
+_LEAVES = (DIFFERENTIATED, CARRIED)
+
+
+class Marker(NodeType):
+    """A node in which there is one tree, its `value`, and nothing else: it says something of that, which f does not see."""
+
+    def __init__(self, cls: type):
+        self.cls = cls
+
+    def matches(self, value: object) -> bool:
+        return type(value) is self.cls
+
+    def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
+        return (value.value,), None
+
+    def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
+        return children[0]
+
+    def replace(self, data: Any, children: Sequence[Any]) -> Any:
+        return self.cls(children[0])
+
+    def paths(self, data: Any, count: int) -> list[str]:
+        return [""]
+
+
+#: A Constant: nothing in it is differentiated, and its gradient is None as a whole.
+CONSTANT = Marker(Constant)
+EACH = Marker(Each)
 
 
 class Holder(NamedTuple):
@@ -141,32 +221,11 @@ class Leaf:
     differentiated: bool
 
 
-def children_of(node: Node) -> tuple[Structure, ...]:
-    """The children of a node, without the object itself in front of those of a held one."""
-    return node.children[1:] if node.type.held else node.children
-
-
-def paths_of(structure: Structure, path: str) -> Iterator[tuple[str, LeafSpec | Static | Frozen]]:
-    """Every place of a structure with its path."""
-    if isinstance(structure, Node):
-        children = children_of(structure)
-        for key, child in zip(structure.type.paths(structure.data, len(children)), children):
-            yield from paths_of(child, path + key)
-    else:
-        yield path, structure
-
-
-def count_slots(structure: Structure) -> int:
-    """How many slots a structure has in which each value without a gradient has one too."""
-    if isinstance(structure, Node):
-        return sum([count_slots(child) for child in structure.children])
-    return count_slots(structure.inner) if isinstance(structure, Frozen) else 1
-
-
 def count_leaves(structure: Structure) -> int:
     """How many numeric leaves a structure has."""
-    if isinstance(structure, LeafSpec):
-        return 1
-    if isinstance(structure, Node):
-        return sum([count_leaves(child) for child in structure.children])
-    return count_leaves(structure.inner) if isinstance(structure, Frozen) else 0
+    return structure.fold(lambda place: int(type(place) is LeafSpec), lambda node, counts: sum(counts))
+
+
+def build_gradient(structure: Structure, gradients: Iterator[Any]) -> Any:
+    """The tree of gradients: one for each differentiated leaf, None for everything else."""
+    return structure.gradient(gradients, iter(()))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..contract.arrays import block_dtype, is_complex, library_of, size_of
+from ..contract.arrays import block_dtype, full_like, is_complex, library_of, size_of
 from ..contract.backend import Arrays, Backend
 from ..contract.library import Library, kind
 
@@ -101,6 +101,30 @@ class Components:
         """`apply` to every basis vector: for each result, a stack over all components."""
         parts = [apply(self.seeds(start, stop)) for start, stop in self.chunks()]
         return [concatenated(self.backend, column) for column in zip(*parts)]
+
+    def split(self, parts: Sequence[Any]) -> list[Any]:
+        """Arrays like the own ones, from one number for each component, in chunks."""
+        flat = concatenated(self.backend, parts) if parts else None
+        found: list[Any] = []
+        for array, size, ranges in zip(self.arrays, self.sizes, self.ranges):
+            if flat is None or size == 0:
+                found.append(full_like(self.backend, array, 0.0))
+                continue
+            numbers = sum_units([(flat[offset : offset + size], unit) for offset, unit in ranges])
+            shape = library_of(self.backend, array).shape(array)
+            found.append(namespace_of(self.backend, (numbers,)).reshape(numbers, shape))
+        return found
+
+
+def inner_products(backend: Backend, stacks: Arrays, weights: Arrays, count: int) -> Any:
+    """For each entry of the stacks Re sum(conj(entry) weight); a weight may be a stack, too."""
+    total: Any = None
+    for image, weight in zip(stacks, weights):
+        xp = namespace_of(backend, (image, weight))
+        product = xp.real(xp.conj(image) * weight) if is_complex(backend, image) else image * weight
+        term = xp.sum(xp.reshape(product, (count, -1)), axis=1)
+        total = term if total is None else total + term
+    return total
 
 
 def sum_units(parts: Sequence[tuple[Any, complex]]) -> Any:

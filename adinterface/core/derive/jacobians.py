@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..contract.ambient import now
 from ..contract.arrays import block_dtype, cast, filled, full_like, is_complex, library_of, size_of
 from ..contract.backend import Arrays, Backend, FlatFunction, Gradient, Jacobian, Linearized, Pullback, gives
-from ..contract.record import active_record, note_step
+from ..contract.record import note_step
 from .basis import Components, concatenated, empty_block, namespace_of, reshaped, sum_units
 from .primitives import back_stacked, checked, linearize, pullback, push_stacked, transposed
 
@@ -20,21 +21,17 @@ def gradient(backend: Backend, function: FlatFunction, leaves: Arrays, *, value:
             outputs, aux, blocks = columns(backend, checked(backend, result, leaves), leaves)
             return Gradient(outputs, aux, tuple(blocks[0]))
         if result is not None:
-            if active_record() is not None:
+            if now().record is not None:
                 note_step(backend, "one pullback of 1" if gives(backend, "pullback") else "gradient, leaf by leaf")
             gradients = filled(backend, result.gradients, leaves)
             return result if gradients is result.gradients else result._replace(gradients=gradients)
         if gives(backend, "pullback"):
             note_step(backend, "one pullback of 1")
-            return gradient_by_pullback(backend, function, leaves)
+            pulled = checked(backend, backend.pullback(function, leaves), leaves)
+            seed = full_like(backend, pulled.outputs[0], 1.0)
+            return Gradient(pulled.outputs, pulled.aux, pulled.back((seed,)), pulled.connected)
     outputs, aux, blocks = jacobian(backend, function, leaves, value=value)
     return Gradient(outputs, aux, tuple(blocks[0]))
-
-
-def gradient_by_pullback(backend: Backend, function: FlatFunction, leaves: Arrays) -> Gradient:
-    pulled = checked(backend, backend.pullback(function, leaves), leaves)
-    seed = full_like(backend, pulled.outputs[0], 1.0)
-    return Gradient(pulled.outputs, pulled.aux, pulled.back((seed,)), pulled.connected)
 
 
 def jacobian(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Jacobian:

@@ -9,7 +9,7 @@ from ..contract.arrays import cast_like, filled, full_like, is_complex, library_
 from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pullback, Pushforward, gives
 from ..contract.errors import BackendError
 from ..contract.record import note_step
-from .basis import Components, Stacked, concatenated, namespace_of, stack_of, sum_units, zero_entry
+from .basis import Components, Stacked, inner_products, stack_of, zero_entry
 
 _Found = TypeVar("_Found", Pullback, Pushforward, Linearized, Jacobian)
 
@@ -26,25 +26,23 @@ def checked(backend: Backend, found: _Found, leaves: Arrays, count: int | None =
         )
     if isinstance(found, Pullback):
         back, stacked = with_zeros(backend, found.back, leaves), found.back_stacked
-        return Pullback(
-            found.outputs, found.aux, back, found.connected, stacked and stacked_with_zeros(backend, stacked, leaves)
-        )
+        return Pullback(found.outputs, found.aux, back, found.connected, stacked and with_zeros(backend, stacked, leaves, True))
     if isinstance(found, Pushforward):
         return Pushforward(found.outputs, filled(backend, found.tangents, found.outputs, count), found.aux)
     if isinstance(found, Linearized):
         push, stacked = with_zeros(backend, found.push, found.outputs), found.push_stacked
-        return Linearized(found.outputs, found.aux, push, stacked and stacked_with_zeros(backend, stacked, found.outputs))
+        return Linearized(found.outputs, found.aux, push, stacked and with_zeros(backend, stacked, found.outputs, True))
     return found
 
 
-def with_zeros(backend: Backend, apply: Callable[[Arrays], Arrays], likes: Arrays) -> Callable[[Arrays], Arrays]:
-    """A linear map of an engine, with zeros where it gives None."""
-    return lambda arrays: filled(backend, apply(arrays), likes)
+def with_zeros(backend: Backend, apply: Stacked, likes: Arrays, stacks: bool = False) -> Stacked:
+    """A linear map of an engine, or of stacks, with zeros where it gives None."""
 
+    def filled_map(arrays: Arrays) -> Arrays:
+        count = library_of(backend, arrays[0]).shape(arrays[0])[0] if stacks else None
+        return filled(backend, apply(arrays), likes, count)
 
-def stacked_with_zeros(backend: Backend, apply: Stacked, likes: Arrays) -> Stacked:
-    """The same for a map of stacks."""
-    return lambda stacks: filled(backend, apply(stacks), likes, library_of(backend, stacks[0]).shape(stacks[0])[0])
+    return filled_map
 
 
 def pullback(backend: Backend, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
@@ -160,24 +158,10 @@ def _adjoint(backend: Backend, apply: Stacked, domain: Arrays) -> Callable[[Arra
 
     def adjoint(codomain: Arrays) -> Arrays:
         components = Components(backend, domain, [is_complex(backend, array) for array in domain])
-        parts: list[Any] = []
-        for start, stop in components.chunks():
-            total: Any = None
-            for image, weight in zip(apply(components.seeds(start, stop)), codomain):
-                xp = namespace_of(backend, (image, weight))
-                product = xp.real(xp.conj(image) * weight) if is_complex(backend, image) else image * weight
-                term = xp.sum(xp.reshape(product, (stop - start, -1)), axis=1)
-                total = term if total is None else total + term
-            parts.append(total)
-        results: list[Any] = []
-        flat = concatenated(backend, parts) if parts else None
-        for array, size, ranges in zip(domain, components.sizes, components.ranges):
-            if size == 0:
-                results.append(full_like(backend, array, 0.0))
-                continue
-            assert flat is not None
-            result = sum_units([(flat[offset : offset + size], unit) for offset, unit in ranges])
-            results.append(namespace_of(backend, (result,)).reshape(result, library_of(backend, array).shape(array)))
-        return cast_like(backend, results, domain)
+        parts = [
+            inner_products(backend, apply(components.seeds(start, stop)), codomain, stop - start)
+            for start, stop in components.chunks()
+        ]
+        return cast_like(backend, components.split(parts), domain)
 
     return adjoint

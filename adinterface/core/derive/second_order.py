@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from abc import ABC, abstractmethod
+from typing import Any, Self
 
-from ..contract.arrays import cast_like, filled, full_like, library_of
+from ..contract.arrays import cast_like, filled, full_like
 from ..contract.backend import Arrays, Aux, Backend, FlatFunction, Jacobian, Linearized, Pushforward, gives
 from ..contract.record import note_step
-from .basis import Components, concatenated, namespace_of
+from .basis import Components, inner_products
 from .jacobians import gradient, jacobian
 from .primitives import linearize, pullback, push_stacked, pushforward
 
 
-class GradientFunction:
-    """The gradient of a scalar flat function as a flat function: outputs are the gradients, aux is `(value, *aux)`."""
+class DerivedFunction(ABC):
+    """A derivative of a flat function as a flat function; aux is `(value, *aux)`, or empty without `value`."""
 
     def __init__(self, inner: Backend, function: FlatFunction, *, value: bool = True):
         self.inner, self.function, self.value = inner, function, value
@@ -21,37 +22,35 @@ class GradientFunction:
         self.fresh, function.fresh = function.fresh, False  # the leaves are the outer engine's now
 
     @property
-    def alone(self) -> GradientFunction:
-        return GradientFunction(self.inner, self.function.alone, value=False)
+    def alone(self) -> Self:
+        return type(self)(self.inner, self.function.alone, value=False)
 
     @property
-    def elsewhere(self) -> GradientFunction:
-        return GradientFunction(self.inner, self.function.elsewhere, value=self.value)
+    def elsewhere(self) -> Self:
+        return type(self)(self.inner, self.function.elsewhere, value=self.value)
+
+    @abstractmethod
+    def derived(self, leaves: Arrays) -> tuple[Arrays, Arrays, Aux]:
+        """The function's outputs, its derivatives, and its aux."""
 
     def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
+        outputs, derivatives, aux = self.derived(leaves)
+        return derivatives, Aux((*outputs, *aux.arrays) if self.value else (), aux.form)
+
+
+class GradientFunction(DerivedFunction):
+    """The gradient of a scalar flat function."""
+
+    def derived(self, leaves: Arrays) -> tuple[Arrays, Arrays, Aux]:
         outputs, aux, gradients, _ = gradient(self.inner, self.function, leaves, value=self.value)
-        return gradients, Aux((*outputs, *aux.arrays) if self.value else (), aux.form)
+        return outputs, gradients, aux
 
 
-class DerivativeFunction:
-    """The derivative of a flat function of one real number: outputs are the derivatives, aux is `(*outputs, *aux)`."""
+class DerivativeFunction(DerivedFunction):
+    """The derivative of a flat function of one real number."""
 
-    def __init__(self, inner: Backend, function: FlatFunction, *, value: bool = True):
-        self.inner, self.function, self.value = inner, function, value
-        self.held = function.held
-        self.fresh, function.fresh = function.fresh, False  # the leaves are the outer engine's now
-
-    @property
-    def alone(self) -> DerivativeFunction:
-        return DerivativeFunction(self.inner, self.function.alone, value=False)
-
-    @property
-    def elsewhere(self) -> DerivativeFunction:
-        return DerivativeFunction(self.inner, self.function.elsewhere, value=self.value)
-
-    def __call__(self, *leaves: Any) -> tuple[Arrays, Aux]:
-        outputs, tangents, aux = derivative(self.inner, self.function, leaves, value=self.value)
-        return tangents, Aux((*outputs, *aux.arrays) if self.value else (), aux.form)
+    def derived(self, leaves: Arrays) -> tuple[Arrays, Arrays, Aux]:
+        return derivative(self.inner, self.function, leaves, value=self.value)
 
 
 def derivative(backend: Backend, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Pushforward:
@@ -123,19 +122,5 @@ def hessian_diagonal(outer: Backend, inner: Backend, function: FlatFunction, lea
     parts: list[Any] = []
     for start, stop in components.chunks():
         seeds = components.seeds(start, stop)
-        total: Any = None
-        for image, seed in zip(apply(seeds), seeds):
-            xp = namespace_of(outer, (image, seed))
-            term = xp.sum(xp.reshape(image * seed, (stop - start, -1)), axis=1)
-            total = term if total is None else total + term
-        parts.append(total)
-    diagonals: list[Any] = []
-    flat = concatenated(outer, parts) if parts else None
-    for array, size, ranges in zip(leaves, components.sizes, components.ranges):
-        if size == 0:
-            diagonals.append(full_like(outer, array, 0.0))
-            continue
-        assert flat is not None
-        xp, offset = namespace_of(outer, (flat,)), ranges[0][0]
-        diagonals.append(xp.reshape(flat[offset : offset + size], library_of(outer, array).shape(array)))
-    return cast_like(outer, diagonals, leaves)
+        parts.append(inner_products(outer, apply(seeds), seeds, stop - start))
+    return cast_like(outer, components.split(parts), leaves)

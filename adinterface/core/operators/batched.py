@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from ..call.batched import BatchedCall, BatchedPlan, no_each
 from ..call.call import Call
@@ -14,13 +14,18 @@ from ..call.output import Function
 from ..call.plan import Plan
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Backend, Linearized, Pullback, Randomness
+from ..contract.tracing import untraced
 from .dispatch import operation_of, require_operator
 from .operation import Compiled, Compute, Operation, Results, SecondOrderOperation
 from .run import run
-from .typed import as_batched
+from .typed import typed
+
+if TYPE_CHECKING:
+    from . import signatures
 
 
-@as_batched
+@typed["signatures.BatchedOperator"]()
+@untraced
 def batched(
     operator: Callable[..., Any],
     f: Callable[..., Any],

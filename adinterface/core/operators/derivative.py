@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from .. import derive
-from ..call.call import Call
 from ..call.output import Function
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Aux
 from .dispatch import OPERATIONS
 from .operation import Operation, PartForm, Results, SecondOrderOperation
 from .run import run
-from .typed import as_derivative, as_value_and_derivative, as_value_derivative_and_second_derivative
+from .typed import typed
+
+if TYPE_CHECKING:
+    from . import signatures
 
 Value = TypeVar("Value")
 
@@ -33,7 +35,7 @@ class ValueDerivativeAndSecondDerivative(NamedTuple, Generic[Value]):
     second_derivative: Value
 
 
-@as_derivative
+@typed["signatures.DerivativeOperator"]()
 def derivative(f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any) -> Any:
     """The derivative of a function of one real number, in the structure of f's value.
 
@@ -47,7 +49,7 @@ def derivative(f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constant
     return run(Derivative, backend, f, (x, *constants), kwargs)
 
 
-@as_value_and_derivative
+@typed["signatures.ValueAndDerivativeOperator"]()
 def value_and_derivative(
     f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any
 ) -> ValueAndDerivative[Any]:
@@ -56,7 +58,7 @@ def value_and_derivative(
     return both
 
 
-@as_derivative
+@typed["signatures.DerivativeOperator"]()
 def second_derivative(f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any) -> Any:
     """The second derivative of a function of one real number, in the structure of f's value; see `derivative`.
 
@@ -67,7 +69,7 @@ def second_derivative(f: Callable[..., Any], backend: AutoBackend, x: Any, /, *c
     return run(SecondDerivative, backend, f, (x, *constants), kwargs)
 
 
-@as_value_derivative_and_second_derivative
+@typed["signatures.ValueDerivativeAndSecondDerivativeOperator"]()
 def value_derivative_and_second_derivative(
     f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any
 ) -> ValueDerivativeAndSecondDerivative[Any]:
@@ -83,26 +85,14 @@ class ValueDerivative(Operation):
     takes = "one number"
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return tuple(derive.derivative(self.backend, function, leaves))
-
-    def finish(self, call: Call, results: Results) -> Any:
-        outputs, tangents, aux = results
-        value = aux.form.assemble(outputs, aux.arrays, call.present)
-        return ValueAndDerivative(value, call.tangent(aux.form.structure, tangents))
+        outputs, pushed, aux = derive.derivative(self.backend, function, leaves, value=self.gives_value)
+        return self.parts(outputs, aux, pushed)
 
 
 class Derivative(ValueDerivative):
     name = "derivative"
     result = None
     forms = ("tangent",)
-
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        _, tangents, aux = derive.derivative(self.backend, function, leaves, value=False)
-        return tangents, Aux((), aux.form)
-
-    def finish(self, call: Call, results: Results) -> Any:
-        tangents, aux = results
-        return call.tangent(aux.form.structure, tangents)
 
 
 class ValueDerivativeSecondDerivative(SecondOrderOperation):
@@ -113,30 +103,15 @@ class ValueDerivativeSecondDerivative(SecondOrderOperation):
     takes = "one number"
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return tuple(derive.second_derivative(self.outer, self.inner, function, leaves))
-
-    def finish(self, call: Call, results: Results) -> Any:
-        first, second, aux = results
-        count = len(first)
-        return ValueDerivativeAndSecondDerivative(
-            aux.form.assemble(aux.arrays[:count], aux.arrays[count:], call.present),
-            call.tangent(aux.form.structure, first),
-            call.tangent(aux.form.structure, second),
-        )
+        first, second, aux = derive.second_derivative(self.outer, self.inner, function, leaves, value=self.gives_value)
+        outputs, beside = aux.arrays[: len(first)], Aux(aux.arrays[len(first) :], aux.form)
+        return self.parts(outputs, beside, *([first] if self.gives_value else []), second)
 
 
 class SecondDerivative(ValueDerivativeSecondDerivative):
     name = "second_derivative"
     result = None
     forms = ("tangent",)
-
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        _, second, aux = derive.second_derivative(self.outer, self.inner, function, leaves, value=False)
-        return second, Aux((), aux.form)
-
-    def finish(self, call: Call, results: Results) -> Any:
-        second, aux = results
-        return call.tangent(aux.form.structure, second)
 
 
 OPERATIONS |= {

@@ -9,7 +9,8 @@ from typing import Any
 from ..call.call import Call
 from ..call.output import Function, annotate
 from ..call.plan import Plan
-from ..contract.record import active_record, estimating
+from ..contract.ambient import now
+from ..contract.record import estimating
 from .operation import Operation, Results
 
 _NO_SCOPE = nullcontext()
@@ -19,7 +20,7 @@ def evaluate(
     operation: Operation, plan: Plan, values: Sequence[Any], f: Callable[..., Any], directions: tuple[Any, ...] | None
 ) -> Any:
     """The operator's results for the values of a call, and the directions that it takes, if it takes any."""
-    record = active_record()
+    record = now().record
     if record is not None:
         record.calls.append((plan, values))
     try:
@@ -28,7 +29,8 @@ def evaluate(
             leaves = call.enter()
             tangents = () if directions is None else operation.tangents(call, directions)
             function = Function(plan, f, call.enter_carried(), operation.output)
-            operation = operation.specialized(call, leaves, function)
+            if operation.specializes:
+                operation = operation.specialized(call, leaves, function)
             if not operation.estimates:
                 return operation.finish(call, operation.compute(function, leaves, tangents))
             with estimating() as accuracies:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from .. import derive
 from ..call.call import Call
@@ -13,7 +13,10 @@ from ..contract.backend import Arrays, Aux
 from .dispatch import OPERATIONS
 from .operation import Operation, PartForm, Results
 from .run import run
-from .typed import as_gradient, as_value_and_gradient
+from .typed import typed
+
+if TYPE_CHECKING:
+    from . import signatures
 
 Gradients = TypeVar("Gradients", bound=tuple[Any, ...])
 
@@ -27,7 +30,7 @@ class ValueAndGradient(NamedTuple, Generic[Gradients]):
     gradient: Gradients
 
 
-@as_gradient
+@typed["signatures.GradientOperator"]()
 def gradient(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
     """The gradient of a real scalar function with respect to every positional argument.
 
@@ -51,11 +54,11 @@ def gradient(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     >>> [round(g, 6) for g in gradient(lambda a, b, c: a * b * c, AutoFiniteDifferences(), 2.0, 3.0, 5.0)]
     [15.0, 10.0, 6.0]
     """
-    gradients: tuple[Any, ...] = run(Gradient, backend, f, args, kwargs)
+    gradients: tuple[Any, ...] = run(GradientOperation, backend, f, args, kwargs)
     return gradients
 
 
-@as_value_and_gradient
+@typed["signatures.ValueAndGradientOperator"]()
 def value_and_gradient(
     f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any
 ) -> ValueAndGradient[tuple[Any, ...]]:
@@ -71,11 +74,11 @@ def value_and_gradient(
     >>> value
     {'div': 0.75, 'mul': 12.0}
     """
-    both: ValueAndGradient[tuple[Any, ...]] = run(ValueGradient, backend, f, args, kwargs)
+    both: ValueAndGradient[tuple[Any, ...]] = run(ValueAndGradientOperation, backend, f, args, kwargs)
     return both
 
 
-class Gradient(Operation):
+class GradientOperation(Operation):
     name = "gradient"
     output: ClassVar[OutputKind] = "scalar"
     forms: ClassVar[tuple[PartForm, ...]] = ("arguments",)
@@ -93,7 +96,7 @@ class Gradient(Operation):
         return call.gradients(results)
 
 
-class ValueGradient(Gradient):
+class ValueAndGradientOperation(GradientOperation):
     name = "value_and_gradient"
     output = "scalar and aux"
     result = ValueAndGradient
@@ -108,6 +111,6 @@ class ValueGradient(Gradient):
         return ValueAndGradient(aux.form.assemble(outputs, aux.arrays, call.present), super().finish(call, gradients))
 
 
-Gradient.following = ValueGradient
+GradientOperation.following = ValueAndGradientOperation
 
-OPERATIONS |= {gradient: Gradient, value_and_gradient: ValueGradient}
+OPERATIONS |= {gradient: GradientOperation, value_and_gradient: ValueAndGradientOperation}

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from .. import derive
 from ..call.call import Call
 from ..call.cotangents import native_tangents
 from ..call.output import Function
 from ..contract.auto import AutoBackend
-from ..contract.backend import Arrays
-from .dense import warn_if_wasteful
+from ..contract.backend import Arrays, Aux
 from .dispatch import OPERATIONS
 from .operation import PartForm, Results, SecondOrderOperation
 from .run import run
-from .typed import as_gradient, as_gradient_and_hvp, as_hessian, as_hvp, as_value_gradient_and_hessian
+from .typed import typed
+
+if TYPE_CHECKING:
+    from . import signatures
 
 Value = TypeVar("Value")
 Gradient = TypeVar("Gradient")
@@ -37,7 +39,7 @@ class ValueGradientAndHessian(NamedTuple, Generic[Value, Gradient, HessianMatrix
     hessian: HessianMatrix
 
 
-@as_hvp
+@typed["signatures.HvpOperator"]()
 def hvp(f: Callable[..., Any], backend: AutoBackend, x: Any, v: Any, /, *constants: Any, **kwargs: Any) -> Any:
     """The Hessian of a real scalar function times a vector, without forming the Hessian; of x's type and structure.
 
@@ -59,7 +61,7 @@ def hvp(f: Callable[..., Any], backend: AutoBackend, x: Any, v: Any, /, *constan
     return run(Hvp, backend, f, (x, v, *constants), kwargs)
 
 
-@as_gradient_and_hvp
+@typed["signatures.GradientAndHvpOperator"]()
 def gradient_and_hvp(
     f: Callable[..., Any], backend: AutoBackend, x: Any, v: Any, /, *constants: Any, **kwargs: Any
 ) -> GradientAndHvp[Any]:
@@ -68,7 +70,7 @@ def gradient_and_hvp(
     return both
 
 
-@as_hessian
+@typed["signatures.HessianOperator"]()
 def hessian(f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any) -> Any:
     """The Hessian of a real scalar function.
 
@@ -85,7 +87,7 @@ def hessian(f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: 
     return run(Hessian, backend, f, (x, *constants), kwargs)
 
 
-@as_value_gradient_and_hessian
+@typed["signatures.ValueGradientAndHessianOperator"]()
 def value_gradient_and_hessian(
     f: Callable[..., Any], backend: AutoBackend, x: Any, /, *constants: Any, **kwargs: Any
 ) -> ValueGradientAndHessian[Any, Any, Any]:
@@ -94,7 +96,7 @@ def value_gradient_and_hessian(
     return result
 
 
-@as_gradient
+@typed["signatures.GradientOperator"]()
 def diagonal_hessian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
     """The diagonal of the Hessian of a real scalar function, in the form of `gradient`.
 
@@ -115,10 +117,7 @@ class DiagonalHessian(SecondOrderOperation):
     forms = ("arguments",)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return derive.hessian_diagonal(self.outer, self.inner, function, leaves)
-
-    def finish(self, call: Call, results: Results) -> Any:
-        return call.gradients(results)
+        return (derive.hessian_diagonal(self.outer, self.inner, function, leaves),)
 
 
 class GradientHvp(SecondOrderOperation):
@@ -139,24 +138,15 @@ class GradientHvp(SecondOrderOperation):
         return native_tangents(call, directions, name="v")
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        gradients, products, _ = derive.hvp(self.outer, self.inner, function, leaves, tangents)
-        return gradients, products
-
-    def finish(self, call: Call, results: Results) -> Any:
-        gradients, products = results
-        return GradientAndHvp(call.gradients(gradients)[0], call.gradients(products)[0])
+        both = self.result is not None
+        gradients, products, _ = derive.hvp(self.outer, self.inner, function, leaves, tangents, value=both)
+        return (gradients, products) if both else (products,)
 
 
 class Hvp(GradientHvp):
     name = "hvp"
     result = None
     forms = ("argument",)
-
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return derive.hvp(self.outer, self.inner, function, leaves, tangents, value=False).tangents
-
-    def finish(self, call: Call, results: Results) -> Any:
-        return call.gradients(results)[0]
 
 
 class ValueGradientHessian(SecondOrderOperation):
@@ -166,27 +156,15 @@ class ValueGradientHessian(SecondOrderOperation):
     takes = "one argument"
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return tuple(derive.hessian(self.outer, self.inner, function, leaves))
-
-    def finish(self, call: Call, results: Results) -> Any:
-        gradients, aux, blocks = results
-        warn_if_wasteful(self.name, blocks, "Hessian")
-        value = aux.form.assemble(aux.arrays[:1], aux.arrays[1:], call.present)
-        return ValueGradientAndHessian(value, call.gradients(gradients)[0], call.square(blocks))
+        gradients, aux, blocks = derive.hessian(self.outer, self.inner, function, leaves, value=self.gives_value)
+        outputs, beside = aux.arrays[:1], Aux(aux.arrays[1:], aux.form)
+        return self.parts(outputs, beside, *([gradients] if self.gives_value else []), blocks)
 
 
 class Hessian(ValueGradientHessian):
     name = "hessian"
     result = None
     forms = ("hessian",)
-
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        # Without value and gradient, which compiled code need not return.
-        return derive.hessian(self.outer, self.inner, function, leaves, value=False).blocks
-
-    def finish(self, call: Call, results: Results) -> Any:
-        warn_if_wasteful(self.name, results, "Hessian")
-        return call.square(results)
 
 
 OPERATIONS |= {

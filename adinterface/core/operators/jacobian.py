@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from .. import derive
-from ..call.call import Call
-from ..call.output import Form, Function
+from ..call.output import Function
 from ..contract.auto import AutoBackend
-from ..contract.backend import Arrays, Aux
-from ..tree import build_gradient
-from .dense import warn_if_wasteful
+from ..contract.backend import Arrays
 from .dispatch import OPERATIONS
 from .operation import Operation, PartForm, Results
 from .run import run
-from .typed import as_jacobian, as_value_and_jacobian
+from .typed import typed
+
+if TYPE_CHECKING:
+    from . import signatures
 
 Value = TypeVar("Value")
 Jacobians = TypeVar("Jacobians")
@@ -30,7 +30,7 @@ class ValueAndJacobian(NamedTuple, Generic[Value, Jacobians]):
     jacobian: Jacobians
 
 
-@as_jacobian
+@typed["signatures.JacobianOperator"]()
 def jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> Any:
     """The Jacobian of f with respect to every positional argument.
 
@@ -50,50 +50,29 @@ def jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     >>> jacobian(lambda a, x: a**2 * x, AutoFiniteDifferences(), np.array([1.0, 2.0]), 3.0)[1].round(6)
     array([1., 4.])
     """
-    return run(Jacobian, backend, f, args, kwargs)
+    return run(JacobianOperation, backend, f, args, kwargs)
 
 
-@as_value_and_jacobian
+@typed["signatures.ValueAndJacobianOperator"]()
 def value_and_jacobian(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> ValueAndJacobian[Any, Any]:
     """`(value, jacobian)`, with no more evaluations of f than `jacobian` alone; see there."""
-    both: ValueAndJacobian[Any, Any] = run(ValueJacobian, backend, f, args, kwargs)
+    both: ValueAndJacobian[Any, Any] = run(ValueAndJacobianOperation, backend, f, args, kwargs)
     return both
 
 
-class ValueJacobian(Operation):
+class ValueAndJacobianOperation(Operation):
     name = "value_and_jacobian"
     result: ClassVar[type[tuple[Any, ...]] | None] = ValueAndJacobian
     forms: ClassVar[tuple[PartForm, ...]] = ("value", "jacobian")
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return tuple(derive.jacobian(self.backend, function, leaves))
-
-    def finish(self, call: Call, results: Results) -> Any:
-        outputs, aux, blocks = results
-        warn_if_wasteful(self.name, blocks)
-        value = aux.form.assemble(outputs, aux.arrays, call.present)
-        return ValueAndJacobian(value, _assembled(call, aux.form, blocks))
+        return self.parts(*derive.jacobian(self.backend, function, leaves, value=self.gives_value))
 
 
-class Jacobian(ValueJacobian):
+class JacobianOperation(ValueAndJacobianOperation):
     name = "jacobian"
     result = None
     forms = ("jacobian",)
 
-    def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        # Without the value, which compiled code need not return.
-        _, aux, blocks = derive.jacobian(self.backend, function, leaves, value=False)
-        return Aux((), aux.form), blocks
 
-    def finish(self, call: Call, results: Results) -> Any:
-        aux, blocks = results
-        warn_if_wasteful(self.name, blocks)
-        return _assembled(call, aux.form, blocks)
-
-
-def _assembled(call: Call, form: Form, blocks: Results) -> Any:
-    """For each output the blocks of all arguments, in the structure of f's result."""
-    return build_gradient(form.structure, iter([call.blocks(row) for row in blocks]))
-
-
-OPERATIONS |= {jacobian: Jacobian, value_and_jacobian: ValueJacobian}
+OPERATIONS |= {jacobian: JacobianOperation, value_and_jacobian: ValueAndJacobianOperation}

@@ -10,7 +10,9 @@ from ..call.call import Call
 from ..call.output import Function, OutputKind
 from ..call.plan import Plan, Plans
 from ..contract.auto import AutoBackend
-from ..contract.backend import Arrays, Backend
+from ..contract.backend import Arrays, Aux, Backend
+from ..tree import build_gradient
+from .dense import warn_if_wasteful
 from .second_order import carrier, first_order, second_order
 
 #: What `compute` gives: tuples and lists of native arrays and `Aux`, with the engine's maps where the operator returns one.
@@ -80,6 +82,9 @@ class Operation(ABC):
         self.estimates = self.backend.estimates
         #: There is something that it decides once.
         self.specializes = type(self).specialized is not Operation.specialized
+        #: It gives f's value, and something of which f's value tells the structure.
+        self.gives_value = "value" in self.forms
+        self.needs_aux = not {"value", "tangent", "jacobian"}.isdisjoint(self.forms)
         #: One-shot and prepared calls have their plans in common.
         self.plans = Plans(self._plan)
 
@@ -126,9 +131,33 @@ class Operation(ABC):
         """All that the engine does, as an engine that compiles has compiled it."""
         return compiled(self.compute)
 
-    @abstractmethod
+    def parts(self, outputs: Arrays, aux: Aux, *parts: Any) -> Results:
+        """What `finish` takes, with no more than it needs: compiled code need not return the rest."""
+        if not self.needs_aux:
+            return parts
+        return (outputs, aux, *parts) if self.gives_value else ((), Aux((), aux.form), *parts)
+
     def finish(self, call: Call, results: Results) -> Any:
-        """The user's results from those of `compute`."""
+        """The user's results from those of `compute`, which are by default what `parts` gives: a part for each form but the
+        value."""
+        outputs, aux, *parts = results if self.needs_aux else ((), None, *results)
+        forms = [form for form in self.forms if form != "value"]
+        made = [self._made(form, call, aux, part) for form, part in zip(forms, parts, strict=True)]
+        if self.gives_value:
+            made.insert(0, aux.form.assemble(outputs, aux.arrays, call.present))
+        return made[0] if self.result is None else self.result(*made)
+
+    def _made(self, form: PartForm, call: Call, aux: Any, part: Any) -> Any:
+        if form == "tangent":
+            return call.tangent(aux.form.structure, part)
+        if form == "jacobian":
+            warn_if_wasteful(self.name, part)
+            return build_gradient(aux.form.structure, iter([call.blocks(row) for row in part]))
+        if form == "hessian":
+            warn_if_wasteful(self.name, part, "Hessian")
+            return call.square(part)
+        gradients = call.gradients(part)
+        return gradients[0] if form == "argument" else gradients
 
 
 class SecondOrderOperation(Operation):

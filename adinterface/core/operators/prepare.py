@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..call.messages import require_function
 from ..call.plan import Plan
@@ -12,17 +13,24 @@ from ..call.signature import Signature
 from ..contract.auto import AutoBackend
 from ..contract.cache import Cache
 from ..contract.nodes import Unkeyed
+from ..contract.tracing import door, tracing, untraced
 from ..tree import Duplicated
 from .batched import batched, batched_kind
+from .compiling import trace
 from .dispatch import Kind, operation_of, require_operator
 from .evaluate import specialized
 from .operation import Operation
 from .specialization import CompiledSpecialization, Specialization, key_of
-from .typed import as_prepare
+from .typed import typed
 from .writing import Write, follow, require_apart, stored
 
+if TYPE_CHECKING:
+    from . import signatures
+    from .exporting import Example
 
-@as_prepare
+
+@typed["signatures.Prepare"]()
+@untraced
 def prepare(
     operator: Callable[..., Any], f: Callable[..., Any], backend: AutoBackend, /, *example_args: Any, **kwargs: Any
 ) -> Prepared:
@@ -59,6 +67,10 @@ def prepare(
     if prepared._operation.stores:
         args = tuple([arg.value if type(arg) is Duplicated else arg for arg in args])
     plan, values, signature = prepared._operation.plans.find(args, kwargs)
+    if not plan.held:  # an object that holds its parameters would be kept alive
+        from .exporting import Example  # here, because it is not needed before a call is prepared
+
+        prepared._example = Example(example_args, kwargs)
     if not plan.stateful:
         prepared._specialization(plan, values, signature)  # an engine compiles at the first call
     return prepared
@@ -72,14 +84,39 @@ class Prepared:
         self._operation, self._auto, self._original = operation, auto, f
         self._f = operation.backend.compile_function(f) if operation.compiles_function else f
         self._name = getattr(f, "__name__", f)
+        #: What `export` takes for arguments; None if `prepare` was given no example.
+        self._example: Example | None = None
         self._compiles = operation.compiles and operation.backend.compile(_nothing) is not None
         #: Static values tell specializations apart: they are compiled in, or decide what is specialised.
         self._keys_static = self._compiles or operation.specializes
         self._known: Cache[Specialization] = Cache(64)
+        self._last: Specialization | None = None
         self._count = 0
         self._lock = threading.Lock()
         #: What serves arguments that f may change, and what writes the changes.
         self._following: tuple[Prepared, Write] | None = None
+
+    def export(self, path: str | os.PathLike[str], /, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """Write this call into a file that the engine loads without adinterface and without the code of f.
+
+        The shapes, dtypes and structure are those of the arguments, by default of the example that `prepare` got. The file is a
+        function of the leaves of the arguments, one array each, and returns the leaves of the results: see
+        `docs/operators.md`. `path + ".json"` describes both, and the versions; that manifest is returned.
+
+        JAX writes StableHLO, by `jax.export`. torch writes a program of `torch.export`, for `gradient`, `value_and_gradient`,
+        `hvp` and `gradient_and_hvp`. Arrays that f captures, and all values that are no numeric arrays, are fixed in the file;
+        so are numbers in Constants and keywords.
+
+        Raises BackendError for an engine that cannot export, for results that are no arrays, and for an f that changes its
+        arguments.
+        """
+        if not args and not kwargs:
+            if self._example is None:
+                raise TypeError("Prepared.export: pass example arguments behind the path; none are kept of modules.")
+            args, kwargs = self._example.arguments()
+        from .exporting import export  # here, because few programs need it
+
+        return export(self._operation, self._auto, self._original, path, args, kwargs)
 
     @property
     def max_specializations(self) -> int:
@@ -95,8 +132,12 @@ class Prepared:
         """How many signatures have been specialised so far, those that were dropped included."""
         return self._count + (0 if self._following is None else self._following[0]._count)
 
+    @door
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """The operator's results for these arguments."""
+        compiler = tracing()
+        if compiler is not None:
+            return trace(compiler, self._operation.kind, self._auto, self._original, args, kwargs)
         directions = None
         if self._operation.directions is not None:
             args, directions = self._operation.arguments(args)
@@ -123,13 +164,15 @@ class Prepared:
             return Specialization(self._operation, self._f, plan)
         key: Any = signature.key
         static = (*signature.static, *plan.inert) if self._keys_static else ()
+        if not static and self._last is not None and self._last.plan is plan:
+            return self._last
         if static:
             try:
                 key = _Key(key, tuple([key_of(values[n]) for n in static]))
             except Unkeyed:
                 return Specialization(self._operation, self._f, plan)
-        known = self._known.get(key)
-        return self._specialize(key, plan, values, static) if known is None else known
+        self._last = self._known.get(key) or self._specialize(key, plan, values, static)
+        return self._last
 
     def _specialize(self, key: Any, plan: Plan, values: Sequence[Any], static: Sequence[int]) -> Specialization:
         operation = specialized(self._operation, plan, values, self._f)

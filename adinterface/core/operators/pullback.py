@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from .. import derive
 from ..call.call import Call
@@ -12,10 +12,14 @@ from ..call.output import Function
 from ..contract.auto import AutoBackend
 from ..contract.backend import Arrays, Linearized, Pullback
 from ..contract.record import estimating
+from ..contract.tracing import untraced
 from .dispatch import OPERATIONS
 from .operation import Compiled, Compute, Operation, Results
 from .run import run
-from .typed import as_linearize, as_pullback, as_pushforward
+from .typed import typed
+
+if TYPE_CHECKING:
+    from . import signatures
 
 Value = TypeVar("Value")
 Value_co = TypeVar("Value_co", covariant=True)
@@ -50,6 +54,7 @@ class Back(Generic[Gradients_co]):
     def __init__(self, call: Call, pulled: Pullback):
         self._call, self._pulled = call, pulled
 
+    @untraced
     def __call__(self, cotangent: Any) -> Gradients_co:
         """A tuple with one entry for each argument, as `gradient` returns it.
 
@@ -59,6 +64,7 @@ class Back(Generic[Gradients_co]):
         gradients: Gradients_co = self._apply(self._pulled.back, cotangent, stacked=False)
         return gradients
 
+    @untraced
     def stacked(self, cotangents: Any) -> tuple[Any, ...]:
         """As calling, for a stack of cotangents: each array has one more axis in front, and so has each result.
 
@@ -73,7 +79,7 @@ class Back(Generic[Gradients_co]):
         call = self._call.again()
         with call.scope():
             match = Match(call.plan.backend, self._pulled.outputs, "the cotangent", stacked)
-            match.walk(self._pulled.aux.form.structure, cotangent, "cotangent")
+            match.read(self._pulled.aux.form.structure, cotangent, "cotangent")
             seeds = match.finish()
             for seed in seeds:
                 call.take(seed)
@@ -92,6 +98,7 @@ class Push(Generic[Value_co]):
     def __init__(self, call: Call, linear: Linearized):
         self._call, self._linear = call, linear
 
+    @untraced
     def __call__(self, *tangents: Any) -> Value_co:
         """The tangent of the value, in the value's structure.
 
@@ -101,6 +108,7 @@ class Push(Generic[Value_co]):
         tangent: Value_co = self._apply(self._linear.push, tangents, stacked=False)
         return tangent
 
+    @untraced
     def stacked(self, *tangents: Any) -> Any:
         """As calling, for stacks of tangents: each array has one more axis in front, and so has each result."""
         return self._apply(derive.push_stacked(self._call.plan.backend, self._linear), tangents, stacked=True)
@@ -122,7 +130,7 @@ def _name(f: Callable[..., Any]) -> str:
     return str(getattr(f, "__name__", f))
 
 
-@as_pullback
+@typed["signatures.PullbackOperator"]()
 def pullback(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> ValueAndBack[tuple[Any, ...]]:
     """`(value, back)`: the value of f, and the map from its cotangents to those of the arguments.
 
@@ -142,7 +150,7 @@ def pullback(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwarg
     return both
 
 
-@as_pushforward
+@typed["signatures.PushforwardOperator"]()
 def pushforward(
     f: Callable[..., Any], backend: AutoBackend, args: tuple[Any, ...], tangents: tuple[Any, ...], /, **kwargs: Any
 ) -> ValueAndTangent[Any]:
@@ -161,7 +169,7 @@ def pushforward(
     return both
 
 
-@as_linearize
+@typed["signatures.LinearizeOperator"]()
 def linearize(f: Callable[..., Any], backend: AutoBackend, /, *args: Any, **kwargs: Any) -> ValueAndPush[Any]:
     """`(value, push)`: the value of f, and its derivative as a map from tangents of the arguments.
 
@@ -235,12 +243,8 @@ class Forward(Operation):
         return native_tangents(call, directions)
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        return tuple(derive.pushforward(self.backend, function, leaves, tangents))
-
-    def finish(self, call: Call, results: Results) -> Any:
-        outputs, tangents, aux = results
-        value = aux.form.assemble(outputs, aux.arrays, call.present)
-        return ValueAndTangent(value, call.tangent(aux.form.structure, tangents))
+        outputs, pushed, aux = derive.pushforward(self.backend, function, leaves, tangents)
+        return self.parts(outputs, aux, pushed)
 
 
 class Linearize(Operation):

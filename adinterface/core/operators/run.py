@@ -6,11 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ..contract.auto import AutoBackend
+from ..contract.tracing import door, tracing
+from .compiling import trace
 from .dispatch import Kind, operation_of
 from .evaluate import evaluate
 from .writing import run_writing
 
 
+@door
 def run(
     kind: Kind,
     auto: AutoBackend,
@@ -19,6 +22,9 @@ def run(
     kwargs: dict[str, Any],
 ) -> Any:
     """One call of an operator, from its arguments to its results."""
+    compiler = tracing()
+    if compiler is not None:
+        return trace(compiler, kind, auto, f, args, kwargs)
     operation = operation_of(kind, auto)
     directions = None
     if operation.directions is not None:

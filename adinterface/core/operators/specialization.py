@@ -19,6 +19,7 @@ from ..contract.decisions import Undecided
 from ..contract.errors import AdinterfaceError
 from ..contract.library import NUMPY, PYTHON
 from ..contract.nodes import Unkeyed, contents, key_and_change
+from ..contract.packed import Packed
 from .evaluate import evaluate
 from .operation import Compiled, Compute, Operation, Results
 
@@ -104,15 +105,19 @@ class CompiledSpecialization(Specialization):
     # what the engine compiles
 
     def _compiled(self, compute: Compute) -> Compiled:
-        compiled = self.operation.backend.compile(self._flat(compute))
-        assert compiled is not None
-        return compiled
+        return self._by(self.operation.backend.compile, compute)
 
     def _compiled_deciding(self, compute: Compute) -> Compiled:
-        compiled = self.operation.backend.compile_deciding(self._flat(compute))
+        return self._by(self.operation.backend.compile_deciding, compute)
+
+    def _by(self, compiler: Callable[[Compiled], Compiled | None], compute: Compute) -> Compiled:
+        """Raises Undecided if the engine has nothing to offer."""
+        flat = self._flat(compute)
+        packed = None if self.operation.backend.takes_trees else Packed(flat)
+        compiled = compiler(flat if packed is None else packed)
         if compiled is None:
             raise Undecided
-        return compiled
+        return compiled if packed is None else packed.around(compiled)
 
     def _flat(self, compute: Compute) -> Compiled:
         """`compute` as a function of the active leaves, the dynamic carried values and the tangents, concatenated."""

@@ -79,12 +79,6 @@ class _Dict(NodeType):
                 return cls, exactly(factory), exactly(keys)
         return data if factory is None else (cls, exactly(factory), keys)
 
-    def parts(self, data: Any, other: Any) -> tuple[Sequence[Any], list[str]]:
-        _, _, keys = data
-        if other.keys() == set(keys):  # in whatever order: some libraries sort them
-            return [other[key] for key in keys], self.paths(data, len(keys))
-        return super().parts(data, other)
-
     def paths(self, data: Any, count: int) -> list[str]:
         return [f"[{key!r}]" for key in data[2]]
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from ..contract.errors import ConversionError, NotDifferentiableError, TreeError
 from ..contract.library import PYTHON, Library
-from ..contract.structures import Leaf
-from .algebra import norm, zeros_like
-from .building import build_gradient
+from ..contract.structures import Leaf, Marker, build_gradient
 from .flattening import flatten
-from .mapping import along, apart, leaves, rebuild, require_leaf
-from .markers import Marker
-from .recognition import register_marker
+from .matching import along, apart, rebuild
+from .recognition import handler_of, register_marker
 
 T = TypeVar("T")
 
@@ -52,19 +49,20 @@ class Duplicated(Generic[T]):
                 f"Duplicated: nothing in this {type(value).__name__} has a gradient, so there is nothing to store. Floating "
                 f"numbers and arrays have one; an integer is structure here."
             )
-        self.gradient: T = build_gradient(structure, _zeros(found))
+        self.gradient: T = build_gradient(structure, iter([_zeros(leaf) for leaf in found if leaf.differentiated]))
 
     def zero(self) -> None:
         """Set the gradient to zero, in place where arrays can be written to."""
         structure, found = apart(self.gradient)
-        values = [_written(leaf, zeros_like(leaf.value), False) if leaf.differentiated else leaf.value for leaf in found]
+        values = [_written(leaf, _zeros(leaf), False) if leaf.differentiated else leaf.value for leaf in found]
         self._keep(structure, found, values)
 
     def __repr__(self) -> str:
-        size = norm(self.gradient)
+        leaves = [leaf for leaf in apart(self.gradient)[1] if leaf.differentiated]
+        size = np.linalg.norm([float(np.linalg.norm(leaf.library.to_numpy(leaf.value))) for leaf in leaves])
         return (
-            f"Duplicated({type(self.value).__name__} with {len(leaves(self.gradient))} arrays, norm of the gradient "
-            f"{float(size):.6g}{', accumulating' if self.accumulate else ''})"
+            f"Duplicated({type(self.value).__name__} with {len(leaves)} arrays, norm of the gradient "
+            f"{size:.6g}{', accumulating' if self.accumulate else ''})"
         )
 
     def _keep(self, structure: Any, found: list[Leaf], values: list[Any]) -> None:
@@ -76,7 +74,7 @@ def store(duplicated: Duplicated[Any], gradient: Any) -> Any:
     """Write a gradient into the buffers, or add it to them; gives what is there then."""
     structure, found = apart(duplicated.gradient)
     try:
-        given = list(along(structure, duplicated.gradient, gradient, "the gradient", first="Duplicated"))
+        given = along(structure, found, gradient, "the gradient", first="Duplicated")
     except TreeError as error:
         raise TreeError(f"Duplicated: the model has another structure than at first ({error}) Make a new one.") from error
     pairs = [(leaf, new) for leaf, new in zip(found, given) if leaf.differentiated and new is not None]
@@ -88,8 +86,10 @@ def store(duplicated: Duplicated[Any], gradient: Any) -> Any:
     return duplicated.gradient
 
 
-def _zeros(found: list[Leaf]) -> Iterator[Any]:
-    return iter([zeros_like(leaf.value) for leaf in found if leaf.differentiated])
+def _zeros(leaf: Leaf) -> Any:
+    scoping = leaf.library.precision((leaf.library.dtype(leaf.value),))
+    with (None if scoping is None else scoping()) or nullcontext():
+        return leaf.library.zeros_like(leaf.value)
 
 
 def _written(leaf: Leaf, new: Any, accumulate: bool) -> Any:
@@ -104,7 +104,8 @@ def _written(leaf: Leaf, new: Any, accumulate: bool) -> Any:
 
 
 def _check(leaf: Leaf, new: Any) -> None:
-    library = require_leaf(new, "the gradient")
+    library = handler_of(new)
+    assert isinstance(library, Library)
     if library.traced(new):
         raise ConversionError(
             "Duplicated: its gradient would be a traced array, which must not outlive the call that traces it. Inside another "

@@ -10,20 +10,23 @@ import numpy as np
 from ..contract.errors import TreeError
 from ..contract.library import NUMPY, PYTHON, Library, check_ndarray, kind
 from ..contract.nodes import NodeType
-from ..contract.structures import CARRIED, DIFFERENTIATED, Constant, Frozen, Holder, Leaf, Node, Static, Structure
+from ..contract.structures import CARRIED, CONSTANT, DIFFERENTIATED, Constant, Holder, Leaf, Node, Static, Structure
 from .recognition import HANDLERS, handler_of, refuse_hidden_arrays
 
 #: What is less deep than this is not why Python's recursion limit was reached.
 _DEEP = 100
 
 
-def flatten(value: Any, leaves: list[Leaf], path: Callable[[], str], *, holder: Any = None, fixed: bool = False) -> Structure:
+def flatten(
+    value: Any, leaves: list[Leaf], path: Callable[[], str], *, holder: Any = None, fixed: bool = False, thaws: bool = False
+) -> Structure:
     """Append the numeric leaves of a tree to `leaves`, in its own order, and return its structure.
 
     `path` is called only for an error message. fixed: it stands in a node in which Python numbers are structure.
+    thaws: what a held container has frozen as a whole counts, as in a gradient.
     """
     if type(value) is Constant:
-        return Frozen(_flatten_constant(value.value, leaves, path))
+        return Node(CONSTANT, None, (_flatten_constant(value.value, leaves, path),), Constant)
     handler = HANDLERS.get(type(value))
     if handler is None:
         handler = handler_of(value, path=_Later(path))
@@ -36,12 +39,14 @@ def flatten(value: Any, leaves: list[Leaf], path: Callable[[], str], *, holder: 
         if handler.held and holder is None:
             holder = value
         fixed = fixed or handler.fixes_numbers
+        itself = [Static(holder, "it holds what is differentiated") for holder in holder_of(handler, value, children)]
+        if thaws and handler.held and all(type(child) is Constant for child in children):
+            children = [child.value for child in children]
         parts = [
-            flatten(child, leaves, _child_path(path, handler, data, children, i), holder=holder, fixed=fixed)
+            flatten(child, leaves, _child_path(path, handler, data, children, i), holder=holder, fixed=fixed, thaws=thaws)
             for i, child in enumerate(children)
         ]
-        itself = [Static(holder, "it holds what is differentiated") for holder in holder_of(handler, value, children)]
-        return Node(handler, data, (*itself, *parts))
+        return Node(handler, data, (*itself, *parts), type(value))
     if fixed and handler is PYTHON:
         return Static(value, "a number inside such a module is a hyperparameter")
     return _flatten_leaf(value, handler, leaves, path, True, holder)
@@ -135,7 +140,7 @@ def _flatten_constant(value: Any, leaves: list[Leaf], path: Callable[[], str]) -
         return Static(value, "inside a Constant")
     if isinstance(handler, NodeType):
         children, data = handler.flatten(value)
-        return Node(handler, data, tuple([_flatten_constant(child, leaves, path) for child in children]))
+        return Node(handler, data, [_flatten_constant(child, leaves, path) for child in children], type(value))
     return _flatten_leaf(value, handler, leaves, path, False, None)
 
 

@@ -16,14 +16,14 @@ from ..contract import registry
 from ..contract.errors import NotDifferentiableError
 from ..contract.library import NUMPY, PYTHON, Library, NumpyLibrary, check_ndarray, kind
 from ..contract.nodes import TOLD_BY, NodeType, Same
-from ..contract.structures import Constant
+from ..contract.structures import EACH, Constant, Each
 from .attributes import Attributes
 from .containers import BUILT_IN, KEPT_CLASSES, Registered
 from .opaque import buffer_has_floats, hidden, is_number
 
 T = TypeVar("T")
 
-_registered: dict[type, NodeType] = {}
+_registered: dict[type, NodeType] = {Each: EACH}
 #: What is known of classes; it is found again, so a program that makes ever more of them need not keep them all.
 HANDLERS: dict[type, Library | NodeType] = {}
 
@@ -73,6 +73,7 @@ def register_node(
     elif flatten is not None and unflatten is not None:
         _registered[cls] = Registered(cls, flatten, unflatten)
     HANDLERS.pop(cls, None)
+    _OPAQUE.discard(cls)
     return cls
 
 
@@ -92,6 +93,11 @@ def register_stand_in(
 def register_marker(cls: type, node_type: NodeType) -> None:
     """As `register_node`, for a class of this package that says something of the one tree in it. Called at import."""
     _registered[cls] = node_type
+
+
+def is_registered(cls: type) -> bool:
+    """Whether a class was given to `register_node`, or says something of the tree in it."""
+    return cls in _registered
 
 
 def stood_for(value: Any) -> Any:
@@ -118,21 +124,27 @@ def handler_of(value: Any, *, scan: bool = True, alone: bool = False, path: str 
     known = HANDLERS.get(cls)
     if known is not None:
         return known
+    if cls in _OPAQUE:
+        return None
     handler = _find_handler(value, path)
     if handler is not None:
         if len(HANDLERS) >= KEPT_CLASSES:
             HANDLERS.clear()
         HANDLERS[cls] = handler
+    elif is_opaque_type(cls):
+        _OPAQUE.add(cls)
     elif scan:
         _check_opaque(value, path, alone)
     return handler
 
 
 _OPAQUE_AT_SIGHT = (str, bytes, bool, type(None), type)
+_PLAIN_CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc)
+#: Classes whose instances have no handler, and hold nothing to differentiate; with those that engines say so of.
+_OPAQUE: set[type] = {*_OPAQUE_AT_SIGHT, *_PLAIN_CALLABLES, functools.partial}
 _SETTLED = (
     *_OPAQUE_AT_SIGHT, object, int, float, complex, dict, OrderedDict, defaultdict, list, tuple, np.ndarray, Constant,
 )  # fmt: skip
-_PLAIN_CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc)
 
 
 def is_opaque_type(cls: type) -> bool:
@@ -142,8 +154,6 @@ def is_opaque_type(cls: type) -> bool:
 
 def _find_handler(value: Any, path: str) -> Library | NodeType | None:
     cls = type(value)
-    if cls in _OPAQUE_AT_SIGHT:
-        return None
     if NUMPY.owns(value):
         return NUMPY
     if isinstance(value, np.ndarray) and cls not in _registered:
@@ -171,8 +181,6 @@ def _find_handler(value: Any, path: str) -> Library | NodeType | None:
 
 def _check_opaque(value: Any, path: str, alone: bool) -> None:
     cls = type(value)
-    if cls in _OPAQUE_AT_SIGHT or cls is functools.partial or is_opaque_type(cls):
-        return
     name = f"{cls.__module__}.{cls.__qualname__}"
     if is_number(value) or (alone and isinstance(value, numbers.Number) and not isinstance(value, (int, enum.Enum))):
         plain = "complex" if isinstance(value, complex) else "float"
@@ -190,7 +198,7 @@ def _check_opaque(value: Any, path: str, alone: bool) -> None:
             f"gradient. {remedy}"
         )
     inner, what = hidden(value, is_floating_array), "a floating array"
-    if inner is None and alone and cls not in _PLAIN_CALLABLES:
+    if inner is None and alone:
         inner, what = hidden(value, is_floating_array, numbers=True), "a number"
     if inner is not None:
         way = "flatten, unflatten"

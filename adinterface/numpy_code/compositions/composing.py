@@ -36,7 +36,9 @@ def name_of(x: Array) -> str:
 
 @functools.cache
 def _name_of_dtype(dtype: Any) -> str:
-    return dtype_name(dtype) if isinstance(dtype, np.dtype) else str(dtype).rpartition(".")[2]
+    if isinstance(dtype, np.dtype):
+        return dtype_name(dtype)
+    return str(getattr(dtype, "name", None) or str(dtype).rpartition(".")[2])  # torch's dtypes have no name
 
 
 def numpy_dtype(x: Any) -> Any:
@@ -62,7 +64,12 @@ def is_complex(x: Array) -> bool:
 
 def is_exact(x: Array) -> bool:
     """Whether x holds integers or booleans."""
-    return name_of(x).startswith(("int", "uint", "bool"))
+    return _is_exact_dtype(x.dtype)
+
+
+@functools.cache
+def _is_exact_dtype(dtype: Any) -> bool:
+    return _name_of_dtype(dtype).startswith(("int", "uint", "bool"))
 
 
 def cast(xp: ModuleType, x: Array, dtype: Any) -> Array:
@@ -80,7 +87,7 @@ def inexact(xp: ModuleType, x: Array) -> Array:
 
 def sine_dtype(xp: ModuleType, x: Array) -> Array:
     """x in the dtype in which NumPy computes the sine."""
-    return cast(xp, x, np.result_type(name_of(x), np.float16)) if is_exact(x) else x
+    return cast(xp, x, np.result_type(name_of(x), np.float16)) if _is_exact_dtype(x.dtype) else x
 
 
 # Arrays --------------------------------------------------------------------------------------------------------------

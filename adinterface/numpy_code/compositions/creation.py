@@ -32,6 +32,8 @@ def _filled(value: float) -> Callable[..., Any]:
         *,
         device: Any = None,
     ) -> Array:
+        if dtype is None and shape is None:
+            return xp.ones_like(a) if value else xp.zeros_like(a)
         return full_like(xp, a, value, dtype, order, subok, shape)
 
     return like

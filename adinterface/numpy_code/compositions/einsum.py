@@ -32,8 +32,8 @@ def einsum(
         later = set(result).union(*[names_ for _, names_ in pairs[n + 1 :]])
         array, names = _contracted(xp, array, names, other, others, later)
     array, names = _summed(xp, array, names, set(result))
-    found = xp.permute_dims(array, tuple([names.index(name) for name in result]))
-    return found if dtype is None else cast(xp, found, dtype)
+    permuted = xp.permute_dims(array, tuple([names.index(name) for name in result]))
+    return permuted if dtype is None else cast(xp, permuted, dtype)
 
 
 def _spelled_out(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .composing import Array, array, broadcast, cast, composition, inexact, is_complex, is_exact, name_of, promoted, sine_dtype
-from .standard import truth
+from .standard_elementwise import truth
 
 
 @composition("logical_not")
@@ -182,9 +182,9 @@ def logaddexp2(xp: ModuleType, a: Any, b: Any) -> Array:
 @composition("modf")
 def modf(xp: ModuleType, x: Array) -> tuple[Array, Array]:
     x = sine_dtype(xp, x)
-    whole = xp.trunc(x)
+    integral_part = xp.trunc(x)
     finite = xp.isfinite(x) | xp.isnan(x)
-    return xp.where(finite, x - xp.where(finite, whole, 0.0), 0.0), whole
+    return xp.where(finite, x - xp.where(finite, integral_part, 0.0), 0.0), integral_part
 
 
 @composition("gcd")

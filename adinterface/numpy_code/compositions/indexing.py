@@ -9,10 +9,23 @@ import numpy as np
 
 from ...core.contract.errors import NumpyCodeError
 from ..results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
-from .composing import Array, array, broadcast, cast, composition, flat, gathered, is_exact, positions, promoted, size_of
+from .composing import (
+    Array,
+    array,
+    broadcast,
+    cast,
+    composition,
+    flat,
+    gathered,
+    is_exact,
+    normalized,
+    positions,
+    promoted,
+    size_of,
+)
 from .reductions import along
 from .reductions import sum as _sum
-from .standard import truth
+from .standard_elementwise import truth
 
 
 def _counted(xp: ModuleType, indices: Array, length: int, mode: str) -> Array:
@@ -129,7 +142,18 @@ def select(xp: ModuleType, condlist: Any, choicelist: Any, default: Any = 0) -> 
 
 @composition("diagonal")
 def diagonal(xp: ModuleType, a: Array, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
-    return gathered(xp, a, np.diagonal(positions(a.shape), offset, axis1, axis2))
+    last_two = xp.moveaxis(a, normalized((axis1, axis2), len(a.shape)), (-2, -1))
+    return xp.linalg.diagonal(last_two, offset=offset)
+
+
+@composition("diag")
+def diag(xp: ModuleType, v: Any, k: int = 0) -> Array:
+    v = array(xp, v)
+    if len(v.shape) == 2:
+        return diagonal(xp, v, k)
+    if len(v.shape) != 1 or k:
+        return gathered(xp, v, np.diag(positions(v.shape), k))
+    return xp.where(array(xp, np.eye(v.shape[0], dtype=bool), v), v[:, None], xp.zeros_like(v)[:, None])
 
 
 @composition("trace")

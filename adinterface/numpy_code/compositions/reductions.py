@@ -22,7 +22,7 @@ from .composing import (
     root,
     size_of,
 )
-from .standard import truth
+from .standard_elementwise import truth
 
 
 def _masked(xp: ModuleType, a: Array, where: Any, neutral: Any) -> Array:

@@ -188,7 +188,7 @@ def _moving(function: Callable[..., Any]) -> Callable[..., Any]:
     return moving
 
 
-for _name in ("repeat", "rot90", "resize", "delete", "diag", "diagflat"):
+for _name in ("repeat", "rot90", "resize", "delete", "diagflat"):
     composition(_name)(_moving(getattr(np, _name)))
 
 

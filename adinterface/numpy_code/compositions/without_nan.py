@@ -76,10 +76,10 @@ def nanmin(xp: ModuleType, a: Array, axis: Axis = None, out: Any = None, keepdim
     return _all_nan(xp, a, axis, keepdims, result)
 
 
-def _all_nan(xp: ModuleType, a: Array, axis: Axis, keepdims: bool, found: Array) -> Array:
+def _all_nan(xp: ModuleType, a: Array, axis: Axis, keepdims: bool, empty: Array) -> Array:
     if is_exact(a):
-        return found
-    return xp.where(xp.all(xp.isnan(a), axis=axis, keepdims=keepdims), xp.full_like(found, math.nan), found)
+        return empty
+    return xp.where(xp.all(xp.isnan(a), axis=axis, keepdims=keepdims), xp.full_like(empty, math.nan), empty)
 
 
 @composition("nanargmax")

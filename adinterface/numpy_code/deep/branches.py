@@ -28,12 +28,12 @@ def passing(frame: FrameType) -> bool | None:
     there both ways go on.
     """
     code = frame.f_code
-    found, warns = _going_on(code, frame.f_lasti)
-    if found is not None and caught_by_callers(frame, warning=warns):
-        found = None
-    if found is None and frame.f_globals.get("__name__") == _DISTRIBUTIONS and code.co_name in _MASKED:
+    result, warns = _going_on(code, frame.f_lasti)
+    if result is not None and caught_by_callers(frame, warning=warns):
+        result = None
+    if result is None and frame.f_globals.get("__name__") == _DISTRIBUTIONS and code.co_name in _MASKED:
         return True
-    return found
+    return result
 
 
 @functools.lru_cache(4096)
@@ -109,12 +109,12 @@ def _safely(mask: Any, arrays: Any) -> list[Any]:
     if not flat.size:
         return list(arrays)
     first = np.arange(flat.size) == np.argmax(flat)
-    found = []
+    result = []
     for array in arrays:
         line = np.ravel(array)
         picked = np.sum(np.where(first & flat, line, np.where(first, _still(line), 0)))
-        found.append(np.reshape(np.where(flat, line, picked), np.shape(array)))
-    return found
+        result.append(np.reshape(np.where(flat, line, picked), np.shape(array)))
+    return result
 
 
 def _still(x: Any) -> Any:

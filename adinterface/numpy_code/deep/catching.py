@@ -74,34 +74,34 @@ def catches(code: CodeType, at: int, *, warning: bool = False) -> bool:
 
 def _raised_again(instructions: list[dis.Instruction], places: dict[int, int], handler: int) -> list[int] | None:
     """Where the ways through a handler raise; None if one of them goes on after it."""
-    found: list[int] = []
+    offsets: list[int] = []
     seen: set[int] = set()
-    ways = [handler]
-    while ways:
-        n = ways.pop()
+    pending = [handler]
+    while pending:
+        n = pending.pop()
         if n in seen or n >= len(instructions):
             continue
         seen.add(n)
         instruction = instructions[n]
         name = instruction.opname
         if name in ("RERAISE", "RAISE_VARARGS"):
-            found.append(instruction.offset)
+            offsets.append(instruction.offset)
             continue
         if name.startswith("RETURN") or (name == "POP_EXCEPT" and instructions[n + 1].opname != "RERAISE"):
             return None
         if "JUMP" in name or name in ("FOR_ITER", "SEND"):
-            ways.append(places[instruction.argval])
+            pending.append(places[instruction.argval])
         if "JUMP" not in name or "_IF_" in name:
-            ways.append(n + 1)
-    return found
+            pending.append(n + 1)
+    return offsets
 
 
 def _manager(instructions: list[dis.Instruction], start: int) -> set[str]:
     """The names from which the context manager comes whose block starts here."""
-    found: set[str] = set()
+    names: set[str] = set()
     for instruction in reversed(instructions[:start]):
         if instruction.opname.startswith(_ENDS_OF_STATEMENTS):
             break
         if instruction.opname.startswith(_NAMES):
-            found.add(instruction.argval)
-    return found
+            names.add(instruction.argval)
+    return names

@@ -139,19 +139,19 @@ def fill(made: Any, cls: type, copy: Copy) -> None:
             continue
         kind = type(member)
         if kind is types.FunctionType:
-            own: Any = again(member)
+            standing: Any = again(member)
         elif kind is staticmethod or kind is classmethod:
-            own = kind(again(member.__func__))
+            standing = kind(again(member.__func__))
         elif kind is property:
-            own = property(again(member.fget), again(member.fset), again(member.fdel), member.__doc__)
+            standing = property(again(member.fget), again(member.fset), again(member.fdel), member.__doc__)
         elif kind is functools.cached_property:
-            own = functools.cached_property(again(member.func))
-            own.__set_name__(made, name)
+            standing = functools.cached_property(again(member.func))
+            standing.__set_name__(made, name)
         elif kind is functools.partialmethod:
-            own = functools.partialmethod(again(member.func), *member.args, **member.keywords)
-        elif (own := _descriptor(member, again)) is None:
+            standing = functools.partialmethod(again(member.func), *member.args, **member.keywords)
+        elif (standing := _descriptor(member, again)) is None:
             continue
-        type.__setattr__(made, name, own)
+        type.__setattr__(made, name, standing)
     abstract = getattr(cls, "__abstractmethods__", None)
     if abstract is not None:
         type.__setattr__(made, "__abstractmethods__", frozenset(abstract))
@@ -263,10 +263,10 @@ def _owner_of_slots(x: Any) -> Any:
     """The object whose slots x has: itself, if copied code has made it."""
     slot = vars(type(x)).get(_OWNER)
     try:
-        found = None if slot is None else slot.__get__(x)
+        content = None if slot is None else slot.__get__(x)
     except AttributeError:  # it is empty
         return x
-    return found.value if type(found) is _Owner else x
+    return content.value if type(content) is _Owner else x
 
 
 class _SharedSlot:

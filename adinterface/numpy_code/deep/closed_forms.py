@@ -58,16 +58,16 @@ def _test(code: CodeType, at: int, file: str, function: str) -> _Test | None:
         return None
     text = source.encode()[column:end_column].decode()
     try:
-        found = ast.parse(text, mode="eval").body
+        expression = ast.parse(text, mode="eval").body
     except SyntaxError:
         return None
-    if not isinstance(found, ast.Compare) or len(found.ops) != 1:
+    if not isinstance(expression, ast.Compare) or len(expression.ops) != 1:
         return None
-    equality = isinstance(found.ops[0], (ast.Eq, ast.NotEq))
+    equality = isinstance(expression.ops[0], (ast.Eq, ast.NotEq))
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    for side in (found.left, found.comparators[0]):
+    for side in (expression.left, expression.comparators[0]):
         name = _name(side if equality else _inside_of_abs(side))
-        if name in parameters and not (equality and _used_where_equal(code, at, name, isinstance(found.ops[0], ast.Eq))):
+        if name in parameters and not (equality and _used_where_equal(code, at, name, isinstance(expression.ops[0], ast.Eq))):
             return _Test(text, name, equality)
     return None
 

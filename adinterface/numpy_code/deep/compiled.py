@@ -88,8 +88,8 @@ class _Unknown(Exception):
 
 def settled(value: Any) -> Any:
     """Integers and booleans of an engine, which have no derivative, as NumPy's own; what is differentiated as it is."""
-    if type(value) is NumpyArray and value.dtype.kind in "iub" and (found := known_numbers(value)) is not None:
-        return found[()]
+    if type(value) is NumpyArray and value.dtype.kind in "iub" and (numbers := known_numbers(value)) is not None:
+        return numbers[()]
     return value
 
 

@@ -17,8 +17,9 @@ from ...core.contract.errors import NumpyCodeError
 from ..engine import OFFERS
 from ..made_array import captured
 from . import builtin_names, classes, math_names, numpy_names, scipy_names
+from .bytecode import assigned_globals
 from .compiled import Compiled, Left, Offered, settled
-from .functions import FunctionCopy, assigned_globals, copied
+from .copier import FunctionCopy, copied
 from .globals import Globals, ModuleView
 from .plain import PLAIN, first_wrapped
 from .reach import reached, top_of
@@ -30,7 +31,7 @@ _LONGEST = 200
 
 
 class Copies:
-    """What stands for each value, as a function of it."""
+    """What stands for each value, as a function of it. It is what `copier` asks."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -96,15 +97,18 @@ class Copies:
             dispatched = _singledispatched(value)
             if dispatched:
                 return self._dispatching(value)
-            copy = self._copy(value).function
+            copy = copied(value, self)
             choose = scipy_names.choosing(value)
             return copy if choose is None else self._keep(value, choose(copy))
 
-    def _copy(self, value: types.FunctionType) -> FunctionCopy:
-        def announce(copy: FunctionCopy) -> None:
-            self._functions[id(value)] = (weakref.ref(value, self._forget(self._functions, id(value))), copy)
+    def announce(self, original: types.FunctionType, copy: FunctionCopy) -> None:
+        self._functions[id(original)] = (weakref.ref(original, self._forget(self._functions, id(original))), copy)
 
-        return copied(value, self._scope(value.__globals__), self.of, announce)
+    def stands_for_itself(self, value: Any) -> bool:
+        return type(value) in PLAIN
+
+    def globals_of(self, original: types.FunctionType) -> Globals:
+        return self._scope(original.__globals__)
 
     def _forget(self, entries: dict[int, Any], key: int) -> Callable[[Any], None]:
         def forget(reference: weakref.ref[Any]) -> None:
@@ -115,10 +119,10 @@ class Copies:
         return forget
 
     def _scope(self, original: dict[str, Any]) -> Globals:
-        found = self._scopes.get(id(original))
-        if found is None:
-            found = self._scopes[id(original)] = Globals(original, self.of, self._builtins)
-        return found
+        scope = self._scopes.get(id(original))
+        if scope is None:
+            scope = self._scopes[id(original)] = Globals(original, self.of, self._builtins)
+        return scope
 
     def _is_reached(self, value: types.FunctionType) -> bool:
         return reached(value.__module__) or (
@@ -189,8 +193,8 @@ class Copies:
         if not (getattr(value, "__module__", None) or "").startswith("scipy.") or value.__name__ in _BETTER_COPIED:
             return None
         for offer in OFFERS:
-            if (found := offer(value)) is not None:
-                return self._keep(value, Offered(value, found))
+            if (stand_in := offer(value)) is not None:
+                return self._keep(value, Offered(value, stand_in))
         return None
 
     def _ufunc(self, value: Any) -> Any:
@@ -219,8 +223,8 @@ class Copies:
             if known is not None:
                 return known[1]
             for offer in OFFERS:
-                if (found := offer(cls)) is not None:
-                    return self._keep(cls, found)
+                if (stand_in := offer(cls)) is not None:
+                    return self._keep(cls, stand_in)
             if not classes.can_stand_for(cls):
                 return self._keep(cls, cls)
             made = classes.class_for(cls, self.of)
@@ -237,7 +241,7 @@ class Copies:
             return self._kept_function(function, names)
         if not self._is_reached(function) and not function.__closure__:
             return function
-        return scipy_names.method_for(function, self._copy(function).function)
+        return scipy_names.method_for(function, copied(function, self))
 
     def _object(self, value: Any, cls: type) -> Any:
         if callable(value) and hasattr(value, "__name__") and (offered := self._offered(value)) is not None:
@@ -303,11 +307,11 @@ class DictView(dict[Any, Any]):
 
 
 def _writing_both(cls: type, name: str) -> Callable[..., Any]:
-    own = getattr(cls, name)
+    method = getattr(cls, name)
 
     def call(self: Any, *args: Any, **keywords: Any) -> Any:
-        own(self._original, *args, **keywords)
-        return own(self, *args, **keywords)
+        method(self._original, *args, **keywords)
+        return method(self, *args, **keywords)
 
     return call
 

@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ...core.contract.errors import NumpyCodeError
 from ..array import NumpyArray
 from ..python_numbers import checked, not_finite, python_number
-from .plain import first_wrapped, plain
+from ..refusals import expression
+from .plain import first_wrapped, is_followed, plain
 
 
 def _log(x: Any, *base: Any) -> Any:
@@ -45,8 +47,8 @@ def _special(name: str) -> Callable[..., Any]:
 
 
 def _modf(x: Any) -> Any:
-    whole = np.trunc(x)
-    return x - whole, whole
+    integral_part = np.trunc(x)
+    return x - integral_part, integral_part
 
 
 def _complex(name: str) -> Callable[..., Any]:
@@ -96,11 +98,36 @@ def _following(real: Callable[..., Any], ours: Callable[..., Any]) -> Callable[.
             args = (list(args[0]) if hasattr(args[0], "__next__") else args[0], *args[1:])  # a generator is looked at once
         if first_wrapped(args) is None:
             return real(*plain(args), **keywords)
+        args = tuple(map(_double, args))
+        known = None
         if real.__name__ not in _WITHOUT_ERRORS:
-            checked(real, plain(args), lambda: not_finite(ours(*args), args))
-        return python_number(ours(*args, **keywords))
+            known = checked(real, plain(args), lambda: not_finite(ours(*args), args))
+        result = ours(*args, **keywords)
+        if known is not None:
+            _check_range(real, known, result)
+        return python_number(result)
 
     return call
+
+
+_SINGLE = tuple(map(np.dtype, ("float16", "float32", "complex64")))
+
+
+def _double(x: Any) -> Any:
+    """A 0-d floating array in double precision, in which `math` computes; JAX has none in a call of single precision."""
+    if not (is_followed(x) and not x.shape and x.dtype in _SINGLE):
+        return x
+    dtype, library = np.result_type(x.dtype, np.float64), x._engine.library
+    return x.astype(dtype) if library.dtype(library.asarray(np.zeros((), dtype))) == dtype.name else x
+
+
+def _check_range(real: Callable[..., Any], known: Any, result: Any) -> None:
+    """Raise NumpyCodeError if a result is finite in double precision alone."""
+    if is_followed(result) and result.dtype.itemsize < 8 and cmath.isfinite(known) and not np.isfinite(result):
+        raise NumpyCodeError(
+            f"numpy_function: {expression() or real.__name__} is {known:.6g}, which {result.dtype} cannot hold, and the engine "
+            f"has no double precision in this call. Pass float64 arrays."
+        )
 
 
 def stand_ins() -> dict[int, tuple[Any, Any]]:

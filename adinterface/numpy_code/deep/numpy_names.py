@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core.contract.decisions import active
 from ...core.contract.errors import NumpyCodeError
-from .. import making
+from .. import array_makers
 from ..array import NumpyArray, decided, of_no_axes
 from ..made_array import made
 from ..refusals import note_unknown
@@ -28,7 +28,7 @@ def asarray(a: Any, dtype: Any = None, order: Any = None, *, device: Any = None,
     """np.asarray, for which an engine's array is one."""
     if type(a) is NumpyArray and dtype is None and not copies(copy):
         return of_no_axes(a)
-    return making.asarray(assembled(a), real_of(dtype), order, **({"copy": True} if copies(copy) else {}))
+    return array_makers.asarray(assembled(a), real_of(dtype), order, **({"copy": True} if copies(copy) else {}))
 
 
 def copies(copy: Any) -> bool:
@@ -40,11 +40,11 @@ def copies(copy: Any) -> bool:
 def array(
     object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K", subok: bool = False, ndmin: int = 0, like: Any = None
 ) -> Any:
-    return making.array(assembled(object), real_of(dtype), copy=copies(copy), order=order, ndmin=ndmin)
+    return array_makers.array(assembled(object), real_of(dtype), copy=copies(copy), order=order, ndmin=ndmin)
 
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
-    return making.ascontiguousarray(assembled(a), real_of(dtype))
+    return array_makers.ascontiguousarray(assembled(a), real_of(dtype))
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
@@ -67,7 +67,7 @@ def isscalar(element: Any) -> bool:
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", **keywords: Any) -> Any:
-    return making.full(shape, assembled(fill_value), real_of(dtype))
+    return array_makers.full(shape, assembled(fill_value), real_of(dtype))
 
 
 def full_like(a: Any, fill_value: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None) -> Any:
@@ -78,9 +78,9 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, order: Any = "K", subo
 
 def arange(*args: Any, **keywords: Any) -> Any:
     """How many there are is known when f is traced, or nowhere."""
-    found = first_wrapped((*args, *keywords.values()))
-    if found is None or "step" in keywords or "start" in keywords:
-        return making.MAKERS[np.arange](*args, **{name: real_of(value) for name, value in keywords.items()})
+    followed = first_wrapped((*args, *keywords.values()))
+    if followed is None or "step" in keywords or "start" in keywords:
+        return array_makers.MAKERS[np.arange](*args, **{name: real_of(value) for name, value in keywords.items()})
     first, *others = args
     start, stop, step = (0, first, 1) if not others else (first, others[0], others[1] if len(others) > 1 else 1)
     numbers: Any = [settled_number(x) for x in (start, stop, step)]
@@ -139,7 +139,7 @@ class Nditer:
         given = [op] if self._alone else list(op)
         self.shape = np.broadcast_shapes(*[np.shape(x) for x in given if x is not None])
         dtypes = [real_of(dtype) for dtype in op_dtypes or [None] * len(given)]
-        zeros = making.MAKERS[np.zeros]
+        zeros = array_makers.MAKERS[np.zeros]
         self.operands = tuple(
             [zeros(self.shape, dtype or np.float64) if x is None else asarray(x) for x, dtype in zip(given, dtypes)]
         )
@@ -193,10 +193,10 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **keywords: A
     moved = np.moveaxis(arr, axis, -1)
     results = [asarray(func1d(moved[place], *args, **keywords)) for place in np.ndindex(*moved.shape[:-1])]
     inner = results[0].shape
-    found = np.reshape(np.stack(results), (*moved.shape[:-1], *inner))
+    stacked_results = np.reshape(np.stack(results), (*moved.shape[:-1], *inner))
     first = len(moved.shape) - 1
     place = axis % arr.ndim
-    return np.moveaxis(found, tuple(range(first, first + len(inner))), tuple(range(place, place + len(inner))))
+    return np.moveaxis(stacked_results, tuple(range(first, first + len(inner))), tuple(range(place, place + len(inner))))
 
 
 def may_share_memory(a: Any, b: Any, max_work: Any = None) -> bool:
@@ -312,10 +312,10 @@ def looking_into_lists(real: Callable[..., Any], of: Of) -> Callable[..., Any]:
             args = tuple([taken(arg) for arg in args])
         if keywords:
             keywords = {name: taken(value) for name, value in keywords.items() if name not in _OF_NUMPY_ALONE}
-        found = first_wrapped((args, keywords))
-        if found is None:
+        followed = first_wrapped((args, keywords))
+        if followed is None:
             return made(real(*args, **keywords))
-        if written is not None and real not in WRITERS and not found._engine.functions.has(real):
+        if written is not None and real not in WRITERS and not followed._engine.functions.has(real):
             return of(written)(*args, **keywords)
         return real(*args, **keywords)
 
@@ -350,7 +350,8 @@ def by_numbers(real: Callable[..., Any], ours: Callable[..., Any]) -> Callable[.
 def stand_ins(of: Of) -> dict[int, tuple[Any, Any]]:
     """By the identity of each name of NumPy's, itself and what stands for it."""
     ours = {
-        **making.MAKERS, np.asarray: asarray, np.array: array, np.asanyarray: asarray, np.ascontiguousarray: ascontiguousarray,
+        **array_makers.MAKERS,
+        np.asarray: asarray, np.array: array, np.asanyarray: asarray, np.ascontiguousarray: ascontiguousarray,
         np.asfortranarray: asarray, np.asarray_chkfinite: asarray_chkfinite, np.require: require, np.copy: copy,
         np.isscalar: isscalar, np.full: full, np.full_like: full_like, np.arange: arange, np.broadcast: broadcast,
         np.ndenumerate: ndenumerate, np.nditer: nditer, np.place: place, np.apply_along_axis: apply_along_axis,

@@ -59,15 +59,15 @@ def settled_number(x: Any) -> Any:
     if type(x) is MadeArray:
         return x._array.copy()
     decisions = active()
-    found = known_numbers(x) if decisions is None else decisions.numbers(x._array, x._engine.library)
-    if found is None:
+    numbers = known_numbers(x) if decisions is None else decisions.numbers(x._array, x._engine.library)
+    if numbers is None:
         error = NumpyCodeError(
             f"numpy_function: {expression() or 'this'} goes on by the numbers of what is differentiated, which a compiled "
             f"call does not know yet. Call it without preparing it."
         )
         note_unknown(error)
         raise error
-    return found if found.ndim else found[()]
+    return numbers if numbers.ndim else numbers[()]
 
 
 def known_numbers(x: Any, *, uncompiled: bool = False) -> np.ndarray[Any, Any] | None:
@@ -81,8 +81,8 @@ def known_numbers(x: Any, *, uncompiled: bool = False) -> np.ndarray[Any, Any] |
         return decisions.numbers(x._array, library)
     if decisions is not None and not (uncompiled and decisions.recording):
         return None  # others rarely come again
-    found = library.value_under_trace(x._array) if x._traced() else x._array
-    return None if found is None else np.array(library.to_numpy(found) if isinstance(found, library.types) else found)
+    numbers = library.value_under_trace(x._array) if x._traced() else x._array
+    return None if numbers is None else np.array(library.to_numpy(numbers) if isinstance(numbers, library.types) else numbers)
 
 
 __all__ = [

@@ -94,9 +94,9 @@ class Ufunc:
         return getattr(self.__wrapped__, name)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        found = first_wrapped(args)
+        followed = first_wrapped(args)
         ours = self.__wrapped__.__name__ in _ALWAYS_OURS
-        if found is None or (not ours and found._engine.functions.has(self.__wrapped__)):
+        if followed is None or (not ours and followed._engine.functions.has(self.__wrapped__)):
             return self.__wrapped__(*args, **keywords)
         return self._ours(*args)
 
@@ -118,10 +118,10 @@ def root(real: Function, of: Of) -> Function:
         known = settled_number(extra)
         numbers = lambda x: settled_number(f(x, *known))
         options = {name: settled_number(value) for name, value in keywords.items()}
-        found = real(numbers, *[settled_number(arg) for arg in args[:2]], (), *args[3:], **options)
-        at, rest = (found[0], found[1:]) if isinstance(found, tuple) else (found, None)
+        root = real(numbers, *[settled_number(arg) for arg in args[:2]], (), *args[3:], **options)
+        at, rest = (root[0], root[1:]) if isinstance(root, tuple) else (root, None)
         if first_wrapped((f(at, *extra),)) is None:
-            return found
+            return root
         slope = _slope(numbers, at)
         if not np.isfinite(slope) or slope == 0:
             raise ZeroDivisionError(f"numpy_function: {real.__name__} found a root at which f has no slope: {at}")
@@ -162,13 +162,13 @@ def factor_of_covariance(real: Function) -> Function:
         still = NumpyArray(M._engine.library.stopped(M._array), M._engine)
         spectrum = np.linalg.eigvalsh(still if known is None else known)
         least = real.__globals__["_eigvalsh_to_eps"](spectrum, cond, rcond)
-        whole = np.min(spectrum) > least
-        if known is not None and not whole:
+        is_definite = np.min(spectrum) > least
+        if known is not None and not is_definite:
             real(self, M, cond, rcond, lower, *args, **keywords)
             return
         factor = np.linalg.cholesky(M)
         if known is None:
-            factor = np.where(whole, factor, np.nan)
+            factor = np.where(is_definite, factor, np.nan)
         self._M, self.U, self._pinv = M, np.conj(np.linalg.inv(factor).T), None
         self.log_pdet = 2 * np.sum(np.log(np.real(np.diagonal(factor))))
         self.rank, self.V, self.eps = len(M), np.zeros((len(M), 0), M.dtype), 1e3 * least

@@ -16,8 +16,8 @@ class Standing(type):
     """The class of such classes. They are subclasses of what they stand for, equal to it, and of its instances."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        own = vars(cls)
-        return own["_make"](*args, **kwargs) if "_real" in own else super().__call__(*args, **kwargs)
+        members = vars(cls)
+        return members["_make"](*args, **kwargs) if "_real" in members else super().__call__(*args, **kwargs)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         real = vars(cls).get("_real")
@@ -56,8 +56,8 @@ def pretended(x: NumpyArray) -> type:
     if type(x) is not NumpyArray or not is_number(x):
         return np.ndarray
     kind = x.dtype.kind if x._origin is PYTHON else ""
-    found: type = float if kind == "f" else complex if kind == "c" else x.dtype.type
-    return found
+    number_class: type = float if kind == "f" else complex if kind == "c" else x.dtype.type
+    return number_class
 
 
 def is_instance(x: Any, classes: Any) -> bool:

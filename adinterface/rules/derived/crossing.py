@@ -14,11 +14,12 @@ from ...core.contract.auto import AutoBackend
 from ...core.contract.backend import Arrays
 from ...core.contract.library import NUMPY, PYTHON, Library, complex_of, widest
 from ...core.contract.registry import evaluation, find
+from ...core.contract.tracing import untraced
 from ...core.operators.operation import Operation, PartForm, Results
 from ...core.operators.prepare import Prepared
 from ...core.operators.pullback import pullback, pushforward
 from ...core.operators.run import run
-from ...core.tree import Constant, Leaf, build, build_gradient, flatten
+from ...core.tree import Constant, Leaf, build_gradient, flatten
 from ..rule import Rule
 from .engine import has_derivative, marked
 
@@ -68,6 +69,7 @@ class _Crossing(Rule[..., Any]):
         self._definition.outside = True
         self._definition.back, self._definition.push = self._pulled, self._pushed
 
+    @untraced
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         leaves: list[Leaf] = []
         flatten(Constant((args, keywords)), leaves, lambda: "an argument")
@@ -156,7 +158,7 @@ def _native(tree: Any, library: Library, beside: Any, dtype: str) -> Any:
             return library.asarray(leaf.value, dtype=wanted, like=beside)
         return leaf.value
 
-    return build(structure, iter(map(native, leaves)))
+    return structure.build(iter(map(native, leaves)))
 
 
 def _plain(tree: Any) -> Any:
@@ -164,7 +166,7 @@ def _plain(tree: Any) -> Any:
     leaves: list[Leaf] = []
     structure = flatten(Constant(tree), leaves, lambda: "an argument")
     plain = [x.value if x.library in (NUMPY, PYTHON) else np.array(x.library.to_numpy(x.value)) for x in leaves]
-    return build(structure, iter(plain))
+    return structure.build(iter(plain))
 
 
 __all__ = ["differentiate_with"]

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast
 
 from ...core.contract.library import NUMPY, PYTHON
+from ...core.contract.tracing import untraced
 from ...core.operators.pullback import pullback, pushforward
-from ...core.tree import Constant, Leaf, build, flatten
+from ...core.tree import Constant, Leaf, flatten
 from ..rule import rule
 from .engine import backend_of_arrays, has_derivative, marked
 
@@ -43,6 +44,7 @@ def checkpoint(f: Callable[P, T], /) -> Callable[P, T]:
         moved = tuple([t if has_derivative(arg) else None for t, arg in zip(tangents, args)])
         return pushforward(f, backend_of_arrays((tangents, args)), marked(args), moved, **keywords).tangent
 
+    @untraced
     @functools.wraps(f)
     def recomputing(*args: P.args, **keywords: P.kwargs) -> T:
         leaves: list[Leaf] = []
@@ -52,13 +54,13 @@ def checkpoint(f: Callable[P, T], /) -> Callable[P, T]:
 
         def flat(*arrays: Any) -> tuple[Any, ...]:
             nonlocal form
-            given, words = build(structure, iter(arrays))
+            given, words = structure.build(iter(arrays))
             found: list[Leaf] = []
             form = flatten(f(*given, **words), found, lambda: "the value of f")
             return tuple([leaf.value for leaf in found])
 
         found = None if library is None else library.checkpointed(flat, tuple([leaf.value for leaf in leaves]))
-        return again(*args, **keywords) if found is None else cast(T, build(form, iter(found)))
+        return again(*args, **keywords) if found is None else cast(T, form.build(iter(found)))
 
     return recomputing
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from ...core.contract.errors import TreeError
 from ...core.contract.library import Library
-from ...core.contract.loops import Arrays
+from ...core.contract.loops import Arrays, known
+from ...core.contract.tracing import untraced
 from .captured import engine_among
-from .form import NUMBERS, Form, Found, described, found, refuse_form
 from .home import Home
+from .trees import NUMBERS, LoopLeaf, LoopTree, described, leaf_of, of_kind
 
 T = TypeVar("T")
 
 
+@untraced
 def cond(pred: Any, true_function: Callable[..., T], false_function: Callable[..., T], *operands: Any) -> T:
     """``true_function(*operands) if pred else false_function(*operands)``, with the meaning of `jax.lax.cond`, on any engine.
 
@@ -28,7 +29,7 @@ def cond(pred: Any, true_function: Callable[..., T], false_function: Callable[..
     >>> cond(True, lambda x: x + 1.0, lambda x: x - 1.0, 2.0)
     np.float64(3.0)
     """
-    leaf = found(pred)
+    leaf = leaf_of(pred)
     if leaf is None or not _is_one(leaf, ("bool",)):
         raise TypeError(
             f"cond: pred must be one truth value, not {described(pred)}. Write a comparison of numbers, or xp.all(...) or "
@@ -37,6 +38,7 @@ def cond(pred: Any, true_function: Callable[..., T], false_function: Callable[..
     return _chosen("cond", leaf, (false_function, true_function), operands)  # type: ignore[no-any-return]
 
 
+@untraced
 def switch(index: Any, branches: Sequence[Callable[..., T]], *operands: Any) -> T:
     """``branches[index](*operands)``, with the meaning of `jax.lax.switch`, on any engine.
 
@@ -52,7 +54,7 @@ def switch(index: Any, branches: Sequence[Callable[..., T]], *operands: Any) -> 
     branches = tuple(branches)
     if not branches:
         raise ValueError("switch: there is no branch to choose from. Pass at least one function.")
-    leaf = found(index)
+    leaf = leaf_of(index)
     if leaf is None or not _is_one(leaf, ("int", "uint")):
         raise TypeError(
             f"switch: index must be one integer, not {described(index)}. Convert it, or use cond for a truth value."
@@ -60,27 +62,27 @@ def switch(index: Any, branches: Sequence[Callable[..., T]], *operands: Any) -> 
     return _chosen("switch", leaf, branches, operands)  # type: ignore[no-any-return]
 
 
-def _is_one(leaf: Found, kinds: tuple[str, ...]) -> bool:
+def _is_one(leaf: LoopLeaf, kinds: tuple[str, ...]) -> bool:
     if type(leaf.value) in NUMBERS:
         return type(leaf.value).__name__ in kinds
     return leaf.library.shape(leaf.value) == () and leaf.library.dtype(leaf.value).startswith(kinds)
 
 
-def _chosen(loop: str, index: Found, branches: tuple[Callable[..., Any], ...], operands: tuple[Any, ...]) -> Any:
+def _chosen(loop: str, index: LoopLeaf, branches: tuple[Callable[..., Any], ...], operands: tuple[Any, ...]) -> Any:
     for branch in branches:
         if not callable(branch):
             raise TypeError(f"{loop}: a branch must be callable, not {described(branch)}.")
-    form = Form(operands, "operands")
-    leaves = [index, *form.leaves]
+    tree = LoopTree(operands, "operands")
+    leaves = [index, *tree.leaves]
     home = Home(leaves + engine_among(leaves, *branches))
-    arrays = tuple([home.enter(leaf) for leaf in form.leaves])
+    arrays = tuple([home.enter(leaf) for leaf in tree.leaves])
 
     def build(given: Sequence[Any]) -> Any:
-        return form.build(home.leave_all(given))
+        return tree.build(home.leave_all(given))
 
     library: Library = index.library
     if not (library.loops().compiles and library.traced(index.value)):
-        number = min(max(int(index.value), 0), len(branches) - 1)
+        number = min(max(known(loop, library, index.value, int), 0), len(branches) - 1)
         return _arrays_of(branches[number](*build(arrays)), home)
     given = Branches(loop, branches, build, home)
     results = home.loops.switch(index.value, [given.flat(n) for n in range(len(branches))], arrays)
@@ -89,20 +91,20 @@ def _chosen(loop: str, index: Found, branches: tuple[Callable[..., Any], ...], o
 
 def _arrays_of(result: Any, home: Home) -> Any:
     """What a branch gave, with arrays for Python's numbers."""
-    form = Form(result, "result")
-    if not any(type(leaf.value) in NUMBERS for leaf in form.leaves):
+    tree = LoopTree(result, "result")
+    if not any(type(leaf.value) in NUMBERS for leaf in tree.leaves):
         return result
     if home.is_plain:
-        home = Home(form.leaves)
-    return form.build([leaf.wrap(leaf.value) if leaf.wrap else home.leave(home.enter(leaf)) for leaf in form.leaves])
+        home = Home(tree.leaves)
+    return tree.build([leaf.wrap(leaf.value) if leaf.wrap else home.leave(home.enter(leaf)) for leaf in tree.leaves])
 
 
 class Branches:
-    """The branches among which an engine chooses: each gives the form that the first gives."""
+    """The branches among which an engine chooses: each gives the structure that the first gives."""
 
     def __init__(self, loop: str, functions: Sequence[Callable[..., Any]], build: Callable[[Sequence[Any]], Any], home: Home):
         self.loop, self.functions, self.build, self.home = loop, functions, build, home
-        self.form: Form | None = None
+        self.tree: LoopTree | None = None
         self.kinds: list[tuple[int, str, tuple[int, ...]] | None] = []
         self.first = 0
 
@@ -115,20 +117,17 @@ class Branches:
         return branch
 
     def _held_against_the_first(self, n: int, result: Any) -> Arrays:
-        if self.form is None:
-            self.form, self.first = Form(result, "result"), n
-            self.kinds = [None] * len(self.form.leaves)
-            self.form.without_arrays()
-        text = (
+        if self.tree is None:
+            self.tree, self.first = LoopTree(result, "result"), n
+            self.kinds = [None] * len(self.tree.leaves)
+            self.tree.without_arrays()
+        self.tree.message = (
             f"{self.loop}: {self._name(self.first)} and {self._name(n)} give different things: {{path}} is {{wanted}} from the "
             f"one, and {{seen}} from the other. Both must give the same structure, shapes and dtypes."
         )
-        leaves = self.form.read(result)
-        seen = [found(leaf) for leaf in leaves or ()]
-        if leaves is None or any(leaf is None for leaf in seen):
-            raise refuse_form(text, self.form, result)
         arrays = []
-        for place, leaf in enumerate(seen):
+        for place, value in enumerate(self.tree.read(result)):
+            leaf = leaf_of(value)
             assert leaf is not None
             if type(leaf.value) in NUMBERS:
                 arrays.append(leaf.value)
@@ -140,8 +139,7 @@ class Branches:
             if known is None:
                 self.kinds[place] = (n, *kind)
             elif known[1:] != kind:
-                wanted, other = (f"{dtype} of shape {shape}" for dtype, shape in (known[1:], kind))
-                raise TreeError(text.format(path=self.form.paths()[place], wanted=wanted, seen=other))
+                raise self.tree.refusal(self.tree.paths()[place], of_kind(*kind), of_kind(*known[1:]))
             arrays.append(array)
         return tuple(arrays)
 
@@ -150,8 +148,8 @@ class Branches:
 
     def built(self, arrays: Sequence[Any]) -> Any:
         """The result as a tree."""
-        assert self.form is not None
-        return self.form.build(self.home.leave_all(arrays))
+        assert self.tree is not None
+        return self.tree.build(self.home.leave_all(arrays))
 
 
 __all__ = ["cond", "switch"]

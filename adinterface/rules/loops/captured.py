@@ -10,10 +10,10 @@ from typing import Any
 from ...core.contract.library import NUMPY, PYTHON
 from ...core.contract.nodes import NodeType
 from ...core.tree import Constant, handler_of
-from .form import Found, found
+from .trees import LoopLeaf, leaf_of
 
 
-def captured(*functions: Callable[..., Any]) -> list[Found]:
+def captured(*functions: Callable[..., Any]) -> list[LoopLeaf]:
     """The first array of an engine that one of these functions closes over, itself or in the functions that it calls so."""
     seen: set[int] = set()
     stack: list[Any] = list(reversed(functions))
@@ -24,7 +24,7 @@ def captured(*functions: Callable[..., Any]) -> list[Found]:
         seen.add(id(value))
         if type(value) is Constant:
             value = value.value
-        leaf = found(value)
+        leaf = leaf_of(value)
         if leaf is not None:
             if leaf.library not in (NUMPY, PYTHON):
                 return [leaf]
@@ -34,7 +34,7 @@ def captured(*functions: Callable[..., Any]) -> list[Found]:
     return []
 
 
-def engine_among(leaves: Iterable[Found], *functions: Callable[..., Any]) -> list[Found]:
+def engine_among(leaves: Iterable[LoopLeaf], *functions: Callable[..., Any]) -> list[LoopLeaf]:
     """An engine's array that the functions of a loop bring, if its leaves have none."""
     plain = all(leaf.library in (NUMPY, PYTHON) for leaf in leaves)
     return captured(*functions) if plain else []

@@ -1,4 +1,4 @@
-"""What goes round in a loop: its form is fixed by what the loop starts with, and what f gives back is held against it."""
+"""What goes round in a loop: its structure is fixed by what the loop starts with, and what f gives back is held against it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from ...core.contract.errors import TreeError
 from ...core.contract.library import NUMPY, PYTHON, kind, width
-from .form import NUMBERS, Form, Found, described, found, of_kind, refuse_form
 from .home import Home, Outgrown
+from .trees import NUMBERS, LoopLeaf, LoopTree, described, leaf_of, of_kind
 
 _ORDER = ("bool", "integer", "real", "complex")
 
@@ -22,34 +22,33 @@ _CHANGED = (
 class Carry:
     """The carry of one loop."""
 
-    def __init__(self, loop: str, form: Form, home: Home, dtypes: dict[int, str]):
-        self.loop, self.form, self.home = loop, form, home
-        self.arrays = tuple([home.enter(leaf, dtypes.get(n)) for n, leaf in enumerate(form.leaves)])
+    def __init__(self, loop: str, tree: LoopTree, home: Home, dtypes: dict[int, str]):
+        self.tree, self.home = tree, home
+        tree.message = _CHANGED.format(loop=loop)
+        self.arrays = tuple([home.enter(leaf, dtypes.get(n)) for n, leaf in enumerate(tree.leaves)])
         self._library = home.library
         self._kinds = [_kind_of(array, home) for array in self.arrays]
-        self._numbers = [n for n, leaf in enumerate(form.leaves) if type(leaf.value) in NUMBERS]
+        self._numbers = [n for n, leaf in enumerate(tree.leaves) if type(leaf.value) in NUMBERS]
         self._chosen = dtypes
         self._first = True
 
     def build(self, arrays: Sequence[Any]) -> Any:
         """The tree that f gets."""
-        return self.form.build(self.home.leave_all(arrays))
+        return self.tree.build(self.home.leave_all(arrays))
 
     def read(self, value: Any) -> tuple[list[Any], bool]:
         """The arrays of the carry that f gave back, and whether it can be handed to f again as it is.
 
         Raises TreeError if it has another structure, shape or dtype, Outgrown if the loop has to begin again.
         """
-        leaves = self.form.read(value)
-        if leaves is None:
-            raise refuse_form(_CHANGED.format(loop=self.loop), self.form, value)
+        leaves = self.tree.read(value)
         if self._first:
             self._look_again(leaves)
         as_it_is = True
         library, wrapped = self._library, self.home.wrap is not None
         for n, leaf in enumerate(leaves):
             if wrapped or not library.owns(leaf):
-                leaf, same = self._entered(leaf, n, value)
+                leaf, same = self._entered(leaf, n)
                 leaves[n], as_it_is = leaf, as_it_is and same
             if _kind_of(leaf, self.home) != self._kinds[n]:
                 raise self._changed(n, described(leaf))
@@ -58,7 +57,7 @@ class Carry:
     def _look_again(self, leaves: list[Any]) -> None:
         """After the first step: does f bring an engine's arrays, or another dtype for what began as a Python number?"""
         self._first = False
-        seen = [found(leaf) for leaf in leaves]
+        seen = [leaf_of(leaf) for leaf in leaves]
         if self.home.is_plain:
             brought = [leaf for leaf in seen if leaf is not None and leaf.library not in (NUMPY, PYTHON)]
             if brought:
@@ -67,7 +66,7 @@ class Carry:
         if wider:
             raise Outgrown(dtypes=wider)
 
-    def _wider(self, n: int, leaf: Found | None) -> str | None:
+    def _wider(self, n: int, leaf: LoopLeaf | None) -> str | None:
         """The dtype with which the loop has to begin again for a Python number; None if all is well, or nothing helps."""
         current = self._kinds[n][0]
         if leaf is None:
@@ -83,11 +82,10 @@ class Carry:
             return self.home.number_dtype(0.0) if kind(given) == "real" and self.home.dtypes else given
         return given if rank == before and (n not in self._chosen or width(given) > width(current)) else None
 
-    def _entered(self, value: Any, n: int, whole: Any) -> tuple[Any, bool]:
+    def _entered(self, value: Any, n: int) -> tuple[Any, bool]:
         """A leaf that f gave as an array of the loop's, and whether f can get it back as it gave it."""
-        leaf = found(value)
-        if leaf is None:
-            raise refuse_form(_CHANGED.format(loop=self.loop), self.form, whole)
+        leaf = leaf_of(value)
+        assert leaf is not None
         dtype, shape = self._kinds[n]
         if type(leaf.value) in NUMBERS:
             if shape != () or not _holds(dtype, leaf.value):
@@ -99,8 +97,7 @@ class Carry:
         return array, leaf.wrap is not None if self.home.wrap is not None else array is value
 
     def _changed(self, n: int, seen: str) -> TreeError:
-        text = _CHANGED.format(loop=self.loop)
-        return TreeError(text.format(path=self.form.paths()[n], wanted=of_kind(*self._kinds[n]), seen=seen))
+        return self.tree.refusal(self.tree.paths()[n], seen, of_kind(*self._kinds[n]))
 
 
 def _kind_of(array: Any, home: Home) -> tuple[str, tuple[int, ...]]:

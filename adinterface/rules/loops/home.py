@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.contract.library import NUMPY, PYTHON, Library, complex_of, kind, widest
-from .form import NUMBERS, Found
+from .trees import NUMBERS, LoopLeaf
 
 
 class Home:
@@ -18,7 +18,7 @@ class Home:
     among the arrays, as in a call of an operator; an integer and a truth value keep their kind.
     """
 
-    def __init__(self, leaves: Iterable[Found]):
+    def __init__(self, leaves: Iterable[LoopLeaf]):
         leaves = list(leaves)
         self.library: Library = NUMPY
         self.like: Any = None
@@ -43,7 +43,7 @@ class Home:
         """Whether no engine's array is there."""
         return self.library is NUMPY
 
-    def enter(self, leaf: Found, dtype: str | None = None) -> Any:
+    def enter(self, leaf: LoopLeaf, dtype: str | None = None) -> Any:
         """A leaf as an array of the loop's; with a dtype a number takes that."""
         value = leaf.value
         if type(value) in NUMBERS:
@@ -73,7 +73,7 @@ class Home:
 class Outgrown(Exception):
     """What f gave brings an engine's arrays, or a wider dtype for a Python number: the loop begins again with that."""
 
-    def __init__(self, leaves: Iterable[Found] = (), dtypes: dict[int, str] | None = None):
+    def __init__(self, leaves: Iterable[LoopLeaf] = (), dtypes: dict[int, str] | None = None):
         super().__init__()
         self.leaves, self.dtypes = list(leaves), dtypes or {}
 

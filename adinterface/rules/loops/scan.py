@@ -12,15 +12,17 @@ import numpy as np
 from ...core.contract.errors import OutputError, TreeError
 from ...core.contract.library import NUMPY, PYTHON
 from ...core.contract.loops import Arrays
+from ...core.contract.tracing import untraced
 from .captured import engine_among
 from .carry import Carry
-from .form import NUMBERS, Form, described, found, refuse_form
 from .home import Home, Outgrown
+from .trees import NUMBERS, LoopTree, described, leaf_of
 from .while_loop import computed_bounds
 
 CarryT = TypeVar("CarryT")
 
 
+@untraced
 def scan(
     f: Callable[[CarryT, Any], tuple[CarryT, Any]],
     init: CarryT,
@@ -55,9 +57,10 @@ def scan(
     (np.float64(6.0), array([0., 1., 3.]))
     """
     _require_callable("scan", f)
-    return _scan("scan", f, Form(init, "carry"), Form(xs, "xs"), length, reverse, checkpoint)
+    return _scan("scan", f, LoopTree(init, "carry"), LoopTree(xs, "xs"), length, reverse, checkpoint)
 
 
+@untraced
 def fori_loop(
     lower: Any,
     upper: Any,
@@ -80,10 +83,10 @@ def fori_loop(
     """
     _require_callable("fori_loop", body)
     first, last = _bound("lower", lower), _bound("upper", upper)
-    carry = Form(init, "carry")
+    carry = LoopTree(init, "carry")
     if not isinstance(first, int) or not isinstance(last, int):
         return computed_bounds(first, last, body, carry)  # type: ignore[no-any-return]
-    indices = Form(np.arange(first, max(first, last)), "i")
+    indices = LoopTree(np.arange(first, max(first, last)), "i")
     result, _ = _scan("fori_loop", lambda value, i: (body(i, value), None), carry, indices, None, False, checkpoint)
     return result  # type: ignore[no-any-return]
 
@@ -95,7 +98,7 @@ def _require_callable(loop: str, f: Any) -> None:
 
 def _bound(name: str, value: Any) -> Any:
     """A bound as a Python integer, or as it is where the engine has not computed it yet."""
-    leaf = found(value)
+    leaf = leaf_of(value)
     if leaf is not None and leaf.library is not PYTHON and leaf.library.shape(leaf.value) == ():
         if leaf.library.traced(leaf.value) and leaf.library.loops().compiles:
             return leaf
@@ -109,8 +112,8 @@ def _bound(name: str, value: Any) -> Any:
 def _scan(
     loop: str,
     f: Callable[[Any, Any], Any],
-    carry: Form,
-    xs: Form,
+    carry: LoopTree,
+    xs: LoopTree,
     length: int | None,
     reverse: bool,
     checkpoint: int | bool | None,
@@ -127,7 +130,7 @@ def _scan(
             brought, dtypes = brought + more.leaves, dtypes | more.dtypes
 
 
-def _length(loop: str, xs: Form, length: int | None) -> int:
+def _length(loop: str, xs: LoopTree, length: int | None) -> int:
     lengths: dict[str, int] = {}
     for path, leaf in zip(xs.paths(), xs.leaves):
         shape = () if type(leaf.value) in NUMBERS else leaf.library.shape(leaf.value)
@@ -174,12 +177,14 @@ def _every(loop: str, checkpoint: int | bool | None, length: int) -> int | None:
 class Steps:
     """One attempt at a scan: the arrays of its home, and f as a function of them."""
 
-    def __init__(self, loop: str, f: Callable[[Any, Any], Any], carry: Form, xs: Form, home: Home, dtypes: dict[int, str]):
-        self.loop, self.f, self.home, self.x_form = loop, f, home, xs
+    def __init__(
+        self, loop: str, f: Callable[[Any, Any], Any], carry: LoopTree, xs: LoopTree, home: Home, dtypes: dict[int, str]
+    ):
+        self.loop, self.f, self.home, self.x_tree = loop, f, home, xs
         self.carry = Carry(loop, carry, home, dtypes)
         self.xs = tuple([home.enter(leaf) for leaf in xs.leaves])
-        #: The form of y, from the first step on.
-        self.y_form: Form | None = None
+        #: The tree y, from the first step on.
+        self.y_tree: LoopTree | None = None
 
     def run(self, length: int, reverse: bool, every: int | None) -> tuple[Any, Any]:
         """The last carry and all y, as trees."""
@@ -206,7 +211,7 @@ class Steps:
 
     def step(self, carry: Sequence[Any], xs: Sequence[Any]) -> tuple[Arrays, Arrays]:
         """One step on flat arrays."""
-        value, y = self._called(self.carry.build(carry), self.x_form.build(self.home.leave_all(xs)))
+        value, y = self._called(self.carry.build(carry), self.x_tree.build(self.home.leave_all(xs)))
         arrays, _ = self.carry.read(value)
         return tuple(arrays), tuple(self._entered(self._read_y(y)))
 
@@ -223,7 +228,7 @@ class Steps:
 
     def _go(self, value: Any, xs: Sequence[Any], length: int, reverse: bool) -> tuple[Any, list[list[Any]]]:
         """Python's loop: the last carry as a tree, and of each leaf of y the values in the order in which they came."""
-        home, carry, called, build_x = self.home, self.carry, self._called, self.x_form.build
+        home, carry, called, build_x = self.home, self.carry, self._called, self.x_tree.build
         slices = [home.loops.slices(x) for x in xs]
         rows: Sequence[Sequence[Any]] = list(zip(*slices)) if slices else [()] * length
         if reverse:
@@ -252,22 +257,18 @@ class Steps:
         return value, y
 
     def _read_y(self, y: Any) -> list[Any]:
-        if self.y_form is None:
-            form = Form(y, "y")
-            brought = [leaf for leaf in form.leaves if leaf.library not in (NUMPY, PYTHON)]
+        if self.y_tree is None:
+            tree = LoopTree(
+                y,
+                "y",
+                f"{self.loop}: what f gives to be stacked differs from step to step: {{path}} is {{wanted}} in the first step, "
+                f"and {{seen}} in a later one. Every step gives the same structure, shapes and dtypes.",
+            )
+            brought = [leaf for leaf in tree.leaves if leaf.library not in (NUMPY, PYTHON)]
             if brought and self.home.is_plain:
                 raise Outgrown(brought)
-            self.y_form = form.without_arrays()
-        leaves = self.y_form.read(y)
-        if leaves is None:
-            raise refuse_form(self._other_y(), self.y_form, y)
-        return leaves
-
-    def _other_y(self) -> str:
-        return (
-            f"{self.loop}: what f gives to be stacked differs from step to step: {{path}} is {{wanted}} in the first step, and "
-            f"{{seen}} in a later one. Every step gives the same structure, shapes and dtypes."
-        )
+            self.y_tree = tree.without_arrays()
+        return self.y_tree.read(y)
 
     def _entered(self, leaves: Sequence[Any]) -> list[Any]:
         """Leaves of y as arrays of the loop's."""
@@ -275,10 +276,8 @@ class Steps:
         arrays: list[Any] = []
         for leaf in leaves:
             if wrapped or not library.owns(leaf):
-                seen = found(leaf)
-                assert self.y_form is not None
-                if seen is None:
-                    raise refuse_form(self._other_y(), self.y_form, leaf)
+                seen = leaf_of(leaf)
+                assert seen is not None
                 leaf = home.enter(seen)
             arrays.append(leaf)
         return arrays
@@ -295,16 +294,15 @@ class Steps:
             kinds = [(library.dtype(array), library.shape(array)) for array in arrays]
             for other in kinds:
                 if other != kinds[0]:
-                    assert self.y_form is not None
+                    assert self.y_tree is not None
                     at = kinds.index(other)
-                    wanted, seen = described(arrays[0]), described(arrays[at])
-                    raise TreeError(self._other_y().format(path=self.y_form.paths()[n], wanted=wanted, seen=seen))
+                    raise self.y_tree.refusal(self.y_tree.paths()[n], described(arrays[at]), described(arrays[0]))
             stacked.append(namespace.stack(arrays[::-1] if reverse else arrays))
         return stacked
 
     def _stacked_tree(self, arrays: Sequence[Any]) -> Any:
-        assert self.y_form is not None
-        return self.y_form.build(self.home.leave_all(arrays))
+        assert self.y_tree is not None
+        return self.y_tree.build(self.home.leave_all(arrays))
 
     def _empty(self) -> Any:
         """All y of no step: f is called once, on slices of zeros, to see what they would be."""

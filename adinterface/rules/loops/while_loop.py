@@ -9,15 +9,17 @@ import numpy as np
 
 from ...core.contract.errors import OutputError
 from ...core.contract.library import NUMPY, PYTHON
-from ...core.contract.loops import Arrays
+from ...core.contract.loops import Arrays, known
+from ...core.contract.tracing import untraced
 from .captured import engine_among
 from .carry import Carry
-from .form import Form, Found, described, found
 from .home import Home, Outgrown
+from .trees import LoopLeaf, LoopTree, described, leaf_of
 
 CarryT = TypeVar("CarryT")
 
 
+@untraced
 def while_loop(condition: Callable[[CarryT], Any], body: Callable[[CarryT], CarryT], init: CarryT) -> CarryT:
     """``while condition(carry): carry = body(carry)``, with the meaning of `jax.lax.while_loop`, over trees and on any engine.
 
@@ -34,18 +36,18 @@ def while_loop(condition: Callable[[CarryT], Any], body: Callable[[CarryT], Carr
     for name, f in (("condition", condition), ("body", body)):
         if not callable(f):
             raise TypeError(f"while_loop: {name} must be callable, not {described(f)}.")
-    form = Form(init, "carry")
-    brought = engine_among(form.leaves, condition, body)
-    return _attempts("while_loop", form, brought, lambda carry, home: _run(condition, body, carry, home))  # type: ignore[no-any-return]
+    tree = LoopTree(init, "carry")
+    brought = engine_among(tree.leaves, condition, body)
+    return _attempts("while_loop", tree, brought, lambda carry, home: _run(condition, body, carry, home))  # type: ignore[no-any-return]
 
 
-def computed_bounds(lower: Any, upper: Any, body: Callable[[Any, Any], Any], form: Form) -> Any:
+def computed_bounds(lower: Any, upper: Any, body: Callable[[Any, Any], Any], tree: LoopTree) -> Any:
     """The `fori_loop` of which a bound is an array that an engine has not computed yet."""
-    traced = [bound for bound in (lower, upper) if isinstance(bound, Found)]
+    traced = [bound for bound in (lower, upper) if isinstance(bound, LoopLeaf)]
 
     def run(carry: Carry, home: Home) -> Any:
         dtype = home.library.dtype(traced[-1].value)
-        bounds = (bound.value if isinstance(bound, Found) else bound for bound in (lower, upper))
+        bounds = (bound.value if isinstance(bound, LoopLeaf) else bound for bound in (lower, upper))
         first, last = [home.loops.adopt(bound, dtype=dtype, like=home.like) for bound in bounds]
 
         def stepped(arrays: Arrays) -> Arrays:
@@ -54,15 +56,15 @@ def computed_bounds(lower: Any, upper: Any, body: Callable[[Any, Any], Any], for
 
         return carry.build(home.loops.while_loop(lambda arrays: arrays[0] < last, stepped, (first, *carry.arrays))[1:])
 
-    return _attempts("fori_loop", form, traced, run)
+    return _attempts("fori_loop", tree, traced, run)
 
 
-def _attempts(loop: str, form: Form, brought: list[Found], run: Callable[[Carry, Home], Any]) -> Any:
+def _attempts(loop: str, tree: LoopTree, brought: list[LoopLeaf], run: Callable[[Carry, Home], Any]) -> Any:
     dtypes: dict[int, str] = {}
     while True:
-        home = Home([*form.leaves, *brought])
+        home = Home([*tree.leaves, *brought])
         try:
-            return run(Carry(loop, form, home, dtypes), home)
+            return run(Carry(loop, tree, home, dtypes), home)
         except Outgrown as more:  # at most once for each number and each library
             brought, dtypes = brought + more.leaves, dtypes | more.dtypes
 
@@ -92,12 +94,12 @@ def _truth(value: Any, home: Home) -> bool:
     leaf = _one_truth_value(value)
     if home.is_plain and leaf.library not in (NUMPY, PYTHON) and leaf.library.loops().compiles:
         raise Outgrown([leaf])  # it depends on what the loop does not carry
-    return bool(leaf.value)
+    return bool(known("while_loop", leaf.library, leaf.value, bool))
 
 
-def _one_truth_value(value: Any) -> Found:
+def _one_truth_value(value: Any) -> LoopLeaf:
     """What the condition gave, which must be 0-d and boolean."""
-    leaf = found(value)
+    leaf = leaf_of(value)
     if leaf is None or type(leaf.value) is not bool:
         plain = leaf is None or leaf.library is PYTHON
         if plain or leaf.library.shape(leaf.value) != () or leaf.library.dtype(leaf.value) != "bool":  # type: ignore[union-attr]

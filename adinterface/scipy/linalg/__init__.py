@@ -27,7 +27,7 @@ from .equations import (
     solve_discrete_lyapunov,
     solve_sylvester,
 )
-from .functions import coshm, cosm, expm, expm_frechet, fractional_matrix_power, logm, sinhm, sinm, sqrtm, tanhm, tanm
+from .matrix_functions import coshm, cosm, expm, expm_frechet, fractional_matrix_power, logm, sinhm, sinm, sqrtm, tanhm, tanm
 from .solving import (
     det,
     inv,

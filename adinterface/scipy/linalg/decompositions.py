@@ -133,15 +133,15 @@ def lu_solve(lu_and_piv: tuple[Any, Any], b: Any, trans: int = 0) -> Array:
     columns = b[:, None] if len(b.shape) == 1 else b
     if trans == 0:
         mixed = np.take_along_axis(columns, np.broadcast_to(order[..., None], columns.shape), axis=-2)
-        found = np.linalg.solve(upper, np.linalg.solve(lower, mixed))
+        result = np.linalg.solve(upper, np.linalg.solve(lower, mixed))
     elif trans in (1, 2):
         turned = transposed if trans == 1 else adjoint
         mixed = np.linalg.solve(turned(lower), np.linalg.solve(turned(upper), columns))
         back = np.argsort(order, axis=-1)
-        found = np.take_along_axis(mixed, np.broadcast_to(back[..., None], mixed.shape), axis=-2)
+        result = np.take_along_axis(mixed, np.broadcast_to(back[..., None], mixed.shape), axis=-2)
     else:
         raise ValueError("trans must be 0, 1 or 2")
-    return found[:, 0] if len(b.shape) == 1 else found
+    return result[:, 0] if len(b.shape) == 1 else result
 
 
 # QR and singular values ----------------------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def polar(a: Any, side: str = "right") -> tuple[Array, Array]:
         raise ValueError("`side` must be either 'right' or 'left'")
     a = inexact(a)
     square = adjoint(a) @ a if side == "right" else a @ adjoint(a)
-    from .functions import sqrtm
+    from .matrix_functions import sqrtm
 
     positive = sqrtm(square)
     inverse = np.linalg.inv(positive)

@@ -83,16 +83,16 @@ def _tolerance(a: Array, atol: Any, rtol: Any, name: str) -> Any:
 def pinv(a: Any, *, atol: Any = None, rtol: Any = None, return_rank: bool = False) -> Any:
     a = inexact(a)
     cut = _tolerance(a, atol, rtol, "scipy.linalg.pinv")
-    found = np.linalg.pinv(a, cut)
-    return (found, np.linalg.matrix_rank(a, rtol=cut)) if return_rank else found
+    inverse = np.linalg.pinv(a, cut)
+    return (inverse, np.linalg.matrix_rank(a, rtol=cut)) if return_rank else inverse
 
 
 @of_scipy(scipy.linalg.pinvh)
 def pinvh(a: Any, atol: Any = None, rtol: Any = None, lower: bool = True, return_rank: bool = False) -> Any:
     a = read(inexact(a), "hermitian", lower)
     cut = _tolerance(a, atol, rtol, "scipy.linalg.pinvh")
-    found = np.linalg.pinv(a, cut)
-    return (found, np.linalg.matrix_rank(a, rtol=cut)) if return_rank else found
+    inverse = np.linalg.pinv(a, cut)
+    return (inverse, np.linalg.matrix_rank(a, rtol=cut)) if return_rank else inverse
 
 
 @of_scipy(scipy.linalg.lstsq)

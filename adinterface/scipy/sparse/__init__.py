@@ -6,7 +6,7 @@ Inside `numpy_function`, `A @ x`, `x @ A` and `A.dot(x)` are these products. Els
 
 from ..dispatch import rest_of
 from . import linalg as linalg
-from .products import product
+from .sparse_products import product
 
 __getattr__ = rest_of("scipy.sparse", globals())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse.linalg as own
+import scipy.sparse.linalg as scipy_linalg
 
 from ...rules.rule import rule
 from ..arrays import Array, inexact, real_like
@@ -14,8 +14,8 @@ from ..dispatch import of_scipy, rest_of
 
 @rule(host=lambda b, *, matrix: np.zeros(b.shape, np.result_type(matrix.dtype, b.dtype)))
 def _solved(b: Any, *, matrix: Any) -> Any:
-    found = own.spsolve(matrix, np.asarray(b, np.result_type(matrix.dtype, b.dtype, np.float64)))
-    return np.asarray(found, np.result_type(matrix.dtype, b.dtype)).reshape(b.shape)
+    solution = scipy_linalg.spsolve(matrix, np.asarray(b, np.result_type(matrix.dtype, b.dtype, np.float64)))
+    return np.asarray(solution, np.result_type(matrix.dtype, b.dtype)).reshape(b.shape)
 
 
 @_solved.pushforward
@@ -31,7 +31,7 @@ def _(cotangent: Any, value: Any, b: Any, *, matrix: Any) -> Any:
 _solved._definition.name = "scipy.sparse.linalg.spsolve"
 
 
-@of_scipy(own.spsolve, ignored=("permc_spec", "use_umfpack"))
+@of_scipy(scipy_linalg.spsolve, ignored=("permc_spec", "use_umfpack"))
 def spsolve(A: Any, b: Any) -> Array:
     return _solved(inexact(b), matrix=A.tocsc().astype(np.result_type(A.dtype, np.float32)))
 

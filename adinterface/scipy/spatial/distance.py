@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.spatial.distance as own
+import scipy.spatial.distance as scipy_distance
 
 from ..arrays import Array, array, inexact, rearranged
 from ..dispatch import of_scipy, rest_of, unsupported
@@ -70,9 +70,9 @@ def _correlation(u: Array, v: Array, w: Any = None, centered: bool = True) -> Ar
 
 
 def _canberra(u: Array, v: Array, w: Any = None) -> Array:
-    whole = np.abs(u) + np.abs(v)
-    zero = whole == 0
-    return _sum(np.where(zero, 0.0, np.abs(u - v) / np.where(zero, 1.0, whole)), w)
+    sizes = np.abs(u) + np.abs(v)
+    zero = sizes == 0
+    return _sum(np.where(zero, 0.0, np.abs(u - v) / np.where(zero, 1.0, sizes)), w)
 
 
 def _braycurtis(u: Array, v: Array, w: Any = None) -> Array:
@@ -127,10 +127,10 @@ def _metric(name: str, metric: Any, options: dict[str, Any]) -> Callable[..., Ar
     if callable(metric):
         raise unsupported(name, "a function for a metric", "Write a loop, and np.stack.")
     lower = metric.lower()
-    found = _METRICS.get(_ALIASES.get(lower, lower))
-    if found is None:
+    known = _METRICS.get(_ALIASES.get(lower, lower))
+    if known is None:
         raise unsupported(name, f"metric={metric!r}", f"Those with a derivative are {', '.join(_METRICS)}.")
-    return lambda u, v: found(u, v, **options)
+    return lambda u, v: known(u, v, **options)
 
 
 def _options(metric: Any, options: dict[str, Any], *points: Array) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def _options(metric: Any, options: dict[str, Any], *points: Array) -> dict[str, 
     return options
 
 
-@of_scipy(own.pdist)
+@of_scipy(scipy_distance.pdist)
 def pdist(X: Any, metric: Any = "euclidean", **options: Any) -> Array:
     X = inexact(X)
     if len(X.shape) != 2:
@@ -155,7 +155,7 @@ def pdist(X: Any, metric: Any = "euclidean", **options: Any) -> Array:
     return distance(np.take(X, rows, axis=0), np.take(X, columns, axis=0))
 
 
-@of_scipy(own.cdist)
+@of_scipy(scipy_distance.cdist)
 def cdist(XA: Any, XB: Any, metric: Any = "euclidean", **options: Any) -> Array:
     XA, XB = inexact(XA), inexact(XB)
     if len(XA.shape) != 2 or len(XB.shape) != 2:
@@ -166,9 +166,9 @@ def cdist(XA: Any, XB: Any, metric: Any = "euclidean", **options: Any) -> Array:
     return distance(XA[:, None, :], XB[None, :, :])
 
 
-@of_scipy(own.squareform, ignored=("checks",))
+@of_scipy(scipy_distance.squareform, ignored=("checks",))
 def squareform(X: Any, force: str = "no") -> Array:
-    return rearranged(lambda places: own.squareform(places, force, checks=False), array(X))
+    return rearranged(lambda places: scipy_distance.squareform(places, force, checks=False), array(X))
 
 
 def _of_vectors(code: Callable[..., Array], function: Callable[..., Any]) -> Callable[..., Any]:
@@ -180,24 +180,24 @@ def _of_vectors(code: Callable[..., Array], function: Callable[..., Any]) -> Cal
     return of_scipy(function)(between)
 
 
-braycurtis = _of_vectors(_braycurtis, own.braycurtis)
-canberra = _of_vectors(_canberra, own.canberra)
-chebyshev = _of_vectors(_chebyshev, own.chebyshev)
-cityblock = _of_vectors(_cityblock, own.cityblock)
-correlation = _of_vectors(_correlation, own.correlation)
-cosine = _of_vectors(_cosine, own.cosine)
-euclidean = _of_vectors(_euclidean, own.euclidean)
-mahalanobis = _of_vectors(_mahalanobis, own.mahalanobis)
-minkowski = _of_vectors(_minkowski, own.minkowski)
-seuclidean = _of_vectors(_seuclidean, own.seuclidean)
-sqeuclidean = _of_vectors(_sqeuclidean, own.sqeuclidean)
+braycurtis = _of_vectors(_braycurtis, scipy_distance.braycurtis)
+canberra = _of_vectors(_canberra, scipy_distance.canberra)
+chebyshev = _of_vectors(_chebyshev, scipy_distance.chebyshev)
+cityblock = _of_vectors(_cityblock, scipy_distance.cityblock)
+correlation = _of_vectors(_correlation, scipy_distance.correlation)
+cosine = _of_vectors(_cosine, scipy_distance.cosine)
+euclidean = _of_vectors(_euclidean, scipy_distance.euclidean)
+mahalanobis = _of_vectors(_mahalanobis, scipy_distance.mahalanobis)
+minkowski = _of_vectors(_minkowski, scipy_distance.minkowski)
+seuclidean = _of_vectors(_seuclidean, scipy_distance.seuclidean)
+sqeuclidean = _of_vectors(_sqeuclidean, scipy_distance.sqeuclidean)
 
 
-@of_scipy(own.jensenshannon)
+@of_scipy(scipy_distance.jensenshannon)
 def jensenshannon(p: Any, q: Any, base: float | None = None, *, axis: int = 0, keepdims: bool = False) -> Array:
     p, q = np.moveaxis(inexact(p), axis, -1), np.moveaxis(inexact(q), axis, -1)
-    found = _jensenshannon(p, q, base)
-    return np.expand_dims(found, axis) if keepdims else found
+    distances = _jensenshannon(p, q, base)
+    return np.expand_dims(distances, axis) if keepdims else distances
 
 
 __getattr__ = rest_of("scipy.spatial.distance", globals())

@@ -9,8 +9,9 @@ import scipy.special
 
 from ...numpy_code import numpy_function
 from ..dispatch import is_engines, rest_of
-from . import bessel, elliptic, error_functions, hypergeometric, noncentral, polynomials, probability  # noqa: F401
-from .functions import (
+from .on_engines import of_complex as of_complex
+from .on_engines import on_engine as on_engine
+from .python_functions import (
     comb,
     diric,
     factorial,
@@ -27,20 +28,19 @@ from .functions import (
     spherical_yn,
     zeta,
 )
-from .ruled import on_engine as on_engine
 
 _rest = rest_of("scipy.special", globals())
 
 
 def __getattr__(name: str) -> Any:
     """A ufunc of SciPy's that takes an engine's arrays too; what is none, as `rest_of` gives it."""
-    own = getattr(scipy.special, name, None)
-    if not isinstance(own, np.ufunc):
+    ufunc = getattr(scipy.special, name, None)
+    if not isinstance(ufunc, np.ufunc):
         return _rest(name)
-    code = numpy_function(own)
+    code = numpy_function(ufunc)
 
     def call(*args: Any, **keywords: Any) -> Any:
-        return code(*args, **keywords) if is_engines(*args) else own(*args, **keywords)
+        return code(*args, **keywords) if is_engines(*args) else ufunc(*args, **keywords)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = f"scipy.special.{name}, of NumPy's arrays or an engine's."

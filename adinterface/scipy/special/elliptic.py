@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from .ruled import RULED, enter
-
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
 #: Below, the closed forms are not used; from this amplitude on, what is integrated is too steep near m = 1.
 _SMALL, _STEEP = 0.1, 1.2
@@ -34,25 +32,25 @@ def _quadrature(phi: Any, m: Any, power: float) -> Any:
     return total * phi / 4
 
 
-def _first_by_m(m: Any) -> Any:
+def first_by_m(m: Any) -> Any:
     """The derivative of the complete integral of the first kind."""
     small, near, far = _split(m)
     closed = (special.ellipe(far) - (1 - far) * special.ellipk(far)) / (2 * far * (1 - far))
     return np.where(small, _quadrature(math.pi / 2 * np.ones_like(near), near, -1.5), closed)
 
 
-def _second_by_m(m: Any) -> Any:
+def second_by_m(m: Any) -> Any:
     small, near, far = _split(m)
     closed = (special.ellipe(far) - special.ellipk(far)) / (2 * far)
     return np.where(small, -_quadrature(math.pi / 2 * np.ones_like(near), near, -0.5), closed)
 
 
-def _first_incomplete_by_m(phi: Any, m: Any) -> Any:
+def first_incomplete_by_m(phi: Any, m: Any) -> Any:
     m, phi = m + 0 * phi, phi + 0 * m
     # Quarter periods are complete integrals, so that only what is left depends on phi.
     turns = np.round(phi / math.pi)
     rest = phi - turns * math.pi
-    whole = np.where(turns == 0, 0.0, 2 * turns * _first_by_m(np.where(turns == 0, 0.5, m)))
+    full_periods = np.where(turns == 0, 0.0, 2 * turns * first_by_m(np.where(turns == 0, 0.5, m)))
     # Near m = 1 the closed form is a difference of numbers alike too.
     near_one = np.abs(1 - m) < _SMALL
     smooth = (np.abs(m) < _SMALL) | (near_one & (np.abs(rest) < _STEEP))
@@ -63,7 +61,7 @@ def _first_incomplete_by_m(phi: Any, m: Any) -> Any:
     rise = np.sin(2 * rest) / np.sqrt(1 - far * np.sin(rest) ** 2)
     difference = special.ellipeinc(rest, far) - (1 - far) * special.ellipkinc(rest, far)
     closed = (difference / far - rise / 2) / (2 * (1 - far))
-    return whole + np.where(smooth, integrated, np.where(steep, symmetric, closed))
+    return full_periods + np.where(smooth, integrated, np.where(steep, symmetric, closed))
 
 
 def _first_by_m_symmetric(phi: Any, m: Any) -> Any:
@@ -72,7 +70,7 @@ def _first_by_m_symmetric(phi: Any, m: Any) -> Any:
     return sine**3 / 6 * special.elliprd(np.cos(phi) ** 2, np.ones_like(sine), 1 - m * sine**2)
 
 
-def _second_incomplete_by_m(phi: Any, m: Any) -> Any:
+def second_incomplete_by_m(phi: Any, m: Any) -> Any:
     small, near, far = _split(m + 0 * phi)
     phi = phi + 0 * m
     turns = np.round(phi / math.pi)
@@ -82,24 +80,17 @@ def _second_incomplete_by_m(phi: Any, m: Any) -> Any:
     return np.where(small, -series, closed)
 
 
-enter("ellipk", lambda y, m: _first_by_m(m))
-enter("ellipe", lambda y, m: _second_by_m(m))
-enter("ellipkm1", lambda y, p: -_complement(p))
-enter("ellipkinc", lambda y, phi, m: (1 / np.sqrt(1 - m * np.sin(phi) ** 2), _first_incomplete_by_m(phi, m)))
-enter("ellipeinc", lambda y, phi, m: (np.sqrt(1 - m * np.sin(phi) ** 2), _second_incomplete_by_m(phi, m)))
-
-
-def _complement(p: Any) -> Any:
+def first_by_complement(p: Any) -> Any:
     """The derivative of the first kind at m = 1 - p, also where p is lost beside 1."""
     near_one = p < 0.5
     inner = np.where(near_one, p, 0.5)
     closed = (special.ellipe(1 - inner) - inner * special.ellipkm1(inner)) / (2 * (1 - inner) * inner)
-    return np.where(near_one, closed, _first_by_m(1 - np.where(near_one, 0.5, p)))
+    return np.where(near_one, closed, first_by_m(1 - np.where(near_one, 0.5, p)))
 
 
-def _jacobi(values: Any, u: Any, m: Any) -> Any:
+def jacobi(values: Any, u: Any, m: Any) -> Any:
     sn, cn, dn, phi = values
-    by_m = -_first_incomplete_by_m(phi, m) * dn  # of the amplitude, at a fixed u
+    by_m = -first_incomplete_by_m(phi, m) * dn  # of the amplitude, at a fixed u
     return (
         (cn * dn, cn * by_m),
         (-sn * dn, -sn * by_m),
@@ -108,26 +99,17 @@ def _jacobi(values: Any, u: Any, m: Any) -> Any:
     )
 
 
-enter("ellipj", _jacobi)
-
 # Carlson's symmetric integrals.
-enter(
-    "elliprf",
-    lambda y, a, b, c: (-special.elliprd(b, c, a) / 6, -special.elliprd(a, c, b) / 6, -special.elliprd(a, b, c) / 6),
-)
 
 
-def _degenerate(y: Any, a: Any, b: Any, c: Any) -> Any:
+def degenerate(y: Any, a: Any, b: Any, c: Any) -> Any:
     """By the Euler-Poisson-Darboux equation; NaN where the last argument is one of the others."""
     by_a = (special.elliprd(b, c, a) - y) / (2 * (a - c))
     by_b = (special.elliprd(a, c, b) - y) / (2 * (b - c))
     return by_a, by_b, -(1.5 * y + a * by_a + b * by_b) / c
 
 
-enter("elliprd", _degenerate)
-
-
-def _elementary(y: Any, a: Any, b: Any) -> Any:
+def elementary(y: Any, a: Any, b: Any) -> Any:
     """By the closed forms, which are 0 / 0 where the arguments are alike: there from the symmetric integrals."""
     near = np.abs(b - a) < _SMALL * np.abs(b)
     gap = np.where(near, 1.0, b - a)
@@ -136,5 +118,5 @@ def _elementary(y: Any, a: Any, b: Any) -> Any:
     return by_a, np.where(near, -special.elliprd(one, other, other) / 3, (np.sqrt(a) / b - y) / (2 * gap))
 
 
-enter("elliprc", _elementary)
-RULED["agm"] = lambda a, b: math.pi / 4 * (a + b) / special.ellipk(((a - b) / (a + b)) ** 2)
+def symmetric(y: Any, a: Any, b: Any, c: Any) -> Any:
+    return -special.elliprd(b, c, a) / 6, -special.elliprd(a, c, b) / 6, -special.elliprd(a, b, c) / 6

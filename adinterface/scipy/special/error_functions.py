@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from .ruled import RULED, enter
-
 _TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 
 
@@ -32,21 +30,6 @@ def asymptotic(x: Any, terms: int = 12) -> Any:
     return total
 
 
-enter("erfi", lambda y, x: _TWO_OVER_ROOT_PI * np.exp(x * x))
-enter("erfinv", lambda y, x: np.exp(y * y) / _TWO_OVER_ROOT_PI)
-enter("logit", lambda y, p: 1 / (p * (1 - p)))
-enter("erfcinv", lambda y, x: -np.exp(y * y) / _TWO_OVER_ROOT_PI)
-enter("ndtri_exp", lambda y, x: np.exp(x + y * y / 2) * math.sqrt(2 * math.pi))
-enter("dawsn", lambda y, x: _where(np.abs(x) > 12, x, lambda x: -asymptotic(x), lambda x: 1 - 2 * x * special.dawsn(x)))
-enter(
-    "owens_t",
-    lambda y, h, a: (
-        -np.exp(-h * h / 2) * special.erf(a * h / math.sqrt(2)) / math.sqrt(8 * math.pi),
-        np.exp(-h * h * (1 + a * a) / 2) / (2 * math.pi * (1 + a * a)),
-    ),
-)
-
-
 def wofz_slope(w: Any, z: Any) -> Any:
     """-2 z w + 2i / sqrt(pi), of which nothing is left far out."""
     far = (np.abs(z) > 15) & (np.imag(z) >= 0)
@@ -58,54 +41,36 @@ def wofz_slope(w: Any, z: Any) -> Any:
     return np.where(far, -1j * _TWO_OVER_ROOT_PI * total, -2 * z * w + 1j * _TWO_OVER_ROOT_PI)
 
 
-enter("wofz", wofz_slope)
-
-
-def _voigt(y: Any, x: Any, sigma: Any, gamma: Any) -> Any:
+def voigt(y: Any, x: Any, sigma: Any, gamma: Any) -> Any:
     z = (x + 1j * gamma) / (sigma * math.sqrt(2))
     slope = wofz_slope(special.wofz(z), z) / (2 * sigma * sigma * math.sqrt(math.pi))
     by_sigma = -y / sigma - np.real(slope * z) * math.sqrt(2)
     return np.real(slope), by_sigma, -np.imag(slope)
 
 
-enter("voigt_profile", _voigt)
-
 # Exponential integrals.
-enter("exp1", lambda y, x: -np.exp(-x) / x)
-enter("expi", lambda y, x: np.exp(x) / x)
 
 
-def _expn_slope(y: Any, n: Any, x: Any) -> Any:
+def expn_slope(y: Any, n: Any, x: Any) -> Any:
     n = np.trunc(n)  # as SciPy does
     return np.where(n == 0, -np.exp(-x) * (1 + x) / (x * x), -special.expn(np.maximum(n - 1, 0), x))
 
 
-enter("expn", _expn_slope, orders=1)
-enter("shichi", lambda values, x: ((_where(x == 0, x, np.cosh, lambda x: np.sinh(x) / x),), (np.cosh(x) / x,)))
-enter("sici", lambda values, x: ((np.sinc(x / math.pi),), (np.cos(x) / x,)))
-enter(
-    "spence",
-    lambda y, x: _where(
-        np.abs(x - 1) < 1e-4, x, lambda x: -(1 - (x - 1) * (0.5 - (x - 1) * (1 / 3 - (x - 1) / 4))),
-        lambda x: np.log(x) / (1 - x), 2.0,
-    ),
-)  # fmt: skip
-enter("fresnel", lambda values, x: ((np.sin(math.pi / 2 * x * x),), (np.cos(math.pi / 2 * x * x),)))
-
-# Gamma and others.
-enter("gammasgn", lambda y, x: None)
-enter("wrightomega", lambda y, z: y / (1 + y))
-enter("exprel", lambda y, x: _where(np.abs(x) < 0.05, x, _exprel_slope, lambda x: (np.exp(x) - special.exprel(x)) / x))
+# Others.
 
 
-def _exprel_slope(x: Any) -> Any:
+def exprel_slope(x: Any) -> Any:
+    return _where(np.abs(x) < 0.05, x, _exprel_series, lambda x: (np.exp(x) - special.exprel(x)) / x)
+
+
+def _exprel_series(x: Any) -> Any:
     total: Any = 0.0
     for n in range(9, 0, -1):
         total = total * x + n / math.factorial(n + 1)
     return total
 
 
-def _kolmogorov_slope(y: Any, x: Any) -> Any:
+def kolmogorov_slope(y: Any, x: Any) -> Any:
     """By one of the two series of theta functions, whichever converges."""
     small = x < 0.9
     near, far = np.where(small & (x > 0), x, 0.5), np.where(small, 1.0, x)
@@ -119,16 +84,24 @@ def _kolmogorov_slope(y: Any, x: Any) -> Any:
     return np.where(x > 0, np.where(small, -math.sqrt(2 * math.pi) * total, alternating), 0.0)
 
 
-enter("kolmogorov", _kolmogorov_slope)
-enter("kolmogi", lambda y, p: 1 / _kolmogorov_slope(p, y))
+def dawsn_slope(y: Any, x: Any) -> Any:
+    return _where(np.abs(x) > 12, x, lambda x: -asymptotic(x), lambda x: 1 - 2 * x * special.dawsn(x))
 
-# In degrees.
-_DEGREE = math.pi / 180
-enter("sindg", lambda y, x: _DEGREE * special.cosdg(x))
-enter("cosdg", lambda y, x: -_DEGREE * special.sindg(x))
-enter("tandg", lambda y, x: _DEGREE * (1 + y * y))
-enter("cotdg", lambda y, x: -_DEGREE * (1 + y * y))
-enter("radian", lambda y, d, m, s: tuple([_DEGREE / part * np.ones_like(y) for part in (1, 60, 3600)]))
-enter("powm1", lambda v, x, y: (lambda: y * np.power(x, y - 1), lambda: np.power(x, y) * np.log(x)))
-RULED["softplus"] = lambda x: np.logaddexp(x, 0.0)
-RULED["inv_boxcox1p"] = lambda y, power: np.expm1(np.log(special.inv_boxcox(y, power)))
+
+def owens_t(y: Any, h: Any, a: Any) -> Any:
+    return (
+        -np.exp(-h * h / 2) * special.erf(a * h / math.sqrt(2)) / math.sqrt(8 * math.pi),
+        np.exp(-h * h * (1 + a * a) / 2) / (2 * math.pi * (1 + a * a)),
+    )
+
+
+def hyperbolic_sinc(x: Any) -> Any:
+    """sinh(x) / x."""
+    return _where(x == 0, x, np.cosh, lambda x: np.sinh(x) / x)
+
+
+def spence_slope(y: Any, x: Any) -> Any:
+    def near_one(x: Any) -> Any:
+        return -(1 - (x - 1) * (0.5 - (x - 1) * (1 / 3 - (x - 1) / 4)))
+
+    return _where(np.abs(x - 1) < 1e-4, x, near_one, lambda x: np.log(x) / (1 - x), 2.0)

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from . import jets, series
-from .ruled import alike, enter, in_double, ruled
+from . import hypergeometric_series as series
+from . import parameter_jets as jets
+from .ufunc_rules import alike, in_double, ruled
 
 
 def _right_hyperu(a: Any, b: Any, x: Any) -> Any:
@@ -21,26 +22,25 @@ def _right_hyperu(a: Any, b: Any, x: Any) -> Any:
     """
     a, b, x = np.broadcast_arrays(a, b, x)
     power, mirrored = np.exp((1 - b) * np.log(x)), (a - b + 1, 2 - b, x)
-    own, plain = series.hyperu(a, b, x), special.hyperu(a, b, x)
-    own = np.where(np.isnan(own), power * series.hyperu(*mirrored), own)
+    integral, plain = series.hyperu(a, b, x), special.hyperu(a, b, x)
+    integral = np.where(np.isnan(integral), power * series.hyperu(*mirrored), integral)
     alike = np.abs(plain - power * special.hyperu(*mirrored)) <= 1e-10 * np.abs(plain)
     ends = (a <= 0) & (a == np.floor(a))  # a polynomial
-    return np.where(np.isnan(own), np.where(alike | ends, plain, np.nan), own)
+    return np.where(np.isnan(integral), np.where(alike | ends, plain, np.nan), integral)
 
 
-_hyperu_checked: Callable[..., Any] = ruled(
-    "hyperu", in_double(_right_hyperu), lambda y, a, b, x: -a * _hyperu_checked(a + 1, b + 1, x), orders=2,
+hyperu_checked: Callable[..., Any] = ruled(
+    "hyperu", in_double(_right_hyperu), lambda y, a, b, x: -a * hyperu_checked(a + 1, b + 1, x), orders=2,
     what="first two arguments",
 )  # fmt: skip
-enter("hyperu", lambda y, a, b, x: -a * _hyperu_checked(a + 1, b + 1, x), orders=2, what="first two arguments")
 
 
 def from_jet(jet: Callable[..., jets.Jet], *places: int) -> Callable[..., Any]:
     """The derivative by one parameter, or by two, as a function of NumPy's arrays; of the dtype of the arguments."""
 
     def derivative(*args: Any) -> Any:
-        found = jet(*args)
-        return found.first[places[0]] if len(places) == 1 else found.second[places]
+        derivatives = jet(*args)
+        return derivatives.first[places[0]] if len(places) == 1 else derivatives.second[places]
 
     return in_double(derivative)
 
@@ -82,37 +82,33 @@ def _limit(i: int, v: Any, z: Any) -> Any:
 
 
 limit_by = by_parameters("hyp0f1", functools.partial(from_rows, series.hyp0f1), 1, _limit)
-enter("hyp0f1", lambda y, v, z: (*later(limit_by, v, z), special.hyp0f1(v + 1, z) / v))
 
 
 def _kummer(i: int, a: Any, b: Any, x: Any) -> Any:
     raised = special.hyp1f1(a + 1, b + 1, x)
-    own = raised / b if i == 0 else -a / b**2 * raised
-    return own + a / b * kummer_by[i](a + 1, b + 1, x)
+    explicit = raised / b if i == 0 else -a / b**2 * raised
+    return explicit + a / b * kummer_by[i](a + 1, b + 1, x)
 
 
 kummer_by = by_parameters("hyp1f1", functools.partial(from_rows, series.hyp1f1), 2, _kummer)
 
 
-def _kummer_slope(a: Any, b: Any, x: Any) -> Any:
+def kummer_slope(a: Any, b: Any, x: Any) -> Any:
     line = (a == -1) & (b == -1)  # 1 + x, as SciPy has it, though the next function is open
     first, second = (np.where(line, 1.0, parameter + 1) for parameter in (a, b))
     return a / b * np.where(line, 1.0, special.hyp1f1(first, second, x))
 
 
-enter("hyp1f1", lambda y, a, b, x: (*later(kummer_by, a, b, x), _kummer_slope(a, b, x)))
-
-
 def _gauss(i: int, a: Any, b: Any, c: Any, x: Any) -> Any:
     raised = _gauss_checked(a + 1, b + 1, c + 1, x)
-    own = (b / c * raised, a / c * raised, -a * b / c**2 * raised)[i]
-    return own + a * b / c * gauss_by[i](a + 1, b + 1, c + 1, x)
+    explicit = (b / c * raised, a / c * raised, -a * b / c**2 * raised)[i]
+    return explicit + a * b / c * gauss_by[i](a + 1, b + 1, c + 1, x)
 
 
 gauss_by = by_parameters("hyp2f1", functools.partial(from_rows, series.hyp2f1), 3, _gauss)
 
 
-def _gauss_partials(y: Any, a: Any, b: Any, c: Any, x: Any) -> tuple[Any, ...]:
+def gauss_partials(y: Any, a: Any, b: Any, c: Any, x: Any) -> tuple[Any, ...]:
     return *later(gauss_by, a, b, c, x), lambda: a * b / c * _gauss_checked(a + 1, b + 1, c + 1, x)
 
 
@@ -126,19 +122,18 @@ def _right_gauss(a: Any, b: Any, c: Any, x: Any) -> Any:
     dtype = alike(a, b, c, x)
     a, b, c, x = np.broadcast_arrays(*[np.asarray(part, float) for part in (a, b, c, x)])
     with np.errstate(all="ignore"):
-        found = special.hyp2f1(a, b, c, x)
+        values = special.hyp2f1(a, b, c, x)
         below = x < 0
         other = special.hyp2f1(np.where(below, a, c - a), c - b, c, np.where(below, x / (x - 1), x))
         other = other * np.exp(np.where(below, -a, c - a - b) * np.log1p(-x))
-        unsure = ~((np.abs(found - other) <= 1e-10 * np.abs(found)) & (series.risk_of_hyp2f1(a, b, c, x) <= _RISK))
-        unsure &= np.isfinite(found) & (x < 1)
+        unsure = ~((np.abs(values - other) <= 1e-10 * np.abs(values)) & (series.risk_of_hyp2f1(a, b, c, x) <= _RISK))
+        unsure &= np.isfinite(values) & (x < 1)
         if np.any(unsure):
-            found = np.array(found)
-            found[unsure] = series.hyp2f1(a[unsure], b[unsure], c[unsure], x[unsure], ())[0]
-    return np.asarray(found, dtype)
+            values = np.array(values)
+            values[unsure] = series.hyp2f1(a[unsure], b[unsure], c[unsure], x[unsure], ())[0]
+    return np.asarray(values, dtype)
 
 
 #: Up to here, of `series.risk_of_hyp2f1`, two ways to compute the function that agree are right.
 _RISK = 8.0
-_gauss_checked: Callable[..., Any] = ruled("hyp2f1", _right_gauss, _gauss_partials)
-enter("hyp2f1", _gauss_partials)
+_gauss_checked: Callable[..., Any] = ruled("hyp2f1", _right_gauss, gauss_partials)

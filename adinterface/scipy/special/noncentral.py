@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from . import jets
+from . import parameter_jets as jets
 from .hypergeometric import from_jet, kummer_by, limit_by
 from .probability import gamma_density, ratio
-from .ruled import RULED, enter, in_double, own_ufunc, ruled
+from .ufunc_rules import in_double, ruled, scipy_ufunc
 
 # Chi squared ---------------------------------------------------------------------------------------------------------
 
@@ -28,24 +28,24 @@ def _gamma_mixture_density(a: Any, rate: Any, x: Any) -> Any:
     among = (rate > 0) & (x > 0)
     known, at = np.where(among, rate, 1.0), np.where(among, x, 1.0)
     root = np.sqrt(known * at)
-    found = np.exp(-((np.sqrt(known) - np.sqrt(at)) ** 2) + (a - 1) / 2 * np.log(at / known)) * special.ive(a - 1, 2 * root)
-    return np.where(among, found, np.exp(-rate) * gamma_density(a, x))
+    density = np.exp(-((np.sqrt(known) - np.sqrt(at)) ** 2) + (a - 1) / 2 * np.log(at / known)) * special.ive(a - 1, 2 * root)
+    return np.where(among, density, np.exp(-rate) * gamma_density(a, x))
 
 
-_density: Callable[..., Any] = ruled(
+chi_squared_density: Callable[..., Any] = ruled(
     "the density of noncentral chi squared",
     in_double(_gamma_mixture_density),
     lambda y, a, rate, x: (
         lambda: _density_by_shape(a, rate, x),
-        lambda: _density(a + 1, rate, x) - y,
-        lambda: ((a - 1) / x - 1) * y + rate / x * _density(a + 1, rate, x),
+        lambda: chi_squared_density(a + 1, rate, x) - y,
+        lambda: ((a - 1) / x - 1) * y + rate / x * chi_squared_density(a + 1, rate, x),
     ),
 )  # fmt: skip
 
 
 def _density_by_shape(a: Any, rate: Any, x: Any) -> Any:
     z = rate * x
-    return _density(a, rate, x) * (np.log(x) - special.psi(a) + limit_by[0](a, z) / special.hyp0f1(a, z))
+    return chi_squared_density(a, rate, x) * (np.log(x) - special.psi(a) + limit_by[0](a, z) / special.hyp0f1(a, z))
 
 
 _by_shape_twice = ruled("chndtr, differentiated twice,", from_jet(jets.noncentral_gamma, 0, 0), None)
@@ -60,42 +60,36 @@ _by_shape: Callable[..., Any] = ruled(
 )
 
 
-def _mixture(sign: int, own: Callable[..., Any]) -> Callable[..., Any]:
+def _mixture(sign: int, name: str) -> Callable[..., Any]:
+    """The lower tail, or the upper one, of which older versions of SciPy have no ufunc."""
     return ruled(
         "chndtr",
-        lambda a, rate, x: own(2 * x, 2 * a, 2 * rate),
+        lambda a, rate, x: scipy_ufunc(name)(2 * x, 2 * a, 2 * rate),
         lambda y, a, rate, x: (
             lambda: sign * _by_shape(a, rate, x),
-            lambda: -sign * _density(a + 1, rate, x),
-            lambda: sign * _density(a, rate, x),
+            lambda: -sign * chi_squared_density(a + 1, rate, x),
+            lambda: sign * chi_squared_density(a, rate, x),
         ),
     )
 
 
-_lower = _mixture(1, special.chndtr)
-RULED["chndtr"] = lambda x, df, nc: _lower(df / 2, nc / 2, x / 2)
-if (_own := own_ufunc("_ncx2_sf")) is not None:
-    _upper = _mixture(-1, _own)
-    RULED["_ncx2_sf"] = lambda x, df, nc: _upper(df / 2, nc / 2, x / 2)
-if own_ufunc("_ncx2_cdf") is not None:  # of older versions of SciPy, as _ncx2_ppf and _nct_ppf
-    RULED["_ncx2_cdf"] = RULED["chndtr"]
-RULED["_ncx2_pdf"] = lambda x, df, nc: _density(df / 2, nc / 2, x / 2) / 2
+chi_squared_lower, chi_squared_upper = _mixture(1, "chndtr"), _mixture(-1, "_ncx2_sf")
 
 
-def _chi_squared_inverse(sign: int) -> Callable[..., Any]:
+def chi_squared_inverse(sign: int) -> Callable[..., Any]:
     def partials(x: Any, p: Any, df: Any, nc: Any) -> Any:
         a, rate, at = df / 2, nc / 2, x / 2
-        front = _density(a, rate, at)
+        front = chi_squared_density(a, rate, at)
         return (
             lambda: 2 * sign / front,
             lambda: -_by_shape(a, rate, at) / front,
-            lambda: _density(a + 1, rate, at) / front,
+            lambda: chi_squared_density(a + 1, rate, at) / front,
         )
 
     return partials
 
 
-def _level_first(sign: int, inverse: Callable[..., Any]) -> Callable[..., Any]:
+def level_first(sign: int, inverse: Callable[..., Any]) -> Callable[..., Any]:
     """The partials of an inverse whose level stands last, for one where it stands first; of the upper tail with sign = -1."""
 
     def partials(x: Any, level: Any, *shapes: Any) -> Any:
@@ -105,10 +99,6 @@ def _level_first(sign: int, inverse: Callable[..., Any]) -> Callable[..., Any]:
     return partials
 
 
-enter("chndtrix", _chi_squared_inverse(1))
-enter("_ncx2_ppf", _chi_squared_inverse(1))
-enter("_ncx2_isf", _chi_squared_inverse(-1))
-
 # Fisher's F ----------------------------------------------------------------------------------------------------------
 
 
@@ -117,14 +107,14 @@ def _beta_mixture_density(a: Any, b: Any, rate: Any, x: Any) -> Any:
     return np.exp(logs) * special.hyp1f1(a + b, a, rate * x)
 
 
-_f_density: Callable[..., Any] = ruled(
+f_density: Callable[..., Any] = ruled(
     "the density of the noncentral beta distribution",
     in_double(_beta_mixture_density),
     lambda y, a, b, rate, x: (
         lambda: _f_density_by(0, a, b, rate, x),
         lambda: _f_density_by(1, a, b, rate, x),
-        lambda: _f_density(a + 1, b, rate, x) - y,
-        lambda: ((a - 1) / x - (b - 1) / (1 - x)) * y + rate / x * _f_density(a + 1, b, rate, x),
+        lambda: f_density(a + 1, b, rate, x) - y,
+        lambda: ((a - 1) / x - (b - 1) / (1 - x)) * y + rate / x * f_density(a + 1, b, rate, x),
     ),
 )
 
@@ -133,7 +123,7 @@ def _f_density_by(i: int, a: Any, b: Any, rate: Any, x: Any) -> Any:
     z = rate * x
     slope = kummer_by[0](a + b, a, z) + (kummer_by[1](a + b, a, z) if i == 0 else 0.0)
     log = np.log(x) - special.psi(a) if i == 0 else np.log1p(-x) - special.psi(b)
-    return _f_density(a, b, rate, x) * (log + special.psi(a + b) + slope / special.hyp1f1(a + b, a, z))
+    return f_density(a, b, rate, x) * (log + special.psi(a + b) + slope / special.hyp1f1(a + b, a, z))
 
 
 def _by_f_shape(i: int) -> Callable[..., Any]:
@@ -154,41 +144,34 @@ def _by_f_shape(i: int) -> Callable[..., Any]:
 _by_f = [_by_f_shape(0), _by_f_shape(1)]
 
 
-def _beta_mixture(sign: int, own: Callable[..., Any]) -> Callable[..., Any]:
+def _beta_mixture(sign: int, function: Callable[..., Any]) -> Callable[..., Any]:
     value: Callable[..., Any] = ruled(
         "ncfdtr",
-        lambda a, b, rate, x: own(a, b, rate, x),
+        lambda a, b, rate, x: function(a, b, rate, x),
         lambda y, a, b, rate, x: (
             lambda: sign * _by_f[0](a, b, rate, x),
             lambda: sign * _by_f[1](a, b, rate, x),
             lambda: value(a + 1, b, rate, x) - y,
-            lambda: sign * _f_density(a, b, rate, x),
+            lambda: sign * f_density(a, b, rate, x),
         ),
     )
     return value
 
 
-_f_lower = _beta_mixture(1, lambda a, b, rate, x: special.ncfdtr(2 * a, 2 * b, 2 * rate, b * x / (a * (1 - x))))
-RULED["ncfdtr"] = lambda n, d, nc, x: _f_lower(n / 2, d / 2, nc / 2, ratio(n, d, x))
-if (_f_own := own_ufunc("_ncf_sf")) is not None:
-    _f_upper = _beta_mixture(-1, lambda a, b, rate, x: _f_own(b * x / (a * (1 - x)), 2 * a, 2 * b, 2 * rate))
-    RULED["_ncf_sf"] = lambda x, n, d, nc: _f_upper(n / 2, d / 2, nc / 2, ratio(n, d, x))
-RULED["_ncf_pdf"] = lambda x, n, d, nc: _f_density(n / 2, d / 2, nc / 2, ratio(n, d, x)) * n * d / (d + n * x) ** 2
+f_lower = _beta_mixture(1, lambda a, b, rate, x: special.ncfdtr(2 * a, 2 * b, 2 * rate, b * x / (a * (1 - x))))
+f_upper = _beta_mixture(-1, lambda a, b, rate, x: scipy_ufunc("_ncf_sf")(b * x / (a * (1 - x)), 2 * a, 2 * b, 2 * rate))
 
 
-def _f_inverse(x: Any, n: Any, d: Any, nc: Any, p: Any) -> Any:
+def f_inverse(x: Any, n: Any, d: Any, nc: Any, p: Any) -> Any:
     a, b, rate, y = n / 2, d / 2, nc / 2, ratio(n, d, x)
-    front, scale = _f_density(a, b, rate, y), n * d / (d + n * x) ** 2
+    front, scale = f_density(a, b, rate, y), n * d / (d + n * x) ** 2
     return (
         lambda: -_by_f[0](a, b, rate, y) / (2 * front * scale) - x / n,
         lambda: -_by_f[1](a, b, rate, y) / (2 * front * scale) + x / d,
-        lambda: (_f_lower(a, b, rate, y) - _f_lower(a + 1, b, rate, y)) / (2 * front * scale),
+        lambda: (f_lower(a, b, rate, y) - f_lower(a + 1, b, rate, y)) / (2 * front * scale),
         lambda: 1 / (front * scale),
     )
 
-
-enter("ncfdtri", _f_inverse)
-enter("_ncf_isf", _level_first(-1, _f_inverse))
 
 # Student's t ---------------------------------------------------------------------------------------------------------
 
@@ -220,7 +203,7 @@ def _over_chi(inner: Callable[..., Any], order: int) -> Callable[..., Any]:
 _MOMENTS: dict[tuple[int, int], Callable[..., Any]] = {}
 
 
-def _moment(m: int, order: int) -> Callable[..., Any]:
+def moment(m: int, order: int) -> Callable[..., Any]:
     """The mean of S^m phi(t S - nc), differentiated so often by the degrees of freedom."""
     if (m, order) not in _MOMENTS:
         _MOMENTS[m, order] = ruled(
@@ -228,56 +211,48 @@ def _moment(m: int, order: int) -> Callable[..., Any]:
             _over_chi(lambda s, nc, t: s**m * np.exp(-((t * s - nc) ** 2) / 2) / math.sqrt(2 * math.pi), order),
             lambda y, df, nc, t: (
                 _by_df(m, order, df, nc, t),
-                lambda: t * _moment(m + 1, order)(df, nc, t) - nc * y,
-                lambda: nc * _moment(m + 1, order)(df, nc, t) - t * _moment(m + 2, order)(df, nc, t),
+                lambda: t * moment(m + 1, order)(df, nc, t) - nc * y,
+                lambda: nc * moment(m + 1, order)(df, nc, t) - t * moment(m + 2, order)(df, nc, t),
             ),
         )
     return _MOMENTS[m, order]
 
 
 def _by_df(m: int, order: int, df: Any, nc: Any, t: Any) -> Callable[[], Any]:
-    return lambda: (_moment(m, order + 1) if order < 2 else _NO_MORE)(df, nc, t)
+    return lambda: (moment(m, order + 1) if order < 2 else _NO_MORE)(df, nc, t)
 
 
 _NO_MORE = ruled("nctdtr, differentiated twice,", lambda df, nc, t: np.nan * t, None)
 
 
-def _t_partials(sign: int, order: int) -> Callable[..., Any]:
+def t_partials(sign: int, order: int) -> Callable[..., Any]:
     return lambda y, df, nc, t: (
         lambda: sign * _t_by_df[order](df, nc, t) if order < 2 else _NO_MORE(df, nc, t),
-        lambda: -sign * _moment(0, order)(df, nc, t),
-        lambda: sign * _moment(1, order)(df, nc, t),
+        lambda: -sign * moment(0, order)(df, nc, t),
+        lambda: sign * moment(1, order)(df, nc, t),
     )
 
 
 _t_by_df = [
-    ruled("nctdtr, differentiated,", _over_chi(lambda s, nc, t: special.ndtr(t * s - nc), order), _t_partials(1, order))
+    ruled("nctdtr, differentiated,", _over_chi(lambda s, nc, t: special.ndtr(t * s - nc), order), t_partials(1, order))
     for order in (1, 2)
 ]
-enter("nctdtr", _t_partials(1, 0))
-RULED["_nct_pdf"] = lambda x, df, nc: _moment(1, 0)(df, nc, x)
-if (_t_own := own_ufunc("_nct_sf")) is not None:
-    _t_upper = ruled("nctdtr", lambda df, nc, t: _t_own(t, df, nc), _t_partials(-1, 0))
-    RULED["_nct_sf"] = lambda x, df, nc: _t_upper(df, nc, x)
+t_upper = ruled("nctdtr", lambda df, nc, t: scipy_ufunc("_nct_sf")(t, df, nc), t_partials(-1, 0))
 
 
-def _t_inverse(t: Any, df: Any, nc: Any, p: Any) -> Any:
-    front = _moment(1, 0)(df, nc, t)
+def t_inverse(t: Any, df: Any, nc: Any, p: Any) -> Any:
+    front = moment(1, 0)(df, nc, t)
     return (
         lambda: -_t_by_df[0](df, nc, t) / front,
-        lambda: _moment(0, 0)(df, nc, t) / front,
+        lambda: moment(0, 0)(df, nc, t) / front,
         lambda: 1 / front,
     )
 
 
-enter("nctdtrit", _t_inverse)
-enter("_nct_ppf", _level_first(1, _t_inverse))
-enter("_nct_isf", _level_first(-1, _t_inverse))
-
 # Others --------------------------------------------------------------------------------------------------------------
 
 
-def _skew_normal_inverse(sign: int) -> Callable[..., Any]:
+def skew_normal_inverse(sign: int) -> Callable[..., Any]:
     def partials(x: Any, p: Any, loc: Any, scale: Any, a: Any) -> Any:
         z = (x - loc) / scale
         front = 2 * np.exp(-z * z / 2) / math.sqrt(2 * math.pi) * special.ndtr(a * z) / scale
@@ -285,10 +260,6 @@ def _skew_normal_inverse(sign: int) -> Callable[..., Any]:
         return sign / front, np.ones_like(x), z, by_shape / front
 
     return partials
-
-
-enter("_skewnorm_ppf", _skew_normal_inverse(1))
-enter("_skewnorm_isf", _skew_normal_inverse(-1))
 
 
 def _box_cox_slope(power: Any, log: Any) -> Any:
@@ -302,7 +273,7 @@ def _box_cox_slope(power: Any, log: Any) -> Any:
     return log * log * np.where(near, total, (np.exp(outside) * (outside - 1) + 1) / outside**2)
 
 
-def _tukey_lambda(p: Any, x: Any, power: Any) -> Any:
+def tukey_lambda(p: Any, x: Any, power: Any) -> Any:
     """Of the distribution whose quantiles are (p^power - (1 - p)^power) / power; zero beside its support."""
     inside = (p > 0) & (p < 1)
     at = np.where(inside, p, 0.5)
@@ -311,4 +282,10 @@ def _tukey_lambda(p: Any, x: Any, power: Any) -> Any:
     return np.where(inside, 1 / slope, 0.0), np.where(inside, -by_power / slope, 0.0)
 
 
-enter("tklmbda", _tukey_lambda)
+def fisher(tail: Callable[..., Any], x: Any, n: Any, d: Any, nc: Any) -> Any:
+    """The lower or the upper tail of the noncentral F distribution."""
+    return tail(n / 2, d / 2, nc / 2, ratio(n, d, x))
+
+
+def fisher_density(x: Any, n: Any, d: Any, nc: Any) -> Any:
+    return f_density(n / 2, d / 2, nc / 2, ratio(n, d, x)) * n * d / (d + n * x) ** 2

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from . import jets
+from . import parameter_jets as jets
 from .hypergeometric import by_parameters, from_jet, later
-from .ruled import RULED, enter, in_double, ruled
+from .ufunc_rules import in_double, ruled
 
 
-def _density(name: str, own: Callable[..., Any], log_slopes: Callable[..., Any]) -> Callable[..., Any]:
+def _density(name: str, function: Callable[..., Any], log_slopes: Callable[..., Any]) -> Callable[..., Any]:
     """A density, in whose logarithm large numbers cancel; from the derivatives of that."""
-    return ruled(name, in_double(own), lambda y, *args: tuple([y * slope for slope in log_slopes(*args)]))
+    return ruled(name, in_double(function), lambda y, *args: tuple([y * slope for slope in log_slopes(*args)]))
 
 
 gamma_density = _density(
@@ -28,7 +28,7 @@ gamma_density = _density(
     lambda a, x: np.exp(special.xlogy(a - 1, x) - x - special.gammaln(a)),
     lambda a, x: (np.log(x) - special.psi(a), (a - 1) / x - 1),
 )
-_beta_density = _density(
+beta_density = _density(
     "the beta density",
     lambda a, b, x: np.exp(special.xlogy(a - 1, x) + special.xlog1py(b - 1, -x) - special.betaln(a, b)),
     lambda a, b, x: (
@@ -41,33 +41,27 @@ _beta_density = _density(
 
 def _beta_slope(i: int, a: Any, b: Any, x: Any) -> Any:
     log = np.log(x) - special.psi(a) if i == 0 else np.log1p(-x) - special.psi(b)
-    return _beta_density(a, b, x) * (log + special.psi(a + b))
+    return beta_density(a, b, x) * (log + special.psi(a + b))
 
 
-(_gamma_by_shape,) = by_parameters(
+(gamma_by_shape,) = by_parameters(
     "gammainc",
     functools.partial(from_jet, jets.gammainc),
     1,
     lambda i, a, x: gamma_density(a, x) * (np.log(x) - special.psi(a)),
 )
-_beta_by = by_parameters("betainc", functools.partial(from_jet, jets.betainc), 2, _beta_slope)
+beta_by = by_parameters("betainc", functools.partial(from_jet, jets.betainc), 2, _beta_slope)
 
 
-def _gamma(sign: int) -> Callable[..., Any]:
-    return lambda y, a, x: (*later([_gamma_by_shape], a, x, factor=sign), sign * gamma_density(a, x))
+def gamma_partials(sign: int) -> Callable[..., Any]:
+    return lambda y, a, x: (*later([gamma_by_shape], a, x, factor=sign), sign * gamma_density(a, x))
 
 
-def _beta(sign: int) -> Callable[..., Any]:
-    return lambda y, a, b, x: (*later(_beta_by, a, b, x, factor=sign), sign * _beta_density(a, b, x))
+def beta_partials(sign: int) -> Callable[..., Any]:
+    return lambda y, a, b, x: (*later(beta_by, a, b, x, factor=sign), sign * beta_density(a, b, x))
 
 
-enter("gammainc", _gamma(1))
-enter("gammaincc", _gamma(-1))
-enter("betainc", _beta(1))
-enter("betaincc", _beta(-1))
-
-
-def _inverse(sign: int, slopes: Sequence[Callable[..., Any]], density: Callable[..., Any]) -> Callable[..., Any]:
+def inverse(sign: int, slopes: Sequence[Callable[..., Any]], density: Callable[..., Any]) -> Callable[..., Any]:
     """The derivatives of the x with F(parameters, x) = p, or 1 - F for a negative sign."""
 
     def partials(x: Any, *args: Any) -> Any:
@@ -78,16 +72,10 @@ def _inverse(sign: int, slopes: Sequence[Callable[..., Any]], density: Callable[
     return partials
 
 
-enter("gammaincinv", _inverse(1, [_gamma_by_shape], gamma_density))
-enter("gammainccinv", _inverse(-1, [_gamma_by_shape], gamma_density))
-enter("betaincinv", _inverse(1, _beta_by, _beta_density))
-enter("betainccinv", _inverse(-1, _beta_by, _beta_density))
-
-
 # Student's t ---------------------------------------------------------------------------------------------------------
 
 
-_student_density = _density(
+student_density = _density(
     "the density of Student's t",
     lambda df, t: np.exp(-(df + 1) / 2 * np.log1p(t * t / df) - special.betaln(df / 2, 0.5)) / np.sqrt(df),
     lambda df, t: (
@@ -98,22 +86,18 @@ _student_density = _density(
 )  # fmt: skip
 
 
-def _student_by_df(df: Any, t: Any) -> Any:
+def student_by_df(df: Any, t: Any) -> Any:
     square, half = t * t, 0.5 + 0 * df
     near = square < df  # where 1 - df / (df + t^2) has lost t
     inner, outer = np.where(near, square, 0.5 * df), np.where(near, 2.0 * df, square)
-    by_shape = np.where(near, _beta_by[1](half, df / 2, inner / (df + inner)), -_beta_by[0](df / 2, half, df / (df + outer)))
-    return np.sign(t) * by_shape / 4 - t / (2 * df) * _student_density(df, t)
-
-
-enter("stdtr", lambda y, df, t: (lambda: _student_by_df(df, t), _student_density(df, t)))
-enter("stdtrit", _inverse(1, [_student_by_df], _student_density))
+    by_shape = np.where(near, beta_by[1](half, df / 2, inner / (df + inner)), -beta_by[0](df / 2, half, df / (df + outer)))
+    return np.sign(t) * by_shape / 4 - t / (2 * df) * student_density(df, t)
 
 
 # Made of them --------------------------------------------------------------------------------------------------------
 
 
-def _whole(k: Any) -> Any:
+def _floor(k: Any) -> Any:
     """The integer below, as a float that is weak where k is a Python number."""
     return float(math.floor(k)) if isinstance(k, (int, float)) else np.floor(k)
 
@@ -123,8 +107,8 @@ def _count(n: Any) -> Any:
     return float(math.trunc(n)) if isinstance(n, (int, float)) else np.trunc(n)
 
 
-def _next(k: Any) -> Any:
-    return _whole(k) + 1.0
+def next_count(k: Any) -> Any:
+    return _floor(k) + 1.0
 
 
 def _more_than(k: Any, n: Any, p: Any) -> Any:
@@ -140,24 +124,22 @@ def ratio(n: Any, d: Any, x: Any) -> Any:
     return n * x / (d + n * x)
 
 
-RULED |= {
-    "chdtr": lambda v, x: special.gammainc(v / 2, x / 2),
-    "chdtrc": lambda v, x: special.gammaincc(v / 2, x / 2),
-    "chdtri": lambda v, p: 2 * special.gammainccinv(v / 2, p),
-    "gdtr": lambda a, b, x: special.gammainc(b, a * x),
-    "gdtrc": lambda a, b, x: special.gammaincc(b, a * x),
-    "gdtrix": lambda a, b, p: special.gammaincinv(b, p) / a,
-    "fdtr": lambda n, d, x: special.betainc(n / 2, d / 2, ratio(n, d, x)),
-    "fdtrc": lambda n, d, x: special.betainc(d / 2, n / 2, d / (d + n * x)),
-    "fdtri": lambda n, d, p: d / n * (lambda w: w / (1 - w))(special.betaincinv(n / 2, d / 2, p)),
-    "pdtr": lambda k, m: special.gammaincc(_next(k), m),
-    "pdtrc": lambda k, m: special.gammainc(_next(k), m),
-    "bdtr": lambda k, n, p: special.betainc(_count(n) - _whole(k), _next(k), 1 - p),
-    "bdtrc": lambda k, n, p: _more_than(_whole(k), _count(n), p),
-    "nbdtr": lambda k, n, p: special.betainc(_count(n), _count(k) + 1.0, p),
-    "nbdtrc": lambda k, n, p: special.betaincc(_count(n), _count(k) + 1.0, p),
-}
+def fisher_inverse(n: Any, d: Any, p: Any) -> Any:
+    w = special.betaincinv(n / 2, d / 2, p)
+    return d / n * (w / (1 - w))
 
-_ROOT_TWO_PI = math.sqrt(2 * math.pi)
-enter("ndtr", lambda y, x: np.exp(-x * x / 2) / _ROOT_TWO_PI)
-enter("ndtri", lambda y, p: np.exp(y * y / 2) * _ROOT_TWO_PI)
+
+def binomial_up_to(k: Any, n: Any, p: Any) -> Any:
+    return special.betainc(_count(n) - _floor(k), next_count(k), 1 - p)
+
+
+def binomial_beyond(k: Any, n: Any, p: Any) -> Any:
+    return _more_than(_floor(k), _count(n), p)
+
+
+def negative_binomial_shapes(k: Any, n: Any) -> tuple[Any, Any]:
+    return _count(n), _count(k) + 1.0
+
+
+def student_partials(y: Any, df: Any, t: Any) -> Any:
+    return lambda: student_by_df(df, t), student_density(df, t)

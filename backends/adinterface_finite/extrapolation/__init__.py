@@ -14,6 +14,6 @@ least error decides: C. Ridders, Advances in Engineering Software 4 (1982), p. 7
 from __future__ import annotations
 
 from .arrays import Estimate, extrapolate, stands_alone
-from .windows import Windows, windows
+from .windows import Windows, size_of_step, windows
 
-__all__ = ["Estimate", "Windows", "extrapolate", "stands_alone", "windows"]
+__all__ = ["Estimate", "Windows", "extrapolate", "size_of_step", "stands_alone", "windows"]

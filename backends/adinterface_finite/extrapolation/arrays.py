@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .windows import ALIKE, ALONE, CALM, CAUTION, FITS, FLOOR, SURE, TOLD, TWICE, UNSEEN, Array, Windows
+from .windows import ALIKE, ALONE, CALM, CAUTION, DOUBT, FLOOR, SURE, TOLD, Array, Windows
 
 
 class Estimate(NamedTuple):
@@ -20,10 +20,9 @@ class Estimate(NamedTuple):
     first: Array
     #: The noise of f's values that the slopes show, its standard deviation.
     noise: Array | None
-    #: How much larger the second sample of it is than the least; None if there are not two.
-    alike: Array | None
 
 
+@np.errstate(all="ignore")  # quotients of zeros are looked at nowhere
 def extrapolate(
     found: Windows, slopes: Array, rounding: Array, smallest: Array, steps: Array, residues: Array | None = None
 ) -> Estimate:
@@ -33,8 +32,6 @@ def extrapolate(
     slopes, what the middle of f ahead and behind misses f at the point by.
     """
     estimate = _extrapolate(found, slopes, rounding, smallest, steps, residues)
-    if residues is not None:
-        estimate = estimate._replace(error=np.maximum(estimate.error, _apart(found, slopes, rounding, steps, residues)))
     if found.before is None or (residues is None and found.steps == 3):
         return estimate
     near, bend = slopes[:, -2], slopes[:, -3] - slopes[:, -2]
@@ -56,26 +53,15 @@ def extrapolate(
         if found.above is not None:
             told &= ~stands_alone(found.above, slopes, steps, residues)
     noisy = calm & told.any(axis=1, keepdims=True)  # by chance one of many outputs is as near as if it were not noisy
-    parts = [np.where(noisy, old, new) for old, new in zip(before[:4], estimate[:4])]
-    return Estimate(parts[0], parts[1], parts[2], parts[3], estimate.noise, estimate.alike)
+    value, error, floor, first = [np.where(noisy, old, new) for old, new in zip(before[:4], estimate[:4])]
+    # Waves that are short beside the smallest step look like noise. Where that is worth a warning, it counts.
+    doubtful = noisy & told & (error > DOUBT * np.abs(value)) & (residues is not None)
+    return Estimate(value, np.where(doubtful, np.maximum(error, turn), error), floor, first, estimate.noise)
 
 
 def _largest(array: Array) -> Array:
     """By line."""
     return np.asarray(np.abs(array).max(axis=1, keepdims=True, initial=0.0))
-
-
-def _apart(found: Windows, slopes: Array, rounding: Array, steps: Array, residues: Array) -> Array:
-    """The least that slopes are off by where f at the point stands apart from a smooth f down to the smallest step."""
-    low, step = np.abs(residues[:, -1]), steps[:, -1:]
-    apart = low > SURE * rounding[:, -1] * step
-    if found.above is None:
-        apart &= low > 2 * (found.powers[-1] / found.powers[-2]) ** 2 * np.abs(residues[:, -2])
-        apart &= ALONE * np.abs(slopes[:, -1] - slopes[:, -2]) * step < low
-    else:
-        apart &= low > ALIKE * np.abs(found.above.weights[-1] @ residues[:, : found.above.steps])
-        apart &= stands_alone(found.above, slopes, steps, residues)
-    return np.asarray(np.where(apart, low / step, 0.0))
 
 
 def stands_alone(found: Windows, slopes: Array, steps: Array, residues: Array) -> Array:
@@ -89,23 +75,16 @@ def stands_alone(found: Windows, slopes: Array, steps: Array, residues: Array) -
     return np.asarray(ALONE * change * steps[:, size - 1 : size] < np.abs(full @ residues[:, :size]))
 
 
-def missed(found: Windows, slopes: Array, rounding: Array, lengths: Array, residues: Array) -> Array:
+def missed(found: Windows, rounding: Array, lengths: Array, residues: Array) -> Array:
     """By how much slopes of the windows are off if what f at the point is missed by lies in a slope; (lines, windows, outputs).
 
-    The middle of f ahead and behind is a series in h^2 with f at the point in front, so it is extrapolated as slopes are. How
-    much better a window fits than its steps do says how large the step is in units of the length in which f changes. Slopes
-    that differ by rounding alone miss nothing where f fits well, as at the top of an even function.
+    The middle of f ahead and behind is a series in h^2 with f at the point in front, so it is extrapolated as slopes are. Where
+    that leaves little of it, the step is short beside the length in which f changes, and slopes are off by less.
     """
-    steps = found.steps
     noise = rounding * lengths[:, :, None]
-    off = np.abs(found.weights[steps:] @ residues) - SURE * (found.gains[steps:] @ noise)
-    off = np.maximum(off, 0.0)
-    raw = found.inside @ np.abs(residues)
-    agree = np.abs(slopes[:, found.first] - slopes[:, found.last]) <= SURE * rounding[:, found.last]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        part = np.where(raw > 0, np.minimum(off / raw, 1.0), 0.0)
-        part = np.where(agree & (part < FITS), 0.0, part**found.root)
-    return np.asarray(part * off / lengths[:, found.last, None])
+    off = np.abs(found.weights[found.steps :] @ residues) - SURE * (found.gains[found.steps :] @ noise)
+    part = np.where(off > 0, np.minimum(off / np.abs(residues[:, found.last]), 1.0), 0.0)
+    return np.asarray(np.sqrt(np.sqrt(part)) * off / lengths[:, found.last, None])
 
 
 def _extrapolate(
@@ -117,12 +96,11 @@ def _extrapolate(
     errors = np.abs(wide - values[:, found.shorter])
     floors = found.gains[steps:] @ rounding
     total = floors.copy()
-    noise = alike = None
+    noise = None
     if steps > 2:
         previous = errors[:, found.shorter[steps - 1 :] - steps]
         latest = errors[:, steps - 1 :]
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            ratio = np.where(previous > 0, latest / previous, 0.0) * found.ratios
+        ratio = np.where(previous > 0, latest / previous, 0.0) * found.ratios
         total[:, : steps - 1] += errors[:, : steps - 1]
         total[:, steps - 1 :] += latest * np.clip(ratio, FLOOR, 1.0)
         window, last, smaller = found.behind
@@ -131,21 +109,15 @@ def _extrapolate(
         total += found.gathered @ np.maximum(off, 0.0)
         samples = latest / found.difference
         if steps > 3:
-            samples = np.sort(samples, axis=1)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                alike = np.where(samples[:, 0] > 0, samples[:, 1] / samples[:, 0], np.inf)
-            noise = np.minimum(np.sqrt(samples[:, 0] * samples[:, 1]), TWICE * samples[:, 0]) * smallest[:, 0]
-        else:
-            noise = samples[:, 0] * smallest[:, 0]
+            samples = np.sqrt(np.prod(np.sort(samples, axis=1)[:, :2], axis=1, keepdims=True))
+        noise = samples[:, 0] * smallest[:, 0]
     else:
         total += errors
     if residues is not None:
-        total += missed(found, slopes, rounding, lengths, residues)
-        if found.before is not None:
-            total += UNSEEN * floors
+        total += missed(found, rounding, lengths, residues)
     best = total.argmin(axis=1)
     lines, outputs = np.arange(best.shape[0])[:, None], np.arange(best.shape[1])
     value, error, floor = wide[lines, best, outputs], total[lines, best, outputs], floors[lines, best, outputs]
     if noise is not None:
         error = np.maximum(error, CAUTION * noise * found.amplified[best] / smallest[:, 0])
-    return Estimate(value, error, floor, found.first[best], noise, alike)
+    return Estimate(value, error, floor, found.first[best], noise)

@@ -10,16 +10,19 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
+#: How much shorter odd steps are: ratios of neighbouring steps are near the root of 5 and its part of 4, far from quotients of
+#: small numbers. It has few binary digits, so that distances are exact.
+ODD = 115 / 128
 #: A window's error is at least this part of that of the window without its largest step.
 FLOOR = 0.01
 #: A measured noise counts so many times: it is seen in one or two samples.
 CAUTION = 3.0
-#: How much larger than the least sample of noise the mean of the two least may be: the other one may show how f bends.
-TWICE = 8.0
 #: From this power of two on a step lies far below the others: what is noise at those is much more there. Where the slopes at
 #: the others differ by at most this part, and that at the far step by more than this part of such noise, f is noisy. Where the
 #: far slope is much nearer than that, there is none, and what the others show is what f does between them.
 FAR, CALM, TOLD = 6, 0.2, 0.01
+#: The relative error from which on derivatives of a noisy f are told by a warning.
+DOUBT = 1e-4
 
 
 #: What a step far below the others shows of f is noise if it is more than this part of what the others show.
@@ -28,11 +31,6 @@ ALIKE = 2.0**-4
 ALONE = 64.0
 #: f at the point is missed if by more than so many roundings.
 SURE = 8.0
-#: Where extrapolation leaves no more than this part of what f at the point is missed by, slopes that agree are believed.
-FITS = 1e-3
-
-#: Where a step far below the others decides, f's values may be so many times less exact than their rounding.
-UNSEEN = 8.0
 
 
 class Windows(NamedTuple):
@@ -57,18 +55,22 @@ class Windows(NamedTuple):
     #: The place of the first step of each window of two steps or more, and of the last.
     first: Array
     last: Array
-    #: Which steps such a window has, as weights of their mean; and which root of what it gains is the step in units of the
-    #: length in which f changes.
-    inside: Array
-    root: Array
     steps: int
-    #: `2**exponent` of each step.
+    #: Each step in units of the first one.
     powers: Array
     #: The windows without the smallest step if that lies far below the others, and how much more noise that step has.
     before: Windows | None
     #: The windows of the steps above the first gap, if there are two or more.
     above: Windows | None
     louder: float
+
+
+def size_of_step(exponent: int) -> float:
+    """A step in units of the first one: `2**exponent`, odd ones a bit shorter.
+
+    So no step is a multiple of the next one, and a wave that looks long from one does not look so from the other.
+    """
+    return 2.0**exponent * (ODD if exponent % 2 else 1.0)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -78,7 +80,8 @@ def windows(exponents: tuple[int, ...], power: int, order: int) -> Windows:
     order: of the derivative; the noise of f's values is divided by that power of the step.
     """
     steps = len(exponents)
-    sizes = np.array([2.0 ** (e - exponents[-1]) for e in exponents])
+    powers = np.array([size_of_step(e) for e in exponents])
+    sizes = powers / powers[-1]
     nodes = sizes**power
     spans = [(start, size) for size in range(1, steps + 1) for start in range(steps - size + 1)]
     number = {span: n for n, span in enumerate(spans)}
@@ -101,12 +104,11 @@ def windows(exponents: tuple[int, ...], power: int, order: int) -> Windows:
     amplified, difference = np.sqrt(rounding.sum(axis=1))[steps:], np.sqrt(apart.sum(axis=1))[steps - 1 :]
     far = is_far(exponents)
     above = upper(exponents)
-    roots = [_root(exponents[start : start + size], start >= above, power) for start, size in wide]
     return Windows(
         weights, np.abs(weights), shorter, ratios[:, None], amplified, difference[:, None], behind, gathered,
         np.array([start for start, _ in wide], dtype=int), np.array([start + size - 1 for start, size in wide], dtype=int),
-        (weights[steps:] != 0) / np.array([size for _, size in wide])[:, None], np.array(roots)[:, None], steps,
-        np.array([2.0**e for e in exponents]), windows(exponents[:-1], power, order) if far else None,
+        steps,
+        powers, windows(exponents[:-1], power, order) if far else None,
         windows(exponents[:above], power, order) if 1 < above < steps else None, louder(exponents, order) if far else 0.0,
     )  # fmt: skip
 
@@ -114,11 +116,6 @@ def windows(exponents: tuple[int, ...], power: int, order: int) -> Windows:
 def is_far(exponents: tuple[int, ...]) -> bool:
     """Whether the smallest step lies far below the others."""
     return len(exponents) > 2 and exponents[-2] - exponents[-1] >= FAR
-
-
-def _root(inside: tuple[int, ...], below: bool, power: int) -> float:
-    """As `Windows.root`. What a step far below the others misses f by may be noise, as much as its slope shows of it."""
-    return 0.0 if inside[-2] - inside[-1] > (2 if below else FAR) else 1 / (power * (len(inside) - 1))
 
 
 def upper(exponents: tuple[int, ...]) -> int:
@@ -129,4 +126,4 @@ def upper(exponents: tuple[int, ...]) -> int:
 
 def louder(exponents: tuple[int, ...], order: int) -> float:
     """How much more noise the smallest step has than the one before it."""
-    return float(2.0 ** (order * (exponents[-2] - exponents[-1])))
+    return (size_of_step(exponents[-2]) / size_of_step(exponents[-1])) ** order

@@ -16,11 +16,8 @@ from adinterface.core.contract.backend import Arrays
 from ..evaluation import Evaluations
 from ..points import Lines
 from .looks import Options
-from .method import Method, Slopes
+from .method import Method, Slopes, in_parts
 from .sweep import Sweep
-
-#: Numbers that are held at once.
-MEMORY = 2**21
 
 
 class Adaptive(Method):
@@ -30,15 +27,10 @@ class Adaptive(Method):
         self.options = Options(most, noise, absolute, step)
 
     def slopes(self, evaluations: Evaluations, lines: Lines, fresh: Callable[[], Arrays]) -> Slopes:
-        first = Sweep(self.options, evaluations, lines, range(1), fresh).run()
-        if lines.count < 2:
-            return first
-        # The first line shows how many outputs there are.
-        parts, size = [first], max(1, MEMORY // (self.options.most * max(1, evaluations.layout(()).count)))
-        for start in range(1, lines.count, size):
-            chosen = range(start, min(start + size, lines.count))
-            parts.append(Sweep(self.options, evaluations, lines, chosen, fresh).run())
-        return Slopes.joined(parts)
+        options = self.options
+        return in_parts(
+            evaluations, lines, options.most, lambda chosen: Sweep(options, evaluations, lines, chosen, fresh).run()
+        )
 
     def relative_error(self, order: int, epsilon: float) -> float:
         return min(1.0, (1e4 if order == 1 else 1e6) * epsilon)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..extrapolation import windows
+from ..extrapolation import size_of_step, windows
 from ..steps import decide
 from .looks import Looks
 from .method import Array, Slopes
@@ -47,9 +47,10 @@ def _along(sweep: Looks, track: Track, side: int, base: Array, found: Slopes, ep
         track.unit *= 2.0 ** math.floor(math.log2(limit / track.unit))
     seen = {exponent: (distance, values) for exponent, _, distance, values in track.sides}
     wanted = [e for e in (0, -1, -2) if e not in seen][: max(0, sweep.most - track.count)]
-    while wanted:
+    found.values[row], found.errors[row] = np.nan, np.inf
+    while True:
         for exponent in wanted:
-            distance, values = _look(sweep, track, side * track.unit * 2.0**exponent)
+            distance, values = _look(sweep, track, side * track.unit * size_of_step(exponent))
             if np.isfinite(values).all() and distance:
                 seen[exponent] = distance, values
         if len(seen) < 2:
@@ -57,7 +58,7 @@ def _along(sweep: Looks, track: Track, side: int, base: Array, found: Slopes, ep
         exponents = tuple(sorted(seen, reverse=True))
         slopes = np.array([[(seen[e][1] - base) / seen[e][0] for e in exponents]])
         sizes = np.array([[np.maximum(np.abs(seen[e][1]), np.abs(base)) for e in exponents]])
-        steps = track.unit * 2.0 ** np.array([exponents])
+        steps = track.unit * np.array([[size_of_step(e) for e in exponents]])
         rounding = sweep.rounding(2 * sizes, steps, epsilon)
         estimate = sweep.extrapolated(windows(exponents, 1, 1), slopes, rounding, steps)
         found.values[row], found.errors[row] = estimate.value[0], estimate.error[0]
@@ -65,7 +66,9 @@ def _along(sweep: Looks, track: Track, side: int, base: Array, found: Slopes, ep
         left = sweep.most - track.count
         known = [np.array([each]) for each in (True, 1, 2 * left)]
         (following,) = decide(exponents, 1, slopes, rounding, estimate, epsilon, *known)
-        wanted = [following] if following is not None and left > 0 and following not in seen else []
+        if following is None or left < 1 or following in seen:
+            break
+        wanted = [following]
 
 
 def _look(sweep: Looks, track: Track, t: float) -> tuple[Any, Array]:

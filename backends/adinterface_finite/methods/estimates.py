@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..extrapolation import windows
-from ..neighbours import is_deep, without_kinks
+from ..neighbours import without_kinks
 from ..steps import ASIDE, BELOW, coarse, decide, grain, may_be_rounded
 from .looks import Looks, Step
 from .method import Array, Slopes
@@ -27,6 +27,8 @@ class Estimates:
         self.best = np.zeros(len(sweep.tracks), dtype=int)
         #: Half of what f's values are rounded to, by line and output, as far as it was looked at.
         self.grain: dict[tuple[int, int], float] = {}
+        #: The lines of which some output looked rounded so far.
+        self.rounded = np.full(len(sweep.tracks), sweep.options.noise is None and self.sizes.dtype == np.float64)
         self.first = sweep.chosen.start
         #: f at the point itself, if it judges the derivatives.
         self.here: Array | None = sweep.here()
@@ -52,8 +54,9 @@ class Estimates:
                 if track.count + 2 <= sweep.most:
                     following.append((track, track.exponents[0] - BELOW))
         self.epsilon = max(self.epsilon, sweep.level.error)
-        for (exactness, exponents), group in groups.items():
-            following.extend(self._judge(sweep, exactness, exponents, group))
+        with np.errstate(all="ignore"):  # quotients of zeros are looked at nowhere
+            for (exactness, exponents), group in groups.items():
+                following.extend(self._judge(sweep, exactness, exponents, group))
         return following
 
     def _judge(self, sweep: Looks, exactness: float, exponents: tuple[int, ...], group: Sequence[Track]) -> list[Step]:
@@ -68,14 +71,12 @@ class Estimates:
         steps = np.array([track.unit for track in group])[:, None] * found.powers
         scales, exactly = np.array([track.scale for track in group]), sizes
         epsilon = max(self.epsilon, exactness)
-        if sweep.order == 1 and (is_deep(exponents) or epsilon > self.epsilon):
+        if sweep.order == 1:
             # f rounds what it makes of x, too, which is more where f itself is small.
             exactly = np.maximum(sizes, np.abs(slopes) * scales[:, None, None])
         rounding = sweep.rounding(exactly, steps, epsilon)
-        residues = None if self.here is None else np.nan_to_num(middles - self.here, nan=0.0)
-        if residues is not None:
-            residues = without_kinks(exponents, residues, steps)
-        grained = self._grained(sizes) if sweep.options.noise is None else None
+        residues = None if self.here is None else without_kinks(middles - self.here, steps)
+        grained = self._grained(rows, sizes)
         if grained is not None and residues is not None and len(exponents) == 2:
             for n, k in np.argwhere(grained).tolist():
                 if grain(sizes[n, :, k].tolist()):
@@ -101,9 +102,12 @@ class Estimates:
                 following.extend([(track, e) for e in wanted])
         return following
 
-    def _grained(self, sizes: Array) -> Array | None:
+    def _grained(self, rows: Array, sizes: Array) -> Array | None:
         """Which lines and outputs have values that may be rounded to some digits; None if there are none."""
-        found = may_be_rounded(sizes) if sizes.dtype == np.float64 else np.zeros(0, dtype=bool)
+        if not self.rounded[rows].any():  # what was not rounded at some steps is not at more
+            return None
+        found = may_be_rounded(sizes)
+        self.rounded[rows] = found.any(axis=1)
         return found if found.any() else None
 
     def _with_grains(

@@ -7,7 +7,7 @@ central difference against its rounding error; eps^(1/(p+1)) does for order p. W
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,13 @@ from adinterface.core.contract.backend import Arrays
 
 from ..evaluation import Evaluations
 from ..points import Lines
-from .method import Array, Method, Slopes
+from .method import Method, Slopes, in_parts
 
 
 class Fixed(Method):
     """kind: "central", "forward" or "backward". step: relative to max(1, |x|), or to the scale if one is given."""
+
+    estimates = False
 
     def __init__(self, kind: str, order: int | None, step: float | None, noise: float | None, depth: int = 1):
         self.kind, self.step, self.noise, self.depth = kind, step, noise, depth
@@ -40,61 +42,40 @@ class Fixed(Method):
         return (1e3 if order == 1 else 1e2) * error
 
     def slopes(self, evaluations: Evaluations, lines: Lines, fresh: Callable[[], Arrays]) -> Slopes:
-        if self.nodes == (1.0, -1.0):
-            return self._pairs(evaluations, lines, fresh)
-        steps = self._steps(lines)
-        found: list[Array] = []
-        sizes: list[Array] = []
-        for line, step in enumerate(steps):
-            vectors: list[Array] = []
-            moved: list[Any] = []
-            for node in self.nodes:
-                if node == 0.0:
-                    outputs, _ = evaluations.base()
-                    vector = evaluations.layout(outputs).flat(outputs)
-                else:
-                    leaves, distance = lines.at(fresh(), line, node * step)
-                    moved.append(distance / (node * step))
-                    (vector,) = evaluations.vectors([leaves])
-                vectors.append(np.atleast_1d(vector))
-            array = np.array(vectors, evaluations.layout(()).dtype)
-            found.append(np.tensordot(np.array(self.weights), array, 1) / (step * float(np.mean(moved))))
-            sizes.append(np.abs(array).max(axis=0))
-        return self._with_errors(evaluations, lines, np.array(found), np.array(sizes), steps)
+        return in_parts(evaluations, lines, len(self.nodes), lambda chosen: self._along(evaluations, lines, chosen, fresh))
 
-    def _pairs(self, evaluations: Evaluations, lines: Lines, fresh: Callable[[], Arrays]) -> Slopes:
-        """Two evaluations a line, without the generality of the rest."""
-        steps = self._steps(lines)
-        apart: list[Any] = []
+    def _along(self, evaluations: Evaluations, lines: Lines, chosen: range, fresh: Callable[[], Arrays]) -> Slopes:
+        scaled = lines.point.scale is not None
+        relative = [self.relative(lines.exactness(line)) for line in chosen]
+        steps = [r * (lines.scale(line)[0] if scaled else lines.reach(line)) for r, line in zip(relative, chosen)]
+        nodes = [node for node in self.nodes if node]
+        moved: list[Any] = []
 
-        def points() -> Any:
-            at = lines.at
-            for line, step in enumerate(steps):
-                ahead, far = at(fresh(), line, step)
-                yield ahead
-                behind, near = at(fresh(), line, -step)
-                apart.append(far - near)
-                yield behind
+        def points() -> Iterator[Sequence[Any]]:
+            for line, step in zip(chosen, steps):
+                move = lines.mover(line, fresh)
+                for node in nodes:
+                    leaves, distance = move(node * step)
+                    moved.append(distance)
+                    yield leaves
 
         vectors = evaluations.vectors(points())
         layout = evaluations.layout(())
-        array = np.array(vectors, layout.dtype).reshape(len(steps), 2, layout.count)
-        lengths = np.array(apart)[:, None]
-        with np.errstate(all="ignore"):
-            values = np.where(lengths == 0, 0.0, (array[:, 0] - array[:, 1]) / np.where(lengths == 0, 1.0, lengths))
-        return self._with_errors(evaluations, lines, values, np.abs(array).max(axis=1), steps)
-
-    def _steps(self, lines: Lines) -> list[float]:
-        reach = lines.reach if lines.point.scale is None else lambda line: lines.scale(line)[0]
-        return [self.relative(lines.exactness(line)) * reach(line) for line in range(lines.count)]
-
-    def _with_errors(self, evaluations: Evaluations, lines: Lines, values: Array, sizes: Array, steps: list[float]) -> Slopes:
-        """Truncation as if f bent in the scale of x, and rounding."""
-        relative = max([self.relative(lines.exactness(line)) for line in range(min(1, lines.count))], default=0.0)
-        exactness = max(evaluations.layout(()).epsilon, self.noise or 0.0, evaluations.level.error)
-        lengths = np.array(steps)[:, None] if len(steps) else np.ones((0, 1))
-        floors = exactness * sizes / lengths
-        return Slopes(values, np.abs(values) * relative**self.order + floors, floors, sizes)
+        values = np.array(vectors, layout.dtype).reshape(len(chosen), len(nodes), layout.count)
+        lengths = np.array(moved).reshape(len(chosen), len(nodes)) @ (1 / np.array(nodes)) / len(nodes)
+        weighted = np.array([weight for node, weight in zip(self.nodes, self.weights) if node]) @ values
+        sizes = np.abs(values).max(axis=1)
+        if len(nodes) < len(self.nodes):
+            outputs, _ = evaluations.base()
+            here = np.array(np.atleast_1d(layout.flat(outputs)), layout.dtype)
+            weighted += self.weights[self.nodes.index(0.0)] * here
+            sizes = np.maximum(sizes, np.abs(here))
+        with np.errstate(all="ignore"):  # a number that does not move has no slope
+            slopes = np.where(lengths[:, None] == 0, 0.0, weighted / lengths[:, None])
+        # Truncation as if f bent in the scale of x, and rounding.
+        exactness = max(layout.epsilon, self.noise or 0.0, evaluations.level.error)
+        floors = exactness * sizes / np.array(steps)[:, None]
+        return Slopes(slopes, np.abs(slopes) * max(relative, default=0.0) ** self.order + floors, floors, sizes)
 
 
 @functools.cache

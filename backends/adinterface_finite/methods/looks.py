@@ -12,10 +12,10 @@ from adinterface.core.contract.backend import Arrays
 from adinterface.core.contract.workers import OUTSIDE
 
 from ..evaluation import Evaluations
-from ..extrapolation import Estimate, Windows, extrapolate
+from ..extrapolation import Estimate, Windows, extrapolate, size_of_step
 from ..levels import enclosing
 from ..points import SQUARED, Lines
-from ..steps import FINE, RETREAT, START, unit
+from ..steps import BEGIN, FINE, RETREAT, START, unit
 from .method import Array
 from .track import Track
 
@@ -77,8 +77,9 @@ class Looks:
         if not (all(finite_up) and all(finite_down)) and self.dead is None and not self._alive(up, down):
             self.dead = self.find_dead()
             finite_up, finite_down = self._finite(up), self._finite(down)
-        found, sizes = self.derivatives(steps, up, down, apart), np.maximum(np.abs(up), np.abs(down))
-        middles = self.middles(found, up, down, apart)
+        with np.errstate(all="ignore"):  # of what is not finite, at which nobody looks
+            found, sizes = self.derivatives(steps, up, down, apart), np.maximum(np.abs(up), np.abs(down))
+            middles = self.middles(found, up, down, apart)
         for n, (track, exponent) in enumerate(steps):
             if finite_up[n] and finite_down[n]:
                 track.take(exponent, found[n], sizes[n], middles[n])
@@ -129,7 +130,7 @@ class Looks:
 
     def _points(self, wanted: Sequence[Step], distances: list[Any]) -> Iterator[Sequence[Any]]:
         for track, exponent in wanted:
-            t, move = track.unit * 2.0**exponent, track.move
+            t, move = track.unit * size_of_step(exponent), track.move
             leaves, distance = move(t)
             distances.append(distance)
             yield leaves
@@ -159,14 +160,12 @@ class Looks:
     def derivatives(self, steps: Sequence[Step], up: Array, down: Array, apart: Apart) -> Array:
         """Between the two points of each step."""
         moved = apart[0] - apart[1]
-        with np.errstate(all="ignore"):  # of what is not finite, at which nobody looks
-            return np.asarray((up - down) * (moved != 0)[:, None] / np.where(moved != 0, moved, 1.0)[:, None])
+        return np.asarray((up - down) / np.where(moved == 0, np.inf, moved)[:, None])
 
     def middles(self, slopes: Array, up: Array, down: Array, apart: Apart) -> Array:
         """f at the point itself, on the straight line between the two points of each step."""
         ahead, behind = apart
-        with np.errstate(all="ignore"):
-            return np.asarray((up + down - slopes * (ahead + behind)[:, None]) / 2)
+        return np.asarray((up + down - slopes * (ahead + behind)[:, None]) / 2)
 
     def here(self) -> Array | None:
         """f at the point itself, NaN where it is not finite; None if it does not judge the derivatives, since it takes part."""
@@ -217,9 +216,7 @@ class Looks:
         """Where f did not change at all around a number that is close to zero, it may change at a distance of about 1."""
         if track.scale >= 2.0**-10 or self.most < 8 or self.lines.point.scale is not None:
             return ()
-        exponent = round(math.log2(unit(1.0) / track.unit))
-        if exponent >= track.bad:
+        if math.log2(unit(1.0) / track.unit) >= track.bad:
             return ()
-        track.forget()
-        track.scale = 1.0
-        return exponent, exponent - 1
+        track.begin_again(unit(1.0), 1.0)
+        return BEGIN

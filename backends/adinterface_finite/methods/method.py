@@ -16,6 +16,10 @@ from ..points import Lines
 Array = np.ndarray[Any, Any]
 
 
+#: Of how many points f's values are held at once before the number of f's outputs is known; and how many numbers after that.
+FEW, MEMORY = 32, 2**21
+
+
 class Slopes(NamedTuple):
     """Of some lines, (lines, outputs): the derivatives along each, their estimated errors, and how f's values were."""
 
@@ -32,8 +36,27 @@ class Slopes(NamedTuple):
         return cls(*[np.concatenate(column) for column in zip(*parts)])
 
 
+def in_parts(evaluations: Evaluations, lines: Lines, points: int, compute: Callable[[range], Slopes]) -> Slopes:
+    """`compute` of all lines, some at a time: so many that f's values at this number of points on each fit into memory.
+
+    The first ones are few if they show how many outputs f has.
+    """
+    parts: list[Slopes] = []
+    start = 0
+    while start < lines.count:
+        count = evaluations.count
+        size = FEW // points if count is None else MEMORY // (points * max(1, count))
+        stop = min(start + max(1, size), lines.count)
+        parts.append(compute(range(start, stop)))
+        start = stop
+    return parts[0] if len(parts) == 1 else Slopes.joined(parts)
+
+
 class Method(ABC):
     """From evaluations of f to slopes."""
+
+    #: Whether estimated errors tell how f is, so that large ones are worth a warning.
+    estimates = True
 
     @abstractmethod
     def slopes(self, evaluations: Evaluations, lines: Lines, fresh: Callable[[], Arrays]) -> Slopes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..extrapolation import size_of_step
 from ..points import Move
 from .method import Array
 
@@ -52,14 +53,15 @@ class Track:
 
     def reaches(self, exponent: int) -> bool:
         """Whether points with this step are far enough from x to be told from it."""
-        return self.unit * 2.0**exponent >= FEW * self.least
+        return self.unit * size_of_step(exponent) >= FEW * self.least
 
     def kept(self) -> tuple[list[Any], ...]:
         """What is known of each step beside its exponent."""
         return self.slopes, self.sizes, self.middles
 
-    def forget(self) -> None:
-        """Begin again elsewhere: what has been seen so far says nothing."""
+    def begin_again(self, unit: float, scale: float) -> None:
+        """With other steps: what has been seen so far says nothing."""
+        self.unit, self.scale, self.caution, self.bad = unit, scale, 0, NEVER
         for values in (self.exponents, *self.kept()):
             values.clear()
 

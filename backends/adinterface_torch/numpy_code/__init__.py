@@ -5,15 +5,14 @@ They are here for their speed, or because the Array API has no counterpart; ever
 
 from types import SimpleNamespace
 
-from . import elementwise, fft, indexing, linalg, ordered, products, reductions, shapes, special
+from . import arithmetic, complex_order, contractions, indexing, linalg, torch_special, variance
 
 #: Where `numpy_function` looks them up.
 SOURCES = (
-    ordered,
-    elementwise,
+    complex_order,
+    arithmetic,
     indexing,
-    products,
-    reductions,
-    shapes,
-    SimpleNamespace(fft=fft, linalg=linalg, special=special),
+    contractions,
+    variance,
+    SimpleNamespace(linalg=linalg, special=torch_special),
 )

@@ -10,7 +10,6 @@ import torch
 
 from adinterface.numpy_code.compositions import COMPOSITIONS
 from adinterface.numpy_code.compositions.composing import array, common_dtype, counted_in_full, promoted, sine_dtype
-from adinterface.numpy_code.usual import usual as usual_form
 
 from ..dtypes import DTYPES, NAMES
 
@@ -36,7 +35,6 @@ def composed(name: str) -> Callable[..., Any]:
     return on_tensors(COMPOSITIONS[name])
 
 
-usual = functools.partial(usual_form, composed)
 #: Operands of a ufunc in the dtype in which NumPy computes, where Python's numbers are weak,
 tensors = on_tensors(promoted)
 #: and the arguments of what is no ufunc: it makes an array of a number, which counts in full.

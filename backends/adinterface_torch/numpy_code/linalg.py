@@ -47,10 +47,6 @@ def _det(a: Any) -> Any:
     return torch.where(result == 0, product - product.detach(), result)
 
 
-def _multi_dot(arrays: Any, *, out: Any = None) -> Any:
-    return torch.linalg.multi_dot(tensors(*arrays))  # in the best order
-
-
 def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """torch's has a derivative where all is zero."""
     x = inexact(x)
@@ -59,29 +55,19 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
     return torch.linalg.norm(x, ord, tuple(axis) if isinstance(axis, list) else axis, keepdims)
 
 
-def _matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    return torch.linalg.norm(inexact(x), ord, (-2, -1), keepdims)
-
-
-def _vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
-    return torch.linalg.vector_norm(inexact(x), ord, axis, keepdims)
-
-
-_OWN: dict[str, Function] = {
+#: The functions of which torch knows better.
+OWN: dict[str, Function] = {
     "det": _det,
     "solve": _solve,
-    "multi_dot": _multi_dot,
     "norm": _norm,
-    "matrix_norm": _matrix_norm,
-    "vector_norm": _vector_norm,
 }
 
 
 def __getattr__(name: str) -> Function:
     """A function of numpy.linalg, ours or composed; what code around NumPy catches is NumPy's LinAlgError."""
-    if name not in _OWN and f"linalg.{name}" not in COMPOSITIONS:
+    if name not in OWN and f"linalg.{name}" not in COMPOSITIONS:
         raise AttributeError(name)
-    call = _OWN.get(name) or composed(f"linalg.{name}")
+    call = OWN.get(name) or composed(f"linalg.{name}")
 
     @functools.wraps(call)
     def function(*args: Any, **kwargs: Any) -> Any:

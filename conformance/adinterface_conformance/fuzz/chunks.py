@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import multiprocessing
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import replace
 
 from adinterface import AutoBackend
 
-from .record import Failure, Fuzzing
+from .record import Fuzzing
 from .run import fuzz
 
-#: How many programs a process tries before it tells, and how often it does so before another takes its place.
-CHUNK, CHUNKS = 20, 10
+#: How many programs a process tries before it reports, and before another process takes its place.
+CHUNK, RENEW = 20, 200
 
 
 def fuzz_on(
@@ -25,27 +27,28 @@ def fuzz_on(
     programs: int | None,
     seconds: float | None,
     jobs: int | None,
+    renew: int = RENEW,
     seen: Callable[[Fuzzing], None],
 ) -> None:
     """Go on until so many programs are done in all, or for so long; `seen` is told of all that came of it so far.
 
-    jobs: that many processes; None tries all in this one.
+    jobs: that many processes, each of which tries `renew` programs; None tries all in this one.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     if jobs is None:
         for start, count in _chunks(done, programs, 1):
             if deadline is not None and time.monotonic() > deadline:
                 return
-            done.add(fuzz(backends, done.seed, programs=count, start=start, known=done.failures))
+            done.add(_tried(backends, done, start, count))
             seen(done)
         return
     modules = tuple({type(backend).__module__ for backend in backends})
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context, max_tasks_per_child=CHUNKS) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=context, max_tasks_per_child=max(1, renew // CHUNK)) as pool:
         waiting: deque[Future[Fuzzing]] = deque()
         try:
             for start, count in _chunks(done, programs, CHUNK):
-                waiting.append(pool.submit(_chunk, modules, backends, done.seed, start, count, list(done.failures)))
+                waiting.append(pool.submit(_chunk, modules, backends, replace(done, failures=[*done.failures]), start, count))
                 if len(waiting) > jobs:  # added in their order, so that what is written down has no gaps
                     done.add(waiting.popleft().result())
                     seen(done)
@@ -67,9 +70,16 @@ def _chunks(done: Fuzzing, programs: int | None, size: int) -> Iterator[tuple[in
         start += count
 
 
-def _chunk(
-    modules: Sequence[str], backends: Sequence[AutoBackend], seed: int, start: int, count: int, known: Sequence[Failure]
-) -> Fuzzing:
+def _tried(backends: Sequence[AutoBackend], done: Fuzzing, start: int, count: int) -> Fuzzing:
+    """What comes of `count` programs more, with the settings of the run."""
+    return fuzz(
+        backends, done.seed, programs=count, start=start, operators=done.operators, share=done.share, known=done.failures
+    )
+
+
+def _chunk(modules: Sequence[str], backends: Sequence[AutoBackend], done: Fuzzing, start: int, count: int) -> Fuzzing:
     for module in modules:  # where the backend values are defined
         importlib.import_module(module)
-    return fuzz(backends, seed, programs=count, start=start, known=known)
+    gc.collect()
+    gc.freeze()  # the engines' own objects, which a collection would look at again and again
+    return _tried(backends, done, start, count)

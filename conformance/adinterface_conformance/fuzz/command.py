@@ -12,8 +12,9 @@ from pathlib import Path
 from ..installed import installed_backends
 from ..progress import progress
 from ..runner import backend_from
-from .chunks import fuzz_on
+from .chunks import RENEW, fuzz_on
 from .record import Fuzzing, read
+from .run import OPERATORS, SHARE
 
 #: After how many seconds the state is written again.
 EVERY = 10.0
@@ -43,7 +44,9 @@ def main(argv: Sequence[str]) -> int:
                 _save(options, fuzzing)
 
         try:
-            fuzz_on(done, backends, programs=options.programs, seconds=seconds, jobs=options.jobs, seen=seen)
+            fuzz_on(
+                done, backends, programs=options.programs, seconds=seconds, jobs=options.jobs, renew=options.renew, seen=seen
+            )
         finally:
             _save(options, done)
     print(_text(done), end="")
@@ -52,14 +55,14 @@ def main(argv: Sequence[str]) -> int:
 
 def _begun(options: argparse.Namespace, backends: list[str]) -> Fuzzing:
     """What a run that is resumed has done so far; else nothing. Raises ValueError if it was another run."""
-    fresh = Fuzzing(options.seed, options.start, backends=backends)
+    fresh = Fuzzing(options.seed, options.start, backends=backends, operators=options.operators, share=options.share)
     if options.resume is None or not options.resume.exists():
         return fresh
     try:
         done = read(options.resume.read_text(encoding="utf-8"))
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{options.resume} is no state of a run: {error!r}") from error
-    for name in ("seed", "start", "backends"):
+    for name in ("seed", "start", "backends", "operators", "share"):
         if getattr(done, name) != getattr(fresh, name):
             raise ValueError(
                 f"{options.resume} is of a run with {name} {getattr(done, name)}, not {getattr(fresh, name)}. "
@@ -101,6 +104,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--minutes", type=float, metavar="M", help="for how long; 1 by default")
     parser.add_argument("--programs", type=int, metavar="N", help="how many programs, instead of how long")
     parser.add_argument("--start", type=int, default=0, metavar="N", help="the number of the first program")
+    parser.add_argument("--operators", type=int, default=OPERATORS, metavar="N", help="how many a program is tried with")
+    parser.add_argument("--share", type=int, default=SHARE, metavar="N", help="engines that compile try one program of N")
+    parser.add_argument("--renew", type=int, default=RENEW, metavar="N", help="with --jobs: replace a process after N programs")
     parser.add_argument("--jobs", type=int, metavar="N", help="that many processes, which are renewed; for long runs")
     parser.add_argument("--output", type=Path, metavar="FILE", help="write the failures there as they are found")
     parser.add_argument("--resume", type=Path, metavar="FILE", help="keep the state there, and go on from it")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import linecache
 import math
 from collections import defaultdict
@@ -83,7 +84,7 @@ class Program:
     def kinds(self) -> set[Kind]:
         return {statement.kind for statement in self.statements}
 
-    @property
+    @functools.cached_property
     def arguments(self) -> Arguments:
         return Arguments(self.args, self.kwargs)
 

@@ -51,6 +51,9 @@ class Fuzzing:
     failures: list[Failure] = field(default_factory=list)
     #: The backends, as they are written.
     backends: list[str] = field(default_factory=list)
+    #: How many operators a program is tried with, and in which part of the programs an engine that compiles takes part.
+    operators: int = 4
+    share: int = 3
 
     @property
     def good(self) -> bool:

@@ -144,6 +144,11 @@ def _sum_apart(x: Any, *others: Any) -> bool:
     return bool(abs(np.sum(x) - 0.25) > 0.1)
 
 
+def _sums_apart(x: Any, *others: Any) -> bool:
+    """Whether the sum stays apart from 0.25 while 0.1 is added to the elements twice."""
+    return all(_sum_apart(x + 0.1 * n) for n in range(3))
+
+
 RULES: tuple[Rule, ...] = (
     # element by element
     *[
@@ -244,10 +249,12 @@ RULES: tuple[Rule, ...] = (
     # linear algebra
     *[
         Rule("{n} = " + text, (matrix, every))
-        for text in ("{0} @ {1}", "xp.tensordot({0}, {1}, axes=1)", "xp.matmul({0}.T, {1})")
+        for text in ("xp.tensordot({0}, {1}, axes=1)", "xp.matmul({0}.T, {1})")
     ],
+    # The operator is the engine's own, and PyTorch's refuses two dtypes.
+    Rule("{n} = {0} @ {1}", (matrix, every), _same_dtype),
     Rule("{n} = xp.vecdot({0}, {1})", (real_vector, real_vector)),
-    Rule("{n} = {0} @ {1}", (vector, vector)),
+    Rule("{n} = {0} @ {1}", (vector, vector), _same_dtype),
     Rule("{n} = xp.linalg.outer({0}, {1})", (real_vector, real_vector)),
     Rule("{n} = xp.einsum('i,j->ij', {0}, {1})", (real_vector, real_vector)),
     Rule("{n} = xp.einsum('ij,ij->i', {0}, {1})", (real_matrix, real_matrix)),
@@ -318,8 +325,8 @@ STATIC: tuple[Rule, ...] = (
     ],
 )
 
-_ITERATE = "def iterate(g, y):\n    for _ in range(60):\n        y = g(y)\n    return y\n"
-_NEWTON = "def newton(g, y):\n    for _ in range(30):\n        y = y - {g} / (1 + 3 * y * y)\n    return y\n"
+_ITERATE = "def iterate(g, y):\n    for _ in range(44):\n        y = g(y)\n    return y\n"
+_NEWTON = "def newton(g, y):\n    for _ in range(16):\n        y = y - {g} / (1 + 3 * y * y)\n    return y\n"
 _CUBE = "{n} = root(lambda y, p: y + y ** 3 - p{captured}, xp.zeros_like({0}), {0}, solver=newton)"
 
 #: Rules and loops, some of which capture what may be differentiated: right, or an error that says so.
@@ -379,12 +386,15 @@ CAUGHT: tuple[Rule, ...] = (
             "try:\n    assert np.sum({0}) > 0.25\n    {n} = np.sin({0})\nexcept AssertionError:\n    {n} = {0} ** 3",
             "{n} = 2.0 * {0}\nwith contextlib.suppress(ValueError):\n    if np.sum({0}) > 0.25:\n        raise ValueError\n"
             "    {n} = np.sin({0})",
-            "{n} = {0}\nfor _ in range(3):\n    try:\n        if np.sum({n}) > 0.25:\n            raise ValueError\n"
-            "        {n} = {n} + 0.1\n    except ValueError:\n        {n} = {n} / 2\n        break",
             "try:\n    if np.sum({0}) > 0.25:\n        raise KeyError('large')\n    {n} = np.sin({0})\n"
             "except LookupError as error:\n    {n} = {0} * len(error.args)\nelse:\n    {n} = {n} + {0}",
         )
     ],
+    Rule(
+        "{n} = {0}\nfor _ in range(3):\n    try:\n        if np.sum({n}) > 0.25:\n            raise ValueError\n"
+        "        {n} = {n} + 0.1\n    except ValueError:\n        {n} = {n} / 2\n        break",
+        (filled,), _sums_apart, "caught",
+    ),
     *[
         Rule(text, (number,), _away_from(0.0), "caught")
         for text in (

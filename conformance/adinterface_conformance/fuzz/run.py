@@ -40,17 +40,21 @@ def fuzz(
     programs: int | None = None,
     seconds: float | None = None,
     start: int = 0,
+    operators: int = OPERATORS,
+    share: int = SHARE,
     known: Sequence[Failure] = (),
     seen: Callable[[Fuzzing], None] = lambda fuzzing: None,
 ) -> Fuzzing:
     """Try programs until so many are done, or for so long; the same seed makes the same ones, in the same order.
 
-    start: the number of the first program. known: failures that are counted, and not cut down again. seen: is told after each
+    start: the number of the first program. operators: how many a program is tried with. share: an engine that compiles takes
+    part in one program of so many. known: failures that are counted, and not cut down again. seen: is called after each
     program.
     """
     for backend in backends:
         warm_up(backend)
-    fuzzing, number = Fuzzing(seed, start, failures=[dataclasses.replace(each, count=0) for each in known]), start
+    fuzzing, number = Fuzzing(seed, start, operators=operators, share=share), start
+    fuzzing.failures += [dataclasses.replace(each, count=0) for each in known]
     deadline = None if seconds is None else time.monotonic() + seconds
     while (programs is None or number < start + programs) and (deadline is None or time.monotonic() < deadline):
         _try(fuzzing, number, backends)
@@ -61,9 +65,9 @@ def fuzz(
 
 
 def _try(fuzzing: Fuzzing, number: int, backends: Sequence[AutoBackend]) -> None:
-    for trial in drawn(fuzzing.seed, number)[1]:
+    for trial in drawn(fuzzing.seed, number, fuzzing.operators)[1]:
         other: tuple[Call, dict[str, Any]] | None = None
-        for call in calls(fuzzing.seed, number, trial, backends):
+        for call in calls(fuzzing.seed, number, trial, backends, fuzzing.share):
             try:
                 judgement = judge(trial, call, other[1] if other else None)
             except NotSmooth:
@@ -80,8 +84,8 @@ def _try(fuzzing: Fuzzing, number: int, backends: Sequence[AutoBackend]) -> None
 # Drawing -------------------------------------------------------------------------------------------------------------
 
 
-def drawn(seed: int, number: int) -> tuple[Program, list[Trial]]:
-    """A program, and the operators that it is tried with."""
+def drawn(seed: int, number: int, operators: int = OPERATORS) -> tuple[Program, list[Trial]]:
+    """A program, and the operators that it is tried with. How many these are does not change the program."""
     rng = np.random.default_rng([seed, number])
     lead = operations()[int(rng.integers(len(operations())))]
     # Drawn apart, so that a plain program stays what it is when there are other themes.
@@ -93,7 +97,7 @@ def drawn(seed: int, number: int) -> tuple[Program, list[Trial]]:
         except Impossible:
             continue
     shared: dict[Any, Any] = {}
-    return made, [Trial(made, operator_of(each), each, number, shared) for each in _operators(rng, made, lead)]
+    return made, [Trial(made, operator_of(each), each, number, shared) for each in _operators(rng, made, lead, operators)]
 
 
 def _wanted(rng: np.random.Generator, operation: type[Operation]) -> Wanted:
@@ -119,9 +123,9 @@ def _suits(operation: type[Operation], made: Program, lead: type[Operation]) -> 
     return operation.output in form and takes and (real or not needs_real)
 
 
-def _operators(rng: np.random.Generator, made: Program, lead: type[Operation]) -> list[type[Operation]]:
+def _operators(rng: np.random.Generator, made: Program, lead: type[Operation], count: int) -> list[type[Operation]]:
     others = [other for other in operations() if other is not lead and _suits(other, made, lead)]
-    chosen = [others[int(n)] for n in rng.permutation(len(others))[: OPERATORS - 1]]
+    chosen = [others[int(n)] for n in rng.permutation(len(others))[: count - 1]]
     return [lead, *chosen]
 
 
@@ -129,17 +133,17 @@ def _compiles(backend: AutoBackend) -> bool:
     return find(pair_of(backend)[0]).compile(lambda *arrays: ()) is not None
 
 
-def calls(seed: int, number: int, trial: Trial, backends: Sequence[AutoBackend]) -> Iterator[Call]:
-    """A call for each backend; one that compiles is left out most often. Which others there are does not matter."""
+def calls(seed: int, number: int, trial: Trial, backends: Sequence[AutoBackend], share: int = SHARE) -> Iterator[Call]:
+    """A call for each backend; one that compiles takes part in one program of `share`. The other backends do not matter."""
     operation = zlib.crc32(trial.operation.name.encode())
     for backend in backends:
         draws = np.random.default_rng([seed, number, operation, zlib.crc32(backend.name.encode())]).random(3)
         compiles = _compiles(backend)
-        if compiles and number % SHARE:
+        if compiles and number % share:
             continue
         decided = bool(trial.program.kinds & {"static", "caught"})  # what a prepared call may get wrong
-        share = (0.4 if decided else 0.02) if compiles else 0.6 if decided else 0.25
-        call = Call(_with_mode(backend, float(draws[1])), bool(draws[0] < share), bool(draws[2] < 0.25))
+        prepared = (0.4 if decided else 0.02) if compiles else 0.6 if decided else 0.25
+        call = Call(_with_mode(backend, float(draws[1])), bool(draws[0] < prepared), bool(draws[2] < 0.25))
         yield call if may_prepare(trial, backend) else dataclasses.replace(call, prepared=False)
 
 

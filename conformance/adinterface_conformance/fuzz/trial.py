@@ -19,7 +19,7 @@ from adinterface.core.operators.operation import Operation
 from adinterface.core.tree import handler_of
 
 from ..accuracy import pair_of
-from ..arguments import Arguments, shifted
+from ..arguments import shifted
 from ..case import Case
 from ..scenario import Scenario
 from ..trees import filled, is_floating, leaves_of, mapped
@@ -52,7 +52,7 @@ class Trial:
         self, program: Program, operator: Callable[..., Any], operation: type[Operation], seed: int, shared: dict[Any, Any]
     ):
         self.program, self.operator, self.operation, self.seed = program, operator, operation, seed
-        self.arguments = Arguments(program.args, program.kwargs)
+        self.arguments = program.arguments
         self.point = self.arguments.point
         if not shared:
             shared["f"] = program.function(array_namespace)
@@ -137,6 +137,9 @@ class Tried(Case):
     def __init__(self, trial: Trial, call: Call, native: Callable[[Any], Any]):
         super().__init__(trial.scenario(native), call.backend)
         self._trial, self._call, self._native = trial, call, native
+
+    def _watch(self) -> None:
+        pass
 
     def evaluate(self, leaves: Sequence[Any]) -> Any:
         return self._trial.value_at(list(leaves))

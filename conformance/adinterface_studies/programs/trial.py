@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adinterface import AutoBackend, NumpyCodeError, gradient, hvp, numpy_function, pushforward
-from adinterface.core import tree
+from adinterface import AutoBackend, NumpyCodeError, gradient, hvp, numpy_function, pushforward, tree
 
 from ..functions.checks import derivative_along, second_derivative_along
 from ..packages.trial import quiet

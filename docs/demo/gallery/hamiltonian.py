@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adinterface import AutoBackend, Constant, array_namespace, prepare, value_and_gradient
-from adinterface.core import tree
+from adinterface import AutoBackend, Constant, array_namespace, prepare, tree, value_and_gradient
 
 TITLE = "Hamiltonian Monte Carlo"
 EFFECT = np.array([28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0])

@@ -19,6 +19,8 @@ from adinterface import (
     AutoAutograd,
     SecondOrder,
     array_namespace,
+    checkpoint,
+    derivative,
     gradient,
     hessian,
     hvp,
@@ -509,3 +511,14 @@ def test_second_derivatives_of_single_numbers_stay_single(name, mode):
 
     assert second_derivative(f, AutoAutograd(mode=mode), x).dtype == np.float32
     assert hessian(f, AutoAutograd(mode=mode), x).dtype == np.float32
+
+
+@pytest.mark.parametrize("operator", [derivative, second_derivative])
+def test_a_rule_takes_the_wide_tangent_of_another_function(operator):
+    """autograd's own derivative of maximum is a float64 for a float32."""
+    x = np.array(1.25, dtype=np.float32)
+    xp = array_namespace
+    f = lambda x: checkpoint(lambda y: xp(y).sin(y))(xp(x).maximum(x, xp(x).zeros_like(x)))
+    got = operator(f, AutoAutograd(mode="forward"), x)
+    assert got.dtype == np.float32
+    np.testing.assert_allclose(got, np.cos(x) if operator is derivative else -np.sin(x), rtol=1e-6)

@@ -93,6 +93,7 @@ case("outer", anp.outer, draw(3), draw(3, 2))
 case("outer of matrices", anp.outer, draw(2, 3), draw(3, 2))
 case("cross, stacked", anp.cross, draw(2, 3), draw(3))
 case("einsum, diagonal", lambda x: anp.einsum("ii->i", x), B)
+case("einsum, axes of length 1", lambda x, y: anp.einsum("ij,ij->i", x, y), draw(2, 1), draw(2, 3))
 case("einsum, trace", lambda x: anp.einsum("ii", x), B)
 for n in (3, 4, 6, 7):
     for norm in (None, "ortho", "forward"):

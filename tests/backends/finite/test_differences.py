@@ -432,8 +432,8 @@ def _buffered():
     return lambda x: np.multiply(np.sin(x), np.sum(x), out=buffer)
 
 
-@pytest.mark.parametrize(("make", "twice"), [(lambda: lambda x: np.sin(x) * np.sum(x), 0), (_buffered, 2)])
-def test_plain_central_differences_of_arrays_need_two_evaluations_a_line(make, twice):
+@pytest.mark.parametrize("make", [lambda: lambda x: np.sin(x) * np.sum(x), _buffered])
+def test_plain_central_differences_of_arrays_need_two_evaluations_a_line(make):
     x, v, f, count = np.array([0.3, -2.0, 40.0]), np.array([1.0, 0.0, -2.0]), make(), 0
 
     def counted(x):
@@ -443,9 +443,9 @@ def test_plain_central_differences_of_arrays_need_two_evaluations_a_line(make, t
 
     exact = np.diag(np.cos(x) * x.sum()) + np.sin(x)[:, None]
     assert error(jacobian(counted, CENTRAL, x)[0], exact) < 1e-8
-    assert count == 6 + twice
+    assert count == 6
     value, tangent = pushforward(counted, CENTRAL, (x,), (v,))
-    assert count == 9 + twice
+    assert count == 9
     np.testing.assert_allclose(value, np.sin(x) * x.sum())
     assert error(tangent, exact @ v) < 1e-8
 

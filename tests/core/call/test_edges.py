@@ -225,9 +225,9 @@ class Result:
 
 def test_a_dataclass_for_a_value_is_not_sent_to_where_it_came_from():
     for made in (Result, lambda *parts: list(parts)):
-        with pytest.raises(OutputError, match=r"Auxiliary results go beside the scalar in a tuple, a namedtuple or a dict"):
+        with pytest.raises(OutputError, match=r"Auxiliary results follow the scalar in a tuple, a namedtuple or a dict"):
             value_and_gradient(lambda x, made=made: made(x.sum(), x), AutoJax(), X)
-        with pytest.raises(OutputError, match=r"For auxiliary results beside the scalar use value_and_gradient"):
+        with pytest.raises(OutputError, match=r"For auxiliary results after the scalar use value_and_gradient"):
             gradient(lambda x, made=made: made(x.sum(), x), AutoJax(), X)
 
 

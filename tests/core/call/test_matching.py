@@ -437,7 +437,7 @@ NOT_SCALAR = {
     "nothing": (lambda x: None, "None. Does it lack a return statement?"),
     "a tuple": (
         lambda x: (x[0], x),
-        "a tuple. For auxiliary results beside the scalar use value_and_gradient, with the scalar first; for a tree of "
+        "a tuple. For auxiliary results after the scalar use value_and_gradient, with the scalar first; for a tree of "
         "arrays use jacobian or pullback.",
     ),
 }

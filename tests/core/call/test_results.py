@@ -18,6 +18,8 @@ from adinterface import (
     ValueAndGradient,
     array_namespace,
     gradient,
+    hessian,
+    jacobian,
     prepare,
     value_and_gradient,
 )
@@ -315,3 +317,19 @@ def test_keyword_arguments_reach_f_and_are_not_differentiated(backend):
     f = lambda x, *, power, shift: total(x**power + shift)
     grads = gradient(f, backend, np.array([1.0, 2.0]), power=3, shift=np.array([1.0, 1.0]))
     assert_tree(grads, (np.array([3.0, 12.0]),), rtol_of(backend))
+
+
+@pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
+@pytest.mark.parametrize("operator", [jacobian, hessian])
+def test_numpy_results_are_in_c_order(operator, backend):
+    """Whatever the order of the axes in which an engine has them."""
+    x = np.arange(6.0).reshape(2, 3) / 7
+    f = (lambda x: array_namespace(x).matrix_transpose(x)) if operator is jacobian else total_of_squares
+    for call in (operator, prepare(operator, f, backend, x)):
+        result = call(x) if call is not operator else call(f, backend, x)
+        result = result[0] if operator is jacobian else result
+        assert result.flags.c_contiguous
+
+
+def total_of_squares(x):
+    return total(x * x * x)

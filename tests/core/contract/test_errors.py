@@ -147,11 +147,11 @@ def test_keyword_arguments_are_never_differentiated():
 
 _NUMBER = "Return a float; counts and tests have no derivative."
 _TREE = (
-    "For auxiliary results beside the scalar use value_and_gradient, with the scalar first; for a tree of arrays use jacobian "
+    "For auxiliary results after the scalar use value_and_gradient, with the scalar first; for a tree of arrays use jacobian "
     "or pullback."
 )
 _BESIDE = (
-    "Auxiliary results go beside the scalar in a tuple, a namedtuple or a dict, with the scalar first; for a tree of arrays "
+    "Auxiliary results follow the scalar in a tuple, a namedtuple or a dict, with the scalar first; for a tree of arrays "
     "use jacobian or pullback."
 )
 _COMPLEX = "Return its real part or its squared modulus, or use jacobian for the derivative of a complex function."

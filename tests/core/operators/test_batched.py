@@ -44,13 +44,13 @@ from adinterface import (
     pullback,
     pushforward,
     second_derivative,
+    tree,
     value_and_derivative,
     value_and_gradient,
     value_and_jacobian,
     value_derivative_and_second_derivative,
     value_gradient_and_hessian,
 )
-from adinterface.core import tree
 
 W = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.5]])
 X = np.array([[1.0, 2.0, -1.0], [0.5, -0.5, 3.0], [2.0, 1.0, 0.0], [-1.0, 0.5, 0.75]])

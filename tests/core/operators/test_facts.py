@@ -38,7 +38,7 @@ from adinterface.core.operators.facts import (
     plain_of,
 )
 from adinterface.core.operators.hessian import GradientHvp
-from adinterface.core.operators.jacobian import ValueJacobian
+from adinterface.core.operators.jacobian import ValueAndJacobianOperation
 from adinterface.core.operators.run import run
 
 X, V = np.array([0.4, -1.3, 0.8]), np.array([1.0, 0.5, -2.0])
@@ -104,7 +104,7 @@ class JacobianAndValue(NamedTuple):
     value: Any
 
 
-class ToyJacobian(ValueJacobian):
+class ToyJacobian(ValueAndJacobianOperation):
     name = "jacobian_and_value"
     result = JacobianAndValue
     forms = ("jacobian", "value")

@@ -20,9 +20,9 @@ from adinterface import (
     gradient,
     pullback,
     pushforward,
+    tree,
     value_and_gradient,
 )
-from adinterface.core import tree
 
 SCENARIOS = [*judged.SCENARIOS, *zoo.SCENARIOS]
 

@@ -21,9 +21,9 @@ from adinterface import (
     optax,
     prepare,
     register_node,
+    tree,
     update,
 )
-from adinterface.core import tree
 from adinterface.core.tree import recognition
 
 STEPS = 20

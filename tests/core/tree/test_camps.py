@@ -22,9 +22,9 @@ from adinterface import (
     prepare,
     pullback,
     pushforward,
+    tree,
     value_and_gradient,
 )
-from adinterface.core import tree
 
 
 class Scaled(eqx.Module):

@@ -29,9 +29,9 @@ from adinterface import (
     jacobian,
     prepare,
     pullback,
+    tree,
     value_and_gradient,
 )
-from adinterface.core import tree
 
 
 @dataclass

@@ -20,8 +20,7 @@ import pytest
 import torch
 from backends_table import assert_numbers, assert_tree, each_backend, rtol_of
 
-from adinterface import Constant, ConversionError, NotDifferentiableError, TreeError, gradient, register_node
-from adinterface.core import tree
+from adinterface import Constant, ConversionError, NotDifferentiableError, TreeError, gradient, register_node, tree
 
 X = np.array([1.0, 2.0])
 Y = np.array([[3.0, -1.0, 0.5]])

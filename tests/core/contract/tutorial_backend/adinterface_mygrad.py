@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import mygrad
 import numpy as np
 
-from adinterface import AutoBackend, Backend, KnownFailure, NotDifferentiableError, Pullback
-from adinterface.core.contract.library import NUMPY, Library
+from adinterface import NUMPY, AutoBackend, Backend, KnownFailure, Library, NotDifferentiableError, Pullback
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,341 @@
+"""`ComposedNamespace`: the Array API namespace of an engine that has only a NumPy-like module."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+import threading
+import warnings
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from ...core.contract.backend import Aux, Backend, gives
+from ...core.contract.library import NUMPY, Library
+from .compositions import COMPOSITIONS, EighResult, QRResult, SlogdetResult, SVDResult
+from .use import Array, Use
+
+#: Names of the standard that NumPy-like modules spell in another way.
+_NUMPY_NAMES = {
+    **{f"a{name}": f"arc{name}" for name in ("cos", "cosh", "sin", "sinh", "tan", "tan2", "tanh")},
+    "bitwise_invert": "invert",
+    "bitwise_left_shift": "left_shift",
+    "bitwise_right_shift": "right_shift",
+    "bool": "bool_",
+    "concat": "concatenate",
+    "cumulative_prod": "cumprod",
+    "cumulative_sum": "cumsum",
+    "gather": "take",
+    "matrix_product": "matmul",
+    "permute_dims": "transpose",
+    "pow": "power",
+}
+
+_DTYPES = (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16", "float32",
+    "float64", "complex64", "complex128",
+)  # fmt: skip
+
+#: What a composition calls, and the standard does not have: nothing checks them but the compositions.
+_PRIMITIVES = ("gather", "matrix_product", "transpose")
+
+
+#: What a function of the engine may return as a plain tuple.
+_RESULTS = {"linalg.eigh": EighResult, "linalg.qr": QRResult, "linalg.slogdet": SlogdetResult, "linalg.svd": SVDResult}
+
+
+class ComposedNamespace:
+    """The Array API namespace of an engine, version 2024.12, from the functions that the engine has.
+
+    A function is the first of these that is right: the one in `own`, the one of `module` under the name of the standard or of
+    NumPy, and a composition of others. Each is checked at its first use, in a thread of its own, in all ways of calling that
+    `adinterface.doors.namespaces.uses` lists: its values against NumPy, and with `backend` its derivatives against central
+    differences. A function that returns another value than NumPy, or loses a derivative, is passed over. One that raises in
+    some ways of calling serves the others.
+
+    library: the engine's library of arrays: `dtype`, `to_numpy` and `asarray` of it are used.
+    module: the engine's functions, by names of the standard or of NumPy, with `linalg` and `fft` if it has them.
+    own: functions that take precedence, by name, such as `{"asarray": ..., "linalg.solve": ...}`. The compositions also call
+        `gather(x, indices, axis)`, which takes indices that are not negative, `matrix_product(x, y)` of two stacks of matrices
+        of equal length, and `transpose(x, axes)`; by default these are `take`, `matmul` and `transpose` of the module.
+    backend: gives the backend whose primitive differentiates the functions in the check; None leaves derivatives unchecked.
+
+    Accessing a function raises AttributeError, with what was tried, if none is right.
+    """
+
+    __array_api_version__ = "2024.12"
+    e, inf, nan, pi, newaxis = math.e, math.inf, math.nan, math.pi, None
+
+    def __init__(
+        self,
+        library: Library,
+        module: Any,
+        own: Mapping[str, Any] | None = None,
+        *,
+        backend: Callable[[], Backend] | None = None,
+    ):
+        self._library, self._module, self._own, self._backend = library, module, dict(own or {}), backend
+        self._chosen: dict[str, Any] = {}
+        self._lock = threading.Lock()
+        #: The thread that checks a function.
+        self._checker: int | None = None
+        #: What a check saw, by the name of the function: for messages and for the conformance command.
+        self.findings: dict[str, list[str]] = {}
+        self.linalg, self.fft = _Part(self, "linalg"), _Part(self, "fft")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._function(name)
+
+    def _function(self, name: str) -> Any:
+        chosen = self._chosen.get(name)
+        if chosen is not None:
+            return chosen
+        if self._checker == threading.get_ident():  # a function that is being checked calls this one
+            return self._choose(name)
+        with self._lock, ThreadPoolExecutor(1, initializer=self._begin_checks) as thread:
+            # A new thread has no trace of the engine, and no graph that is being compiled.
+            try:
+                return self._chosen.get(name) or thread.submit(self._choose, name).result()
+            finally:
+                self._checker = None
+
+    def _begin_checks(self) -> None:
+        self._checker = threading.get_ident()
+
+    def _candidates(self, name: str) -> list[tuple[str, Any]]:
+        candidates: list[tuple[str, Any]] = []
+        if name in self._own:
+            candidates.append(("own", _named(name, self._own[name])))
+        part, _, last = name.rpartition(".")
+        for spelled in dict.fromkeys((last, _NUMPY_NAMES.get(last, last))):
+            try:
+                function = operator.attrgetter(f"{part}.{spelled}" if part else spelled)(self._module)
+            except AttributeError:
+                continue
+            candidates.append((f"module.{spelled}", _named(name, function)))
+        if name in COMPOSITIONS:
+            candidates.append(("composition", functools.partial(COMPOSITIONS[name], self)))
+        return candidates
+
+    def _choose(self, name: str) -> Any:
+        candidates = self._candidates(name)
+        if name in _DTYPES or name in _PRIMITIVES or not _uses(name):
+            if not candidates:
+                raise AttributeError(f"The namespace of {self._library.name} has no {name}.")
+            self._chosen[name] = candidates[0][1]
+            return candidates[0][1]
+        findings: list[str] = []
+        best, passed = None, 0
+        for label, candidate in candidates:
+            self._chosen[name] = candidate  # for uses in which the function is called through another one
+            count, wrong = self._check(name, label, findings)
+            if not wrong and count > passed:
+                best, passed = candidate, count
+            if not wrong and count == len(_uses(name)):
+                break
+        self.findings[name] = findings
+        if best is None:
+            self._chosen.pop(name, None)
+            seen = "; ".join(findings[:3]) or "neither its module nor the compositions have one"
+            raise AttributeError(f"The namespace of {self._library.name} has no {name} that is right: {seen}.")
+        self._chosen[name] = best
+        return best
+
+    def _check(self, name: str, label: str, findings: list[str]) -> tuple[int, bool]:
+        """In how many uses a function is right, and whether it is silently wrong in one."""
+        count = 0
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            for use in _uses(name):
+                try:
+                    difference = self._difference(use)
+                except Exception as error:  # the engine refuses this way of calling, and its user will see the error
+                    findings.append(f"{label}: {type(error).__name__}: {str(error).partition(chr(10))[0][:120]}")
+                    continue
+                if difference:
+                    findings.append(f"{label}: {difference}")
+                    return count, True
+                count += 1
+        return count, False
+
+    def _difference(self, use: Use) -> str:
+        """What is wrong with a use, "" if nothing is."""
+        wanted = _parts(use.f(NUMPY.namespace(None), *use.arrays))
+        leaves = tuple([self._library.asarray(x, dtype="float64", copy=True) for x in use.arrays])
+        got = [self._to_numpy(part) for part in _parts(use.f(self, *leaves))]
+        for mine, right in zip(got, map(np.asarray, wanted), strict=True):
+            if mine.shape != right.shape:
+                return f"a result of shape {mine.shape}, not {right.shape}"
+            if mine.dtype.kind != right.dtype.kind and {mine.dtype.kind, right.dtype.kind} != {"i", "u"}:
+                return f"a result of dtype {mine.dtype}, not {right.dtype}"
+            if not np.allclose(mine, right, rtol=1e-6, atol=1e-6, equal_nan=True):
+                return f"{mine.tolist()}, not {right.tolist()}"
+        if len(leaves) == 1 and any(part.dtype == np.float64 for part in self._of_float32(use)):
+            return "a result of dtype float64 for float32"
+        if self._backend is None or use.kind == "discrete" or any(np.asarray(part).dtype.kind != "f" for part in wanted):
+            return ""
+        return self._slope_difference(use, leaves)
+
+    def _of_float32(self, use: Use) -> list[Array]:
+        """The results for float32, if NumPy's are float32."""
+        arrays = [x.astype("float32") for x in use.arrays]
+        if any(np.asarray(part).dtype == np.float64 for part in _parts(use.f(NUMPY.namespace(None), *arrays))):
+            return []
+        leaves = [self._library.asarray(x, dtype="float32", copy=True) for x in arrays]
+        return [self._to_numpy(part) for part in _parts(use.f(self, *leaves))]
+
+    def _slope_difference(self, use: Use, leaves: tuple[Any, ...]) -> str:
+        """Along one direction, weighted over the outputs."""
+        assert self._backend is not None
+        backend = self._backend()
+        rng = np.random.default_rng(0)
+        directions = [np.asarray(rng.uniform(0.5, 1.5, x.shape)) for x in use.arrays]
+        right = 0.0
+        shapes = [np.shape(part) for part in _parts(use.f(NUMPY.namespace(None), *use.arrays))]
+        weights = [np.asarray(rng.uniform(0.5, 1.5, shape)) for shape in shapes]
+        if use.kind == "smooth":
+            right = _slope(use, directions, weights)
+            if not math.isfinite(right):
+                return ""
+
+        def function(*arrays: Any) -> tuple[tuple[Any, ...], Aux]:
+            return _parts(use.f(self, *arrays)), Aux()
+
+        asarray = self._library.asarray
+        if gives(backend, "pullback"):
+            seeds = tuple([asarray(weight, dtype="float64") for weight in weights])
+            cotangents = backend.pullback(_Flat(function), leaves).back(seeds)
+            mine = sum([np.vdot(v, self._to_numpy(w)) for v, w in zip(directions, cotangents) if w is not None])
+        else:
+            tangents = tuple([asarray(v, dtype="float64") for v in directions])
+            outputs = backend.pushforward(_Flat(function), leaves, tangents).tangents
+            mine = sum([np.vdot(w, self._to_numpy(t)) for w, t in zip(weights, outputs) if t is not None])
+        if not np.isclose(mine, right, rtol=1e-4, atol=1e-4):
+            return f"a derivative of {float(mine):.6g}, not {right:.6g}"
+        return ""
+
+    # what no engine needs to give
+
+    def _to_numpy(self, x: Any) -> Array:
+        numbers = self.numbers(x)
+        return np.asarray(x) if numbers is None else numbers
+
+    def numbers(self, x: Any) -> Array | None:
+        """The numbers of an array or of a number; None where the engine has not computed them."""
+        if not self._library.owns(x):
+            return np.asarray(x)
+        return self._library.value_under_trace(x) if self._library.traced(x) else np.asarray(self._library.to_numpy(x))
+
+    def dtype_name(self, x: Any) -> str:
+        """The name of a dtype, or of the dtype of an array."""
+        if self._library.owns(x):
+            return self._library.dtype(x)
+        if isinstance(x, (np.ndarray, np.generic)):
+            return str(x.dtype.name)
+        for name in _DTYPES:
+            known = self._own.get(name, getattr(self._module, _NUMPY_NAMES.get(name, name), None))
+            if (known is not None and known is x) or (known is not None and not isinstance(x, type) and known == x):
+                return name
+        return str(np.dtype(x).name)
+
+    def asarray(self, x: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = None) -> Any:
+        """An array of the engine. A list that holds arrays of the engine is stacked."""
+        if "asarray" in self._own:
+            return self._own["asarray"](x, dtype=dtype)
+        name = None if dtype is None else self.dtype_name(dtype)
+        if not self._library.owns(x):
+            if isinstance(x, (list, tuple)) and any(map(self._holds, x)):
+                return self.stack([self.asarray(part, dtype=dtype) for part in x])
+            x = np.asarray(x)
+        return self._library.asarray(x, dtype=name, copy=bool(copy))
+
+    def _holds(self, x: Any) -> bool:
+        return any(map(self._holds, x)) if isinstance(x, (list, tuple)) else self._library.owns(x)
+
+    def astype(self, x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+        """With a derivative between floating dtypes. By default `Library.asarray` converts."""
+        own = self._own.get("astype")
+        return self._library.asarray(x, dtype=self.dtype_name(dtype)) if own is None else own(x, dtype)
+
+    def can_cast(self, x: Any, to: Any, /) -> bool:
+        return bool(np.can_cast(self.dtype_name(x), self.dtype_name(to)))
+
+    def finfo(self, dtype: Any, /) -> Any:
+        return np.finfo(self.dtype_name(dtype))
+
+    def iinfo(self, dtype: Any, /) -> Any:
+        return np.iinfo(self.dtype_name(dtype))
+
+    def isdtype(self, dtype: Any, kind: Any) -> bool:
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        named = tuple([part if isinstance(part, str) else np.dtype(self.dtype_name(part)) for part in kinds])
+        return bool(np.isdtype(np.dtype(self.dtype_name(dtype)), named))
+
+    def result_type(self, *arrays_and_dtypes: Any) -> Any:
+        return getattr(self, np.result_type(*[self.dtype_name(x) for x in arrays_and_dtypes]).name)
+
+
+class _Part:
+    """`linalg` or `fft` of a namespace."""
+
+    def __init__(self, namespace: ComposedNamespace, name: str):
+        self._namespace, self._name = namespace, name
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._namespace._function(f"{self._name}.{name}")
+
+
+class _Flat:
+    """A flat function as the contract has it."""
+
+    held: frozenset[int] = frozenset()
+    fresh = True
+
+    def __init__(self, function: Callable[..., Any]):
+        self._function = function
+
+    @property
+    def alone(self) -> _Flat:
+        return self
+
+    @property
+    def elsewhere(self) -> _Flat:
+        return self
+
+    def __call__(self, *leaves: Any) -> Any:
+        return self._function(*leaves)
+
+
+def _named(name: str, function: Any) -> Any:
+    if name not in _RESULTS:
+        return function
+    return lambda *args, **options: _RESULTS[name](*function(*args, **options))
+
+
+@functools.cache
+def _uses(name: str) -> tuple[Use, ...]:
+    from .uses import USES  # here, because it takes some milliseconds, and most programs need no composed namespace
+
+    return tuple([use for use in USES if use.name == name])
+
+
+def _parts(result: Any) -> tuple[Any, ...]:
+    return tuple(result) if isinstance(result, (tuple, list)) else (result,)
+
+
+def _slope(use: Use, directions: list[Array], weights: list[Array], step: float = 2.0**-13) -> float:
+    """The derivative of NumPy's function by central differences of the fourth order."""
+
+    def total(shift: float) -> float:
+        arrays = [x + shift * v for x, v in zip(use.arrays, directions)]
+        results = _parts(use.f(NUMPY.namespace(None), *arrays))
+        return float(sum([np.sum(w * np.asarray(part)) for w, part in zip(weights, results)]))
+
+    return (8 * (total(step) - total(-step)) - (total(2 * step) - total(-2 * step))) / (12 * step)

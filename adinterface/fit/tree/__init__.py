@@ -1,0 +1,40 @@
+"""`adinterface.tree`, what users do with models and gradients: map over leaves, add them up, make vectors and matrices of them.
+
+No operator needs it. May import core.
+"""
+
+from ...core.tree import Constant, Duplicated, Each, register_node
+from .algebra import add, axpy, norm, scale, vdot, where, zeros_like
+from .mapping import TreeStructure, leaves, leaves_with_path, map, structure
+from .shared import sum_shared
+from .vectors import as_matrix, cast, from_matrix, ravel, to
+
+__all__ = [
+    "Constant",
+    "Duplicated",
+    "Each",
+    "TreeStructure",
+    "add",
+    "as_matrix",
+    "axpy",
+    "cast",
+    "from_matrix",
+    "leaves",
+    "leaves_with_path",
+    "map",
+    "norm",
+    "ravel",
+    "register_node",
+    "scale",
+    "structure",
+    "sum_shared",
+    "to",
+    "vdot",
+    "where",
+    "zeros_like",
+]
+
+
+def __dir__() -> list[str]:
+    """What is for users."""
+    return __all__

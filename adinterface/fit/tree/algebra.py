@@ -1,0 +1,273 @@
+"""Trees as vectors: sums, multiples, inner products and norms, each leaf in its own library and dtype.
+
+The inner product is the real one, Re sum(conj(a) b), in which a gradient is the steepest ascent, of complex numbers too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from ...core.contract.errors import ConversionError, TreeError
+from ...core.contract.library import NUMPY, PYTHON, Library
+from ...core.contract.structures import DIFFERENTIATED, Leaf, Structure
+from ...core.contract.tracing import untraced
+from ...core.tree.matching import along, apart, rebuild
+from ...core.tree.recognition import handler_of
+from .mapping import is_complex, leaf_path, map, precision, require_leaf, require_like, require_shape
+
+
+@untraced
+def zeros_like(tree: Any) -> Any:
+    """The same tree with zeros for the leaves that can have a gradient.
+
+    >>> from adinterface import tree
+    >>> tree.zeros_like({"w": 3.0, "steps": 2})
+    {'w': 0.0, 'steps': 2}
+    """
+    return map(_zero, tree)
+
+
+@untraced
+def add(a: Any, b: Any) -> Any:
+    """a + b, leaf by leaf; where b has None, a's leaf. The leaves keep the type and dtype that they have in a.
+
+    Nothing is broadcast. Raises TreeError, with the path, where b has another structure or shape, or is complex and a is real.
+
+    >>> from adinterface import tree
+    >>> tree.add({"w": 1.0, "b": 2.0}, {"w": 0.5, "b": None})
+    {'w': 1.5, 'b': 2.0}
+    """
+    return _combined(lambda x, y: x + y, a, b)
+
+
+@untraced
+def scale(factor: Any, tree: Any) -> Any:
+    """factor * tree, for a number or a 0-d array; leaves keep their type and dtype.
+
+    Raises TreeError for a factor that is neither, or that is complex where a leaf is real.
+    """
+    structure, found = apart(tree)
+    factor = checked_factor("scale: the factor", factor, structure, found)
+    return map(lambda x: like(factor * x, x), tree)
+
+
+@untraced
+def axpy(factor: Any, x: Any, y: Any) -> Any:
+    """factor * x + y, as in BLAS: like y, whose leaves are kept where x has None.
+
+    factor: a number or a 0-d array. Nothing is broadcast. Raises TreeError, with the path, where x has another structure or
+    shape, or is complex and y is real.
+
+    >>> from adinterface import tree
+    >>> tree.axpy(-0.1, {"w": 2.0}, {"w": 1.0})
+    {'w': 0.8}
+    """
+    factor = checked_factor("axpy: the factor", factor, *apart(y))
+    return _combined(lambda y, x: factor * x + y, y, x)
+
+
+def _combined(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """A tree like a, with a function of the leaves of both, which stand in one library."""
+    structure, found = apart(a)
+    others = along(structure, found, b, "tree 2", fits=require_like)
+    with precision(found):
+        values = [
+            like(function(*beside(leaf.value, other)), leaf.value) if leaf.differentiated and other is not None else leaf.value
+            for leaf, other in zip(found, others)
+        ]
+    return rebuild(structure, iter(values))
+
+
+@untraced
+def vdot(a: Any, b: Any) -> Any:
+    """The real inner product Re sum(conj(a) b) of two trees; what is None in b counts as zero.
+
+    A float for NumPy's and Python's numbers, else a 0-d array of the engine; of the first, where leaves are of several.
+    Nothing is broadcast. Raises TreeError, with the path, where b has another structure or shape, ConversionError where two
+    engines trace leaves.
+
+    >>> from adinterface import tree
+    >>> tree.vdot({"w": [1.0, 2.0]}, {"w": [3.0, 4.0]})
+    11.0
+    """
+    structure, found = apart(a)
+    total: Any = 0.0
+    others = along(structure, found, b, "tree 2", fits=require_shape)
+    with precision([*found, *apart(b)[1]]):
+        for leaf, other in zip(found, others):
+            if leaf.differentiated and other is not None:
+                total, part = joined(total, _inner(*joined(leaf.value, other)))
+                total = total + part
+    return total
+
+
+@untraced
+def norm(tree: Any, ord: Literal[1, 2] | float = 2) -> Any:
+    """The norm of all leaves as one vector: Euclidean, the sum of moduli (1) or the largest modulus (`math.inf`).
+
+    A float for NumPy's and Python's numbers, else a 0-d array of the engine; of the first, where leaves are of several. Raises
+    ValueError for another `ord`.
+
+    >>> from adinterface import tree
+    >>> tree.norm({"w": 3.0, "b": 4.0})
+    5.0
+    """
+    found = apart(tree)[1]
+    with precision(found):
+        return _norm(tree, [leaf.value for leaf in found if leaf.differentiated], ord)
+
+
+def _norm(tree: Any, found: list[Any], ord: float) -> Any:
+    if ord == 2:
+        return vdot(tree, tree) ** 0.5
+    parts = [_modulus(leaf) for leaf in found]
+    if ord == 1:
+        total: Any = 0.0
+        for xp, size in parts:
+            total, part = joined(total, _number(xp.sum(size)))
+            total = total + part
+        return total
+    if ord != math.inf:
+        raise ValueError(f"norm: ord must be 1, 2 or math.inf, not {ord!r}.")
+    sizes = [_number(xp.max(size)) for xp, size in parts if math.prod(size.shape)]
+    largest: Any = max([size for size in sizes if isinstance(size, float)], default=0.0)
+    for size in sizes:
+        if not isinstance(size, float):
+            largest, size = joined(largest, size)
+            largest = require_leaf(size, "the tree").namespace(size).where(size > largest, size, largest)
+    return largest
+
+
+@untraced
+def where(condition: Any, a: Any, b: Any) -> Any:
+    """a where the condition holds, else b: the condition is one truth value, or a tree of them (or of boolean arrays) like a.
+
+    Raises TreeError, with the path, where the trees differ in structure or shape, or an array of truth values does not fit.
+
+    >>> from adinterface import tree
+    >>> tree.where({"w": True, "b": False}, {"w": 1.0, "b": 2.0}, {"w": 10.0, "b": 20.0})
+    {'w': 1.0, 'b': 20.0}
+    """
+    structure, found = apart(a)
+    one = structure is DIFFERENTIATED or type(condition) is not type(a)
+    conditions = [condition] * len(found) if one else along(structure, found, condition, "the condition", whatever=True)
+    others = along(structure, found, b, "tree 3", fits=require_like)
+    with precision(found):
+        values = [
+            _chosen(condition, *beside(leaf.value, other), n, structure)
+            if leaf.differentiated and other is not None
+            else leaf.value
+            for n, (leaf, condition, other) in enumerate(zip(found, conditions, others))
+        ]
+    return rebuild(structure, iter(values))
+
+
+# One leaf ---------------------------------------------------------------------------------------------------------------
+
+
+def _zero(x: Any) -> Any:
+    if type(x) in (float, complex):
+        return type(x)(0)
+    library = require_leaf(x, "the tree")
+    return like(library.namespace(x).zeros_like(x), x)
+
+
+def like(result: Any, x: Any) -> Any:
+    """A result in the type and dtype of the leaf x; a tracer stays one."""
+    library, source = require_leaf(x, "the tree"), require_leaf(result, "the result")
+    if library is PYTHON:
+        return type(x)(result) if source is PYTHON else result if source is not NUMPY else type(x)(result.item())
+    if type(x) is np.ndarray and source in (NUMPY, PYTHON):
+        return np.asarray(result, dtype=x.dtype)
+    if source is library and library.dtype(result) == library.dtype(x):
+        return result
+    dtype = library.dtype(x)
+    if source is not library and source.traced(result):
+        return source.asarray(result, dtype=dtype)
+    return library.asarray(result if source is library else library.foreign(result, source), dtype=dtype, like=x)
+
+
+def checked_factor(name: str, factor: Any, structure: Structure, found: Sequence[Leaf]) -> Any:
+    """A number, or a 0-d array, as one that widens no array: NumPy's own scalars would.
+
+    Raises TreeError for any other, which would be broadcast, and for a complex one where a leaf is real.
+    """
+    library = handler_of(factor, scan=False)
+    if not isinstance(library, Library) or library.shape(factor) != ():
+        seen = f"shape {library.shape(factor)}" if isinstance(library, Library) else f"type {type(factor).__name__}"
+        raise TreeError(
+            f"{name} must be a number or a 0-d array, but has {seen}. For one of each leaf write tree.map(lambda leaf, factor: "
+            f"factor * leaf, tree, factors)."
+        )
+    if is_complex(factor):
+        for n, leaf in enumerate(found):
+            if leaf.differentiated and not is_complex(leaf.value):
+                path = leaf_path(structure, n) or "itself"
+                raise TreeError(f"{name} is complex, but the leaf {path} is real. Nothing is narrowed: make the leaf complex.")
+    return factor.item() if library is NUMPY else factor
+
+
+def beside(x: Any, y: Any) -> tuple[Any, Any]:
+    """A leaf, and what is put together with it, in one library, and in the dtype of the leaf where that is not their own."""
+    dtype = require_leaf(x, "the tree").dtype(x)
+    return joined(x, y, dtype)
+
+
+def joined(x: Any, y: Any, dtype: str | None = None) -> tuple[Any, Any]:
+    """Two numbers or arrays in one library: in that of the first, or of what is traced. Without `dtype` each keeps its own.
+
+    Raises ConversionError where two engines trace them.
+    """
+    ours, theirs = require_leaf(x, "the tree"), require_leaf(y, "the tree")
+    if ours is theirs or ours is PYTHON or theirs is PYTHON:
+        return x, y
+    if not theirs.traced(y):
+        return x, ours.asarray(ours.foreign(y, theirs), dtype=dtype or theirs.dtype(y), like=x)
+    if ours.traced(x):
+        raise ConversionError(
+            f"A leaf that {ours.name} traces meets one that {theirs.name} traces, and neither engine follows the other."
+            f" Convert one of the trees first: tree.to(tree, {ours.name!r})."
+        )
+    return theirs.asarray(theirs.foreign(x, ours), dtype=dtype or ours.dtype(x), like=y), y
+
+
+def _inner(a: Any, b: Any) -> Any:
+    if type(a) in (float, complex, int) and type(b) in (float, complex, int):
+        return (a.conjugate() * b).real
+    array = b if type(a) in (float, complex) else a
+    xp = require_leaf(array, "the tree").namespace(array)
+    a, b = xp.asarray(a), xp.asarray(b)
+    product = (xp.conj(a) if is_complex(a) else a) * b
+    return _number(xp.sum(xp.real(product) if is_complex(product) else product))
+
+
+def _modulus(x: Any) -> tuple[Any, Any]:
+    library = require_leaf(x, "the tree")
+    xp = library.namespace(x)
+    return xp, xp.abs(xp.asarray(x))
+
+
+def _number(x: Any) -> Any:
+    return float(x) if isinstance(x, (np.ndarray, np.generic)) else x
+
+
+def _chosen(condition: Any, a: Any, b: Any, n: int, structure: Structure) -> Any:
+    if isinstance(condition, (bool, np.bool_)):
+        return a if condition else b
+    library = require_leaf(a, "the tree")
+    holder = require_leaf(condition, "the condition")
+    shape, fits = library.shape(a), holder.shape(condition)
+    if len(fits) > len(shape) or any(one not in (1, all) for one, all in zip(fits[::-1], shape[::-1])):
+        raise TreeError(
+            f"where: the condition has shape {fits}, but the leaf {leaf_path(structure, n) or 'itself'} has shape {shape}. "
+            f"Pass one truth value, or a tree like the others, with a truth value or a boolean array for each leaf."
+        )
+    xp = (holder if library in (PYTHON, NUMPY) else library).namespace(condition if library in (PYTHON, NUMPY) else a)
+    return like(xp.where(xp.asarray(condition), xp.asarray(a), xp.asarray(b)), a)
+
+
+__all__ = ["add", "axpy", "norm", "scale", "vdot", "where", "zeros_like"]

@@ -1,0 +1,337 @@
+"""Trees as one vector, and trees of blocks as one matrix."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+
+from ...core.contract.auto import AutoBackend
+from ...core.contract.errors import ConversionError, TreeError
+from ...core.contract.library import NUMPY, PYTHON, Library, complex_of, kind, widest
+from ...core.contract.registry import backend_class, find
+from ...core.contract.structures import Leaf
+from ...core.contract.tracing import untraced
+from ...core.tree.matching import along, apart, rebuild
+from .mapping import require_leaf
+
+
+@untraced
+def ravel(tree: Any, *, shared: bool = False) -> tuple[Any, Callable[[Any], Any]]:
+    """All leaves that can have a gradient as one vector, and the way back.
+
+    Returns `(vector, unravel)`: an array of shape `(n,)` in the library of the first array (NumPy for Python's numbers) with
+    the widest of the leaves' dtypes, complex if one leaf is; `unravel(vector)` gives the tree, with each leaf in its own
+    library, dtype, shape and device; of a vector that an engine traces, leaves that are traced. With `shared`, an array that
+    stands at several places of the tree stands once in the vector.
+
+    `unravel` raises TreeError for a vector of another length.
+
+    >>> import numpy as np
+    >>> from adinterface import tree
+    >>> vector, unravel = tree.ravel({"w": np.array([[1.0, 2.0]]), "b": 3.0})
+    >>> vector
+    array([1., 2., 3.])
+    >>> unravel(vector * 2)
+    {'w': array([[2., 4.]]), 'b': 6.0}
+    """
+    structure, found = apart(tree)
+    active = [leaf for leaf in found if leaf.differentiated]
+    places = _places(active, shared)
+    once = list({place: leaf for leaf, place in zip(active, places)}.values())
+    library = next((leaf.library for leaf in active if leaf.library is not PYTHON), NUMPY)
+    dtype = _common([leaf.library.dtype(leaf.value) for leaf in active if leaf.library is not PYTHON], once)
+    scoping = library.precision((dtype,))
+    with (None if scoping is None else scoping()) or nullcontext():
+        parts = [_as_vector(leaf, library, dtype) for leaf in once] or [library.asarray(np.zeros(0), dtype=dtype)]
+        vector = library.namespace(parts[0]).concat(parts)
+    sizes = [math.prod(leaf.library.shape(leaf.value)) for leaf in once]
+    kept = [(leaf.differentiated, _Place(leaf) if leaf.differentiated else leaf.value) for leaf in found]
+
+    def unravel(vector: Any) -> Any:
+        source = require_leaf(vector, "the vector")
+        if source.shape(vector) != (sum(sizes),):
+            raise TreeError(
+                f"unravel: the vector has shape {source.shape(vector)}, but the tree has {sum(sizes)} numbers: ({sum(sizes)},)."
+            )
+        start, pieces = 0, []
+        for size in sizes:
+            pieces.append(vector[start : start + size])
+            start += size
+        taken: set[int] = set()
+        order = iter(places)
+        values = [place.restored(pieces[next(order)], source, taken) if active else place for active, place in kept]
+        return rebuild(structure, iter(values))
+
+    return vector, unravel
+
+
+class _Place:
+    """How a leaf is made of its part of a vector."""
+
+    def __init__(self, leaf: Leaf):
+        self.library, self.shape = leaf.library, leaf.library.shape(leaf.value)
+        self.dtype = leaf.library.dtype(leaf.value)
+        #: For the device, and the class of a NumPy scalar: an array without numbers of its own would not do.
+        self.like = None if leaf.library is PYTHON else leaf.value
+
+    def restored(self, part: Any, source: Library, taken: set[int]) -> Any:
+        xp = source.namespace(part)
+        if kind(source.dtype(part)) == "complex" and not self.dtype.startswith("complex"):
+            part = xp.real(part)
+        array = xp.reshape(part, self.shape)
+        dtype = {"float": "float64", "complex": "complex128"}.get(self.dtype, self.dtype)
+        if self.library is PYTHON and source.traced(array):
+            return array
+        return self.library.restore(array, source, self.like, dtype, taken)
+
+
+def _places(active: Sequence[Leaf], shared: bool) -> list[int]:
+    """Which part of the vector each leaf takes."""
+    known: dict[Any, int] = {}
+    # Equal Python numbers may be one object without being one variable.
+    return [
+        known.setdefault((id(leaf.value),) if shared and leaf.library is not PYTHON else n, len(known))
+        for n, leaf in enumerate(active)
+    ]
+
+
+def _common(dtypes: Sequence[str], active: Sequence[Leaf]) -> str:
+    real = widest(dtypes)
+    complexes = any(kind(dtype) == "complex" for dtype in dtypes) or any(type(leaf.value) is complex for leaf in active)
+    return complex_of(real) if complexes else real
+
+
+def _as_vector(leaf: Leaf, library: Library, dtype: str) -> Any:
+    value = leaf.value
+    if leaf.library is not library:
+        value = library.asarray(value if leaf.library in (PYTHON, NUMPY) else library.foreign(value, leaf.library), dtype=dtype)
+    array = library.asarray(value, dtype=dtype)
+    return library.namespace(array).reshape(array, (-1,))
+
+
+# Blocks -----------------------------------------------------------------------------------------------------------------
+
+
+@untraced
+def as_matrix(blocks: Any, rows: Any, columns: Any = None) -> Any:
+    """What `jacobian` or `hessian` returned as one matrix of shape `(m, n)`.
+
+    rows: what f returned, or a tree like it, of m numbers; columns: the tuple of f's arguments, of n numbers. A Hessian takes
+    its argument alone: `as_matrix(hessian(f, backend, x), x)`. The order is that of `ravel`. What is None counts as zero.
+    SciPy's sparse matrices, as `AutoSparse` gives them, make a sparse matrix of the same format.
+    Raises TreeError where blocks, rows and columns do not fit.
+
+    >>> import numpy as np
+    >>> from adinterface import AutoFiniteDifferences, hessian, tree
+    >>> x = {"a": 1.0, "b": np.array([2.0, 3.0])}
+    >>> H = hessian(lambda x: x["a"] * x["b"][0] * x["b"][1], AutoFiniteDifferences(), x)
+    >>> tree.as_matrix(H, x).round(4) + 0.0
+    array([[0., 3., 2.],
+           [3., 0., 1.],
+           [2., 1., 0.]])
+    """
+    lines = []
+    found = list(_lines(blocks, rows, columns))
+    sparse = sys.modules.get("scipy.sparse")
+    if sparse is not None and any(sparse.issparse(block) for _, parts in found for _, block, _ in parts):
+        return _sparse_matrix(sparse, found)
+    for m, parts in found:
+        made = []
+        for n, block, shape in parts:
+            library = None if block is None else require_leaf(block, "the blocks")
+            if block is not None and library is not None and library.shape(block) != shape:
+                raise TreeError(f"as_matrix: a block has shape {library.shape(block)}, but its row and column ask for {shape}.")
+            made.append((m, n, block, library))
+        lines.append(made)
+    example = next((cell for line in lines for cell in line if cell[2] is not None), None)
+    if example is None:
+        raise TreeError("as_matrix: there is no block.")
+    library = example[3] if example[3] is not PYTHON else NUMPY
+    assert library is not None
+    whole = []
+    for line in lines:
+        whole.append([_as_block(cell, library, example[2]) for cell in line])
+    xp = library.namespace(whole[0][0])
+    return xp.concat([xp.concat(line, axis=1) for line in whole], axis=0)
+
+
+def _sparse_matrix(sparse: Any, lines: list[tuple[int, list[tuple[int, Any, tuple[int, ...]]]]]) -> Any:
+    formats = []
+    for m, parts in lines:
+        for n, block, _ in parts:
+            if block is None:
+                continue
+            if not sparse.issparse(block):
+                raise TreeError(f"as_matrix: the blocks are sparse matrices and a {type(block).__name__}. Pass one kind alone.")
+            if block.shape != (m, n):
+                raise TreeError(
+                    f"as_matrix: a sparse block has shape {block.shape}, but its row and column have {m} and {n} numbers."
+                )
+            formats.append(block.format)
+            single = block
+    if len(lines) == len(lines[0][1]) == 1:
+        return single
+    return sparse.block_array(
+        [[sparse.coo_array((m, n)) if block is None else block for n, block, _ in parts] for m, parts in lines],
+        format=formats[0],
+    )
+
+
+def _as_block(cell: tuple[int, int, Any, Library | None], library: Library, example: Any) -> Any:
+    m, n, block, own = cell
+    if block is None:
+        like = None if require_leaf(example, "the blocks") is PYTHON else example
+        dtype = "float64" if like is None else library.dtype(like)
+        return library.asarray(np.zeros((m, n)), dtype=dtype, like=like)
+    if own is not library:
+        block = library.asarray(block if own in (PYTHON, NUMPY) or own is None else library.foreign(block, own))
+    return library.namespace(block).reshape(block, (m, n))
+
+
+@untraced
+def from_matrix(matrix: Any, rows: Any, columns: Any = None) -> Any:
+    """The blocks that `as_matrix` made a matrix of: each in the library and dtype of the matrix.
+
+    Raises TreeError for a matrix of another shape.
+    """
+    library = require_leaf(matrix, "the matrix")
+    row_structure, row_leaves, column_structure, column_leaves = _both(rows, columns)
+    heights, widths = [_sizes(found) for found in (row_leaves, column_leaves)]
+    if library.shape(matrix) != (sum(heights), sum(widths)):
+        raise TreeError(
+            f"from_matrix: the matrix has shape {library.shape(matrix)}, but rows and columns ask for "
+            f"{(sum(heights), sum(widths))}."
+        )
+    xp = library.namespace(matrix)
+    lines, top = [], 0
+    for row, height in zip([leaf for leaf in row_leaves if leaf.differentiated], heights):
+        left, cells = 0, []
+        for column, width in zip([leaf for leaf in column_leaves if leaf.differentiated], widths):
+            shape = (*row.library.shape(row.value), *column.library.shape(column.value))
+            cells.append(xp.reshape(matrix[top : top + height, left : left + width], shape))
+            left += width
+        filled = iter(cells)
+        lines.append(rebuild(column_structure, iter([next(filled) if leaf.differentiated else None for leaf in column_leaves])))
+        top += height
+    built = iter(lines)
+    return rebuild(row_structure, iter([next(built) if leaf.differentiated else None for leaf in row_leaves]))
+
+
+def _both(rows: Any, columns: Any) -> tuple[Any, list[Leaf], Any, list[Leaf]]:
+    row_structure, row_leaves = apart(rows)
+    column_structure, column_leaves = (row_structure, row_leaves) if columns is None else apart(columns)
+    return row_structure, row_leaves, column_structure, column_leaves
+
+
+def _sizes(found: Sequence[Leaf]) -> list[int]:
+    return [math.prod(leaf.library.shape(leaf.value)) for leaf in found if leaf.differentiated]
+
+
+def _lines(blocks: Any, rows: Any, columns: Any) -> list[tuple[int, list[tuple[int, Any, tuple[int, ...]]]]]:
+    """For each leaf of the rows: how many numbers it has, and for each leaf of the columns the same, the block, its shape."""
+    row_structure, row_leaves, column_structure, column_leaves = _both(rows, columns)
+    lines = []
+    for leaf, line in zip(row_leaves, along(row_structure, row_leaves, blocks, "the blocks", first="the rows", whatever=True)):
+        if not leaf.differentiated:
+            continue
+        height = leaf.library.shape(leaf.value)
+        parts = [
+            (math.prod(shape), block, (*height, *shape))
+            for column, block in zip(
+                column_leaves, along(column_structure, column_leaves, line, "the blocks", first="the columns", whatever=True)
+            )
+            if column.differentiated
+            for shape in [column.library.shape(column.value)]
+        ]
+        lines.append((math.prod(height), parts))
+    return lines
+
+
+# Other libraries --------------------------------------------------------------------------------------------------------
+
+
+@untraced
+def cast(tree: Any, dtype: Any) -> Any:
+    """The same tree with its floating arrays in another dtype: `"float32"`, `numpy.float64`, `"bfloat16"`.
+
+    Complex arrays take the complex dtype of that precision; integers and Python's numbers stay.
+    Raises PrecisionError for a dtype that a leaf's library lacks, TypeError for one that is not real and floating.
+
+    >>> import numpy as np
+    >>> from adinterface import tree
+    >>> tree.cast({"w": np.ones(2)}, "float32")
+    {'w': array([1., 1.], dtype=float32)}
+    """
+    name = _dtype_name(dtype)
+    structure, found = apart(tree)
+    values = [_cast(leaf, name) if leaf.differentiated and leaf.library is not PYTHON else leaf.value for leaf in found]
+    return rebuild(structure, iter(values))
+
+
+def _dtype_name(dtype: Any) -> str:
+    if isinstance(dtype, str):
+        name = dtype
+    else:
+        try:
+            name = np.dtype(dtype).name
+        except TypeError:  # an engine's own, which is printed with the engine in front
+            name = str(dtype).rpartition(".")[2]
+    if kind(name) != "real":
+        raise TypeError(f"cast: dtype must be real and floating, such as 'float32', not {dtype!r}.")
+    return name
+
+
+def _cast(leaf: Leaf, dtype: str) -> Any:
+    library = leaf.library
+    target = complex_of(dtype) if kind(library.dtype(leaf.value)) == "complex" else dtype
+    return leaf.value if library.dtype(leaf.value) == target else library.asarray(leaf.value, dtype=target)
+
+
+@untraced
+def to(tree: Any, library: str | AutoBackend, *, dtype: Any = None, device: Any = None) -> Any:
+    """The same tree with its arrays in another library: `"numpy"`, `"torch"`, `"jax"`, or that of a backend, `AutoTorch()`.
+
+    Integer arrays go too, Python's numbers stay. Memory is shared where both libraries allow it. `dtype` is as for `cast`, and
+    `device` as the engine names it. Raises BackendError for a name that no backend has, ConversionError for a module, whose
+    code computes with its own library alone, and for a leaf that an engine traces.
+
+    >>> import numpy as np
+    >>> from adinterface import tree
+    >>> type(tree.to({"w": np.ones(2)}, "numpy")["w"]).__name__
+    'ndarray'
+    """
+    target = _library_of(library)
+    structure, found = apart(tree)
+    values = [leaf.value if leaf.library is PYTHON else _moved(leaf, target, device) for leaf in found]
+    moved = rebuild(structure, iter(values))
+    return moved if dtype is None else cast(moved, dtype)
+
+
+def _library_of(library: str | AutoBackend) -> Library:
+    if library == "numpy":
+        return NUMPY
+    backend = backend_class(library) if isinstance(library, str) else find(library)
+    return next(iter(backend.libraries), NUMPY)
+
+
+def _moved(leaf: Leaf, target: Library, device: Any) -> Any:
+    source, value = leaf.library, leaf.value
+    if leaf.holder is not None and source is not target:
+        raise ConversionError(
+            f"to: the code of {type(leaf.holder).__name__} computes with {source.name} alone, so its parameters stay there. "
+            f"Convert what you need of it: dict(module.named_parameters())."
+        )
+    if source is target:
+        return value if device is None else target.asarray(value, like=device)
+    if source.traced(value):
+        raise ConversionError(f"to: a leaf is traced by {source.name}, which its numbers cannot leave.")
+    exported = value if source is NUMPY else target.foreign(value, source)
+    return target.asarray(exported, dtype=source.dtype(value), like=device)
+
+
+__all__ = ["as_matrix", "cast", "from_matrix", "ravel", "to"]

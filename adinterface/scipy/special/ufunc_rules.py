@@ -1,0 +1,143 @@
+"""How a ufunc of scipy.special becomes a rule from its partial derivatives, which are NumPy code with ufuncs like it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core.contract.errors import NumpyCodeError
+from ...numpy_code.array import NumpyArray, unwrap, wrap
+from ...numpy_code.engine import Engine
+from ...rules.rule import Rule
+from ...rules.scalar import from_partials
+from ..arrays import cast
+from .zero_products import product
+
+
+def ruled(
+    name: str,
+    function: Callable[..., Any],
+    partials: Callable[..., Any] | None,
+    *,
+    orders: int = 0,
+    what: str = "order",
+    host: bool = True,
+) -> Callable[..., Any]:
+    """A function that runs on the host, with `partials(value, *args)` for the arguments behind the first `orders`.
+
+    By those orders, and by everything without partials, there is no derivative: to ask for one is an error.
+    what: what the orders are called in it. host: as of `rule`.
+    """
+
+    def in_order(variables: tuple[Any, ...], constants: tuple[Any, ...], places: tuple[int, ...]) -> list[Any]:
+        """All arguments of the function; places: those of the variables."""
+        next_variable, next_constant = iter(variables), iter(constants)
+        count = len(variables) + len(constants)
+        return [next(next_variable) if n in places else next(next_constant) for n in range(count)]
+
+    def value(*variables: Any, constants: tuple[Any, ...], places: tuple[int, ...]) -> Any:
+        args = in_order(variables, constants, places)
+        if host and any(type(arg) is float for arg in args):  # which some ufuncs of SciPy's take for float64
+            dtype = np.empty(0, alike(*args)).real.dtype
+            args = [np.asarray(arg, dtype) if type(arg) is float else arg for arg in args]
+        return function(*args)
+
+    def derivatives(result: Any, *variables: Any, constants: tuple[Any, ...], places: tuple[int, ...]) -> Any:
+        if partials is None:
+            raise NumpyCodeError(f"numpy_function: scipy.special.{name} has no further derivative here. {_INSTEAD}")
+        with np.errstate(all="ignore"):  # where the function is not defined, and nobody may want its derivative
+            rows = partials(result, *in_order(variables, constants, places))
+            if type(result) is tuple:
+                return tuple([_chosen(row, places, orders) for row in rows])
+            return _chosen(rows, places, orders)
+
+    rule: Rule[..., Any] = from_partials(value, derivatives, host, product)
+    definition = rule._definition
+    definition.name = f"scipy.special.{name}"
+    definition.refusal = NumpyCodeError(
+        f"numpy_function: scipy.special.{name} has no derivative here with respect to its {what}. Pass that in Constant(...), "
+        f"or use AutoFiniteDifferences()."
+    )
+
+    def call(*args: Any) -> Any:
+        args = _promoted(args)
+        # What nobody follows is a constant, whose partial derivative need not be computed.
+        places = tuple([n for n, arg in enumerate(args) if n >= orders and _followed(arg)])
+        if not places:
+            places = tuple([n for n, arg in enumerate(args) if n >= orders and isinstance(arg, NumpyArray)][:1])
+        constants = tuple([arg for n, arg in enumerate(args) if n not in places])
+        return rule(*[args[n] for n in places], constants=constants, places=places)
+
+    return call
+
+
+_INSTEAD = "Pass its parameters in Constant(...), or use AutoFiniteDifferences()."
+
+
+def _promoted(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Real arrays of an engine in one dtype that SciPy has, so that each has a cotangent of its own."""
+    if not any(isinstance(arg, NumpyArray) for arg in args):
+        return args
+    dtype = np.result_type(*[arg if isinstance(arg, (bool, int, float, complex)) else arg.dtype for arg in args])
+    if dtype.kind != "f":
+        return args
+    if dtype.itemsize < 4:
+        dtype = np.dtype(np.float32)
+
+    def other(x: Any) -> bool:
+        return isinstance(x, NumpyArray) and x.dtype.kind == "f" and x.dtype != dtype
+
+    return tuple([cast(x, dtype) if other(x) else x for x in args])
+
+
+def _followed(x: Any) -> bool:
+    return isinstance(x, NumpyArray) and x._engine.library.traced(x._array) and x.dtype.kind in "fc"
+
+
+def _chosen(given: Any, places: tuple[int, ...], orders: int) -> tuple[Any, ...]:
+    """The partial derivatives by the arguments in these places."""
+    row = given if type(given) is tuple else (given,)
+    chosen = [row[n - orders] for n in places]
+    return tuple([partial() if callable(partial) and not isinstance(partial, NumpyArray) else partial for partial in chosen])
+
+
+def scipy_ufunc(name: str) -> Any:
+    """A ufunc of scipy.special, or one that SciPy keeps to itself; None where the installed SciPy does not have it."""
+    from scipy import special
+
+    return getattr(special, name, None) or getattr(special._ufuncs, name, None)
+
+
+def natively(code: Callable[..., Any], engine: Engine) -> Callable[..., Any]:
+    """NumPy code as a function of the engine's own arrays."""
+
+    def call(*natives: Any) -> Any:
+        beside = next((x for x in natives if isinstance(x, engine.types)), None)
+        return unwrap(code(*[wrap(x, engine) for x in natives]), engine, beside)
+
+    return call
+
+
+def alike(*args: Any) -> np.dtype[Any]:
+    """The floating dtype of a function of these arguments."""
+    dtype = np.result_type(*args)
+    return dtype if dtype.kind in "fc" else np.dtype(float)
+
+
+def require_real(*args: Any) -> None:
+    """Raises NumpyCodeError for complex arguments, of which a derivative by a parameter is not known."""
+    if any(getattr(x, "dtype", np.dtype(type(x))).kind == "c" for x in args):
+        raise NumpyCodeError(f"numpy_function: a derivative by a parameter is known here for real arguments alone. {_INSTEAD}")
+
+
+def in_double(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of NumPy's arrays, computed in float64 and rounded once to the dtype of the arguments."""
+
+    def call(*args: Any) -> Any:
+        require_real(*args)
+        with np.errstate(all="ignore"):
+            return np.asarray(function(*[np.asarray(x, float) for x in args]), alike(*args))
+
+    return call

@@ -1,0 +1,114 @@
+"""Sets of inputs, one for each element of an array, as the rows of one boolean CSR matrix; None where all are empty."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .scipy_import import scipy_sparse
+
+#: A boolean CSR matrix with a row for each element and a column for each input.
+Sets = Any
+
+
+def identity(count: int) -> Sets:
+    """Each element depends on itself."""
+    sp = scipy_sparse()
+    indices = np.arange(count, dtype=np.int32)
+    return sp.csr_array((np.ones(count, bool), indices, np.arange(count + 1, dtype=np.int32)), shape=(count, count))
+
+
+def part_of_identity(start: int, size: int, count: int) -> Sets:
+    """Of `size` elements, each depends on one of `count` inputs, from `start` on."""
+    sp = scipy_sparse()
+    indices = np.arange(start, start + size, dtype=np.int32)
+    return sp.csr_array((np.ones(size, bool), indices, np.arange(size + 1, dtype=np.int32)), shape=(size, count))
+
+
+def union(a: Sets, b: Sets) -> Sets:
+    """Row by row."""
+    if a is None or a is b:
+        return b
+    return a if b is None else a + b
+
+
+def selected(sets: Sets, index: np.ndarray[Any, Any], *, some_empty: bool = False) -> Sets:
+    """The sets of elements with these numbers, in this order; with `some_empty`, -1 stands for the empty set."""
+    if sets is None:
+        return None
+    index = index.ravel()
+    if some_empty and index.size and index.min() < 0:
+        kept = index >= 0
+        found = selected(sets, index[kept])
+        pointers = np.zeros(index.size + 1, found.indptr.dtype)
+        pointers[1:][kept] = np.diff(found.indptr)
+        return _assembled(found.data, found.indices, np.cumsum(pointers, dtype=found.indptr.dtype), (index.size, sets.shape[1]))
+    if index.size and index[-1] - index[0] == index.size - 1 and (np.diff(index) == 1).all():
+        first, last = int(index[0]), int(index[-1]) + 1
+        if last - first == sets.shape[0]:
+            return sets
+        start, stop = sets.indptr[first], sets.indptr[last]
+        pointers = sets.indptr[first : last + 1] - start
+        return _assembled(sets.data[start:stop], sets.indices[start:stop], pointers, (index.size, sets.shape[1]))
+    return sets[index]
+
+
+def _assembled(data: Any, indices: Any, pointers: Any, shape: tuple[int, int]) -> Sets:
+    found = scipy_sparse().csr_array((data, indices, pointers), shape=shape)
+    # Rows of a matrix whose rows are sorted and hold nothing twice; to look again takes as long as what they are for.
+    found.has_canonical_format = True
+    return found
+
+
+def stacked(parts: list[tuple[Sets, int]], inputs: int) -> Sets:
+    """The sets of several arrays, one behind the other, from the sets and the size of each."""
+    if all(sets is None for sets, _ in parts):
+        return None
+    sp = scipy_sparse()
+    return sp.vstack([empty(size, inputs) if sets is None else sets for sets, size in parts], format="csr")
+
+
+def empty(size: int, inputs: int) -> Sets:
+    return scipy_sparse().csr_array((size, inputs), dtype=bool)
+
+
+def united(sets: Sets, groups: np.ndarray[Any, Any], count: int) -> Sets:
+    """The union of the sets of each group, from the number of the group that each element is in."""
+    if sets is None:
+        return None
+    sp = scipy_sparse()
+    groups = groups.ravel()
+    if count == 1:
+        return all_of(sets)
+    members = sp.csr_array((np.ones(groups.size, bool), (groups, np.arange(groups.size))), shape=(count, groups.size))
+    return product(members, sets)
+
+
+def all_of(sets: Sets) -> Sets:
+    """One row: the union of all."""
+    sp = scipy_sparse()
+    indices = np.flatnonzero(np.bincount(sets.indices, minlength=sets.shape[1])).astype(sets.indices.dtype)
+    return sp.csr_array((np.ones(indices.size, bool), indices, np.array([0, indices.size])), shape=(1, sets.shape[1]))
+
+
+def product(members: Any, sets: Sets) -> Sets:
+    """For each row of `members`, the union of the sets that its entries name."""
+    found = members @ sets
+    found.sort_indices()
+    return found
+
+
+def everywhere(row: Sets, size: int) -> Sets:
+    """One row, `size` times."""
+    sp = scipy_sparse()
+    pointers = np.arange(size + 1) * row.nnz
+    return sp.csr_array((np.ones(size * row.nnz, bool), np.tile(row.indices, size), pointers), shape=(size, row.shape[1]))
+
+
+def entries(sets: Sets) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Rows and columns, sorted."""
+    if not sets.has_canonical_format:
+        sets = sets.copy()
+        sets.sum_duplicates()
+    return np.repeat(np.arange(sets.shape[0]), np.diff(sets.indptr)), sets.indices

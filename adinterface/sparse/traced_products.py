@@ -1,0 +1,123 @@
+"""Products of traced matrices and vectors, by the sums that each element of the result is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .index_sets import Sets, product, union
+from .scipy_import import scipy_sparse
+from .traced import Traced
+
+#: So many terms of sums are written out; beyond, every element depends on everything.
+_TERMS = 3 * 10**7
+
+
+def product_of(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """`matmul` and its kin on two operands of which one is traced or both; None if this is better taken as a whole."""
+    a, b = [x if isinstance(x, Traced) else np.asarray(x) for x in args[:2]]
+    rest, options = args[2:], {key: value for key, value in kwargs.items() if key in ("axis", "axes")}
+    if len(args) < 2 or (name == "dot" and (a.ndim == 0 or b.ndim == 0)):
+        return a * b
+    with np.errstate(all="ignore"):
+        value = np.asarray(function(*[_value(x) for x in args], **kwargs))
+    operands = [x for x in (a, b) if isinstance(x, Traced)]
+    trace, fixed = operands[0].tracing, all(x.fixed for x in operands)
+    if value.dtype.kind not in "fc":
+        return Traced(value, None, trace, fixed)
+    terms = _terms(name, function, a, b, rest, options, value)
+    if terms is None:
+        return None
+    results, left, right = terms
+    sets: Sets = None
+    for x, numbers, other, others in ((a, left, b, right), (b, right, a, left)):
+        if not isinstance(x, Traced) or x.sets is None:
+            continue
+        kept = slice(None)
+        if not isinstance(other, Traced) or (other.fixed and other.sets is None):
+            kept = _value(other).ravel()[others] != 0
+        sets = union(sets, product(_matrix(results[kept], numbers[kept], (value.size, x.size)), x.sets))
+    if trace.second and isinstance(a, Traced) and isinstance(b, Traced) and a.sets is not None and b.sets is not None:
+        met = product(_matrix(left, right, (a.size, b.size)), b.sets)
+        trace.meet(a.sets, met)
+    return Traced(value, sets, trace, fixed)
+
+
+def _value(x: Any) -> Any:
+    return x.value if isinstance(x, Traced) else x
+
+
+def _matrix(rows: Any, columns: Any, shape: tuple[int, int]) -> Any:
+    return scipy_sparse().csr_array((np.ones(rows.size, bool), (rows, columns)), shape=shape)
+
+
+def _terms(
+    name: str, function: Callable[..., Any], a: Any, b: Any, rest: Sequence[Any], options: dict[str, Any], value: Any
+) -> tuple[Any, Any, Any] | None:
+    """Numbers of the results, and of the elements of both operands whose product is a term of each; those that a plain matrix
+    is zero in are left out where that is simple."""
+    left = np.arange(a.size).reshape(a.shape)
+    right = np.arange(b.size).reshape(b.shape)
+    if name in ("matmul", "dot") and a.ndim == 2 and b.ndim <= 2 and not isinstance(a, Traced):
+        columns = b.shape[1] if b.ndim == 2 else 1
+        right = right.reshape(b.shape[0], columns)
+        i, k = np.nonzero(a)
+        if i.size * columns > _TERMS:
+            return None
+        return _grid(i, columns), np.repeat(left[i, k], columns), right[k].ravel()
+    a_size, b_size = a.size, b.size
+    if a_size * b_size > _TERMS * max(1, min(a_size, b_size)):
+        return None
+    if name == "matmul":
+        if a.ndim == 1:
+            left = left[None, :]
+        if b.ndim == 1:
+            right = right[:, None]
+        left, right = left[..., :, :, None], right[..., None, :, :]
+        return _aligned(left, right, -2, value)
+    if name == "vecdot":
+        axis = options.get("axis", -1)
+        left, right = np.broadcast_arrays(left, right)
+        return _aligned(np.moveaxis(left, axis, -1), np.moveaxis(right, axis, -1), -1, value)
+    if name == "matvec":
+        return _aligned(left, right[..., None, :], -1, value)
+    if name == "vecmat":
+        return _aligned(left[..., :, None], right, -2, value)
+    if name == "vdot":
+        return _aligned(left.ravel(), right.ravel(), -1, value)
+    if name in ("dot", "inner", "tensordot"):
+        if name == "tensordot":
+            axes = options.get("axes", rest[0] if rest else 2)
+            if isinstance(axes, (int, np.integer)):
+                axes = (list(range(a.ndim - axes, a.ndim)), list(range(axes)))
+            over_a, over_b = [[x] if isinstance(x, (int, np.integer)) else list(x) for x in axes]
+        elif name == "inner":
+            over_a, over_b = [a.ndim - 1], [b.ndim - 1]
+        else:
+            over_a, over_b = [a.ndim - 1], [max(b.ndim - 2, 0)]
+        count = len(over_a)
+        left = np.moveaxis(left, over_a, range(-count, 0)) if count else left
+        right = np.moveaxis(right, over_b, range(count)) if count else right
+        summed = int(np.prod(left.shape[left.ndim - count :]))
+        left, right = left.reshape(-1, summed, 1), right.reshape(1, summed, -1)
+        return _aligned(left, right, 1, value)
+    return None
+
+
+def _grid(rows: Any, columns: int) -> Any:
+    """Of each term, the number of its result in a matrix with so many columns."""
+    return (rows[:, None] * columns + np.arange(columns)).ravel()
+
+
+def _aligned(left: Any, right: Any, axis: int, value: Any) -> tuple[Any, Any, Any] | None:
+    """Operands that broadcast against one another, summed over one axis."""
+    if int(np.prod(np.broadcast_shapes(left.shape, right.shape))) > _TERMS:
+        return None
+    left, right = np.broadcast_arrays(left, right)
+    shape = list(left.shape)
+    summed = shape.pop(axis)
+    results = np.broadcast_to(np.expand_dims(np.arange(value.size).reshape(shape), axis), left.shape)
+    assert summed == left.shape[axis]
+    return results.ravel(), left.ravel(), right.ravel()

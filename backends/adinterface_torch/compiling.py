@@ -1,0 +1,153 @@
+"""Calls in code that `torch.compile` or `torch.export` traces.
+
+Each can trace another way. `torch.compile` traces `torch.func`; it refuses `torch.autograd.grad`, unless a setting of the whole
+process allows it. `torch.export` runs the code in Python, on tensors without numbers, and records what `torch.autograd.grad`
+does; of `torch.func` it makes a program that gives no numbers. With `strict=True` it traces as `torch.compile` does, so it is
+refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import CodeType
+from typing import Any, NoReturn
+
+import torch
+from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing, make_fx
+
+from adinterface.core.contract.auto import AutoBackend, AutoTorch
+from adinterface.core.contract.compilers import Compiler, TracedGradient
+from adinterface.core.contract.errors import BackendError
+
+from .ambient import here
+from .private import is_exporting, leave_to_python
+
+#: The classes of tensors in code that `torch.compile` traces.
+_ARRAYS = (torch.Tensor, torch.nn.Parameter)
+
+#: Scalar and auxiliary results of leaves.
+_WithAux = Callable[..., tuple[Any, tuple[Any, ...]]]
+
+
+class TorchCompiler(Compiler):
+    name = "torch"
+
+    def leave(self, code: CodeType) -> None:
+        leave_to_python(code)
+
+    def reads_code(self) -> bool:
+        return torch.compiler.is_dynamo_compiling()
+
+    def refuse(self, reason: str) -> NoReturn:
+        if torch.compiler.is_dynamo_compiling():
+            torch._dynamo.graph_break(msg=f"{reason}. {_TRACED} Without fullgraph=True the call is left to Python.")
+        raise BackendError(f"torch.export cannot trace this call: {reason}. {_TRACED}")
+
+    def is_array(self, value: Any) -> bool:
+        known = type(value) in _ARRAYS if torch.compiler.is_dynamo_compiling() else isinstance(value, torch.Tensor)
+        return known and value.layout is torch.strided
+
+    def is_floating(self, array: Any) -> bool:
+        return bool(array.dtype.is_floating_point or array.dtype.is_complex)
+
+    def is_real_scalar(self, array: Any) -> bool:
+        return array.ndim == 0 and bool(array.dtype.is_floating_point)
+
+    def zeros_like(self, array: Any) -> Any:
+        return torch.zeros_like(array)
+
+    def accepts(self, auto: AutoBackend) -> str | None:
+        assert isinstance(auto, AutoTorch)
+        if torch.compiler.is_dynamo_compiling() and is_exporting():
+            return "torch.export traces derivatives with strict=False only"
+        if auto.mode == "forward":
+            return "AutoTorch(mode='forward') cannot be traced"
+        if auto.device is not None or auto.executor is not None:
+            return "AutoTorch with a device or an executor cannot be traced"
+        return None
+
+    def gradient(self, function: _WithAux, leaves: Sequence[Any]) -> TracedGradient:
+        if not torch.compiler.is_dynamo_compiling():
+            return _exported_gradient(function, leaves)
+        both = torch.func.grad_and_value(function, argnums=tuple(range(len(leaves))), has_aux=True)
+        gradients, (output, aux) = both(*leaves)
+        return TracedGradient(output.clone(), _apart(aux), _apart(gradients))
+
+    def hvp(self, function: Callable[..., Any], leaves: Sequence[Any], directions: Sequence[Any]) -> tuple[Any, Any]:
+        if not torch.compiler.is_dynamo_compiling():
+            return _exported_hvp(function, leaves, directions)
+        pulled: Any = torch.func.vjp(torch.func.grad(function, argnums=tuple(range(len(leaves)))), *leaves)
+        gradients, back = pulled
+        return _apart(gradients), _apart(back(tuple(directions)))
+
+
+_TRACED = (
+    "Traced are calls on AutoTorch(), in reverse mode, whose arguments are tensors, or dicts, lists, tuples and dataclasses of "
+    "tensors."
+)
+
+
+def _apart(tensors: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+    """Dense copies: torch gives the same tensor twice for a + b, and one number in many places for a sum."""
+    return tuple([tensor.clone() for tensor in tensors])
+
+
+# torch.export --------------------------------------------------------------------------------------------------------
+
+
+def _exported_gradient(function: _WithAux, leaves: Sequence[torch.Tensor]) -> TracedGradient:
+    def compute(*leaves: torch.Tensor) -> Any:
+        inputs, (output, aux) = _recorded(function, leaves)
+        return _shown([output])[0], _shown(aux), _shown(_grad(output, inputs))
+
+    return TracedGradient(*_program(compute, leaves))
+
+
+def _exported_hvp(
+    function: Callable[..., torch.Tensor], leaves: Sequence[torch.Tensor], directions: Sequence[torch.Tensor]
+) -> tuple[Any, Any]:
+    def compute(*both: torch.Tensor) -> Any:
+        inputs, output = _recorded(function, both[: len(leaves)])
+        gradients = _grad(output, inputs)
+        slope = sum([(gradient * direction).sum() for gradient, direction in zip(gradients, both[len(leaves) :])])
+        return _shown(gradients), _shown(_grad(slope, inputs))
+
+    gradients, products = _program(compute, [*leaves, *directions])
+    return gradients, products
+
+
+def _program(compute: Callable[..., Any], arrays: Sequence[torch.Tensor]) -> Any:
+    """What `compute` gives, recorded as the operations that it and its backward passes carry out.
+
+    torch.export itself loses the tensors that a backward pass kept of the results of operations. The operations recorded here
+    have no derivatives, so a call inside another one, and one whose results stay in a graph, is left to torch.export.
+    """
+    with torch.enable_grad():
+        if here.depth or any(x.requires_grad for x in arrays):
+            return compute(*arrays)
+        with disable_proxy_modes_tracing():
+            program = make_fx(compute)(*arrays)
+    with torch.no_grad():
+        return program(*arrays)
+
+
+def _recorded(function: Callable[..., Any], leaves: Sequence[torch.Tensor]) -> tuple[list[torch.Tensor], Any]:
+    """Aliases of the leaves, and the function at these."""
+    inputs = [x.view_as(x) if x.requires_grad else x.detach().requires_grad_() for x in leaves]
+    here.depth += 1
+    try:
+        return inputs, function(*inputs)
+    finally:
+        here.depth -= 1
+
+
+def _grad(output: Any, inputs: Sequence[torch.Tensor]) -> Sequence[torch.Tensor]:
+    if not output.requires_grad:
+        return [torch.zeros_like(x) for x in inputs]
+    found = torch.autograd.grad(output, inputs, create_graph=True, allow_unused=True)
+    return [torch.zeros_like(x) if gradient is None else gradient for x, gradient in zip(inputs, found)]
+
+
+def _shown(tensors: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+    """The results of a call, outside its graph unless it is part of f of another call."""
+    return _apart(tensors if here.depth else [tensor.detach() for tensor in tensors])

@@ -1,0 +1,306 @@
+"""`torch.nn.Module` as a node: its parameters are the children, everything else is structure."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import operator
+import sys
+import threading
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from itertools import count
+from typing import Any
+from weakref import WeakValueDictionary, ref
+
+import torch
+from torch import nn
+from torch.nn.parameter import UninitializedParameter
+
+from adinterface.core.contract.errors import ConversionError
+from adinterface.core.contract.nodes import NodeType
+from adinterface.core.contract.structures import Constant
+
+from .ambient import here
+from .copying import copy_of, gradient_of, is_plain
+from .distributed import refuse_copies, refuse_unknown, reshard
+from .private import in_use
+from .state import note_copy
+
+_PARAMETERS = {nn.Parameter}
+_IS_NESTED, _REQUIRES_GRAD = operator.attrgetter("is_nested"), operator.attrgetter("requires_grad")
+_DTYPE_AND_SHAPE = operator.attrgetter("dtype", "shape")
+
+
+class ModuleNode(NodeType):
+    """Children: each parameter once (tied ones are one), in the order of `named_parameters`; frozen ones as Constant.
+
+    f gets the user's own module as long as the children are its own parameters. Otherwise it gets a private copy
+    around the values, in which every reference to a parameter is theirs (an LSTM's list of flat weights,
+    parametrizations), and which never touches the user's object.
+    """
+
+    held = True
+
+    def matches(self, value: object) -> bool:
+        return isinstance(value, nn.Module)
+
+    def flatten(self, value: Any) -> tuple[Sequence[Any], Any]:
+        if in_use():
+            reshard(value)
+        structure, parameters = read(value)
+        if all(map(_REQUIRES_GRAD, parameters)):
+            return parameters, structure
+        return [p if p.requires_grad else Constant(p) for p in parameters], structure
+
+    def key(self, data: Any) -> Any:
+        return data
+
+    def leaf_keys(self, children: Sequence[Any]) -> Iterable[Any] | None:
+        if {*map(type, children)} == _PARAMETERS and not any(map(_IS_NESTED, children)):
+            return map(_DTYPE_AND_SHAPE, children)
+        return None
+
+    def unflatten(self, data: Any, children: Sequence[Any]) -> Any:
+        (module, parameters), *values = children
+        if all(map(operator.is_, values, parameters)):
+            if here.watch is not None:
+                here.watch.given(module)
+            return module
+        copied = data.around(module, parameters, values)
+        note_copy(module, copied)
+        return copied
+
+    def gradient(self, data: Any, children: Sequence[Any]) -> Any:
+        return data.gradient(*children[0], children[1:])
+
+    def replace(self, data: Any, children: Sequence[Any]) -> Any:
+        (module, parameters), *values = children
+        values = [value.value if type(value) is Constant else value for value in values]  # the frozen ones
+        values = [_parameter(value, old) for value, old in zip(values, parameters)]
+        return data.around(module, parameters, values, compiled=True)
+
+    def state(self, value: Any) -> tuple[Any, ...]:
+        return tuple([(id(buffer), buffer._version) for buffer in value.buffers()])
+
+    def parts(self, data: Any, other: Any) -> tuple[Sequence[Any], list[str]]:
+        # Where a module is the row of a Hessian, modules stand where it has parameters.
+        names = data.names if all(_has(other, name) for name in data.names) else read(other)[0].names
+        return [_inside(other, name) for name in names], [_path(name) for name in names]
+
+    def paths(self, data: Any, count: int) -> list[str]:
+        return [_path(name) for name in data.names]
+
+
+def _parameter(value: Any, old: nn.Parameter) -> nn.Parameter:
+    if isinstance(value, nn.Parameter):
+        return value
+    if not isinstance(value, torch.Tensor):
+        kind = type(value).__name__
+        raise ConversionError(f"A module holds tensors alone, so a {kind} cannot take the place of a parameter.")
+    return nn.Parameter(value.detach(), requires_grad=old.requires_grad)
+
+
+def _inside(module: Any, name: str) -> Any:
+    return functools.reduce(getattr, name.split("."), module)
+
+
+def _has(module: Any, name: str) -> bool:
+    try:
+        return _inside(module, name) is not None
+    except AttributeError:
+        return False
+
+
+def _path(name: str) -> str:
+    """`layers.0.weight` as one writes it in Python: `.layers[0].weight`."""
+    return "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in name.split("."))
+
+
+class ModuleStructure:
+    """The classes, names and ties in a module. It holds no module and no tensor: all modules that are alike share it.
+
+    Shapes and dtypes of parameters are not part of it: they are in the signature of a call.
+    """
+
+    def __init__(self, module: nn.Module):
+        dynamo = sys.modules.get("torch._dynamo.eval_frame")  # whose import takes a while
+        self._compiled = dynamo is not None and type(module) is dynamo.OptimizedModule
+        refuse_wrappers(module._orig_mod if self._compiled else module)  # type: ignore[arg-type]
+        if UninitializedParameter in map(type, module.parameters()):
+            raise ConversionError(
+                "A lazy module has parameters without a shape, which get one in its first call. Call it once with an example "
+                "before differentiating."
+            )
+        #: Whether the short way to copy a module serves all of it: its class, and those of its parameters, are in the key.
+        self._plain = not self._compiled and is_plain(module)
+        #: The names of the parameters, tied ones once, in the order of the walk.
+        self.names = [name for name, _ in module.named_parameters()]
+
+    def __deepcopy__(self, memo: Any) -> ModuleStructure:
+        return self
+
+    def gradient(self, module: Any, parameters: Sequence[Any], gradients: Sequence[Any]) -> nn.Module:
+        """A module of the same class with gradients for parameters, zeros for None, and a copy of what it holds otherwise.
+
+        A gradient that requires one stays in its graph. A module, the row of a Hessian, stands where its parameter stood.
+        """
+        if not self._compiled:
+            return gradient_of(module, parameters, gradients, self._plain)
+        return _rewrapped(module, gradient_of(module._orig_mod, parameters, gradients), False)
+
+    def around(self, module: Any, parameters: Sequence[Any], values: Sequence[Any], *, compiled: bool = False) -> nn.Module:
+        """A copy of the module in which these values take the places of its parameters.
+
+        compiled: a copy of what `torch.compile` made is compiled, too, when it is called; else it runs as it is. Raises
+        ConversionError for a member of a group of processes, which a copy would not be.
+        """
+        refuse_copies(module)
+        if not self._compiled:
+            return copy_of(module, parameters, values, self._plain)
+        return _rewrapped(module, copy_of(module._orig_mod, parameters, values), compiled)
+
+
+class Scripted(ModuleStructure):
+    """As `ModuleStructure`, of a ScriptModule, which keeps its parameters in C++.
+
+    Nothing in it can be copied piece by piece, and `functional_call` does not reach it: torch makes a copy, and the values are
+    written into that.
+    """
+
+    def __init__(self, module: nn.Module):
+        self.names = [name for name, _ in module.named_parameters()]
+
+    def gradient(self, module: nn.Module, parameters: Sequence[Any], gradients: Sequence[Any]) -> nn.Module:
+        """A copy of the module with gradients for parameters, zeros for None."""
+        if any(isinstance(gradient, nn.Module) for gradient in gradients):
+            raise ConversionError(
+                f"{type(module).__name__}: a ScriptModule holds tensors alone, and cannot hold the rows of a Hessian. Pass the "
+                f"module that it was made from, or take products with the Hessian, hvp."
+            )
+        values = [
+            torch.zeros_like(p, memory_format=torch.contiguous_format, requires_grad=False) if gradient is None else gradient
+            for gradient, p in zip(gradients, parameters)
+        ]
+        return self._built(module, [value if value.requires_grad else nn.Parameter(value, False) for value in values])
+
+    def around(
+        self, module: nn.Module, parameters: Sequence[Any], values: Sequence[Any], *, compiled: bool = False
+    ) -> nn.Module:
+        """A copy of the module in which these values take the places of its parameters."""
+        return self._built(module, values)
+
+    @staticmethod
+    def _built(module: nn.Module, values: Sequence[Any]) -> nn.Module:
+        with torch.no_grad():
+            copied: nn.Module = copy.deepcopy(module)
+        placed = dict(zip(map(id, module.parameters()), values))
+        inside: Callable[[nn.Module], Iterable[Any]] = operator.methodcaller("named_modules", remove_duplicate=False)
+        for (_, inner), (_, other) in zip(inside(module), inside(copied), strict=True):
+            for name, parameter in inner._parameters.items():
+                if parameter is not None:
+                    setattr(other, name, placed[id(parameter)])
+        if type(copied) is type(module):
+            return copied
+        # A traced module is a shell around a scripted one, and torch copies the latter alone.
+        shell: nn.Module = object.__new__(type(module))
+        vars(shell).update({name: copy.copy(value) for name, value in vars(module).items()}, _actual_script_module=copied)
+        return shell
+
+
+#: The structures of the modules that plans know: one for all that are alike, so it is compared by its identity.
+_structures: WeakValueDictionary[Hashable, ModuleStructure] = WeakValueDictionary()
+_lock = threading.Lock()
+
+
+def read(module: nn.Module) -> tuple[ModuleStructure, Sequence[Any]]:
+    """The structure of a module, one object for all modules that are alike, and its parameters."""
+    scripted = isinstance(module, torch.jit.ScriptModule)
+    key, parameters = _survey_scripted(module) if scripted else _survey(module)
+    known = _structures.get(key)
+    if known is None:
+        made = Scripted(module) if scripted else ModuleStructure(module)
+        with _lock:
+            known = _structures.setdefault(key, made)
+    return known, parameters
+
+
+def _survey(module: nn.Module) -> tuple[Hashable, list[Any]]:
+    """The key of the structure; and each parameter once, in the order of `named_parameters()`.
+
+    A class is held weakly, for that of a parametrized module is its own and keeps it alive.
+    """
+    places: list[Any] = []
+    #: Of each module and parameter, its number; what stands in a second place is told by it.
+    numbers: dict[int, int] = {id(None): 0}
+    unused = count(1)
+    key: list[Any] = []
+    stack: list[Any] = [module]
+    while stack:
+        inner = stack.pop()
+        new = next(unused)
+        number = numbers.setdefault(id(inner), new)
+        if number != new:
+            key.append(number)
+            continue
+        own, children = inner._parameters, inner._modules
+        parameters = own.values()
+        key += (ref(type(inner)), tuple(own.keys()), tuple(children.keys()), tuple(map(type, parameters)))
+        key += map(numbers.setdefault, map(id, parameters), unused)
+        places += parameters
+        if children:
+            stack += reversed(children.values())
+    once = dict(zip(map(id, places), places))
+    once.pop(id(None), None)
+    return tuple(key), [*once.values()]
+
+
+def _survey_scripted(module: nn.Module) -> tuple[Hashable, list[Any]]:
+    """The same of a ScriptModule: the names of its parameters, which of them are one, and what they are."""
+    named = list(module.named_parameters(remove_duplicate=False))
+    first: dict[int, int] = {}
+    ties = tuple([first.setdefault(id(parameter), n) for n, (_, parameter) in enumerate(named)])
+    what = tuple([(name, p.shape, p.dtype, p.device, p.requires_grad) for name, p in named])
+    return ("ScriptModule", type(module), ties, what), [*module.parameters()]
+
+
+def _rewrapped(wrapper: Any, inner: nn.Module, compiled: bool) -> nn.Module:
+    return type(wrapper)(inner, wrapper.dynamo_ctx if compiled else lambda f: f)  # type: ignore[no-any-return]
+
+
+# Wrappers keep the module that the user wrote in one of these. Their hooks do not run under torch.autograd.grad,
+# or their code cannot be rebuilt around other values.
+_INNER = ("_orig_mod", "module", "_fsdp_wrapped_module")
+
+
+def refuse_wrappers(module: nn.Module) -> None:
+    for inner in module.modules():
+        kind = type(inner)
+        refuse_unknown(inner)
+        if isinstance(inner, torch.jit.ScriptModule):
+            raise ConversionError(
+                f"{kind.__name__}: a ScriptModule inside another module cannot be rebuilt around gradients. Script the whole, "
+                f"or put the module it was made from in its place; torch.compile it inside f if you need the speed."
+            )
+        if "keras" in {base.__module__.partition(".")[0] for base in kind.__mro__} and hasattr(inner, "stateless_call"):
+            raise ConversionError(
+                f"{kind.__name__}: a Keras model keeps its variables to itself, and cannot be rebuilt around gradients. "
+                f"Differentiate a function of their values, which calls model.stateless_call(trainable, non_trainable, x), "
+                f"with trainable = [v.value for v in model.trainable_variables]."
+            )
+        wraps = next((name for name in _INNER if isinstance(inner._modules.get(name), nn.Module)), None)
+        if isinstance(inner, nn.parallel.DistributedDataParallel):
+            continue  # its hooks run, for the gradient alone (see distributed.py)
+        if wraps == "_orig_mod":
+            raise ConversionError(
+                f"{kind.__name__} wraps a {type(inner._modules[wraps]).__name__}, and cannot be rebuilt around gradients. Pass "
+                f"the inner module, model._orig_mod, or compile the whole; module.compile() compiles in place, without a "
+                f"wrapper."
+            )
+        if wraps is not None and kind.__module__.startswith("torch."):
+            raise ConversionError(
+                f"{kind.__name__} wraps a {type(inner._modules[wraps]).__name__}: its hooks do not run here, or it cannot be "
+                f"rebuilt around gradients. Pass the inner module, model.{wraps}, and call the wrapper inside f if you need it."
+            )
+
+
+__all__ = ["ModuleNode", "read"]

@@ -1,0 +1,108 @@
+"""`ComposedNamespace`: functions composed of few, and functions that are wrong, which it finds at their first use."""
+
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from adinterface import AutoAutograd, ComposedNamespace, array_namespace
+from adinterface.core.contract.library import NUMPY
+from adinterface.core.contract.registry import find
+from adinterface.doors.namespaces.uses import USES
+
+FUNCTIONS = ["reshape", "transpose", "concatenate", "where", "take", "matmul"]
+ELEMENTWISE = ["exp", "log", "sqrt", "sin", "cos", "arcsin", "floor"]
+PRIMITIVES = [*FUNCTIONS, *ELEMENTWISE, "bool_", "int32", "int64", "float32", "float64", "complex64", "complex128"]
+LINALG = SimpleNamespace(**{name: getattr(np.linalg, name) for name in ("inv", "det", "cholesky", "eigh", "svd")})
+#: What no composition can make: the standard's own number formats, and decompositions of the engine.
+NEEDED = {"nextafter", "einsum", "linalg.qr"}
+NAMES = [name for name in dict.fromkeys(use.name for use in USES) if not name.startswith(("x", "-", "+", "abs(", "if", "int("))]
+
+
+def module(**functions):
+    return SimpleNamespace(**{name: getattr(np, name) for name in PRIMITIVES}, linalg=LINALG, **functions)
+
+
+def of(namespace, name):
+    for part in name.split("."):
+        namespace = getattr(namespace, part)
+    return namespace
+
+
+@pytest.fixture(scope="module")
+def few():
+    own = {"real": np.real, "imag": np.imag, "conj": np.conj, "astype": lambda x, dtype: np.asarray(x).astype(dtype)}
+    return ComposedNamespace(NUMPY, module(), own)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_standard_is_composed_of_few_functions(few, name):
+    if name in NEEDED:
+        with pytest.raises(AttributeError, match=f"The namespace of numpy has no {name} that is right: neither its module nor"):
+            of(few, name)
+        return
+    of(few, name)
+    right = [use for use in USES if use.name == name]
+    for use in right:
+        wanted, got = use.f(array_namespace(use.arrays[0]), *use.arrays), use.f(few, *use.arrays)
+        for mine, theirs in zip(*[part if isinstance(part, (tuple, list)) else (part,) for part in (got, wanted)], strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-9)
+            assert np.shape(mine) == np.shape(theirs)
+
+
+def test_a_function_that_clamps_negative_indices_is_passed_over():
+    def clamped(x, indices, axis):
+        return np.take(x, np.maximum(indices, 0), axis)
+
+    namespace = ComposedNamespace(NUMPY, module(), {"take": clamped})
+    x = np.array([1.0, 2.0, 3.0])
+    assert clamped(x, np.array([-1]), 0) == 1.0
+    assert namespace.take(x, np.array([-1]), axis=0) == 3.0
+    assert namespace.findings["take"][0].startswith("own: ")
+
+
+def test_a_function_that_loses_a_derivative_is_passed_over_where_a_backend_checks_it():
+    """`autograd.numpy.concatenate` has a rule; a concatenation of plain numbers has none."""
+    import autograd.numpy as anp
+    from autograd.tracer import getval
+
+    engine = find(AutoAutograd())
+
+    def lost(x):
+        return anp.array(np.sin(getval(x)))
+
+    for backend, label in ((None, "own"), (lambda: engine, "module")):
+        functions = {**vars(module()), "sin": anp.sin, "sum": anp.sum}
+        namespace = ComposedNamespace(engine.library, SimpleNamespace(**functions), {"sin": lost}, backend=backend)
+        chosen = namespace.sin
+        assert (chosen is lost) == (label == "own")
+        if backend is not None:
+            assert "own: a derivative of 0, not" in namespace.findings["sin"][0]
+
+
+def test_a_function_that_is_nowhere_right_names_what_was_seen():
+    namespace = ComposedNamespace(NUMPY, module(), {"nextafter": np.maximum})
+    with pytest.raises(AttributeError, match=r"no nextafter that is right: own: .*, not "):
+        _ = namespace.nextafter
+    assert not hasattr(namespace, "nothing")
+
+
+def test_one_namespace_serves_several_threads():
+    namespace = ComposedNamespace(NUMPY, module())
+    with ThreadPoolExecutor(8) as threads:
+        results = list(threads.map(lambda n: float(namespace.var(np.arange(4.0), correction=1)), range(32)))
+    assert results == [np.var(np.arange(4.0), ddof=1)] * 32
+
+
+def test_dtypes_are_those_of_the_module():
+    namespace = ComposedNamespace(NUMPY, module())
+    assert namespace.result_type(np.zeros(2, "float32"), np.float64) is np.float64
+    assert namespace.isdtype(np.float32, "real floating")
+    assert namespace.isdtype(np.float32, (np.float64, "integral")) is False
+    assert namespace.finfo(np.float32).eps == np.finfo("float32").eps
+    assert namespace.iinfo(np.int64).max == 2**63 - 1
+    assert namespace.can_cast(np.float32, np.float64)
+    assert namespace.asarray([np.zeros(2), np.ones(2)]).shape == (2, 2)
+    with pytest.raises(AttributeError):
+        _ = namespace.__wrapped__

@@ -1,0 +1,258 @@
+"""`adinterface.doors.pymanopt`: costs of every engine on real, complex and product manifolds."""
+
+import autograd.numpy as anp
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+from backends_table import BACKENDS, each_backend, each_engine, rtol_of
+
+pytest.importorskip("pymanopt", reason="`make doors` installs pymanopt")
+
+import pymanopt
+from pymanopt.manifolds import ComplexCircle, ComplexGrassmann, Euclidean, FixedRankEmbedded, Product, Sphere, Stiefel
+from pymanopt.optimizers import ConjugateGradient, TrustRegions
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    BackendError,
+    OutputError,
+    TreeError,
+    numpy_function,
+)
+from adinterface.doors.pymanopt import function
+
+NAMESPACES = {AutoJax(): jnp, AutoTorch(): torch, AutoAutograd(): anp, AutoFiniteDifferences(): np}
+
+
+def _rng():
+    return np.random.default_rng(0)
+
+
+def _real(*shape):
+    return _rng().normal(size=shape)
+
+
+def _complex(*shape):
+    rng = _rng()
+    return rng.normal(size=shape) + 1j * rng.normal(size=shape)
+
+
+def _native(xp, x):
+    """A constant of a cost, as the engine has it."""
+    return torch.tensor(x) if xp is torch else x
+
+
+# Gradients and Hessian-vector products ------------------------------------------------------------------------------------
+
+
+@each_backend
+def test_one_real_argument(backend):
+    xp = NAMESPACES[backend]
+
+    @function(Euclidean(4), backend)
+    def cost(x):
+        return xp.sin(x).sum()
+
+    x, v, rtol = _real(4), _real(4)[::-1], rtol_of(backend)
+    assert type(cost(x)) is np.float64
+    np.testing.assert_allclose(cost(x), np.sin(x).sum())
+    gradient, product = cost.get_gradient_operator()(x), cost.get_hessian_operator()(x, v)
+    assert type(gradient) is type(product) is np.ndarray
+    np.testing.assert_allclose(gradient, np.cos(x), rtol=rtol)
+    np.testing.assert_allclose(product, -np.sin(x) * v, rtol=100 * rtol)
+
+
+@each_backend
+def test_one_complex_argument(backend):
+    xp = NAMESPACES[backend]
+
+    @function(ComplexCircle(4), backend)
+    def cost(x):
+        return xp.real((x**3).sum())
+
+    x, v, rtol = _complex(4), _complex(4)[::-1], rtol_of(backend)
+    np.testing.assert_allclose(cost(x), (x**3).sum().real)
+    np.testing.assert_allclose(cost.get_gradient_operator()(x), 3 * x.conj() ** 2, rtol=rtol)
+    np.testing.assert_allclose(cost.get_hessian_operator()(x, v), 6 * (x * v).conj(), rtol=100 * rtol)
+
+
+@each_engine
+def test_one_complex_argument_in_single_precision(backend):
+    xp = NAMESPACES[backend]
+
+    @function(ComplexCircle(4), backend)
+    def cost(x):
+        return xp.real((x**3).sum())
+
+    x, v = _complex(4).astype("complex64"), _complex(4)[::-1].astype("complex64")
+    product = cost.get_hessian_operator()(x, v)
+    assert cost.get_gradient_operator()(x).dtype == product.dtype == "complex64"
+    np.testing.assert_allclose(product, 6 * (x * v).conj(), rtol=1e-5)
+
+
+@each_backend
+def test_several_arguments_real_and_complex(backend):
+    xp = NAMESPACES[backend]
+
+    @function(Product([Euclidean(3), ComplexCircle(3)]), backend)
+    def cost(*point):
+        x, z = point
+        return xp.real((x**2 * z * xp.conj(z)).sum())
+
+    x, z, u, w, rtol = _real(3), _complex(3), _real(3)[::-1], _complex(3)[::-1], rtol_of(backend)
+    by_x, by_z = cost.get_gradient_operator()(x, z)
+    np.testing.assert_allclose(by_x, 2 * x * abs(z) ** 2, rtol=rtol)
+    np.testing.assert_allclose(by_z, 2 * x**2 * z, rtol=rtol)
+    along_x, along_z = cost.get_hessian_operator()(x, z, u, w)
+    np.testing.assert_allclose(along_x, 2 * u * abs(z) ** 2 + 4 * x * (z * w.conj()).real, rtol=100 * rtol)
+    np.testing.assert_allclose(along_z, 4 * x * u * z + 2 * x**2 * w, rtol=100 * rtol)
+    assert along_x.dtype == "float64"
+    assert along_z.dtype == "complex128"
+
+
+@each_engine
+def test_an_argument_that_the_cost_does_not_use(backend):
+    @function(Product([Euclidean(3), Euclidean(2)]), backend)
+    def cost(x, y):
+        return (x**2).sum()
+
+    np.testing.assert_array_equal(cost.get_gradient_operator()(_real(3), _real(2))[1], np.zeros(2))
+    np.testing.assert_array_equal(cost.get_hessian_operator()(_real(3), _real(2), _real(3), _real(2))[1], np.zeros(2))
+
+
+@each_engine
+def test_a_real_direction_at_a_complex_point(backend):
+    xp = NAMESPACES[backend]
+
+    @function(ComplexCircle(3), backend)
+    def cost(x):
+        return xp.real((x**2).sum())
+
+    np.testing.assert_allclose(cost.get_hessian_operator()(_complex(3), _real(3)), 2 * _real(3))
+
+
+# Optimisers -------------------------------------------------------------------------------------------------------------
+
+
+@each_backend
+@pytest.mark.parametrize("optimizer", [TrustRegions, ConjugateGradient])
+def test_the_dominant_eigenvector(backend, optimizer):
+    xp = NAMESPACES[backend]
+    matrix = np.diag(np.arange(1.0, 6.0)) + 0.1
+    a = _native(xp, matrix)
+    sphere = Sphere(5)
+
+    @function(sphere, backend)
+    def cost(x):
+        return -x @ (a @ x)
+
+    start = np.ones(5) / np.sqrt(5)
+    result = optimizer(verbosity=0, max_iterations=300).run(pymanopt.Problem(sphere, cost), initial_point=start)
+    np.testing.assert_allclose(result.cost, -np.linalg.eigvalsh(matrix)[-1], rtol=1e-8)
+
+
+@each_engine
+def test_the_dominant_complex_subspace(backend):
+    xp = NAMESPACES[backend]
+    factor = _complex(5, 5)
+    hermitian = factor @ factor.conj().T
+    manifold, h = ComplexGrassmann(5, 2), _native(xp, hermitian)
+
+    @function(manifold, backend)
+    def cost(x):
+        return -xp.real(xp.trace(xp.conj(x.T) @ h @ x))
+
+    start = np.eye(5, 2, dtype=complex)
+    result = TrustRegions(verbosity=0).run(pymanopt.Problem(manifold, cost), initial_point=start)
+    np.testing.assert_allclose(result.cost, -np.linalg.eigvalsh(hermitian)[-2:].sum())
+
+
+def test_points_that_pymanopt_takes_apart():
+    manifold = FixedRankEmbedded(5, 4, 2)
+    target = _real(5, 4)
+
+    @function(manifold, AutoTorch())
+    def cost(u, s, vt):
+        return ((u @ torch.diag(s) @ vt - torch.tensor(target)) ** 2).sum()
+
+    np.random.seed(0)  # noqa: NPY002  (pymanopt draws from it)
+    result = ConjugateGradient(verbosity=0).run(pymanopt.Problem(manifold, cost))
+    singular = np.linalg.svd(target, compute_uv=False)
+    np.testing.assert_allclose(result.cost, (singular[2:] ** 2).sum(), rtol=1e-5)
+
+
+def test_a_cost_of_numpy_code_on_another_engine():
+    manifold = Stiefel(4, 2)
+    matrix = np.diag(np.arange(1.0, 5.0))
+
+    @function(manifold, AutoJax())
+    @numpy_function
+    def cost(x):
+        return -np.trace(x.T @ matrix @ x)
+
+    result = TrustRegions(verbosity=0).run(pymanopt.Problem(manifold, cost))
+    np.testing.assert_allclose(result.cost, -7.0)
+
+
+def test_a_euclidean_gradient_given_by_hand():
+    manifold = Product([Sphere(3), Sphere(3)])
+
+    @function(manifold, AutoTorch())
+    def cost(x, y):
+        return (x * y).sum()
+
+    @function(manifold, AutoTorch())
+    def euclidean_gradient(x, y):
+        return y, x
+
+    by_hand = pymanopt.Problem(manifold, cost, euclidean_gradient=euclidean_gradient)
+    point = [_real(3), _real(3)[::-1]]
+    for ours, theirs in zip(by_hand.euclidean_gradient(point), pymanopt.Problem(manifold, cost).euclidean_gradient(point)):
+        assert type(ours) is np.ndarray
+        np.testing.assert_allclose(ours, theirs)
+
+
+def test_the_backend_is_shown():
+    assert str(function(Euclidean(2), AutoTorch())(lambda x: x.sum())) == "Function <AutoTorch()>"
+
+
+# What does not fit -----------------------------------------------------------------------------------------------------
+
+
+def test_what_is_no_manifold_and_no_backend():
+    with pytest.raises(TypeError, match=r"the first argument is AutoJax\(\), not a manifold of pymanopt"):
+        function(AutoJax(), Euclidean(2))
+    with pytest.raises(BackendError, match="AutoJax"):
+        function(Euclidean(2), "jax")
+
+
+def test_a_cost_that_cannot_take_a_point():
+    manifold = Product([Euclidean(2), Euclidean(2)])
+    with pytest.raises(TypeError, match=r"f must take 2 positional arguments, .*: too many .*functools\.partial"):
+        function(manifold, AutoJax())(lambda x: x.sum())
+    with pytest.raises(TypeError, match="f"):
+        function(manifold, AutoJax())(None)
+
+
+@pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
+def test_a_cost_that_is_no_scalar(backend):
+    cost = function(Euclidean(2), backend)(lambda x: x * 2)
+    for call in (lambda: cost.get_gradient_operator()(_real(2)), lambda: cost.get_hessian_operator()(_real(2), _real(2))):
+        with pytest.raises(OutputError, match=r"shape \(2,\)"):
+            call()
+
+
+def test_a_complex_direction_at_a_real_point():
+    cost = function(Euclidean(2), AutoTorch())(lambda x: (x**2).sum())
+    with pytest.raises(TreeError, match=r"take `vector\.real`, or a complex point"):
+        cost.get_hessian_operator()(_real(2), _complex(2))
+
+
+def test_a_direction_of_another_shape():
+    cost = function(Euclidean(2), AutoTorch())(lambda x: (x**2).sum())
+    with pytest.raises(TreeError, match=r"\(3,\)"):
+        cost.get_hessian_operator()(_real(2), _real(3))

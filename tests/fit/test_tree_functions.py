@@ -1,0 +1,564 @@
+"""What users do with models and gradients: one function at each leaf, sums, norms, one vector, one matrix, other libraries."""
+
+import dataclasses
+import math
+import re
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+from backends_table import each_backend, rtol_of
+
+from adinterface import (
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoTorch,
+    BackendError,
+    Constant,
+    ConversionError,
+    PrecisionError,
+    TreeError,
+    gradient,
+    hessian,
+    jacobian,
+    prepare,
+    tree,
+    value_and_jacobian,
+)
+
+
+@dataclasses.dataclass
+class Model:
+    w: Any
+    b: Any
+    name: str
+    steps: int = 3
+    part: Any = None
+
+
+LIBRARIES = {"numpy": np.asarray, "jax": jnp.asarray, "torch": torch.as_tensor}
+each_library = pytest.mark.parametrize("array", LIBRARIES.values(), ids=LIBRARIES)
+
+
+def model(array, dtype="float32"):
+    w = array(np.array([[1.0, -2.0], [3.0, 4.0]], dtype=dtype))
+    return Model(w, [0.5, array(np.array(2.0, dtype=dtype))], "mine", 3, Constant(array(np.ones(2, dtype))))
+
+
+def numbers(x):
+    return np.asarray(x) if not isinstance(x, torch.Tensor) else x.detach().numpy()
+
+
+def assert_like(result, example):
+    assert type(result) is type(example)
+    if not isinstance(example, (float, complex)):
+        assert (result.dtype, tuple(result.shape)) == (example.dtype, tuple(example.shape))
+
+
+@each_library
+def test_map_touches_what_can_have_a_gradient_and_nothing_else(array):
+    first = model(array)
+    result = tree.map(lambda x: x * 2, first)
+    assert type(result) is Model
+    assert (result.name, result.steps, result.b[0]) == ("mine", 3, 1.0)
+    np.testing.assert_array_equal(numbers(result.w), [[2, -4], [6, 8]])
+    assert result.part is not first.part
+    assert result.part.value is first.part.value
+    assert numbers(first.w)[0, 0] == 1.0
+
+
+@each_library
+def test_arithmetic_keeps_types_and_dtypes(array):
+    x = model(array)
+    for result in (
+        tree.add(x, x),
+        tree.scale(np.float64(2.0), x),
+        tree.axpy(np.array(1.0), x, x),
+        tree.zeros_like(x),
+        tree.where(True, x, tree.zeros_like(x)),
+        tree.where({"any": 1} == {}, tree.zeros_like(x), x),
+    ):
+        for found, example in zip(tree.leaves(result), tree.leaves(x)):
+            assert_like(found, example)
+    np.testing.assert_allclose(numbers(tree.axpy(-0.5, x, x).w), numbers(x.w) / 2)
+    assert tree.add(x, x).b[0] == 1.0
+    assert numbers(tree.zeros_like(x).w).sum() == 0
+
+
+@each_library
+def test_inner_products_and_norms(array):
+    x = model(array)
+    flat = np.array([1, -2, 3, 4, 0.5, 2.0])
+    assert float(tree.vdot(x, x)) == pytest.approx(flat @ flat)
+    assert float(tree.norm(x)) == pytest.approx(np.linalg.norm(flat))
+    assert float(tree.norm(x, 1)) == pytest.approx(abs(flat).sum())
+    assert float(tree.norm(x, math.inf)) == 4.0
+    half = dataclasses.replace(x, b=None)
+    assert float(tree.vdot(x, half)) == pytest.approx(30.0)
+    with pytest.raises(ValueError, match=r"^norm: ord must be 1, 2 or math.inf, not 3\.$"):
+        tree.norm(x, 3)
+
+
+def test_the_inner_product_of_complex_numbers_is_the_real_one():
+    a, b = {"z": np.array([1 + 2j, 3j]), "c": 2 - 1j}, {"z": np.array([2 - 1j, 1 + 1j]), "c": 1j}
+    expected = np.vdot(a["z"], b["z"]).real + (np.conj(a["c"]) * b["c"]).real
+    assert tree.vdot(a, b) == pytest.approx(expected)
+    assert tree.norm(a) == pytest.approx(np.linalg.norm([1 + 2j, 3j, 2 - 1j]))
+    assert tree.norm(a, math.inf) == 3.0
+    assert tree.norm({"empty": np.ones(0)}, math.inf) == 0.0
+
+
+def test_a_python_number_beside_arrays_of_an_engine():
+    assert float(tree.vdot({"a": 2.0}, {"a": torch.tensor(3.0)})) == 6.0
+    assert tree.norm({}) == 0.0
+
+
+@each_library
+def test_ravel_there_and_back(array):
+    x = model(array)
+    vector, unravel = tree.ravel(x)
+    assert_like(vector, array(np.ones(6, np.float32)))
+    np.testing.assert_allclose(numbers(vector), [1, -2, 3, 4, 0.5, 2])
+    back = unravel(vector * 2)
+    assert type(back) is Model
+    for found, example in zip(tree.leaves(back), tree.leaves(x)):
+        assert_like(found, example)
+    assert back.b[0] == 1.0
+    assert back.part.value is x.part.value
+    with pytest.raises(TreeError, match=re.escape("the vector has shape (2,), but the tree has 6 numbers: (6,)")):
+        unravel(vector[:2])
+
+
+def test_ravel_takes_the_widest_dtype_and_gives_each_leaf_its_own():
+    x = {"a": np.float32([1, 2]), "b": torch.tensor([3.0], dtype=torch.float64), "c": 4.0, "z": np.complex64([1 + 2j])}
+    vector, unravel = tree.ravel(x)
+    assert vector.dtype == np.complex128
+    back = unravel(vector)
+    for key in x:
+        assert_like(back[key], x[key])
+    assert back["z"][0] == 1 + 2j
+    empty, nothing = tree.ravel({"name": "x"})
+    assert (empty.shape, nothing(empty)) == ((0,), {"name": "x"})
+
+
+def test_results_of_unravel_share_no_memory():
+    x = {"a": np.ones(2), "b": np.ones(2)}
+    vector, unravel = tree.ravel(x)
+    back = unravel(vector)
+    back["a"][:] = 5.0
+    assert (vector[0], back["b"][0]) == (1.0, 1.0)
+
+
+def test_shared_arrays_stand_once_if_asked_for():
+    w = np.array([1.0, 2.0])
+    x = {"encoder": w, "decoder": w, "scale": 2.0, "other": 2.0}
+    assert tree.ravel(x)[0].tolist() == [1, 2, 1, 2, 2, 2]
+    vector, unravel = tree.ravel(x, shared=True)
+    assert vector.tolist() == [1, 2, 2, 2]
+    assert unravel(np.arange(4.0))["decoder"].tolist() == [0, 1]
+
+
+def test_under_a_trace_leaves_are_traced():
+    x = {"w": np.ones(3), "b": 2.0}
+    vector, unravel = tree.ravel(x)
+
+    def f(v):
+        back = unravel(v)
+        return jnp.sum(back["w"] ** 2) * back["b"]
+
+    with jax.enable_x64(True):
+        np.testing.assert_allclose(jax.jit(jax.grad(f))(vector), [4, 4, 4, 3])
+    moved = torch.tensor(vector, requires_grad=True)
+    back = unravel(moved)
+    (torch.sum(back["w"] ** 2) * back["b"]).backward()
+    np.testing.assert_allclose(moved.grad, [4, 4, 4, 3])
+
+
+def test_functions_of_trees_have_derivatives():
+    x = {"w": np.array([3.0, 4.0]), "b": 2.0}
+    for backend in (AutoJax(), AutoTorch()):
+        (found,) = gradient(lambda x: tree.norm(tree.scale(2.0, x)), backend, x)
+        np.testing.assert_allclose(found["w"], np.array([6.0, 8.0]) / np.sqrt(29))
+        assert found["b"] == pytest.approx(4 / np.sqrt(29))
+
+
+# Modules ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_step_of_a_torch_module():
+    module = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+    module[0].bias.requires_grad_(False)
+    x = torch.randn(5, 2)
+    (slopes,) = gradient(lambda m: m(x).square().mean(), AutoTorch(), module)
+    moved = tree.map(lambda p, g: p - 0.1 * g, module, slopes)
+    assert type(moved) is torch.nn.Sequential
+    assert moved is not module
+    for name, p in module.named_parameters():
+        new, g = moved.get_parameter(name), slopes.get_parameter(name)
+        assert (type(new), new.requires_grad) == (torch.nn.Parameter, p.requires_grad)
+        torch.testing.assert_close(new, p - 0.1 * g if p.requires_grad else p)
+    assert [path for path, _ in tree.leaves_with_path(module)] == ["[0].weight", "[2].weight", "[2].bias"]
+    total = sum(float((g**2).sum()) for g in slopes.parameters())
+    assert float(tree.norm(slopes)) == pytest.approx(math.sqrt(total), rel=1e-6)
+    twice = tree.scale(2.0, slopes)
+    torch.testing.assert_close(twice[0].weight, 2 * slopes[0].weight)
+    vector, unravel = tree.ravel(module)
+    assert vector.shape == (10,)
+    torch.testing.assert_close(unravel(vector)[2].weight, module[2].weight)
+
+
+def test_a_module_holds_tensors_alone():
+    message = "A module holds tensors alone, so a tuple cannot take the place of a parameter."
+    with pytest.raises(ConversionError, match=f"^{re.escape(message)}$"):
+        tree.map(lambda p: tuple(p.shape), torch.nn.Linear(1, 1))
+
+
+def test_the_hessian_of_a_module_as_a_matrix():
+    module = torch.nn.Linear(2, 1).double()
+    x = torch.tensor([[1.0, 2.0], [0.5, -1.0]], dtype=torch.float64)
+    h = hessian(lambda m: (m(x) ** 2).sum() / 2, AutoTorch(), module)
+    design = np.c_[x.numpy(), np.ones(2)]
+    np.testing.assert_allclose(tree.as_matrix(h, module), design.T @ design)
+
+
+def test_an_equinox_module():
+    module = eqx.nn.MLP(2, 1, 3, 1, key=jax.random.key(0))
+    (slopes,) = gradient(lambda m: jnp.sum(m(jnp.ones(2)) ** 2), AutoJax(), module)
+    moved = tree.map(lambda p, g: p - 0.1 * g, module, slopes)
+    expected = eqx.apply_updates(module, jax.tree.map(lambda g: -0.1 * g, slopes))
+    for found, wanted in zip(tree.leaves(moved), tree.leaves(expected), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    assert moved.activation is module.activation
+
+
+# Structures -------------------------------------------------------------------------------------------------------------
+
+
+def test_structures_are_equal_where_all_but_the_leaves_is():
+    one, other = tree.structure(model(np.asarray)), tree.structure(tree.scale(2.0, model(np.asarray)))
+    assert one == other
+    assert hash(one) == hash(other)
+    assert one != tree.structure(dataclasses.replace(model(np.asarray), name="other"))
+    assert one != tree.structure(dataclasses.replace(model(np.asarray), b=[0.5]))
+    assert one != "a structure"
+    assert len(one) == 3
+    assert one.paths == (".w", ".b[0]", ".b[1]")
+    assert repr(one) == "TreeStructure(3 leaves: .w, .b[0], .b[1])"
+    assert repr(tree.structure(1.0)) == "TreeStructure(1 leaves: the tree itself)"
+
+
+def test_a_structure_takes_other_leaves():
+    structure = tree.structure({"w": [1.0, 2.0], "n": np.arange(2), "c": Constant(3.0)})
+    built = structure.unflatten(["a", "b"])
+    assert built["w"] == ["a", "b"]
+    assert built["n"].tolist() == [0, 1]
+    assert built["c"].value == 3.0
+    with pytest.raises(TreeError, match=r"^The structure has 2 leaves, not 1\.$"):
+        structure.unflatten(["a"])
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ([1.0], "tree 2 is a list, but the first tree has a dict there."),
+        ({"a": 1.0}, "tree 2 has 1 children, but the first tree has 2 there."),
+        ({"a": 1.0, "c": 2.0}, "tree 2 has the keys 'a', 'c', but the first tree has 'a', 'b' there."),
+        ({"a": "one", "b": [1.0]}, "tree 2['a'] is a str, but the first tree has a float there."),
+        ({"a": 1.0, "b": 2.0}, "tree 2['b'] is a float, but the first tree has a list there."),
+        (
+            ({"a": 1.0, "b": [1.0]},),
+            "tree 2 is a tuple, but the first tree has a dict there. A gradient comes as a tuple with an entry for each "
+            "argument of f: pass the entry, gradient(...)[0].",
+        ),
+    ],
+)
+def test_trees_that_do_not_match_are_an_error_that_names_the_place(other, message):
+    with pytest.raises(TreeError, match=f"^{re.escape(message)}$"):
+        tree.add({"a": 1.0, "b": [1.0]}, other)
+
+
+def test_dicts_with_the_same_keys_in_another_order_match():
+    """`jax.tree.map` sorts the keys of a dict."""
+    model, other = {"b": 1.0, "a": [2.0, {2: 3.0, 1: 4.0}]}, {"a": [20.0, {1: 40.0, 2: 30.0}], "b": 10.0}
+    assert list(tree.add(model, other).items()) == [("b", 11.0), ("a", [22.0, {2: 33.0, 1: 44.0}])]
+
+
+def test_what_is_none_or_constant_in_another_tree_leaves_the_leaf_alone():
+    assert tree.add({"a": 1.0, "b": [1.0, 2.0]}, {"a": None, "b": [Constant(3.0), None]}) == {"a": 1.0, "b": [4.0, 2.0]}
+    assert tree.add({"a": None, "b": 1.0}, {"a": 2.0, "b": 3.0}) == {"a": None, "b": 4.0}
+
+
+def test_where_with_conditions_of_many_kinds():
+    a, b = {"w": np.array([1.0, 2.0]), "c": 1.0}, {"w": np.array([10.0, 20.0]), "c": 10.0}
+    mixed = tree.where({"w": np.array([True, False]), "c": False}, a, b)
+    assert (mixed["w"].tolist(), mixed["c"]) == ([1.0, 20.0], 10.0)
+    chosen = jax.jit(lambda flag: tree.where(flag, jnp.ones(2), jnp.zeros(2)))
+    assert chosen(True).tolist() == [1.0, 1.0]
+    assert tree.where(np.True_, a, b)["c"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("condition", "seen"),
+    [
+        (np.array([True, False]), "(2,), but the leaf ['w'] has shape (3,)"),
+        ({"n": None, "w": np.ones((1, 3), bool), "c": True}, "(1, 3), but the leaf ['w'] has shape (3,)"),
+        (np.ones(3, bool), "(3,), but the leaf ['c'] has shape ()"),
+    ],
+)
+def test_a_condition_that_does_not_fit_names_the_leaf(condition, seen):
+    a = {"n": Constant(1.0), "w": np.ones(3), "c": 1.0}
+    with pytest.raises(TreeError, match=f"^{re.escape(f'where: the condition has shape {seen}. Pass one truth value, or')}"):
+        tree.where(condition, a, a)
+
+
+@pytest.mark.parametrize("model", [{"w": 1.0}, abs, torch.nn.Linear(2, 1)], ids=["dict", "function", "module"])
+def test_map_with_the_function_in_the_wrong_place_says_the_order(model):
+    kind = type(model).__name__
+    message = f"^map: the order of arguments is map\\(function, tree, \\*others\\), not a {kind} and then a function"
+    with pytest.raises(TypeError, match=message):
+        tree.map(model, lambda leaf: leaf)
+
+
+def test_the_class_of_a_backend_is_no_library():
+    with pytest.raises(BackendError, match=r"not the class AutoTorch\. Write AutoTorch\(\)\.$"):
+        tree.to({"w": np.ones(2)}, AutoTorch)
+
+
+# Matrices ---------------------------------------------------------------------------------------------------------------
+
+
+@each_backend
+def test_a_jacobian_as_a_matrix_and_back(backend):
+    a, b = np.array([[1.0, 2.0]]), {"c": 3.0, "n": 2}
+
+    def f(a, b):
+        return {"y": a[0] * b["c"], "z": [a[0, 0] * a[0, 1]]}
+
+    value, blocks = value_and_jacobian(f, backend, a, b)
+    matrix = tree.as_matrix(blocks, value, (a, b))
+    np.testing.assert_allclose(matrix, [[3, 0, 1], [0, 3, 2], [2, 1, 0]], rtol=max(rtol_of(backend), 1e-9), atol=1e-9)
+    again = tree.from_matrix(matrix, value, (a, b))
+    np.testing.assert_allclose(again["z"][0][0], blocks["z"][0][0])
+    assert again["y"][1]["n"] is None or again["y"][1]["n"] == 2
+    for one, other in zip(tree.leaves(again), tree.leaves(blocks)):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_of_one_array_and_with_a_constant():
+    x, c = np.array([1.0, 2.0]), np.ones(3)
+    blocks = jacobian(lambda x, c: x * c[0], AutoTorch(), x, Constant(c))
+    np.testing.assert_allclose(tree.as_matrix(blocks, x, (x, Constant(c))), np.eye(2))
+    h = {"a": {"a": np.ones((2, 2)), "b": None}, "b": {"a": None, "b": 4.0}}
+    expected = [[1, 1, 0], [1, 1, 0], [0, 0, 4]]
+    np.testing.assert_array_equal(tree.as_matrix(h, {"a": x, "b": 1.0}), expected)
+
+
+def test_blocks_that_do_not_fit_are_an_error():
+    x = {"a": np.ones(2)}
+    message = "as_matrix: a block has shape (2, 3), but its row and column ask for (2, 2)."
+    with pytest.raises(TreeError, match=f"^{re.escape(message)}$"):
+        tree.as_matrix({"a": {"a": np.ones((2, 3))}}, x)
+    with pytest.raises(TreeError, match=r"^as_matrix: there is no block\.$"):
+        tree.as_matrix({"a": None}, x)
+    message = "from_matrix: the matrix has shape (2, 3), but rows and columns ask for (2, 2)."
+    with pytest.raises(TreeError, match=f"^{re.escape(message)}$"):
+        tree.from_matrix(np.ones((2, 3)), x)
+
+
+# Libraries --------------------------------------------------------------------------------------------------------------
+
+
+def test_cast():
+    x = {"w": np.ones(2), "z": np.ones(2, complex), "n": np.arange(2), "b": 2.0, "t": torch.ones(1)}
+    for dtype in ("float32", np.float32, torch.float32, jnp.float32, np.dtype("float32")):
+        narrow = tree.cast(x, dtype)
+        assert [narrow[key].dtype for key in "wzn"] == [np.float32, np.complex64, np.int64]
+        assert (type(narrow["b"]), narrow["t"].dtype) == (float, torch.float32)
+    assert tree.cast(x, "bfloat16")["t"].dtype == torch.bfloat16
+    with pytest.raises(TypeError, match=r"^cast: dtype must be real and floating, such as 'float32', not 'int32'\.$"):
+        tree.cast(x, "int32")
+    with pytest.raises(PrecisionError):
+        tree.cast({"t": torch.ones(1)}, "longdouble")
+
+
+def test_to_another_library():
+    x = {"w": np.ones(2, np.float32), "n": np.arange(2), "b": 2.0, "c": Constant(np.ones(1, np.float32))}
+    there = tree.to(x, AutoTorch())
+    assert (type(there["w"]), there["w"].dtype, there["n"].dtype) == (torch.Tensor, torch.float32, torch.int64)
+    assert type(there["c"].value) is torch.Tensor
+    assert there["b"] == 2.0
+    assert isinstance(tree.to(there, "jax", device=jax.devices()[0])["w"], jax.Array)
+    back = tree.to(there, "numpy", dtype="float64")
+    assert (type(back["w"]), back["w"].dtype) == (np.ndarray, np.float64)
+    assert tree.to(there, "torch", device="cpu")["w"].device == torch.device("cpu")
+    assert type(tree.to(x, AutoFiniteDifferences())["w"]) is np.ndarray
+    with pytest.raises(BackendError, match="No installed package offers a backend named 'tensorflow'"):
+        tree.to(x, "tensorflow")
+    with pytest.raises(ConversionError, match=r"^to: the code of Linear computes with torch alone"):
+        tree.to(torch.nn.Linear(1, 1), "numpy")
+    with pytest.raises(ConversionError, match=r"^to: a leaf is traced by jax, which its numbers cannot leave"):
+        jax.jit(lambda v: tree.to(v, "numpy"))(jnp.ones(2))
+
+
+# Shapes -----------------------------------------------------------------------------------------------------------------
+
+MISFITS = [((3, 1), (3,)), ((3,), (1,)), ((3,), (3, 1)), ((), (3,)), ((3,), ()), ((2, 3), (3, 2))]
+each_misfit = pytest.mark.parametrize(("own", "other"), MISFITS, ids=str)
+TWO_TREES = {
+    "add": tree.add,
+    "axpy": lambda a, b: tree.axpy(-0.1, b, a),
+    "vdot": tree.vdot,
+    "where": lambda a, b: tree.where(False, a, b),
+    "where with a condition": lambda a, b: tree.where({"w": [np.ones((), bool)]}, a, b),
+}
+
+
+@each_misfit
+@each_library
+@pytest.mark.parametrize("name", TWO_TREES)
+def test_nothing_is_broadcast(name, array, own, other):
+    a, b = {"w": [array(np.ones(own, "float32"))]}, {"w": [array(np.ones(other, "float32"))]}
+    place = "tree 3" if name.startswith("where") else "tree 2"
+    message = (
+        f"{place}['w'][0] has shape {other}, but the first tree has shape {own} there. Nothing is broadcast: pass shape {own}."
+    )
+    with pytest.raises(TreeError, match=f"^{re.escape(message)}$"):
+        TWO_TREES[name](a, b)
+
+
+@each_misfit
+@each_library
+def test_sums_of_what_is_shared_are_not_broadcast(array, own, other):
+    message = f"gradients['w'] has shape {other}, but the model has shape {own} there."
+    with pytest.raises(TreeError, match=f"^{re.escape(message)}"):
+        tree.sum_shared({"w": array(np.ones(own))}, {"w": array(np.ones(other))})
+
+
+def test_a_python_number_is_no_array_of_one_axis():
+    with pytest.raises(TreeError, match=re.escape("tree 2['w'] has shape (1,), but the first tree has shape () there")):
+        tree.add({"w": 1.0}, {"w": np.ones(1)})
+    assert tree.add({"w": 1.0}, {"w": np.array(2.0)}) == {"w": 3.0}
+
+
+@each_library
+@pytest.mark.parametrize("scaled", [tree.scale, lambda factor, x: tree.axpy(factor, x, x)], ids=["scale", "axpy"])
+def test_a_factor_is_a_number(array, scaled):
+    x = {"w": array(np.ones((3, 1), "float32"))}
+    for factor in (np.ones(1), array(np.ones(3, "float32")), np.ones((3, 1))):
+        seen = re.escape(
+            f"the factor must be a number or a 0-d array, but has shape {tuple(factor.shape)}. For one of each leaf"
+        )
+        with pytest.raises(TreeError, match=seen):
+            scaled(factor, x)
+    with pytest.raises(TreeError, match="the factor must be a number or a 0-d array, but has type str"):
+        scaled("2", x)
+    message = r"the factor is complex, but the leaf \['w'\] is real\. Nothing is narrowed: make the leaf complex\.$"
+    with pytest.raises(TreeError, match=message):
+        scaled(1j, x)
+
+
+@each_library
+def test_a_complex_number_is_not_put_into_a_real_leaf(array):
+    real, z = {"w": array(np.ones(2, "float32"))}, {"w": array(1j * np.ones(2, "complex64"))}
+    message = "tree 2['w'] is complex, but the first tree has real numbers there. Nothing is narrowed: pass the real part, or"
+    for combined in (tree.add, lambda a, b: tree.axpy(1.0, b, a)):
+        with pytest.raises(TreeError, match=f"^{re.escape(message)}"):
+            combined(real, z)
+    assert_like(tree.add(z, real)["w"], z["w"])
+    assert float(tree.vdot(real, z)) == 0.0
+
+
+@each_library
+def test_map_refuses_a_result_that_broadcasting_made_larger(array):
+    x, y = {"w": array(np.ones((3, 1), "float32"))}, {"w": array(np.ones(3, "float32"))}
+    message = (
+        "map: the leaf ['w'] has shape (3, 1), but with leaves of shape (3,) it was broadcast to (3, 3). Reshape one of "
+        "them, or pass the tree with the larger leaves first."
+    )
+    with pytest.raises(TreeError, match=f"^{re.escape(message)}$"):
+        tree.map(lambda p, g: p - 0.1 * g, x, y)
+    with pytest.raises(
+        TreeError, match=r"^map: the leaf \['w'\] has shape \(\), but with leaves of shape \(3,\) it was broadcast"
+    ):
+        tree.map(lambda p, g: p - 0.1 * g, {"w": array(np.float32(1.0))}, y)
+
+
+@each_library
+def test_the_function_of_map_may_take_leaves_of_other_shapes(array):
+    x, rows = {"w": array(np.ones(3, "float32"))}, {"w": array(np.ones((2, 3), "float32"))}
+    assert tuple(tree.map(lambda p, rate: rate * p, x, {"w": 0.5})["w"].shape) == (3,)
+    assert tuple(tree.map(lambda p, g: p - g[0], x, rows)["w"].shape) == (3,)
+    assert tuple(tree.map(lambda g, p: g / p, rows, x)["w"].shape) == (2, 3)
+    assert tuple(tree.map(lambda a, b: a[:, None] * b, x, x)["w"].shape) == (3, 3)
+    assert tree.map(lambda p, g: tuple(g.shape), x, rows)["w"] == (2, 3)
+
+
+# Leaves of several libraries --------------------------------------------------------------------------------------------
+
+PAIRS = [(one, other) for one in LIBRARIES for other in LIBRARIES]
+each_pair = pytest.mark.parametrize(("one", "other"), PAIRS)
+
+
+@each_pair
+def test_norms_and_inner_products_of_leaves_of_several_libraries(one, other):
+    a, b = LIBRARIES[one](np.float32([3.0, 0.0])), LIBRARIES[other](np.float32([-4.0]))
+    x = {"a": a, "b": b, "c": 0.0}
+    for found, expected in (
+        (tree.norm(x), 5.0),
+        (tree.norm(x, 1), 7.0),
+        (tree.norm(x, math.inf), 4.0),
+        (tree.vdot(x, x), 25.0),
+        (tree.vdot({"a": a}, {"a": LIBRARIES[other](np.float32([2.0, 1.0]))}), 6.0),
+    ):
+        assert float(found) == expected
+        engines = [type(leaf) for leaf in (a, b) if not isinstance(leaf, np.ndarray)]
+        assert type(found) in [float, *engines[:1]]
+
+
+@each_pair
+def test_sums_of_leaves_of_several_libraries(one, other):
+    x, y = {"w": LIBRARIES[one](np.float32([3.0, 1.0]))}, {"w": LIBRARIES[other](np.float64([1.0, 2.0]))}
+    for found in (tree.add(x, y), tree.axpy(1.0, y, x), tree.where(False, x, tree.add(x, y))):
+        assert_like(found["w"], x["w"])
+        np.testing.assert_array_equal(numbers(found["w"]), [4.0, 3.0])
+
+
+def test_64_bits_of_another_library_are_not_narrowed():
+    near = 1 + 2.0**-40
+    a, b = {"w": jnp.ones(1, "float32")}, {"w": torch.tensor([near], dtype=torch.float64)}
+    assert float(tree.vdot(a, b)) == near
+    assert float(tree.vdot(b, a)) == near
+
+
+def test_what_is_traced_stays_so_beside_leaves_of_another_library():
+    w = torch.nn.Parameter(torch.tensor([3.0]))
+    tree.norm({"a": jnp.ones(1) * 4, "w": w}).backward()
+    assert float(w.grad) == pytest.approx(0.6)
+    slope = jax.grad(lambda x: tree.norm({"a": torch.tensor([4.0]), "x": x}))(jnp.ones(1) * 3)
+    assert float(slope[0]) == pytest.approx(0.6)
+    slope = jax.grad(lambda x: tree.add({"a": torch.tensor([4.0])}, {"a": x})["a"][0] ** 2)(jnp.ones(1) * 3)
+    assert float(slope[0]) == 14.0
+    message = "A leaf that torch traces meets one that jax traces, and neither engine follows the other. Convert one of"
+    with pytest.raises(ConversionError, match=message):
+        jax.grad(lambda x: tree.norm({"w": 2 * w, "x": x}))(jnp.ones(1))
+
+
+@each_backend
+def test_captured_arrays_stand_beside_what_is_differentiated(backend):
+    """f gets arrays of the engine, and has captured NumPy's."""
+    x, captured = {"w": np.array([3.0, 4.0]), "b": 2.0}, {"w": np.array([1.0, -1.0]), "b": 0.5}
+
+    def f(x):
+        moved = tree.axpy(2.0, captured, x)
+        back = tree.add(captured, tree.scale(-1.0, x))
+        return tree.vdot(captured, x) + tree.norm(moved) ** 2 + tree.vdot(back, back) + tree.vdot(x, captured)
+
+    for call in (gradient, lambda f, backend, x: prepare(gradient, f, backend, x)(x)):
+        (found,) = call(f, backend, x)
+        for key in x:
+            expected = 2 * captured[key] + 2 * (x[key] + 2 * captured[key]) + 2 * (x[key] - captured[key])
+            np.testing.assert_allclose(found[key], expected, rtol=max(1e-9, rtol_of(backend)))

@@ -1,0 +1,120 @@
+"""The engine TensorFlow behind adinterface."""
+
+import threading
+from dataclasses import dataclass
+
+import numpy as np
+import tensorflow as tf
+from adinterface_tensorflow_failures import KNOWN_FAILURES
+
+from adinterface import AutoBackend, Backend, ComposedNamespace, Library, Point, Pullback
+
+
+@dataclass(frozen=True)
+class AutoTensorFlow(AutoBackend):
+    """TensorFlow in reverse mode. compile: whether `tf.function` compiles prepared calls."""
+
+    name = "tensorflow"
+    compile: bool = True
+
+
+class TensorFlowLibrary(Library):
+    """Tensors. TensorFlow does not mark what a tape follows: every tensor is taken as traced while f is evaluated."""
+
+    name = "tensorflow"
+    types = (tf.Tensor,)
+    mutable = False
+    thread = threading.local()
+    stopped = staticmethod(tf.stop_gradient)
+
+    def dtype(self, x):
+        return x.dtype.name
+
+    def traced(self, x):
+        return bool(self.tapes()) or not hasattr(x, "numpy")
+
+    def tapes(self):
+        return vars(self.thread).setdefault("tapes", [])
+
+    def value_under_trace(self, x):
+        return x.numpy() if hasattr(x, "numpy") else None
+
+    def to_numpy(self, x):
+        return x.numpy()
+
+    def asarray(self, x, *, dtype=None, like=None, copy=False):
+        if isinstance(x, tf.Tensor):
+            return x if dtype in (None, x.dtype.name) else tf.cast(x, dtype)
+        return tf.constant(np.asarray(x, dtype))
+
+    def namespace(self, x):
+        return NAMESPACE
+
+    def outside(self, function, arrays, example):
+        results = tf.nest.flatten(tf.numpy_function(lambda *xs: function(*xs), arrays, [y.dtype for y in example()]))
+        return tuple([tf.ensure_shape(y, like.shape) for y, like in zip(results, example())])
+
+    def custom(self, rule, leaves, carried):
+        def back(*cotangents):
+            point = Point(leaves, carried, outputs, aux)
+            if rule.pullback is not None:
+                return rule.pullback(cotangents, point)
+            tangents = tuple(map(tf.zeros_like, leaves))
+            with tf.GradientTape() as tape:
+                tape.watch(tangents)
+                images = rule.pushforward(tangents, point)
+            return tuple(tape.gradient(images, tangents, cotangents, tf.UnconnectedGradients.ZERO))
+
+        value, aux = rule.value(tuple(map(tf.stop_gradient, leaves)), carried)
+        if any(x is not None for tape, roots in self.tapes() for x in tape.gradient(value, roots)):
+            raise rule.captured()
+        outputs = tuple(tf.custom_gradient(lambda *leaves: (value, back))(*leaves))  # `back` needs the followed ones
+        return outputs, aux
+
+
+def concat(arrays, axis=0):
+    return tf.concat([tf.reshape(x, [-1]) for x in arrays] if axis is None else list(arrays), axis or 0)
+
+
+def argsort(x, axis=-1, descending=False, stable=True):
+    return tf.argsort(x, axis=axis, direction="DESCENDING" if descending else "ASCENDING", stable=stable)
+
+
+def svd(x, full_matrices=True):
+    values, left, right = tf.linalg.svd(x, full_matrices)
+    return left, values, tf.linalg.adjoint(right)
+
+
+OWN = {"concat": concat, "argsort": argsort, "gather": lambda x, indices, axis: tf.gather(x, indices, axis=axis)}
+OWN |= {"matrix_product": tf.matmul, "transpose": lambda x, axes: tf.transpose(x, axes), "linalg.svd": svd}
+OWN |= {f"linalg.{name}": getattr(tf.linalg, name) for name in ("inv", "det", "eigh")}
+OWN |= {"linalg.cholesky": lambda x, upper=False: tf.linalg.adjoint(tf.linalg.cholesky(x)) if upper else tf.linalg.cholesky(x)}
+OWN |= {f"bitwise_{side}_shift": getattr(tf.bitwise, f"{side}_shift") for side in ("left", "right")}
+OWN |= {"linalg.qr": lambda x, mode="reduced": tf.linalg.qr(x, mode == "complete")}
+LIBRARY = TensorFlowLibrary()
+NAMESPACE = ComposedNamespace(LIBRARY, tf.experimental.numpy, OWN, backend=lambda: TensorFlowBackend(AutoTensorFlow()))
+
+
+class TensorFlowBackend(Backend):
+    libraries = (LIBRARY,)
+    transposes = True
+    known_failures = KNOWN_FAILURES
+
+    def pullback(self, function, leaves, *, differentiable=False):
+        leaves, tapes = tuple(map(tf.identity, leaves)), LIBRARY.tapes()
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(leaves)
+            tapes.append((tape, leaves))
+            try:
+                outputs, aux = function(*leaves)
+            finally:
+                tapes.pop()
+
+        def back(cotangents):
+            return tuple([None if x is None else tf.convert_to_tensor(x) for x in tape.gradient(outputs, leaves, cotangents)])
+
+        return Pullback(outputs, aux, back)
+
+    def compile(self, compute):
+        compiled = tf.function(compute, autograph=False) if self.auto.compile else None
+        return compiled and (lambda *arrays: compiled(*map(tf.convert_to_tensor, arrays)))

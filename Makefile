@@ -59,7 +59,7 @@ versions: ## the core tests and the conformance table at the lowest declared and
 
 # These packages need others (Numba, ...) that would change what `make test` sees: an environment on top of $(VENV) holds them.
 # pymanopt switches JAX to 64 bits when it is imported, so its tests run last and alone.
-doors: $(VENV)-doors/.ready ## what adinterface.doors is for: PyTensor, PyMC, pymanopt, Tesseract
+doors: $(VENV)-doors/.ready ## what adinterface.doors is for: PyTensor, PyMC, pymanopt, Tesseract, OpenMDAO
 	@$(VENV)-doors/bin/python -m pytest -q tests/doors --ignore tests/doors/test_pymanopt.py
 	@$(VENV)-doors/bin/python -m pytest -q -W ignore::FutureWarning:arviz tests/doors/test_pymanopt.py 'tests/project/test_docs.py::test_page[doors]'
 

@@ -10,7 +10,7 @@ import pytest
 from adinterface import MissingEngineError
 
 ROOT = Path(__file__).parents[2]
-DOORS = ("pytensor", "pymanopt", "tesseract")
+DOORS = ("pytensor", "pymanopt", "tesseract", "openmdao")
 PACKAGES = {"tesseract": "tesseract_core"}
 
 

@@ -5,7 +5,9 @@ import pytest
 import scipy.sparse as sp
 from backends_table import each_engine
 
-om = pytest.importorskip("openmdao.api", reason="`make doors` installs OpenMDAO")
+pytest.importorskip("openmdao", reason="`make doors` installs OpenMDAO")
+
+import openmdao.api as om
 
 from adinterface import AutoAutograd, AutoSparse, BackendError
 from adinterface.doors.openmdao import partials
@@ -111,7 +113,7 @@ def test_errors():
         partials(AutoAutograd())(om.Group)
     with pytest.raises(TypeError, match="is no class of explicit or implicit components of OpenMDAO"):
         partials(AutoAutograd())(Explicit())
-    with pytest.raises(TypeError, match="^partials: ImplicitComponent has no method apply_nonlinear, of which"):
+    with pytest.raises(TypeError, match=r"^partials: ImplicitComponent has no method apply_nonlinear, of which"):
         partials(AutoAutograd())(om.ImplicitComponent)
 
     class Products(Explicit):

@@ -8,10 +8,10 @@ import numpy as np
 
 from adinterface.core.contract.backend import Accuracy, LeafAccuracy
 from adinterface.core.contract.errors import PrecisionError
-from adinterface.core.contract.record import active_record, note_accuracy
+from adinterface.core.contract.record import note_accuracy
 
 from .evaluation import Evaluations
-from .levels import enclosing
+from .levels import enclosing, is_heard
 from .methods.method import Array, Slopes
 from .points import Lines
 
@@ -37,10 +37,10 @@ def report(
     order: of these derivatives, without those that f takes itself. warns: whether the operator is told even if nobody asks.
     others: of mixed second derivatives, the scale of the second line, by output; None if both lines are the same.
     """
+    if not is_heard(evaluations.level, order, warns):
+        return
     depth = evaluations.level.order + order
     if depth < 3 and enclosing() is None:
-        if not warns and active_record() is None:
-            return
         note_accuracy(lambda: Accuracy(depth, _by_leaf(evaluations, lines, slopes, order, others)))
         return
     values, errors = slopes.values, slopes.errors

@@ -7,6 +7,7 @@ from contextvars import Token
 from typing import Any
 
 from adinterface.core.contract.ambient import Ambient, enter, leave, now, within
+from adinterface.core.contract.record import active_record
 
 
 class Level:
@@ -26,6 +27,14 @@ def enclosing() -> Level | None:
     """The level in whose evaluation of f this is, if in any."""
     level: Level | None = now().level
     return level
+
+
+def is_heard(level: Level, order: int, warns: bool) -> bool:
+    """Whether anybody is told how exact derivatives of this order of the function are, whose own differences `level` knows.
+
+    warns: whether large errors are worth a warning.
+    """
+    return warns or level.order + order >= 3 or enclosing() is not None or active_record() is not None
 
 
 def go_below(level: Level) -> Token[Ambient]:

@@ -70,7 +70,7 @@ class Coordinates(Lines):
 
     def reach(self, line: int) -> float:
         n, index, _ = self.places[line]
-        return max(1.0, float(abs(self.point.numbers[n][index])))
+        return max(1.0, float(abs(self.point.numbers[n].item(index))))
 
     def exactness(self, line: int) -> float:
         return self.point.exactness[self.places[line][0]]

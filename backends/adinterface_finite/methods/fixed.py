@@ -15,6 +15,7 @@ import numpy as np
 from adinterface.core.contract.backend import Arrays
 
 from ..evaluation import Evaluations
+from ..levels import is_heard
 from ..points import Lines
 from .method import Method, Slopes, in_parts
 
@@ -27,14 +28,19 @@ class Fixed(Method):
     def __init__(self, kind: str, order: int | None, step: float | None, noise: float | None, depth: int = 1):
         self.kind, self.step, self.noise, self.depth = kind, step, noise, depth
         self.order = order or (2 if kind == "central" else 1)
-        self.nodes, self.weights = stencil(kind, self.order)
+        self.nodes, weights = stencil(kind, self.order)
+        #: The nodes beside the point, and what the distances there are multiplied by for their mean step; the weights.
+        self.beside = [node for node in self.nodes if node]
+        self.shares = np.array([1 / node for node in self.beside]) / len(self.beside)
+        self.weights = np.array([weight for node, weight in zip(self.nodes, weights) if node])
+        #: The weight of f at the point itself; None if it takes no part.
+        self.here = weights[self.nodes.index(0.0)] if 0.0 in self.nodes else None
 
     def relative(self, exactness: float) -> float:
         """The step, relative to a number's scale."""
         if self.step is not None:
             return self.step
-        balanced: float = max(self.noise or 0.0, exactness) ** (1 / (self.order + self.depth))
-        return balanced
+        return _balanced(max(self.noise or 0.0, exactness), self.order + self.depth)
 
     def relative_error(self, order: int, epsilon: float) -> float:
         # A factor of 1000, and of 100, is for functions that bend more than a sine.
@@ -46,36 +52,49 @@ class Fixed(Method):
 
     def _along(self, evaluations: Evaluations, lines: Lines, chosen: range, fresh: Callable[[], Arrays]) -> Slopes:
         scaled = lines.point.scale is not None
-        relative = [self.relative(lines.exactness(line)) for line in chosen]
+        if len(set(lines.point.exactness)) == 1:
+            relative = [self.relative(lines.point.exactness[0])] * len(chosen)
+        else:
+            relative = [self.relative(lines.exactness(line)) for line in chosen]
         steps = [r * (lines.scale(line)[0] if scaled else lines.reach(line)) for r, line in zip(relative, chosen)]
-        nodes = [node for node in self.nodes if node]
         moved: list[Any] = []
 
         def points() -> Iterator[Sequence[Any]]:
             for line, step in zip(chosen, steps):
                 move = lines.mover(line, fresh)
-                for node in nodes:
+                for node in self.beside:
                     leaves, distance = move(node * step)
                     moved.append(distance)
                     yield leaves
 
         vectors = evaluations.vectors(points())
-        flattener = evaluations.flattener(())
-        values = np.array(vectors, flattener.dtype).reshape(len(chosen), len(nodes), flattener.count)
-        lengths = np.array(moved).reshape(len(chosen), len(nodes)) @ (1 / np.array(nodes)) / len(nodes)
-        weighted = np.array([weight for node, weight in zip(self.nodes, self.weights) if node]) @ values
-        sizes = np.abs(values).max(axis=1)
-        if len(nodes) < len(self.nodes):
+        flattener, shape = evaluations.flattener(()), (len(steps), len(self.beside))
+        values = np.array(vectors, flattener.dtype).reshape(*shape, flattener.count)
+        lengths = (np.array(moved).reshape(shape) @ self.shares)[:, None]
+        weighted, here = self.weights @ values, None
+        if self.here is not None:
             outputs, _ = evaluations.base()
             here = np.array(np.atleast_1d(flattener.flat(outputs)), flattener.dtype)
-            weighted += self.weights[self.nodes.index(0.0)] * here
+            weighted += self.here * here
+        if lengths.all():
+            slopes = weighted / lengths
+        else:  # a number that does not move has no slope
+            slopes = np.divide(weighted, lengths, out=np.zeros_like(weighted), where=lengths != 0)
+        if not is_heard(evaluations.level, 1, self.estimates):
+            return Slopes(slopes, slopes, slopes, slopes)  # nobody asks how exact they are
+        sizes = np.abs(values).max(axis=1)
+        if here is not None:
             sizes = np.maximum(sizes, np.abs(here))
-        with np.errstate(all="ignore"):  # a number that does not move has no slope
-            slopes = np.where(lengths[:, None] == 0, 0.0, weighted / lengths[:, None])
         # Truncation as if f bent in the scale of x, and rounding.
         exactness = max(flattener.epsilon, self.noise or 0.0, evaluations.level.error)
         floors = exactness * sizes / np.array(steps)[:, None]
         return Slopes(slopes, np.abs(slopes) * max(relative, default=0.0) ** self.order + floors, floors, sizes)
+
+
+@functools.lru_cache(maxsize=64)
+def _balanced(exactness: float, power: int) -> float:
+    """The root: kept, since it is asked for each number."""
+    return float(exactness ** (1 / power))
 
 
 @functools.cache

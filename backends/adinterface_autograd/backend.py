@@ -32,7 +32,7 @@ class AutogradBackend(Backend):
     second_order = (None, "reverse")  # forward rules for one product, the gradient's pullback for many
 
     def pullback(self, function: FlatFunction, leaves: Arrays, *, differentiable: bool = False) -> Pullback:
-        roots = [ReverseNode.new_root() for _ in leaves]
+        roots = [ReverseNode.root_of(leaf) for leaf in leaves]
         with new_trace() as trace:
             outputs, aux = function(*[Box(leaf, trace, root) for leaf, root in zip(leaves, roots)])
             ends = [node_of(output, trace) for output in outputs]
@@ -48,7 +48,7 @@ class AutogradBackend(Backend):
         return Pullback(outputs, aux, back, any(end is not None for end in ends))
 
     def gradient(self, function: FlatFunction, leaves: Arrays, *, value: bool = True) -> Gradient:
-        roots = [ReverseNode.new_root() for _ in leaves]
+        roots = [ReverseNode.root_of(leaf) for leaf in leaves]
         with new_trace() as trace:
             (output,), aux = function(*[Box(leaf, trace, root) for leaf, root in zip(leaves, roots)])
         end, output = node_of(output, trace), unboxed(output, trace)

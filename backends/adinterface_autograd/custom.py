@@ -82,19 +82,19 @@ def _reverse(rule: FlatRule, point: Point, followed: list[int], parents: list[An
         return [_conj(gradients[n]) for n in followed]
 
     if count == 1:
-        return [_node(parents, lambda cotangent: back((cotangent,)))]
+        return [_node(parents, lambda cotangent: back((cotangent,)), point.outputs[0])]
     together = _node(
         parents, lambda parts: back(tuple([_zeros(x) if part is None else part for part, x in zip(parts.parts, point.outputs)]))
     )
 
     def part(k: int) -> Any:
-        return _node([together], lambda cotangent: (_Parts({k: cotangent}, count),))
+        return _node([together], lambda cotangent: (_Parts({k: cotangent}, count),), point.outputs[k])
 
     return [part(k) for k in range(count)]
 
 
-def _node(parents: list[Any], vjp: Callable[[Any], Any]) -> Any:
-    node: Any = ReverseNode.new_root()
+def _node(parents: list[Any], vjp: Callable[[Any], Any], output: Any = None) -> Any:
+    node: Any = ReverseNode.root_of(output)
     node.parents, node.vjp = parents, vjp
     return node
 

@@ -29,13 +29,15 @@ births = itertools.count()
 class ReverseNode(VJPNode):  # type: ignore[misc]
     """A node that knows how to go back."""
 
-    __slots__ = ("birth",)
+    __slots__ = ("birth", "real")
     birth: int
+    #: Whether it is known to be of a real array.
+    real: bool
     parents: Any  # in the slots of VJPNode
     vjp: Any
 
     def __init__(self, answer: Any, fun: Any, args: Any, kwargs: Any, argnums: Any, parents: Any):
-        self.parents, self.birth = parents, next(births)
+        self.parents, self.birth, self.real = parents, next(births), is_real(answer)
         rule = RULES[fun] or primitive_vjps.get(fun)
         if rule is None:
             raise NotImplementedError(f"autograd has no reverse rule for {getattr(fun, '__name__', fun)}")
@@ -48,7 +50,19 @@ class ReverseNode(VJPNode):  # type: ignore[misc]
 
     def initialize_root(self) -> None:
         super().initialize_root()
-        self.birth = next(births)
+        self.birth, self.real = next(births), False
+
+    @classmethod
+    def root_of(cls, leaf: Any) -> ReverseNode:
+        """A root for an array."""
+        root: ReverseNode = cls.new_root()
+        root.real = is_real(leaf)
+        return root
+
+
+def is_real(x: Any) -> bool:
+    """Whether x is an array of real numbers, or a box of one."""
+    return getattr(getattr(x, "dtype", None), "kind", "") == "f"
 
 
 def traced_primitives(node: type) -> set[Any]:
@@ -58,4 +72,4 @@ def traced_primitives(node: type) -> set[Any]:
 
 
 notrace_primitives[ReverseNode] = traced_primitives(VJPNode)
-__all__ = ["ReverseNode", "births", "reverse_rule", "traced_primitives"]
+__all__ = ["ReverseNode", "births", "is_real", "reverse_rule", "traced_primitives"]

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
+import autograd.numpy as anp
 from autograd.core import add_outgrads
 from autograd.tracer import isbox, trace_stack
 from autograd.util import toposort
@@ -81,6 +82,13 @@ _A_LIST = (
 )
 
 
+def _suited(gradient: Any, node: Any) -> Any:
+    """A gradient of a real array is real. autograd's rules for what joins real and complex arrays leave it complex."""
+    if getattr(node, "real", False) and getattr(getattr(gradient, "dtype", None), "kind", "") == "c":
+        return anp.real(gradient)
+    return gradient
+
+
 class _Sink:
     """Stands behind all outputs, so that one topological order serves them together."""
 
@@ -104,6 +112,9 @@ def backward(seeds: Sequence[tuple[Any, Any]], ends_at: Collection[Any] = ()) ->
         if not node.parents or node in ends_at:
             results[node] = gradient
             continue
-        for parent, contribution in zip(node.parents, node.vjp(gradient)):
+        contributions = node.vjp(gradient)
+        if getattr(getattr(gradient, "dtype", None), "kind", "") == "c":
+            contributions = map(_suited, contributions, node.parents)
+        for parent, contribution in zip(node.parents, contributions):
             collected[parent] = add_outgrads(collected.get(parent), contribution)
     return results

@@ -1,6 +1,7 @@
 """Random programs called from many threads at once: the numbers are those of one thread, to the last bit, and nothing grows.
 
-Prepared calls are shared between the threads, which call them at two points and with two sets of static values.
+Prepared calls are shared between the threads, which call them at two points and with two sets of static values. A call is drawn
+the more often the less time it takes, so that all kinds of calls get the same time.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ WARM = 0.2
 ALLOWED, ALLOWED_A_CALL = 64 * 2**20, 32
 #: How many wrong calls are described.
 SHOWN = 20
+#: How many draws a thread makes at once.
+DRAWS = 1000
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,7 @@ class Task:
     name: str
     call: Callable[[], dict[str, Any]]
     wanted: dict[str, Any]
+    seconds: float = 1.0
 
     def wrong(self) -> str | None:
         """What is wrong with one more call; None if nothing is."""
@@ -152,13 +156,17 @@ def hammer(
 
 def _run(done: Hammering, made: list[Task], seed: int, calls: int, seen: Callable[[Hammering], None]) -> None:
     counts, lock, stop = [0] * done.threads, threading.Lock(), threading.Event()
+    rates = np.array([1 / task.seconds for task in made])
+    rates /= rates.sum()
 
     def work(n: int) -> None:
         rng = np.random.default_rng([seed, n])
+        draws: list[int] = []
         for _ in range(n, calls, done.threads):
             if stop.is_set():
                 return
-            text = made[int(rng.integers(len(made)))].wrong()
+            draws = draws or rng.choice(len(made), DRAWS, p=rates).tolist()
+            text = made[draws.pop()].wrong()
             counts[n] += 1
             if text is not None:
                 with lock:
@@ -217,15 +225,25 @@ def _tasks(trial: Trial, call: Call) -> list[Task]:
         return []
     case, name = trial.case(call), f"{trial.operation.name}, program {trial.seed}, {call}"
     if not call.prepared:
-        return [Task(name, case.again, judgement.parts)]
+        return [_timed(Task(name, case.again, judgement.parts))]
     fast = case.prepared()
 
     def operator(f: Any, backend: Any, *args: Any, **kwargs: Any) -> Any:
         return fast(*args, **kwargs)
 
-    found = [Task(name, lambda: case.parts(case.apply(operator, trial.f)), judgement.parts)]
+    found = [_timed(Task(name, lambda: case.parts(case.apply(operator, trial.f)), judgement.parts))]
     if not (trial.elsewhere.turns and switches(trial.program)):  # a switch stands for all threads
         args, kwargs = case.elsewhere()
         elsewhere: Callable[[], dict[str, Any]] = lambda: case.parts(fast(*args, **kwargs))
-        found.append(Task(f"{name}, elsewhere", elsewhere, elsewhere()))
+        found.append(_timed(Task(f"{name}, elsewhere", elsewhere, elsewhere())))
     return found
+
+
+def _timed(task: Task) -> Task:
+    """The task with the time of a call, the shorter one of two."""
+    times = []
+    for _ in range(2):
+        start = time.thread_time()
+        task.wrong()
+        times.append(time.thread_time() - start)
+    return dataclasses.replace(task, seconds=max(min(times), 1e-5))

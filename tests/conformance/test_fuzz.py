@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from adinterface_autograd import AutogradBackend
 from adinterface_conformance.__main__ import main
-from adinterface_conformance.fuzz import making, reference, rules
+from adinterface_conformance.fuzz import making, reference, rules, run, shrinking
 from adinterface_conformance.fuzz.elsewhere import elsewhere, switched
 from adinterface_conformance.fuzz.judging import judge
 from adinterface_conformance.fuzz.making import Wanted
@@ -19,7 +19,7 @@ from adinterface_conformance.fuzz.run import fuzz
 from adinterface_conformance.fuzz.trial import Call, Trial
 from backends_table import BACKENDS, assert_tree, each_engine
 
-from adinterface import AutoAutograd, AutoFiniteDifferences, AutoTorch, Constant, array_namespace, gradient, hvp
+from adinterface import AutoAutograd, AutoFiniteDifferences, AutoJax, AutoTorch, Constant, array_namespace, gradient, hvp
 from adinterface.core.operators.facts import operation_of_name
 
 # Right engines -------------------------------------------------------------------------------------------------------
@@ -282,6 +282,27 @@ def test_what_is_wrong_is_found_and_cut_down(name, monkeypatch):
     assert any(line.startswith("# ") for line in failure.text.splitlines())
 
 
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_found_with_one_operator_a_program(name, monkeypatch):
+    monkeypatch.setattr(shrinking, "SECONDS", 0.0)
+    install, kind = WRONG[name]
+    install(monkeypatch)
+    done = fuzz([AutoAutograd()], 31, programs=60, operators=1)
+    assert any(kind in failure.kind for failure in done.failures)
+
+
+def test_options_say_how_much_is_tried():
+    backends = [AutoAutograd(), AutoJax()]
+    few = fuzz(backends, 5, programs=6, operators=1, share=6)
+    many = fuzz(backends, 5, programs=6, operators=4, share=2)
+    assert few.good
+    assert many.good
+    assert many.comparisons.total() > 2 * few.comparisons.total()
+    assert 0 < few.comparisons["AutoJax"] < few.comparisons["AutoAutograd"]
+    assert (few.operators, few.share) == (1, 6)
+    assert run.drawn(5, 3, 1)[0].source() == run.drawn(5, 3, 4)[0].source()
+
+
 def test_a_wrong_prepared_call_is_found(monkeypatch):
     from adinterface.core.operators.prepare import Prepared
 
@@ -369,6 +390,8 @@ def test_another_run_is_not_resumed(capsys, tmp_path):
     state = tmp_path / "state.json"
     options = ["fuzz", "--backend", "AutoFiniteDifferences", "--programs", "1", "--resume", str(state)]
     assert main(options) == 0
+    assert main([*options, "--operators", "1"]) == 2
+    assert f"{state} is of a run with operators 4, not 1." in capsys.readouterr().err
     assert main([*options, "--seed", "4"]) == 2
     assert (
         f"{state} is of a run with seed 0, not 4. Resume with the same options, or name another file."

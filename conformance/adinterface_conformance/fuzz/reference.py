@@ -159,8 +159,17 @@ class _Over:
 @functools.cache
 def _namespace() -> Any:
     numpy = array_namespace(np.zeros(1))
-    linalg = _Over(numpy.linalg, solve=_solve, inv=_inverse, det=_determinant, cholesky=_cholesky, slogdet=_slogdet)
+    linalg = _Over(
+        numpy.linalg, outer=_outer, solve=_solve, inv=_inverse, det=_determinant, cholesky=_cholesky, slogdet=_slogdet
+    )
     return _Over(numpy, linalg=linalg)
+
+
+def _outer(x: Any, y: Any) -> Any:
+    """Of vectors alone, as the Array API standard has it."""
+    if np.ndim(x) != 1 or np.ndim(y) != 1:
+        raise ValueError("linalg.outer takes vectors")
+    return np.outer(x, y)
 
 
 def _eliminated(matrix: Any, right: Any) -> tuple[Any, Any, Any]:

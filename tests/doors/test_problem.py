@@ -50,7 +50,7 @@ def made(backend, **options):
         "lower": {"product": 25.0, "squares": np.array([40.0])},
         "upper": {"product": np.inf, "squares": np.array([40.0])},
     }
-    return Problem(hs71, backend, start(), 1.0, constraint=sides, bounds=(1.0, 5.0), **limits | options)
+    return Problem(hs71, backend, start(), 1.0, constraint=sides, **limits | {"bounds": (1.0, 5.0)} | options)
 
 
 #: In the order of tree.ravel, where "x" stands first.

@@ -59,7 +59,7 @@ versions: ## the core tests and the conformance table at the lowest declared and
 
 # These packages need others (Numba, ...) that would change what `make test` sees: an environment on top of $(VENV) holds them.
 # pymanopt switches JAX to 64 bits when it is imported, so its tests run last and alone.
-doors: $(VENV)-doors/.ready ## what adinterface.doors is for: PyTensor, PyMC, pymanopt, Tesseract
+doors: $(VENV)-doors/.ready ## the packages that adinterface.doors leads to: PyTensor, PyMC, pymanopt, Tesseract, OpenMDAO
 	@$(VENV)-doors/bin/python -m pytest -q tests/doors --ignore tests/doors/test_pymanopt.py
 	@$(VENV)-doors/bin/python -m pytest -q -W ignore::FutureWarning:arviz tests/doors/test_pymanopt.py 'tests/project/test_docs.py::test_page[doors]'
 
@@ -89,7 +89,7 @@ strangers: $(VENV)-strangers/.ready ## an engine of another package, which compi
 	@TF_CPP_MIN_LOG_LEVEL=3 $(VENV)-strangers/bin/python -m pytest -q tests/strangers/test_tensorflow.py
 
 # What $(VENV) has is found through a path file: torch and JAX are not installed twice.
-$(VENV)-doors/.ready: $(VENV)/.test-ready constraints-doors.txt
+$(VENV)-doors/.ready: $(VENV)/.test-ready pyproject.toml constraints-doors.txt
 	@$(BIN)/python -m venv $(VENV)-doors
 	@$(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
 		> $$($(VENV)-doors/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/below.pth

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
+from . import doors as _doors
 from . import scipy as scipy
 from . import sparse as _sparse
 from . import spread as _spread
@@ -69,8 +70,8 @@ from .rules.scalar import scalar_rule
 from .sparse.auto import AutoSparse
 from .sparse.pattern import Colouring, SparsityPattern
 
-#: What extensions add to the core: the operations on some backend values.
-_extend(_sparse.EXTENSION, _spread.EXTENSION)
+#: What extensions add to the core: the operations on some backend values, and what it calls by name.
+_extend(_sparse.EXTENSION, _spread.EXTENSION, **_doors.ENTRIES)
 
 if _TYPE_CHECKING:
     from .doors.namespaces.composed import ComposedNamespace

@@ -1,10 +1,12 @@
-"""Whether the other package can call f as it will."""
+"""Whether the other package can call f as it will, and take what f returns."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from ..core.call.messages import require_function
 
@@ -23,3 +25,13 @@ def require_arguments(caller: str, f: Callable[..., Any], count: int) -> None:
             f"{caller}: f must take {count} positional argument{'s' * (count != 1)}, one for each array: {error}. "
             f"Bind others with functools.partial."
         ) from error
+
+
+def fitting(value: Any, dtype: str, shape: Sequence[int | None]) -> Any:
+    """The value as an array of NumPy's of this dtype and shape, in which None stands for any size.
+
+    None for a value of another shape, and for one that would lose more than precision, as a complex one would.
+    """
+    array = np.asarray(value)
+    fits = array.ndim == len(shape) and all(size in (None, actual) for size, actual in zip(shape, array.shape))
+    return array.astype(dtype, copy=False) if fits and np.can_cast(array.dtype, dtype, "same_kind") else None

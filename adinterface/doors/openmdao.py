@@ -43,7 +43,7 @@ def partials(backend: AutoBackend) -> Callable[[Class], Class]:
     BackendError for what is no backend, MissingEngineError without OpenMDAO. A linearization raises what `jacobian` raises.
     """
     if not isinstance(backend, AutoBackend):
-        raise BackendError(f"partials(backend): pass a backend such as AutoJax(), not {backend!r}.")
+        raise BackendError(f"partials(backend): pass a backend value first, not {backend!r}.")
 
     def decorated(cls: Class) -> Class:
         kind = next((kind for kind in _KINDS if isinstance(cls, type) and issubclass(cls, kind)), None)

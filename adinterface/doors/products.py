@@ -7,10 +7,24 @@ from typing import Any
 
 from ..core.contract.auto import AutoBackend
 from ..core.contract.structures import Constant
+from ..core.operators.gradient import value_and_gradient
 from ..core.operators.pullback import pullback, pushforward
 
 #: A function of arrays, as users write it.
 ArrayFunction = Callable[..., Any]
+
+
+class Valued:
+    """The value and the gradient of f, a tuple, as a function of its arguments."""
+
+    def __init__(self, f: ArrayFunction, backend: AutoBackend, active: tuple[bool, ...]):
+        self.f, self.backend, self.active = f, backend, active
+        self.key = ("gradient", active)
+        self.__name__ = f"gradient of {getattr(f, '__name__', f)}"
+
+    def __call__(self, *args: Any) -> tuple[Any, ...]:
+        value, gradients = value_and_gradient(self.f, self.backend, *_marked(args, self.active))
+        return value, *[g for g, is_active in zip(gradients, self.active) if is_active]
 
 
 class Pulled:
@@ -54,4 +68,4 @@ def _spread(seeds: Sequence[Any], present: Sequence[bool]) -> tuple[Any, ...]:
     return tuple([next(rest) if is_present else None for is_present in present])
 
 
-__all__ = ["ArrayFunction", "Pulled", "Pushed"]
+__all__ = ["ArrayFunction", "Pulled", "Pushed", "Valued"]

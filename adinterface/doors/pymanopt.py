@@ -15,6 +15,7 @@ from ..core.operators.dispatch import OPERATIONS
 from ..core.operators.gradient import gradient
 from ..core.operators.hessian import hvp
 from ..core.operators.prepare import Prepared
+from ..core.tree import handler_of
 from ..fit.evaluate import Evaluate
 from .arguments import require_arguments
 from .missing import missing
@@ -94,7 +95,7 @@ class EngineBackend(Backend):
         """The Hessian-vector product, of the point's values and then the vector's: an array, or a list."""
 
         def halves_to_value(halves: tuple[tuple[Any, ...], ...]) -> Any:
-            return function(*[half[0] if len(half) == 1 else half[0] + 1j * half[1] for half in halves])
+            return function(*[half[0] if len(half) == 1 else _joined(*half) for half in halves])
 
         fast = Prepared(OPERATIONS[hvp], self.auto, halves_to_value)
 
@@ -102,7 +103,7 @@ class EngineBackend(Backend):
             point, vector = bisect_sequence(point_and_vector)
             halves = tuple([_halves(x) for x in point])
             products = fast(halves, tuple([_like(v, x) for v, x in zip(vector, halves, strict=True)]))
-            joined = [half[0] if len(half) == 1 else half[0] + 1j * half[1] for half in products]
+            joined = [half[0] if len(half) == 1 else _joined(*half) for half in products]
             return joined[0] if num_arguments == 1 else joined
 
         return euclidean_hessian
@@ -111,6 +112,14 @@ class EngineBackend(Backend):
 def _halves(x: Any) -> tuple[Any, ...]:
     """A real array alone; the real and the imaginary part of a complex one, for `hvp` takes real leaves."""
     return (x.real.copy(), x.imag.copy()) if np.iscomplexobj(x) else (x,)
+
+
+def _joined(real: Any, imaginary: Any) -> Any:
+    """The complex array of two halves of any library; some have no sum of a real and a complex array."""
+    library: Any = handler_of(real, scan=False)
+    xp = library.namespace(real)
+    dtype = xp.complex64 if real.dtype == xp.float32 else xp.complex128
+    return xp.astype(real, dtype) + 1j * xp.astype(imaginary, dtype)
 
 
 def _like(vector: Any, halves: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..numpy_code.made_array import made as writable
 from ..numpy_code.array_makers import array
+from ..numpy_code.made_array import made as writable
 
 
 class Variables(dict[str, Any]):

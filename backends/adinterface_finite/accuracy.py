@@ -63,7 +63,7 @@ def _by_leaf(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int)
 
     It is not where the error is no more than what rounding makes of an f that does not change.
     """
-    epsilon = evaluations.layout(()).epsilon
+    epsilon = evaluations.flattener(()).epsilon
     found: list[LeafAccuracy] = []
     for leaf, start, stop in lines.owners():
         coarse = max(epsilon, *lines.point.exactness) if leaf < 0 else max(epsilon, lines.point.exactness[leaf])

@@ -19,12 +19,12 @@ from . import traced
 from .accuracy import report
 from .evaluation import Evaluations, TracedError, apart
 from .known_failures import KNOWN_FAILURES
-from .lines import Coordinates, Directions, Together, both, stacked
+from .lines import ConcatenatedLines, Coordinates, Directions, both, stacked
 from .methods import method_of
 from .methods.adaptive import Adaptive
 from .methods.complex_step import ComplexStep
 from .methods.method import Array, Slopes
-from .points import Lines, Point
+from .points import BasePoint, Lines
 from .second_order import Bends, Mixed, bends_of
 
 #: From second differences along all coordinates to second derivatives and their errors.
@@ -101,10 +101,10 @@ class FiniteDifferencesBackend(Backend):
 
     def _blocks(self, evaluations: Evaluations, lines: Coordinates, slopes: Slopes) -> list[list[Any]]:
         """The Jacobian in its leaves' shapes, from (lines, outputs)."""
-        layout, point = evaluations.layout(()), lines.point
+        flattener, point = evaluations.flattener(()), lines.point
         blocks: list[list[Any]] = []
-        places = itertools.accumulate(layout.sizes, initial=0)
-        for output, first, count, shape in zip(layout.outputs, places, layout.sizes, layout.shapes):
+        places = itertools.accumulate(flattener.sizes, initial=0)
+        for output, first, count, shape in zip(flattener.outputs, places, flattener.sizes, flattener.shapes):
             stack = slopes.values[:, first : first + count]
             row = []
             complex_output = is_complex(self, output)
@@ -166,11 +166,11 @@ class FiniteDifferencesBackend(Backend):
         if self._traced(tangents):
             return traced.linearize(self, evaluations.function, evaluations.leaves).push(tangents)
         numbers = [stacked(library_of(self, v), v)[None] for v in tangents]
-        return self._along(evaluations, numbers, lambda layout, n, stack: layout.native(n, stack[0]))
+        return self._along(evaluations, numbers, lambda flattener, n, stack: flattener.native(n, stack[0]))
 
     def _push_stacked(self, evaluations: Evaluations, stacks: Arrays) -> Arrays:
         numbers = [stacked(library_of(self, stack), stack) for stack in stacks]
-        return self._along(evaluations, numbers, lambda layout, n, stack: layout.native(n, stack))
+        return self._along(evaluations, numbers, lambda flattener, n, stack: flattener.native(n, stack))
 
     def _along(self, evaluations: Evaluations, stacks: Sequence[Any], native: Callable[..., Any]) -> Arrays:
         """The tangents along each of these directions."""
@@ -181,12 +181,12 @@ class FiniteDifferencesBackend(Backend):
             slopes = self._slopes(evaluations, moving) if moving.count else None
             if slopes is None:
                 evaluations.base()
-        layout = evaluations.layout(())
-        values = np.zeros((lines.count, layout.count), layout.dtype)
+        flattener = evaluations.flattener(())
+        values = np.zeros((lines.count, flattener.count), flattener.dtype)
         if slopes is not None:
             report(evaluations, moving, slopes, warns=self.method.estimates)
             values[lines.moves] = slopes.values
-        return tuple([native(layout, n, stack) for n, stack in enumerate(layout.split(values))])
+        return tuple([native(flattener, n, stack) for n, stack in enumerate(flattener.split(values))])
 
     # second order, where the inner derivatives are differences too
 
@@ -256,7 +256,7 @@ class FiniteDifferencesBackend(Backend):
         evaluations = self._evaluations(function, leaves)
         point = self._point(leaves)
         lines, along = Coordinates(point, point.complex), Directions(point, numbers)
-        together = Together(lines, along)
+        together = ConcatenatedLines(lines, along)
 
         def differences(fresh: Callable[[], Arrays]) -> tuple[Bends, Slopes]:
             bends = bends_of(method, evaluations, together, fresh)
@@ -302,9 +302,9 @@ class FiniteDifferencesBackend(Backend):
         note_step(self, "second differences")
         found = Slopes(bends.found.values, bends.found.errors, bends.found.errors, bends.found.sizes)
         report(evaluations, lines, found, 2)
-        layout = evaluations.layout(())
+        flattener = evaluations.flattener(())
         first, second = (
-            tuple([layout.native(n, stack[0]) for n, stack in enumerate(layout.split(values))])
+            tuple([flattener.native(n, stack[0]) for n, stack in enumerate(flattener.split(values))])
             for values in (bends.first(), bends.found.values)
         )
         return Pushforward(first, second, Aux((*outputs, *aux.arrays) if value else (), aux.form))
@@ -352,20 +352,20 @@ class FiniteDifferencesBackend(Backend):
                 return True
         return False
 
-    def _point(self, leaves: Arrays) -> Point:
-        return Point(self, leaves, scale=self.options.scale, bounds=self.options.bounds)
+    def _point(self, leaves: Arrays) -> BasePoint:
+        return BasePoint(self, leaves, scale=self.options.scale, bounds=self.options.bounds)
 
     def _evaluations(self, function: FlatFunction, leaves: Arrays) -> Evaluations:
         return Evaluations(self, function, leaves, self.options.executor)
 
     def _slopes(self, evaluations: Evaluations, lines: Lines) -> Slopes:
         if not lines.count:
-            layout = evaluations.layout(())
-            nothing = np.zeros((0, layout.count))
-            return Slopes(nothing.astype(layout.dtype), nothing, nothing, nothing)
+            flattener = evaluations.flattener(())
+            nothing = np.zeros((0, flattener.count))
+            return Slopes(nothing.astype(flattener.dtype), nothing, nothing, nothing)
         return apart(self, evaluations.leaves, lambda fresh: self.method.slopes(evaluations, lines, fresh))
 
 
 def _all_complex(evaluations: Evaluations) -> bool:
-    dtypes = evaluations.layout(()).dtypes
+    dtypes = evaluations.flattener(()).dtypes
     return bool(dtypes) and all(dtype.startswith(("complex", "clong")) for dtype in dtypes)

@@ -41,7 +41,7 @@ class Evaluations:
         #: What f raised last at a displaced point.
         self.raised: Exception | None = None
         self._base: tuple[Arrays, Aux] | None = None
-        self._layout: Layout | None = None
+        self._flattener: Flattener | None = None
 
     def displaced(self, *leaves: Any) -> tuple[Arrays, Aux]:
         """f at one displaced point."""
@@ -52,7 +52,7 @@ class Evaluations:
     def base(self) -> tuple[Arrays, Aux]:
         """f at the point itself, once."""
         outputs, aux = self.at_the_point()
-        self.layout(outputs, aux)
+        self.flattener(outputs, aux)
         return outputs, aux
 
     def at_the_point(self) -> tuple[Arrays, Aux]:
@@ -71,7 +71,7 @@ class Evaluations:
     @property
     def count(self) -> int | None:
         """How many numbers f returns; None if it was not evaluated yet."""
-        return None if self._layout is None else self._layout.count
+        return None if self._flattener is None else self._flattener.count
 
     @property
     def at_hand(self) -> bool:
@@ -85,8 +85,8 @@ class Evaluations:
                 self._outside(result.error) if type(result) is Outside else self._flat(*result)
                 for result in self.spread(points)
             ]
-        layout, found = self._layout, []
-        with Near(self):
+        flattener, found = self._flattener, []
+        with DisplacedScope(self):
             evaluate = self.alone.repeated()
             for leaves in points:
                 try:
@@ -94,16 +94,16 @@ class Evaluations:
                 except OUTSIDE as error:
                     found.append(self._outside(error))
                     continue
-                if layout is None:
-                    layout = self.layout(outputs, aux)
-                found.append(layout.flat(outputs))
+                if flattener is None:
+                    flattener = self.flattener(outputs, aux)
+                found.append(flattener.flat(outputs))
         return found
 
     def _outside(self, error: Exception) -> Any:
         """What stands for the outputs of an f that raised: it is not defined there, if it is at the point itself."""
         self.raised = error
-        layout = self._layout or self.layout(self.base()[0])
-        return np.float64(np.nan) if layout.number else np.full(layout.count, np.nan)
+        flattener = self._flattener or self.flattener(self.base()[0])
+        return np.float64(np.nan) if flattener.number else np.full(flattener.count, np.nan)
 
     def spread(self, points: Iterable[Sequence[Any]]) -> Iterator[tuple[Arrays, Aux] | Outside]:
         """As `displaced` at each of these points, on the workers of the executor."""
@@ -122,7 +122,7 @@ class Evaluations:
             yield result if ship is None else alone.taken_apart(result)
 
     def _flat(self, outputs: Arrays, aux: Aux) -> Any:
-        return self.layout(outputs, aux).flat(outputs)
+        return self.flattener(outputs, aux).flat(outputs)
 
     def elsewhere(self, function: Evaluate, leaves: Sequence[Any]) -> tuple[Arrays, Aux]:
         """Another form of f, at leaves of another dtype."""
@@ -133,16 +133,16 @@ class Evaluations:
         """Of the leaves that have numbers."""
         return [library_of(self.backend, x).dtype(x) for x in self.leaves if size_of(self.backend, x)]
 
-    def layout(self, outputs: Arrays, aux: Aux | None = None) -> Layout:
+    def flattener(self, outputs: Arrays, aux: Aux | None = None) -> Flattener:
         """How outputs become a vector; the first that are seen say."""
-        if self._layout is None:
+        if self._flattener is None:
             check_precision(self.backend, self.leaves, outputs)
-            self._layout = _layout(self.backend, outputs)
-            if self._layout.traced:
+            self._flattener = _flattener_of(self.backend, outputs)
+            if self._flattener.traced:
                 raise TracedError
             if aux is not None:
                 self.aux = aux
-        return self._layout
+        return self._flattener
 
 
 def _noting(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, float, int]:
@@ -151,7 +151,7 @@ def _noting(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any
         return f(*args, **kwargs), level.error, level.order
 
 
-class Near:
+class DisplacedScope:
     """The scopes of evaluations at displaced points, entered once for many. Inside, `alone.repeated()` evaluates."""
 
     __slots__ = ("_evaluations", "_held", "_level")
@@ -172,7 +172,7 @@ class TracedError(Exception):
     """f's value is traced by an outer engine, so differences must be taken in that engine's own arithmetic."""
 
 
-class Layout:
+class Flattener:
     """Outputs of f as one vector of NumPy's numbers, wide enough to take differences of."""
 
     def __init__(self, backend: Backend, outputs: Arrays):
@@ -224,14 +224,14 @@ class Layout:
         return library.asarray(np.asarray(real, order="C"), dtype=dtype, like=self.outputs[n])
 
 
-def _layout(backend: Backend, outputs: Arrays) -> Layout:
-    return _number_layout(backend) if len(outputs) == 1 and type(outputs[0]) is np.float64 else Layout(backend, outputs)
+def _flattener_of(backend: Backend, outputs: Arrays) -> Flattener:
+    return _number_flattener(backend) if len(outputs) == 1 and type(outputs[0]) is np.float64 else Flattener(backend, outputs)
 
 
 @functools.lru_cache(maxsize=32)
-def _number_layout(backend: Backend) -> Layout:
+def _number_flattener(backend: Backend) -> Flattener:
     """Of one number of NumPy's, which most functions return: to make it again in each call would take long."""
-    return Layout(backend, (np.float64(0.0),))
+    return Flattener(backend, (np.float64(0.0),))
 
 
 def check_precision(backend: Backend, leaves: Arrays, outputs: Arrays) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from adinterface.core.contract.backend import Arrays
 from adinterface.core.contract.library import Library, kind
 
-from .points import DOUBLE, TINY, Lines, Move, Point
+from .points import DOUBLE, TINY, BasePoint, Lines, Move
 
 #: Of so many numbers the places are kept: to make them for each call would take as long as some evaluations of f.
 KNOWN = 1_000
@@ -43,7 +43,7 @@ _known_places = functools.lru_cache(maxsize=64)(_places)
 class Coordinates(Lines):
     """Along each real number of the leaves, in their order; a complex leaf that is doubled first along 1, then along i."""
 
-    def __init__(self, point: Point, doubled: Sequence[bool]):
+    def __init__(self, point: BasePoint, doubled: Sequence[bool]):
         shapes = tuple([(*numbers.shape, twice) for numbers, twice in zip(point.numbers, doubled)])
         every = (_known_places if point.count <= KNOWN else _places)(shapes)
         #: Each line's leaf, the place of its number there, and 1 or i. For each leaf its first line, how many numbers it has,
@@ -168,7 +168,7 @@ def _distance(now: Any, at: Any, unit: complex) -> Any:
 class Directions(Lines):
     """Along tangents: stacks, a leading axis on each, as NumPy's numbers."""
 
-    def __init__(self, point: Point, stacks: Sequence[Any]):
+    def __init__(self, point: BasePoint, stacks: Sequence[Any]):
         super().__init__(point, len(stacks[0]))
         self.stacks = stacks
         #: Where a tangent moves one number alone: its leaf, its place, and by how much.
@@ -184,7 +184,7 @@ class Directions(Lines):
 
     def moving(self) -> Lines:
         """Those that move anything."""
-        return self if self.moves.all() else Some(self, np.flatnonzero(self.moves).tolist())
+        return self if self.moves.all() else SelectedLines(self, np.flatnonzero(self.moves).tolist())
 
     def tangents(self, line: int) -> list[Any]:
         return [stack[line] for stack in self.stacks]
@@ -265,7 +265,7 @@ def stacked(library: Library, stack: Any) -> Any:
     return numbers.astype("complex128" if kind(library.dtype(stack)) == "complex" else "float64")
 
 
-class Some(Lines):
+class SelectedLines(Lines):
     """Some of the lines."""
 
     def __init__(self, lines: Lines, chosen: Sequence[int]):
@@ -294,7 +294,7 @@ class Some(Lines):
         return self.lines.mover(self.chosen[line], fresh)
 
 
-class Together(Lines):
+class ConcatenatedLines(Lines):
     """Some lines, and others behind them."""
 
     def __init__(self, *groups: Lines):

@@ -30,7 +30,7 @@ Bounds = tuple[float | None, float | None]
 Move = Callable[[float], tuple[Sequence[Any], Any]]
 
 
-class Point:
+class BasePoint:
     """The leaves of a call, as they are and as NumPy's numbers."""
 
     def __init__(self, backend: Backend, leaves: Arrays, *, scale: float | None = None, bounds: Bounds | None = None):
@@ -84,7 +84,7 @@ class Point:
 class Lines(ABC):
     """Some lines, by their numbers."""
 
-    def __init__(self, point: Point, count: int):
+    def __init__(self, point: BasePoint, count: int):
         self.point, self.count = point, count
 
     def owners(self) -> Sequence[tuple[int, int, int]]:

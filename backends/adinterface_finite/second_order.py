@@ -20,10 +20,10 @@ from adinterface.core.contract.backend import Arrays
 from .evaluation import Evaluations
 from .extrapolation import Estimate, extrapolate, size_of_step, windows
 from .methods.adaptive import Adaptive
-from .methods.looks import Apart, Step
+from .methods.line_state import LineState
 from .methods.method import Array, Slopes
-from .methods.sweep import Sweep
-from .methods.track import Track
+from .methods.rounds import Rounds
+from .methods.sampling import Apart, Step
 from .points import Lines
 from .steps import ENOUGH, SMALLEST
 
@@ -32,7 +32,7 @@ from .steps import ENOUGH, SMALLEST
 SLACK, BESIDE = 50.0, 1e-12
 
 
-class Bends(Sweep):
+class Bends(Rounds):
     """Second differences along lines in lockstep, with the slopes that the same evaluations give."""
 
     order, gain = 2, 4.0
@@ -40,20 +40,20 @@ class Bends(Sweep):
 
     def run(self) -> Slopes:
         outputs, _ = self.evaluations.base()
-        layout = self.evaluations.layout(outputs)
+        flattener = self.evaluations.flattener(outputs)
         #: f at the point.
-        self.middle: Array = np.array(np.atleast_1d(layout.flat(outputs)), layout.dtype)
+        self.middle: Array = np.array(np.atleast_1d(flattener.flat(outputs)), flattener.dtype)
         #: By line and exponent: f ahead and behind, and the two distances.
         self.seen: dict[tuple[int, int], tuple[Any, Any, float, float]] = {}
-        self.march(self.tracks)
+        self.march(self.states)
         self.found = self.allocated().slopes()
         self.firsts = self._firsts()
         return self.found
 
     def values_at(self, wanted: Sequence[Step]) -> tuple[Array, Array, Apart]:
         up, down, apart = super().values_at(wanted)
-        for (track, exponent), above, below, ahead, behind in zip(wanted, up, down, *apart):
-            self.seen[track.line, exponent] = above, below, float(ahead), float(behind)
+        for (state, exponent), above, below, ahead, behind in zip(wanted, up, down, *apart):
+            self.seen[state.line, exponent] = above, below, float(ahead), float(behind)
         return up, down, apart
 
     def derivatives(self, steps: Sequence[Step], up: Array, down: Array, apart: Apart) -> Array:
@@ -73,58 +73,58 @@ class Bends(Sweep):
 
     def _firsts(self) -> Array:
         values, epsilon = self.found.values.copy(), self.allocated().epsilon
-        for track in self.tracks:
-            exponents = tuple(track.exponents)
+        for state in self.states:
+            exponents = tuple(state.exponents)
             if len(exponents) < 2:
                 continue
             # Large steps are taken where second differences are small beside rounding, which says nothing of the slopes.
             exponents = tuple([e for e in exponents if e <= 2]) if exponents[-2] <= 2 else exponents[-2:]
-            estimate = self._first(track, exponents)
+            estimate = self._first(state, exponents)
             # Where f is odd around the point its second differences vanish at any step: the slopes need smaller ones.
             for _ in range(self.more // 2):
                 if not np.any(estimate.error > ENOUGH * self.limit(epsilon) * np.abs(estimate.value)):
                     break
                 exponents = (*exponents, exponents[-1] - 1)
-                self.at([(track.line, exponents[-1])])
-                estimate = self._first(track, exponents)
-            values[track.line] = estimate.value[0]
+                self.at([(state.line, exponents[-1])])
+                estimate = self._first(state, exponents)
+            values[state.line] = estimate.value[0]
         return values
 
-    def _first(self, track: Track, exponents: tuple[int, ...]) -> Estimate:
-        parts = [self.seen[track.line, e] for e in exponents]
+    def _first(self, state: LineState, exponents: tuple[int, ...]) -> Estimate:
+        parts = [self.seen[state.line, e] for e in exponents]
         slopes = [(up - down) / (a - b) if a != b else 0 * up for up, down, a, b in parts]
         sizes = [np.maximum(abs(up), abs(down)) for up, down, _, _ in parts]
         epsilon = self.allocated().epsilon
-        steps = [track.unit * size_of_step(e) for e in exponents]
+        steps = [state.unit * size_of_step(e) for e in exponents]
         lengths = np.array(steps)[None, :, None]
         rounding = np.maximum(0.5 * epsilon * np.array([sizes]), 0.5 * (self.options.absolute or 0.0)) / lengths
         return extrapolate(windows(exponents, 2, 1), np.array([slopes]), rounding, lengths[:, -1:], lengths[:, :, 0])
 
-    def top(self, track: Track) -> int:
+    def top(self, state: LineState) -> int:
         """The exponent from which on steps are good for mixed derivatives: the largest that served, but not beyond the first.
         It is even, so that steps from it on have the same ratios along all lines.
 
         Where f is a square along the line, any step serves there.
         """
-        exponents = track.exponents
+        exponents = state.exponents
         if len(exponents) < 2:
             largest = exponents[0] if exponents else 0
         else:
-            largest = min(exponents[self.allocated().served(track)], 0)
+            largest = min(exponents[self.allocated().served(state)], 0)
         return largest - largest % 2
 
     def at(self, keys: Sequence[tuple[int, int]]) -> None:
         """See that f is known at these lines and exponents."""
         missing = [key for key in dict.fromkeys(keys) if key not in self.seen]
         if missing:
-            self.values_at([(self.tracks[line], exponent) for line, exponent in missing])
+            self.values_at([(self.states[line], exponent) for line, exponent in missing])
 
 
 #: From the leaves that stand still to those moved along one line by a distance, and along another by another.
 Move = Callable[[Arrays, int, float, int, float], list[Any]]
 
 
-class Mixed(Sweep):
+class Mixed(Rounds):
     """Mixed derivatives of a scalar f along pairs of lines, in lockstep as the lines were."""
 
     order, gain, slack, more = 2, 4.0, SLACK, 2
@@ -132,18 +132,18 @@ class Mixed(Sweep):
     def __init__(self, bends: Bends, pairs: Sequence[tuple[int, int]], move: Move):
         self.bends, self.pairs, self.move = bends, pairs, move
         super().__init__(bends.options, bends.evaluations, PairsOf(bends, pairs), range(len(pairs)), bends.fresh)
-        tops = self.tops = [bends.top(track) for track in bends.tracks]
-        units = np.array([track.unit for track in bends.tracks]) * 2.0 ** np.array(tops)
+        tops = self.tops = [bends.top(state) for state in bends.states]
+        units = np.array([state.unit for state in bends.states]) * 2.0 ** np.array(tops)
         first, second = np.array([i for i, _ in pairs], int), np.array([j for _, j in pairs], int)
-        limits = np.array([track.bad for track in bends.tracks]) - np.array(tops)
+        limits = np.array([state.bad for state in bends.states]) - np.array(tops)
         curved = np.abs(bends.found.values[:, 0])
         self.beside: list[float] = (BESIDE * np.sqrt(curved[first]) * np.sqrt(curved[second])).tolist()
         lengths, limits = np.sqrt(units[first]) * np.sqrt(units[second]), np.minimum(limits[first], limits[second])
-        for track, length, limit in zip(self.tracks, lengths.tolist(), limits.tolist()):
-            track.unit, track.bad = length, limit
+        for state, length, limit in zip(self.states, lengths.tolist(), limits.tolist()):
+            state.unit, state.bad = length, limit
 
     def run(self) -> Slopes:
-        self.march(self.tracks)
+        self.march(self.states)
         return self.allocated().slopes()
 
     def _keys(self, n: int, exponent: int) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -152,19 +152,19 @@ class Mixed(Sweep):
 
     def values_at(self, wanted: Sequence[Step]) -> tuple[Array, Array, Apart]:
         bends = self.bends
-        bends.at([key for track, exponent in wanted for key in self._keys(track.line, exponent)])
+        bends.at([key for state, exponent in wanted for key in self._keys(state.line, exponent)])
 
         def points() -> Iterator[list[Any]]:
-            for track, exponent in wanted:
-                (i, a), (j, b) = self._keys(track.line, exponent)
-                u, v = bends.tracks[i].unit * size_of_step(a), bends.tracks[j].unit * size_of_step(b)
+            for state, exponent in wanted:
+                (i, a), (j, b) = self._keys(state.line, exponent)
+                u, v = bends.states[i].unit * size_of_step(a), bends.states[j].unit * size_of_step(b)
                 for sign in (1, -1):
                     yield self.move(self.fresh(), i, sign * u, j, sign * v)
 
         up, down = self.split(self.evaluations.vectors(points()))
         # Where a line itself is not finite, the corners beside it are no use.
-        for n, (track, exponent) in enumerate(wanted):
-            keys = self._keys(track.line, exponent)
+        for n, (state, exponent) in enumerate(wanted):
+            keys = self._keys(state.line, exponent)
             if not all(np.isfinite(value).all() for key in keys for value in bends.seen[key][:2]):
                 up[n] = down[n] = np.nan
         return up, down, (np.ones(len(wanted)), -np.ones(len(wanted)))
@@ -174,23 +174,23 @@ class Mixed(Sweep):
             return np.array([self._mixed(*each) for each in zip(steps, up, down)])
 
     def _mixed(self, step: Step, up: Any, down: Any) -> Any:
-        here, (track, exponent) = self.bends.middle, step
-        (up_i, down_i, a_i, b_i), (up_j, down_j, a_j, b_j) = (self.bends.seen[key] for key in self._keys(track.line, exponent))
+        here, (state, exponent) = self.bends.middle, step
+        (up_i, down_i, a_i, b_i), (up_j, down_j, a_j, b_j) = (self.bends.seen[key] for key in self._keys(state.line, exponent))
         change = (up - up_i - up_j + here) + (down - down_i - down_j + here)
         area = a_i * a_j + b_i * b_j
         return change / area if area else 0.0 * up
 
     def following(
-        self, track: Track, exponent: int | None, exponents: tuple[int, ...], changes: bool, error: float
+        self, state: LineState, exponent: int | None, exponents: tuple[int, ...], changes: bool, error: float
     ) -> Sequence[int]:
-        return () if error <= self.beside[track.line] else super().following(track, exponent, exponents, changes, error)
+        return () if error <= self.beside[state.line] else super().following(state, exponent, exponents, changes, error)
 
-    def one_sided(self, track: Track) -> bool:
+    def one_sided(self, state: LineState) -> bool:
         return False
 
 
 class PairsOf(Lines):
-    """Pairs of lines as lines, as far as a sweep asks."""
+    """Pairs of lines as lines, as far as `Rounds` asks."""
 
     def __init__(self, bends: Bends, pairs: Sequence[tuple[int, int]]):
         super().__init__(bends.lines.point, len(pairs))
@@ -198,7 +198,7 @@ class PairsOf(Lines):
 
     def scale(self, line: int) -> tuple[float, float]:
         i, j = self.pairs[line]
-        size = float(np.sqrt(self.bends.tracks[i].scale * self.bends.tracks[j].scale))
+        size = float(np.sqrt(self.bends.states[i].scale * self.bends.states[j].scale))
         return size, size
 
     def reach(self, line: int) -> float:
@@ -209,7 +209,7 @@ class PairsOf(Lines):
 
     def least(self, line: int) -> float:
         i, j = self.pairs[line]
-        return float(np.sqrt(self.bends.tracks[i].least) * np.sqrt(self.bends.tracks[j].least))
+        return float(np.sqrt(self.bends.states[i].least) * np.sqrt(self.bends.states[j].least))
 
     def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
         raise NotImplementedError

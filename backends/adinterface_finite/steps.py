@@ -118,17 +118,17 @@ def decide(
     """
     if not slopes.shape[2]:
         return [None] * len(slopes)
-    least = np.zeros(estimate.error.shape)
+    errors, value, last = estimate.error, np.abs(estimate.value), np.abs(slopes[:, -1])
+    own = np.maximum(value, last)
     if slopes.shape[2] > 1:  # an output that hardly changes beside its own value need not be known as exactly
         least = rounding[:, 0] / (ENOUGH * limit)
         if residues is not None and lengths is not None:
             least = np.maximum(least, np.abs(residues[:, -1]) / lengths[:, -1:])
-    errors, own = np.abs(estimate.error), np.maximum(np.abs(estimate.value), np.abs(slopes[:, -1]))
-    own = np.maximum(own, np.minimum(least, own.max(axis=1, keepdims=True)))
+        least = np.minimum(least, own.max(axis=1, keepdims=True))
+        own, value = np.maximum(own, least), np.maximum(value, least)
     own = np.where(own > 0, own, np.where(errors > 0, errors, 1.0))
-    value = np.maximum(np.abs(estimate.value), np.minimum(least, own))
     high_bend, low_bend = np.abs(slopes[:, 0] - slopes[:, 1]), np.abs(slopes[:, -2] - slopes[:, -1])
-    last, high_noise, low_noise = np.abs(slopes[:, -1]), 2 * rounding[:, 1], 2 * rounding[:, -1]
+    high_noise, low_noise = 2 * rounding[:, 1], 2 * rounding[:, -1]
     measures = np.array([last, low_bend, high_bend, low_noise, high_noise, value, errors, estimate.floor], float)
     lines, worst = np.arange(len(own)), (errors / own).argmax(axis=1)
     every = zip(small.tolist(), bad.tolist(), left.tolist(), measures[:, lines, worst].T.tolist())

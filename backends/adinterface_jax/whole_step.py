@@ -42,6 +42,9 @@ class _Known(NamedTuple):
 class WholeStep:
     """`whole(model, state, *data)`, compiled: returns the value, the moved model and the next state.
 
+    A second way beside the prepared step of `Training`, which serves all arguments. A step of an MLP with Adam takes 1.05 to
+    1.08 times what it takes by hand (70 us on JAX arrays, 150 us on NumPy arrays); the prepared step takes 1.5 and 1.2 times.
+
     None for arguments that ask for more than `jax.jit` does: Python numbers, other classes, state of NNX, an array at several
     places of the model, a static field that may change. What is NumPy's comes back as arrays that may be written to.
     """

@@ -208,11 +208,7 @@ class _Copier:
                 self.pending += [(state, name, before[name]) for name in self.kept if before.get(name)]
             state.pop(_COMPILED, None)
         parameters, buffers, children = before["_parameters"], before["_buffers"], before["_modules"]
-        self.met.update(map(id, parameters.values()))
-        try:
-            state["_parameters"] = dict(zip(parameters, map(memo.__getitem__, map(id, parameters.values()))))
-        except KeyError:
-            raise _changed(self.module) from None
+        state["_parameters"] = self.values_of(parameters) if parameters else {}
         state["_buffers"], state["_modules"] = copies, inner = dict(buffers), dict(children)
         state["_non_persistent_buffers_set"] = before["_non_persistent_buffers_set"].copy()
         for name, buffer in buffers.items():
@@ -220,6 +216,13 @@ class _Copier:
         for name, child in children.items():
             self.place(inner, name, child)
         return new
+
+    def values_of(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        self.met.update(map(id, parameters.values()))
+        try:
+            return dict(zip(parameters, map(self.memo.__getitem__, map(id, parameters.values()))))
+        except KeyError:
+            raise _changed(self.module) from None
 
     def copy_hooks_of_shared(self, module: nn.Module, state: dict[str, Any]) -> None:
         before = module.__dict__

@@ -36,7 +36,7 @@ from .ambient import here
 from .custom import custom, outside
 from .distributed import is_distributed, is_dtensor, require_right, spread_like
 from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED, precision
-from .private import functorch, in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack, unwrapped
+from .private import functorch, in_dual_level, is_wrapped, is_zero, peek, temporarily_clear_interpreter_stack, unwrapped
 from .recomputed import Again, Writes
 
 _storage, _address = torch.Tensor.untyped_storage, torch.UntypedStorage.data_ptr
@@ -209,7 +209,7 @@ class TorchLibrary(Library):
             return _own
 
         def leave(results: Sequence[Any], taken: set[int]) -> Sequence[Any] | None:
-            own = _own(results, taken)
+            own = _own(results, taken, in_order=True)
             return None if own is None else [end(x) for end, x in zip(ends, own)]  # type: ignore[misc]
 
         return leave
@@ -221,7 +221,7 @@ class TorchLibrary(Library):
         if type(example) is float:
             return torch.Tensor.item
         shared = type(example) is np.ndarray and example.dtype in SHARED and example.dtype.isnative
-        return _numbers if shared else None
+        return torch.Tensor.numpy if shared else None
 
     def present(self, target: Library) -> Leave | None:
         if target is not self and target is not NUMPY:
@@ -230,8 +230,8 @@ class TorchLibrary(Library):
         def present(result: Any, taken: set[int]) -> Any:
             if target is NUMPY and (not result.is_cpu or result.dtype is torch.bfloat16):
                 return None
-            own = _own((result,), taken)
-            return None if own is None else own[0] if target is self else _numbers(own[0])
+            own = _own((result,), taken, in_order=target is NUMPY)
+            return None if own is None else own[0] if target is self else own[0].numpy()
 
         return present
 
@@ -317,8 +317,11 @@ def _all_as_they_are(values: Sequence[Any], taken: set[int]) -> bool:
     return True
 
 
-def _own(results: Sequence[Any], taken: set[int]) -> Sequence[Any] | None:
-    """Tensors as `own` makes them; None if one is in a graph, in a transformation, or spread over processes."""
+def _own(results: Sequence[Any], taken: set[int], in_order: bool = False) -> Sequence[Any] | None:
+    """Tensors as `own` makes them; None if one is in a graph, in a transformation, or spread over processes.
+
+    in_order: for NumPy, which calls only what is in C's order or Fortran's dense.
+    """
     if {*map(type, results)} != _PLAIN or any(map(_REQUIRES_GRAD, results)):
         return None
     try:
@@ -329,7 +332,7 @@ def _own(results: Sequence[Any], taken: set[int]) -> Sequence[Any] | None:
     if apart and all(map(_CONTIGUOUS, results)) and not any(map(_CONJUGATED, results)) and not any(map(_NEGATED, results)):
         taken |= memories
         return results
-    return [TORCH.own(x, taken) for x in results]
+    return [TORCH.own(x.contiguous() if in_order else x, taken) for x in results]
 
 
 _PLAIN = {torch.Tensor}
@@ -341,16 +344,11 @@ def _itself(x: Any) -> Any:
     return x
 
 
-def _numbers(x: torch.Tensor) -> Any:
-    """The NumPy array on a tensor, in C order: a dense tensor may have its axes in another one."""
-    return (x if x.is_contiguous() else x.contiguous()).numpy()
-
-
 def _resolved(x: torch.Tensor) -> torch.Tensor:
     """The numbers of x alone: outside any graph, conjugations and signs carried out."""
     if x.requires_grad:
         x = x.detach()
-    if x._is_zerotensor():  # a zero without memory, such as the second derivative of abs
+    if is_zero(x):
         return torch.zeros(x.shape, dtype=x.dtype, device=x.device)
     return x.resolve_conj().resolve_neg() if x.is_conj() or x.is_neg() else x
 

@@ -23,6 +23,7 @@ STUDIES = {
     "distributed": ("distributed.command", "gradients over several processes"),
     "s2mpj": ("s2mpj", "the CUTEst problems of the S2MPJ collection, unmodified, on every engine"),
     "pymanopt": ("doors.pymanopt", "pymanopt's own tests, through our door to it"),
+    "openmdao": ("doors.openmdao", "the NumPy `compute` methods of OpenMDAO and Dymos, unchanged"),
     "ipopt": ("ipopt", "constrained problems under pounce, beside callbacks by hand and beside its own functions for JAX"),
     "signatures": ("signatures", "write the overloads of the operators"),
     "house": ("house", "draw the rooms of the package and what each imports"),

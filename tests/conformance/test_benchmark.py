@@ -59,6 +59,14 @@ def test_cells_can_be_chosen(tmp_path):
     assert chosen(AutoAutograd(), "native") == []  # its own arrays are NumPy's
 
 
+def test_an_empty_table_is_an_error_that_says_why(capsys):
+    assert main([*SHORT, "--backend", "AutoMine"]) == 2
+    printed = capsys.readouterr().err.strip()
+    assert printed.startswith("AutoMine: there is hand-written code to compare with for AutoJax, ")
+    assert main([*SHORT, "--cell", "one array", "--operator", "nothing"]) == 2
+    assert capsys.readouterr().err.strip() == "No cell matches the options."
+
+
 def test_what_is_not_feasible_is_left_out(tmp_path):
     assert ARRAY.includes("jacobian", 10_000, reverse=True)
     assert not ARRAY.includes("jacobian", 1_000_000, reverse=True)

@@ -10,7 +10,7 @@ import pytest
 from adinterface import MissingEngineError
 
 ROOT = Path(__file__).parents[2]
-DOORS = ("pytensor", "pymanopt", "tesseract")
+DOORS = ("openmdao", "pytensor", "pymanopt", "tesseract")
 PACKAGES = {"tesseract": "tesseract_core"}
 
 

@@ -361,8 +361,8 @@ def matrix_in_a_list(x):
 
 
 MASKED = (
-    "a masked array together with an engine's array would lose its mask. Write np.where(mask, a, b), or nan for what is masked and "
-    "np.nansum and the like."
+    "a masked array together with an engine's array would lose its mask. Write np.where(mask, a, b), or nan for what is "
+    "masked and np.nansum and the like."
 )
 
 

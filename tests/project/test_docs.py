@@ -8,8 +8,8 @@ A block behind `% needs: package` runs where that package is installed.
 
 from __future__ import annotations
 
-import contextlib
 import ast
+import contextlib
 import dataclasses
 import doctest
 import importlib.util

@@ -27,7 +27,7 @@ ENGINE_OF = {
 }
 ENGINES = ("jax", "torch", "autograd")
 #: What `adinterface.doors` leads to.
-OTHER_PACKAGES = {"pymanopt", "pytensor", "tesseract_core"}
+OTHER_PACKAGES = {"openmdao", "pymanopt", "pytensor", "scipy", "tesseract_core"}
 #: What every package may import. (ml_dtypes, NumPy's bfloat16, is imported where one is met.)
 FREE = {"numpy", "array_api_compat", "adinterface"}
 

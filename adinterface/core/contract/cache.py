@@ -16,20 +16,22 @@ class Cache(Generic[T]):
         self.bound = bound
         self._known: dict[Hashable, T] = {}
         self._lock = threading.Lock()
-        self._last: T | None = None
+        #: The entry used last with its key: to compare two keys costs less than to hash one.
+        self._last: tuple[Hashable, T] | None = None
 
     def __len__(self) -> int:
         return len(self._known)
 
     def get(self, key: Hashable) -> T | None:
         """The entry, which is now the one used last; None if there is none."""
-        found = self._known.get(key)
-        if found is not None and found is self._last:  # most often it is used again
-            return found
+        last = self._last
+        if last is not None and last[0] == key:
+            return last[1]
         with self._lock:
             found = self._known.pop(key, None)
             if found is not None:
-                self._known[key] = self._last = found
+                self._known[key] = found
+                self._last = key, found
         return found
 
     def add(self, key: Hashable, entry: T) -> T:
@@ -40,13 +42,14 @@ class Cache(Generic[T]):
                 return known
             while len(self._known) >= max(1, self.bound):
                 del self._known[next(iter(self._known))]
-            self._known[key] = self._last = entry
+            self._known[key] = entry
+            self._last = key, entry
         return entry
 
     def rename(self, new: Callable[[Hashable], Hashable]) -> None:
         """Keep each entry under another key."""
         with self._lock:
-            self._known = {new(key): entry for key, entry in self._known.items()}
+            self._known, self._last = {new(key): entry for key, entry in self._known.items()}, None
 
     def entries(self) -> list[T]:
         """All entries, the one used last at the end."""

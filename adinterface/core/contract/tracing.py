@@ -1,7 +1,7 @@
 """Compilers that trace the Python code of users, our calls in it included: `torch.compile`, `torch.export`.
 
 Such a compiler cannot trace the core, which reads entry points and memory addresses. So each door of the package asks
-`tracing()` first. While a compiler traces, `gradient` and a few more take the plain way of `core/operators/compiling.py`, which
+`tracing()` first. While a compiler traces, `gradient` and a few more take the plain way of `doors/traced_calls.py`, which
 the compiler can trace. Every other call refuses to be traced. The compiler then leaves the whole call to Python: it compiles
 neither the function that Python calls, which is a `door`, nor what that function calls.
 """
@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
-from . import loaded_compilers
+from . import late
 from .auto import COMPILING
-from .compilers import Compiler
-from .loaded_compilers import DOORS
+from .late import DOORS
+
+if TYPE_CHECKING:
+    from .compilers import Compiler
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -25,7 +27,7 @@ def tracing() -> Compiler | None:
     """The compiler that traces the code which runs; None if none does."""
     for auto in COMPILING:
         if auto.is_compiling():
-            return cast(Compiler, getattr(loaded_compilers, auto.name))
+            return cast("Compiler", getattr(late, auto.name))
     return None
 
 

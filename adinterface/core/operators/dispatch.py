@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..call.messages import describe, require_function
+from ..contract import late
 from ..contract.auto import AutoBackend
 from .operation import Operation
 
@@ -32,9 +33,13 @@ class Extension(NamedTuple):
 _extensions: list[Extension] = []
 
 
-def extend(*extensions: Extension) -> None:
-    """Register extensions. The first one that applies to a backend value makes its operations."""
+def extend(*extensions: Extension, **entries: str) -> None:
+    """Register extensions. The first one that applies to a backend value makes its operations.
+
+    entries: what else the core calls in extensions, `"module:name"` by name; it becomes an attribute of `contract.late`.
+    """
     _extensions.extend(extensions)
+    late.ENTRIES.update(entries)
     _cached_operation.cache_clear()
 
 

@@ -157,7 +157,7 @@ class Operation(ABC):
             warn_if_wasteful(self.name, part, "Hessian")
             return call.square(part)
         gradients = call.gradients(part)
-        return gradients[0] if form == "argument" else gradients
+        return gradients if form == "arguments" else gradients[0]
 
 
 class SecondOrderOperation(Operation):

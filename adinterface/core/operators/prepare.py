@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..call.messages import require_function
 from ..call.plan import Plan
 from ..call.signature import Signature
+from ..contract import late
 from ..contract.auto import AutoBackend
 from ..contract.cache import Cache
 from ..contract.nodes import Unkeyed
 from ..contract.tracing import door, tracing, untraced
 from ..tree import Duplicated
 from .batched import batched, batched_kind
-from .compiling import trace
 from .dispatch import Kind, operation_of, require_operator
 from .evaluate import specialized
 from .operation import Operation
@@ -26,7 +26,6 @@ from .writing import Write, follow, require_apart, stored
 
 if TYPE_CHECKING:
     from . import signatures
-    from .exporting import Example
 
 
 @typed["signatures.Prepare"]()
@@ -68,9 +67,7 @@ def prepare(
         args = tuple([arg.value if type(arg) is Duplicated else arg for arg in args])
     plan, values, signature = prepared._operation.plans.find(args, kwargs)
     if not plan.held:  # an object that holds its parameters would be kept alive
-        from .exporting import Example  # here, because it is not needed before a call is prepared
-
-        prepared._example = Example(example_args, kwargs)
+        prepared._example = late.Example(example_args, kwargs)
     if not plan.stateful:
         prepared._specialization(plan, values, signature)  # an engine compiles at the first call
     return prepared
@@ -85,7 +82,7 @@ class Prepared:
         self._f = operation.backend.compile_function(f) if operation.compiles_function else f
         self._name = getattr(f, "__name__", f)
         #: What `export` takes for arguments; None if `prepare` was given no example.
-        self._example: Example | None = None
+        self._example: Any = None
         self._compiles = operation.compiles and operation.backend.compile(_nothing) is not None
         #: Static values tell specializations apart: they are compiled in, or decide what is specialised.
         self._keys_static = self._compiles or operation.specializes
@@ -114,9 +111,8 @@ class Prepared:
             if self._example is None:
                 raise TypeError("Prepared.export: pass example arguments behind the path; none are kept of modules.")
             args, kwargs = self._example.arguments()
-        from .exporting import export  # here, because few programs need it
-
-        return export(self._operation, self._auto, self._original, path, args, kwargs)
+        manifest: dict[str, Any] = late.export(self._operation, self._auto, self._original, path, args, kwargs)
+        return manifest
 
     @property
     def max_specializations(self) -> int:
@@ -137,7 +133,7 @@ class Prepared:
         """The operator's results for these arguments."""
         compiler = tracing()
         if compiler is not None:
-            return trace(compiler, self._operation.kind, self._auto, self._original, args, kwargs)
+            return late.trace(compiler, self._operation.kind, self._auto, self._original, args, kwargs)
         directions = None
         if self._operation.directions is not None:
             args, directions = self._operation.arguments(args)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..contract import late
 from ..contract.auto import AutoBackend
 from ..contract.tracing import door, tracing
-from .compiling import trace
 from .dispatch import Kind, operation_of
 from .evaluate import evaluate
 from .writing import run_writing
@@ -24,7 +24,7 @@ def run(
     """One call of an operator, from its arguments to its results."""
     compiler = tracing()
     if compiler is not None:
-        return trace(compiler, kind, auto, f, args, kwargs)
+        return late.trace(compiler, kind, auto, f, args, kwargs)
     operation = operation_of(kind, auto)
     directions = None
     if operation.directions is not None:

@@ -4,9 +4,8 @@ No operator needs it. May import core.
 """
 
 from ...core.tree import Constant, Duplicated, Each, register_node
-from .algebra import add, axpy, norm, scale, vdot, where, zeros_like
+from .algebra import add, axpy, norm, scale, sum_shared, vdot, where, zeros_like
 from .mapping import TreeStructure, leaves, leaves_with_path, map, structure
-from .shared import sum_shared
 from .vectors import as_matrix, cast, from_matrix, ravel, to
 
 __all__ = [

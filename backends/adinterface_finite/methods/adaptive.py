@@ -3,8 +3,8 @@
 Steps start in the scale of x, grow where rounding or noise drowns the slope, shrink where f bends too much or is not finite.
 Where f is finite on one side alone, at the edge of its domain, slopes are one-sided and extrapolated in h.
 
-The parts: `track` keeps what is known along one line; `looks` evaluates f along lines; `estimates` says what follows from that;
-`edge` is for one-sided slopes; `sweep` goes on until there is enough. Which steps come next is in `steps`.
+The parts: `line_state` keeps what is known along one line; `sampling` evaluates f along lines; `estimates` extrapolates;
+`one_sided` is for the edge of a domain; `rounds` repeats this until every line has enough. `steps` chooses the next step.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from adinterface.core.contract.backend import Arrays
 
 from ..evaluation import Evaluations
 from ..points import Lines
-from .looks import Options
 from .method import Method, Slopes, in_parts
-from .sweep import Sweep
+from .rounds import Rounds
+from .sampling import Options
 
 
 class Adaptive(Method):
@@ -29,7 +29,7 @@ class Adaptive(Method):
     def slopes(self, evaluations: Evaluations, lines: Lines, fresh: Callable[[], Arrays]) -> Slopes:
         options = self.options
         return in_parts(
-            evaluations, lines, options.most, lambda chosen: Sweep(options, evaluations, lines, chosen, fresh).run()
+            evaluations, lines, options.most, lambda chosen: Rounds(options, evaluations, lines, chosen, fresh).run()
         )
 
     def relative_error(self, order: int, epsilon: float) -> float:

@@ -18,7 +18,7 @@ import numpy as np
 from adinterface.core.contract.backend import Arrays
 
 from ..evaluation import Evaluations
-from ..lines import Some
+from ..lines import SelectedLines
 from ..points import Lines
 from .adaptive import Adaptive
 from .method import Array, Method, Slopes
@@ -61,7 +61,7 @@ class ComplexStep(Method):
         values, errors, sizes = (np.array([found[line][k] if line in found else 0 * next(iter(found.values()))[k]
                                            for line in range(lines.count)]) for k in range(3))  # fmt: skip
         if rest:
-            others = self.otherwise.slopes(evaluations, Some(lines, rest), fresh)
+            others = self.otherwise.slopes(evaluations, SelectedLines(lines, rest), fresh)
             values[rest], errors[rest], sizes[rest] = others.values, others.errors, others.sizes
         return Slopes(values, errors, errors, sizes)
 
@@ -90,16 +90,16 @@ class ComplexStep(Method):
             ahead, far = lines.at(fresh(), line, step)
             behind, near = lines.at(fresh(), line, -step)
             up, down = (np.atleast_1d(vector) for vector in evaluations.vectors([ahead, behind]))
-            layout = evaluations.layout(())
-            if layout.complex or up.shape != slope.shape:
+            flattener = evaluations.flattener(())
+            if flattener.complex or up.shape != slope.shape:
                 return None
             with np.errstate(all="ignore"):
                 off = np.abs((up - down) / (far - near) - slope)
                 sizes = np.maximum(np.abs(up), np.abs(down)).astype("float64")
                 top = np.max(np.abs(slope), initial=0.0)
-                rounding = ROUNDING * layout.epsilon * sizes / step
+                rounding = ROUNDING * flattener.epsilon * sizes / step
                 if np.all(off <= AGREE * top + rounding) or (before is not None and np.all(off <= before / FALL + rounding)):
-                    return slope, np.full(slope.shape, OWN * layout.epsilon * top), sizes
+                    return slope, np.full(slope.shape, OWN * flattener.epsilon * top), sizes
                 if not np.all(off <= NEAR * top + rounding):
                     return None
             before = off

@@ -60,20 +60,20 @@ class Fixed(Method):
                     yield leaves
 
         vectors = evaluations.vectors(points())
-        layout = evaluations.layout(())
-        values = np.array(vectors, layout.dtype).reshape(len(chosen), len(nodes), layout.count)
+        flattener = evaluations.flattener(())
+        values = np.array(vectors, flattener.dtype).reshape(len(chosen), len(nodes), flattener.count)
         lengths = np.array(moved).reshape(len(chosen), len(nodes)) @ (1 / np.array(nodes)) / len(nodes)
         weighted = np.array([weight for node, weight in zip(self.nodes, self.weights) if node]) @ values
         sizes = np.abs(values).max(axis=1)
         if len(nodes) < len(self.nodes):
             outputs, _ = evaluations.base()
-            here = np.array(np.atleast_1d(layout.flat(outputs)), layout.dtype)
+            here = np.array(np.atleast_1d(flattener.flat(outputs)), flattener.dtype)
             weighted += self.weights[self.nodes.index(0.0)] * here
             sizes = np.maximum(sizes, np.abs(here))
         with np.errstate(all="ignore"):  # a number that does not move has no slope
             slopes = np.where(lengths[:, None] == 0, 0.0, weighted / lengths[:, None])
         # Truncation as if f bent in the scale of x, and rounding.
-        exactness = max(layout.epsilon, self.noise or 0.0, evaluations.level.error)
+        exactness = max(flattener.epsilon, self.noise or 0.0, evaluations.level.error)
         floors = exactness * sizes / np.array(steps)[:, None]
         return Slopes(slopes, np.abs(slopes) * max(relative, default=0.0) ** self.order + floors, floors, sizes)
 

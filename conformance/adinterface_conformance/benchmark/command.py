@@ -36,10 +36,23 @@ def backends() -> list[AutoBackend]:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Measure, print a table, and write JSON if asked."""
+    """Measure, print a table, and write JSON if asked. Returns 2 if nothing is measured."""
     options = parser("python -m adinterface_conformance benchmark", LEAVES).parse_args(sys.argv[1:] if argv is None else argv)
-    measured(wanted(options, lambda auto: chosen(auto, options.leaf)), options)
-    return 0
+    rows = wanted(options, lambda auto: chosen(auto, options.leaf))
+    return 0 if measured(rows, options) else nothing_measured(options)
+
+
+def nothing_measured(options: argparse.Namespace) -> int:
+    """Say why the table is empty; the exit status of a wrong command line."""
+    known = [type(auto).__name__ for auto in backends()]
+    unknown = [name for name in options.backend or () if name not in known]
+    if unknown:
+        print(
+            f"{', '.join(unknown)}: there is hand-written code to compare with for {', '.join(known)} alone.", file=sys.stderr
+        )
+    else:
+        print("No cell matches the options.", file=sys.stderr)
+    return 2
 
 
 def parser(program: str, leaves: Sequence[str]) -> argparse.ArgumentParser:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from adinterface_conformance.benchmark.cells import CELLS
-from adinterface_conformance.benchmark.command import Row, backends, measured, parser, wanted
+from adinterface_conformance.benchmark.command import Row, backends, measured, nothing_measured, parser, wanted
 from adinterface_conformance.benchmark.report import short
 from adinterface_conformance.benchmark.timing import Timing
 
@@ -37,9 +37,9 @@ def main(argv: Sequence[str]) -> int:
             print(line, flush=True)
         return 0
     timings = measured(_chosen(options), options, _with_memory if options.memory else lambda row, timing: timing)
-    if options.plot:
+    if options.plot and timings:
         plot(timings, options.plot)
-    return 0
+    return 0 if timings else nothing_measured(options)
 
 
 def _parser() -> argparse.ArgumentParser:

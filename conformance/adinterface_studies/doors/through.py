@@ -1,20 +1,27 @@
 """A plugin of pytest that makes pymanopt's decorators ours: `python -m pytest -p adinterface_studies.doors.through`.
 
-TensorFlow is no engine of ours: `pymanopt.function.tensorflow` stays. Where it is not installed, an empty module stands for
-it, which pymanopt's tests import for its seed alone; those that use it fail.
+TensorFlow is no engine of ours: `pymanopt.function.tensorflow` stays, unless the engine of `tests/strangers` is installed.
+Where TensorFlow itself is not installed, an empty module stands for it, which most tests import for its seed alone; those
+that use it fail.
 """
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-import adinterface
+from adinterface import AutoBackend
 
-#: By the name of pymanopt's decorator, the backend that takes its place, where it does.
-BACKENDS = {"autograd": "AutoAutograd", "jax": "AutoJax", "pytorch": "AutoTorch"}
+#: By the name of pymanopt's decorator, the module and the name of the backend that takes its place.
+BACKENDS = {
+    "autograd": ("adinterface", "AutoAutograd"),
+    "jax": ("adinterface", "AutoJax"),
+    "pytorch": ("adinterface", "AutoTorch"),
+    "tensorflow": ("adinterface_tensorflow", "AutoTensorFlow"),
+}
 #: How many functions were made by our decorators.
 decorated = 0
 
@@ -35,7 +42,7 @@ def replace() -> None:
 
     from adinterface.doors.pymanopt import function
 
-    def decorator(auto: adinterface.AutoBackend) -> Any:
+    def decorator(auto: AutoBackend) -> Any:
         def on_manifold(manifold: Any) -> Any:
             decorate = function(manifold, auto)
 
@@ -48,8 +55,9 @@ def replace() -> None:
 
         return on_manifold
 
-    for name, backend in BACKENDS.items():
-        setattr(pymanopt.function, name, decorator(getattr(adinterface, backend)()))
+    for name, (module, backend) in BACKENDS.items():
+        if importlib.util.find_spec(module) is not None:
+            setattr(pymanopt.function, name, decorator(getattr(importlib.import_module(module), backend)()))
 
 
 def pytest_addoption(parser: Any) -> None:

@@ -44,7 +44,7 @@ from adinterface import (
     update,
     value_and_gradient,
 )
-from adinterface.core.contract import loaded_compilers, registry
+from adinterface.core.contract import late, registry
 
 TORCH = AutoTorch()
 X = torch.linspace(0.5, 1.5, 3)
@@ -150,7 +150,7 @@ def test_the_first_call_of_a_program_may_be_a_traced_one(monkeypatch):
         return gradient(cube, AutoTorch(), x)
 
     expected = step(X)
-    monkeypatch.delitem(vars(loaded_compilers), "torch", raising=False)
+    monkeypatch.delitem(vars(late), "torch", raising=False)
     for cached in (registry._entry_points, registry.backend_class, registry.backend_of):
         cached.cache_clear()
     assert_tree(compiled(step)(X), expected, 1e-6)

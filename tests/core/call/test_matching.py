@@ -25,6 +25,7 @@ from adinterface import (
     hvp,
     jacobian,
     linearize,
+    prepare,
     pullback,
     pushforward,
     second_derivative,
@@ -508,3 +509,46 @@ def test_a_chunk_size_that_is_no_size_is_an_error(auto, size):
 def test_finite_differences_have_neither_modes_nor_chunks(option):
     with pytest.raises(TypeError, match="unexpected keyword argument"):
         AutoFiniteDifferences(**{option: None})
+
+
+# Tangents that have the signature of the arguments are not walked again.
+
+
+def curved(tree, s):
+    return (tree["w"] ** 3).sum() * tree["b"][0] + (s * tree["w"]).sum() ** 2
+
+
+def as_lists(tree):
+    """The same tangent in a form that has to be walked: lists of numbers for arrays, keys in another order."""
+    return {"b": [tree["b"][0]], "w": tree["w"].tolist()}
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+@each_backend
+def test_a_tangent_like_the_argument_gives_what_one_gives_that_is_walked(backend, prepared):
+    x, s = {"w": X, "b": [2.0]}, Constant(np.array([1.0, 2.0, 3.0]))
+    v = {"w": np.array([0.5, -1.0, 2.0]), "b": [0.25]}
+    take = prepare(hvp, curved, backend, x, v, s) if prepared else lambda *args: hvp(curved, backend, *args)
+    plain, walked = take(x, v, s), take(x, as_lists(v), s)
+    np.testing.assert_allclose(plain["w"], walked["w"], rtol=1e-12)
+    assert plain["b"][0] == pytest.approx(walked["b"][0], rel=1e-12)
+    assert [*plain] == [*walked] == ["w", "b"]
+
+
+@each_backend
+def test_results_do_not_overlap_a_tangent_like_the_argument(backend):
+    v = {"w": np.ones(3)}
+    product = hvp(lambda tree: 0.5 * (tree["w"] * tree["w"]).sum(), backend, {"w": X}, v)["w"]
+    assert not np.shares_memory(product, v["w"])
+    np.testing.assert_allclose(product, v["w"], atol=1e-6)
+    _, push = linearize(lambda tree: 1.0 * tree["w"], backend, {"w": X})
+    assert not np.shares_memory(push(v), v["w"])
+
+
+@each_backend
+def test_a_tangent_of_another_byte_order_or_with_a_tangent_for_a_constant_is_looked_at(backend):
+    v = {"w": np.ones(3).astype(">f8")}
+    product = hvp(lambda tree, s: s * (tree["w"] ** 2).sum(), backend, {"w": X}, v, Constant(2.0))["w"]
+    np.testing.assert_allclose(product, [4.0, 4.0, 4.0], atol=1e-4)
+    with pytest.raises(TreeError, match="is a Constant"):
+        pushforward(lambda tree, s: s * tree["w"], backend, ({"w": X}, Constant(2.0)), ({"w": X}, 1.0))

@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from ..call.call import Call
-from ..call.output import annotate
-from ..contract.auto import AutoBackend
-from ..contract.errors import BackendError
-from ..contract.library import PYTHON
-from ..contract.nodes import NodeType
-from ..contract.registry import auto_classes
-from ..contract.structures import CONSTANT, Constant, Leaf, LeafSpec, Node, Static, Structure
-from ..tree import apart, rebuild
-from .operation import Operation
-from .run import run
+from ..core.call.call import Call
+from ..core.call.output import annotate
+from ..core.contract.auto import AutoBackend
+from ..core.contract.errors import BackendError
+from ..core.contract.library import PYTHON
+from ..core.contract.nodes import NodeType
+from ..core.contract.registry import auto_classes
+from ..core.contract.structures import CONSTANT, Constant, Leaf, LeafSpec, Node, Static, Structure
+from ..core.operators.operation import Operation
+from ..core.operators.run import run
+from ..core.tree import apart, rebuild
 
 
 class Example:

@@ -16,11 +16,11 @@ from ..extrapolation import Estimate, Windows, extrapolate, size_of_step
 from ..levels import enclosing
 from ..points import SQUARED, Lines
 from ..steps import BEGIN, FINE, RETREAT, START, unit
+from .line_state import LineState
 from .method import Array
-from .track import Track
 
 #: A line, and the exponent of a step along it.
-Step = tuple[Track, int]
+Step = tuple[LineState, int]
 #: How far points ahead really are, and those behind.
 Apart = tuple[Array, Array]
 
@@ -37,7 +37,7 @@ class Options(NamedTuple):
     step: float | None
 
 
-class Looks:
+class Sampling:
     """f along some lines: its values, what they say of derivatives, and where it is not finite."""
 
     #: Of the derivative; and the power of h in whose series the errors are.
@@ -54,17 +54,17 @@ class Looks:
         self.outermost = enclosing() is None
         factor = 1.0 if options.step is None else options.step / START
         bounded, scale = lines.point.bounded, lines.scale
-        self.tracks: list[Track] = []
+        self.states: list[LineState] = []
         for line in chosen:
             usual, worst = scale(line)
             if usual < SQUARED and self.order > 1:
                 usual = worst = 1.0
             room = lines.room(line) if bounded else _ANYWHERE
-            track = Track(line, unit(usual * factor), usual, worst, room, lines.mover(line, fresh))
-            track.least, track.coarse = lines.least(line), lines.exactness(line) if options.noise is None else 0.0
-            self.tracks.append(track)
+            state = LineState(line, unit(usual * factor), usual, worst, room, lines.mover(line, fresh))
+            state.least, state.coarse = lines.least(line), lines.exactness(line) if options.noise is None else 0.0
+            self.states.append(state)
         #: Outputs that are not finite at the point itself.
-        self.dead: Array | None = None
+        self.not_finite: Array | None = None
         #: f is not known at the point itself.
         self.owes = not evaluations.at_hand
 
@@ -74,26 +74,26 @@ class Looks:
         apart: how far the points ahead and behind really are.
         """
         finite_up, finite_down = self._finite(up), self._finite(down)
-        if not (all(finite_up) and all(finite_down)) and self.dead is None and not self._alive(up, down):
-            self.dead = self.find_dead()
+        if not (all(finite_up) and all(finite_down)) and self.not_finite is None and not self._alive(up, down):
+            self.not_finite = self.find_not_finite()
             finite_up, finite_down = self._finite(up), self._finite(down)
         with np.errstate(all="ignore"):  # of what is not finite, at which nobody looks
             found, sizes = self.derivatives(steps, up, down, apart), np.maximum(np.abs(up), np.abs(down))
             middles = self.middles(found, up, down, apart)
-        for n, (track, exponent) in enumerate(steps):
+        for n, (state, exponent) in enumerate(steps):
             if finite_up[n] and finite_down[n]:
-                track.take(exponent, found[n], sizes[n], middles[n])
+                state.take(exponent, found[n], sizes[n], middles[n])
                 continue
-            track.count += 2 + self.owed()
-            track.bad = min(track.bad, exponent)
+            state.count += 2 + self.owed()
+            state.bad = min(state.bad, exponent)
             for sign, good, values in ((1, finite_up[n], up[n]), (-1, finite_down[n], down[n])):
                 if good:
-                    track.sides.append((exponent, sign, apart[sign < 0][n], np.array(values)))
-            if (track, exponent - 1) in steps[n + 1 : n + 2] or (again and again[-1][0] is track):
+                    state.sides.append((exponent, sign, apart[sign < 0][n], np.array(values)))
+            if (state, exponent - 1) in steps[n + 1 : n + 2] or (again and again[-1][0] is state):
                 continue  # the smaller of two steps of the first round says where to go
-            lower = self._retreat(track, exponent)
+            lower = self._retreat(state, exponent)
             if lower is not None:
-                again.append((track, lower))
+                again.append((state, lower))
 
     def owed(self) -> int:
         """One evaluation if f was evaluated at the point itself because of this line."""
@@ -101,36 +101,36 @@ class Looks:
         self.owes = self.owes and not owed
         return int(owed)
 
-    def _retreat(self, track: Track, exponent: int) -> int | None:
+    def _retreat(self, state: LineState, exponent: int) -> int | None:
         """A smaller step than one at which f was not finite; None if there are no more evaluations to spend."""
-        track.failures += 1
-        left = self.most - track.count
-        if left < 2 or (not track.exponents and track.failures > 1 and self.one_sided(track)):
+        state.failures += 1
+        left = self.most - state.count
+        if left < 2 or (not state.exponents and state.failures > 1 and self.one_sided(state)):
             return None
-        if track.exponents:
-            return track.exponents[-1] - 1
-        jump = RETREAT if track.failures == 1 else 2 * RETREAT
-        return min(exponent - jump, track.caution) if track.failures == 1 else exponent - jump
+        if state.exponents:
+            return state.exponents[-1] - 1
+        jump = RETREAT if state.failures == 1 else 2 * RETREAT
+        return min(exponent - jump, state.caution) if state.failures == 1 else exponent - jump
 
-    def one_sided(self, track: Track) -> bool:
+    def one_sided(self, state: LineState) -> bool:
         """Whether f is finite on one side of this line alone."""
-        return track.one_side() != 0
+        return state.one_side() != 0
 
     def _alive(self, up: Array, down: Array) -> bool:
         """Whether each output was finite somewhere, so that f need not be evaluated at the point itself to know of it."""
-        if any(track.exponents for track in self.tracks):
+        if any(state.exponents for state in self.states):
             return True
         return bool((np.isfinite(up) | np.isfinite(down)).any(axis=0).all())
 
-    def find_dead(self) -> Array:
+    def find_not_finite(self) -> Array:
         """Outputs that are not finite at the point itself have no slope, and the others have theirs."""
         outputs, _ = self.evaluations.base()
-        vector = np.atleast_1d(self.evaluations.layout(outputs).flat(outputs))
+        vector = np.atleast_1d(self.evaluations.flattener(outputs).flat(outputs))
         return np.asarray(~np.isfinite(vector))
 
     def _points(self, wanted: Sequence[Step], distances: list[Any]) -> Iterator[Sequence[Any]]:
-        for track, exponent in wanted:
-            t, move = track.unit * size_of_step(exponent), track.move
+        for state, exponent in wanted:
+            t, move = state.unit * size_of_step(exponent), state.move
             leaves, distance = move(t)
             distances.append(distance)
             yield leaves
@@ -146,14 +146,14 @@ class Looks:
 
     def split(self, vectors: list[Any]) -> tuple[Array, Array]:
         """Every other one, (steps, outputs)."""
-        layout = self.evaluations.layout(())
-        array = np.array(vectors, layout.dtype).reshape(len(vectors), layout.count)
+        flattener = self.evaluations.flattener(())
+        array = np.array(vectors, flattener.dtype).reshape(len(vectors), flattener.count)
         return array[0::2].copy(), array[1::2].copy()
 
     def _finite(self, values: Array) -> list[bool]:
         """Whether each of these is finite in all of its numbers, without those that are not at the point itself."""
-        if self.dead is not None:
-            values[:, self.dead] = 0.0
+        if self.not_finite is not None:
+            values[:, self.not_finite] = 0.0
         finite: list[bool] = np.asarray(np.isfinite(values).all(axis=1)).tolist()
         return finite
 
@@ -174,16 +174,16 @@ class Looks:
         try:
             outputs = self.evaluations.look()
         except OUTSIDE:
-            return np.full(self.evaluations.layout(()).count, np.nan)
-        layout = self.evaluations.layout(outputs)
-        values = np.array(np.atleast_1d(layout.flat(outputs)), layout.dtype)
+            return np.full(self.evaluations.flattener(()).count, np.nan)
+        flattener = self.evaluations.flattener(outputs)
+        values = np.array(np.atleast_1d(flattener.flat(outputs)), flattener.dtype)
         return np.where(np.isfinite(values), values, np.nan)
 
     # what estimates ask
 
     def epsilon(self) -> float:
         """The precision of f's values, relative."""
-        own = self.evaluations.layout(()).epsilon if self.options.noise is None else self.options.noise
+        own = self.evaluations.flattener(()).epsilon if self.options.noise is None else self.options.noise
         return max(own, self.level.error)
 
     def limit(self, epsilon: float) -> float:
@@ -205,18 +205,18 @@ class Looks:
         return extrapolate(found, slopes, rounding, (steps[:, -1:] ** self.order)[:, :, None], steps, residues)
 
     def following(
-        self, track: Track, exponent: int | None, exponents: tuple[int, ...], changes: bool, error: float
+        self, state: LineState, exponent: int | None, exponents: tuple[int, ...], changes: bool, error: float
     ) -> Sequence[int]:
         """The next steps of a line for which this was decided; its estimated error is known."""
         if exponent is None:
-            return self._look_further(track) if len(exponents) == 2 and not changes else ()
-        return (exponent,) if exponent not in exponents and track.reaches(exponent) else ()
+            return self._try_larger_steps(state) if len(exponents) == 2 and not changes else ()
+        return (exponent,) if exponent not in exponents and state.reaches(exponent) else ()
 
-    def _look_further(self, track: Track) -> Sequence[int]:
+    def _try_larger_steps(self, state: LineState) -> Sequence[int]:
         """Where f did not change at all around a number that is close to zero, it may change at a distance of about 1."""
-        if track.scale >= 2.0**-10 or self.most < 8 or self.lines.point.scale is not None:
+        if state.scale >= 2.0**-10 or self.most < 8 or self.lines.point.scale is not None:
             return ()
-        if math.log2(unit(1.0) / track.unit) >= track.bad:
+        if math.log2(unit(1.0) / state.unit) >= state.bad:
             return ()
-        track.begin_again(unit(1.0), 1.0)
+        state.begin_again(unit(1.0), 1.0)
         return BEGIN

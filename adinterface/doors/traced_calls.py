@@ -12,10 +12,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ..contract.auto import AutoBackend
-from ..contract.compilers import Compiler
-from ..contract.structures import Constant
-from ..tree.recognition import is_registered
+from ..core.contract.auto import AutoBackend
+from ..core.contract.compilers import Compiler
+from ..core.contract.structures import Constant
+from ..core.tree.recognition import is_registered
 
 #: Values without numbers, which f gets as they are. An int in a tree is one.
 _PASSED = (str, bytes, bool, int, type(None), type, types.FunctionType, types.BuiltinFunctionType, types.MethodType)

@@ -1,4 +1,4 @@
-"""What is known along one line: the steps that were taken, from the largest to the smallest, and where f is not finite."""
+"""The state of one line: the steps taken, from the largest to the smallest, f there, and where f is not finite."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ NEVER = 10**6
 FEW = 8.0
 
 
-class Track:
-    """One line of a sweep. Steps are `unit * 2**exponent`."""
+class LineState:
+    """One line. Its steps are `unit * size_of_step(exponent)`."""
 
     __slots__ = (
         "bad", "caution", "coarse", "count", "exponents", "failures", "least", "line", "middles", "move", "room", "scale",

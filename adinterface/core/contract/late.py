@@ -1,0 +1,35 @@
+"""What is imported when it is first asked for, as attributes of this module.
+
+- `late.torch`: the `Compiler` of the engine of that name.
+- `late.trace` and others: what extensions registered, by name.
+
+A compiler that traces Python code reads an attribute of a module as it is. It would try to trace a function that looks up entry
+points or imports.
+"""
+
+from __future__ import annotations
+
+import importlib
+from types import CodeType
+from typing import Any
+
+from .registry import backend_class
+
+#: The code of each function that asks `tracing.tracing()`: where the compiler does not trace the caller, it leaves this code.
+DOORS: set[CodeType] = set()
+#: What extensions register: `"module:name"` by name.
+ENTRIES: dict[str, str] = {}
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(name)
+    if name in ENTRIES:
+        module, _, attribute = ENTRIES[name].partition(":")
+        value: Any = getattr(importlib.import_module(module), attribute)
+    else:
+        value = backend_class(name).compiler()
+        for code in DOORS:
+            value.leave(code)
+    globals()[name] = value
+    return value

@@ -1,0 +1,81 @@
+"""Slopes at the edge of f's domain: from the point itself to one side, extrapolated in h."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..extrapolation import size_of_step, windows
+from ..steps import decide
+from .line_state import LineState
+from .method import Array, Slopes
+from .sampling import Sampling
+
+
+def one_sided_slopes(rounds: Sampling, states: Sequence[LineState], found: Slopes, epsilon: float) -> None:
+    """Slopes along these lines instead of what was found. epsilon: the precision of f's values."""
+    sides = [(state, _side(state)) for state in states]
+    if not any(side for _, side in sides):
+        return
+    outputs, _ = rounds.evaluations.base()
+    flattener = rounds.evaluations.flattener(outputs)
+    base = np.array(np.atleast_1d(flattener.flat(outputs)), flattener.dtype)
+    if rounds.not_finite is None:
+        rounds.not_finite = rounds.find_not_finite()
+    base[rounds.not_finite] = 0.0
+    for state, side in sides:
+        if side:
+            state.count += rounds.owed()
+            _along(rounds, state, side, base, found, epsilon)
+
+
+def _side(state: LineState) -> int:
+    """1 ahead, -1 behind, 0 if f is finite on neither side or on both."""
+    if state.sides:
+        return state.one_side()
+    ahead, behind = state.room
+    return 1 if ahead >= behind else -1
+
+
+def _along(rounds: Sampling, state: LineState, side: int, base: Array, found: Slopes, epsilon: float) -> None:
+    """base: f at the point itself."""
+    row, limit = state.line - rounds.chosen.start, max(state.room)
+    if limit < state.unit:
+        state.unit *= 2.0 ** math.floor(math.log2(limit / state.unit))
+    seen = {exponent: (distance, values) for exponent, _, distance, values in state.sides}
+    wanted = [e for e in (0, -1, -2) if e not in seen][: max(0, rounds.most - state.count)]
+    found.values[row], found.errors[row] = np.nan, np.inf
+    while True:
+        for exponent in wanted:
+            distance, values = _look(rounds, state, side * state.unit * size_of_step(exponent))
+            if np.isfinite(values).all() and distance:
+                seen[exponent] = distance, values
+        if len(seen) < 2:
+            break
+        exponents = tuple(sorted(seen, reverse=True))
+        slopes = np.array([[(seen[e][1] - base) / seen[e][0] for e in exponents]])
+        sizes = np.array([[np.maximum(np.abs(seen[e][1]), np.abs(base)) for e in exponents]])
+        steps = state.unit * np.array([[size_of_step(e) for e in exponents]])
+        rounding = rounds.rounding(2 * sizes, steps, epsilon)
+        estimate = rounds.extrapolated(windows(exponents, 1, 1), slopes, rounding, steps)
+        found.values[row], found.errors[row] = estimate.value[0], estimate.error[0]
+        found.floors[row], found.sizes[row] = estimate.floor[0], sizes[0].max(axis=0)
+        left = rounds.most - state.count
+        known = [np.array([each]) for each in (True, 1, 2 * left)]
+        (following,) = decide(exponents, 1, slopes, rounding, estimate, epsilon, *known)
+        if following is None or left < 1 or following in seen:
+            break
+        wanted = [following]
+
+
+def _look(rounds: Sampling, state: LineState, t: float) -> tuple[Any, Array]:
+    """How far a point really is, and f there."""
+    leaves, distance = state.move(t)
+    (vector,) = rounds.evaluations.vectors([leaves])
+    values = np.array(np.atleast_1d(vector), rounds.evaluations.flattener(()).dtype)
+    values[rounds.not_finite] = 0.0
+    state.count += 1
+    return distance, values

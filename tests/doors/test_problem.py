@@ -1,0 +1,249 @@
+"""The problem object under SciPy, optimagic and pounce, on every engine."""
+
+import copy
+import warnings
+
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.sparse
+
+from adinterface import (
+    AutoAutograd,
+    AutoFiniteDifferences,
+    AutoJax,
+    AutoSparse,
+    AutoTorch,
+    BackendError,
+    NotDifferentiableError,
+    OutputError,
+    SecondOrder,
+    SparsityError,
+    TreeError,
+    array_namespace,
+    numpy_function,
+)
+from adinterface.doors.problem import Problem
+from adinterface.fit.entries import Entries
+from adinterface.fit.flat import Flat
+
+BACKENDS = [AutoJax(), AutoTorch(), AutoAutograd(), SecondOrder(AutoFiniteDifferences(), AutoAutograd())]
+every = pytest.mark.parametrize("backend", BACKENDS, ids=lambda auto: type(auto).__name__)
+
+
+def hs71(m, scale):
+    x = m["x"]
+    return scale * (x[0] * m["last"] * (x[0] + x[1] + x[2]) + x[2])
+
+
+def sides(m):
+    x, last = m["x"], m["last"]
+    return {"product": x[0] * x[1] * x[2] * last, "squares": array_namespace(x).stack([(x**2).sum() + last**2])}
+
+
+def start():
+    return {"x": np.array([1.0, 5.0, 5.0]), "last": 1.0}
+
+
+def made(backend, **options):
+    limits = {
+        "lower": {"product": 25.0, "squares": np.array([40.0])},
+        "upper": {"product": np.inf, "squares": np.array([40.0])},
+    }
+    return Problem(hs71, backend, start(), 1.0, constraint=sides, bounds=(1.0, 5.0), **limits | options)
+
+
+#: In the order of tree.ravel, where "x" stands first.
+SOLUTION = [1.0, 4.742999, 3.821151, 1.379408]
+
+
+def by_hand(x, lagrange, factor):
+    a, b, c, d = x
+    jacobian = np.array([[b * c * d, a * c * d, a * b * d, a * b * c], 2 * x])
+    f = np.array([[2 * d, d, d, 2 * a + b + c], [d, 0, 0, a], [d, 0, 0, a], [2 * a + b + c, a, a, 0]])
+    g = np.array([[0, c * d, b * d, b * c], [c * d, 0, a * d, a * c], [b * d, a * d, 0, a * b], [b * c, a * c, a * b, 0]])
+    return jacobian, factor * f + lagrange[0] * g + lagrange[1] * 2 * np.eye(4)
+
+
+@every
+def test_the_callbacks_of_ipopt(backend):
+    problem = made(backend)
+    x, lagrange, factor = np.array([1.1, 4.0, 3.5, 1.3]), np.array([0.3, -0.7]), 1.7
+    jacobian, hessian = by_hand(x, lagrange, factor)
+    assert (problem.n, problem.m) == (4, 2)
+    assert problem.objective(x) == pytest.approx(x[0] * x[3] * x[:3].sum() + x[2])
+    expected = [x[3] * (2 * x[0] + x[1] + x[2]), x[0] * x[3], x[0] * x[3] + 1, x[0] * x[:3].sum()]
+    np.testing.assert_allclose(problem.gradient(x), expected, rtol=1e-6)
+    np.testing.assert_allclose(problem.constraints(x), [np.prod(x), x @ x], rtol=1e-12)
+    found = scipy.sparse.coo_array((problem.jacobian(x), problem.jacobianstructure()), shape=(2, 4))
+    np.testing.assert_allclose(found.toarray(), jacobian, rtol=1e-6)
+    rows, columns = problem.hessianstructure()
+    assert (rows >= columns).all()
+    found = scipy.sparse.coo_array((problem.hessian(x, lagrange, factor), (rows, columns)), shape=(4, 4)).toarray()
+    np.testing.assert_allclose(found, np.tril(hessian), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(problem.hessian_matrix(x, lagrange, 0.0).toarray(), by_hand(x, lagrange, 0.0)[1], atol=1e-5)
+
+
+@every
+@pytest.mark.parametrize("method", ["trust-constr", "SLSQP"])
+def test_scipy(backend, method):
+    problem = made(backend)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "delta_grad == 0.0")
+        result = scipy.optimize.minimize(**problem.for_scipy(method))
+    np.testing.assert_allclose(result.x, SOLUTION, atol=1e-3)
+    assert problem.unravel(result.x)["last"] == pytest.approx(1.379408, abs=1e-3)
+
+
+def test_scipy_gets_sparse_matrices_where_it_takes_them():
+    problem = made(AutoJax())
+    (part,) = problem.for_scipy("trust-constr")["constraints"]
+    assert scipy.sparse.issparse(part.jac(problem.x0))
+    assert scipy.sparse.issparse(part.hess(problem.x0, np.ones(2)))
+    equations, rest = problem.for_scipy("SLSQP")["constraints"]
+    assert type(equations.jac(problem.x0)) is type(rest.jac(problem.x0)) is np.ndarray
+    assert (equations.lb, equations.ub) == (40.0, 40.0)
+    free = Problem(lambda m: (m**2).sum(), AutoJax(), np.ones(3)).for_scipy("trust-constr")
+    assert "bounds" not in free
+    assert free["constraints"] == []
+
+
+@every
+def test_pounce(backend):
+    pounce = pytest.importorskip("pounce")
+    problem = made(backend)
+    solver = pounce.Problem(problem_obj=problem, **problem.limits)
+    solver.add_option("print_level", 0)
+    x, info = solver.solve(x0=problem.x0)
+    assert info["status_msg"] == "Solve_Succeeded"
+    assert info["iter_count"] <= 10
+    np.testing.assert_allclose(x, SOLUTION, atol=1e-5)
+
+
+@every
+def test_pounce_without_constraints(backend):
+    pounce = pytest.importorskip("pounce")
+    problem = Problem(lambda m: ((m["a"] - 3) ** 4).sum() + m["b"] ** 2, backend, {"a": np.zeros(3), "b": 1.0})
+    solver = pounce.Problem(problem_obj=problem, **problem.limits)
+    solver.add_option("print_level", 0)
+    x, info = solver.solve(x0=problem.x0)
+    assert info["status_msg"] == "Solve_Succeeded"
+    np.testing.assert_allclose(problem.unravel(x)["a"], 3.0, atol=1e-2)
+
+
+def test_optimagic():
+    om = pytest.importorskip("optimagic")
+    problem = made(AutoTorch())
+    result = om.minimize(
+        fun=problem.objective,
+        jac=problem.gradient,
+        params=problem.x0,
+        algorithm="scipy_slsqp",
+        bounds=om.Bounds(lower=problem.lb, upper=problem.ub),
+        constraints=om.NonlinearConstraint(
+            func=problem.constraints,
+            derivative=lambda x: problem.jacobian_matrix(x).toarray(),
+            lower_bound=problem.cl,
+            upper_bound=np.minimum(problem.cu, 1e6),
+        ),
+    )
+    np.testing.assert_allclose(result.params, SOLUTION, atol=1e-3)
+
+
+def test_a_pattern_that_is_probed_sees_all_constraints():
+    """f in NumPy that the trace does not follow: multipliers of zero would leave g out of the pattern."""
+    import jax.numpy as jnp
+
+    problem = Problem(
+        lambda x: jnp.sum(x**2), AutoJax(), np.ones(4), constraint=lambda x: jnp.stack([x[0] * x[3], x[1] * x[2]]), upper=None
+    )
+    assert len(problem.hessianstructure()[0]) == 6
+    np.testing.assert_allclose(problem.hessian_matrix(np.ones(4), np.array([2.0, 3.0]), 0.5).toarray()[0], [1, 0, 0, 2])
+
+
+def test_values_come_with_derivatives_that_are_asked_for():
+    """Ipopt asks for both at each point that it takes; at one that it refuses, for the value alone."""
+    problem = made(AutoAutograd())
+    f, g = problem._objective, problem._constraint
+    before = f.evaluations, g.evaluations
+    for number in range(1, 4):
+        x = problem.x0 + 0.1 * number
+        problem.constraints(x), problem.objective(x), problem.gradient(x), problem.jacobian(x), problem.constraints(x)
+    assert (f.evaluations - before[0], g.evaluations - before[1]) == (3, 3)
+    problem.objective(x + 1)  # with its gradient, which nobody asks for
+    plain = f._prepared.copy()
+    problem.objective(x + 2)
+    assert f._asked is False
+    assert f._last[0] == np.asarray(x + 1).tobytes()
+    assert plain.keys() == f._prepared.keys() - {next(reversed(f._prepared))}
+
+
+def test_results_are_of_their_own():
+    problem = made(AutoJax())
+    x = problem.x0 + 0.1
+    first = problem.constraints(x), problem.jacobian(x), problem.gradient(x), problem.jacobian_matrix(x)
+    kept = copy.deepcopy(first)
+    for part in (*first[:3], first[3].data):
+        part[:] = 7.0
+    again = problem.constraints(x), problem.jacobian(x), problem.gradient(x)
+    for expected, found in zip(kept, again):
+        np.testing.assert_array_equal(expected, found)
+
+
+def test_errors_of_problems():
+    with pytest.raises(
+        BackendError, match=r"^Problem: the Jacobian and the Hessian have a pattern each: leave pattern= out of"
+    ):
+        made(AutoSparse(AutoJax(), pattern=np.eye(4)))
+    with pytest.raises(BackendError, match="must be a backend"):
+        made("jax")
+    with pytest.raises(NotDifferentiableError, match=r"^Problem: the start\['z'\] is complex"):
+        Problem(lambda m: abs(m["z"]), AutoJax(), {"z": 1j})
+    with pytest.raises(OutputError, match="gradient"):
+        Problem(lambda m: m["x"], AutoTorch(), start())
+    with pytest.raises(TypeError, match="is not a function"):
+        Problem(3.0, AutoTorch(), start())
+    with pytest.raises(
+        TreeError, match=r"^the lower limit has the keys product, but the constraint has product, squares there"
+    ):
+        made(AutoJax(), lower={"product": 25.0})
+    with pytest.raises(TreeError, match=r"^the upper limit\['squares'\] has shape \(2,\), but the constraint has shape \(1,\)"):
+        made(AutoJax(), upper={"product": 25.0, "squares": np.ones(2)})
+    with pytest.raises(TreeError, match=r"^the lower bound"):
+        made(AutoJax(), bounds=({"x": 1.0}, None))
+    with pytest.raises(ValueError, match=r"the vector has shape \(3,\), but the start has 4 numbers"):
+        made(AutoJax()).objective(np.ones(3))
+
+
+def test_a_matrix_with_other_entries_is_an_error():
+    entries = Entries(scipy.sparse.csr_array(np.eye(3)), lower=False)
+    with pytest.raises(
+        SparsityError, match=r"^A sparse matrix has shape \(3, 3\) and 9 entries, but \(3, 3\) and 3 at the start\."
+    ):
+        entries.of(scipy.sparse.csr_array(np.ones((3, 3))))
+
+
+def test_numpy_code_is_a_problem_too():
+    problem = Problem(
+        numpy_function(lambda x: np.sum(np.diff(x) ** 2)), AutoAutograd(), np.arange(5.0) ** 2,
+        constraint=numpy_function(lambda x: np.stack([x[0], x[-1]])), lower=1.0, upper=1.0,
+    )  # fmt: skip
+    result = scipy.optimize.minimize(**problem.for_scipy("SLSQP"))
+    np.testing.assert_allclose(result.x, np.ones(5), atol=1e-6)
+
+
+def test_float32_and_an_array_at_two_places():
+    shared = np.ones(2, dtype=np.float32)
+    problem = Problem(
+        lambda m: (m["a"] * m["b"]).sum(), AutoJax(), {"a": shared, "b": shared}, constraint=lambda m: m["a"] - 2, upper=None
+    )
+    assert problem.n == 2
+    np.testing.assert_allclose(problem.hessian_matrix(np.ones(2), np.zeros(2)).toarray(), 2 * np.eye(2))
+    np.testing.assert_allclose(problem.jacobian_matrix(np.ones(2)).toarray(), np.eye(2))
+
+
+def test_flat_alone_does_not_look_ahead():
+    problem = Flat(lambda m: (m**2).sum(), AutoAutograd(), np.ones(2), (), {})
+    problem.jac(np.ones(2))
+    problem.fun(np.full(2, 2.0))
+    assert problem._last[0] == np.ones(2).tobytes()

@@ -266,10 +266,10 @@ class TorchLibrary(Library):
         if torch.compiler.is_compiling():
             return torch.utils.checkpoint.checkpoint(function, *arrays, use_reentrant=False)  # type: ignore[no-any-return]
         writes = Writes()
-        found: Arrays = torch.utils.checkpoint.checkpoint(
+        result: Arrays = torch.utils.checkpoint.checkpoint(
             function, *arrays, use_reentrant=False, context_fn=lambda: (writes, Again(writes))
         )
-        return found
+        return result
 
     def outside(self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
         def called(*tensors: torch.Tensor) -> Arrays:

@@ -133,10 +133,10 @@ class SparsityPattern:
     def digest(self) -> bytes:
         """What is equal for equal patterns; the colouring has no part in it."""
         if self._digest is None:
-            found = hashlib.blake2b(repr((self.shape, self.rows.dtype.str, self.local)).encode(), digest_size=16)
-            found.update(self.rows.data)
-            found.update(self.columns.data)
-            self._digest = found.digest()
+            result = hashlib.blake2b(repr((self.shape, self.rows.dtype.str, self.local)).encode(), digest_size=16)
+            result.update(self.rows.data)
+            result.update(self.columns.data)
+            self._digest = result.digest()
         return self._digest
 
     def __eq__(self, other: object) -> bool:

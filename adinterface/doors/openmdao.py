@@ -14,14 +14,14 @@ from ..core.operators.jacobian import jacobian
 from ..core.operators.prepare import Prepared, prepare
 from ..numpy_code import numpy_function
 from ..sparse.auto import AutoSparse
-from .missing import missing
+from .missing import raise_missing
 from .variables import Variables, apart, copied, places_of, taken
 
 try:
     from openmdao.core.explicitcomponent import ExplicitComponent
     from openmdao.core.implicitcomponent import ImplicitComponent
 except ModuleNotFoundError as error:
-    raise missing(error, "openmdao", "openmdao") from error
+    raise_missing(error, "openmdao", "openmdao")
 
 Class = TypeVar("Class", bound=type)
 

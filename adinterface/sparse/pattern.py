@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..core.contract.errors import MissingEngineError
+
 Indices = np.ndarray[Any, np.dtype[Any]]
 
 #: Columns of one colour share no row and are one pushforward; rows of one colour share no column and are one pullback; a
@@ -185,14 +187,17 @@ class SparsityPattern:
     def plot(self, axes: Any = None) -> Any:
         """Draw the pattern, each entry in the colour of its product, on Matplotlib's axes; returns the axes.
 
-        Raises ImportError, and says what to install, where Matplotlib is missing.
+        Raises MissingEngineError if Matplotlib is not installed.
         """
         try:
             plt = importlib.import_module("matplotlib.pyplot")
         except ImportError as error:
-            raise ImportError(
-                "SparsityPattern.plot needs matplotlib, which is not installed: pip install 'adinterface[demo]'"
-            ) from error
+            if (error.name or "").partition(".")[0] != "matplotlib":
+                raise
+            raise MissingEngineError(
+                "SparsityPattern.plot needs matplotlib, which is not installed: pip install 'adinterface[demo]'",
+                name=error.name,
+            ) from None
         if axes is None:
             _, axes = plt.subplots()
         colours: Any = "black"

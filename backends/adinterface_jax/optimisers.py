@@ -53,7 +53,7 @@ class Optax:
         self._known: tuple[Any, Callable[..., Any]] | None = None
 
     def __repr__(self) -> str:
-        return f"optax({self.transform!r}{'' if self.jit else ', jit=False'})"
+        return f"optax({type(self.transform).__name__}{'' if self.jit else ', jit=False'})"
 
     def init(self, model: Any) -> Any:
         """The state at the start: Optax's own, in which each parameter stands where it does in the model."""

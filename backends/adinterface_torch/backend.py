@@ -68,7 +68,7 @@ class TorchBackend(Backend):
     def _check_device(self, device: Any) -> None:
         try:
             torch.empty(0, device=device)
-        except (RuntimeError, AssertionError) as error:  # the latter says that torch was built without it
+        except (RuntimeError, AssertionError, TypeError) as error:  # AssertionError: torch was built without it
             reason, seen = str(error).partition(". ")[0].rstrip("."), ", ".join(self.devices())
             raise BackendError(
                 f"AutoTorch(device={device!r}): torch cannot put a tensor there ({reason}). It sees {seen}."

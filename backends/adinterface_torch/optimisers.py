@@ -48,7 +48,7 @@ class TorchOptim:
         self._stateful = next(stateful([model], {}), None) is not None
 
     def __repr__(self) -> str:
-        return f"torch_optim of a {type(self._model).__name__}: {self.optimizer!r}"
+        return f"torch_optim({type(self.optimizer).__name__}, {type(self._model).__name__})"
 
     def _tensor(self, leaf: Leaf) -> torch.Tensor:
         value = leaf.value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from adinterface.core.contract.backend import Accuracy, LeafAccuracy
@@ -21,16 +23,25 @@ REFUSED = {3: 1e-7, 4: 1e-5}
 ROUNDING = {1: 64, 2: 1e4}
 
 
-def report(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int = 1, *, warns: bool = True) -> None:
+def report(
+    evaluations: Evaluations,
+    lines: Lines,
+    slopes: Slopes,
+    order: int = 1,
+    *,
+    warns: bool = True,
+    others: Sequence[float] | None = None,
+) -> None:
     """Tell of derivatives along lines: the operator, which warns, and the differences around these, whose noise it is.
 
     order: of these derivatives, without those that f takes itself. warns: whether the operator is told even if nobody asks.
+    others: of mixed second derivatives, the scale of the second line, by output; None if both lines are the same.
     """
     depth = evaluations.level.order + order
     if depth < 3 and enclosing() is None:
         if not warns and active_record() is None:
             return
-        note_accuracy(lambda: Accuracy(depth, _by_leaf(evaluations, lines, slopes, order)))
+        note_accuracy(lambda: Accuracy(depth, _by_leaf(evaluations, lines, slopes, order, others)))
         return
     values, errors = slopes.values, slopes.errors
     top = float(np.max(np.abs(values), initial=0.0, where=np.isfinite(values)))
@@ -43,7 +54,7 @@ def report(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int = 
         above.note(float(np.max(floors, initial=0.0)) / top if top else 0.0, depth)
         return
     refuse(depth, overall)
-    note_accuracy(lambda: Accuracy(depth, _by_leaf(evaluations, lines, slopes, order)))
+    note_accuracy(lambda: Accuracy(depth, _by_leaf(evaluations, lines, slopes, order, others)))
 
 
 def refuse(order: int, error: float) -> None:
@@ -58,7 +69,9 @@ def refuse(order: int, error: float) -> None:
     )
 
 
-def _by_leaf(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int) -> tuple[LeafAccuracy, ...]:
+def _by_leaf(
+    evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int, others: Sequence[float] | None
+) -> tuple[LeafAccuracy, ...]:
     """The accuracy of each leaf's derivatives; whether it is bad enough for a warning.
 
     It is not where the error is no more than what rounding makes of an f that does not change.
@@ -76,7 +89,7 @@ def _by_leaf(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int)
         tops, worst = values.max(axis=0, initial=0.0), errors.max(axis=0, initial=0.0)
         top, error = float(tops.max(initial=0.0)), float(worst.max(initial=0.0))
         # Each output has a scale of its own, unless what is seen of it is what rounding makes of one that does not change.
-        seen = _seen(lines, slopes, range(start, stop), order, np.maximum(values, errors), epsilon)
+        seen = _seen(lines, slopes, range(start, stop), order, np.maximum(values, errors), epsilon, others)
         with np.errstate(all="ignore"):
             own = np.where(seen.any(axis=0) & (tops > 0), worst / tops, 0.0)
         relative = max(float(own.max(initial=0.0)), error / top if top else 0.0)
@@ -85,7 +98,10 @@ def _by_leaf(evaluations: Evaluations, lines: Lines, slopes: Slopes, order: int)
     return tuple(found)
 
 
-def _seen(lines: Lines, slopes: Slopes, chosen: range, order: int, sizes: Array, epsilon: float) -> Array:
+def _seen(
+    lines: Lines, slopes: Slopes, chosen: range, order: int, sizes: Array, epsilon: float, others: Sequence[float] | None
+) -> Array:
     """Where derivatives of these sizes are more than what rounding makes of an f that does not change."""
-    weights = np.array([lines.scale(line)[0] ** order for line in chosen])[:, None]
+    scales = np.array([lines.scale(line)[0] for line in chosen])[:, None]
+    weights = scales**order if others is None else scales * np.array(others)
     return np.asarray(sizes * weights > ROUNDING[min(order, 2)] * epsilon * slopes.sizes[chosen.start : chosen.stop])

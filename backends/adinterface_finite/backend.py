@@ -234,7 +234,7 @@ class FiniteDifferencesBackend(Backend):
             return None  # at the edge of its domain, where one gradient after another knows what to do
         note_step(self, "one joint stencil of second differences")
         found = Slopes(matrix, errors, errors, np.broadcast_to(bends.found.sizes, matrix.shape))
-        report(evaluations, lines, found, 2)
+        report(evaluations, lines, found, 2, others=None if diagonal else [lines.scale(line)[0] for line in range(lines.count)])
         outputs, aux = evaluations.base()
         first = bends.first()
         gradients = tuple([self._part(first[:, 0], lines, n) for n in range(len(leaves))])
@@ -273,7 +273,7 @@ class FiniteDifferencesBackend(Backend):
         if not np.isfinite(mixed.values).all():
             return None
         note_step(self, "one joint stencil of second differences")
-        report(evaluations, lines, mixed, 2)
+        report(evaluations, lines, mixed, 2, others=[along.scale(0)[0]])
         first = bends.first()[:-1, 0]
         count = range(len(leaves))
         gradients, products = (tuple([self._part(part, lines, n) for n in count]) for part in (first, mixed.values[:, 0]))

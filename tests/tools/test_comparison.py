@@ -323,7 +323,7 @@ def test_estimated_errors_are_shown_and_count():
     smooth = compare(gradient, lambda x: (x**3).sum(), backends, x)
     bent = compare(gradient, lambda x: (1 / (1.3 - x)).sum(), backends, x)
     assert smooth[AutoAutograd()].estimated is None
-    assert bent[AutoFiniteDifferences()].estimated > 4e-10
+    assert bent[AutoFiniteDifferences()].estimated > 1e-11
     assert bent.agree()
     assert not bent.agree(rtol=1e-16, atol=0.0)
     assert smooth[AutoFiniteDifferences()].estimated < 1e-11

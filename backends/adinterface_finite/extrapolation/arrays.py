@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .windows import ALIKE, ALONE, CALM, CAUTION, DOUBT, FLOOR, SURE, TOLD, Array, Windows
+from .windows import ALIKE, ALONE, CALM, CAUTION, DOUBT, FITS, FLOOR, SURE, TOLD, Array, Windows
 
 
 class Estimate(NamedTuple):
@@ -75,15 +75,18 @@ def stands_alone(found: Windows, slopes: Array, steps: Array, residues: Array) -
     return np.asarray(ALONE * change * steps[:, size - 1 : size] < np.abs(full @ residues[:, :size]))
 
 
-def missed(found: Windows, rounding: Array, lengths: Array, residues: Array) -> Array:
+def missed(found: Windows, slopes: Array, rounding: Array, lengths: Array, residues: Array) -> Array:
     """By how much slopes of the windows are off if what f at the point is missed by lies in a slope; (lines, windows, outputs).
 
     The middle of f ahead and behind is a series in h^2 with f at the point in front, so it is extrapolated as slopes are. Where
-    that leaves little of it, the step is short beside the length in which f changes, and slopes are off by less.
+    that leaves little of it, the step is short beside the length in which f changes, and slopes are off by less. Slopes that
+    differ by rounding alone miss nothing where f fits well, as at the top of an even function.
     """
     noise = rounding * lengths[:, :, None]
     off = np.abs(found.weights[found.steps :] @ residues) - SURE * (found.gains[found.steps :] @ noise)
     part = np.where(off > 0, np.minimum(off / np.abs(residues[:, found.last]), 1.0), 0.0)
+    agree = np.abs(slopes[:, found.first] - slopes[:, found.last]) <= SURE * rounding[:, found.last]
+    part = np.where(agree & (part < FITS), 0.0, part)
     return np.asarray(np.sqrt(np.sqrt(part)) * off / lengths[:, found.last, None])
 
 
@@ -114,7 +117,7 @@ def _extrapolate(
     else:
         total += errors
     if residues is not None:
-        total += missed(found, rounding, lengths, residues)
+        total += missed(found, slopes, rounding, lengths, residues)
     best = total.argmin(axis=1)
     lines, outputs = np.arange(best.shape[0])[:, None], np.arange(best.shape[1])
     value, error, floor = wide[lines, best, outputs], total[lines, best, outputs], floors[lines, best, outputs]

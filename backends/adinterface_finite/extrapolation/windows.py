@@ -31,6 +31,8 @@ ALIKE = 2.0**-4
 ALONE = 64.0
 #: f at the point is missed if by more than so many roundings.
 SURE = 8.0
+#: Where extrapolation leaves no more than this part of what f at the point is missed by, slopes that agree are believed.
+FITS = 1e-3
 
 
 class Windows(NamedTuple):

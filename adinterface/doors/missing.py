@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from ..core.contract.errors import MissingEngineError
 
 
-def missing(error: ModuleNotFoundError | SystemExit, package: str, extra: str) -> ImportError:
-    """The error to raise for one that an import gave: MissingEngineError with the remedy.
+def raise_missing(error: ModuleNotFoundError | SystemExit, package: str, extra: str) -> NoReturn:
+    """Raise MissingEngineError with the remedy in place of the error of an import.
 
-    An installed package that lacks a package of its own keeps its own error. One that exits instead, as Tesseract's runtime
-    does, is told of like a missing one.
+    The error of a package that is installed and lacks another package is raised as it is. A package that exits instead, as
+    the runtime of Tesseract does, is reported as not installed with all that it needs.
     """
     if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] != package:
-        return error
+        raise error
     lacking = "not installed" if isinstance(error, ModuleNotFoundError) else "not installed with all that it needs"
-    return MissingEngineError(
+    raise MissingEngineError(
         f"adinterface.doors.{extra} needs {package}, which is {lacking}: pip install 'adinterface[{extra}]'", name=package
-    )
+    ) from None

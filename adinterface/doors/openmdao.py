@@ -14,14 +14,14 @@ from ..core.operators.jacobian import jacobian
 from ..core.operators.prepare import Prepared, prepare
 from ..numpy_code import numpy_function
 from ..sparse.auto import AutoSparse
-from .missing import missing
-from .variables import Variables, copied, places_of, taken
+from .missing import raise_missing
+from .variables import Variables, apart, copied, places_of, taken
 
 try:
     from openmdao.core.explicitcomponent import ExplicitComponent
     from openmdao.core.implicitcomponent import ImplicitComponent
 except ModuleNotFoundError as error:
-    raise missing(error, "openmdao", "openmdao") from error
+    raise_missing(error, "openmdao", "openmdao")
 
 Class = TypeVar("Class", bound=type)
 
@@ -78,14 +78,14 @@ class _Exact:
             self.declare_partials("*", "*")
 
     def _fill(self, call: Any, partials: Any, values: dict[str, Any], results: Any, discrete: Any) -> None:
-        """Set all declared partials. `call` runs the code of the component: on values, results and discrete inputs."""
+        """Set all declared partials. `call` runs the code of a component: on values, results and discrete inputs."""
         shapes = {name: np.shape(results[name]) for name in results}
         skipped = len(self.pathname) + 1 if self.pathname else 0  # type: ignore[attr-defined]
         declared = [(of[skipped:], wrt[skipped:], info) for (of, wrt), info in self._subjacs_info.items()]  # type: ignore[attr-defined]
 
         def f(values: dict[str, Any], discrete: Any) -> dict[str, Any]:
             made = Variables(shapes)
-            call(values, made, *(() if discrete is None else (discrete, {})))
+            call(apart(self), values, made, *(() if discrete is None else (discrete, {})))
             return dict(made)
 
         constant = Constant(None if discrete is None else dict(discrete.items()))
@@ -101,15 +101,18 @@ class _Exact:
 
 class _Explicit(_Exact):
     def compute_partials(self, inputs: Any, partials: Any, discrete_inputs: Any = None) -> None:
-        self._fill(self.compute, partials, copied(inputs), self._outputs, discrete_inputs)  # type: ignore[attr-defined]
+        def call(component: Any, *given: Any) -> None:
+            component.compute(*given)
+
+        self._fill(call, partials, copied(inputs), self._outputs, discrete_inputs)  # type: ignore[attr-defined]
 
 
 class _Implicit(_Exact):
     def linearize(self, inputs: Any, outputs: Any, partials: Any, discrete_inputs: Any = None, *_: Any) -> None:
         names = list(outputs)
 
-        def call(values: Any, made: Any, *discrete: Any) -> None:
-            self.apply_nonlinear(values, {name: values[name] for name in names}, made, *discrete)  # type: ignore[attr-defined]
+        def call(component: Any, values: Any, made: Any, *discrete: Any) -> None:
+            component.apply_nonlinear(values, {name: values[name] for name in names}, made, *discrete)
 
         self._fill(call, partials, copied(inputs) | copied(outputs), outputs, discrete_inputs)
 

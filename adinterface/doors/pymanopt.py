@@ -18,7 +18,7 @@ from ..core.operators.prepare import Prepared
 from ..core.tree import handler_of
 from ..fit.evaluate import Evaluate
 from .arguments import require_arguments
-from .missing import missing
+from .missing import raise_missing
 
 try:
     from pymanopt.autodiff import Function
@@ -26,7 +26,7 @@ try:
     from pymanopt.manifolds.manifold import Manifold
     from pymanopt.tools import bisect_sequence
 except ModuleNotFoundError as error:
-    raise missing(error, "pymanopt", "pymanopt") from error
+    raise_missing(error, "pymanopt", "pymanopt")
 
 #: A cost function as users write it.
 Cost = Callable[..., Any]

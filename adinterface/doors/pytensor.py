@@ -16,7 +16,7 @@ from ..core.contract.structures import Constant
 from ..core.operators.prepare import Prepared
 from ..fit.evaluate import Evaluate
 from .arguments import fitting, require_arguments
-from .missing import missing
+from .missing import raise_missing
 from .products import ArrayFunction, Pulled, Pushed, Valued
 
 try:
@@ -26,7 +26,7 @@ try:
     from pytensor.scalar import upcast
     from pytensor.tensor.rewriting.basic import register_specialize
 except ModuleNotFoundError as error:
-    raise missing(error, "pytensor", "pytensor") from error
+    raise_missing(error, "pytensor", "pytensor")
 
 
 def as_op(f: ArrayFunction, backend: AutoBackend, outputs: pt.TensorType | Sequence[pt.TensorType] | None = None) -> FunctionOp:

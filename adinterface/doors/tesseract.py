@@ -16,12 +16,12 @@ from ..core.operators.prepare import Prepared
 from ..core.operators.pullback import pullback, pushforward
 from ..fit.evaluate import Evaluate
 from .arguments import require_arguments
-from .missing import missing
+from .missing import raise_missing
 
 try:
     from tesseract_core.runtime.tree_transforms import get_at_path, path_to_index_op, split_path
 except (ModuleNotFoundError, SystemExit) as error:
-    raise missing(error, "tesseract_core", "tesseract") from error
+    raise_missing(error, "tesseract_core", "tesseract")
 
 #: A function from a nested dict of inputs to a nested dict of outputs, as users write it.
 Component = Callable[[dict[str, Any]], Mapping[str, Any]]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
 
 from ..numpy_code.array_makers import array
+from ..numpy_code.made_array import captured
 from ..numpy_code.made_array import made as writable
 
 
@@ -22,6 +24,13 @@ class Variables(dict[str, Any]):
         if np.shape(value) != shape:
             value = np.reshape(value, shape) if np.size(value) == np.prod(shape) else array(np.broadcast_to(value, shape))
         super().__setitem__(name, value + 0.0 if value.dtype.kind in "biu" else value)
+
+
+def apart(component: Any) -> Any:
+    """A copy that keeps what its code stores to itself, and whose arrays take part in `array.dot(traced)`."""
+    made = copy.copy(component)
+    vars(made).update({name: captured(value) for name, value in vars(component).items()})
+    return made
 
 
 def copied(vector: Any) -> dict[str, Any]:
@@ -54,4 +63,4 @@ def places_of(info: Any) -> tuple[Any, Any] | None:
     return None
 
 
-__all__ = ["Variables", "copied", "places_of", "taken"]
+__all__ = ["Variables", "apart", "copied", "places_of", "taken"]

@@ -71,8 +71,8 @@ def solve_ivp(
     if method in _IMPLICIT:
         options["jac"] = slope
     if events is not None:
-        found = events if isinstance(events, (list, tuple)) else [events]
-        options["events"] = [_event(event, problem) for event in found]
+        computed = events if isinstance(events, (list, tuple)) else [events]
+        options["events"] = [_event(event, problem) for event in computed]
     result = integrate.solve_ivp(derivative, t_span, problem.x0, method=method, **options)
     result["vector"] = result.y
     result["y"] = _over_time(problem.packing, result.y)

@@ -177,10 +177,10 @@ class Rows:
 
     def _along(self, value: Any, what: str) -> list[Any]:
         parts = along(self._parameters.structure, self._parameters.found, value, what, first=self.name, fits=require_like)
-        found = [part for place, part in zip(self._parameters.places, parts, strict=True) if place is not None]
-        if any(part is None for part in found):
+        result = [part for place, part in zip(self._parameters.places, parts, strict=True) if place is not None]
+        if any(part is None for part in result):
             raise TreeError(f"{what} has None, or a Constant, where {self.name} has numbers.")
-        return found
+        return result
 
 
 def _is_row(x: Any) -> bool:

@@ -33,7 +33,7 @@ def scipy(module: str, caller: str) -> Any:
         if error.name is None or error.name.partition(".")[0] != "scipy":
             raise
         remedy = "pip install 'adinterface[scipy]'"
-        raise MissingEngineError(f"{caller} needs SciPy, which is not installed: {remedy}", name="scipy") from error
+        raise MissingEngineError(f"{caller} needs SciPy, which is not installed: {remedy}", name="scipy") from None
 
 
 @untraced

@@ -128,8 +128,9 @@ class Training:
         return map(_restored, self.model, moved) if self._restores[1] else moved
 
     def __repr__(self) -> str:
-        name = getattr(self.loss, "__name__", self.loss)
-        return f"<training of a {type(self.model).__name__} for {name} on {self.backend!r} with {self.optimiser!r}>"
+        loss = getattr(self.loss, "__name__", type(self.loss).__name__)
+        text = f"Training({loss}, {self.backend!r}, {self.optimiser!r}, {type(self.model).__name__})"
+        return " ".join(text.split())  # an optimiser of the user's may take several lines
 
 
 def _restored(old: Any, new: Any) -> Any:

@@ -50,9 +50,9 @@ def _on_plain_arrays(
     values = iter([leaf.value for leaf in leaves])
     args = [_plain(structure).build(values) for structure in structures]
     result = rule.f(*args, **{name: _plain(structure).build(values) for name, structure in words.items()})
-    found: list[Leaf] = []
-    structure = flatten(result, found, lambda: f"the value of {rule.name}")
-    return _standing(structure, stand_in).build(iter([leaf.value for leaf in found]))
+    computed: list[Leaf] = []
+    structure = flatten(result, computed, lambda: f"the value of {rule.name}")
+    return _standing(structure, stand_in).build(iter([leaf.value for leaf in computed]))
 
 
 def _flatten(rule: Definition, i: int, arg: Any, leaves: list[Leaf]) -> Structure:
@@ -71,9 +71,9 @@ def _flatten(rule: Definition, i: int, arg: Any, leaves: list[Leaf]) -> Structur
 
 def _library_of(rule: Definition, leaves: Sequence[Leaf]) -> Library | None:
     """The library whose engine follows the arguments; None where NumPy's arrays and numbers are all there is."""
-    found = dict.fromkeys([leaf.library for leaf in leaves if leaf.library is not NUMPY and leaf.library is not PYTHON])
-    if len(found) <= 1:
-        return next(iter(found), None)
+    result = dict.fromkeys([leaf.library for leaf in leaves if leaf.library is not NUMPY and leaf.library is not PYTHON])
+    if len(result) <= 1:
+        return next(iter(result), None)
     traced = dict.fromkeys([leaf.library for leaf in leaves if leaf.library.traced(leaf.value)])
     if len(traced) > 1:
         names = " and ".join(sorted(library.name for library in traced))
@@ -81,7 +81,7 @@ def _library_of(rule: Definition, leaves: Sequence[Leaf]) -> Library | None:
             f"{rule.name}: its arguments are followed by {names} at once, and no engine sees through the arrays of another. "
             f"Compute what one of them follows with differentiate_with."
         )
-    return next(iter(traced or found))
+    return next(iter(traced or result))
 
 
 class Application:
@@ -176,11 +176,11 @@ class Application:
         if tree.HANDLERS.get(type(result)) is library and library.is_floating(result):
             self._form = tree.DIFFERENTIATED, (True,)
             return (result,), ()
-        found: list[Leaf] = []
-        structure = flatten(result, found, lambda: f"the value of {self.name}")
-        places = tuple([leaf.differentiated for leaf in found])
+        computed: list[Leaf] = []
+        structure = flatten(result, computed, lambda: f"the value of {self.name}")
+        places = tuple([leaf.differentiated for leaf in computed])
         self._form = structure, places
-        arrays = [self._native(leaf, leaves or carried) for leaf in found]
+        arrays = [self._native(leaf, leaves or carried) for leaf in computed]
         return tuple([x for x, out in zip(arrays, places) if out]), tuple([x for x, out in zip(arrays, places) if not out])
 
     def _host(self, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
@@ -195,22 +195,22 @@ class Application:
             ones = [np.ones(library.shape(x), library.dtype(x)) for x in beside]
             return self._numbers(rule.host if callable(rule.host) else rule.f, ones, count, beside)
 
-        found = library.outside(outside, beside, example)
+        result = library.outside(outside, beside, example)
         assert self._form is not None
         places = self._form[1]
-        return tuple([x for x, out in zip(found, places) if out]), tuple([x for x, out in zip(found, places) if not out])
+        return tuple([x for x, out in zip(result, places) if out]), tuple([x for x, out in zip(result, places) if not out])
 
     def _numbers(self, f: Callable[..., Any], arrays: Sequence[Any], count: int, beside: Arrays) -> Arrays:
         """What f gives for arrays outside of a trace, flat; its form is noted."""
         args, words = self._arguments(tuple(arrays[:count]), tuple(arrays[count:]), plain=not self._rule.outside)
-        found: list[Leaf] = []
+        result: list[Leaf] = []
         value = f(*args, **words) if self._rule.outside else captured.on_numbers(self.name, f, *args, **words)
-        structure = flatten(value, found, lambda: f"the value of {self.name}")
+        structure = flatten(value, result, lambda: f"the value of {self.name}")
         if self._stand_in is not None:
             structure = _standing(structure, self._stand_in)
-        self._form = structure, tuple([leaf.differentiated for leaf in found])
+        self._form = structure, tuple([leaf.differentiated for leaf in result])
         dtype = widest([self.library.dtype(x) for x in beside])
-        return tuple([np.asarray(leaf.value, dtype) if type(leaf.value) is float else leaf.value for leaf in found])
+        return tuple([np.asarray(leaf.value, dtype) if type(leaf.value) is float else leaf.value for leaf in result])
 
     def _native(self, leaf: Leaf, beside: Arrays) -> Any:
         library = self.library

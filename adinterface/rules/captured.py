@@ -34,14 +34,14 @@ def require_numbers(name: str, value: Any) -> None:
 def on_numbers(name: str, f: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
     """What f gives for numbers, as code outside of the engine calls it."""
     try:
-        found = f(*args, **keywords)
+        result = f(*args, **keywords)
     except (TypeError, ValueError, RuntimeError) as error:
         # NumPy and the engine each refuse arrays of the other, and their words do not tell where the array comes from.
         if not isinstance(error, AdinterfaceError) and any(leaf.library.traced(leaf.value) for leaf in captured(f)):
             raise refusal(name) from error
         raise
-    require_numbers(name, found)
-    return found
+    require_numbers(name, result)
+    return result
 
 
 __all__ = ["on_numbers", "refusal", "require_numbers"]

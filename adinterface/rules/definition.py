@@ -36,10 +36,10 @@ class Definition:
     def path(self, i: int) -> str:
         """What the i-th argument is called in messages."""
         kinds = (*_POSITIONAL, inspect.Parameter.VAR_POSITIONAL)
-        found = [parameter for parameter in self.signature.parameters.values() if parameter.kind in kinds]
-        if i < len(found) and found[i].kind in _POSITIONAL:
-            return found[i].name
-        return f"{found[-1].name}[{i - len(found) + 1}]"
+        result = [parameter for parameter in self.signature.parameters.values() if parameter.kind in kinds]
+        if i < len(result) and result[i].kind in _POSITIONAL:
+            return result[i].name
+        return f"{result[-1].name}[{i - len(result) + 1}]"
 
 
 def _signature(f: Callable[..., Any]) -> inspect.Signature:

@@ -39,8 +39,8 @@ def _hooked(x: Any, *, hook: Any) -> Any:
 
 @_hooked.pullback
 def _back(cotangent: Any, value: Any, x: Any, *, hook: Any) -> tuple[Any]:
-    found = hook(cotangent)
-    return (cotangent if found is None else found,)
+    result = hook(cotangent)
+    return (cotangent if result is None else result,)
 
 
 @_hooked.pushforward
@@ -74,8 +74,8 @@ def straight_through(f: Callable[P, T], surrogate: Callable[..., Any] | None = N
     @functools.wraps(f)
     def through(*args: P.args, **keywords: P.kwargs) -> T:
         smooth: Any = args[0] if surrogate is None else surrogate(*args, **keywords)
-        found: T = _through(ignore_derivatives(lambda: f(*args, **keywords)), smooth)
-        return found
+        result: T = _through(ignore_derivatives(lambda: f(*args, **keywords)), smooth)
+        return result
 
     return through
 

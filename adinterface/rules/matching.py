@@ -85,8 +85,8 @@ class Match(Matcher):
     def _leaf(self, like: Any, given: Any, path: Any, i: int | None = None) -> Any:
         handler = tree.HANDLERS.get(type(given))
         if handler is self.library or (handler is NUMPY and self.library.plain_numpy):
-            found, owner = (handler.dtype(given), handler.shape(given)), _owner(like)
-            if (owner.dtype(like), owner.shape(like)) == found:
+            result, owner = (handler.dtype(given), handler.shape(given)), _owner(like)
+            if (owner.dtype(like), owner.shape(like)) == result:
                 return given
         return self._unusual(like, given, path if i is None else path.path(i))
 

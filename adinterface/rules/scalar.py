@@ -63,8 +63,8 @@ def from_partials(
         """The i-th partial derivative of the k-th output, computed anew."""
 
         def anew(stand_in: Callable[[Any], Any]) -> Any:
-            found = tuple(map(stand_in, value)) if type(value) is tuple else stand_in(value)
-            return rows(found, tuple(map(stand_in, args)), keywords)[k][i]
+            result = tuple(map(stand_in, value)) if type(value) is tuple else stand_in(value)
+            return rows(result, tuple(map(stand_in, args)), keywords)[k][i]
 
         return anew
 
@@ -83,15 +83,15 @@ def from_partials(
     @made.pushforward
     def push(tangents: tuple[Any, ...], value: Any, *args: Any, **keywords: Any) -> Any:
         values = value if type(value) is tuple else (value,)
-        found: list[Any] = []
+        result: list[Any] = []
         for k, (one, row) in enumerate(zip(values, rows(value, args, keywords))):
             terms = [
                 product(t, partial, entry(k, i, value, args, keywords))
                 for i, (partial, t) in enumerate(zip(row, tangents))
                 if partial is not None and t is not None
             ]
-            found.append(spread(sum(terms[1:], terms[0]), one) if terms else None)
-        return tuple(found) if type(value) is tuple else found[0]
+            result.append(spread(sum(terms[1:], terms[0]), one) if terms else None)
+        return tuple(result) if type(value) is tuple else result[0]
 
     return made
 

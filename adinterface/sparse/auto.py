@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
-from ..core.contract.auto import AutoBackend, MatrixBackend
+from ..core.contract.auto import AutoBackend, MatrixBackend, wrong_option
 from .pattern import SparsityPattern
 
 
@@ -45,7 +45,8 @@ class AutoSparse(MatrixBackend):
             value = getattr(self, name)
             if not any(value is option or (isinstance(value, str) and value == option) for option in known):
                 options = ", ".join(map(repr, known[:-1]))
-                raise ValueError(f"AutoSparse: {name} must be {options} or {known[-1]!r}, not {value!r}.")
+                has_type = isinstance(value, str) or any(type(value) is type(option) for option in known)
+                raise wrong_option(self, name, f"{options} or {known[-1]!r}", has_type)
 
 
 _OPTIONS: dict[str, tuple[Any, ...]] = {

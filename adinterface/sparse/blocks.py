@@ -61,8 +61,8 @@ class BlockLayout:
         if by == "symmetric":
             return list(coloured)
         first, second = (k, n) if by == "columns" else (n, k)
-        found = [coloured[first]] if self.colouring.count else []
-        return [*found, singles[second]] if self.colouring.singles.size else found
+        result = [coloured[first]] if self.colouring.count else []
+        return [*result, singles[second]] if self.colouring.singles.size else result
 
     def _block(self, k: int, n: int) -> Block:
         pattern, whole = self.pattern, len(self.outputs) == 1 and len(self.leaves) == 1

@@ -51,13 +51,13 @@ def verify(
             noise = _noise(operation, call, function, leaves)
     if expected is None:
         return False
-    found, size = _by_matrices(entries, layout, vector, transposed)
+    result, size = _by_matrices(entries, layout, vector, transposed)
     tolerance = _tolerance(operation, call)
     with np.errstate(all="ignore"):
-        apart = np.abs(found - expected)
+        apart = np.abs(result - expected)
         wrong = np.flatnonzero(apart > tolerance * (size + np.abs(expected) + tolerance * np.max(size, initial=0.0)) + noise)
     if wrong.size:
-        _refuse(operation, coloured, wrong, found, expected, transposed)
+        _refuse(operation, coloured, wrong, result, expected, transposed)
     return True
 
 
@@ -93,27 +93,27 @@ def _joined(backend: Backend, arrays: Arrays) -> Array | None:
 def _by_matrices(entries: list[list[Any]], layout: BlockLayout, vector: Array, transposed: bool) -> tuple[Array, Array]:
     """The product, and that of absolute values, by which rounding is measured."""
     rows, columns = [np.cumsum([0, *sizes]) for sizes in (layout.outputs, layout.leaves)]
-    found, size = [np.zeros(int((columns if transposed else rows)[-1]), dtype) for dtype in (complex, float)]
+    result, size = [np.zeros(int((columns if transposed else rows)[-1]), dtype) for dtype in (complex, float)]
     for k, (row, blocks) in enumerate(zip(entries, layout.blocks)):
         for n, (own, block) in enumerate(zip(row, blocks)):
             to, of = slice(rows[k], rows[k + 1]), slice(columns[n], columns[n + 1])
             if transposed:
                 to, of = of, to
             with np.errstate(all="ignore"):
-                for total, numbers, factors in ((found, own, vector), (size, np.abs(own), np.abs(vector))):
+                for total, numbers, factors in ((result, own, vector), (size, np.abs(own), np.abs(vector))):
                     whole = scipy_sparse().csr_array((numbers, block.columns, block.pointers), shape=block.shape)
                     total[to] += (whole.T if transposed else whole) @ factors[of]
-    return found, size
+    return result, size
 
 
 def _entries(backend: Backend, part: Any) -> Array | None:
     """The entries of a block in the order of its rows, in double precision at least; None where they are not known."""
     if part is None:  # the block has none
         return np.zeros(0)
-    found = np.asarray(part.tocsr().data) if hasattr(part, "tocsr") else numbers_of(backend, part)
-    if found is None:
+    result = np.asarray(part.tocsr().data) if hasattr(part, "tocsr") else numbers_of(backend, part)
+    if result is None:
         return None
-    return found.astype(np.result_type(found, "float64") if found.dtype.kind in "fc" else "float64", copy=False)
+    return result.astype(np.result_type(result, "float64") if result.dtype.kind in "fc" else "float64", copy=False)
 
 
 def _tolerance(operation: Derivative, call: Call) -> float:

@@ -114,8 +114,8 @@ def _renumbered(colours: Indices) -> Indices:
     used[-1] = False
     numbers = np.cumsum(used, dtype=np.int32) - 1
     numbers[-1] = -1
-    found: Indices = numbers[colours]
-    return found
+    result: Indices = numbers[colours]
+    return result
 
 
 def grouped(rows: Indices, columns: Indices, shape: tuple[int, int]) -> Indices:
@@ -142,8 +142,8 @@ def _compiled() -> Callable[[_Lines], Indices] | None:
         return None
 
     def compiled(lines: _Lines) -> Indices:
-        found: Indices = group_sparse(lines.across, lines.number, lines.crossing, lines.pointers)
-        return found
+        result: Indices = group_sparse(lines.across, lines.number, lines.crossing, lines.pointers)
+        return result
 
     return compiled
 

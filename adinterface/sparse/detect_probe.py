@@ -56,7 +56,7 @@ def probed_pattern(push: Stack, inputs: int, outputs: int, pull: Stack | None, s
 def _whole(pull: Stack, rows: Array, outputs: int) -> list[Array]:
     seeds = np.zeros((rows.size, outputs))
     seeds[np.arange(rows.size), rows] = 1.0
-    return [np.flatnonzero(found != 0) for found in pull(seeds)]
+    return [np.flatnonzero(result != 0) for result in pull(seeds)]
 
 
 def _split(

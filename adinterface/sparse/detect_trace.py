@@ -62,12 +62,12 @@ def _once(
         arguments.append(Traced(np.array(leaf), part_of_identity(offset, size, inputs), trace))
         offset += size
     others = [_unknown(value, trace) for value in carried]
-    found: list[Leaf] = []
-    flatten(f(arguments, others), found, lambda: "the result of f")
+    result: list[Leaf] = []
+    flatten(f(arguments, others), result, lambda: "the result of f")
     if second:
         return _symmetric(trace, inputs, local=values)
     parts: list[tuple[Sets, int]] = []
-    for leaf in found:
+    for leaf in result:
         if not leaf.differentiated:
             continue
         value = leaf.value

@@ -78,7 +78,7 @@ def detected_pattern(operation: Derivative, call: Call, leaves: Arrays, function
                     f"pattern=..."
                 ) from error
     try:
-        found, beside = _probed(operation, leaves, function)
+        result, beside = _probed(operation, leaves, function)
     except _NoNumbers:
         raise SparsityError(
             f"{operation.name}: inside a transformation of the engine there are no numbers to probe f with, and it could not "
@@ -86,7 +86,7 @@ def detected_pattern(operation: Derivative, call: Call, leaves: Arrays, function
             f"it as pattern=..."
         ) from None
     how = "probed" if beside else "probed at the arguments alone, as f fails beside them"
-    return DetectedPattern(found, how + (f", because tracing met {refused}" if refused else ""))
+    return DetectedPattern(result, how + (f", because tracing met {refused}" if refused else ""))
 
 
 class _NoNumbers(Exception):
@@ -109,11 +109,11 @@ def _traced(operation: Derivative, call: Call, leaves: Arrays) -> DetectedPatter
 
     def plain(array: Any, library: Library) -> Any:
         nonlocal known
-        found = library.value_under_trace(array) if library.traced(array) else library.to_numpy(array)
-        if found is None:  # only shapes and dtypes follow from such an array: f may not branch
+        result = library.value_under_trace(array) if library.traced(array) else library.to_numpy(array)
+        if result is None:  # only shapes and dtypes follow from such an array: f may not branch
             known = False
             return stand_in(library, array)
-        return _plain(found, library.dtype(array))
+        return _plain(result, library.dtype(array))
 
     numbers = [plain(leaf, library_of(operation.backend, leaf)) for leaf in leaves]
     carried = []
@@ -151,9 +151,9 @@ def _probed(operation: Derivative, leaves: Arrays, function: Function) -> tuple[
         finite, rows = _all_finite(operation.backend, outputs), sum([size_of(operation.backend, y) for y in outputs])
 
         def beside_by(size: float) -> SparsityPattern | None:
-            found = _pattern_near(operation, function, _displaced(operation.backend, leaves, rng, size), finite)
+            result = _pattern_near(operation, function, _displaced(operation.backend, leaves, rng, size), finite)
             # Of another shape it says nothing of the result here.
-            return found if found is None or operation.second or found.shape[0] == rows else None
+            return result if result is None or operation.second or result.shape[0] == rows else None
 
         near = None
         for size in (1e-2, 1e-5):
@@ -192,10 +192,10 @@ def _all_finite(backend: Backend, outputs: Arrays) -> bool:
 
 
 def _numbers(backend: Backend, array: Any) -> np.ndarray[Any, Any]:
-    found = numbers_of(backend, array)
-    if found is None:
+    result = numbers_of(backend, array)
+    if result is None:
         raise _NoNumbers
-    return found if found.dtype.kind in "fc" else found.astype("float32")
+    return result if result.dtype.kind in "fc" else result.astype("float32")
 
 
 def _pattern_at(operation: Derivative, function: Function, leaves: Arrays, needs_finite: bool) -> SparsityPattern | None:
@@ -210,7 +210,7 @@ def _pattern_at(operation: Derivative, function: Function, leaves: Arrays, needs
         push = pull = _on_numbers(backend, derive.push_stacked(backend, linear), leaves, backend.scales(leaves))
         noise = _noise_of_differences(operation, function, leaves)
         if noise:  # differences of differences are never exactly zero
-            push = pull = lambda stack, push=push: np.where(np.abs(found := push(stack)) > noise, found, 0.0)
+            push = pull = lambda stack, push=push: np.where(np.abs(result := push(stack)) > noise, result, 0.0)
     else:
         if pulls:
             pulled = derive.pullback(backend, flat, leaves)
@@ -256,6 +256,6 @@ def _on_numbers(backend: Backend, apply: Any, likes: Arrays, scales: Sequence[An
             part = part if scales is None else part * scales[n]
             parts.append(library.asarray(np.ascontiguousarray(part), dtype=library.dtype(like), like=like))
             offset += size
-        return np.concatenate([_numbers(backend, found).reshape(len(stack), -1) for found in apply(tuple(parts))], axis=1)
+        return np.concatenate([_numbers(backend, result).reshape(len(stack), -1) for result in apply(tuple(parts))], axis=1)
 
     return on_numbers

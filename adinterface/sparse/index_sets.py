@@ -40,10 +40,12 @@ def selected(sets: Sets, index: np.ndarray[Any, Any], *, some_empty: bool = Fals
     index = index.ravel()
     if some_empty and index.size and index.min() < 0:
         kept = index >= 0
-        found = selected(sets, index[kept])
-        pointers = np.zeros(index.size + 1, found.indptr.dtype)
-        pointers[1:][kept] = np.diff(found.indptr)
-        return _assembled(found.data, found.indices, np.cumsum(pointers, dtype=found.indptr.dtype), (index.size, sets.shape[1]))
+        result = selected(sets, index[kept])
+        pointers = np.zeros(index.size + 1, result.indptr.dtype)
+        pointers[1:][kept] = np.diff(result.indptr)
+        return _assembled(
+            result.data, result.indices, np.cumsum(pointers, dtype=result.indptr.dtype), (index.size, sets.shape[1])
+        )
     if index.size and index[-1] - index[0] == index.size - 1 and (np.diff(index) == 1).all():
         first, last = int(index[0]), int(index[-1]) + 1
         if last - first == sets.shape[0]:
@@ -55,10 +57,10 @@ def selected(sets: Sets, index: np.ndarray[Any, Any], *, some_empty: bool = Fals
 
 
 def _assembled(data: Any, indices: Any, pointers: Any, shape: tuple[int, int]) -> Sets:
-    found = scipy_sparse().csr_array((data, indices, pointers), shape=shape)
+    result = scipy_sparse().csr_array((data, indices, pointers), shape=shape)
     # Rows of a matrix whose rows are sorted and hold nothing twice; to look again takes as long as what they are for.
-    found.has_canonical_format = True
-    return found
+    result.has_canonical_format = True
+    return result
 
 
 def stacked(parts: list[tuple[Sets, int]], inputs: int) -> Sets:
@@ -94,9 +96,9 @@ def all_of(sets: Sets) -> Sets:
 
 def product(members: Any, sets: Sets) -> Sets:
     """For each row of `members`, the union of the sets that its entries name."""
-    found = members @ sets
-    found.sort_indices()
-    return found
+    result = members @ sets
+    result.sort_indices()
+    return result
 
 
 def everywhere(row: Sets, size: int) -> Sets:

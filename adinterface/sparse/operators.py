@@ -87,16 +87,16 @@ class SparseOperation(Operation):
         pushes, pulls = compressed.directions(self.outermost)
         inputs = sum([size_of(self.outermost, leaf) for leaf in leaves])
         if self.sparse.pattern is not None:
-            found = given_pattern(self.name, self.sparse.pattern, inputs)
+            result = given_pattern(self.name, self.sparse.pattern, inputs)
         else:
-            found = detected_pattern(self, call, leaves, function)
-        pattern = symmetric(found.pattern) if self.second else found.pattern
+            result = detected_pattern(self, call, leaves, function)
+        pattern = symmetric(result.pattern) if self.second else result.pattern
         colouring = pattern.colouring
         if colouring is not None and fits(pattern, pushes=pushes, pulls=pulls, second=self.second):
             require_valid(pattern, colouring)
         else:
             colouring = by_symmetry(pattern) if self.second else choose(pattern, pushes=pushes, pulls=pulls)
-        return ColouredPattern(pattern.coloured(colouring), colouring, found.how)
+        return ColouredPattern(pattern.coloured(colouring), colouring, result.how)
 
     @property
     def checks_each(self) -> bool:
@@ -155,10 +155,10 @@ class SparseOperation(Operation):
                 if not block.rows.size:
                     entries[-1].append(None)
                     continue
-                found = compressed.gathered(backend, layout.stores(k, n, coloured, singles), block.places)
+                result = compressed.gathered(backend, layout.stores(k, n, coloured, singles), block.places)
                 if weights is not None:
-                    found = found / library_of(backend, found).asarray(weights[block.seeds], like=found)
-                entries[-1].append(cast(backend, found, self.dtypes[k][n]))
+                    result = result / library_of(backend, result).asarray(weights[block.seeds], like=result)
+                entries[-1].append(cast(backend, result, self.dtypes[k][n]))
         return outputs, aux, entries, None
 
     def _has_own_format(self) -> bool:
@@ -200,7 +200,9 @@ class SparseOperation(Operation):
         """Raises SparsityError for results of other sizes or dtypes than the layout was made for."""
         if results == self.results:
             return
-        seen, known = [", ".join([f"{size} numbers of {dtype}" for size, dtype in found]) for found in (results, self.results)]
+        seen, known = [
+            ", ".join([f"{size} numbers of {dtype}" for size, dtype in result]) for result in (results, self.results)
+        ]
         raise SparsityError(
             f"{self.name}: f gives {seen} for these values, but {known} when its pattern was found. Make the call without "
             f"prepare, or let the result of f have the same shapes and dtypes for all values."
@@ -218,10 +220,10 @@ class SparseOperation(Operation):
         numbers = [[_numbers(self.name, backend, stack) for stack in stacks] for stacks in (coloured, singles)]
         scales = None if backend.scales(()) is None else backend.scales(call.native)
         weights = None if scales is None else np.concatenate([np.ravel(scale) for scale in scales] or [np.zeros(0)])
-        found = []
+        result = []
         for k, row in enumerate(layout.blocks):
-            found.append([self._matrix(k, n, block, layout.stores(k, n, *numbers), weights) for n, block in enumerate(row)])
-        return found
+            result.append([self._matrix(k, n, block, layout.stores(k, n, *numbers), weights) for n, block in enumerate(row)])
+        return result
 
     def _matrix(self, k: int, n: int, block: Block, stores: list[Any], weights: Any) -> Any:
         if not block.rows.size:

@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..core.contract.errors import MissingEngineError
+
 Indices = np.ndarray[Any, np.dtype[Any]]
 
 #: Columns of one colour share no row and are one pushforward; rows of one colour share no column and are one pullback; a
@@ -131,10 +133,10 @@ class SparsityPattern:
     def digest(self) -> bytes:
         """What is equal for equal patterns; the colouring has no part in it."""
         if self._digest is None:
-            found = hashlib.blake2b(repr((self.shape, self.rows.dtype.str, self.local)).encode(), digest_size=16)
-            found.update(self.rows.data)
-            found.update(self.columns.data)
-            self._digest = found.digest()
+            result = hashlib.blake2b(repr((self.shape, self.rows.dtype.str, self.local)).encode(), digest_size=16)
+            result.update(self.rows.data)
+            result.update(self.columns.data)
+            self._digest = result.digest()
         return self._digest
 
     def __eq__(self, other: object) -> bool:
@@ -185,14 +187,17 @@ class SparsityPattern:
     def plot(self, axes: Any = None) -> Any:
         """Draw the pattern, each entry in the colour of its product, on Matplotlib's axes; returns the axes.
 
-        Raises ImportError, and says what to install, where Matplotlib is missing.
+        Raises MissingEngineError if Matplotlib is not installed.
         """
         try:
             plt = importlib.import_module("matplotlib.pyplot")
         except ImportError as error:
-            raise ImportError(
-                "SparsityPattern.plot needs matplotlib, which is not installed: pip install 'adinterface[demo]'"
-            ) from error
+            if (error.name or "").partition(".")[0] != "matplotlib":
+                raise
+            raise MissingEngineError(
+                "SparsityPattern.plot needs matplotlib, which is not installed: pip install 'adinterface[demo]'",
+                name=error.name,
+            ) from None
         if axes is None:
             _, axes = plt.subplots()
         colours: Any = "black"

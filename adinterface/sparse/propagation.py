@@ -173,14 +173,14 @@ class Namespace:
         self._source, self._prefix = source, prefix
 
     def __getattr__(self, name: str) -> Any:
-        found = operator.attrgetter(name)(self._source)
+        result = operator.attrgetter(name)(self._source)
         full = self._prefix + name
         if not self._prefix and name in ("linalg", "fft", "special"):
-            found = Namespace(found, full + ".")
-        elif callable(found) and not isinstance(found, type):
-            found = self._applying(full, found)
-        setattr(self, name, found)
-        return found
+            result = Namespace(result, full + ".")
+        elif callable(result) and not isinstance(result, type):
+            result = self._applying(full, result)
+        setattr(self, name, result)
+        return result
 
     def _applying(self, name: str, function: Function) -> Function:
         ufunc = isinstance(function, np.ufunc) and not function.signature
@@ -202,15 +202,15 @@ class _NumpyNames(Namespace):
 
     def __getattr__(self, name: str) -> Any:
         if name == "special":
-            found: Any = Namespace(importlib.import_module("scipy.special"), "special.")
+            result: Any = Namespace(importlib.import_module("scipy.special"), "special.")
         elif "." in name:
-            found = self._applying(name, operator.attrgetter(name)(np))
+            result = self._applying(name, operator.attrgetter(name)(np))
         elif name == "getitem":
             return lambda x, index: x[index]
         else:
             return super().__getattr__(name)
-        setattr(self, name, found)
-        return found
+        setattr(self, name, result)
+        return result
 
 
 # The families ----------------------------------------------------------------------------------------------------------
@@ -345,9 +345,9 @@ def move(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, A
         for part in parts:
             part.shared = x.shared = True
         return type(value)(parts) if type(value) in (tuple, list) else tuple(parts)
-    found = Traced(value, selected(x.sets, moved - filled, some_empty=filled), x.tracing, x.fixed)
-    found.shared = x.shared = True
-    return found
+    result = Traced(value, selected(x.sets, moved - filled, some_empty=filled), x.tracing, x.fixed)
+    result.shared = x.shared = True
+    return result
 
 
 def join(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -481,7 +481,7 @@ def whole(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, 
     trace, fixed = traced[0].tracing, all(x.fixed for x in traced)
     if name.rpartition(".")[2] in SHAPES_BY_VALUE and not fixed and not trace.values:
         raise Branched
-    found = computed(function, args, kwargs)
+    result = computed(function, args, kwargs)
     sets: Sets = None
     if name.rpartition(".")[2] not in FLAT:
         for x in traced:
@@ -499,7 +499,7 @@ def whole(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, 
             return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
         return [wrapped(part) for part in value] if isinstance(value, list) else value
 
-    return wrapped(found)
+    return wrapped(result)
 
 
 def where(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -525,8 +525,8 @@ def where(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, 
 
 def product(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Products of matrices and vectors: of each element, the sums that it is made of."""
-    found = product_of(name, function, args, kwargs)
-    return whole(name, function, args, kwargs) if found is None else found
+    result = product_of(name, function, args, kwargs)
+    return whole(name, function, args, kwargs) if result is None else result
 
 
 def broadcast_arrays(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -542,9 +542,9 @@ def meshgrid(name: str, function: Function, args: Sequence[Any], kwargs: dict[st
 def sorted_by_value(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Indices and counts: they have no derivative, but other values give others."""
     traced = list(traced_in(args, kwargs))
-    found = computed(function, args, kwargs)
+    result = computed(function, args, kwargs)
     fixed = all(x.fixed for x in traced)
-    return Traced(found, None, traced[0].tracing, fixed)
+    return Traced(result, None, traced[0].tracing, fixed)
 
 
 def untraceable(name: str, function: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:

@@ -12,8 +12,10 @@ def scipy_sparse() -> ModuleType:
     try:
         import scipy.sparse
     except ImportError as error:
+        if (error.name or "").partition(".")[0] != "scipy":
+            raise
         raise MissingEngineError(
             "AutoSparse needs SciPy, which is not installed: pip install 'adinterface[sparse]'", name="scipy"
-        ) from error
+        ) from None
     sparse: ModuleType = scipy.sparse
     return sparse

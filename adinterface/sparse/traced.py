@@ -192,12 +192,12 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     def __getitem__(self, key: Any) -> Any:
         key = index_of(key)
         places = self.numbers[key]
-        found = Traced(self.value[key], selected(self.sets, places), self.tracing, self.fixed)
+        result = Traced(self.value[key], selected(self.sets, places), self.tracing, self.fixed)
         if all(part is None or isinstance(part, _BASIC) for part in (key if isinstance(key, tuple) else (key,))):
-            found.root = self if self.root is None else self.root
-            found.places = places if self.root is None else self.places[key]
-            found.seen, found.shared = found.root.changes, self.shared
-        return found
+            result.root = self if self.root is None else self.root
+            result.places = places if self.root is None else self.places[key]
+            result.seen, result.shared = result.root.changes, self.shared
+        return result
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self.write(index_of(key), value)

@@ -53,15 +53,15 @@ def _run_all(alone: Any, executor: Any, call: Callable[..., Any], parts: Sequenc
     """`call(backend, *part)` for each part, on the workers."""
     devices = first_order(alone).devices_of(executor)
     if devices is None:
-        found = list(run_all(executor, [Task(call, (alone, *part)) for part in parts]))
+        computed = list(run_all(executor, [Task(call, (alone, *part)) for part in parts]))
     else:
         backends = [replace(alone, device=device) for device in devices]
         with ThreadPoolExecutor(len(devices)) as threads:
-            found = list(threads.map(lambda n: call(backends[n % len(devices)], *parts[n]), range(len(parts))))
-    for result in found:
+            computed = list(threads.map(lambda n: call(backends[n % len(devices)], *parts[n]), range(len(parts))))
+    for result in computed:
         if isinstance(result, Outside):
             raise result.error
-    return found
+    return computed
 
 
 def _ranges(count: int, size: int | None) -> list[tuple[int, int]]:
@@ -132,8 +132,8 @@ class _InParts(ValueAndJacobianOperation):
     compiles = False
 
     def compute(self, function: Function, leaves: Arrays, tangents: Arrays) -> Results:
-        found = self._spread(function, leaves)
-        return super().compute(function, leaves, tangents) if found is None else self.parts(*found)
+        result = self._spread(function, leaves)
+        return super().compute(function, leaves, tangents) if result is None else self.parts(*result)
 
     def _spread(self, function: Function, leaves: Arrays) -> tuple[Arrays, Aux, list[list[Any]]] | None:
         """Outputs, aux and blocks; None for leaves that an outer derivative follows, which belong to their thread."""
@@ -148,9 +148,9 @@ class _InParts(ValueAndJacobianOperation):
         def parts(columns: bool, count: int) -> list[Arrays]:
             alone, executor = replace(backend.auto, executor=None), backend.auto.executor  # type: ignore[call-arg, attr-defined]
             ranges = _ranges(count, backend.chunk_size)
-            found = _run_all(alone, executor, _part, [(columns, function.f, args, kwargs, *ends) for ends in ranges])
+            result = _run_all(alone, executor, _part, [(columns, function.f, args, kwargs, *ends) for ends in ranges])
             likes = outputs if columns else leaves
-            return [tuple(map(_home, stacks, likes)) for stacks in found]
+            return [tuple(map(_home, stacks, likes)) for stacks in result]
 
         return outputs, aux, derive.from_parts(backend, outputs, leaves, parts)
 

@@ -242,10 +242,10 @@ class Along:
     def slope(self, most: int) -> Slope:
         """By so many evaluations at most, those included that were made before."""
         backend = find(AutoFiniteDifferences(noise=self.noise, scale=1.0, step=self.step, max_evaluations=most))
-        with estimating() as found, np.errstate(all="ignore"):
+        with estimating() as result, np.errstate(all="ignore"):
             pushed = backend.pushforward(self.line, (np.float64(0.0),), (np.float64(1.0),), value=False)
         differences = float(pushed.tangents[0])
-        error = found[0].relative * abs(differences) if found else math.inf
+        error = result[0].relative * abs(differences) if result else math.inf
         return Slope(self.gradient, differences, error, self.typical)
 
 
@@ -521,14 +521,14 @@ class _Search:
         trusted, tolerance = first.trusted(self.coarse), first.tolerance(rtol)
         if trusted and first.agrees(rtol):
             return LeafCheck(path, "right", first.gradient, first.differences, tolerance)
-        found = self._judge(ladder(probe, direction, scale, self.gradients), path)
-        if found.status != "right" or not trusted:
-            return found
+        result = self._judge(ladder(probe, direction, scale, self.gradients), path)
+        if result.status != "right" or not trusted:
+            return result
         # Plain differences cannot see so small an error. Other steps must, for the estimate may not hold.
         again = Along(probe, direction, _OTHER * scale, self.gradients).slope(10)
         if again.trusted(self.coarse) and not again.agrees(rtol) and again.confirms(first, rtol):
             return LeafCheck(path, "wrong", first.gradient, first.differences, tolerance)
-        return found
+        return result
 
     def _judge(self, looks: list[Look], path: str) -> LeafCheck:
         """A second look, with several steps: differences of neighbouring steps say how far each can be trusted."""

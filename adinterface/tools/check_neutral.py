@@ -127,7 +127,7 @@ def check_neutral(
     except ImportError as error:
         raise MissingEngineError(
             "check_neutral needs array_api_strict, which is not installed: pip install array-api-strict", name=error.name
-        ) from error
+        ) from None
     runs: list[tuple[str, Callable[[], Any]]] = [("array_api_strict", functools.partial(called_with, strict.asarray))]
     for backend in chosen:
         find(backend)  # before f is run: an engine that is missing is no fault of f
@@ -177,18 +177,18 @@ def _numbers(result: Any) -> list[Array]:
     leaves: list[Leaf] = []
     structure = flatten(Constant(result), leaves, lambda: "the result")
     values = iter([leaf.library.to_numpy(leaf.value) for leaf in leaves])
-    found: list[Array] = []
+    computed: list[Array] = []
 
     def collect(place: LeafSpec) -> None:
         if not isinstance(place, Static):
-            found.append(np.asarray(next(values)))
+            computed.append(np.asarray(next(values)))
         elif isinstance(place.value, (bool, int, float, complex)):
-            found.append(np.asarray(place.value))
+            computed.append(np.asarray(place.value))
         elif hasattr(place.value, "__dlpack__"):  # such as an array that only array-api-compat knows
-            found.append(np.from_dlpack(place.value))
+            computed.append(np.from_dlpack(place.value))
 
     structure.fold(collect, lambda node, children: None)
-    return found
+    return computed
 
 
 def _difference(numbers: list[Array], wanted: list[Array]) -> str:

@@ -65,7 +65,7 @@ class RuleCheck(Verdict):
     def __repr__(self) -> str:
         verdict = "ok" if self.ok else "WRONG"
         return "\n".join(
-            [f"check_rule({self.name}) on {self.backend!r}: {verdict}", *[f"  {found}" for found in self.findings]]
+            [f"check_rule({self.name}) on {self.backend!r}: {verdict}", *[f"  {result}" for result in self.findings]]
         )
 
 
@@ -177,19 +177,19 @@ class _Check:
         for n, (path, cotangent) in enumerate(zip(paths, _numbers(cotangents))):
             moved = self._differences(_only(v, n))
             expected, size = _inner(w, moved)
-            found = _product(cotangent, directions[n])
-            if abs(found - expected) <= self.rtol * max(size, largest_of(cotangent) * largest_of(directions[n]), 1e-12):
+            result = _product(cotangent, directions[n])
+            if abs(result - expected) <= self.rtol * max(size, largest_of(cotangent) * largest_of(directions[n]), 1e-12):
                 continue
             if not np.any(cotangent):
                 yield RuleFinding("pullback", path, "its cotangent is zero, or None, but the value depends on it.")
             else:
-                problem = f"along a random direction it gives {found:.6g}, differences of the primal {expected:.6g}."
+                problem = f"along a random direction it gives {result:.6g}, differences of the primal {expected:.6g}."
                 yield RuleFinding("pullback", path, problem)
 
     def _forward(self, pushed: Any, v: Any) -> Iterator[RuleFinding]:
         """Part by part of the value."""
-        for path, found, expected in zip(self._paths(self.value), _numbers(pushed), _numbers(self._differences(v))):
-            error, sizes = largest_of(found - expected), (largest_of(found), largest_of(expected))
+        for path, result, expected in zip(self._paths(self.value), _numbers(pushed), _numbers(self._differences(v))):
+            error, sizes = largest_of(result - expected), (largest_of(result), largest_of(expected))
             if not error <= self.rtol * max(*sizes, 1e-12):
                 problem = (
                     f"along a random direction it differs from differences of the primal by {error:.3g}; their largest numbers "
@@ -227,14 +227,14 @@ class _Check:
             return _weighted_sum(self.f(*full, **self.keywords), weights)
 
         try:
-            found = hvp(weighted, self.auto, args, moved)
+            result = hvp(weighted, self.auto, args, moved)
         except (RuleError, TypeError, ValueError, NotImplementedError, RuntimeError) as error:
             yield RuleFinding("second order", "", f"{type(error).__name__}: {str(error).partition(chr(10))[0]}")
             return
         with _unwarned():
             slope = lambda inner: gradient(weighted, self.auto, inner)[0]
             slopes = pushforward(slope, AutoFiniteDifferences(), (args,), (moved,))
-        for one, other in zip(_numbers(found), _numbers(slopes.tangent)):
+        for one, other in zip(_numbers(result), _numbers(slopes.tangent)):
             if not largest_of(one - other) <= 10 * self.rtol * max(largest_of(one), largest_of(other), 1.0):
                 problem = (
                     f"the derivative of its derivative's code is {largest_of(one):.6g} at most, differences of its derivative "
@@ -308,8 +308,8 @@ def _combined(a: Any, b: Any) -> Any:
     """2 a - b / 2, tree by tree."""
     structure, leaves = _taken(a)
     pairs = zip([x for x in leaves if x.differentiated], [x for x in _taken(b)[1] if x.differentiated])
-    found = [_like(2 * x.value - 0.5 * y.value, x) for x, y in pairs]
-    return build_gradient(structure, iter(found))
+    result = [_like(2 * x.value - 0.5 * y.value, x) for x, y in pairs]
+    return build_gradient(structure, iter(result))
 
 
 def _like(x: Any, leaf: Leaf) -> Any:
@@ -320,8 +320,8 @@ def _only(tree: Any, n: int) -> Any:
     """The tree with zeros everywhere but in its n-th leaf."""
     structure, leaves = _taken(tree)
     live = [leaf for leaf in leaves if leaf.differentiated]
-    found = [leaf.value if k == n else _like(0 * leaf.value, leaf) for k, leaf in enumerate(live)]
-    return build_gradient(structure, iter(found))
+    result = [leaf.value if k == n else _like(0 * leaf.value, leaf) for k, leaf in enumerate(live)]
+    return build_gradient(structure, iter(result))
 
 
 def _product(a: Array, b: Array) -> float:
@@ -348,12 +348,12 @@ def _weighted_sum(value: Any, weights: Any) -> Any:
 def _as_single(tree: Any) -> Any:
     """A tree with its NumPy arrays in single precision."""
     structure, leaves = _taken(tree)
-    found = []
+    result = []
     for leaf in leaves:
         narrow = leaf.library is NUMPY and leaf.differentiated
         dtype = "complex64" if narrow and leaf.value.dtype.kind == "c" else "float32"
-        found.append(leaf.value.astype(dtype) if narrow else leaf.value)
-    return structure.build(iter(found))
+        result.append(leaf.value.astype(dtype) if narrow else leaf.value)
+    return structure.build(iter(result))
 
 
 __all__ = ["RuleCheck", "RuleFinding", "check_rule"]

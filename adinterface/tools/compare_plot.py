@@ -23,7 +23,7 @@ def _pyplot() -> Any:
             raise
         raise MissingEngineError(
             "Comparison.plot needs matplotlib, which is not installed: pip install 'adinterface[demo]'", name=error.name
-        ) from error
+        ) from None
 
 
 def draw(operator: str, backends: Sequence[Measured], reference: Measured | None, figure: Any = None) -> Any:

@@ -115,18 +115,19 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 def as_html(operator: str, backends: Sequence[Measured], reference: Measured | None) -> str:
     """The same tables for a notebook."""
     title = html.escape(headline(operator, backends, reference))
-    parts = [f"<p><b>{title}</b></p>", _table(list(_HEADINGS), summary(backends, reference))]
+    parts = [f"<p><b>{title}</b></p>", html_table(list(_HEADINGS), summary(backends, reference))]
     parts.extend(f"<p>{html.escape(line)}</p>" for line in estimates(backends))
     headings, rows, hidden = leaves(backends)
     if rows:
         parts.append("<p>Largest difference in each leaf, absolute (relative to the leaf's largest number)</p>")
-        parts.append(_table(headings, rows))
+        parts.append(html_table(headings, rows))
     if hidden:
         parts.append(f"<p>... and {hidden} leaves that differ less</p>")
     return "\n".join(parts)
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def html_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table; a row that is shorter than the headings ends with an error, in red."""
     style = ' style="text-align: left"'
     head = "".join(f"<th{style}>{html.escape(cell)}</th>" for cell in headings)
     lines = [f"<table><thead><tr>{head}</tr></thead><tbody>"]

@@ -75,10 +75,10 @@ def estimate_noise(f: Callable[..., Any], /, *args: Any, seed: int = 0, **kwargs
             float(probe.at({n: (probe.points[n] + k * distance * sign).astype(probe.storage[n]) for n, sign in signs.items()}))
             for k in range(-POINTS // 2, POINTS // 2 + 1)
         ]
-        found = _noise(np.array(values))
-        if found is not None:
+        result = _noise(np.array(values))
+        if result is not None:
             size = float(np.abs(values).max())
-            return Noise(found, found / size if size else 0.0, evaluations)
+            return Noise(result, result / size if size else 0.0, evaluations)
     raise PrecisionError(
         f"estimate_noise: the differences of f show no noise at distances of {min(DISTANCES):g} to {max(DISTANCES):g} of its "
         f"arguments: it is not finite there, bends too much, or is constant. Look at f at neighbouring points yourself, or "

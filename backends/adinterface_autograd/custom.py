@@ -60,10 +60,10 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
 
 def _checked(rule: FlatRule, derivative: Map, moved: Arrays, point: Point, trace: int) -> Arrays:
     """What the derivative of a rule in a trace gives; an error if it captures what that trace, or one inside it, followed."""
-    found = derivative(moved, point)
-    if any(inner >= trace for inner in traces_of(found) - traces_of((*moved, *point.leaves, *point.outputs))):
+    result = derivative(moved, point)
+    if any(inner >= trace for inner in traces_of(result) - traces_of((*moved, *point.leaves, *point.outputs))):
         raise rule.captured()
-    return found
+    return result
 
 
 def _reverse(rule: FlatRule, point: Point, followed: list[int], parents: list[Any], trace: int) -> list[Any]:
@@ -138,8 +138,8 @@ def _adjoint(rule: FlatRule, linear: Linear, like: Arrays, vectors: Arrays) -> A
     with new_trace() as trace:
         images = linear(tuple([Box(x, trace, root) for x, root in zip(at, roots)]))
         ends = [node_of(image, trace) for image in images]
-    found = backward([(end, _conj(v)) for end, v in zip(ends, vectors) if end is not None])
-    adjoint = tuple([_conj(found[root]) if root in found else _zeros(x) for root, x in zip(roots, like)])
+    result = backward([(end, _conj(v)) for end, v in zip(ends, vectors) if end is not None])
+    adjoint = tuple([_conj(result[root]) if root in result else _zeros(x) for root, x in zip(roots, like)])
     numbers = [_number(image, v) for image, v in zip(images, vectors)]
     coarsest = max([epsilon(_dtype(x).name) for x in (*images, *adjoint)])
     require_linear(rule, numbers, [_number(a, x) for a, x in zip(at, adjoint)], coarsest)

@@ -36,7 +36,7 @@ class AutogradLoops(Loops):
 
 def _older(nodes: Sequence[Any], begin: int) -> tuple[Any, ...]:
     """The nodes from before `begin` on which these depend directly."""
-    found: dict[Any, None] = {}
+    result: dict[Any, None] = {}
     seen = set()
     stack = [node for node in nodes if node is not None]
     while stack:
@@ -45,10 +45,10 @@ def _older(nodes: Sequence[Any], begin: int) -> tuple[Any, ...]:
             continue
         seen.add(node)
         if type(node) is not ReverseNode or node.birth < begin:
-            found[node] = None
+            result[node] = None
         else:
             stack.extend(node.parents)
-    return tuple(found)
+    return tuple(result)
 
 
 def _result(result: Any, node: Any, segment: ReverseNode, n: int) -> Any:
@@ -74,8 +74,8 @@ class _Again:
             for n, result in enumerate(results)
             if isbox(result) and result._trace == self.trace
         ]
-        found = backward(seeds, frozenset(self.parents))
-        return tuple([found[parent] for parent in self.parents])
+        computed = backward(seeds, frozenset(self.parents))
+        return tuple([computed[parent] for parent in self.parents])
 
 
 class Cotangents(dict[int, Any]):

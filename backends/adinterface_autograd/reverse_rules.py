@@ -163,8 +163,8 @@ def _as_autograd_takes(args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
 def _taken(x: Any, index: Any) -> Any:
     if x.shape != ():
         return x[np.asarray(index)]
-    found = np.zeros(())[index]
-    return anp.reshape(x, found.shape) if found.size else anp.zeros(found.shape, x.dtype)
+    result = np.zeros(())[index]
+    return anp.reshape(x, result.shape) if result.size else anp.zeros(result.shape, x.dtype)
 
 
 _getitem = func(ArrayBox.__getitem__)

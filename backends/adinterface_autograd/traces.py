@@ -53,12 +53,12 @@ def node_of(x: Any, trace: int) -> Any:
 
 def traces_of(arrays: Iterable[Any]) -> set[int]:
     """The traces that follow these arrays."""
-    found: set[int] = set()
+    result: set[int] = set()
     for x in arrays:
         while isbox(x):
-            found.add(x._trace)
+            result.add(x._trace)
             x = x._value
-    return found
+    return result
 
 
 def unboxed(x: Any, trace: int) -> Any:

@@ -38,6 +38,11 @@ class JaxBackend(Backend):
     def __init__(self, auto: AutoJax):
         super().__init__(auto)
         self.jit = auto.jit
+        if auto.device is not None and not isinstance(auto.device, (jax.Device, jax.sharding.Sharding)):
+            raise BackendError(
+                f"AutoJax: device must be a jax.Device, a Sharding or None, not {auto.device!r}. "
+                f"JAX sees {', '.join(self.devices())}."
+            )
 
     forward_below = 32
     second_order = ("forward", "reverse")

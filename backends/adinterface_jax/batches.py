@@ -29,11 +29,11 @@ def vectorized(compute: Callable[..., Any], each: tuple[bool, ...], chunk: int) 
 
         whole = count - count % chunk
         heads = [stack[:whole].reshape(-1, chunk, *stack.shape[1:]) for stack in stacks]
-        _, found = jax.lax.scan(lambda carry, parts: (carry, leaves_of(parts)), None, heads)
-        found = [leaf.reshape(whole, *leaf.shape[2:]) for leaf in found]
+        _, result = jax.lax.scan(lambda carry, parts: (carry, leaves_of(parts)), None, heads)
+        result = [leaf.reshape(whole, *leaf.shape[2:]) for leaf in result]
         if whole < count:
             rest = leaves_of([stack[whole:] for stack in stacks])
-            found = [jnp.concatenate(pair) for pair in zip(found, rest)]
-        return jax.tree.unflatten(form, found)
+            result = [jnp.concatenate(pair) for pair in zip(result, rest)]
+        return jax.tree.unflatten(form, result)
 
     return function

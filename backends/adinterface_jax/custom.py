@@ -103,15 +103,15 @@ def _adjoint(rule: FlatRule, linear: Callable[[Arrays], Arrays], like: Arrays, v
         if not numbers:
             return tuple(map(_conj, jax.linear_transpose(linear, at)(seeds)[0]))
         images, transposed = jax.vjp(linear, at)
-        found = tuple(map(_conj, transposed(seeds)[0]))
+        result = tuple(map(_conj, transposed(seeds)[0]))
     except (NotImplementedError, AssertionError, ValueError) as error:  # whichever JAX meets where a map is not linear
         if _is_jaxs(error):
             raise rule.nonlinear() from error
         raise
     # The numbers tell of more maps that are not linear, such as one that adds a constant.
-    coarsest = max([epsilon(x.dtype.name) for x in (*images, *found)])
-    require_linear(rule, [*map(_number, images, vectors)], [*map(_number, at, found)], coarsest)
-    return found
+    coarsest = max([epsilon(x.dtype.name) for x in (*images, *result)])
+    require_linear(rule, [*map(_number, images, vectors)], [*map(_number, at, result)], coarsest)
+    return result
 
 
 def _is_jaxs(error: Exception) -> bool:
@@ -164,8 +164,8 @@ def _transpose(cotangents: Any, *arrays: Any, maps: _Maps, sizes: tuple[int, ...
     count = sizes[0]
     _, point = _arrays(arrays, sizes)
     seeds = tuple([_conj(ad.instantiate_zeros(c)) for c in cotangents])
-    found = [_conj(x) for x in maps.pull(seeds, point)]
-    return [x if ad.is_undefined_primal(into) else None for x, into in zip([*found, *[None] * (len(arrays) - count)], arrays)]
+    result = [_conj(x) for x in maps.pull(seeds, point)]
+    return [x if ad.is_undefined_primal(into) else None for x, into in zip([*result, *[None] * (len(arrays) - count)], arrays)]
 
 
 def _derivative(primals: Any, tangents: Any, *, maps: _Maps, sizes: tuple[int, ...]) -> Any:

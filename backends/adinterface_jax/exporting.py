@@ -20,10 +20,10 @@ def export(function: Callable[..., Arrays], arrays: Arrays, path: str) -> dict[s
     exported = jax_export.export(jax.jit(function))(*arrays)
     try:
         written = exported.serialize()
-    except ImportError as error:
+    except ImportError:
         raise MissingEngineError(
             "jax.export needs flatbuffers to write a file: pip install 'adinterface[export]'", name="flatbuffers"
-        ) from error
+        ) from None
     with open(path, "wb") as file:
         file.write(written)
     wide = any(str(aval.dtype) in _WIDE for aval in (*exported.in_avals, *exported.out_avals))

@@ -209,14 +209,14 @@ class JaxLibrary(Library):
 
     def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
         try:
-            found: tuple[Arrays, Arrays] = custom(rule, leaves, carried)
+            result: tuple[Arrays, Arrays] = custom(rule, leaves, carried)
         except jax.errors.UnexpectedTracerError as error:
             raise rule.captured() from error
-        return found
+        return result
 
     def checkpointed(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays | None:
-        found: Arrays = jax.checkpoint(function)(*arrays)
-        return found
+        result: Arrays = jax.checkpoint(function)(*arrays)
+        return result
 
     def outside(self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
         return outside(function, arrays, example)
@@ -279,11 +279,11 @@ def _own_array(example: Any) -> Leave:
         nonlocal known
         if type(result) is not ArrayImpl:
             return None
-        found: Any = result.sharding
-        if found is not known:
-            if found != sharding:
+        computed: Any = result.sharding
+        if computed is not known:
+            if computed != sharding:
                 return None
-            known = found  # compiled code gives the same object again, and to compare two takes longer
+            known = computed  # compiled code gives the same object again, and to compare two takes longer
         return result
 
     return leave
@@ -296,10 +296,10 @@ def _own_arrays(examples: Sequence[Any]) -> LeaveAll:
         nonlocal known
         if [*map(type, results)] != classes:
             return None
-        found = [*map(_sharding, results)]
-        if found != known:
+        result = [*map(_sharding, results)]
+        if result != known:
             return None
-        known = found  # as in `_own_array`
+        known = result  # as in `_own_array`
         return results
 
     return leave

@@ -276,8 +276,8 @@ def _place(extreme: Any, find: Any) -> Any:
     def place(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
         a = _array(a)
         if jnp.iscomplexobj(a):
-            found = (a == extreme(a, axis=axis, keepdims=True)) | jnp.isnan(a)
-            return jnp.argmax(found, axis=axis, keepdims=keepdims)
+            result = (a == extreme(a, axis=axis, keepdims=True)) | jnp.isnan(a)
+            return jnp.argmax(result, axis=axis, keepdims=keepdims)
         return find(a, axis=axis, keepdims=keepdims)
 
     return place

@@ -53,7 +53,7 @@ class Optax:
         self._known: tuple[Any, Callable[..., Any]] | None = None
 
     def __repr__(self) -> str:
-        return f"optax({self.transform!r}{'' if self.jit else ', jit=False'})"
+        return f"optax({type(self.transform).__name__}{'' if self.jit else ', jit=False'})"
 
     def init(self, model: Any) -> Any:
         """The state at the start: Optax's own, in which each parameter stands where it does in the model."""
@@ -181,23 +181,23 @@ class _Leaves:
     def flat(self, pytree: Any) -> list[Any]:
         """One value for each parameter, of a tree as `pytree` gives it."""
         order = jax.tree.leaves(self.pytree(range(len(self.parameters.once))))
-        found: list[Any] = [None] * len(order)
+        result: list[Any] = [None] * len(order)
         for n, value in zip(order, jax.tree.leaves(pytree), strict=True):
-            found[n] = value
-        return found
+            result[n] = value
+        return result
 
     def restored(self, pytree: Any) -> Any:
         """The model with these values, each in the type, library, dtype and device of the parameter."""
         taken: set[int] = set()
-        found = self.flat(pytree)
-        for n, (value, leaf) in enumerate(zip(found, self.parameters.once)):
+        result = self.flat(pytree)
+        for n, (value, leaf) in enumerate(zip(result, self.parameters.once)):
             if np.shape(value) != leaf.library.shape(leaf.value):
                 raise TreeError(
                     f"optax: the transformation returned shape {np.shape(value)} for the parameter "
                     f"{self.parameters.paths()[n] or 'itself'} of shape {leaf.library.shape(leaf.value)}. Pass the state of "
                     f"this model: optimiser.init(model)."
                 )
-        values = [self._restored(value, leaf, taken) for value, leaf in zip(found, self.parameters.once)]
+        values = [self._restored(value, leaf, taken) for value, leaf in zip(result, self.parameters.once)]
         return self.parameters.rebuilt(values)
 
     @staticmethod

@@ -25,13 +25,13 @@ def outside(function: Callable[..., Arrays], arrays: Arrays, example: Callable[[
     results = [(np.shape(x), jax.dtypes.canonicalize_dtype(x.dtype)) for x in example()]
 
     def called(*given: Any) -> list[np.ndarray[Any, Any]]:
-        found = function(*[_joined(np.array(x), dtype) for x, dtype in zip(given, dtypes)])
-        return [_halves(np.asarray(x, dtype)) for x, (_, dtype) in zip(found, results)]
+        result = function(*[_joined(np.array(x), dtype) for x, dtype in zip(given, dtypes)])
+        return [_halves(np.asarray(x, dtype)) for x, (_, dtype) in zip(result, results)]
 
     shaped: Any = jax.ShapeDtypeStruct
     shapes = [shaped((*shape, *_extra(dtype)), np.uint32 if _extra(dtype) else dtype) for shape, dtype in results]
-    found: Any = jax.pure_callback(called, shapes, *map(_split, stopped), vmap_method="sequential")
-    return tuple([_whole(x, dtype) for x, (_, dtype) in zip(found, results)])
+    result: Any = jax.pure_callback(called, shapes, *map(_split, stopped), vmap_method="sequential")
+    return tuple([_whole(x, dtype) for x, (_, dtype) in zip(result, results)])
 
 
 def _extra(dtype: Any) -> tuple[int, ...]:

@@ -68,7 +68,7 @@ class TorchBackend(Backend):
     def _check_device(self, device: Any) -> None:
         try:
             torch.empty(0, device=device)
-        except (RuntimeError, AssertionError) as error:  # the latter says that torch was built without it
+        except (RuntimeError, AssertionError, TypeError) as error:  # AssertionError: torch was built without it
             reason, seen = str(error).partition(". ")[0].rstrip("."), ", ".join(self.devices())
             raise BackendError(
                 f"AutoTorch(device={device!r}): torch cannot put a tensor there ({reason}). It sees {seen}."
@@ -128,14 +128,14 @@ class TorchBackend(Backend):
             if keep:
                 watching.refuse()
             output = completed(output)
-        found: Sequence[Any] = (None,) * len(inputs)
+        result: Sequence[Any] = (None,) * len(inputs)
         if output.requires_grad:
             with _mode(keep):
-                found = gradients(output, inputs, watching, keep)
+                result = gradients(output, inputs, watching, keep)
         if watching is not None:
-            found = [*map(placed_like, dense(found), inputs)]
+            result = [*map(placed_like, dense(result), inputs)]
         shown = aux if keep else aux.map(_apart)
-        return Gradient((output if keep else output.detach(),), shown, tuple(found), _reach(found))
+        return Gradient((output if keep else output.detach(),), shown, tuple(result), _reach(result))
 
     def compile_function(self, f: Callable[..., Any]) -> Callable[..., Any]:
         if not self.compiled or self.create_graph or self.mode == "forward":  # compiled code is differentiated once, in reverse
@@ -183,9 +183,9 @@ class TorchBackend(Backend):
             used: list[bool] = []
 
             def back_to_used(*entry: torch.Tensor) -> Arrays:
-                found = back(entry)
-                used[:] = [gradient is not None for gradient in found]
-                return tuple([gradient for gradient in found if gradient is not None])  # vmap takes no None
+                result = back(entry)
+                used[:] = [gradient is not None for gradient in result]
+                return tuple([gradient for gradient in result if gradient is not None])  # vmap takes no None
 
             stacks: Any = iter(torch.func.vmap(back_to_used)(*cotangents))
             return tuple([next(stacks) if each else None for each in used])

@@ -33,19 +33,19 @@ def backward(
     Without seeds, outputs are real and 0-d, and their gradients are taken.
     """
     if {*map(type, outputs)} != _PLAIN:
-        found = torch.autograd.grad(
+        result = torch.autograd.grad(
             outputs, leaves, seeds, retain_graph=retain_graph or create_graph, create_graph=create_graph, allow_unused=True
         )
     else:
         # New ones each time: a user's own backward function may write to them.
         given = tuple(map(_ones_like, outputs) if seeds is None else seeds)
-        found = run_backward(
+        result = run_backward(
             tuple(outputs), given, retain_graph or create_graph, create_graph, tuple(leaves), True, accumulate_grad=False
         )
-    for gradient in found:
+    for gradient in result:
         if gradient is not None and gradient.layout is not _STRIDED:
-            return dense(found)
-    return found
+            return dense(result)
+    return result
 
 
 def dense(gradients: Iterable[torch.Tensor | None]) -> tuple[Any, ...]:

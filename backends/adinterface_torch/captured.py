@@ -53,12 +53,12 @@ def primal(called: Called, arrays: Arrays, count: int) -> tuple[Arrays, Arrays]:
     before, here.called = here.called, called
     try:
         with _naming_captured(called.rule):
-            found: tuple[Arrays, Arrays] = below(called.rule.value)(arrays[:count], arrays[count:])
+            result: tuple[Arrays, Arrays] = below(called.rule.value)(arrays[:count], arrays[count:])
     finally:
         here.called = before
         if called.captures:  # also where the primal has failed, which then is no wonder
             raise called.rule.captured()
-    return found
+    return result
 
 
 def below(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -104,13 +104,13 @@ class _BelowLevels(TorchFunctionMode):
         undecided = [x for x in tensors if self.level < functorch.maybe_get_level(x) <= level]
         if above:
             args, kwargs = tree_map_only(torch.Tensor, lambda x: _constant(x, level), (args, kwargs))
-        found = func(*args, **kwargs)
-        if (above or undecided) and _is_moved(func, found):
+        result = func(*args, **kwargs)
+        if (above or undecided) and _is_moved(func, result):
             if any(map(self._is_followed, above)):
                 self.called.captures = True  # an error here would be lost: torch takes it for an operand that it does not know
             for x in undecided:
                 self.undecided.update(dict.fromkeys(_recorded(x)))
-        return found
+        return result
 
     def _is_followed(self, x: torch.Tensor) -> bool:
         if not _is_inexact(x):
@@ -178,13 +178,13 @@ class _Made(TorchFunctionMode):
         self.leaves: list[torch.Tensor] = []
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        found = func(*args, **(kwargs or {}))
-        if isinstance(found, torch.Tensor) and found.is_leaf and found.requires_grad:
-            if func is torch.Tensor.requires_grad_ or all(found is not x for x in args):
-                self.leaves.append(found)
+        result = func(*args, **(kwargs or {}))
+        if isinstance(result, torch.Tensor) and result.is_leaf and result.requires_grad:
+            if func is torch.Tensor.requires_grad_ or all(result is not x for x in args):
+                self.leaves.append(result)
         elif func is _SET and args[1]:
             self.leaves.append(args[0])
-        return found
+        return result
 
 
 _SET: Any = torch.Tensor.requires_grad.__set__  # type: ignore[attr-defined]
@@ -196,20 +196,20 @@ def derived(rule: FlatRule, derivative: Map, moved: Arrays, point: Point) -> Arr
         if not torch.is_grad_enabled():
             return derivative(moved, point)
         with _Made() as made:
-            found = derivative(moved, point)
+            result = derivative(moved, point)
         known = (*moved, *point.leaves, *point.carried, *point.outputs, *made.leaves)
-        for node in nodes_behind(found, known):
+        for node in nodes_behind(result, known):
             if all(behind[0] is None for behind in node.next_functions):  # the graph has another end
                 raise rule.captured()
-        return found
+        return result
     with _naming_captured(rule):
-        found = derivative(moved, point)
-    if any(map(is_followed, found)):
+        result = derivative(moved, point)
+    if any(map(is_followed, result)):
         # There is no graph to look at: what is followed without the point comes from elsewhere.
         apart = derivative(detached(moved), Point(*map(detached, point)))
         if any(map(is_followed, apart)):
             raise rule.captured()
-    return found
+    return result
 
 
 @contextmanager

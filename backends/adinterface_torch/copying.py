@@ -269,11 +269,11 @@ class _Copier:
         named = dict(self.module.named_parameters())
         if {*map(id, named.values())} != values.keys():
             raise _changed(self.module)
-        found = dict(copied.named_parameters())
-        if any(found.get(name) is not values[id(parameter)] for name, parameter in named.items()):
-            if not self.gradient or [*found] != [*named]:
+        result = dict(copied.named_parameters())
+        if any(result.get(name) is not values[id(parameter)] for name, parameter in named.items()):
+            if not self.gradient or [*result] != [*named]:
                 raise _copied_around_others(self.module)
-            placed = {id(found[name]): values[id(parameter)] for name, parameter in named.items()}
+            placed = {id(result[name]): values[id(parameter)] for name, parameter in named.items()}
             for inner in copied.modules():
                 own: dict[str, Any] = inner._parameters
                 own.update({name: placed[id(parameter)] for name, parameter in own.items() if parameter is not None})

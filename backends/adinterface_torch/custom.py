@@ -91,7 +91,7 @@ _apply: Callable[..., Any] = super(torch.autograd.Function, AdinterfaceRule).app
 
 def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
     """The value of a rule, with its derivatives."""
-    found: Any
+    result: Any
     inside = peek() is not None
     if inside and is_nested_forward((*leaves, *carried)):
         as_written = rule.written(leaves, carried)
@@ -106,13 +106,13 @@ def custom(rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arr
             value = rule.value(leaves, carried)
             _refuse_captured(rule, value[0])
             return value
-        found = _apply(rule, len(leaves), *leaves, *carried)
+        result = _apply(rule, len(leaves), *leaves, *carried)
     else:
-        found = AdinterfaceRuleBelow.apply(Called(rule), len(leaves), *leaves, *carried)  # type: ignore[no-untyped-call]
-    outputs = tuple([x for x in found if x.is_floating_point() or x.is_complex()])
-    if len(outputs) == len(found):
+        result = AdinterfaceRuleBelow.apply(Called(rule), len(leaves), *leaves, *carried)  # type: ignore[no-untyped-call]
+    outputs = tuple([x for x in result if x.is_floating_point() or x.is_complex()])
+    if len(outputs) == len(result):
         return outputs, ()
-    return outputs, tuple([x for x in found if not (x.is_floating_point() or x.is_complex())])
+    return outputs, tuple([x for x in result if not (x.is_floating_point() or x.is_complex())])
 
 
 def _refuse_captured(rule: FlatRule, outputs: Arrays) -> None:
@@ -142,7 +142,7 @@ def _adjoint(rule: FlatRule, linear: Callable[[Arrays], Arrays], like: Arrays, v
     if peek() is not None:
         functional: Any = torch.func.vjp(lambda *x: linear(x), *at)
         images, transposed = functional
-        found: Arrays = transposed(tuple(vectors))
+        result: Arrays = transposed(tuple(vectors))
     else:
         kept = torch.is_grad_enabled()
         with torch.enable_grad():
@@ -152,11 +152,11 @@ def _adjoint(rule: FlatRule, linear: Callable[[Arrays], Arrays], like: Arrays, v
             gradients: Any = [None] * len(inputs)
             if live:
                 gradients = backward([y for y, _ in live], inputs, [v for _, v in live], create_graph=kept)
-        found = tuple([torch.zeros_like(x) if g is None else g for g, x in zip(gradients, like)])
+        result = tuple([torch.zeros_like(x) if g is None else g for g, x in zip(gradients, like)])
     if all(level.key() != VMAP for level in transformations() or ()):  # a batch has no numbers of its own
-        epsilon = max([torch.finfo(x.dtype).eps for x in (*images, *found)])
-        require_linear(rule, [*map(_number, images, vectors)], [*map(_number, at, found)], epsilon)
-    return found
+        epsilon = max([torch.finfo(x.dtype).eps for x in (*images, *result)])
+        require_linear(rule, [*map(_number, images, vectors)], [*map(_number, at, result)], epsilon)
+    return result
 
 
 def _number(a: torch.Tensor, b: torch.Tensor) -> tuple[float, float]:
@@ -190,5 +190,5 @@ def outside(function: Callable[..., Arrays], arrays: Arrays) -> Arrays:
     """What the function gives for the numbers of these tensors."""
     if peek() is None:
         return function(*detached(arrays))
-    found: Arrays = AdinterfaceOutside.apply(below(function), *arrays)  # type: ignore[no-untyped-call]
-    return found
+    result: Arrays = AdinterfaceOutside.apply(below(function), *arrays)  # type: ignore[no-untyped-call]
+    return result

@@ -87,10 +87,10 @@ def refuse_unknown(module: torch.nn.Module) -> None:
 
 def refuse_copies(module: torch.nn.Module) -> None:
     """Refuse a private copy around other values of a module that exchanges gradients: it would compute on its own."""
-    found = next(filter(_is_member, module.modules()), None)
-    if found is not None:
-        name = type(found).__name__
-        if not isinstance(found, DistributedDataParallel):
+    result = next(filter(_is_member, module.modules()), None)
+    if result is not None:
+        name = type(result).__name__
+        if not isinstance(result, DistributedDataParallel):
             name = f"fully_shard({name.removeprefix('FSDP')})"
         raise ConversionError(
             f"{name} belongs to a group of processes, and no copy of it around other values does, which this call "
@@ -272,15 +272,15 @@ def exchanged(output: torch.Tensor, inputs: Sequence[torch.Tensor], watched: Wat
         for x in touched.values():
             x.grad = None
         torch.autograd.backward(output, inputs=wanted)
-        found = [x.grad for x in inputs]
+        result = [x.grad for x in inputs]
         if views:
-            found = [None if gradient is None else gradient.clone() for gradient in found]
+            result = [None if gradient is None else gradient.clone() for gradient in result]
     finally:
         for x, gradient, numbers in before:
             if gradient is not None and numbers is not None:
                 gradient.copy_(numbers)
             x.grad = gradient
-    return found
+    return result
 
 
 def _groups_of(leaves: Sequence[Any]) -> list[Any]:

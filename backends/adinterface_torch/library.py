@@ -36,7 +36,7 @@ from .ambient import here
 from .custom import custom, outside
 from .distributed import is_distributed, is_dtensor, require_right, spread_like
 from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED, precision
-from .private import functorch, in_dual_level, is_wrapped, peek, temporarily_clear_interpreter_stack, unwrapped
+from .private import functorch, in_dual_level, is_wrapped, is_zero, peek, temporarily_clear_interpreter_stack, unwrapped
 from .recomputed import Again, Writes
 
 _storage, _address = torch.Tensor.untyped_storage, torch.UntypedStorage.data_ptr
@@ -266,10 +266,10 @@ class TorchLibrary(Library):
         if torch.compiler.is_compiling():
             return torch.utils.checkpoint.checkpoint(function, *arrays, use_reentrant=False)  # type: ignore[no-any-return]
         writes = Writes()
-        found: Arrays = torch.utils.checkpoint.checkpoint(
+        result: Arrays = torch.utils.checkpoint.checkpoint(
             function, *arrays, use_reentrant=False, context_fn=lambda: (writes, Again(writes))
         )
-        return found
+        return result
 
     def outside(self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
         def called(*tensors: torch.Tensor) -> Arrays:
@@ -348,7 +348,7 @@ def _resolved(x: torch.Tensor) -> torch.Tensor:
     """The numbers of x alone: outside any graph, conjugations and signs carried out."""
     if x.requires_grad:
         x = x.detach()
-    if x._is_zerotensor():  # a zero without memory, such as the second derivative of abs
+    if is_zero(x):
         return torch.zeros(x.shape, dtype=x.dtype, device=x.device)
     return x.resolve_conj().resolve_neg() if x.is_conj() or x.is_neg() else x
 

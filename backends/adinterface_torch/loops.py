@@ -92,11 +92,11 @@ class _Again(torch.autograd.Function):
         _require_ends(results, ends)
         pairs = [(r, c) for r, c in zip(results, cotangents) if c is not None and r.requires_grad]
         sources = [tensor for tensor, live in zip(ends, wanted) if live]
-        found: Sequence[Any] = [None] * len(sources)
+        computed: Sequence[Any] = [None] * len(sources)
         if pairs:
             outputs, seeds = zip(*pairs)
-            found = torch.autograd.grad(outputs, sources, seeds, allow_unused=True, create_graph=graph)
-        gradients = iter(found)
+            computed = torch.autograd.grad(outputs, sources, seeds, allow_unused=True, create_graph=graph)
+        gradients = iter(computed)
         return (None, None, None, None, *[next(gradients) if live else None for live in wanted])
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import operator
-import sys
 import threading
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import count
@@ -23,7 +22,7 @@ from adinterface.core.contract.structures import Constant
 from .ambient import here
 from .copying import copy_of, gradient_of, is_plain
 from .distributed import refuse_copies, refuse_unknown, reshard
-from .private import in_use
+from .private import in_use, is_compiled, version_of
 from .state import note_copy
 
 _PARAMETERS = {nn.Parameter}
@@ -80,7 +79,7 @@ class ModuleNode(NodeType):
         return data.around(module, parameters, values, compiled=True)
 
     def state(self, value: Any) -> tuple[Any, ...]:
-        return tuple([(id(buffer), buffer._version) for buffer in value.buffers()])
+        return tuple([(id(buffer), version_of(buffer)) for buffer in value.buffers()])
 
     def parts(self, data: Any, other: Any) -> tuple[Sequence[Any], list[str]]:
         # Where a module is the row of a Hessian, modules stand where it has parameters.
@@ -123,8 +122,7 @@ class ModuleStructure:
     """
 
     def __init__(self, module: nn.Module):
-        dynamo = sys.modules.get("torch._dynamo.eval_frame")  # whose import takes a while
-        self._compiled = dynamo is not None and type(module) is dynamo.OptimizedModule
+        self._compiled = is_compiled(module)
         refuse_wrappers(module._orig_mod if self._compiled else module)  # type: ignore[arg-type]
         if UninitializedParameter in map(type, module.parameters()):
             raise ConversionError(

@@ -48,7 +48,7 @@ class TorchOptim:
         self._stateful = next(stateful([model], {}), None) is not None
 
     def __repr__(self) -> str:
-        return f"torch_optim of a {type(self._model).__name__}: {self.optimizer!r}"
+        return f"torch_optim({type(self.optimizer).__name__}, {type(self._model).__name__})"
 
     def _tensor(self, leaf: Leaf) -> torch.Tensor:
         value = leaf.value
@@ -141,8 +141,8 @@ class TorchOptim:
             for tensor in tensors:
                 tensor.grad = None
             if watching is not None and scalar.requires_grad:
-                for tensor, found in zip(tensors, gradients(completed(scalar), tensors, watching)):
-                    tensor.grad = None if found is None else placed_like(found, tensor)
+                for tensor, result in zip(tensors, gradients(completed(scalar), tensors, watching)):
+                    tensor.grad = None if result is None else placed_like(result, tensor)
             elif scalar.requires_grad:
                 scalar.backward(inputs=tensors)
             else:

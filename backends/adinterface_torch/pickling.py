@@ -51,10 +51,10 @@ def marked(leaves: Iterable[torch.Tensor]) -> tuple[torch.Tensor, ...]:
     mark = here.mark
     if mark is None:
         mark = here.mark = _Mark()
-    found = tuple(leaves)
-    for leaf in found:
+    result = tuple(leaves)
+    for leaf in result:
         leaf._followed = mark  # type: ignore[attr-defined]
-    return found
+    return result
 
 
 def is_marked(x: torch.Tensor) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from operator import attrgetter
 from types import CodeType
 from typing import Any
 
@@ -50,6 +51,10 @@ set_forward_enabled: Callable[[bool], Any] = forward_ad._set_fwd_grad_enabled
 run_backward: Any = getattr(torch.autograd.graph, "_engine_run_backward", None)
 #: As the context manager of this name, for all that follows.
 set_grad_enabled: Callable[[bool], None] = torch._C._set_grad_enabled
+#: Whether a tensor is a zero without memory, such as the second derivative of abs.
+is_zero: Callable[[torch.Tensor], bool] = torch.Tensor._is_zerotensor
+#: How often a tensor was written into.
+version_of: Callable[[torch.Tensor], int] = attrgetter("_version")
 #: A tensor of a subclass on the memory of a plain one, requiring a gradient or not.
 make_subclass: Callable[[Any, torch.Tensor, bool], Any] = getattr(torch.Tensor, "_make_subclass", nn.Parameter.__new__)
 
@@ -68,6 +73,12 @@ def leave_to_python(code: CodeType) -> None:
     except ImportError:  # before torch 2.7; Dynamo then compiles parts of the core, with warnings
         return
     set_code_exec_strategy(code, _FrameExecStrategy(_FrameAction.SKIP, _FrameAction.SKIP))
+
+
+def is_compiled(module: object) -> bool:
+    """Whether a module is what `torch.compile` made of another."""
+    dynamo = sys.modules.get("torch._dynamo.eval_frame")  # whose import takes a while
+    return dynamo is not None and type(module) is dynamo.OptimizedModule
 
 
 # Groups of processes. ---------------------------------------------------------------------------------------------------

@@ -5,13 +5,24 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+
+from adinterface import AutoBackend
+from adinterface.tools.measured import label
 
 from . import report
 from .checks import CHECKS
 from .installed import installed_backends
-from .runner import Selection, backend_from, matching, show
+from .outcome import Outcome, Status
+from .runner import Run, Selection, backend_from, begun, is_function, matching, show
 from .scenario import Scenario
+from .scenarios.namespace import FUNCTIONS
+
+#: How many random programs `--all` runs, and the name of their outcomes.
+PROGRAMS, FUZZ = 50, "fuzz/programs"
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -35,13 +46,35 @@ def table(argv: list[str], catalogue: str = Selection.catalogue) -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    scenarios = tuple(scenario.name for scenario in matching(known, options.scenario))
+    # Functions have scenarios of one name.
+    functions = dict.fromkeys(scenario.name for scenario in matching(FUNCTIONS, options.scenario))
+    asked = any(is_function(pattern) for pattern in options.scenario)
+    scenarios = (
+        *[scenario.name for scenario in matching(known, options.scenario)],
+        *(functions if asked or options.all else ()),
+    )
     if not scenarios or not backends:
         print("No scenario matches." if not scenarios else "No engine is installed.", file=sys.stderr)
         return 2
-    run = show(Selection(backends, scenarios, tuple(options.check), options.all, catalogue), jobs=options.jobs)
+    selection = Selection(backends, scenarios, tuple(options.check), options.all, catalogue)
+    choice = {"scenario": options.scenario, "check": options.check, "all": options.all}
+    run = begun(selection)
+    path = options.json or options.resume
+    try:
+        if options.resume is not None and options.resume.exists():
+            run = report.read_json(options.resume, run, choice)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    done = frozenset((outcome.backend, outcome.scenario) for outcome in run.outcomes)
+    file = report.JsonFile(path, run, choice) if path is not None else None
+    save = file.add if file is not None else lambda outcomes: None
+    show(replace(selection, done=done), run, jobs=options.jobs, save=save)
+    if options.all and not options.scenario and not options.check:
+        _fuzz([backend for backend in backends if (label(backend), FUZZ) not in done], run)
+    if file is not None:
+        file.close()
     for kind, write in (
-        ("json", report.write_json),
         ("junit", report.write_junit),
         ("html", report.write_html),
         ("markdown", report.write_markdown),
@@ -50,6 +83,26 @@ def table(argv: list[str], catalogue: str = Selection.catalogue) -> int:
         if path is not None:
             write(run, path)
     return 0 if run.good else 1
+
+
+def _fuzz(backends: Sequence[AutoBackend], run: Run) -> None:
+    """Add what comes of a few random programs to the run."""
+    if not backends:
+        return
+    from .fuzz.run import fuzz
+
+    print(f"{PROGRAMS} random programs, as `fuzz --programs {PROGRAMS}` runs them", flush=True)
+    start = time.perf_counter()
+    failures = fuzz(backends, 0, programs=PROGRAMS).failures
+    seconds = (time.perf_counter() - start) / len(backends)
+    for failure in failures:
+        print(failure, flush=True)
+    for backend in backends:
+        messages = [str(failure) for failure in failures if failure.backend == type(backend).__name__]
+        for message in messages or [""]:
+            status: Status = "failed" if messages else "passed"
+            run.outcomes.append(Outcome(label(backend), FUZZ, "fuzz", "", "programs", status, message, seconds=seconds))
+    run.seconds += seconds * len(backends)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -67,9 +120,10 @@ def _parser() -> argparse.ArgumentParser:
         help="a name, family, operator or tag, with * and ?; may be repeated",
     )  # fmt: skip
     parser.add_argument("--check", action="append", default=[], metavar="PATTERN", help="the name of a check, with * and ?")
-    parser.add_argument("--all", action="store_true", help="the dear checks on every scenario, not on a sample")
+    parser.add_argument("--all", action="store_true", help="every check on every scenario, array functions, a short fuzz")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="that many processes")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all outcomes")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all outcomes, as they come")
+    parser.add_argument("--resume", type=Path, metavar="FILE", help="go on from this JSON file of a run that was stopped")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write a JUnit report")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write the support matrix as one page")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables of the documentation")

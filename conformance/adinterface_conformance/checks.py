@@ -10,6 +10,7 @@ import contextvars
 import dataclasses
 import functools
 import gc
+import importlib.util
 import itertools
 import pickle
 import traceback
@@ -95,6 +96,13 @@ class Check(NamedTuple):
     share: int
     #: A further condition on the scenario.
     condition: Callable[[Scenario, AutoBackend], bool]
+    #: A package without which it is skipped, as its users write it.
+    needs: str = ""
+
+    @property
+    def available(self) -> bool:
+        """Whether the package that it needs is installed."""
+        return not self.needs or importlib.util.find_spec(self.needs.lower()) is not None
 
     @property
     def name(self) -> str:
@@ -113,7 +121,8 @@ class Check(NamedTuple):
     def applies(self, scenario: Scenario, backend: AutoBackend, *, everything: bool = False) -> bool:
         """Whether the law is to be checked for this scenario; with `everything` also where a sample would do."""
         return (
-            self.operators(operation_of(scenario))
+            self.available
+            and self.operators(operation_of(scenario))
             and not scenario.tags & self.without
             and (everything or self.share == 1 or _sampled(f"{self.name} {scenario.name}", self.share))
             and self.condition(scenario, backend)
@@ -137,10 +146,11 @@ def check(
     without: Collection[str] = (),
     share: int = 1,
     condition: Callable[[Scenario, AutoBackend], bool] = _always,
+    needs: str = "",
 ) -> Callable[[Callable[[Case], None]], Callable[[Scenario, AutoBackend], None]]:
     """Make a law of a `Case` into a check, and enter it into CHECKS.
 
-    operators: of which it holds, as `with_parts("gradient")`; by default of every one. without, share, condition: see `Check`.
+    operators: of which it holds, as `with_parts("gradient")`; by default of every one. The rest: see `Check`.
     """
 
     def register(law: Callable[[Case], None]) -> Callable[[Scenario, AutoBackend], None]:
@@ -150,7 +160,7 @@ def check(
             with quiet():
                 law(case)
 
-        entry = Check(checked, operators, frozenset(without), share, condition)
+        entry = Check(checked, operators, frozenset(without), share, condition, needs)
         CHECKS[entry.name] = entry
         return checked
 
@@ -371,7 +381,7 @@ def adjointness(case: Case) -> None:
     laws.adjointness(case)
 
 
-@check(with_parts("gradient", "jacobian", "derivative", order=1), without=("kink",), share=4)
+@check(with_parts("gradient", "jacobian", "derivative", order=1), without=("discrete", "kink"), share=4)
 def consistency(case: Case) -> None:
     """A gradient agrees with the pushforward of f, a Jacobian or derivative with its pullback."""
     laws.adjointness(case)
@@ -459,7 +469,7 @@ def prepared(case: Case) -> None:
         assert_close(got, known[part], f"{part} of the call before", 1e-12)
 
 
-@check(lambda operation: operation in SPARSE, without=("complex", "complex64", "float16", "kink"), share=8)
+@check(lambda operation: operation in SPARSE, without=("complex", "complex64", "float16", "kink"), share=8, needs="SciPy")
 def sparse(case: Case) -> None:
     """By AutoSparse the same blocks come as sparse matrices, from a pattern that was found, and checked, on the way."""
     plain = case.run()
@@ -509,7 +519,7 @@ def overwrite(*trees: Any) -> None:
                 leaf[...] = 0.37 - 1.3 * leaf if leaf.dtype.kind in "fc" else 0
 
 
-@check(share=8, condition=lambda scenario, backend: _has_arrays(scenario))
+@check(without=("discrete",), share=8, condition=lambda scenario, backend: _has_arrays(scenario))
 def batched(case: Case) -> None:
     """With an axis on every array that there is, a batched call gives what a loop over the entries gives."""
     args, kwargs = case.given()

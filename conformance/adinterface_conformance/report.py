@@ -4,8 +4,10 @@ tables of the documentation."""
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from collections.abc import Iterable
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 from .outcome import Outcome
@@ -13,17 +15,52 @@ from .page import page
 from .runner import Run
 
 
-def write_json(run: Run, path: Path) -> None:
-    """All outcomes, and what they were measured on."""
-    data = {
-        "versions": run.versions,
-        "backends": run.backends,
-        "scenarios": run.scenarios,
-        "seconds": round(run.seconds, 3),
-        "counts": {backend: run.counts(backend) for backend in run.backends},
-        "outcomes": [asdict(outcome) for outcome in run.outcomes],
-    }
-    path.write_text(json.dumps(data, indent=1) + "\n")
+class JsonFile:
+    """All outcomes, and what they were measured on. The file is a JSON document after each `add`: a run may be killed."""
+
+    def __init__(self, path: Path, run: Run, options: dict[str, Any]):
+        self.path, self.run = path, run
+        facts = {"versions": run.versions, "backends": run.backends, "scenarios": run.scenarios, "options": options}
+        self.start = path.write_bytes(json.dumps(facts).encode()[:-1] + b',\n"outcomes": [')
+        self._restart()
+        self.add(run.outcomes)
+
+    def _restart(self) -> None:
+        self.end, self.comma = self.start, ""
+
+    def add(self, outcomes: Iterable[Outcome], end: str = "}") -> None:
+        """Write these outcomes, and the end of the document, over its last end."""
+        text = ""
+        for outcome in outcomes:
+            text, self.comma = f"{text}{self.comma}\n{json.dumps(asdict(outcome))}", ","
+        with self.path.open("r+b") as file:
+            file.seek(self.end)
+            file.write(f"{text}\n]{end}\n".encode())
+            file.truncate()
+        self.end += len(text.encode())
+
+    def close(self) -> None:
+        """The run has ended: write all of it in its order, and the counts."""
+        self._restart()
+        counts = {backend: self.run.counts(backend) for backend in self.run.backends}
+        self.add(self.run.outcomes, f",\n{json.dumps({'seconds': round(self.run.seconds, 3), 'counts': counts})[1:]}")
+
+
+def read_json(path: Path, fresh: Run, options: dict[str, Any]) -> Run:
+    """What a run that was stopped has done. Raises ValueError if it was another run, or the file is no such file."""
+    try:
+        data = json.loads(path.read_text())
+        found = {name: data[name] for name in ("versions", "backends", "scenarios", "options")}
+        outcomes = [Outcome(**outcome) for outcome in data["outcomes"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} holds no outcomes of a run: {error!r}") from error
+    wanted = {**asdict(replace(fresh, outcomes=[])), "backends": list(fresh.backends), "options": options}
+    for name, value in found.items():
+        if value != wanted[name]:
+            raise ValueError(
+                f"{path} is of a run with {name} {value}, not {wanted[name]}. Resume with the same, or name no file."
+            )
+    return replace(fresh, outcomes=outcomes, seconds=sum(outcome.seconds for outcome in outcomes))
 
 
 def write_junit(run: Run, path: Path) -> None:

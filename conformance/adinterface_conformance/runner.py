@@ -21,9 +21,14 @@ from adinterface import AutoBackend
 from adinterface.core.contract import registry
 from adinterface.tools.measured import label
 
-from .checks import Check
+from .accuracy import pair_of
+from .checks import CHECKS, Check
 from .outcome import Outcome, run_scenario
 from .scenario import Scenario
+from .scenarios.namespace import FUNCTIONS
+
+#: What is given the outcomes of each scenario.
+Save = Callable[[list[Outcome]], None]
 
 
 @dataclass
@@ -110,28 +115,53 @@ class Selection:
     scenarios: tuple[str, ...]
     checks: tuple[str, ...] = ()
     everything: bool = False
-    #: The module whose `SCENARIOS` the names are of.
+    #: The module whose `SCENARIOS` the names are of; the others are names of functions of the standard.
     catalogue: str = "adinterface_conformance.scenarios"
+    #: Backends and names that a run which is resumed has done.
+    done: frozenset[tuple[str, str]] = frozenset()
+
+    def names(self, backend: AutoBackend) -> tuple[str, ...]:
+        """What is still to be run on a backend. NumPy's functions are not checked where an engine hands f NumPy arrays."""
+        where, checked = label(backend), has_namespace(backend)
+        return tuple([name for name in self.scenarios if (where, name) not in self.done and (checked or not is_function(name))])
 
     def wanted(self, check: Check) -> bool:
         return not self.checks or check.name == "runs" or any(fnmatchcase(check.name, pattern) for pattern in self.checks)
 
     def pieces(self, size: int) -> list[Selection]:
         """Plans of one backend and a few scenarios each; the backends take turns, so that none is left to the end."""
-        starts = range(0, len(self.scenarios), size)
+        names = {backend: self.names(backend) for backend in self.backends}
         return [
-            replace(self, backends=(backend,), scenarios=self.scenarios[start : start + size])
-            for start in starts
+            replace(self, backends=(backend,), scenarios=names[backend][start : start + size])
+            for start in range(0, len(self.scenarios), size)
             for backend in self.backends
+            if names[backend][start:]
         ]
+
+
+def is_function(name: str) -> bool:
+    """Whether this is the name of a function of the Array API standard, not of a scenario of the catalogue."""
+    return name.startswith("function:")
+
+
+def has_namespace(backend: AutoBackend) -> bool:
+    """Whether f gets arrays of the engine, with functions of the engine's own."""
+    return registry.find(pair_of(backend)[1]).library is not None
 
 
 def outcomes_of(selection: Selection) -> Iterator[tuple[str, list[Outcome]]]:
     """For each scenario on each backend its name and outcomes, one after the other in this process."""
-    known = {scenario.name: scenario for scenario in importlib.import_module(selection.catalogue).SCENARIOS}
+    known: dict[str, list[Scenario]] = {}
+    for scenario in (*importlib.import_module(selection.catalogue).SCENARIOS, *FUNCTIONS):
+        known.setdefault(scenario.name, []).append(scenario)
     for backend in selection.backends:
-        for name in selection.scenarios:
-            yield name, list(run_scenario(known[name], backend, everything=selection.everything, wanted=selection.wanted))
+        for name in selection.names(backend):
+            outcomes: list[Outcome] = []
+            for scenario in known[name]:
+                # The functions are many: of them the expensive checks take a sample.
+                everything = selection.everything and not is_function(name)
+                outcomes += run_scenario(scenario, backend, everything=everything, wanted=selection.wanted)
+            yield name, outcomes
 
 
 def _piece(selection: Selection, classes: tuple[str, ...]) -> list[tuple[str, list[Outcome]]]:
@@ -141,12 +171,10 @@ def _piece(selection: Selection, classes: tuple[str, ...]) -> list[tuple[str, li
 
 
 def run(
-    selection: Selection, *, jobs: int = 1, seen: Callable[[str, list[Outcome]], None] = lambda name, outcomes: None
-) -> Run:
-    """Run what is selected; `seen` is told of each scenario as it is done."""
-    start = time.perf_counter()
-    labels = tuple(label(backend) for backend in selection.backends)
-    done = Run(labels, len(selection.scenarios), versions=_versions(selection.backends))
+    selection: Selection, done: Run, *, jobs: int = 1, seen: Callable[[str, list[Outcome]], None] = lambda name, outcomes: None
+) -> None:
+    """Run what is selected and add it to `done`; `seen` is told of each scenario as it is done."""
+    start = time.perf_counter() - done.seconds
     if jobs == 1:
         for name, outcomes in outcomes_of(selection):
             done.outcomes.extend(outcomes)
@@ -161,10 +189,16 @@ def run(
                 for name, outcomes in piece.result():
                     done.outcomes.extend(outcomes)
                     seen(name, outcomes)
-        order = {(backend, name): (i, j) for i, backend in enumerate(labels) for j, name in enumerate(selection.scenarios)}
-        done.outcomes.sort(key=lambda outcome: order[outcome.backend, outcome.scenario])
+    backends = {backend: n for n, backend in enumerate(done.backends)}
+    names = {name: n for n, name in enumerate(selection.scenarios)}
+    done.outcomes.sort(key=lambda outcome: (backends[outcome.backend], names.get(outcome.scenario, len(names))))
     done.seconds = time.perf_counter() - start
-    return done
+
+
+def begun(selection: Selection) -> Run:
+    """A run of which nothing is done."""
+    labels = tuple(label(backend) for backend in selection.backends)
+    return Run(labels, len(selection.scenarios), versions=_versions(selection.backends))
 
 
 def _versions(backends: Iterable[AutoBackend]) -> dict[str, str]:
@@ -192,14 +226,20 @@ def _rich(module: str) -> Any:
     return importlib.import_module(f"rich.{module}")
 
 
-def show(selection: Selection, *, jobs: int = 1, console: Any = None) -> Run:
-    """Run what is selected with a live table and a progress bar, then list what was not green; without rich as plain text."""
+def show(
+    selection: Selection, done: Run | None = None, *, jobs: int = 1, console: Any = None, save: Save = lambda outcomes: None
+) -> Run:
+    """Run what is selected with a live table, a progress bar and failures as they come; without rich as plain text.
+
+    done: what a run that is resumed has done. save: is given the outcomes of each scenario as it is done.
+    """
+    done = done or begun(selection)
     if console is None and not has_rich():
-        return _show_plainly(selection, jobs)
+        return _show_plainly(selection, done, jobs, save)
     console = console or _rich("console").Console()
     progress_module, live = _rich("progress"), _rich("live")
-    labels = [label(backend) for backend in selection.backends]
-    counts: dict[str, Counter[str]] = {name: Counter() for name in labels}
+    text = _rich("text").Text
+    counts = {name: done.counts(name) for name in done.backends}
     progress = progress_module.Progress(
         progress_module.BarColumn(bar_width=40),
         progress_module.MofNCompleteColumn(),
@@ -207,50 +247,62 @@ def show(selection: Selection, *, jobs: int = 1, console: Any = None) -> Run:
         progress_module.TextColumn("{task.description}"),
         console=console,
     )
-    task = progress.add_task("", total=len(selection.backends) * len(selection.scenarios))
+    task = progress.add_task("", total=sum(len(selection.names(backend)) for backend in selection.backends))
 
     def drawn() -> Any:
         return _rich("console").Group(_table(counts), progress)
 
+    def tell(findings: Iterable[tuple[str, str, str]]) -> None:
+        for status, where, detail in findings:
+            console.print(text.assemble((f"{status} ", _COLUMNS[status]), where), soft_wrap=True)
+            console.print(text(f"      {detail}"), soft_wrap=True)
+
     with live.Live(drawn(), console=console, refresh_per_second=8) as display:
 
         def seen(name: str, outcomes: list[Outcome]) -> None:
+            save(outcomes)
+            tell(_failures(outcomes))
             for outcome in outcomes:
                 counts[outcome.backend][outcome.status] += 1
             progress.update(task, advance=1, description=name)
             display.update(drawn())
 
-        done = run(selection, jobs=jobs, seen=seen)
+        tell(_failures(done.outcomes))
+        run(selection, done, jobs=jobs, seen=seen)
         progress.update(task, description="")
         display.update(drawn())
-    text = _rich("text").Text
-    for status, where, detail in _findings(done):
-        console.print(text.assemble((f"{status} ", _COLUMNS[status]), where), soft_wrap=True)
-        console.print(text(f"      {detail}"), soft_wrap=True)
-    console.print(_total(done), highlight=False)
+    tell(_known_failures(done))
+    for line in _ending(selection, done):
+        console.print(text(line), soft_wrap=True)
     return done
 
 
-def _show_plainly(selection: Selection, jobs: int) -> Run:
-    """Lines that nothing is drawn over: how far the run is, twenty times, then the table and what was not green."""
-    total = len(selection.backends) * len(selection.scenarios)
+def _show_plainly(selection: Selection, done: Run, jobs: int, save: Save) -> Run:
+    """Lines that nothing is drawn over: how far the run is, twenty times, and each failure; then the table."""
+    total = sum(len(selection.names(backend)) for backend in selection.backends)
     start, count = time.perf_counter(), 0
 
     def seen(name: str, outcomes: list[Outcome]) -> None:
         nonlocal count
         count += 1
+        save(outcomes)
+        tell(_failures(outcomes))
         if count * 20 // total > (count - 1) * 20 // total:
             print(f"{count}/{total} in {time.perf_counter() - start:.0f} s", flush=True)
 
-    done = run(selection, jobs=jobs, seen=seen)
+    def tell(findings: Iterable[tuple[str, str, str]]) -> None:
+        for status, where, detail in findings:
+            print(f"{status} {where}\n      {detail}", flush=True)
+
+    tell(_failures(done.outcomes))
+    run(selection, done, jobs=jobs, seen=seen)
     rows = [("backend", *_COLUMNS)]
     rows += [(backend, *_cells(done.counts(backend))) for backend in done.backends]
     widths = [max(map(len, column)) for column in zip(*rows)]
     for row in rows:
         print("  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))]))
-    for status, where, detail in _findings(done):
-        print(f"{status} {where}\n      {detail}")
-    print(_total(done))
+    tell(_known_failures(done))
+    print(*_ending(selection, done), sep="\n")
     return done
 
 
@@ -268,8 +320,8 @@ def _table(counts: dict[str, Counter[str]]) -> Any:
     return table
 
 
-def _findings(done: Run) -> Iterator[tuple[str, str, str]]:
-    """What is not green, as status, place and detail: known failures by their reason, everything else in full."""
+def _known_failures(done: Run) -> Iterator[tuple[str, str, str]]:
+    """Known failures by their reason, as status, place and detail."""
     known: dict[tuple[str, str, str], list[Outcome]] = {}
     for outcome in done.outcomes:
         if outcome.status == "known":
@@ -278,9 +330,23 @@ def _findings(done: Run) -> Iterator[tuple[str, str, str]]:
         names = sorted({outcome.scenario for outcome in outcomes})
         where = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if names[4:] else "")
         yield "known", f"{backend}: {reason}", f"{link}  ({where})"
-    for outcome in done.outcomes:
+
+
+def _failures(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, str, str]]:
+    for outcome in outcomes:
         if not outcome.good:
             yield outcome.status, f"{outcome.backend}: {outcome.scenario}, {outcome.check}", outcome.message
+
+
+def _ending(selection: Selection, done: Run) -> Iterator[str]:
+    """What was skipped or not checked, and the total."""
+    for check in CHECKS.values():
+        if not check.available and selection.wanted(check):
+            yield f"The check {check.name} was skipped: it needs {check.needs}, which is not installed."
+    if not any(map(is_function, selection.scenarios)):
+        for backend in filter(has_namespace, selection.backends):
+            yield f"The array functions of {label(backend)} were not checked one by one: --all does."
+    yield _total(done)
 
 
 def _total(done: Run) -> str:

@@ -47,4 +47,4 @@ class Scenario:
 
     @property
     def family(self) -> str:
-        return self.name.partition("/")[0]
+        return self.name.replace(":", "/").partition("/")[0]

@@ -8,14 +8,17 @@ import sys
 from dataclasses import dataclass, replace
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
-from adinterface_conformance import report
+from adinterface_conformance import CHECKS, report
 from adinterface_conformance import scenarios as data
 from adinterface_conformance.__main__ import main
 from adinterface_conformance.outcome import Outcome, run_scenario
 from adinterface_conformance.page import page
-from adinterface_conformance.runner import Run, Selection, backend_from, matching, run, show
+from adinterface_conformance.runner import Run, Selection, backend_from, begun, matching, show
+from adinterface_conformance.runner import run as run_into
 from adinterface_conformance.scenario import Scenario
+from adinterface_conformance.scenarios.namespace import scenarios_of
 from adinterface_conformance.state import changes, global_state
 from adinterface_finite import FiniteDifferencesBackend
 from adinterface_studies.__main__ import main as studies
@@ -31,7 +34,9 @@ from adinterface import (
     array_namespace,
     gradient,
     hessian,
+    jacobian,
 )
+from adinterface.doors.namespaces.use import Use
 from adinterface.tools.measured import label
 
 GOOD = Scenario("lines/slope", gradient, lambda x: 3 * x, (2.0,), expected=(3.0,))
@@ -56,6 +61,12 @@ def known(monkeypatch):
         monkeypatch.setattr(FiniteDifferencesBackend, "known_failures", failures)
 
     return declare
+
+
+def run(selection, **options):
+    done = begun(selection)
+    run_into(selection, done, **options)
+    return done
 
 
 def statuses(scenario, backend=FINITE, **options):
@@ -202,10 +213,14 @@ def test_without_rich_the_table_is_plain_text(scenarios, known, capsys, without_
     known(KnownFailure("curves/bend", "taylor", REASON, LINK))
     found = show(Selection((FINITE, AutoAutograd()), ("lines/slope", "curves/bend", "lines/wrong")))
     lines = capsys.readouterr().out.splitlines()
-    assert [line.partition(" in ")[0] for line in lines[:6]] == [f"{n}/6" for n in range(1, 7)]
-    assert lines[6].split() == ["backend", "passed", "known", "failed", "unexpected"]
-    assert re.fullmatch(r"AutoFiniteDifferences\(\) +\d+ +· +1 +1", lines[7])
-    assert re.fullmatch(r"AutoAutograd\(\) +\d+ +· +1 +·", lines[8])
+    steps = [n for n, line in enumerate(lines) if re.match(r"\d/6 in", line)]
+    assert [lines[n].partition(" in ")[0] for n in steps] == [f"{n}/6" for n in range(1, 7)]
+    start = lines.index("backend                  passed  known  failed  unexpected")
+    assert steps[-1] < start
+    assert re.fullmatch(r"AutoFiniteDifferences\(\) +\d+ +· +1 +1", lines[start + 1])
+    assert re.fullmatch(r"AutoAutograd\(\) +\d+ +· +1 +·", lines[start + 2])
+    # A failure is shown when it is found.
+    assert steps[1] > lines.index("unexpected AutoFiniteDifferences(): curves/bend, taylor") > steps[0]
     assert "unexpected AutoFiniteDifferences(): curves/bend, taylor" in lines
     detail = lines[lines.index("failed AutoAutograd(): lines/wrong, formula") + 1]
     assert detail.startswith("      gradient[0]: got 3.0, wanted 4.0")
@@ -236,11 +251,28 @@ def mixed():
 
 
 def test_json(mixed, tmp_path):
-    report.write_json(mixed, tmp_path / "out.json")
+    report.JsonFile(tmp_path / "out.json", mixed, {}).close()
     found = json.loads((tmp_path / "out.json").read_text())
     assert found["counts"] == {"AutoOne()": {"passed": 1, "failed": 1}, "AutoTwo()": {"known": 1, "unexpected": 1}}
     assert found["outcomes"][2]["reason"] == REASON
     assert found["versions"] == {"adinterface": "1.2"}
+
+
+def test_json_is_a_document_after_each_scenario(mixed, tmp_path):
+    path, outcomes = tmp_path / "out.json", mixed.outcomes
+    fresh = replace(mixed, outcomes=[])
+    file = report.JsonFile(path, fresh, {"all": True})
+    for n in range(0, 4, 2):
+        assert report.read_json(path, fresh, {"all": True}).outcomes == outcomes[:n]
+        file.add(outcomes[n : n + 2])
+    assert report.read_json(path, fresh, {"all": True}).outcomes == outcomes
+    with pytest.raises(ValueError, match=r"is of a run with options \{'all': True\}, not \{'all': False\}"):
+        report.read_json(path, fresh, {"all": False})
+    with pytest.raises(ValueError, match="of a run with versions"):
+        report.read_json(path, replace(fresh, versions={}), {"all": True})
+    path.write_text("[1, 2")
+    with pytest.raises(ValueError, match="holds no outcomes of a run"):
+        report.read_json(path, fresh, {"all": True})
 
 
 def test_junit(mixed, tmp_path):
@@ -305,6 +337,73 @@ def test_the_command_ends_with_1_after_an_unexpected_pass(scenarios, known):
 def test_a_wrong_command_line_ends_with_2(arguments, capsys):
     assert main(arguments) == 2
     assert capsys.readouterr().err
+
+
+def test_a_run_that_was_stopped_goes_on(scenarios, tmp_path, monkeypatch, capsys):
+    path = tmp_path / "out.json"
+    command = ["--backend", "AutoFiniteDifferences", "--scenario", "lines/*", "--resume", str(path)]
+
+    def stops(x):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(data, "SCENARIOS", (GOOD, BENT, replace(WRONG, f=stops)))
+    with pytest.raises(KeyboardInterrupt):
+        main(command)
+    done = json.loads(path.read_text())["outcomes"]
+    assert {outcome["scenario"] for outcome in done} == {"lines/slope"}
+    # What is done is not done again: this f would fail.
+    monkeypatch.setattr(data, "SCENARIOS", (replace(GOOD, expected=(0.0,)), BENT, WRONG))
+    assert main(command) == 1
+    found = json.loads(path.read_text())
+    assert found["outcomes"][: len(done)] == done
+    assert [outcome["scenario"] for outcome in found["outcomes"] if outcome["status"] == "failed"] == ["lines/wrong"]
+    assert sum(found["counts"]["AutoFiniteDifferences()"].values()) == len(found["outcomes"])
+    assert main([*command, "--check", "value"]) == 2
+    assert "is of a run with options" in capsys.readouterr().err
+
+
+def test_it_says_what_was_not_checked(scenarios, monkeypatch, capsys):
+    monkeypatch.setitem(CHECKS, "sparse", CHECKS["sparse"]._replace(needs="NoSuchPackage"))
+    command = ["--scenario", "lines/slope", "--backend", "AutoFiniteDifferences"]
+    assert main([*command, "--backend", "AutoAutograd"]) == 0
+    shown = capsys.readouterr().out
+    assert "The check sparse was skipped: it needs NoSuchPackage, which is not installed." in shown
+    assert "The array functions of AutoAutograd() were not checked one by one: --all does." in shown
+    assert "functions of AutoFiniteDifferences()" not in shown
+
+
+def test_a_check_whose_package_is_missing_does_not_apply(monkeypatch):
+    square = Scenario("squares/rows", jacobian, lambda x: x * x, (np.ones(2),))
+    assert CHECKS["sparse"].applies(square, FINITE, everything=True)
+    assert not CHECKS["sparse"]._replace(needs="NoSuchPackage").applies(square, FINITE, everything=True)
+
+
+def test_the_functions_of_the_standard_are_scenarios(capsys):
+    assert main(["--backend", "AutoAutograd", "--scenario", "function:exp", "--scenario", "function:take"]) == 0
+    assert "were not checked" not in capsys.readouterr().out
+
+
+def test_all_runs_functions_and_a_few_programs(scenarios, monkeypatch, tmp_path, capsys):
+    from adinterface_conformance import __main__ as command
+
+    monkeypatch.setattr(command, "FUNCTIONS", [each for each in command.FUNCTIONS if each.name == "function:exp"])
+    monkeypatch.setattr(command, "PROGRAMS", 2)
+    monkeypatch.setattr(data, "SCENARIOS", (GOOD,))
+    assert main(["--all", "--backend", "AutoAutograd", "--json", str(tmp_path / "out.json")]) == 0
+    outcomes = json.loads((tmp_path / "out.json").read_text())["outcomes"]
+    assert {outcome["scenario"] for outcome in outcomes} == {"lines/slope", "function:exp", "fuzz/programs"}
+
+
+@pytest.mark.parametrize("index", [-1, 2])
+def test_a_namespace_that_clamps_indices_is_wrong(index, monkeypatch):
+    """What the scenarios of derivatives do not see: `take` of an engine gives other elements for negative indices."""
+
+    def take(xp, x):
+        return x[max(index, 0)] if type(x) is not np.ndarray else x[index]
+
+    use = Use("take", take, (np.array([0.5, 1.5, 2.5]),), "smooth")
+    failed = {o.check for scenario in scenarios_of(use) for o in run_scenario(scenario, AutoAutograd()) if not o.good}
+    assert ("value" in failed) == (index < 0)
 
 
 def test_list_runs_nothing(capsys):

@@ -44,6 +44,7 @@ def test_a_missing_package_is_named_with_its_extra(name, fresh, monkeypatch):
         f"adinterface.doors.{name} needs {package}, which is not installed: pip install 'adinterface[{name}]'"
     )
     assert caught.value.name == package
+    assert caught.value.__suppress_context__
     assert name in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 
 
@@ -66,6 +67,7 @@ def test_a_package_that_exits_without_its_own_packages_is_named_too(tmp_path, fr
         "adinterface.doors.tesseract needs tesseract_core, which is not installed with all that it needs: "
         "pip install 'adinterface[tesseract]'"
     )
+    assert caught.value.__suppress_context__
 
 
 def test_a_package_that_lacks_another_one_keeps_its_own_error(tmp_path, fresh, monkeypatch):
@@ -73,6 +75,7 @@ def test_a_package_that_lacks_another_one_keeps_its_own_error(tmp_path, fresh, m
     with pytest.raises(ModuleNotFoundError, match="no_such_package") as caught:
         fresh("tesseract")
     assert not isinstance(caught.value, MissingEngineError)
+    assert not caught.value.__suppress_context__
 
 
 def test_the_folder_imports_no_package():

@@ -12,6 +12,9 @@ import openmdao.api as om
 from adinterface import AutoAutograd, AutoSparse, BackendError
 from adinterface.doors.openmdao import partials
 
+# OpenMDAO warns of a name of its own while it loads.
+pytestmark = pytest.mark.filterwarnings("ignore:The INF_BOUND sentinel in OpenMDAO is deprecated")
+
 PLACES = np.arange(5)
 TWICE = sp.coo_array((np.ones(10), (np.arange(10), np.tile(PLACES, 2))), shape=(10, 5))
 
@@ -58,8 +61,9 @@ class Implicit(om.ImplicitComponent):
 def problem_of(component):
     problem = om.Problem(reports=False)
     problem.model.add_subsystem("group", om.Group()).add_subsystem("c", component)
-    problem.model.group.nonlinear_solver = om.NewtonSolver(solve_subsystems=False, iprint=-1)
-    problem.model.group.linear_solver = om.DirectSolver()
+    if isinstance(component, om.ImplicitComponent):
+        problem.model.group.nonlinear_solver = om.NewtonSolver(solve_subsystems=False, iprint=-1)
+        problem.model.group.linear_solver = om.DirectSolver()
     problem.setup(force_alloc_complex=True)
     problem.run_model()
     return problem
@@ -128,3 +132,21 @@ def test_errors():
 
     with pytest.raises(ValueError, match="broadcast"):
         problem_of(partials(AutoAutograd())(Wrong)())
+
+
+@each_engine
+def test_arrays_of_the_component_and_what_its_code_stores(backend):
+    class Product(om.ExplicitComponent):
+        def setup(self):
+            self.matrix, self.seen = np.arange(6.0).reshape(2, 3), None
+            self.add_input("x", np.ones(3))
+            self.add_output("y", np.ones(2))
+
+        def compute(self, inputs, outputs):
+            self.seen = inputs["x"] ** 2
+            outputs["y"] = self.matrix.dot(self.seen)
+
+    component = partials(backend)(Product)()
+    assert furthest(problem_of(component)) < 1e-12
+    assert type(component.matrix) is np.ndarray
+    assert type(component.seen) is np.ndarray

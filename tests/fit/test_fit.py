@@ -271,6 +271,35 @@ def _optimisers():
     return [0.1, optax(optax_library.sgd(0.1)), torch_optim(torch.optim.SGD, model(), lr=0.1)]
 
 
+class Verbose:
+    """An optimiser of a user's, whose repr takes several lines."""
+
+    def init(self, model):
+        return None
+
+    def step(self, gradients, state, model):
+        return update(model, gradients, 0.1), state
+
+    def __repr__(self):
+        return "Verbose(\n    rate=0.1\n)"
+
+
+@pytest.mark.parametrize(
+    ("optimiser", "text"),
+    [
+        (0.1, "0.1"),
+        (optax(optax_library.sgd(0.1)), "optax(GradientTransformationExtraArgs)"),
+        (optax(optax_library.sgd(0.1), jit=False), "optax(GradientTransformationExtraArgs, jit=False)"),
+        (torch_optim(torch.optim.SGD, model(), lr=0.1), "torch_optim(SGD, Model)"),
+        (Verbose(), "Verbose( rate=0.1 )"),
+    ],
+    ids=["number", "optax", "optax without jit", "torch", "of a user"],
+)
+def test_the_repr_of_a_training_is_one_line(optimiser, text):
+    training = Training(loss, AutoTorch(mode="reverse"), optimiser, None if "torch" in text else model())
+    assert repr(training) == f"Training(loss, AutoTorch(mode='reverse'), {text}, Model)"
+
+
 @every
 @pytest.mark.parametrize("way", [0, 1, 2], ids=["number", "optax", "torch"])
 def test_training_takes_the_steps_of_gradient_descent(backend, way):
@@ -607,8 +636,9 @@ def test_errors_of_solvers(monkeypatch):
     ):
         solve_bvp(bowl, bowl, AutoTorch(), np.arange(2.0), {"u": np.ones(3)})
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
-    with pytest.raises(MissingEngineError, match=r"minimize needs SciPy.*pip install 'adinterface\[scipy\]'"):
+    with pytest.raises(MissingEngineError, match=r"minimize needs SciPy.*pip install 'adinterface\[scipy\]'") as missing:
         minimize(bowl, AutoTorch(), BOWL)
+    assert missing.value.__suppress_context__
 
 
 def test_unknown_names_are_unknown():

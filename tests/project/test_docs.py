@@ -249,10 +249,17 @@ def _group(first: str) -> list[str]:
     return names[at : min([place for place in begins if place > at], default=len(names))]
 
 
-def test_the_home_page_shows_the_demo_and_the_benchmark() -> None:
-    text = (DOCS / "index.md").read_text()
-    assert "](_static/demo.png)" in text
-    assert "```{include} performance_table.md\n```" in text
+def test_the_home_page_shows_the_demo_and_performance_the_benchmark() -> None:
+    assert "](_static/demo.png)" in (DOCS / "index.md").read_text()
+    assert "```{include} performance_table.md\n```" in (DOCS / "performance.md").read_text()
+
+
+def test_each_page_is_in_one_part_of_the_documentation() -> None:
+    parts = [DOCS / f"{part}.md" for part in ("tutorials", "guides", "reference", "explanation")]
+    listed = [line for part in parts for line in part.read_text().partition(":hidden:\n")[2].split() if line != "```"]
+    included = {name for page in DOCS.glob("*.md") for name in re.findall(r"include\} ([\w-]+)\.md", page.read_text())}
+    pages = {page.stem for page in DOCS.glob("*.md")} - included - {part.stem for part in parts} - {"index"}
+    assert sorted(listed) == sorted(pages - {name for name in pages if name.endswith("_table")})
 
 
 def test_api_page_is_complete() -> None:

@@ -27,6 +27,7 @@ from adinterface import (
     BackendError,
     Colouring,
     Constant,
+    MissingEngineError,
     NotDifferentiableError,
     OutputError,
     PrecisionError,
@@ -646,6 +647,8 @@ def test_options_are_checked():
         AutoSparse(AutoJax(), format="dense")
     with pytest.raises(ValueError, match="AutoSparse: check must be 'first', 'always' or False, not True"):
         AutoSparse(AutoJax(), check=True)
+    with pytest.raises(TypeError, match="AutoSparse: format must be 'csr', 'csc', 'coo' or 'native', not 3"):
+        AutoSparse(AutoJax(), format=3)
     with pytest.raises(BackendError, match="AutoSparse: backend must be a backend, not 'jax'"):
         AutoSparse("jax")
     with pytest.raises(BackendError, match="SecondOrder: outer cannot be AutoSparse, which stands outermost: "):
@@ -696,6 +699,7 @@ def test_the_extra_is_named_where_scipy_is_missing():
         try:
             ad.jacobian(lambda x: x * x, sparse, np.ones(2))
         except ad.MissingEngineError as error:
+            assert error.__suppress_context__
             print(error)
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True)
@@ -703,10 +707,12 @@ def test_the_extra_is_named_where_scipy_is_missing():
 
 
 def test_plotting_names_matplotlib_where_it_is_missing():
-    with mock.patch.dict(sys.modules, {"matplotlib": None, "matplotlib.pyplot": None}), pytest.raises(ImportError) as missing:
+    without = mock.patch.dict(sys.modules, {"matplotlib": None, "matplotlib.pyplot": None})
+    with without, pytest.raises(MissingEngineError) as missing:
         SparsityPattern(np.eye(2)).plot()
     message = "SparsityPattern.plot needs matplotlib, which is not installed: pip install 'adinterface[demo]'"
     assert str(missing.value) == message
+    assert missing.value.__suppress_context__
 
 
 def test_without_scipys_private_grouping_the_colours_are_as_few():

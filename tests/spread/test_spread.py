@@ -191,5 +191,5 @@ def test_differences_hand_out_evaluations_as_before(executors):
 @pytest.mark.parametrize("cls", [AutoJax, AutoTorch, AutoAutograd])
 def test_an_executor_that_nothing_can_be_handed_to_is_refused_where_it_is_chosen(cls):
     message = f"^{cls.__name__}: executor must be something that evaluations can be handed to, not 4"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(TypeError, match=message):
         cls(executor=4)

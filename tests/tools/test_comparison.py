@@ -309,6 +309,7 @@ def test_the_plot_names_what_it_needs(monkeypatch):
     with pytest.raises(MissingEngineError) as error:
         report.plot()
     assert str(error.value) == "Comparison.plot needs matplotlib, which is not installed: pip install 'adinterface[demo]'"
+    assert error.value.__suppress_context__
 
 
 def test_nothing_is_imported_before_it_is_used():

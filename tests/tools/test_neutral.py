@@ -220,6 +220,7 @@ def test_without_array_api_strict(monkeypatch):
     with pytest.raises(MissingEngineError) as caught:
         check_neutral(neutral, X)
     assert str(caught.value) == ("check_neutral needs array_api_strict, which is not installed: pip install array-api-strict")
+    assert caught.value.__suppress_context__
 
 
 def test_a_failed_check_raises_its_whole_report():

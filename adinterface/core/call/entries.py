@@ -103,18 +103,18 @@ def _joined_forms(forms: Sequence[OutputStructure]) -> OutputStructure:
 
 def with_axis(results: Results, call: Call) -> Results:
     """The results in which Python's own numbers, which no engine has stacked, are arrays too."""
-    found: list[Any] = []
+    result: list[Any] = []
 
     def filled(place: Any) -> Any:
         if isinstance(place, str):
             return place
-        numbers = place if isinstance(place, np.ndarray) else np.full(len(found[0]), place)
+        numbers = place if isinstance(place, np.ndarray) else np.full(len(result[0]), place)
         library = call.plan.backend.library
         return call.present(numbers if library is None else library.asarray(numbers))
 
     def walk(part: Any) -> Any:
         if isinstance(part, Aux):
-            found.extend(part.arrays)
+            result.extend(part.arrays)
             form = part.form
             if form is None or form is ALONE.form or all(isinstance(place, str) for place in form.places):
                 return part
@@ -123,7 +123,7 @@ def with_axis(results: Results, call: Call) -> Results:
             parts = [walk(inner) for inner in part]
             return type(part)(*parts) if hasattr(part, "_fields") else type(part)(parts)
         if not callable(part) and not isinstance(part, bool) and part is not None:
-            found.append(part)
+            result.append(part)
         return part
 
     return walk(results)
@@ -149,14 +149,14 @@ def _without_draws(evaluate: Callable[[], Results]) -> Results:
     which is an error too many, never one too few.
     """
     before = _generators()
-    found = evaluate()
+    result = evaluate()
     if _generators() == before:
-        return found
+        return result
     for _ in range(_AGAIN):
         before = _generators()
         evaluate()
         if _generators() == before:
-            return found
+            return result
     raise BackendError(
         "batched: f draws from the generator of NumPy or of Python, once for all entries, where a loop draws for each. "
         "Pass the numbers as an argument, Constant(Each(numbers)), or write randomness='same' if they are to be the same."

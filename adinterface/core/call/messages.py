@@ -34,11 +34,11 @@ def places_of(structures: Sequence[Structure], slots: Iterable[tuple[Slot, Any]]
     remaining = iter([(slot, value) for slot, value in slots if type(value) is not Holder])
     for i, structure in enumerate(structures):
         for path, place in structure.places(f"args[{i}]"):
-            found = [next(remaining) for _ in range(count_leaves(place))]
+            result = [next(remaining) for _ in range(count_leaves(place))]
             if isinstance(place, Node):
                 yield Place(path, "Constant", "marked as not differentiated")
             else:
-                yield _place(path, *found[0])
+                yield _place(path, *result[0])
 
 
 def _place(path: str, slot: Slot, value: Any) -> Place:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import numbers
 import operator
 import pickle
 import sys
@@ -57,10 +58,12 @@ class AutoBackend:
     def __post_init__(self) -> None:
         for option in fields(self):
             value = getattr(self, option.name)
-            if option.name == "mode" and value not in (None, "forward", "reverse"):
-                raise ValueError(f"{type(self).__name__}: mode must be 'forward', 'reverse' or None, not {value!r}.")
+            if option.name == "mode" and not (value is None or (isinstance(value, str) and value in ("forward", "reverse"))):
+                raise wrong_option(self, "mode", "'forward', 'reverse' or None", isinstance(value, str))
             if option.name == "chunk_size" and value is not None and (type(value) is not int or value < 1):
-                raise ValueError(f"{type(self).__name__}: chunk_size must be a positive int or None, not {value!r}.")
+                raise wrong_option(self, "chunk_size", "a positive int or None", type(value) is int)
+            if isinstance(option.default, bool) and not isinstance(value, bool):
+                raise wrong_option(self, option.name, "True or False", False)
             is_backend = isinstance(value, AutoBackend) or (value is None and option.name == "native")
             if option.name in _BACKENDS and not is_backend:
                 made = isinstance(value, type) and issubclass(value, AutoBackend)
@@ -90,6 +93,12 @@ class AutoBackend:
         return f"pip install {cls.name}"
 
 
+def wrong_option(backend: AutoBackend, option: str, takes: str, has_type: bool) -> TypeError | ValueError:
+    """The error for an option that is not what it takes: a ValueError if its type is right, otherwise a TypeError."""
+    error = ValueError if has_type else TypeError
+    return error(f"{type(backend).__name__}: {option} must be {takes}, not {getattr(backend, option)!r}.")
+
+
 def _is_changed(option: Field[Any], value: Any) -> bool:
     if option.default_factory is not MISSING:
         return bool(value != option.default_factory())
@@ -102,7 +111,7 @@ class _Ours(AutoBackend):
         super().__post_init__()
         executor = getattr(self, "executor", None)
         if executor is not None and not _spreads(executor):
-            raise ValueError(
+            raise TypeError(
                 f"{type(self).__name__}: executor must be something that evaluations can be handed to, not {executor!r}. Pass "
                 f"an executor of concurrent.futures, such as ThreadPoolExecutor(4), a dask.distributed.Client, a "
                 f"joblib.Parallel, or a function that maps as map does."
@@ -249,26 +258,26 @@ class AutoFiniteDifferences(_Ours):
         name = type(self).__name__
         methods = get_args(DifferenceMethod)
         if self.method not in methods:
-            raise ValueError(f"{name}: method must be one of {', '.join(map(repr, methods))}, not {self.method!r}.")
+            raise wrong_option(self, "method", f"one of {', '.join(map(repr, methods))}", isinstance(self.method, str))
         for option in ("step", "scale"):
             value = getattr(self, option)
-            if value is not None and not 0 < value < math.inf:
-                raise ValueError(f"{name}: {option} must be a positive number or None, not {value!r}.")
+            if value is not None and not (_is_number(value) and 0 < value < math.inf):
+                raise wrong_option(self, option, "a positive number or None", _is_number(value))
         if self.order is not None:
             if self.method not in ("central", "forward", "backward"):
                 raise ValueError(f"{name}: order goes with fixed steps; {self.method!r} chooses its own. Leave it out.")
             if type(self.order) is not int or not 0 < self.order <= 12 or (self.method == "central" and self.order % 2):
                 even = "an even number from 2 to 12" if self.method == "central" else "a number from 1 to 12"
-                raise ValueError(f"{name}: order must be {even} for {self.method!r}, not {self.order!r}.")
+                raise wrong_option(self, "order", f"{even} for {self.method!r}", type(self.order) is int)
         if type(self.max_evaluations) is not int or self.max_evaluations < 4:
-            raise ValueError(f"{name}: max_evaluations must be an int of at least 4, not {self.max_evaluations!r}.")
+            raise wrong_option(self, "max_evaluations", "an int of at least 4", type(self.max_evaluations) is int)
         if self.bounds is not None and not _are_bounds(self.bounds):
-            raise ValueError(f"{name}: bounds must be (lowest, highest), each a number or None, not {self.bounds!r}.")
+            has_type = isinstance(self.bounds, tuple) and all(bound is None or _is_number(bound) for bound in self.bounds)
+            raise wrong_option(self, "bounds", "(lowest, highest), each a number or None", has_type)
         noises = self.noise if isinstance(self.noise, tuple) else (self.noise,)
         if self.noise is not None and not (len(noises) <= 2 and all(map(_is_noise, noises))):
-            raise ValueError(
-                f"{name}: noise must be a number that is not negative, or (relative, absolute), not {self.noise!r}."
-            )
+            has_type = all(map(_is_number, noises))
+            raise wrong_option(self, "noise", "a number that is not negative, or (relative, absolute)", has_type)
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -289,7 +298,7 @@ def _options_of(cls: type[AutoFiniteDifferences]) -> Callable[[AutoFiniteDiffere
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def _spreads(executor: object) -> bool:

@@ -28,11 +28,11 @@ class Cache(Generic[T]):
         if last is not None and last[0] == key:
             return last[1]
         with self._lock:
-            found = self._known.pop(key, None)
-            if found is not None:
-                self._known[key] = found
-                self._last = key, found
-        return found
+            result = self._known.pop(key, None)
+            if result is not None:
+                self._known[key] = result
+                self._last = key, result
+        return result
 
     def add(self, key: Hashable, entry: T) -> T:
         """Keep an entry. Returns the one that another thread has added meanwhile, if there is one."""

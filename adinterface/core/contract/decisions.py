@@ -44,10 +44,10 @@ class Decisions:
     def numbers(self, x: Any, library: Library) -> np.ndarray[Any, Any]:
         """The numbers of an engine's array. Raises Undecided."""
         if self.recording:
-            found = library.value_under_trace(x) if library.traced(x) else library.to_numpy(x)
-            if found is None:
+            result = library.value_under_trace(x) if library.traced(x) else library.to_numpy(x)
+            if result is None:
                 raise self.undecidable()
-            self.answers.append(np.array(found))
+            self.answers.append(np.array(result))
             return self.answers[-1].copy()
         place = len(self.asked)
         if place >= len(self.answers) or self.answers[place].shape != tuple(x.shape):

@@ -108,8 +108,8 @@ class Holding:
 
     @property
     def held(self) -> frozenset[int]:
-        found: frozenset[int] = self.inside.held
-        return found
+        result: frozenset[int] = self.inside.held
+        return result
 
     @property
     def fresh(self) -> bool:

@@ -334,8 +334,8 @@ class Library(LibraryShortcuts, ABC):
                 f"{self.name} cannot follow what is computed outside of it, and has no way to be told its derivative "
                 f"(`Library.custom`)."
             )
-        found = function(*map(self.to_numpy, arrays))
-        return tuple([self.asarray(x, like=arrays[0]) for x in found])
+        result = function(*map(self.to_numpy, arrays))
+        return tuple([self.asarray(x, like=arrays[0]) for x in result])
 
     def stopped(self, x: Any) -> Any:
         """x as a constant, which no trace of the engine's follows."""

@@ -44,19 +44,19 @@ def note_step(backend: Any, step: str) -> None:
 @contextmanager
 def estimating() -> Iterator[list[Accuracy]]:
     """Collects the accuracies that an engine notes."""
-    found: list[Accuracy] = []
-    with within(now()._replace(estimates=found)):
-        yield found
+    result: list[Accuracy] = []
+    with within(now()._replace(estimates=result)):
+        yield result
 
 
 def note_accuracy(make: Callable[[], Accuracy]) -> None:
     """Note how exact the derivatives are that were just computed. `make` is called only if somebody listens."""
-    found, record = now().estimates, active_record()
-    if found is None and record is None:
+    result, record = now().estimates, active_record()
+    if result is None and record is None:
         return
     accuracy = make()
-    if found is not None:
-        found.append(accuracy)
+    if result is not None:
+        result.append(accuracy)
     if record is not None:
         record.accuracies.append(accuracy)
 

@@ -55,11 +55,14 @@ def backend_of(auto: AutoBackend) -> Backend:
     try:
         cls = backend_class(auto.name)
     except ImportError as error:
-        if error.name is None or error.name.partition(".")[0] != auto.name:
+        if (error.name or "").partition(".")[0] != auto.name:
+            raise
+        if not isinstance(error, ModuleNotFoundError) or sys.modules.get(auto.name) is not None:
+            error.add_note(f"The installed {auto.name} lacks what {type(auto).__name__} needs: {auto.install()}")
             raise
         raise MissingEngineError(
             f"{type(auto).__name__} needs {auto.name}, which is not installed: {auto.install()}", name=error.name
-        ) from error
+        ) from None
     return cls(auto)
 
 

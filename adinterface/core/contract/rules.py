@@ -62,7 +62,7 @@ def require_linear(
     images, adjoints: for each pair of arrays of the two sides, their inner product and that of their absolute values.
     epsilon: of the arrays' dtype.
     """
-    one, other = sum([found for found, _ in images]), sum([found for found, _ in adjoints])
+    one, other = sum([result for result, _ in images]), sum([result for result, _ in adjoints])
     size = sum([size for _, size in (*images, *adjoints)])
     if abs(one - other) > 100 * epsilon**0.5 * size and size < math.inf:  # NaN is no sign of anything
         raise rule.nonlinear()

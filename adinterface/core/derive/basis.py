@@ -105,15 +105,15 @@ class Components:
     def split(self, parts: Sequence[Any]) -> list[Any]:
         """Arrays like the own ones, from one number for each component, in chunks."""
         flat = concatenated(self.backend, parts) if parts else None
-        found: list[Any] = []
+        result: list[Any] = []
         for array, size, ranges in zip(self.arrays, self.sizes, self.ranges):
             if flat is None or size == 0:
-                found.append(full_like(self.backend, array, 0.0))
+                result.append(full_like(self.backend, array, 0.0))
                 continue
             numbers = sum_units([(flat[offset : offset + size], unit) for offset, unit in ranges])
             shape = library_of(self.backend, array).shape(array)
-            found.append(namespace_of(self.backend, (numbers,)).reshape(numbers, shape))
-        return found
+            result.append(namespace_of(self.backend, (numbers,)).reshape(numbers, shape))
+        return result
 
 
 def inner_products(backend: Backend, stacks: Arrays, weights: Arrays, count: int) -> Any:

@@ -146,9 +146,9 @@ def from_parts(
     forward = not gives(backend, "pullback") or backend.mode == "forward"
     forward = forward or (backend.mode is None and by_columns.count <= by_rows.count)
     components = by_columns if forward else by_rows
-    found = parts(forward, components.count) if components.count else []
-    note_step(backend, f"{components.count} {'columns' if forward else 'rows'} of the Jacobian, in {len(found)} parts")
-    stacks = [concatenated(backend, column) for column in zip(*found)]
+    result = parts(forward, components.count) if components.count else []
+    note_step(backend, f"{components.count} {'columns' if forward else 'rows'} of the Jacobian, in {len(result)} parts")
+    stacks = [concatenated(backend, column) for column in zip(*result)]
     return (_column_blocks if forward else _row_blocks)(backend, components, stacks, outputs, leaves)
 
 

@@ -36,13 +36,13 @@ def warn_if_wasteful(name: str, blocks: Sequence[Sequence[Any]], matrix: str = "
 def _look(name: str, matrix: str, blocks: Sequence[Any], sizes: Sequence[int]) -> None:
     rng = np.random.default_rng(0)
     drawn = np.searchsorted(np.cumsum(sizes), rng.integers(0, sum(sizes), _DRAWS), side="right")
-    found = 0
+    result = 0
     for n, draws in zip(*np.unique(drawn, return_counts=True)):
         some = _some(blocks[n], rng.integers(0, sizes[n], _PLACES * draws))
         if some is None:
             return
-        found += int(np.count_nonzero(some))
-    if found < _PART * _DRAWS * _PLACES:
+        result += int(np.count_nonzero(some))
+    if result < _PART * _DRAWS * _PLACES:
         # Of the same words whatever the numbers are, so that Python shows it once for each line of the user's.
         warnings.warn(
             f"{name}: of a dense {matrix} with {sum(sizes):,} entries, less than {100 * _PART:.0f} % of a sample are other "

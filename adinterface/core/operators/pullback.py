@@ -83,9 +83,9 @@ class Back(Generic[Gradients_co]):
             seeds = match.finish()
             for seed in seeds:
                 call.take(seed)
-            with estimating() as found:
+            with estimating() as result:
                 gradients = back(seeds)
-            call.warn_imprecise(found)
+            call.warn_imprecise(result)
             return call.blocks(gradients) if stacked else call.gradients(gradients)
 
     def __repr__(self) -> str:
@@ -117,9 +117,9 @@ class Push(Generic[Value_co]):
         call = self._call.again()
         with call.scope():
             native = native_tangents(call, tangents, stacked)
-            with estimating() as found:
+            with estimating() as result:
                 pushed = push(native)
-            call.warn_imprecise(found)
+            call.warn_imprecise(result)
             return call.tangent(self._linear.aux.form.structure, pushed)
 
     def __repr__(self) -> str:

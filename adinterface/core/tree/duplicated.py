@@ -42,20 +42,20 @@ class Duplicated(Generic[T]):
 
     def __init__(self, value: T, *, accumulate: bool = False):
         self.value, self.accumulate = value, accumulate
-        found: list[Leaf] = []
-        structure = flatten(value, found, lambda: "the model")
-        if not any(leaf.differentiated for leaf in found):
+        result: list[Leaf] = []
+        structure = flatten(value, result, lambda: "the model")
+        if not any(leaf.differentiated for leaf in result):
             raise NotDifferentiableError(
                 f"Duplicated: nothing in this {type(value).__name__} has a gradient, so there is nothing to store. Floating "
                 f"numbers and arrays have one; an integer is structure here."
             )
-        self.gradient: T = build_gradient(structure, iter([_zeros(leaf) for leaf in found if leaf.differentiated]))
+        self.gradient: T = build_gradient(structure, iter([_zeros(leaf) for leaf in result if leaf.differentiated]))
 
     def zero(self) -> None:
         """Set the gradient to zero, in place where arrays can be written to."""
-        structure, found = apart(self.gradient)
-        values = [_written(leaf, _zeros(leaf), False) if leaf.differentiated else leaf.value for leaf in found]
-        self._keep(structure, found, values)
+        structure, result = apart(self.gradient)
+        values = [_written(leaf, _zeros(leaf), False) if leaf.differentiated else leaf.value for leaf in result]
+        self._keep(structure, result, values)
 
     def __repr__(self) -> str:
         leaves = [leaf for leaf in apart(self.gradient)[1] if leaf.differentiated]
@@ -72,17 +72,17 @@ class Duplicated(Generic[T]):
 
 def store(duplicated: Duplicated[Any], gradient: Any) -> Any:
     """Write a gradient into the buffers, or add it to them; gives what is there then."""
-    structure, found = apart(duplicated.gradient)
+    structure, result = apart(duplicated.gradient)
     try:
-        given = along(structure, found, gradient, "the gradient", first="Duplicated")
+        given = along(structure, result, gradient, "the gradient", first="Duplicated")
     except TreeError as error:
         raise TreeError(f"Duplicated: the model has another structure than at first ({error}) Make a new one.") from error
-    pairs = [(leaf, new) for leaf, new in zip(found, given) if leaf.differentiated and new is not None]
+    pairs = [(leaf, new) for leaf, new in zip(result, given) if leaf.differentiated and new is not None]
     for leaf, new in pairs:  # before anything is written
         _check(leaf, new)
     news = iter([_written(leaf, new, duplicated.accumulate) for leaf, new in pairs])
-    values = [next(news) if leaf.differentiated and new is not None else leaf.value for leaf, new in zip(found, given)]
-    duplicated._keep(structure, found, values)
+    values = [next(news) if leaf.differentiated and new is not None else leaf.value for leaf, new in zip(result, given)]
+    duplicated._keep(structure, result, values)
     return duplicated.gradient
 
 

@@ -74,8 +74,8 @@ class Matcher(ABC):
 
 def apart(tree: Any) -> tuple[Structure, list[Leaf]]:
     """The structure of a tree and its numeric leaves, in order."""
-    found: list[Leaf] = []
-    return flatten(tree, found, lambda: "the tree", thaws=True), found
+    result: list[Leaf] = []
+    return flatten(tree, result, lambda: "the tree", thaws=True), result
 
 
 def rebuild(structure: Structure, values: Iterator[Any]) -> Any:
@@ -99,18 +99,18 @@ def along(
     Raises TreeError, with both, where that has another structure, or has no number or array, unless `whatever` may stand there.
     """
     matcher = _Beside(name, first)
-    found: list[Any] = []
+    result: list[Any] = []
     for path, place, part in matcher.walk(structure, other, ""):
         if isinstance(place, Node):
-            found.extend([None] * count_leaves(place))
+            result.extend([None] * count_leaves(place))
         elif not isinstance(place, Static):
-            leaf = leaves[len(found)]
+            leaf = leaves[len(result)]
             if part is not None and not whatever and not isinstance(handler_of(part, scan=False), Library):
                 raise matcher.misfit(type(leaf.value), part, path)
             if part is not None and fits is not None and leaf.differentiated:
                 fits(leaf.value, part, name + path, first)
-            found.append(part)
-    return found
+            result.append(part)
+    return result
 
 
 class _Beside(Matcher):

@@ -50,8 +50,8 @@ def scale(factor: Any, tree: Any) -> Any:
 
     Raises TreeError for a factor that is neither, or that is complex where a leaf is real.
     """
-    structure, found = apart(tree)
-    factor = checked_factor("scale: the factor", factor, structure, found)
+    structure, result = apart(tree)
+    factor = checked_factor("scale: the factor", factor, structure, result)
     return map(lambda x: like(factor * x, x), tree)
 
 
@@ -72,12 +72,12 @@ def axpy(factor: Any, x: Any, y: Any) -> Any:
 
 def _combined(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     """A tree like a, with a function of the leaves of both, which stand in one library."""
-    structure, found = apart(a)
-    others = along(structure, found, b, "tree 2", fits=require_like)
-    with precision(found):
+    structure, result = apart(a)
+    others = along(structure, result, b, "tree 2", fits=require_like)
+    with precision(result):
         values = [
             like(function(*beside(leaf.value, other)), leaf.value) if leaf.differentiated and other is not None else leaf.value
-            for leaf, other in zip(found, others)
+            for leaf, other in zip(result, others)
         ]
     return rebuild(structure, iter(values))
 
@@ -94,11 +94,11 @@ def vdot(a: Any, b: Any) -> Any:
     >>> tree.vdot({"w": [1.0, 2.0]}, {"w": [3.0, 4.0]})
     11.0
     """
-    structure, found = apart(a)
+    structure, result = apart(a)
     total: Any = 0.0
-    others = along(structure, found, b, "tree 2", fits=require_shape)
-    with precision([*found, *apart(b)[1]]):
-        for leaf, other in zip(found, others):
+    others = along(structure, result, b, "tree 2", fits=require_shape)
+    with precision([*result, *apart(b)[1]]):
+        for leaf, other in zip(result, others):
             if leaf.differentiated and other is not None:
                 total, part = joined(total, _inner(*joined(leaf.value, other)))
                 total = total + part
@@ -116,9 +116,9 @@ def norm(tree: Any, ord: Literal[1, 2] | float = 2) -> Any:
     >>> tree.norm({"w": 3.0, "b": 4.0})
     5.0
     """
-    found = apart(tree)[1]
-    with precision(found):
-        return _norm(tree, [leaf.value for leaf in found if leaf.differentiated], ord)
+    result = apart(tree)[1]
+    with precision(result):
+        return _norm(tree, [leaf.value for leaf in result if leaf.differentiated], ord)
 
 
 def _norm(tree: Any, found: list[Any], ord: float) -> Any:
@@ -186,16 +186,16 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     >>> tree.where({"w": True, "b": False}, {"w": 1.0, "b": 2.0}, {"w": 10.0, "b": 20.0})
     {'w': 1.0, 'b': 20.0}
     """
-    structure, found = apart(a)
+    structure, result = apart(a)
     one = structure is DIFFERENTIATED or type(condition) is not type(a)
-    conditions = [condition] * len(found) if one else along(structure, found, condition, "the condition", whatever=True)
-    others = along(structure, found, b, "tree 3", fits=require_like)
-    with precision(found):
+    conditions = [condition] * len(result) if one else along(structure, result, condition, "the condition", whatever=True)
+    others = along(structure, result, b, "tree 3", fits=require_like)
+    with precision(result):
         values = [
             _chosen(condition, *beside(leaf.value, other), n, structure)
             if leaf.differentiated and other is not None
             else leaf.value
-            for n, (leaf, condition, other) in enumerate(zip(found, conditions, others))
+            for n, (leaf, condition, other) in enumerate(zip(result, conditions, others))
         ]
     return rebuild(structure, iter(values))
 

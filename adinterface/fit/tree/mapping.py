@@ -32,16 +32,16 @@ def map(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
     >>> tree.map(lambda p, g: p - 0.5 * g, {"w": 3.0, "name": "linear"}, {"w": 2.0, "name": None})
     {'w': 2.0, 'name': 'linear'}
     """
-    structure, found = apart(tree)
+    structure, result = apart(tree)
     if not callable(function) or (isinstance(structure, Static) and callable(tree)):
         raise TypeError(
             f"map: the order of arguments is map(function, tree, *others), not a {type(function).__name__} and then a "
             f"{type(tree).__name__}."
         )
-    rows = [along(structure, found, other, f"tree {n}") for n, other in enumerate(others, 2)]
+    rows = [along(structure, result, other, f"tree {n}") for n, other in enumerate(others, 2)]
     values = []
-    with precision(found):
-        for n, (leaf, *parts) in enumerate(zip(found, *rows)):
+    with precision(result):
+        for n, (leaf, *parts) in enumerate(zip(result, *rows)):
             if not leaf.differentiated or any(part is None for part in parts):
                 values.append(leaf.value)
                 continue
@@ -92,17 +92,17 @@ def leaves_with_path(tree: Any) -> list[tuple[str, Any]]:
     >>> tree.leaves_with_path({"w": [1.0, 2.0], "steps": 3})
     [("['w'][0]", 1.0), ("['w'][1]", 2.0)]
     """
-    structure, found = apart(tree)
+    structure, result = apart(tree)
     paths = [path for path, place in structure.places("") if place is DIFFERENTIATED]
-    return [*zip(paths, [leaf.value for leaf in found if leaf.differentiated])]
+    return [*zip(paths, [leaf.value for leaf in result if leaf.differentiated])]
 
 
 class TreeStructure:
     """What is left of a tree without the leaves that can have a gradient; equal for trees that differ in these alone."""
 
     def __init__(self, tree: Any):
-        self._structure, found = apart(tree)
-        self._places = [(leaf.differentiated, None if leaf.differentiated else leaf.value) for leaf in found]
+        self._structure, result = apart(tree)
+        self._places = [(leaf.differentiated, None if leaf.differentiated else leaf.value) for leaf in result]
         #: The path of each leaf, in order.
         self.paths: tuple[str, ...] = tuple([path for path, _ in leaves_with_path(tree)])
         self._key = structure_key(self._structure)

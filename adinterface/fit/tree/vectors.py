@@ -39,8 +39,8 @@ def ravel(tree: Any, *, shared: bool = False) -> tuple[Any, Callable[[Any], Any]
     >>> unravel(vector * 2)
     {'w': array([[2., 4.]]), 'b': 6.0}
     """
-    structure, found = apart(tree)
-    active = [leaf for leaf in found if leaf.differentiated]
+    structure, result = apart(tree)
+    active = [leaf for leaf in result if leaf.differentiated]
     places = _places(active, shared)
     once = list({place: leaf for leaf, place in zip(active, places)}.values())
     library = next((leaf.library for leaf in active if leaf.library is not PYTHON), NUMPY)
@@ -50,7 +50,7 @@ def ravel(tree: Any, *, shared: bool = False) -> tuple[Any, Callable[[Any], Any]
         parts = [_as_vector(leaf, library, dtype) for leaf in once] or [library.asarray(np.zeros(0), dtype=dtype)]
         vector = library.namespace(parts[0]).concat(parts)
     sizes = [math.prod(leaf.library.shape(leaf.value)) for leaf in once]
-    kept = [(leaf.differentiated, _Place(leaf) if leaf.differentiated else leaf.value) for leaf in found]
+    kept = [(leaf.differentiated, _Place(leaf) if leaf.differentiated else leaf.value) for leaf in result]
 
     def unravel(vector: Any) -> Any:
         source = require_leaf(vector, "the vector")
@@ -136,11 +136,11 @@ def as_matrix(blocks: Any, rows: Any, columns: Any = None) -> Any:
            [2., 1., 0.]])
     """
     lines = []
-    found = list(_lines(blocks, rows, columns))
+    result = list(_lines(blocks, rows, columns))
     sparse = sys.modules.get("scipy.sparse")
-    if sparse is not None and any(sparse.issparse(block) for _, parts in found for _, block, _ in parts):
-        return _sparse_matrix(sparse, found)
-    for m, parts in found:
+    if sparse is not None and any(sparse.issparse(block) for _, parts in result for _, block, _ in parts):
+        return _sparse_matrix(sparse, result)
+    for m, parts in result:
         made = []
         for n, block, shape in parts:
             library = None if block is None else require_leaf(block, "the blocks")
@@ -201,7 +201,7 @@ def from_matrix(matrix: Any, rows: Any, columns: Any = None) -> Any:
     """
     library = require_leaf(matrix, "the matrix")
     row_structure, row_leaves, column_structure, column_leaves = _both(rows, columns)
-    heights, widths = [_sizes(found) for found in (row_leaves, column_leaves)]
+    heights, widths = [_sizes(result) for result in (row_leaves, column_leaves)]
     if library.shape(matrix) != (sum(heights), sum(widths)):
         raise TreeError(
             f"from_matrix: the matrix has shape {library.shape(matrix)}, but rows and columns ask for "
@@ -268,8 +268,8 @@ def cast(tree: Any, dtype: Any) -> Any:
     {'w': array([1., 1.], dtype=float32)}
     """
     name = _dtype_name(dtype)
-    structure, found = apart(tree)
-    values = [_cast(leaf, name) if leaf.differentiated and leaf.library is not PYTHON else leaf.value for leaf in found]
+    structure, result = apart(tree)
+    values = [_cast(leaf, name) if leaf.differentiated and leaf.library is not PYTHON else leaf.value for leaf in result]
     return rebuild(structure, iter(values))
 
 
@@ -306,8 +306,8 @@ def to(tree: Any, library: str | AutoBackend, *, dtype: Any = None, device: Any 
     'ndarray'
     """
     target = _library_of(library)
-    structure, found = apart(tree)
-    values = [leaf.value if leaf.library is PYTHON else _moved(leaf, target, device) for leaf in found]
+    structure, result = apart(tree)
+    values = [leaf.value if leaf.library is PYTHON else _moved(leaf, target, device) for leaf in result]
     moved = rebuild(structure, iter(values))
     return moved if dtype is None else cast(moved, dtype)
 

@@ -7,6 +7,7 @@ import functools
 from types import CodeType, FrameType
 from typing import Any
 
+from ...core.contract import tracing
 from .reach import reached
 
 #: Context managers that let every error pass; any other, as contextlib.suppress, may end it.
@@ -31,7 +32,7 @@ def caught_by_callers(frame: FrameType, *, warning: bool = False) -> bool:
             counts = True
         else:
             if isinstance(module, str) and module.startswith("adinterface.") and not f"{module}.".startswith(_OURS):
-                inside = False  # the operator
+                inside = inside and module == tracing.__name__  # anything else is the operator
             counts = inside and type(names) is dict and reached(module)
         if counts and catches(caller.f_code, caller.f_lasti, warning=warning):
             return True

@@ -70,10 +70,10 @@ def _required(name: str, f: Any, solver: Any, example: str) -> Solver:
 
 @rule(host=lambda x0, *args, f, solver: x0)
 def _root(x0: Any, *args: Any, f: Any, solver: Any) -> Any:
-    found = solver(lambda x: on_numbers("root", f, x, *args), x0)
+    result = solver(lambda x: on_numbers("root", f, x, *args), x0)
     if isinstance(x0, float):
-        return float(np.asarray(found).reshape(()))
-    return np.asarray(found, getattr(x0, "dtype", None)).reshape(np.shape(x0))
+        return float(np.asarray(result).reshape(()))
+    return np.asarray(result, getattr(x0, "dtype", None)).reshape(np.shape(x0))
 
 
 @_root.pullback
@@ -101,9 +101,9 @@ _root._definition.name = "root"
 
 def _jacobian(f: Any, backend: Any, value: Any, args: tuple[Any, ...]) -> Any:
     """The matrix of the derivative of f with respect to x."""
-    (found,) = jacobian(lambda x: f(x, *args), backend, value)
+    (result,) = jacobian(lambda x: f(x, *args), backend, value)
     n = int(np.prod(value.shape))
-    return array_namespace(found).reshape(found, (n, n))
+    return array_namespace(result).reshape(result, (n, n))
 
 
 def _solved(matrix: Any, right: Any) -> Any:

@@ -40,8 +40,8 @@ def linear_solve(
 
 @rule(host=lambda b, *args, matvec, solver, transposed: b)
 def _solve(b: Any, *args: Any, matvec: Any, solver: Any, transposed: Any) -> Any:
-    found = solver(lambda x: on_numbers("linear_solve", matvec, x, *args), b)
-    return np.asarray(found, getattr(b, "dtype", None)).reshape(np.shape(b))
+    result = solver(lambda x: on_numbers("linear_solve", matvec, x, *args), b)
+    return np.asarray(result, getattr(b, "dtype", None)).reshape(np.shape(b))
 
 
 @_solve.pullback

@@ -55,12 +55,12 @@ def checkpoint(f: Callable[P, T], /) -> Callable[P, T]:
         def flat(*arrays: Any) -> tuple[Any, ...]:
             nonlocal form
             given, words = structure.build(iter(arrays))
-            found: list[Leaf] = []
-            form = flatten(f(*given, **words), found, lambda: "the value of f")
-            return tuple([leaf.value for leaf in found])
+            result: list[Leaf] = []
+            form = flatten(f(*given, **words), result, lambda: "the value of f")
+            return tuple([leaf.value for leaf in result])
 
-        found = None if library is None else library.checkpointed(flat, tuple([leaf.value for leaf in leaves]))
-        return again(*args, **keywords) if found is None else cast(T, form.build(iter(found)))
+        result = None if library is None else library.checkpointed(flat, tuple([leaf.value for leaf in leaves]))
+        return again(*args, **keywords) if result is None else cast(T, form.build(iter(result)))
 
     return recomputing
 

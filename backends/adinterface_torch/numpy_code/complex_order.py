@@ -70,9 +70,9 @@ def _first_of(a: Any, largest: bool) -> Any:
     # Of equal real parts, all of which may be -inf, the largest imaginary part, which may be -inf, too.
     alike = real == real.amax(-1, keepdim=True)
     imag = torch.where(alike, key.imag, beyond)
-    found = (alike & (imag == imag.amax(-1, keepdim=True))).int().argmax(-1)
+    result = (alike & (imag == imag.amax(-1, keepdim=True))).int().argmax(-1)
     nan = key.isnan()
-    return torch.where(nan.any(-1), nan.int().argmax(-1), found)
+    return torch.where(nan.any(-1), nan.int().argmax(-1), result)
 
 
 def _extreme(name: str, largest: bool) -> Callable[..., Any]:
@@ -102,10 +102,10 @@ def _place(name: str, largest: bool) -> Callable[..., Any]:
     def find(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
         if a.dtype not in COMPLEX:
             return composed(name)(a, axis, keepdims=keepdims)
-        found = _first_of(a.flatten() if axis is None else a.movedim(axis, -1), largest)
+        result = _first_of(a.flatten() if axis is None else a.movedim(axis, -1), largest)
         if not keepdims:
-            return found
-        return found.reshape([1] * a.ndim) if axis is None else found.unsqueeze(axis)
+            return result
+        return result.reshape([1] * a.ndim) if axis is None else result.unsqueeze(axis)
 
     return find
 

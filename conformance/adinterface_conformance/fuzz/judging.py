@@ -106,7 +106,7 @@ def _documented(error: Exception, trial: Trial, call: Call) -> bool:
     if "captured" in trial.program.kinds:  # a constant of the engine in code of the host has a note of the engine
         notes = getattr(error, "__notes__", ())
         refused = isinstance(error, RuleError) or "RuleError: " in str(error)  # the second, where an engine calls back
-        return (refused and "it captures" in str(error)) or any("captured" in note for note in notes)
+        return (refused and "it captures" in str(error)) or any("capture" in note for note in notes)
     return isinstance(error, NumpyCodeError) and trial.program.deep
 
 

@@ -85,7 +85,7 @@ def program(rng: np.random.Generator, wanted: Wanted) -> Program:
         args += map(Constant, values[: min(4 - len(args), int(rng.integers(1, 3)))])
         kwargs.update(zip(("mode", "choice"), values[-int(rng.integers(1, 3)) :]))
     if wanted.theme == "captured" and not wanted.number and type(args[0]) is not int:
-        args[0] = _with_its_like(rng, args[0], Arguments((args[0],), {}).point)
+        args[0] = _with_its_like(rng, args[0], Arguments(tuple(args), kwargs))
     if wanted.theme == "caught" and not wanted.number and len(args) < 4:
         number = _number(rng, np.finfo(dtype).dtype.name)
         args.append(Constant(number) if wanted.one else number)
@@ -93,9 +93,10 @@ def program(rng: np.random.Generator, wanted: Wanted) -> Program:
     return _with_statements(rng, empty, THEMES[wanted.theme])
 
 
-def _with_its_like(rng: np.random.Generator, arg: Any, point: list[Any]) -> Any:
-    """An argument with one more leaf like its first: what a rule captures must be like what it is given."""
-    return {"x": arg, "y": numbers(rng, point[0].shape, point[0].dtype.name)} if point else arg
+def _with_its_like(rng: np.random.Generator, arg: Any, arguments: Arguments) -> Any:
+    """The first argument with one more leaf like its first: what a rule captures must be like what it is given."""
+    like = [x for path, x in zip(arguments.paths, arguments.point) if path.startswith("args[0]")]
+    return {"x": arg, "y": numbers(rng, like[0].shape, like[0].dtype.name)} if like else arg
 
 
 def _static(rng: np.random.Generator) -> list[Any]:

@@ -21,6 +21,7 @@ TAGS = {
     "complex": "an argument or the value is complex",
     "complex64": "computed in complex64",
     "control-flow": "a Python loop or branch",
+    "discrete": "parts of the value have no derivative",
     "empty": "an array without elements is among the arguments or values",
     "float16": "computed in float16",
     "float32": "computed in float32",

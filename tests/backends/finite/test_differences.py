@@ -386,15 +386,38 @@ def test_fixed_steps_of_every_order(method, order, rtol):
         ({"step": 0.0}, "step must be a positive number or None, not 0.0."),
         ({"max_evaluations": 3}, "max_evaluations must be an int of at least 4, not 3."),
         ({"bounds": (1, 0)}, "bounds must be (lowest, highest), each a number or None, not (1, 0)."),
-        ({"bounds": 3}, "bounds must be (lowest, highest), each a number or None, not 3."),
-        ({"executor": 4}, "executor must be something that evaluations can be handed to, not 4. Pass an executor of"),
-        ({"executor": concurrent.futures.Executor}, "executor must be something that evaluations can be handed to, not <class"),
         ({"noise": -1e-3}, "noise must be a number that is not negative, or (relative, absolute), not -0.001."),
     ],
 )
 def test_options_that_cannot_be_are_refused(options, message):
     with pytest.raises(ValueError, match=re.escape(f"AutoFiniteDifferences: {message}")):
         AutoFiniteDifferences(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": 3}, "method must be one of 'adaptive', 'central', 'forward', 'backward', 'complex', not 3."),
+        ({"method": "central", "order": 2.0}, "order must be an even number from 2 to 12 for 'central', not 2.0."),
+        ({"step": "x"}, "step must be a positive number or None, not 'x'."),
+        ({"scale": True}, "scale must be a positive number or None, not True."),
+        ({"max_evaluations": 10.0}, "max_evaluations must be an int of at least 4, not 10.0."),
+        ({"bounds": 3}, "bounds must be (lowest, highest), each a number or None, not 3."),
+        ({"bounds": ("0", 1)}, "bounds must be (lowest, highest), each a number or None, not ('0', 1)."),
+        ({"noise": "x"}, "noise must be a number that is not negative, or (relative, absolute), not 'x'."),
+        ({"native": "jax"}, "native must be a backend, not 'jax'."),
+        ({"executor": 4}, "executor must be something that evaluations can be handed to, not 4. Pass an executor of"),
+        ({"executor": concurrent.futures.Executor}, "executor must be something that evaluations can be handed to, not <class"),
+    ],
+)
+def test_options_of_a_wrong_type_are_refused(options, message):
+    with pytest.raises(TypeError, match=re.escape(f"AutoFiniteDifferences: {message}")):
+        AutoFiniteDifferences(**options)
+
+
+def test_numpy_numbers_are_numbers():
+    backend = AutoFiniteDifferences(step=np.float32(0.01), bounds=(np.float64(0.0), None), noise=np.float32(1e-7))
+    assert gradient(lambda x: x * x, backend, 2.0)[0] == pytest.approx(4.0)
 
 
 def test_what_f_raises_everywhere_is_raised():

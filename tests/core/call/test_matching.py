@@ -497,10 +497,12 @@ def test_a_mode_that_does_not_exist_is_an_error(auto):
     assert str(caught.value) == f"{auto.__name__}: mode must be 'forward', 'reverse' or None, not 'backward'."
 
 
-@pytest.mark.parametrize("size", [0, -1, 1.5, True, "2"])
+@pytest.mark.parametrize(
+    ("size", "error"), [(0, ValueError), (-1, ValueError), (1.5, TypeError), (True, TypeError), ("2", TypeError)]
+)
 @pytest.mark.parametrize("auto", [AutoJax, AutoTorch])
-def test_a_chunk_size_that_is_no_size_is_an_error(auto, size):
-    with pytest.raises(ValueError, match="chunk_size") as caught:
+def test_a_chunk_size_that_is_no_size_is_an_error(auto, size, error):
+    with pytest.raises(error, match="chunk_size") as caught:
         auto(chunk_size=size)
     assert str(caught.value) == f"{auto.__name__}: chunk_size must be a positive int or None, not {size!r}."
 

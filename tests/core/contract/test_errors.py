@@ -1,6 +1,7 @@
 """Every error message, word for word: what was wrong, what was seen, what to do."""
 
 import contextlib
+import dataclasses
 import enum
 import importlib.metadata
 import re
@@ -400,17 +401,49 @@ def test_f_and_the_backend_are_positional_only():
 
 
 @pytest.mark.parametrize("cls", [AutoJax, AutoTorch, AutoAutograd])
-@pytest.mark.parametrize("mode", ["backward", "", True])
-def test_an_unknown_mode_is_an_error(mode, cls):
-    with raises(ValueError, f"{cls.__name__}: mode must be 'forward', 'reverse' or None, not {mode!r}."):
+@pytest.mark.parametrize(("mode", "error"), [("backward", ValueError), ("", ValueError), (True, TypeError), ([], TypeError)])
+def test_an_unknown_mode_is_an_error(mode, error, cls):
+    with raises(error, f"{cls.__name__}: mode must be 'forward', 'reverse' or None, not {mode!r}."):
         cls(mode=mode)
 
 
 @pytest.mark.parametrize("cls", [AutoJax, AutoTorch])
-@pytest.mark.parametrize("size", [0, -1, 2.5, True])
-def test_a_chunk_size_that_is_no_size_is_an_error(size, cls):
-    with raises(ValueError, f"{cls.__name__}: chunk_size must be a positive int or None, not {size!r}."):
+@pytest.mark.parametrize(("size", "error"), [(0, ValueError), (-1, ValueError), (2.5, TypeError), (True, TypeError)])
+def test_a_chunk_size_that_is_no_size_is_an_error(size, error, cls):
+    with raises(error, f"{cls.__name__}: chunk_size must be a positive int or None, not {size!r}."):
         cls(chunk_size=size)
+
+
+@pytest.mark.parametrize(("cls", "option"), [(AutoJax, "jit"), (AutoTorch, "compile"), (AutoTorch, "create_graph")])
+@pytest.mark.parametrize("value", ["x", 1, None])
+def test_a_switch_that_is_neither_true_nor_false_is_an_error(value, cls, option):
+    with raises(TypeError, f"{cls.__name__}: {option} must be True or False, not {value!r}."):
+        cls(**{option: value})
+
+
+def test_options_in_the_wrong_place_are_errors():
+    with raises(TypeError, "AutoJax: jit must be True or False, not 'x'."):
+        AutoJax("reverse", "x")
+    with raises(TypeError, "AutoTorch: compile must be True or False, not 'cuda'."):
+        AutoTorch("reverse", "cuda")
+
+
+def test_a_switch_of_an_engine_of_another_package_is_checked_too():
+    @dataclasses.dataclass(frozen=True)
+    class AutoMine(AutoBackend):
+        name = "mine"
+        fast: bool = False
+
+    assert AutoMine(True).fast
+    with raises(TypeError, "AutoMine: fast must be True or False, not 'reverse'."):
+        AutoMine("reverse")
+
+
+@pytest.mark.parametrize("device", ["cpu", 0])
+def test_a_device_that_is_none_of_jax_is_an_error_that_names_those_it_has(device):
+    sees = f"JAX sees {', '.join(map(str, jax.devices()))}."
+    with raises(BackendError, f"AutoJax: device must be a jax.Device, a Sharding or None, not {device!r}. {sees}"):
+        gradient(lambda x: x * x, AutoJax(device=device), 2.0)
 
 
 # Entry points ---------------------------------------------------------------------------------------------------------
@@ -537,7 +570,7 @@ _BLOCKED = """
     try:
         gradient(lambda x: x * x, adinterface.{auto}(), 2.0)
     except adinterface.MissingEngineError as error:
-        assert isinstance(error, ImportError) and error.__cause__ is not None
+        assert isinstance(error, ImportError) and error.__suppress_context__
         print(error, error.name.partition(".")[0], sep="|")
     # Every other engine still works.
     print(*gradient(lambda x: x * x, adinterface.{other}(), 2.0))
@@ -582,6 +615,23 @@ def test_an_engine_that_fails_to_import_is_not_reported_as_missing(offer, monkey
     with raises(ModuleNotFoundError, "No module named 'a_library_that_the_engine_needs'") as caught:
         gradient(lambda x: x * x, _value("broken"), 2.0)
     assert not isinstance(caught.value, MissingEngineError)
+
+
+@pytest.mark.parametrize("statement", ["from engine_of_last_year import newer", "import engine_of_last_year.newer"])
+def test_an_engine_without_what_its_backend_needs_is_not_reported_as_missing(statement, offer, monkeypatch, tmp_path):
+    (tmp_path / "engine_of_last_year.py").write_text("")
+    (tmp_path / "backend_of_today.py").write_text(statement)
+    monkeypatch.syspath_prepend(tmp_path)
+    offer(("engine_of_last_year", "backend_of_today:Backend", "package"))
+    try:
+        with pytest.raises(ImportError) as caught:
+            gradient(lambda x: x * x, _value("engine_of_last_year"), 2.0)
+    finally:
+        sys.modules.pop("engine_of_last_year")
+    assert not isinstance(caught.value, MissingEngineError)
+    assert "newer" in str(caught.value)
+    needs = "The installed engine_of_last_year lacks what AutoFake needs: pip install engine_of_last_year"
+    assert needs in caught.value.__notes__
 
 
 # Notes on f's own errors ----------------------------------------------------------------------------------------------
@@ -1010,7 +1060,7 @@ def test_a_tensor_without_numbers_has_a_gradient_without_numbers_on_torch():
 
 
 @pytest.mark.parametrize("backend", [lambda auto: auto, lambda auto: AutoFiniteDifferences(native=auto)])
-@pytest.mark.parametrize("device", ["cuda", "gpu", torch.device("cuda", 3)])
+@pytest.mark.parametrize("device", ["cuda", "gpu", torch.device("cuda", 3), 1.5])
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
 def test_a_device_that_torch_does_not_have_is_an_error_that_names_those_it_has(device, backend):
     with pytest.raises(BackendError) as caught:

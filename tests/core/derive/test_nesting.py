@@ -623,7 +623,7 @@ def test_a_forward_rule_that_torch_cannot_differentiate_is_refused(name, outer):
     with pytest.raises(BackendError) as caught:
         hessian(f, SecondOrder(AutoTorch(mode=outer), FORWARD), MATRIX)
     assert str(caught.value) == (
-        f"f calls torch's {name} inside a derivative of a forward derivative, for which torch takes what it computes on the "
+        f"f calls {name} of torch inside a derivative of a forward derivative, for which torch takes what it computes on the "
         f"way for a constant (https://github.com/pytorch/pytorch/issues/198017): the result would be wrong. Take the inner "
         f"derivative in reverse, with AutoTorch() or AutoTorch(mode='reverse')."
     )

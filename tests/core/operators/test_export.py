@@ -321,5 +321,6 @@ def test_jax_without_flatbuffers_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "jax._src.export.serialization", raising=False)
     with pytest.raises(
         MissingEngineError, match=r"^jax\.export needs flatbuffers to write a file: pip install 'adinterface\[export\]'$"
-    ):
+    ) as missing:
         prepare(gradient, lambda x: (x**2).sum(), JAX, X).export(tmp_path / "program")
+    assert missing.value.__suppress_context__

@@ -383,6 +383,12 @@ def test_the_functions_of_the_standard_are_scenarios(capsys):
     assert "were not checked" not in capsys.readouterr().out
 
 
+def test_of_the_scenarios_of_one_function_one_must_fail_as_listed(capsys):
+    """torch has a value of x // y, and no derivative: the scenario of the value passes."""
+    assert main(["--backend", "AutoTorch", "--scenario", "function:x // y"]) == 0
+    assert "known AutoTorch(): torch has no derivative for the operator //" in capsys.readouterr().out
+
+
 def test_all_runs_functions_and_a_few_programs(scenarios, monkeypatch, tmp_path, capsys):
     from adinterface_conformance import __main__ as command
 

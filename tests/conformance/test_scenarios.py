@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from adinterface_conformance.checks import CHECKS, checks_for
 from adinterface_conformance.scenarios import SCENARIOS as OF_JUDGE
+from adinterface_conformance.scenarios.namespace import FUNCTIONS
 from adinterface_studies.scenarios import SCENARIOS, TAGS
 from backends_table import BACKENDS, assert_tree
 
@@ -42,7 +43,7 @@ def test_the_scenarios_of_the_judge_alone_ask_every_check_of_an_engine():
 
 
 def test_tags_are_known_and_all_are_used():
-    assert {tag for s in SCENARIOS for tag in s.tags} == set(TAGS)
+    assert {tag for s in (*SCENARIOS, *FUNCTIONS) for tag in s.tags} == set(TAGS)
     assert [s.name for s in SCENARIOS if ("second-order" in s.tags) != (OPERATIONS[s.operator].order == 2)] == []
 
 

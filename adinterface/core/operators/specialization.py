@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ..call.entries import Packed
 from ..call.output import Function, annotate
 from ..call.passages import Entrance
 from ..call.plan import Plan
@@ -20,6 +19,7 @@ from ..contract.decisions import Undecided
 from ..contract.errors import AdinterfaceError
 from ..contract.library import NUMPY, PYTHON
 from ..contract.nodes import Unkeyed, contents, key_and_change
+from ..contract.packed import Packed
 from .evaluate import evaluate
 from .operation import Compiled, Compute, Operation, Results
 

@@ -20,8 +20,8 @@ from adinterface import (
     value_and_jacobian,
     value_gradient_and_hessian,
 )
-from adinterface.core.call.entries import Packed
 from adinterface.core.contract.loops import known
+from adinterface.core.contract.packed import Packed
 
 X = np.array([0.5, 1.5, 2.5])
 STACK = np.stack([X, 2 * X])

@@ -1,4 +1,4 @@
-"""The ground: what an engine and a container must give, and the values that choose an engine.
+"""The contract: what engines and containers must provide, and the values that choose an engine.
 
-It imports NumPy and nothing else of this package.
+Imports NumPy and nothing else of this package.
 """

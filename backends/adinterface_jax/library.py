@@ -148,8 +148,8 @@ class JaxLibrary(Library):
         # To name a dtype that the array has already costs as much again.
         named = None if dtype is None or (isinstance(x, np.ndarray) and dtype_name(x.dtype) == dtype) else dtype
         with self._scope(dtype):
-            # Always a copy, made here: JAX shares the memory of NumPy arrays, or copies them when its computation starts (also with
-            # `copy=True`), after the caller may have written to them.
+            # Always a copy, made here: JAX shares the memory of NumPy arrays, or copies them when its computation starts (also
+            # with `copy=True`), after the caller may have written to them.
             own = np.array(x) if isinstance(x, np.ndarray) else x
             return jnp.asarray(own, dtype=None if named is None else _canonical(named))
 

@@ -49,7 +49,7 @@ def _parameters(function: Callable[..., Any]) -> list[str]:
 
 
 def _array(x: Any, name: str = "") -> Any:
-    """A list or tuple as an array, joined by the engine if it holds engine arrays; unchanged where the parameter takes a list."""
+    """A list or tuple as an array, joined by the engine if it holds engine arrays; unchanged if the parameter is a list."""
     kind = type(x)
     if kind is not list and (kind is not tuple or name in _SETTINGS):
         return x

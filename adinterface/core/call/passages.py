@@ -138,9 +138,10 @@ class Entrance:
 
     def __call__(self, values: Sequence[Any], taken: set[int]) -> tuple[Any, ...]:
         leaves = self.pick(values)
-        if not self.converted or (self.enter_all is not None and self.enter_all(leaves, taken)):
+        if not self.converted:
             return leaves
-        return tuple(map(call, self.enters, leaves, repeat(taken)))
+        at_once = None if self.enter_all is None else self.enter_all(leaves, taken)
+        return tuple(map(call, self.enters, leaves, repeat(taken))) if at_once is None else at_once
 
 
 def picker(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:

@@ -306,7 +306,7 @@ def _all_as_they_are(values: tuple[Any, ...], taken: set[int]) -> tuple[Any, ...
 
 def _on_its_memory(x: Any, taken: set[int]) -> torch.Tensor:
     alone = _all_on_their_memory((x,), taken)
-    tensor = TORCH.asarray(x) if alone is None else alone[0]
+    tensor: torch.Tensor = TORCH.asarray(x) if alone is None else alone[0]
     if alone is None and (key := TORCH.memory(tensor)) is not None:
         taken.add(key)
     return tensor

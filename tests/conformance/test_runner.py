@@ -29,13 +29,13 @@ from adinterface import (
     AutoFiniteDifferences,
     AutoJax,
     AutoTorch,
-    KnownFailure,
     SecondOrder,
     array_namespace,
     gradient,
     hessian,
     jacobian,
 )
+from adinterface.core.contract import KnownFailure
 from adinterface.doors.namespaces.use import Use
 from adinterface.tools.measured import label
 

@@ -29,7 +29,6 @@ from adinterface import (
     AutoJax,
     AutoTorch,
     DisconnectedWarning,
-    Library,
     NumpyCodeError,
     gradient,
     hvp,
@@ -39,6 +38,7 @@ from adinterface import (
     pushforward,
     value_and_gradient,
 )
+from adinterface.core.contract import Library
 from adinterface.numpy_code.array import NumpyArray
 from adinterface.numpy_code.compositions import COMPOSITIONS
 from adinterface.numpy_code.engine import engine_of

@@ -663,8 +663,8 @@ REFUSED = {
     "compiled code": (
         lambda x: scipy.stats._stats._studentized_range_pdf_logconst(x[0], x[1]),
         "numpy_function: scipy.stats._stats._studentized_range_pdf_logconst is compiled code, which takes plain NumPy arrays, "
-        "and that would drop the gradient. Write it with np, give it a derivative with adinterface.differentiate_with, or use "
-        "AutoFiniteDifferences().",
+        "and that would drop the gradient. Write it with np, give it a derivative with adinterface.rules.differentiate_with, "
+        "or use AutoFiniteDifferences().",
     ),
     "a method of an enumeration": (lambda x: Color.RED.value_of(x), "numpy_function: np.asarray(x) makes a plain NumPy array"),
     "nditer with options": (

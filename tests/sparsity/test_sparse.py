@@ -25,7 +25,6 @@ from adinterface import (
     AutoSparse,
     AutoTorch,
     BackendError,
-    Colouring,
     Constant,
     MissingEngineError,
     NotDifferentiableError,
@@ -33,7 +32,6 @@ from adinterface import (
     PrecisionError,
     SecondOrder,
     SparsityError,
-    SparsityPattern,
     array_namespace,
     explain,
     gradient,
@@ -42,10 +40,10 @@ from adinterface import (
     jacobian,
     numpy_function,
     prepare,
-    sparsity,
     value_and_jacobian,
     value_gradient_and_hessian,
 )
+from adinterface.sparse import Colouring, SparsityPattern, sparsity
 from adinterface.sparse.colouring import by_symmetry, choose, require_valid, symmetric
 
 X = np.array([0.7, -1.3, 0.4, 2.1, 0.9, -0.6])

@@ -45,7 +45,9 @@ def backend_class(name: str) -> type[Backend]:
         )
     loaded = points[0].load()
     if not (isinstance(loaded, type) and issubclass(loaded, Backend)):
-        raise BackendError(f"The entry point {points[0].value!r} of backend {name!r} is not a subclass of adinterface.Backend.")
+        raise BackendError(
+            f"The entry point {points[0].value!r} of backend {name!r} is not a subclass of adinterface.core.contract.Backend."
+        )
     return loaded
 
 

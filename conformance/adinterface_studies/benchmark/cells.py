@@ -75,7 +75,7 @@ def loops(auto: AutoBackend) -> list[Cell]:
         def by_hand(operator: str, f: Callable[..., Any], prepared: bool) -> Callable[..., Any] | None:
             return yardstick.transform("ndarray", operator, program(n, yardstick.namespace, scan).scalar, prepared)
 
-        return Cell(name, lambda n, xp: program(n, xp, adinterface.scan), (n,), ("gradient",), forward=0, by_hand=by_hand)
+        return Cell(name, lambda n, xp: program(n, xp, adinterface.loops.scan), (n,), ("gradient",), forward=0, by_hand=by_hand)
 
     return [cell(*row) for row in LOOPS]
 

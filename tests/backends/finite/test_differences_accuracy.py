@@ -19,7 +19,6 @@ from adinterface import (
     PrecisionError,
     PrecisionWarning,
     derivative,
-    estimate_noise,
     explain,
     gradient,
     gradient_and_hvp,
@@ -27,6 +26,7 @@ from adinterface import (
     value_gradient_and_hessian,
 )
 from adinterface.core.contract.record import recording
+from adinterface.tools import estimate_noise
 
 FD = AutoFiniteDifferences()
 

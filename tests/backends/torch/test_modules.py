@@ -34,7 +34,6 @@ from adinterface import (
     Each,
     NotDifferentiableError,
     SecondOrder,
-    Training,
     array_namespace,
     batched,
     diagonal_hessian,
@@ -43,15 +42,13 @@ from adinterface import (
     hvp,
     jacobian,
     linearize,
-    minimize,
     prepare,
     pullback,
     pushforward,
-    torch_optim,
     tree,
-    update,
     value_and_gradient,
 )
+from adinterface.fit import Training, from_torch_optim, minimize, update
 
 each_torch_backend = pytest.mark.parametrize("backend", [AutoTorch(), AutoFiniteDifferences()], ids=["torch", "finite"])
 
@@ -630,7 +627,7 @@ def test_scripted_modules_are_trained_and_have_all_but_dense_hessians():
     plain = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 2)).double()
     models, losses = (_as_script(copy.deepcopy(plain)), plain), []
     for model in models:
-        training = Training(lambda m, x: (m(x) ** 2).mean(), AutoTorch(), torch_optim(torch.optim.Adam, model, lr=0.05))
+        training = Training(lambda m, x: (m(x) ** 2).mean(), AutoTorch(), from_torch_optim(torch.optim.Adam, model, lr=0.05))
         losses.append([float(training(DATA)) for _ in range(5)])
         assert training.model is model
     np.testing.assert_allclose(*losses, rtol=1e-12)
@@ -709,7 +706,7 @@ def test_a_compiled_module_is_trained_and_stays_compiled():
         model = torch.compile(copy.deepcopy(plain), backend=backend)
     loss = lambda m, x: (m(x) ** 2).sum()
     optimizer = torch.optim.SGD(plain.parameters(), lr=0.1)
-    training = Training(loss, AutoTorch(), torch_optim(torch.optim.SGD, model, lr=0.1))
+    training = Training(loss, AutoTorch(), from_torch_optim(torch.optim.SGD, model, lr=0.1))
     for _ in range(4):
         optimizer.zero_grad()
         expected = loss(plain, DATA)

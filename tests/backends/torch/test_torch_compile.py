@@ -22,29 +22,24 @@ from adinterface import (
     Each,
     OutputError,
     SecondOrder,
-    Training,
     array_namespace,
     batched,
-    checkpoint,
-    cond,
-    differentiate_with,
-    fori_loop,
     gradient,
     gradient_and_hvp,
     hvp,
-    ignore_derivatives,
     jacobian,
     numpy_function,
     prepare,
     pullback,
     pushforward,
     register_node,
-    scan,
     tree,
-    update,
     value_and_gradient,
 )
 from adinterface.core.contract import late, registry
+from adinterface.fit import Training, update
+from adinterface.rules import checkpoint, differentiate_with, ignore_derivatives
+from adinterface.rules.loops import cond, fori_loop, scan
 
 TORCH = AutoTorch()
 X = torch.linspace(0.5, 1.5, 3)

@@ -26,7 +26,6 @@ from adinterface import (
     TreeError,
     array_namespace,
     check_gradient,
-    check_neutral,
     compare,
     explain,
     gradient,
@@ -38,6 +37,7 @@ from adinterface import (
 )
 from adinterface.core.operators.facts import operations
 from adinterface.core.tree import containers, recognition
+from adinterface.tools import check_neutral
 
 X = np.array([1.0, 2.0])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import is_dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -143,11 +144,17 @@ def _split(plan: Plan, output: OutputKind, result: Any) -> tuple[Arrays, Aux]:
         if not any(leaf.differentiated for leaf in leaves):
             raise OutputError(f"{plan.operator}: f returned {describe(result)}, in which nothing has a derivative.")
     else:
-        first, rest = result, None
-        held = stood_for(result) if output == "scalar and aux" else None
+        first: Any = result
+        rest: Any = None
+        held: Any = stood_for(result) if output == "scalar and aux" else None
         if isinstance(held, (tuple, dict)) and held:
             rest = held
             first = next(iter(held.values())) if isinstance(held, dict) else held[0]
+        elif is_dataclass(held) and not isinstance(handler_of(held, scan=False), Library):
+            inside: list[Leaf] = []
+            flatten(held, inside, lambda: "the result of f")
+            # The first leaf, and not the first field: a registered dataclass has an order of its own.
+            rest, first = held, inside[0].value if inside else held
         check_scalar(plan.operator, stood_for(first), result)
         if rest is None:
             structure = flatten(first, leaves, lambda: "the result of f")
@@ -211,7 +218,7 @@ def check_scalar(operator: str, value: Any, result: Any) -> None:
             problem = describe(result)
             remedy = "For auxiliary results after the scalar use value_and_gradient, with the scalar first"
             if operator == "value_and_gradient":
-                remedy = "Auxiliary results follow the scalar in a tuple, a namedtuple or a dict, with the scalar first"
+                remedy = "Auxiliary results follow the scalar in a tuple, namedtuple, dict or dataclass, with the scalar first"
             remedy += "; for a tree of arrays use jacobian or pullback."
         raise OutputError(f"{operator}: f must return a real scalar, but returned {problem}. {remedy}")
     shape, dtype = handler.shape(value), handler.dtype(value)

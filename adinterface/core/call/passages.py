@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import repeat
-from operator import call, itemgetter
+from operator import call
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -128,29 +128,20 @@ class Entrance:
     """The conversion of some slots: from the values of all slots to the engine's arrays of these."""
 
     def __init__(self, library: Library | None, enters: Sequence[Enter], places: Sequence[int]):
-        self.enters = enters
-        #: From the values of all slots to a tuple of the converted ones.
-        self.pick = picker(places)
+        self.enters, self.places = enters, places
         #: The remaining slots are not converted.
         self.converted = [n for n, enter in enumerate(enters) if enter is not as_it_is]
         same = len({enters[n] for n in self.converted}) == 1 and len(self.converted) == len(enters)
         self.enter_all = library.enter_all(enters[0]) if library is not None and same else None
 
     def __call__(self, values: Sequence[Any], taken: set[int]) -> tuple[Any, ...]:
-        leaves = self.pick(values)
-        if not self.converted or (self.enter_all is not None and self.enter_all(leaves, taken)):
+        if not self.enters:
+            return ()
+        leaves = tuple([values[n] for n in self.places])
+        if not self.converted:
             return leaves
-        return tuple(map(call, self.enters, leaves, repeat(taken)))
-
-
-def picker(places: Sequence[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
-    """A function that takes the values at these places."""
-    if not places:
-        return lambda values: ()
-    if len(places) == 1:
-        (place,) = places
-        return lambda values: (values[place],)
-    return itemgetter(*places)
+        at_once = None if self.enter_all is None else self.enter_all(leaves, taken)
+        return tuple(map(call, self.enters, leaves, repeat(taken))) if at_once is None else at_once
 
 
 def unless_as_they_are(leaves: Sequence[Leave]) -> tuple[Leave, ...] | None:

@@ -39,9 +39,9 @@ class Leave(Protocol):
 
 
 class EnterAll(Protocol):
-    """Records the memory of several leaves that need no conversion. False where each needs its own `Enter`."""
+    """Converts several leaves as `Enter` does one. None where one of them needs its own `Enter`."""
 
-    def __call__(self, leaves: Sequence[Any], taken: set[int], /) -> bool: ...
+    def __call__(self, leaves: tuple[Any, ...], taken: set[int], /) -> tuple[Any, ...] | None: ...
 
 
 class LeaveAll(Protocol):

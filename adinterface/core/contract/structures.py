@@ -119,13 +119,13 @@ DIFFERENTIATED, CARRIED = LeafSpec(True), LeafSpec(False)
 class Node(Structure):
     """A container: its type, the data that the type needs to build it again, and its class."""
 
-    __slots__ = ("_keys", "children", "cls", "data", "only", "type")
+    __slots__ = ("_keys", "children", "cls", "data", "differentiated", "flat", "type")
 
     def __init__(self, node_type: NodeType, data: Any, children: Sequence[Structure], cls: type):
         self.type, self.data, self.children, self.cls = node_type, data, tuple(children), cls
-        first = self.children[0] if self.children else None
-        #: DIFFERENTIATED or CARRIED if all children are that; else None.
-        self.only = first if first in _LEAVES and set(self.children) == {first} else None
+        #: Whether every child is a leaf; whether each child has a gradient, apart from a held node's own object.
+        self.flat = _LEAVES.issuperset(self.children)
+        self.differentiated = _DIFFERENTIATED.issuperset(self.inner())
         self._keys: list[str] | None = None
 
     def with_children(self, children: Sequence[Structure]) -> Node:
@@ -142,20 +142,22 @@ class Node(Structure):
         return self._keys
 
     def build(self, leaves: Iterator[Any]) -> Any:
-        if self.only is not None:
+        if self.flat:
             return self.type.unflatten(self.data, [*islice(leaves, len(self.children))])
         return self.type.unflatten(self.data, [child.build(leaves) for child in self.children])
 
     def gradient(self, gradients: Iterator[Any], holders: Iterator[Any]) -> Any:
-        if self.only is DIFFERENTIATED:
-            return self.type.gradient(self.data, [*islice(gradients, len(self.children))])
         if self.type is CONSTANT:
             return None
-        if not self.type.held:
-            return self.type.gradient(self.data, [child.gradient(gradients, holders) for child in self.children])
-        itself, *children = self.children
-        holder = itself.value if type(itself) is Static else next(holders)
-        return self.type.gradient(self.data, [holder, *[child.gradient(gradients, holders) for child in children]])
+        inner = self.inner()
+        if self.differentiated:
+            children = [*islice(gradients, len(inner))]
+        else:
+            children = [child.gradient(gradients, holders) for child in inner]
+        if self.type.held:
+            itself = self.children[0]
+            children.insert(0, itself.value if type(itself) is Static else next(holders))
+        return self.type.gradient(self.data, children)
 
     def fold(self, place: Callable[[LeafSpec], T], node: Callable[[Node, list[T]], T]) -> T:
         return node(self, [child.fold(place, node) for child in self.children])
@@ -173,7 +175,7 @@ class Node(Structure):
             yield from child.nodes()
 
 
-_LEAVES = (DIFFERENTIATED, CARRIED)
+_LEAVES, _DIFFERENTIATED = frozenset({DIFFERENTIATED, CARRIED}), frozenset({DIFFERENTIATED})
 
 
 class Marker(NodeType):

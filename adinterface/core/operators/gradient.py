@@ -64,8 +64,8 @@ def value_and_gradient(
 ) -> ValueAndGradient[tuple[Any, ...]]:
     """`(value, gradient)` from a single evaluation of f.
 
-    f may return a tuple, a namedtuple or a dict whose first entry is the real scalar to differentiate; the rest is
-    auxiliary. `value` is all that f returned: its arrays in the library of the first differentiated array (NumPy if
+    f may return a tuple, a namedtuple, a dict or a dataclass whose first entry is the real scalar to differentiate; the rest
+    is auxiliary. `value` is all that f returned: its arrays in the library of the first differentiated array (NumPy if
     there is none), Python numbers if all differentiated leaves are Python numbers. `gradient` is as from `gradient`,
     and so are the errors.
 

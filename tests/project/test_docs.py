@@ -12,6 +12,7 @@ import ast
 import contextlib
 import dataclasses
 import doctest
+import importlib
 import importlib.util
 import io
 import os
@@ -277,6 +278,26 @@ def test_api_page_is_complete() -> None:
     public = {name for module in modules for name in module.__all__}
     missing = public - listed - {"__version__", "tree", "rules", "loops", "sparse", "tools", "fit", "EXTENSION", "is_sparse"}
     assert not missing, f"docs/api.md lacks {sorted(missing)}"
+
+
+def _examples() -> list[doctest.DocTest]:
+    """The examples in the docstrings of the package."""
+    names = [
+        ".".join(file.relative_to(DOCS.parent).with_suffix("").parts)
+        for file in sorted((DOCS.parent / "adinterface").rglob("*.py"))
+        if re.search(r"^ *>>> ", file.read_text(), re.M)
+    ]
+    modules = [importlib.import_module(name) for name in names]
+    found = [test for module in modules for test in doctest.DocTestFinder(exclude_empty=True).find(module)]
+    return [test for test in found if test.examples]
+
+
+@pytest.mark.parametrize("test", _examples(), ids=lambda test: test.name.rpartition("adinterface.")[2])
+def test_examples_of_docstrings(test: doctest.DocTest) -> None:
+    """They are shown on the API page."""
+    report: list[str] = []
+    doctest.DocTestRunner(optionflags=OPTIONS).run(test, out=report.append)
+    assert not report, "".join(report)
 
 
 #: Phrases of the old style of this project, for which plain English has a word. Kept by hand.

@@ -22,7 +22,7 @@ Vector = np.ndarray[Any, np.dtype[np.float64]]
 class Packing:
     """Models like the given one as float64 vectors of shape `(n,)`, in the order of `tree.ravel`.
 
-    A complex leaf takes its real parts and then its imaginary parts; an array that stands at several places stands once.
+    A complex leaf takes its real parts and then its imaginary parts; an array at several places is in the vector once.
     """
 
     def __init__(self, model: Any):

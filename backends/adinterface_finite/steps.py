@@ -211,7 +211,7 @@ def next_step(
     if low_bend > 10 * GOOD and low_bend > 8 * low_noise:
         if rest > 2:
             down = max(math.floor(math.log2(GOOD / low_bend) / power), LEAST) if low_bend < math.inf else LEAST
-            if order > 1 and before > last:  # the derivative may be small beside the bend; noise soon hides it
+            if order > 1 and before > last:  # the derivative may be small compared with the bend
                 down = max(down, -1 - rest * (_gap(exponents, power, order, low_bend, low_noise, rest)[0] - 1))
             return low + (min(down, -2) if relative > LOST and steps > 2 else down)
         return low - max(2, _gap(exponents, power, order, low_bend, low_noise, rest)[0])

@@ -82,7 +82,7 @@ class ModuleNode(NodeType):
         return tuple([(id(buffer), version_of(buffer)) for buffer in value.buffers()])
 
     def parts(self, data: Any, other: Any) -> tuple[Sequence[Any], list[str]]:
-        # Where a module is the row of a Hessian, modules stand where it has parameters.
+        # A module that is the row of a Hessian has modules in place of parameters.
         names = data.names if all(_has(other, name) for name in data.names) else read(other)[0].names
         return [_inside(other, name) for name in names], [_path(name) for name in names]
 

@@ -19,6 +19,7 @@ import os
 import re
 import subprocess
 import sys
+import tokenize
 import tomllib
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -301,10 +302,13 @@ def test_examples_of_docstrings(test: doctest.DocTest) -> None:
 
 
 #: Phrases of the old style of this project, for which plain English has a word. Kept by hand.
-RIDDLES = re.compile(
-    r"\b(beside|tells of|goes? on by|of no axes|takes? your word|one behind the other|by way of|dear checks?)\b|"
-    r"\bof (JAX|NumPy|SciPy|torch|autograd)'s\b(?! own)"
+PHRASES = (
+    r"\b(beside|tells? of|goes? on by|of no axes|takes? (your|its) word|one behind the other|by way of|dear checks?|"
+    r"stands? (for|in for|there|where|at)|nobody|somebody|whoever|comes? apart|(is|are) told)\b"
 )
+RIDDLES = re.compile(PHRASES + r"|\bof (JAX|NumPy|SciPy|torch|autograd)'s\b(?! own)")
+#: Folders whose docstrings and comments are in plain English, too.
+PLAIN = ("adinterface/core", "adinterface/rules", "adinterface/fit", "adinterface/tools", "adinterface/spread", "backends")
 
 
 @pytest.mark.parametrize("page", sorted([*DOCS.glob("*.md"), DOCS.parent / "README.md"]), ids=lambda page: page.stem)
@@ -321,4 +325,18 @@ def test_error_messages_are_in_plain_english(folder: str) -> None:
         for part in [part for error in raised for part in ast.walk(error) if isinstance(part, ast.Constant)]:
             if isinstance(part.value, str) and (found := RIDDLES.search(part.value)):
                 riddles.append(f"{file.name}:{part.lineno}: {found[0]}")
+    assert riddles == []
+
+
+@pytest.mark.parametrize("folder", PLAIN)
+def test_docstrings_and_comments_are_in_plain_english(folder: str) -> None:
+    riddles = []
+    for file in sorted((DOCS.parent / folder).rglob("*.py")):
+        text = file.read_text()
+        nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))]
+        docstrings = [ast.get_docstring(node) or "" for node in nodes]
+        comments = [
+            token.string for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type == tokenize.COMMENT
+        ]
+        riddles += [f"{file.name}: {found[0]}" for part in [*docstrings, *comments] for found in re.finditer(PHRASES, part)]
     assert riddles == []

@@ -78,9 +78,9 @@ def stands_alone(found: Windows, slopes: Array, steps: Array, residues: Array) -
 def missed(found: Windows, slopes: Array, rounding: Array, lengths: Array, residues: Array) -> Array:
     """By how much slopes of the windows are off if what f at the point is missed by lies in a slope; (lines, windows, outputs).
 
-    The mean of f ahead and behind is a series in h^2 whose first term is f at the point, so it is extrapolated as slopes are. If
-    the rest is small, the step is short compared with the length over which f changes, and slopes are off by less. Slopes that
-    differ by rounding alone miss nothing where f fits well, as at the top of an even function.
+    The mean of f ahead and behind is a series in h^2 whose first term is f at the point, so it is extrapolated as slopes are.
+    If the rest is small, the step is short compared with the length over which f changes, and slopes are off by less. Slopes
+    that differ by rounding alone miss nothing where f fits well, as at the top of an even function.
     """
     noise = rounding * lengths[:, :, None]
     off = np.abs(found.weights[found.steps :] @ residues) - SURE * (found.gains[found.steps :] @ noise)

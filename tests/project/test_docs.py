@@ -301,6 +301,16 @@ def test_examples_of_docstrings(test: doctest.DocTest) -> None:
     assert not report, "".join(report)
 
 
+def _prose(page: Path) -> str:
+    """A page without its code, tables and directives."""
+    text = re.sub(r"^(```|:::).*?^(```|:::)$", "", page.read_text(), flags=re.M | re.S)
+    return re.sub(r"^(\s*\||%|\([\w-]+\)=).*$", "", text, flags=re.M)
+
+
+def test_the_documentation_can_be_read() -> None:
+    assert sum(len(_prose(page).split()) for page in [*PAGES, DOCS.parent / "README.md"]) <= 28_000
+
+
 #: Phrases of the old style of this project, for which plain English has a word. Kept by hand.
 PHRASES = (
     r"\b(beside|tells? of|goes? on by|of no axes|takes? (your|its) word|one behind the other|by way of|dear checks?|"

@@ -42,6 +42,9 @@ SMALLEST = 5e-324
 LEAST, LEAP = -6, 14
 #: How much more noise than rounding is reckoned with where steps are chosen.
 UNSEEN = 8.0
+#: Second differences that grow by the first factor, while f's own differences fall by less, are noise, if these are less than the
+#: second number of roundings of f's value.
+GROWN, ROUNDINGS = 8.0, 4096.0
 #: From this relative error on, if it exceeds the truncation error and the known rounding by these factors, the last step is a
 #: test. Its exponent, divided by the order of the derivative: the step resolves most changes between larger steps, and has
 #: about the rounding error of a 3-point rule, whose step is at most ten times larger.
@@ -86,6 +89,21 @@ def may_be_rounded(values: Array) -> Array:
     finest = values * (10.0 ** (DIGITS - 1 - np.floor(np.log10(top))))[:, None]
     found = (np.abs(finest - np.rint(finest)) <= 2.0**-50 * finest).all(axis=1)
     return np.asarray(found & (top > 0))
+
+
+def noise_shown(slopes: Array, rounding: Array, powers: Array) -> Array:
+    """The noise of f's values where second differences grow from step to step as noise does; 0 elsewhere.
+
+    f rounds terms that are larger than its value, and a second difference divides that by the square of the step.
+    A narrow feature of f grows so, too, but is more than `ROUNDINGS` times the rounding of f's value.
+
+    slopes, rounding: (lines, steps, outputs), with three steps or more. powers: (lines, steps, 1), the steps to the order of
+    the derivative. Gives (lines, outputs), in the units of f.
+    """
+    size, change = np.abs(slopes), np.abs(slopes) * powers
+    last = change[:, -2:].max(axis=1)
+    grows = (size[:, -2:].max(axis=1) > GROWN * size[:, -3]) & (last > change[:, -3] / GROWN)
+    return np.where(grows & (last < ROUNDINGS * (rounding * powers)[:, -1]), last, 0.0)
 
 
 def unit(scale: float) -> float:

@@ -153,19 +153,6 @@ class Holding:
         with within(now()._replace(hold=self.hold)):
             return self.inside(*leaves)
 
-    def repeated(self) -> Callable[..., Any]:
-        """The same for many evaluations one after another, between `hold_on(function.hold)` and `let_go` of what that gives.
-
-        Only evaluations of this function may take place in between: to hold and let go for each takes longer than many an f.
-        """
-        function, hold = self.inside, self.hold
-
-        def evaluate(*leaves: Any) -> Any:
-            hold.place = 0
-            return function(*leaves)
-
-        return evaluate
-
 
 def hold_on(hold: Hold) -> Token[Ambient]:
     """Evaluate with this hold until `let_go` gets the token."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,7 +60,7 @@ class Sampling:
             if usual < SQUARED and self.order > 1:
                 usual = worst = 1.0
             room = lines.room(line) if bounded else _ANYWHERE
-            state = LineState(line, unit(usual * factor), usual, worst, room, lines.mover(line, fresh))
+            state = LineState(line, unit(usual * factor), usual, worst, room)
             state.least, state.coarse = lines.least(line), lines.exactness(line) if options.noise is None else 0.0
             self.states.append(state)
         #: Outputs that are not finite at the point itself.
@@ -128,20 +128,12 @@ class Sampling:
         vector = np.atleast_1d(self.evaluations.flattener(outputs).flat(outputs))
         return np.asarray(~np.isfinite(vector))
 
-    def _points(self, wanted: Sequence[Step], distances: list[Any]) -> Iterator[Sequence[Any]]:
-        for state, exponent in wanted:
-            t, move = state.unit * size_of_step(exponent), state.move
-            leaves, distance = move(t)
-            distances.append(distance)
-            yield leaves
-            leaves, distance = move(-t)
-            distances.append(distance)
-            yield leaves
-
     def values_at(self, wanted: Sequence[Step]) -> tuple[Array, Array, Apart]:
         """f ahead and behind, (steps, outputs), and how far the points have moved."""
+        steps = [(state.line, state.unit * size_of_step(exponent)) for state, exponent in wanted]
+        signed = [(line, t) for line, step in steps for t in (step, -step)]
         distances: list[Any] = []
-        ahead, behind = self.split(self.evaluations.vectors(self._points(wanted, distances)))
+        ahead, behind = self.split(self.evaluations.vectors(self.lines.points(signed, self.fresh, distances)))
         return ahead, behind, (np.array(distances[0::2]), np.array(distances[1::2]))
 
     def split(self, vectors: list[Any]) -> tuple[Array, Array]:

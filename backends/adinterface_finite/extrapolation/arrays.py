@@ -105,7 +105,7 @@ def _extrapolate(
         latest = errors[:, steps - 1 :]
         ratio = np.where(previous > 0, latest / previous, 0.0) * found.ratios
         total[:, : steps - 1] += errors[:, : steps - 1]
-        total[:, steps - 1 :] += latest * np.clip(ratio, FLOOR, 1.0)
+        total[:, steps - 1 :] += latest * np.minimum(np.maximum(ratio, FLOOR), 1.0)
         window, last, smaller = found.behind
         here = wide[:, window]
         off = np.abs(slopes[:, smaller] - here) - np.abs(slopes[:, last] - here) - 8 * rounding[:, smaller]
@@ -116,7 +116,8 @@ def _extrapolate(
             total[:, steps - 1 :] += np.where(grows, np.abs(wide[:, steps - 1 :] - slopes[:, end]), 0.0)
         samples = latest / found.difference
         if steps > 3:
-            samples = np.sqrt(np.prod(np.sort(samples, axis=1)[:, :2], axis=1, keepdims=True))
+            samples = np.sort(samples, axis=1)
+            samples = np.sqrt(samples[:, :1] * samples[:, 1:2])
         noise = samples[:, 0] * smallest[:, 0]
     else:
         total += errors

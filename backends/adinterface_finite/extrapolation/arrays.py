@@ -16,8 +16,6 @@ class Estimate(NamedTuple):
     error: Array
     #: The part of the error that rounding and noise make.
     floor: Array
-    #: The place of the first step of the window that was taken.
-    first: Array
     #: The noise of f's values that the slopes show, its standard deviation.
     noise: Array | None
 
@@ -53,10 +51,10 @@ def extrapolate(
         if found.above is not None:
             told &= ~stands_alone(found.above, slopes, steps, residues)
     noisy = calm & told.any(axis=1, keepdims=True)  # by chance one of many outputs is as near as if it were not noisy
-    value, error, floor, first = [np.where(noisy, old, new) for old, new in zip(before[:4], estimate[:4])]
+    value, error, floor = [np.where(noisy, old, new) for old, new in zip(before[:3], estimate[:3])]
     # Waves that are short beside the smallest step look like noise. Where that is worth a warning, it counts.
     doubtful = noisy & told & (error > DOUBT * np.abs(value)) & (residues is not None)
-    return Estimate(value, np.where(doubtful, np.maximum(error, turn), error), floor, first, estimate.noise)
+    return Estimate(value, np.where(doubtful, np.maximum(error, turn), error), floor, estimate.noise)
 
 
 def _largest(array: Array) -> Array:
@@ -128,4 +126,4 @@ def _extrapolate(
     value, error, floor = wide[lines, best, outputs], total[lines, best, outputs], floors[lines, best, outputs]
     if noise is not None:
         error = np.maximum(error, CAUTION * noise * found.amplified[best] / smallest[:, 0])
-    return Estimate(value, error, floor, found.first[best], noise)
+    return Estimate(value, error, floor, noise)

@@ -140,7 +140,7 @@ class Sampling:
         """Every other one, (steps, outputs)."""
         flattener = self.evaluations.flattener(())
         array = np.array(vectors, flattener.dtype).reshape(len(vectors), flattener.count)
-        return array[0::2].copy(), array[1::2].copy()
+        return array[0::2], array[1::2]
 
     def _finite(self, values: Array) -> list[bool]:
         """Whether each of these is finite in all of its numbers, without those that are not at the point itself."""
@@ -196,12 +196,10 @@ class Sampling:
         """The slopes at no step. residues: what the middles of the steps miss f by, if that is known."""
         return extrapolate(found, slopes, rounding, (steps[:, -1:] ** self.order)[:, :, None], steps, residues)
 
-    def following(
-        self, state: LineState, exponent: int | None, exponents: tuple[int, ...], changes: bool, error: float
-    ) -> Sequence[int]:
-        """The next steps of a line for which this was decided; its estimated error is known."""
+    def following(self, state: LineState, exponent: int | None, exponents: tuple[int, ...]) -> Sequence[int]:
+        """The next steps of a line for which this was decided."""
         if exponent is None:
-            return self._try_larger_steps(state) if len(exponents) == 2 and not changes else ()
+            return self._try_larger_steps(state) if len(exponents) == 2 and not np.any(state.slopes) else ()
         return (exponent,) if exponent not in exponents and state.reaches(exponent) else ()
 
     def _try_larger_steps(self, state: LineState) -> Sequence[int]:

@@ -45,7 +45,7 @@ UNSEEN = 8.0
 #: From this relative error on, if it is so many times what the steps lack and so many times the rounding that is known, the
 #: last step is a test. Its exponent, divided by the order of the derivative: the step shows most of what hides between larger
 #: ones, and has about the rounding of a 3-point rule, whose step is at most ten times larger.
-UNSURE, BEYOND, KNOWN, TEST = 1e-5, 3e4, 5e6, -16
+UNSURE, BEYOND, KNOWN, TEST = 1e-5, 3e4, 5e6, -15
 
 
 def grain(values: Sequence[float]) -> float:

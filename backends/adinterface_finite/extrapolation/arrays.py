@@ -107,6 +107,8 @@ def _extrapolate(
         window, last, smaller = found.behind
         here = wide[:, window]
         off = np.abs(slopes[:, smaller] - here) - np.abs(slopes[:, last] - here) - 8 * rounding[:, smaller]
+        if residues is not None:  # where a smaller step contradicts all of the value, what it misses of f counts, too
+            off += np.where(off > np.abs(here), np.abs(residues[:, smaller]) / lengths[:, smaller, None], 0.0)
         total += found.gathered @ np.maximum(off, 0.0)
         if residues is None:  # where slopes differ more from step to step, larger steps say nothing of the smallest
             bends, end = np.abs(slopes[:, :-1] - slopes[:, 1:]), found.last[steps - 1 :]

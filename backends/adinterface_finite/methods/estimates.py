@@ -65,11 +65,13 @@ class Estimates:
         steps = np.array([state.unit for state in group])[:, None] * found.powers
         scales, exactly = np.array([state.scale for state in group]), sizes
         epsilon = max(self.epsilon, exactness)
-        if rounds.order == 1:
-            # f rounds what it makes of x, too, which is more where f itself is small.
-            exactly = np.maximum(sizes, np.abs(slopes) * scales[:, None, None])
-        rounding = rounds.rounding(exactly, steps, epsilon)
         residues = None if self.here is None else without_kinks(middles - self.here, steps)
+        if rounds.order == 1:
+            # f rounds what it makes of x, too, which is more where f itself is small: by its slopes here, ahead and behind.
+            exactly = np.maximum(sizes, np.abs(slopes) * scales[:, None, None])
+            if residues is not None:
+                exactly = np.maximum(exactly, np.abs(residues) * (scales[:, None] / steps)[:, :, None])
+        rounding = rounds.rounding(exactly, steps, epsilon)
         grained = self._grained(rows, sizes)
         if grained is not None and residues is not None and len(exponents) == 2:
             for n, k in np.argwhere(grained).tolist():
@@ -78,7 +80,7 @@ class Estimates:
         if grained is not None and len(exponents) > 2:
             rounding = self._with_grains(rounds, rows, slopes, sizes, rounding, steps, grained)
         estimate = rounds.extrapolated(found, slopes, rounding, steps, residues)
-        self.values[rows], self.errors[rows], self.sizes[rows] = estimate.value, estimate.error, sizes.max(axis=1)
+        self.values[rows], self.errors[rows], self.sizes[rows] = estimate.value, estimate.error, exactly.max(axis=1)
         self.floors[rows] = estimate.floor
         known = (rounds.limit(epsilon), steps[:, 0] < scales, bad, left)
         chosen = decide(exponents, rounds.power, rounds.order, slopes, rounding, estimate, *known, residues, steps)

@@ -58,13 +58,15 @@ ALONE = Aux((), OutputStructure(DIFFERENTIATED, ("output",)))
 class Function:
     """The flat function that an engine sees: builds f's arguments, calls f, and takes its result apart."""
 
-    __slots__ = ("carried", "f", "fresh", "held", "is_output", "output", "plan", "tells")
+    __slots__ = ("carried", "f", "fresh", "held", "is_output", "output", "plan", "tells", "unmarked")
 
     def __init__(self, plan: Plan, f: Callable[..., Any], carried: Sequence[Any], output: OutputKind):
         self.plan, self.f, self.carried, self.output = plan, f, carried, output
         self.held, self.fresh = plan.held, plan.fresh
         #: Whether f is told what those of its arguments stand for that have no axes.
         self.tells = bool(plan.of_no_axes or (plan.of_python and getattr(f, "asks_for_python_numbers", None) is True))
+        #: Whether the engine does not mark what it traces, so that the core tells it that f is evaluated.
+        self.unmarked = type(plan.library).traced is Library.traced
         #: Whether an array of the library of f's arrays is all that may be differentiated.
         self.is_output = plan.library.is_floating if output == "tree" else plan.library.is_real_scalar
 
@@ -94,8 +96,10 @@ class Function:
 
     def __call__(self, *active: Any) -> tuple[Arrays, Aux]:
         plan = self.plan
-        if now().form is not None:
-            with within(now()._replace(form=None)):  # f is code of its own
+        state = now()
+        if state.form is not None or (self.unmarked and plan.library not in state.evaluating):
+            evaluating = (*state.evaluating, plan.library) if self.unmarked else state.evaluating
+            with within(state._replace(form=None, evaluating=evaluating)):  # f is code of its own
                 return self(*active)
         try:
             if self.tells:

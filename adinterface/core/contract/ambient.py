@@ -11,11 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from .backend import Accuracy
-    from .library import Library
+from typing import Any, NamedTuple
 
 #: Turns an array of an engine into the object that stands for it in the code that runs; returns other values as they are.
 Form = Callable[[Any], Any]
@@ -26,8 +22,8 @@ class Ambient(NamedTuple):
 
     #: Where calls and steps are noted, for `explain`, `compare` and the studies: a `Record`, see `record`.
     record: Any = None
-    #: Where an engine that estimates its errors notes them, for the operator that called it.
-    estimates: list[Accuracy] | None = None
+    #: Where an engine that estimates its errors notes them, for the operator that called it: a list of `Accuracy`.
+    estimates: Any = None
     #: Where warnings about large estimated errors are collected, for a caller that decides itself whether to warn.
     doubts: list[tuple[float, Callable[[], None]]] | None = None
 
@@ -36,15 +32,18 @@ class Ambient(NamedTuple):
     #: Where inner differences note their errors, for the outer differences that evaluate f; a type of the engine.
     level: Any = None
 
-    #: The library of the engine that differentiates the rule which is being computed, if its other arrays are NumPy arrays:
+    #: The `Library` of the engine that differentiates the rule which is being computed, if its other arrays are NumPy arrays:
     #: a rule gets arrays that are differentiated and others, and its namespace must take both.
-    following: Library | None = None
+    following: Any = None
     #: Those arguments of f without axes that stand for NumPy arrays, and those that stand for Python numbers: engines have
     #: one form for these and for NumPy numbers.
     arrays: Sequence[Any] = ()
     python_numbers: Sequence[Any] = ()
     #: The form in which the code that runs takes arrays, if it is NumPy code; None if it takes them as they are.
     form: Form | None = None
+
+    #: Each `Library` of an engine that evaluates f and does not mark what it traces, see `Library.traced`.
+    evaluating: tuple[Any, ...] = ()
 
     #: The numbers that decide branches, recorded in a run that is not compiled, assumed while code is compiled: `Decisions`.
     decisions: Any = None

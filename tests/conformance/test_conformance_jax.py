@@ -2,11 +2,10 @@
 
 import pytest
 from adinterface_conformance import conformance_tests
-from adinterface_studies.scenarios import EXAMPLES, SCENARIOS
+from adinterface_conformance.scenarios import SCENARIOS
+from adinterface_studies.scenarios import OWN
 from backends_table import BACKENDS
 
-SMALL = [scenario for scenario in SCENARIOS if scenario not in EXAMPLES]
-
-test_conformance = conformance_tests(BACKENDS["jax"], scenarios=SMALL)
+test_conformance = conformance_tests(BACKENDS["jax"], scenarios=SCENARIOS)
 # torch and autograd run them with every change.
-test_worked_examples = pytest.mark.sweep(conformance_tests(BACKENDS["jax"], scenarios=EXAMPLES))
+test_scenarios_of_this_project = pytest.mark.sweep(conformance_tests(BACKENDS["jax"], scenarios=OWN))

@@ -745,7 +745,7 @@ def test_random_patterns_are_coloured_rightly():
 def test_neither_scipy_nor_the_operators_are_imported_before_they_are_needed():
     program = "import adinterface, sys; print(*sorted(m for m in sys.modules if m.startswith(('scipy', 'adinterface.sparse'))))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    needed = [f"adinterface.sparse{module}" for module in ("", ".auto", ".pattern")]
+    needed = [f"adinterface.sparse{module}" for module in ("", ".auto", ".pattern", ".sparsity")]
     assert done.stdout.split() == needed
 
 

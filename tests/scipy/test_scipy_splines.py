@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import scipy.interpolate
-from backends_table import every_run
+from backends_table import each_engine, every_run
 
 from adinterface import (
     AutoAutograd,

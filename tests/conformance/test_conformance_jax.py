@@ -2,10 +2,9 @@
 
 import pytest
 from adinterface_conformance import conformance_tests
-from adinterface_conformance.scenarios import SCENARIOS
-from adinterface_studies.scenarios import OWN
+from adinterface_studies.scenarios import EXAMPLES, SCENARIOS
 from backends_table import BACKENDS
 
-test_conformance = conformance_tests(BACKENDS["jax"], scenarios=SCENARIOS)
+test_conformance = conformance_tests(BACKENDS["jax"], scenarios=[each for each in SCENARIOS if each not in EXAMPLES])
 # torch and autograd run them with every change.
-test_scenarios_of_this_project = pytest.mark.sweep(conformance_tests(BACKENDS["jax"], scenarios=OWN))
+test_examples = pytest.mark.sweep(conformance_tests(BACKENDS["jax"], scenarios=EXAMPLES))

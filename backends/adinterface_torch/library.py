@@ -76,7 +76,7 @@ class TorchLibrary(Library):
         return x.grad_fn is not None or (here.depth > 0 and x.requires_grad) or is_wrapped(x)
 
     def value_under_trace(self, x: Any) -> np.ndarray[Any, Any] | None:
-        # What is differentiated in a transform has its numbers inside; what is batched has none of its own.
+        # A tensor that a transform differentiates has its numbers inside; a batched one has no numbers.
         while is_wrapped(x):
             if not functorch.is_gradtrackingtensor(x):
                 return None
@@ -266,7 +266,7 @@ class TorchLibrary(Library):
 
     @staticmethod
     def _brought(x: Any) -> Any:
-        """An array of NumPy's, or of ours, as `asarray` takes it; its memory may be read-only."""
+        """A NumPy array, or an extension's array, in the form that `asarray` takes; its memory may be read-only."""
         return x if isinstance(x, torch.Tensor) else np.array(x)
 
     def stopped(self, x: Any) -> Any:

@@ -111,7 +111,7 @@ def _require_ends(results: Iterable[torch.Tensor], ends: Arrays) -> None:
 
 
 class _Surroundings:
-    """What an evaluation depends on beside its arguments: random numbers, and the precision of `torch.autocast`."""
+    """The state that an evaluation depends on: random numbers, and the precision of `torch.autocast`."""
 
     def __init__(self, arrays: Arrays):
         self.random = torch.get_rng_state()

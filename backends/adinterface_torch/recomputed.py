@@ -18,7 +18,7 @@ _WITH_STATISTICS = ("batch_norm", "instance_norm")
 _IN_PLACE = ("__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow__", "__iand__", "__ior__", "__ixor__")
 
 
-#: The attribute of a copy that tells which tensor it stands for, in an evaluation inside one that is repeated.
+#: The attribute of a copy that holds the tensor that it replaces, in an evaluation inside one that is repeated.
 _OWN = "_adinterface_own"
 
 
@@ -68,7 +68,7 @@ def _written(function: Any, args: Any, kwargs: Any) -> Iterator[torch.Tensor]:
 
 
 class StandingIn(TorchFunctionMode):
-    """Lets other tensors stand for those that a function closes over."""
+    """Replaces the tensors that a function captures by others."""
 
     def __init__(self, pairs: Iterable[tuple[torch.Tensor, torch.Tensor]]):
         super().__init__()

@@ -454,8 +454,8 @@ class NumpyLibrary(Library):
         owner = x
         while isinstance(owner.base, np.ndarray):
             owner = owner.base
-        # Asking for an address takes a microsecond or two. An array that owns its memory stands for it; for the memory of
-        # another library the address does, as it does there.
+        # Reading an address takes a microsecond or two. So the key is the identity of an array that owns its memory; for the
+        # memory of another library it is the address, as in that library.
         return id(owner) if owner.base is None else x.__array_interface__["data"][0]
 
     def is_real_scalar(self, x: Any) -> bool:

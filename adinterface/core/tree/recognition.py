@@ -67,7 +67,7 @@ def register_node(
             f"registered classes are looked up. Derive a class from it and register that one."
         )
     if cls in _registered:
-        raise ValueError(f"{cls.__qualname__} is registered already; a class has one way to come apart.")
+        raise ValueError(f"{cls.__qualname__} is registered already; a class is flattened in one way.")
     if fields is not None:
         _registered[cls] = Attributes(cls, fields)
     elif flatten is not None and unflatten is not None:

@@ -18,13 +18,13 @@ T = TypeVar("T")
 
 
 def checkpoint(f: Callable[P, T], /) -> Callable[P, T]:
-    """f, whose intermediate results are not kept for the way back, but computed again there.
+    """f without stored intermediate results: the backward pass computes them again.
 
-    The derivatives are the same; reverse mode keeps the arguments alone, and evaluates f once more. The value's memory is that
-    of one evaluation, so a long chain of checkpointed blocks needs the memory of the blocks' arguments and of one block.
+    The derivatives are the same; reverse mode stores only the arguments, and evaluates f once more. A chain of checkpointed
+    blocks needs the memory of the blocks' arguments and of one block.
 
-    JAX and torch do it in their own way (`jax.checkpoint`, `torch.utils.checkpoint`), which also differentiates what f
-    captures. On the other engines, and inside `torch.func`, pass as an argument what is to be differentiated.
+    JAX and torch use `jax.checkpoint` and `torch.utils.checkpoint`, which also differentiate captured values. On other engines,
+    and inside `torch.func`, pass differentiated values as arguments.
 
     >>> from adinterface import AutoFiniteDifferences, gradient
     >>> from adinterface.rules import checkpoint

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import torch
-import torch.utils.checkpoint
 import torch.utils.dlpack
 
 from adinterface.core.contract.errors import ConversionError, NotDifferentiableError
@@ -37,7 +36,6 @@ from .custom import custom, outside
 from .distributed import is_distributed, is_dtensor, require_right, spread_like
 from .dtypes import DTYPES, NAMES, SHARED, SUPPORTED, precision
 from .private import functorch, in_dual_level, is_wrapped, is_zero, peek, temporarily_clear_interpreter_stack, unwrapped
-from .recomputed import Again, Writes
 
 _storage, _address = torch.Tensor.untyped_storage, torch.UntypedStorage.data_ptr
 
@@ -246,17 +244,6 @@ class TorchLibrary(Library):
 
     def custom(self, rule: FlatRule, leaves: Arrays, carried: Arrays) -> tuple[Arrays, Arrays]:
         return custom(rule, leaves, carried)
-
-    def checkpointed(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays | None:
-        if peek() is not None:  # which refuses the hooks that it needs
-            return None
-        if torch.compiler.is_compiling():
-            return torch.utils.checkpoint.checkpoint(function, *arrays, use_reentrant=False)  # type: ignore[no-any-return]
-        writes = Writes()
-        result: Arrays = torch.utils.checkpoint.checkpoint(
-            function, *arrays, use_reentrant=False, context_fn=lambda: (writes, Again(writes))
-        )
-        return result
 
     def outside(self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
         def called(*tensors: torch.Tensor) -> Arrays:

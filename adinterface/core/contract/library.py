@@ -316,10 +316,6 @@ class Library(LibraryShortcuts, ABC):
         """
         return rule.value(leaves, carried)
 
-    def checkpointed(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays | None:
-        """`function(*arrays)`, of which reverse mode keeps the arrays alone and evaluates it again; None without own way."""
-        return None
-
     def outside(self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
         """What a function gives that the engine cannot follow, as constants of this library.
 

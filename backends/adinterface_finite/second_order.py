@@ -17,9 +17,7 @@ import numpy as np
 
 from adinterface.core.contract.backend import Arrays
 
-from .evaluation import Evaluations
 from .extrapolation import Estimate, extrapolate, size_of_step, windows
-from .methods.adaptive import Adaptive
 from .methods.line_state import LineState
 from .methods.method import Array, Slopes
 from .methods.rounds import Rounds
@@ -30,6 +28,8 @@ from .steps import ENOUGH, SMALLEST
 #: A second derivative is exact enough at this many times the error of a slope that is; and where it is small beside those
 #: along its two lines, at this part of them.
 SLACK, BESIDE = 50.0, 1e-12
+#: The second difference at a step that is good for mixed derivatives is off by this part at most.
+NEAR = 0.2
 
 
 class Bends(Rounds):
@@ -47,7 +47,8 @@ class Bends(Rounds):
         self.seen: dict[tuple[int, int], tuple[Any, Any, float, float]] = {}
         self.march(self.states)
         self.found = self.allocated().slopes()
-        self.firsts = self._firsts()
+        #: The first derivatives: (lines, outputs).
+        self.first = self._firsts()
         return self.found
 
     def values_at(self, wanted: Sequence[Step]) -> tuple[Array, Array, Apart]:
@@ -66,10 +67,6 @@ class Bends(Rounds):
         moved = ahead - behind
         tilt = (up - down) / moved * (ahead + behind)  # what a slope makes of distances that rounding left unequal
         return (up - 2 * self.middle + down - tilt) / ((moved / 2) ** 2 or SMALLEST)
-
-    def first(self) -> Array:
-        """The first derivatives: (lines, outputs)."""
-        return self.firsts
 
     def _firsts(self) -> Array:
         values, epsilon = self.found.values.copy(), self.allocated().epsilon
@@ -101,16 +98,17 @@ class Bends(Rounds):
         return extrapolate(windows(exponents, 2, 1), np.array([slopes]), rounding, lengths[:, -1:], lengths[:, :, 0])
 
     def top(self, state: LineState) -> int:
-        """The exponent from which on steps are good for mixed derivatives: the largest that served, but not beyond the first.
-        It is even, so that steps from it on have the same ratios along all lines.
-
-        Where f is a square along the line, any step serves there.
+        """The exponent from which on steps are good for mixed derivatives: the largest at which the second difference is near
+        the second derivative, or else the largest that served, but not beyond the first. It is even, so that steps from it on
+        have the same ratios along all lines.
         """
         exponents = state.exponents
         if len(exponents) < 2:
             largest = exponents[0] if exponents else 0
         else:
-            largest = min(exponents[self.allocated().served(state)], 0)
+            value = self.found.values[state.line]
+            near = [e for e, bend in zip(exponents, state.slopes) if e < 1 and np.all(abs(bend - value) <= NEAR * abs(value))]
+            largest = near[0] if near else min(exponents[self.allocated().served(state)], 0)
         return largest - largest % 2
 
     def at(self, keys: Sequence[tuple[int, int]]) -> None:
@@ -213,8 +211,3 @@ class PairsOf(Lines):
 
     def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
         raise NotImplementedError
-
-
-def bends_of(method: Adaptive, evaluations: Evaluations, lines: Lines, fresh: Callable[[], Arrays]) -> Bends:
-    """Second differences along all of these lines."""
-    return Bends(method.options, evaluations, lines, range(lines.count), fresh)

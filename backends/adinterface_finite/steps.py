@@ -43,9 +43,8 @@ LEAST, LEAP = -6, 14
 #: How much more noise than rounding is reckoned with where steps are chosen.
 UNSEEN = 8.0
 #: From this relative error on, if it is so many times what the steps lack and so many times the rounding that is known, the
-#: last step is a test. Its exponent: so small that
-#: most of what hides between larger steps is seen, and no more than ten times smaller than the step of a 3-point rule, whose
-#: rounding is then about what this one has.
+#: last step is a test. Its exponent, divided by the order of the derivative: the step shows most of what hides between larger
+#: ones, and has about the rounding of a 3-point rule, whose step is at most ten times larger.
 UNSURE, BEYOND, KNOWN, TEST = 1e-5, 3e4, 5e6, -16
 
 
@@ -100,6 +99,7 @@ def unit(scale: float) -> float:
 def decide(
     exponents: tuple[int, ...],
     power: int,
+    order: int,
     slopes: Array,
     rounding: Array,
     estimate: Estimate,
@@ -129,12 +129,14 @@ def decide(
     own = np.where(own > 0, own, np.where(errors > 0, errors, 1.0))
     high_bend, low_bend = np.abs(slopes[:, 0] - slopes[:, 1]), np.abs(slopes[:, -2] - slopes[:, -1])
     high_noise, low_noise = 2 * rounding[:, 1], 2 * rounding[:, -1]
-    measures = np.array([last, low_bend, high_bend, low_noise, high_noise, value, errors, estimate.floor], float)
+    measures = np.array(
+        [last, np.abs(slopes[:, -2]), low_bend, high_bend, low_noise, high_noise, value, errors, estimate.floor], float
+    )
     lines, worst = np.arange(len(own)), (errors / own).argmax(axis=1)
     every = zip(small.tolist(), bad.tolist(), left.tolist(), measures[:, lines, worst].T.tolist())
     changes: list[bool] = np.asarray(slopes.any(axis=(1, 2))).tolist()
     usual = [
-        next_step(exponents, power, limit, *each, *measured) if change else None
+        next_step(exponents, power, order, limit, *each, *measured) if change else None
         for change, (*each, measured) in zip(changes, every)
     ]
     if residues is None or lengths is None:
@@ -144,8 +146,8 @@ def decide(
     if not open_.any():
         return usual
     found = fit(exponents, slopes, rounding, lengths, residues, np.where(unsure, LATE * limit * own, np.inf))
-    of_worst = measures[:4, lines, worst]
-    bends = (of_worst[1] > 10 * GOOD * of_worst[0]) & (of_worst[1] > 8 * of_worst[3])
+    of_worst = measures[:5, lines, worst]
+    bends = (of_worst[2] > 10 * GOOD * of_worst[0]) & (of_worst[2] > 8 * of_worst[4])
     return [
         _by_fit(exponents, *each) if go_on else step
         for go_on, step, *each in zip(open_.tolist(), usual, usual, *[each.tolist() for each in (*found, bends, left)])
@@ -175,11 +177,13 @@ def _by_fit(
 def next_step(
     exponents: tuple[int, ...],
     power: int,
+    order: int,
     limit: float,
     small: bool,
     bad: int,
     left: int,
     last: float,
+    before: float,
     low_bend: float,
     high_bend: float,
     low_noise: float,
@@ -190,11 +194,12 @@ def next_step(
 ) -> int | None:
     """The exponent of the next step of a line along which f changes; None if it has enough.
 
-    limit: the unit of relative errors that are small enough. small: whether the largest step is less than x itself. bad: the
-    least exponent at which f was not finite. left: how many evaluations the line may still take. last: the slope at the
-    smallest step. low_bend, high_bend: how far the slopes at the two smallest steps are apart, and at the two largest.
-    low_noise, high_noise: twice the rounding in the slopes at the smallest step and at the second. top, error, floor:
-    the estimate. All in absolute value, and where f has many outputs the largest of all.
+    power, order: errors are a series in that power of the step; the derivative is of that order. limit: the unit of relative
+    errors that are small enough. small: whether the largest step is less than x itself. bad: the least exponent at which f was
+    not finite. left: how many evaluations the line may still take. last, before: the slopes at the smallest step and at the one
+    before it. low_bend, high_bend: how far the slopes at the two smallest steps are apart, and at the two largest. low_noise,
+    high_noise: twice the rounding in the slopes at the smallest step and at the second. top, error, floor: the estimate. All in
+    absolute value, and where f has many outputs the largest of all.
     """
     steps, high, low = len(exponents), exponents[0], exponents[-1]
     last = last or 1.0
@@ -205,8 +210,10 @@ def next_step(
     if low_bend > 10 * GOOD and low_bend > 8 * low_noise:
         if rest > 2:
             down = max(math.floor(math.log2(GOOD / low_bend) / power), LEAST) if low_bend < math.inf else LEAST
+            if order > 1 and before > last:  # the derivative may be small beside the bend; noise soon hides it
+                down = max(down, -1 - rest * (_gap(exponents, power, order, low_bend, low_noise, rest)[0] - 1))
             return low + (min(down, -2) if relative > LOST and steps > 2 else down)
-        return low - max(2, _gap(exponents, power, low_bend, low_noise, rest)[0])
+        return low - max(2, _gap(exponents, power, order, low_bend, low_noise, rest)[0])
     if steps == 2:
         enough = relative < min(LINEAR * limit, 0.05) and low_bend <= 4 * low_noise
     else:
@@ -224,14 +231,14 @@ def next_step(
         return high + 1
     if rest > 2:
         return low - (2 if relative > LOST and steps > 2 else 1)
-    gap, lacks = _gap(exponents, power, low_bend, low_noise, rest)
+    gap, lacks = _gap(exponents, power, order, low_bend, low_noise, rest)
     if rest < 2 and steps > 3 and max(UNSURE, BEYOND * lacks, KNOWN * low_noise) < relative < math.inf:
         # A function that is noisy, or one that oscillates unseen between the steps: far below them this can be told.
-        return min(low - FAR, TEST)
+        return min(low - FAR, TEST // order)
     return low - gap
 
 
-def _gap(exponents: tuple[int, ...], power: int, bend: float, noise: float, rest: int) -> tuple[int, float]:
+def _gap(exponents: tuple[int, ...], power: int, order: int, bend: float, noise: float, rest: int) -> tuple[int, float]:
     """How many powers of two lie between the last steps, so that what they lack and their noise are least together.
 
     And what the value that there is lacks by itself.
@@ -250,7 +257,7 @@ def _gap(exponents: tuple[int, ...], power: int, bend: float, noise: float, rest
     product, lacking, noise = known, min(max(lacking, 1e-300), 1.0), max(noise, 1e-300) * UNSEEN
     for _ in range(rest):
         product *= lacking
-    falls, rises = 2.0 ** (-power * (rest * (rest + 1) // 2)), 2.0**rest
+    falls, rises = 2.0 ** (-power * (rest * (rest + 1) // 2)), 2.0 ** (order * rest)
     best, least = 1, math.inf
     for gap in range(1, -LEAST + 3):
         product, noise = product * falls, noise * rises

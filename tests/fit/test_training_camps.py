@@ -532,6 +532,7 @@ print("done")
 """
 
 
+@pytest.mark.sweep  # docs/camps.md trains a model of Keras, too
 @pytest.mark.skipif(importlib.util.find_spec("keras") is None, reason="Keras is not installed")
 @pytest.mark.parametrize("engine", ["jax", "torch"])
 def test_keras(engine, tmp_path):
@@ -544,6 +545,7 @@ def test_keras(engine, tmp_path):
 # Functions of JAX -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sweep  # functions of dicts, as those of Flax
 @ways
 def test_haiku(whole):
     hk = pytest.importorskip("haiku")
@@ -569,6 +571,7 @@ def test_haiku(whole):
     assert_alike(trained(loss, start, state, lambda n: (X, Y, KEYS[n]), whole=whole), (losses, params, last))
 
 
+@pytest.mark.sweep  # docs/camps.md has the same model
 @ways
 def test_numpyro(whole):
     """The potential of a model is a function of a dict: a mode by descent, as any other loss."""
@@ -603,6 +606,7 @@ def test_numpyro(whole):
         np.testing.assert_allclose(ours[name], expected, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.sweep  # seconds of compiling
 def test_diffrax_and_optimistix():
     """A rate is fitted through a solver of differential equations, in reverse and forward; and a root is differentiated."""
     diffrax, optimistix = pytest.importorskip("diffrax"), pytest.importorskip("optimistix")

@@ -23,6 +23,7 @@ import pytest
 import scipy.optimize
 import scipy.special
 import scipy.stats
+from backends_table import every_run
 from deep_helper import Layer, Shifted, counted, filled, layer, squares
 from scipy.sparse.linalg import svds
 
@@ -435,7 +436,7 @@ def test_a_scaler_of_scikit_learn(backend, weights):
     np.testing.assert_allclose(gradient(deep(f), backend, table)[0], wanted, rtol=1e-7, atol=1e-9)
 
 
-@each_engine
+@every_run("torch", "autograd")
 def test_compiled_densities_of_scipy(backend):
     stats = scipy.stats
     for f, args in (

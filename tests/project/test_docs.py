@@ -223,7 +223,7 @@ def test_the_table_of_conformance_is_of_all_checks_families_and_built_in_backend
     # Written before a scenario was added, the table would hold another number of them.
     counts = re.findall(r"\d+", table.partition("| `runs` |")[2].partition("\n")[0])
     assert counts == [str(len(SCENARIOS))] * len(BUILT_IN), (
-        "run python -m adinterface_conformance --markdown docs/conformance_table.md"
+        "run python -m adinterface_studies conformance --markdown docs/conformance_table.md"
     )
     assert all(f"`{auto.__name__}()`" in table.splitlines()[0] for auto in BUILT_IN)
     for auto in BUILT_IN:

@@ -1,6 +1,6 @@
-"""The ground: what an engine and a container must give, and the values that choose an engine.
+"""The contract: what engines and containers must provide, and the values that choose an engine.
 
-It imports NumPy and nothing else of this package. The names here are public: engines of other packages import them.
+Imports NumPy and nothing else of this package. The names here are public: engines of other packages import them.
 """
 
 from .backend import Aux, Backend, FlatFunction, KnownFailure, Linearized, Pullback, Pushforward, Shortcuts

@@ -110,6 +110,10 @@ def _extrapolate(
         here = wide[:, window]
         off = np.abs(slopes[:, smaller] - here) - np.abs(slopes[:, last] - here) - 8 * rounding[:, smaller]
         total += found.gathered @ np.maximum(off, 0.0)
+        if residues is None:  # where slopes differ more from step to step, larger steps say nothing of the smallest
+            bends, end = np.abs(slopes[:, :-1] - slopes[:, 1:]), found.last[steps - 1 :]
+            grows = bends[:, end - 1] > bends[:, end - 2] + 8 * rounding[:, end]
+            total[:, steps - 1 :] += np.where(grows, np.abs(wide[:, steps - 1 :] - slopes[:, end]), 0.0)
         samples = latest / found.difference
         if steps > 3:
             samples = np.sqrt(np.prod(np.sort(samples, axis=1)[:, :2], axis=1, keepdims=True))

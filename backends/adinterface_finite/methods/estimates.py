@@ -87,10 +87,8 @@ class Estimates:
         self.values[rows], self.errors[rows], self.sizes[rows] = estimate.value, estimate.error, sizes.max(axis=1)
         self.floors[rows], self.best[rows] = estimate.floor, estimate.first.max(axis=1, initial=0)
         changes, errors = np.asarray(slopes.any(axis=(1, 2))), estimate.error.max(axis=1, initial=0.0)
-        small = steps[:, 0] < scales
-        chosen = decide(
-            exponents, rounds.power, slopes, rounding, estimate, rounds.limit(epsilon), small, bad, left, residues, steps
-        )
+        known = (rounds.limit(epsilon), steps[:, 0] < scales, bad, left)
+        chosen = decide(exponents, rounds.power, rounds.order, slopes, rounding, estimate, *known, residues, steps)
         if grained is not None and len(exponents) == 2:
             for n in np.flatnonzero(changes & grained.any(axis=1)).tolist():
                 if chosen[n] is None and any(grain(sizes[n, :, k].tolist()) for k in np.flatnonzero(grained[n]).tolist()):

@@ -65,7 +65,7 @@ def _along(rounds: Sampling, state: LineState, side: int, base: Array, found: Sl
         found.floors[row], found.sizes[row] = estimate.floor[0], sizes[0].max(axis=0)
         left = rounds.most - state.count
         known = [np.array([each]) for each in (True, 1, 2 * left)]
-        (following,) = decide(exponents, 1, slopes, rounding, estimate, epsilon, *known)
+        (following,) = decide(exponents, 1, 1, slopes, rounding, estimate, epsilon, *known)
         if following is None or left < 1 or following in seen:
             break
         wanted = [following]

@@ -583,6 +583,7 @@ def test_a_scripted_part_is_an_error_that_says_what_to_script():
             gradient(_loss, AutoTorch(), place(_as_script(nn.Linear(2, 2))))
 
 
+SCRIPTS = ["script", "trace", "loaded"]
 SCRIPTED_CALLS = {
     "one-shot": lambda f, backend, m: gradient(f, backend, m)[0],
     "prepared": lambda f, backend, m: prepare(gradient, f, backend, m)(m)[0],
@@ -597,10 +598,16 @@ SCRIPTED_CALLS = {
 
 @pytest.mark.filterwarnings("ignore:There is a performance drop")  # of a BatchNorm in TorchScript, under vmap
 @pytest.mark.parametrize(
-    "backend", [AutoTorch(), AutoTorch(mode="forward"), AutoFiniteDifferences()], ids=["reverse", "forward", "finite"]
+    ("backend", "how"),
+    [
+        *[pytest.param(AutoTorch(), how, id=f"reverse-{how}") for how in SCRIPTS],
+        *[pytest.param(AutoTorch(mode="forward"), how, id=f"forward-{how}") for how in SCRIPTS],
+        pytest.param(AutoFiniteDifferences(), "script", id="finite-script"),
+        # How a module was made does not matter to differences, which evaluate it some hundred times.
+        *[pytest.param(AutoFiniteDifferences(), how, id=f"finite-{how}", marks=pytest.mark.sweep) for how in SCRIPTS[1:]],
+    ],
 )
 @pytest.mark.parametrize("call", SCRIPTED_CALLS.values(), ids=SCRIPTED_CALLS)
-@pytest.mark.parametrize("how", ["script", "trace", "loaded"])
 def test_scripted_modules_are_modules(how, call, backend):
     torch.manual_seed(0)
     plain = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Tanh(), nn.Linear(3, 2), nn.Linear(2, 2)).double()

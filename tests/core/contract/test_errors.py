@@ -149,8 +149,8 @@ _TREE = (
     "or pullback."
 )
 _BESIDE = (
-    "Auxiliary results follow the scalar in a tuple, a namedtuple or a dict, with the scalar first; for a tree of arrays "
-    "use jacobian or pullback."
+    "Auxiliary results follow the scalar in a tuple, namedtuple, dict or dataclass, with the scalar first; for a tree of "
+    "arrays use jacobian or pullback."
 )
 _COMPLEX = "Return its real part or its squared modulus, or use jacobian for the derivative of a complex function."
 _SUM = "Reduce it to a scalar (a sum or a mean), or use jacobian."

@@ -326,16 +326,18 @@ def _own(results: Sequence[Any], taken: set[int], in_order: bool = False) -> Seq
     except RuntimeError:  # the memory of what belongs to a transformation has no address
         return None
     different = {*memories}
-    apart = len(different) == len(memories) and taken.isdisjoint(different) and 0 not in different
-    if apart and all(map(_CONTIGUOUS, results)) and not any(map(_CONJUGATED, results)) and not any(map(_NEGATED, results)):
+    plain = 0 not in different and not any(map(_CONJUGATED, results)) and not any(map(_NEGATED, results))
+    if plain and len(different) == len(memories) and taken.isdisjoint(different) and all(map(_CONTIGUOUS, results)):
         taken |= different
         return results
     owned = []
     for x, memory in zip(results, memories):
-        if not memory or x.is_conj() or x.is_neg():
+        if not plain and (not memory or x.is_conj() or x.is_neg()):
             x = TORCH.own(x.contiguous() if in_order else x, taken)
-        elif memory in taken or not (x.is_contiguous() or (not in_order and _is_dense(x))):
-            x = x.clone(memory_format=torch.contiguous_format)
+        elif in_order and not x.is_contiguous():
+            x = x.contiguous()
+        elif memory in taken or not _is_dense(x):
+            x = x.clone()
         else:
             taken.add(memory)
         owned.append(x)

@@ -327,10 +327,6 @@ class Library(LibraryShortcuts, ABC):
         """
         return rule.value(leaves, carried)
 
-    def checkpointed(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays | None:
-        """`function(*arrays)`, of which reverse mode stores only the arrays and evaluates it again; None if not available."""
-        return None
-
     def outside(self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
         """The value of a function that the engine cannot trace, as constants of this library.
 

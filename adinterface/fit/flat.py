@@ -50,7 +50,7 @@ class Flat:
         #: The start as a vector.
         self.x0: Vector = self.packing.start()
         #: How often f was evaluated for its value, its gradient or its Jacobian, and how often for second derivatives.
-        self.evaluations = self.second_evaluations = 0
+        self.evaluations = 0
         self._prepared: dict[Any, Prepared] = {}
         #: What f must return a tree like, in whose order its numbers are then; None for any.
         self._rows: Rows | None = None
@@ -116,12 +116,10 @@ class Flat:
 
     def hess(self, x: Any) -> Any:
         """The Hessian as a matrix of shape `(n, n)`; a SciPy sparse matrix if the backend is `AutoSparse`."""
-        self.second_evaluations += 1
         return self.packing.hessian(self._call(hessian, self.unravel(x)))
 
     def hessp(self, x: Any, p: Any) -> Vector:
         """The Hessian times a vector, without forming it."""
-        self.second_evaluations += 1
         return self.packing.gradient((self._call(hvp, self.unravel(x), self.unravel(p)),))
 
     def value(self, x: Any) -> Any:

@@ -86,11 +86,12 @@ class Evaluations:
                 for result in self.spread(points)
             ]
         flattener, found = self._flattener, []
+        function, hold = self.alone.inside, self.alone.hold
         with DisplacedScope(self):
-            evaluate = self.alone.repeated()
             for leaves in points:
+                hold.place = 0
                 try:
-                    outputs, aux = evaluate(*leaves)
+                    outputs, aux = function(*leaves)
                 except OUTSIDE as error:
                     found.append(self._outside(error))
                     continue
@@ -152,7 +153,10 @@ def _noting(f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any
 
 
 class DisplacedScope:
-    """The scopes of evaluations at displaced points, entered once for many. Inside, `alone.repeated()` evaluates."""
+    """The scopes of evaluations at displaced points, entered once for many: to enter them for each takes longer than many an f.
+
+    Inside, `alone.inside` is evaluated, each time after `alone.hold.place = 0`.
+    """
 
     __slots__ = ("_evaluations", "_held", "_level")
 

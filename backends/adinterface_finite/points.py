@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,9 +26,6 @@ TINY, SQUARED = 1e-290, 1e-150
 #: The lowest and the highest value that a number may take.
 Bounds = tuple[float | None, float | None]
 
-#: From a distance along a line to the leaves there, and the distance that it really is.
-Move = Callable[[float], tuple[Sequence[Any], Any]]
-
 
 class BasePoint:
     """The leaves of a call, unchanged and as NumPy numbers."""
@@ -43,8 +40,9 @@ class BasePoint:
             self.bounded = self.low > -math.inf or self.high < math.inf
         self.libraries: list[Library] = []
         self.exactness: list[float] = []
-        #: NumPy leaves are taken directly.
+        #: NumPy leaves are taken directly; which of them are arrays of double precision.
         self.plain: list[bool] = []
+        self.doubles: list[bool] = []
         self.numbers: list[Any] = []
         #: How many numbers there are, and which leaves' are complex.
         self.count, self.complex = 0, []
@@ -54,6 +52,7 @@ class BasePoint:
                 self.libraries.append(library)
                 self.exactness.append(_EPSILON)
                 self.plain.append(True)
+                self.doubles.append(True)
                 self.numbers.append(leaf)
                 self.count += leaf.size
                 self.complex.append(False)
@@ -63,6 +62,7 @@ class BasePoint:
             self.libraries.append(library)
             self.exactness.append(epsilon(library.dtype(leaf)))
             self.plain.append(plain)
+            self.doubles.append(False)
             self.numbers.append(numbers)
             self.count += numbers.size
             self.complex.append(numbers.dtype.kind == "c")
@@ -123,6 +123,14 @@ class Lines(ABC):
     def at(self, leaves: Sequence[Any], line: int, t: float) -> tuple[list[Any], Any]:
         """The leaves at the distance t, with these in place of those that do not move; and the exact distance."""
 
-    def mover(self, line: int, fresh: Callable[[], Arrays]) -> Move:
-        """A function from a distance to `at`, with `fresh` in place of leaves that do not move."""
-        return lambda t: self.at(fresh(), line, t)
+    def points(
+        self, wanted: Iterable[tuple[int, float]], fresh: Callable[[], Arrays], distances: list[Any]
+    ) -> Iterator[Sequence[Any]]:
+        """The leaves at these distances along these lines, one after another; `distances` gets what the distances really are.
+
+        fresh: gives the leaves for what does not move.
+        """
+        for line, t in wanted:
+            leaves, distance = self.at(fresh(), line, t)
+            distances.append(distance)
+            yield leaves

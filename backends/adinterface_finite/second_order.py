@@ -99,16 +99,12 @@ class Bends(Rounds):
 
     def top(self, state: LineState) -> int:
         """The exponent from which on steps are good for mixed derivatives: the largest at which the second difference is near
-        the second derivative, or else the largest that served, but not beyond the first. It is even, so that steps from it on
-        have the same ratios along all lines.
+        the second derivative, if there is one, but not beyond the first. It is even, so that steps from it on have the same
+        ratios along all lines.
         """
-        exponents = state.exponents
-        if len(exponents) < 2:
-            largest = exponents[0] if exponents else 0
-        else:
-            value = self.found.values[state.line]
-            near = [e for e, bend in zip(exponents, state.slopes) if e < 1 and np.all(abs(bend - value) <= NEAR * abs(value))]
-            largest = near[0] if near else min(exponents[self.allocated().served(state)], 0)
+        value, steps = self.found.values[state.line], [(e, bend) for e, bend in zip(state.exponents, state.slopes) if e <= 0]
+        near = [e for e, bend in steps if np.all(abs(bend - value) <= NEAR * abs(value))]
+        largest = max(near or [e for e, _ in steps], default=0)
         return largest - largest % 2
 
     def at(self, keys: Sequence[tuple[int, int]]) -> None:
@@ -178,10 +174,9 @@ class Mixed(Rounds):
         area = a_i * a_j + b_i * b_j
         return change / area if area else 0.0 * up
 
-    def following(
-        self, state: LineState, exponent: int | None, exponents: tuple[int, ...], changes: bool, error: float
-    ) -> Sequence[int]:
-        return () if error <= self.beside[state.line] else super().following(state, exponent, exponents, changes, error)
+    def following(self, state: LineState, exponent: int | None, exponents: tuple[int, ...]) -> Sequence[int]:
+        enough = self.allocated().errors[state.line].max() <= self.beside[state.line]
+        return () if enough else super().following(state, exponent, exponents)
 
     def one_sided(self, state: LineState) -> bool:
         return False

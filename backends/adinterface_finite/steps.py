@@ -48,7 +48,7 @@ GROWN, ROUNDINGS = 8.0, 4096.0
 #: From this relative error on, if it exceeds the truncation error and the known rounding by these factors, the last step is a
 #: test. Its exponent, divided by the order of the derivative: the step resolves most changes between larger steps, and has
 #: about the rounding error of a 3-point rule, whose step is at most ten times larger.
-UNSURE, BEYOND, KNOWN, TEST = 1e-5, 3e4, 5e6, -16
+UNSURE, BEYOND, KNOWN, TEST = 1e-5, 3e4, 5e6, -15
 
 
 def grain(values: Sequence[float]) -> float:
@@ -146,17 +146,14 @@ def decide(
         least = np.minimum(least, own.max(axis=1, keepdims=True))
         own, value = np.maximum(own, least), np.maximum(value, least)
     own = np.where(own > 0, own, np.where(errors > 0, errors, 1.0))
-    high_bend, low_bend = np.abs(slopes[:, 0] - slopes[:, 1]), np.abs(slopes[:, -2] - slopes[:, -1])
-    high_noise, low_noise = 2 * rounding[:, 1], 2 * rounding[:, -1]
-    measures = np.array(
-        [last, np.abs(slopes[:, -2]), low_bend, high_bend, low_noise, high_noise, value, errors, estimate.floor], float
-    )
     lines, worst = np.arange(len(own)), (errors / own).argmax(axis=1)
-    every = zip(small.tolist(), bad.tolist(), left.tolist(), measures[:, lines, worst].T.tolist())
+    chosen, noises = slopes[lines, :, worst], rounding[lines, :, worst].tolist()
+    sizes, bends = np.abs(chosen).tolist(), np.abs(chosen[:, 1:] - chosen[:, :-1]).tolist()
+    known = [array[lines, worst].tolist() for array in (value, errors, estimate.floor)]
     changes: list[bool] = np.asarray(slopes.any(axis=(1, 2))).tolist()
     usual = [
-        next_step(exponents, power, order, limit, *each, *measured) if change else None
-        for change, (*each, measured) in zip(changes, every)
+        next_step(exponents, power, order, limit, *each) if change else None
+        for change, *each in zip(changes, small.tolist(), bad.tolist(), left.tolist(), sizes, bends, noises, *known)
     ]
     if residues is None or lengths is None:
         return usual
@@ -165,12 +162,16 @@ def decide(
     if not open_.any():
         return usual
     found = fit(exponents, slopes, rounding, lengths, residues, np.where(unsure, LATE * limit * own, np.inf))
-    of_worst = measures[:5, lines, worst]
-    bends = (of_worst[2] > 10 * GOOD * of_worst[0]) & (of_worst[2] > 8 * of_worst[4])
+    differ = [_differs(*each) for each in zip(sizes, bends, noises)]
     return [
         _by_fit(exponents, *each) if go_on else step
-        for go_on, step, *each in zip(open_.tolist(), usual, usual, *[each.tolist() for each in (*found, bends, left)])
+        for go_on, step, *each in zip(open_.tolist(), usual, usual, *[each.tolist() for each in found], differ, left.tolist())
     ]
+
+
+def _differs(sizes: Sequence[float], bends: Sequence[float], noises: Sequence[float]) -> bool:
+    """Whether the slopes at the two smallest steps are so far apart that steps must shrink."""
+    return bends[-1] > 10 * GOOD * sizes[-1] and bends[-1] > 16 * noises[-1]
 
 
 def _by_fit(
@@ -201,12 +202,9 @@ def next_step(
     small: bool,
     bad: int,
     left: int,
-    last: float,
-    before: float,
-    low_bend: float,
-    high_bend: float,
-    low_noise: float,
-    high_noise: float,
+    sizes: Sequence[float],
+    bends: Sequence[float],
+    noises: Sequence[float],
     top: float,
     error: float,
     floor: float,
@@ -215,18 +213,16 @@ def next_step(
 
     power, order: errors are a series in that power of the step; the derivative is of that order. limit: the unit of relative
     errors that are small enough. small: whether the largest step is less than x itself. bad: the least exponent at which f was
-    not finite. left: how many evaluations the line may still take. last, before: the slopes at the smallest step and at the one
-    before it. low_bend, high_bend: how far the slopes at the two smallest steps are apart, and at the two largest. low_noise,
-    high_noise: twice the rounding in the slopes at the smallest step and at the second. top, error, floor: the estimate. All in
-    absolute value, and where f has many outputs the largest of all.
+    not finite. left: how many evaluations the line may still take. sizes, noises: the slopes and their rounding. bends: how far
+    slopes at neighbouring steps are apart. top, error, floor: the estimate. All in absolute value.
     """
     steps, high, low = len(exponents), exponents[0], exponents[-1]
-    last = last or 1.0
-    low_bend, high_bend = low_bend / last, high_bend / last
-    low_noise, high_noise = low_noise / last, high_noise / last
+    last, before = sizes[-1] or 1.0, sizes[-2]
+    low_bend, high_bend = bends[-1] / last, bends[0] / last
+    low_noise, high_noise = 2 * noises[-1] / last, 2 * noises[1] / last
     relative = error / top if top else 0.0
     rest = left // 2
-    if low_bend > 10 * GOOD and low_bend > 8 * low_noise:
+    if _differs(sizes, bends, noises):
         if rest > 2:
             down = max(math.floor(math.log2(GOOD / low_bend) / power), LEAST) if low_bend < math.inf else LEAST
             if order > 1 and before > last:  # the derivative may be small compared with the bend

@@ -214,10 +214,6 @@ class JaxLibrary(Library):
             raise rule.captured() from error
         return result
 
-    def checkpointed(self, function: Callable[..., Arrays], arrays: Arrays) -> Arrays | None:
-        result: Arrays = jax.checkpoint(function)(*arrays)
-        return result
-
     def outside(self, function: Callable[..., Arrays], arrays: Arrays, example: Callable[[], Arrays]) -> Arrays:
         return outside(function, arrays, example)
 

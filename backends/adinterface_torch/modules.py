@@ -15,6 +15,7 @@ import torch
 from torch import nn
 from torch.nn.parameter import UninitializedParameter
 
+from adinterface.core.contract import camps
 from adinterface.core.contract.errors import ConversionError
 from adinterface.core.contract.nodes import NodeType
 from adinterface.core.contract.structures import Constant
@@ -281,12 +282,8 @@ def refuse_wrappers(module: nn.Module) -> None:
                 f"{kind.__name__}: a ScriptModule inside another module cannot be rebuilt around gradients. Script the whole, "
                 f"or put the module it was made from in its place; torch.compile it inside f if you need the speed."
             )
-        if "keras" in {base.__module__.partition(".")[0] for base in kind.__mro__} and hasattr(inner, "stateless_call"):
-            raise ConversionError(
-                f"{kind.__name__}: a Keras model keeps its variables to itself, and cannot be rebuilt around gradients. "
-                f"Differentiate a function of their values, which calls model.stateless_call(trainable, non_trainable, x), "
-                f"with trainable = [v.value for v in model.trainable_variables]."
-            )
+        if (advice := camps.advice(inner)) is not None:
+            raise ConversionError(f"{kind.__name__} cannot be rebuilt around gradients. {advice}")
         wraps = next((name for name in _INNER if isinstance(inner._modules.get(name), nn.Module)), None)
         if isinstance(inner, nn.parallel.DistributedDataParallel):
             continue  # its hooks run, for the gradient alone (see distributed.py)

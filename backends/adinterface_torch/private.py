@@ -60,8 +60,6 @@ make_subclass: Callable[[Any, torch.Tensor, bool], Any] = getattr(torch.Tensor, 
 
 # The compiler. ----------------------------------------------------------------------------------------------------------
 
-#: Without the import of the compiler where torch can do without.
-disable_dynamo: Any = getattr(torch._compile, "_disable_dynamo", torch.compiler.disable)
 #: Whether `torch.export` traces the code that runs; torch 2.6 cannot tell.
 is_exporting: Callable[[], bool] = getattr(torch.compiler, "is_exporting", lambda: False)
 

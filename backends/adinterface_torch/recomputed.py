@@ -94,20 +94,4 @@ def scratch(writes: Writes) -> list[tuple[torch.Tensor, torch.Tensor]]:
     return pairs
 
 
-class Again:
-    """A scope for evaluations that repeat the one in which these writes were noted, one after another."""
-
-    def __init__(self, writes: Writes):
-        self._writes = writes
-        self._entered: list[StandingIn] = []
-
-    def __enter__(self) -> None:
-        mode = StandingIn(scratch(self._writes))
-        mode.__enter__()  # type: ignore[no-untyped-call]
-        self._entered.append(mode)
-
-    def __exit__(self, *raised: Any) -> None:
-        self._entered.pop().__exit__(*raised)  # type: ignore[no-untyped-call]
-
-
-__all__ = ["Again", "StandingIn", "Writes", "scratch"]
+__all__ = ["StandingIn", "Writes", "scratch"]

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from ..contract import registry
+from ..contract import camps, registry
 from ..contract.errors import NotDifferentiableError
 from ..contract.library import NUMPY, PYTHON, Library, NumpyLibrary, check_ndarray, kind
 from ..contract.nodes import TOLD_BY, NodeType, Same
@@ -215,7 +215,9 @@ def _check_opaque(value: Any, path: str, alone: bool) -> None:
 
 
 def _advice(value: object) -> str | None:
-    return next((said for backend in registry.loaded_backends() if (said := backend.advice(value))), None)
+    return next((said for backend in registry.loaded_backends() if (said := backend.advice(value))), None) or camps.advice(
+        value
+    )
 
 
 def is_floating_array(value: object) -> bool:

@@ -7,7 +7,7 @@ central difference against its rounding error; eps^(1/(p+1)) does for order p. W
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -57,17 +57,9 @@ class Fixed(Method):
         else:
             relative = [self.relative(lines.exactness(line)) for line in chosen]
         steps = [r * (lines.scale(line)[0] if scaled else lines.reach(line)) for r, line in zip(relative, chosen)]
+        wanted = [(line, node * step) for line, step in zip(chosen, steps) for node in self.beside]
         moved: list[Any] = []
-
-        def points() -> Iterator[Sequence[Any]]:
-            for line, step in zip(chosen, steps):
-                move = lines.mover(line, fresh)
-                for node in self.beside:
-                    leaves, distance = move(node * step)
-                    moved.append(distance)
-                    yield leaves
-
-        vectors = evaluations.vectors(points())
+        vectors = evaluations.vectors(lines.points(wanted, fresh, moved))
         flattener, shape = evaluations.flattener(()), (len(steps), len(self.beside))
         values = np.array(vectors, flattener.dtype).reshape(*shape, flattener.count)
         lengths = (np.array(moved).reshape(shape) @ self.shares)[:, None]

@@ -581,7 +581,8 @@ def test_torch_refuses_a_checkpoint_that_would_lose_a_gradient():
         return scan(lambda c, x: (c * x + Square.apply(theta).sum(), None), theta[0], torch.asarray(XS), **how)[0]
 
     with pytest.raises(
-        BackendError, match=r"a torch.autograd.Function in a loop is applied to a tensor that the loop closes over"
+        BackendError,
+        match=r"a torch.autograd.Function is applied to a tensor that the checkpointed function, or the loop, closes over",
     ):
         gradient(f, AutoTorch(), THETA, checkpoint=2)
 

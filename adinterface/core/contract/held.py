@@ -153,19 +153,6 @@ class Holding:
         with within(now()._replace(hold=self.hold)):
             return self.inside(*leaves)
 
-    def repeated(self) -> Callable[..., Any]:
-        """This function for many evaluations in a row, between `hold_on(function.hold)` and `let_go` with the token.
-
-        Only evaluations of this function may take place in between. Entering the hold for each would cost more than many an f.
-        """
-        function, hold = self.inside, self.hold
-
-        def evaluate(*leaves: Any) -> Any:
-            hold.place = 0
-            return function(*leaves)
-
-        return evaluate
-
 
 def hold_on(hold: Hold) -> Token[Ambient]:
     """Evaluate with this hold until `let_go` gets the token."""

@@ -73,7 +73,7 @@ def _along(rounds: Sampling, state: LineState, side: int, base: Array, found: Sl
 
 def _look(rounds: Sampling, state: LineState, t: float) -> tuple[Any, Array]:
     """How far a point really is, and f there."""
-    leaves, distance = state.move(t)
+    leaves, distance = rounds.lines.at(rounds.fresh(), state.line, t)
     (vector,) = rounds.evaluations.vectors([leaves])
     values = np.array(np.atleast_1d(vector), rounds.evaluations.flattener(()).dtype)
     values[rounds.not_finite] = 0.0

@@ -310,3 +310,41 @@ def test_second_derivatives_are_as_exact_as_rounding_allows(name):
     limits = {"nested": 1e-7, "second": 1e-8}
     errors = {which: error(np.reshape(got, np.shape(wanted)), wanted) for which, (got, wanted) in found.items()}
     assert not {which: e for which, e in errors.items() if e > limits.get(which, 2e-9)}
+
+
+@pytest.mark.parametrize("x", [0.05, 0.136, 0.22, 0.3])
+def test_second_differences_that_grow_as_noise_does_are_not_followed(x):
+    """f rounds terms of size 1, and its value is 0.02: rounding is 50 times what the value alone tells."""
+    offset = np.array([-0.1, -0.8], dtype=np.float32)
+
+    def f(a):
+        xp = array_namespace(a)
+        inner = xp.cos(a * 0.5) + offset
+        return xp.sum((xp.cos(inner * 1.5) + offset + offset)[..., 0])
+
+    point = np.array(x, dtype=np.float32)
+    np.testing.assert_allclose(
+        second_derivative(f, AutoFiniteDifferences(), point), second_derivative(f, AutoAutograd(), point), rtol=0.05
+    )
+
+
+# Estimates -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("x", [[1.6673128991387238, 28.937083086131686], [15.810704207435863]])
+def test_what_f_rounds_of_x_at_a_minimum_is_in_the_estimate(x):
+    x = np.array(x)
+    with recording() as record:
+        (found,) = gradient(lambda y: np.sum((y - x) ** 2), FD, x)
+    (accuracy,) = record.accuracies
+    assert np.max(np.abs(found)) <= 10 * accuracy.relative * np.max(np.abs(found))  # all of it is an error
+    assert not any(leaf.doubtful for leaf in accuracy.leaves)  # which is no more than rounding
+
+
+def test_a_value_that_a_smaller_step_contradicts_is_as_bad_as_what_that_step_misses():
+    frequency, x = 54990756.61406083, np.array([0.818])
+    with recording() as record, pytest.warns(PrecisionWarning):
+        (found,) = gradient(lambda y: np.sum(np.cos(frequency * y + 0.01643100102088857)), FD, x)
+    (accuracy,) = record.accuracies
+    wanted = -frequency * np.sin(frequency * x + 0.01643100102088857)
+    assert np.max(np.abs(found - wanted)) <= 10 * accuracy.relative * np.max(np.abs(found))

@@ -1,7 +1,7 @@
-"""Sparse Jacobians and Hessians: patterns found, coloured, compressed and checked.
+"""Sparse Jacobians and Hessians: patterns are found, coloured, compressed and checked.
 
-It may import core, and the compositions of `numpy_code`, whose functions the trace of a pattern also knows. SciPy is imported
-where it is needed: it is the extra `adinterface[sparse]`.
+May import core, and the compositions of `numpy_code`, whose functions the trace of a pattern also covers. SciPy is imported
+late: it is the extra `adinterface[sparse]`.
 """
 
 from ..core.contract.auto import AutoBackend
@@ -12,7 +12,7 @@ from .sparsity import sparsity
 
 
 def is_sparse(auto: AutoBackend) -> bool:
-    """Whether the backend value asks for sparse matrices."""
+    """Whether the backend value is one for sparse matrices."""
     return isinstance(auto, AutoSparse)
 
 

@@ -42,8 +42,8 @@ SMALLEST = 5e-324
 LEAST, LEAP = -6, 14
 #: How much more noise than rounding is reckoned with where steps are chosen.
 UNSEEN = 8.0
-#: Second differences that grow by so much, while f's own differences fall by less than that, are noise, if these are less than
-#: so many roundings of f's value.
+#: Second differences that grow by the first factor, while f's own differences fall by less, are noise, if these are less than
+#: the second number of roundings of f's value.
 GROWN, ROUNDINGS = 8.0, 4096.0
 #: From this relative error on, if it exceeds the truncation error and the known rounding by these factors, the last step is a
 #: test. Its exponent, divided by the order of the derivative: the step resolves most changes between larger steps, and has

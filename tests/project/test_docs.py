@@ -318,7 +318,11 @@ PHRASES = (
 )
 RIDDLES = re.compile(PHRASES + r"|\bof (JAX|NumPy|SciPy|torch|autograd)'s\b(?! own)")
 #: Folders whose docstrings and comments are in plain English, too.
-PLAIN = ("adinterface/core", "adinterface/rules", "adinterface/fit", "adinterface/tools", "adinterface/spread", "backends")
+PLAIN = (
+    *[f"adinterface/{folder}" for folder in ("core", "doors", "fit", "rules", "scipy", "sparse", "spread", "tools")],
+    "backends",
+    "conformance/adinterface_conformance",
+)
 
 
 @pytest.mark.parametrize("page", sorted([*DOCS.glob("*.md"), DOCS.parent / "README.md"]), ids=lambda page: page.stem)

@@ -20,7 +20,7 @@ class Problem(NamedTuple):
     vector: Callable[..., Any]
     x: Any
     #: A tangent of x, for `hvp` and `pushforward`, and a cotangent of what `vector` gives, for `pullback`; None where
-    #: nobody asks for these, or the engine's own tools make one.
+    #: these are not used, or the engine's own tools make one.
     v: Any = None
     #: Further arguments, which are not differentiated.
     constants: tuple[Any, ...] = ()
@@ -111,7 +111,7 @@ def layers(inputs: int, hidden: int, outputs: int, xp: Any) -> Problem:
 
 
 def list_of_leaves(n: int, xp: Any) -> Problem:
-    """n arrays of three numbers in one list, and so little beside them that their trip is what takes time."""
+    """n arrays of three numbers in one list, with so little else that their conversion takes the time."""
 
     def g(leaves: Any) -> Any:
         return sum(leaves) ** 2

@@ -141,7 +141,7 @@ def rtol(trial: Trial, call: Call) -> float:
 
 
 def _comparisons(trial: Trial, case: Case, part: str, got: Any, models: Models, allowed: float) -> Iterator[Comparison]:
-    """A part beside what f does along two random directions, or along those that its operator takes."""
+    """A part, compared with f along two random directions, or along those that its operator takes."""
     if part == "value":
         yield lambda: _same_value(trial.value, got, max(allowed if allowed > 1e-6 else 1e-11, 1e-11))
         return

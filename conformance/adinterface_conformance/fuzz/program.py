@@ -46,7 +46,7 @@ _numbers = count()
 
 @dataclass(frozen=True)
 class Statement:
-    """Some lines of code, in which `{n}` stands for the name that they define and `{0}`, `{1}`, ... for what they use."""
+    """Some lines of code, in which `{n}` is the name that they define and `{0}`, `{1}`, ... are those that they use."""
 
     name: str
     text: str

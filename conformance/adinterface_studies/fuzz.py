@@ -148,8 +148,9 @@ def fuzz_on(
                     break
             while waiting:
                 take()
-        finally:
+        except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def add(done: Fuzzing, more: Fuzzing) -> None:

@@ -319,7 +319,10 @@ PHRASES = (
 RIDDLES = re.compile(PHRASES + r"|\bof (JAX|NumPy|SciPy|torch|autograd)'s\b(?! own)")
 #: Folders whose docstrings and comments are in plain English, too.
 PLAIN = (
-    *[f"adinterface/{folder}" for folder in ("core", "doors", "fit", "rules", "scipy", "sparse", "spread", "tools")],
+    *[
+        f"adinterface/{folder}"
+        for folder in ("core", "doors", "fit", "numpy_code", "rules", "scipy", "sparse", "spread", "tools")
+    ],
     "backends",
     "conformance/adinterface_conformance",
 )
